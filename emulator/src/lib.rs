@@ -1,0 +1,1 @@
+//! The Mali-400 (Utgard) GPU in software.

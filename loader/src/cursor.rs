@@ -1,0 +1,83 @@
+//! Bounds-checked little-endian reading over borrowed bytes.
+
+use crate::{Error, Result};
+
+/// A position in borrowed bytes; every read is checked and errs with format, what was wanted, and offset.
+#[derive(Clone, Debug)]
+pub struct Cursor<'a> {
+    format: &'static str,
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// A cursor at the start of `bytes`; `format` is the name errors carry.
+    pub fn new(format: &'static str, bytes: &'a [u8]) -> Self {
+        Self { format, bytes, at: 0 }
+    }
+
+    /// Byte offset from the start of the bytes.
+    pub fn offset(&self) -> u64 {
+        self.at as u64
+    }
+
+    /// Bytes not read yet.
+    pub fn remaining(&self) -> usize {
+        self.bytes.len() - self.at
+    }
+
+    /// Whether everything has been read.
+    pub fn is_empty(&self) -> bool {
+        self.remaining() == 0
+    }
+
+    /// The next `n` bytes; `what` names them in the error.
+    pub fn take(&mut self, n: usize, what: &str) -> Result<&'a [u8]> {
+        if n > self.remaining() {
+            let message = format!(
+                "{what} runs past end of file ({n} bytes wanted, {} left)",
+                self.remaining()
+            );
+            return Err(self.error(message));
+        }
+        let taken = &self.bytes[self.at..self.at + n];
+        self.at += n;
+        Ok(taken)
+    }
+
+    /// The next `count` records of `size` bytes each; checked before anything is allocated.
+    pub fn records(&mut self, count: usize, size: usize, what: &str) -> Result<&'a [u8]> {
+        match count.checked_mul(size) {
+            Some(n) if n <= self.remaining() => self.take(n, what),
+            _ => Err(self.error(format!(
+                "{count} {what} of {size} bytes run past end of file ({} bytes left)",
+                self.remaining()
+            ))),
+        }
+    }
+
+    /// Next byte.
+    pub fn u8(&mut self, what: &str) -> Result<u8> {
+        Ok(self.take(1, what)?[0])
+    }
+
+    /// Next little-endian u16.
+    pub fn u16(&mut self, what: &str) -> Result<u16> {
+        Ok(u16::from_le_bytes(self.array(what)?))
+    }
+
+    /// Next little-endian u32.
+    pub fn u32(&mut self, what: &str) -> Result<u32> {
+        Ok(u32::from_le_bytes(self.array(what)?))
+    }
+
+    /// Next `N` bytes as an array.
+    pub fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N]> {
+        Ok(self.take(N, what)?.try_into().expect("take gives exactly N bytes"))
+    }
+
+    /// An Invalid error at the present offset.
+    pub fn error(&self, message: impl Into<String>) -> Error {
+        Error::invalid(self.format, message, self.offset())
+    }
+}

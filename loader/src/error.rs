@@ -1,0 +1,154 @@
+//! The one error type of the loaders.
+
+use std::fmt;
+
+/// Result with the loader's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong: the file breaks its format, or the format allows it and we do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// The bytes break a rule of the format.
+    Invalid,
+    /// The bytes may be fine; this program (or the target) cannot do it.
+    Unsupported,
+}
+
+/// An error with format, place and byte offset; one machine word wide.
+///
+/// Displays as `vbc: uniform member 3: name runs past end of file (at offset 0x1f4)`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    kind: ErrorKind,
+    format: &'static str,
+    place: String,
+    message: String,
+    offset: Option<u64>,
+}
+
+impl Error {
+    /// An error of `kind` in a file of `format` (its short lower-case name).
+    pub fn new(kind: ErrorKind, format: &'static str, message: impl Into<String>) -> Self {
+        let (place, message) = (String::new(), message.into());
+        Self(Box::new(Inner {
+            kind,
+            format,
+            place,
+            message,
+            offset: None,
+        }))
+    }
+
+    /// [`ErrorKind::Invalid`] at a byte offset from the start of the file.
+    pub fn invalid(format: &'static str, message: impl Into<String>, offset: u64) -> Self {
+        Self::new(ErrorKind::Invalid, format, message).at(offset)
+    }
+
+    /// [`ErrorKind::Unsupported`]; add an offset with [`Error::at`].
+    pub fn unsupported(format: &'static str, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Unsupported, format, message)
+    }
+
+    /// Sets the byte offset from the start of the file.
+    #[must_use]
+    pub fn at(mut self, offset: u64) -> Self {
+        self.0.offset = Some(offset);
+        self
+    }
+
+    /// Puts `place` before what is there already: the outermost place comes first in the text.
+    #[must_use]
+    pub fn within(mut self, place: impl fmt::Display) -> Self {
+        let inner = &mut self.0.place;
+        *inner = if inner.is_empty() {
+            place.to_string()
+        } else {
+            format!("{place}: {inner}")
+        };
+        self
+    }
+
+    /// Invalid or Unsupported.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// Short name of the format, such as `vbc`.
+    pub fn format(&self) -> &'static str {
+        self.0.format
+    }
+
+    /// Where in the structure of the file, such as `uniform member 3`; empty if it has no place.
+    pub fn place(&self) -> &str {
+        &self.0.place
+    }
+
+    /// What is wrong, without format, place and offset.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Byte offset from the start of the file, where there is one.
+    pub fn offset(&self) -> Option<u64> {
+        self.0.offset
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner {
+            kind,
+            format,
+            place,
+            message,
+            offset,
+        } = &*self.0;
+        write!(f, "{format}: ")?;
+        if !place.is_empty() {
+            write!(f, "{place}: ")?;
+        }
+        if *kind == ErrorKind::Unsupported {
+            write!(f, "unsupported: ")?;
+        }
+        write!(f, "{message}")?;
+        if let Some(offset) = offset {
+            write!(f, " (at offset {offset:#x})")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_one_word() {
+        assert_eq!(size_of::<Error>(), size_of::<usize>());
+        assert_eq!(size_of::<Result<()>>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn reads_as_documented() {
+        let error = Error::invalid("vbc", "name runs past end of file", 0x1f4)
+            .within("member 3")
+            .within("uniform");
+        assert_eq!(
+            error.to_string(),
+            "vbc: uniform: member 3: name runs past end of file (at offset 0x1f4)"
+        );
+        let error = Error::unsupported("mbs", "chunk ABCD");
+        assert_eq!(error.to_string(), "mbs: unsupported: chunk ABCD");
+    }
+}

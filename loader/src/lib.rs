@@ -1,0 +1,20 @@
+//! Bytes to models and back: every shader format Skrymir knows, without a GPU and without running anything.
+//!
+//! Each format is a module with its definitions apart from reading, writing, printing and validating. What they share:
+//!
+//! * [`Error`]: one word wide; names format, place and byte offset, and keeps [`ErrorKind::Invalid`] (the file breaks
+//!   its format) apart from [`ErrorKind::Unsupported`] (the file is fine, we cannot do it).
+//! * [`Diagnostic`]: one finding of a validator; a [`Report`] is all of them.
+//! * [`cursor::Cursor`]: bounds-checked little-endian reading that produces those errors.
+//! * [`open_enum!`]: enumerants that come from files are open newtypes; an unknown value is an ordinary value.
+#![forbid(unsafe_code)]
+
+pub mod cursor;
+mod error;
+mod open_enum;
+mod report;
+pub mod spirv;
+pub mod vbc;
+
+pub use error::{Error, ErrorKind, Result};
+pub use report::{Diagnostic, Report, Severity};

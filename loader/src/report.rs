@@ -1,0 +1,119 @@
+//! Findings of the validators, in one shape for every format.
+
+use crate::{Error, ErrorKind};
+use std::fmt;
+
+/// How bad a [`Diagnostic`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Worth knowing; nothing is wrong.
+    Note,
+    /// Odd but harmless, or salvaged.
+    Warning,
+    /// Legal, but beyond what this program (or the target) can do.
+    Unsupported,
+    /// A rule of the format is broken.
+    Error,
+}
+
+impl Severity {
+    /// Lower-case word for messages and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Unsupported => "unsupported",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// One finding: what rule, where, and what is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// Stable kebab-case name of the rule, such as `input-overlap`: tests and users key on it.
+    pub rule: &'static str,
+    /// Where in the structure, such as `binding 3`; may be empty.
+    pub place: String,
+    /// What is wrong, with the values that show it.
+    pub message: String,
+    /// Byte offset from the start of the file, where there is one.
+    pub offset: Option<u64>,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}]: ", self.severity.name(), self.rule)?;
+        if !self.place.is_empty() {
+            write!(f, "{}: ", self.place)?;
+        }
+        write!(f, "{}", self.message)?;
+        if let Some(offset) = self.offset {
+            write!(f, " (at offset {offset:#x})")?;
+        }
+        Ok(())
+    }
+}
+
+impl From<&Error> for Diagnostic {
+    /// A reader's error as the one finding of a file that cannot be read further.
+    fn from(error: &Error) -> Self {
+        let (severity, rule) = match error.kind() {
+            ErrorKind::Invalid => (Severity::Error, "unreadable"),
+            ErrorKind::Unsupported => (Severity::Unsupported, "unsupported"),
+        };
+        let (place, message) = (error.place().to_owned(), error.message().to_owned());
+        Self {
+            severity,
+            rule,
+            place,
+            message,
+            offset: error.offset(),
+        }
+    }
+}
+
+/// All findings about one file, in the order they were made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The findings.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Report {
+    /// Adds a finding.
+    pub fn push(
+        &mut self,
+        severity: Severity,
+        rule: &'static str,
+        place: impl fmt::Display,
+        message: impl Into<String>,
+        offset: Option<u64>,
+    ) {
+        let (place, message) = (place.to_string(), message.into());
+        self.diagnostics.push(Diagnostic {
+            severity,
+            rule,
+            place,
+            message,
+            offset,
+        });
+    }
+
+    /// Worst severity found; `None` when there is no finding.
+    pub fn worst(&self) -> Option<Severity> {
+        self.diagnostics.iter().map(|d| d.severity).max()
+    }
+
+    /// Whether no rule of the format is broken (warnings and unsupported things allowed).
+    pub fn is_valid(&self) -> bool {
+        self.worst() != Some(Severity::Error)
+    }
+
+    /// Whether some finding is of this rule.
+    pub fn has(&self, rule: &str) -> bool {
+        self.diagnostics.iter().any(|d| d.rule == rule)
+    }
+}

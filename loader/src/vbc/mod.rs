@@ -1,0 +1,1 @@
+//! VBC, the Vega bytecode: shader reflection followed by SPIR-V.

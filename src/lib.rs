@@ -1,0 +1,11 @@
+//! Skrymir loads compiled shaders and runs them, with or without the GPU they were made for.
+//!
+//! This crate is the facade: [`loader`] reads and writes the formats, [`emulator`] is the Mali-400 in software,
+//! [`vulkan`] runs VBC on a Vulkan device. The command line tool is built from [`cli`] and [`formats`].
+
+pub mod cli;
+pub mod formats;
+
+pub use emulator;
+pub use loader;
+pub use vulkan;

@@ -1,0 +1,7 @@
+//! The `skrymir` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    skrymir::cli::main()
+}

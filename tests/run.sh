@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Sets up whatever is missing and runs every check: format, lints, tests.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tests/setup.sh
+need_packages gcc libc6-dev libvulkan1 mesa-vulkan-drivers vulkan-validationlayers spirv-tools glslang-tools spirv-headers
+need_rust
+cargo fmt --all --check
+cargo clippy --workspace --all-targets --quiet -- -D warnings
+cargo test --workspace --quiet

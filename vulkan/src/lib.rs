@@ -1,0 +1,1 @@
+//! VBC shaders on Vulkan.
