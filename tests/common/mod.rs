@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 ///
 /// Without it the tests run on the samples of `tests/data` alone, and say so.
 pub fn corpus(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../shared/corpus")
+        .join(name);
     if path.is_dir() {
         return Some(path);
     }

@@ -1,1 +1,44 @@
-//! VBC, the Vega bytecode: shader reflection followed by SPIR-V.
+//! VBC, the Vega bytecode: shader reflection followed by the SPIR-V of up to five stages.
+//!
+//! A file is a 25-byte header, then vertex inputs, fragment outputs, bindings, the uniform with its members, subpass
+//! inputs, and last the SPIR-V words of each present stage, everything packed and little endian. The sections are
+//! described in the VSL wiki's "Compiled Shader Format"; the numbers behind its enumerations, the limits and the
+//! set/binding convention are as the compiler writes and the engine reads them.
+//!
+//! * [`read`] gives a [`Vbc`], a view that borrows the bytes and copies nothing. It tells apart the two dialects that
+//!   share magic and version ([`Dialect`]), and salvages what two compiler faults did to files (48-byte subpass
+//!   records, word counts that overflowed 16 bits); [`Vbc::diagnostics`] names what it found.
+//! * [`Vbc::to_model`] gives a [`Model`] that owns its parts; [`write()`] makes a file of the current dialect of it.
+//!
+//! Enumerants are open: a value without a name is an ordinary value that prints as its number. [`read`] refuses only
+//! what it cannot walk; whether the values make sense is for the validator to say.
+
+mod model;
+mod module;
+mod read;
+mod types;
+mod view;
+mod write;
+
+pub use model::{Model, UniformMember, UniformModel};
+pub use read::read;
+pub use types::{
+    BaseType, Binding, Dialect, Shape, Stage, Stages, SubpassInput, Tables, TexelRank, TexelType, Variable,
+};
+pub use view::{Code, Member, Uniform, Vbc};
+pub use write::write;
+
+/// The format's name in errors.
+pub(crate) const FORMAT: &str = "vbc";
+
+/// First bytes of every file.
+pub const MAGIC: [u8; 3] = *b"VBC";
+
+/// The only version there is; both dialects carry it.
+pub const VERSION: u8 = 1;
+
+/// The only shader type there is: graphics.
+pub const SHADER_TYPE_GRAPHICS: u8 = 1;
+
+/// Bytes of the header.
+pub const HEADER_BYTES: usize = 25;
