@@ -3,6 +3,7 @@
 mod common;
 
 use loader::vbc::{self, Dialect, Model, Stage};
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// Every file there is to test on.
@@ -67,4 +68,84 @@ fn an_empty_model_writes_and_reads() {
     let written = vbc::write(&Model::default()).unwrap();
     assert_eq!(written.len(), 43);
     assert_eq!(vbc::read(&written).unwrap().to_model(), Model::default());
+}
+
+#[test]
+fn every_file_is_valid() {
+    let corpus = corpus();
+    let mut rules = std::collections::BTreeMap::<_, usize>::new();
+    for (name, bytes) in &corpus {
+        let report = vbc::check(bytes);
+        assert!(report.is_valid(), "{name}: {:#?}", report.diagnostics);
+        for diagnostic in &report.diagnostics {
+            *rules.entry(diagnostic.rule).or_default() += 1;
+        }
+    }
+    println!("{} files valid; findings that are no errors: {rules:?}", corpus.len());
+}
+
+#[test]
+fn info_holds_what_an_independent_reader_found() {
+    let Some(folder) = common::corpus("vbc") else { return };
+    let (mut whole, mut facts) = (0, 0);
+    for path in common::files(&folder, "json") {
+        let name = path.display();
+        let expected: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        let bytes = std::fs::read(path.with_extension("vbc")).unwrap();
+        let shown = vbc::json::to_json(&vbc::read(&bytes).unwrap());
+        if let Some(expected) = expected.get("expect") {
+            contains(&format!("{name}"), &shown, &respell(expected));
+            facts += 1;
+        } else {
+            contains(&format!("{name}"), &shown, &expected);
+            whole += 1;
+        }
+    }
+    println!("info --json holds the JSON of {whole} files and the expected facts of {facts}");
+    assert_eq!((whole, facts), (51, 6));
+}
+
+/// Whether `shown` has every key and value of `expected`. What the independent reader says of its own reading of
+/// 48-byte records is left out: it shows them raw.
+fn contains(place: &str, shown: &Value, expected: &Value) {
+    match (shown, expected) {
+        (_, Value::Object(expected)) if expected.contains_key("raw") => {}
+        (Value::Object(shown), Value::Object(expected)) => {
+            for (key, expected) in expected.iter().filter(|(key, _)| *key != "subpass_record_bytes") {
+                let place = format!("{place}.{key}");
+                let shown = shown.get(key).unwrap_or_else(|| panic!("{place} is missing"));
+                contains(&place, shown, expected);
+            }
+        }
+        (Value::Array(shown), Value::Array(expected)) => {
+            assert_eq!(shown.len(), expected.len(), "{place}");
+            for (i, (shown, expected)) in std::iter::zip(shown, expected).enumerate() {
+                contains(&format!("{place}[{i}]"), shown, expected);
+            }
+        }
+        _ => assert_eq!(shown, expected, "{place}"),
+    }
+}
+
+/// Facts that come from a shader's source, in the spelling of the other files.
+fn respell(expected: &Value) -> Value {
+    match expected {
+        Value::Object(object) => {
+            let key = |key: &str| match key {
+                "comps" | "texel_comps" => "components".to_owned(),
+                key => key.to_owned(),
+            };
+            let value = |key: &str, value: &Value| match (key, value) {
+                ("base" | "texel" | "rank", Value::String(name)) => Value::String(match name.as_str() {
+                    "Signed" => "int".to_owned(),
+                    "Unsigned" => "uint".to_owned(),
+                    name => name.to_lowercase(),
+                }),
+                _ => respell(value),
+            };
+            Value::Object(object.iter().map(|(k, v)| (key(k), value(k, v))).collect())
+        }
+        Value::Array(array) => Value::Array(array.iter().map(respell).collect()),
+        value => value.clone(),
+    }
 }

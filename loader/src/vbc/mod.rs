@@ -10,13 +10,21 @@
 //!   records, word counts that overflowed 16 bits); [`Vbc::diagnostics`] names what it found.
 //! * [`Vbc::to_model`] gives a [`Model`] that owns its parts; [`write()`] makes a file of the current dialect of it.
 //!
+//! * [`validate()`] checks every rule that can be told without a device, and the SPIR-V against the reflection.
+//!
 //! Enumerants are open: a value without a name is an ordinary value that prints as its number. [`read`] refuses only
-//! what it cannot walk; whether the values make sense is for the validator to say.
+//! what it cannot walk; whether the values make sense is for [`validate()`] to say.
 
+mod agree;
+mod image;
+pub mod json;
+pub mod limits;
 mod model;
 mod module;
 mod read;
+pub mod text;
 mod types;
+mod validate;
 mod view;
 mod write;
 
@@ -25,6 +33,7 @@ pub use read::read;
 pub use types::{
     BaseType, Binding, Dialect, Shape, Stage, Stages, SubpassInput, Tables, TexelRank, TexelType, Variable,
 };
+pub use validate::{check, validate};
 pub use view::{Code, Member, Uniform, Vbc};
 pub use write::write;
 

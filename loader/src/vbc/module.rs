@@ -1,16 +1,25 @@
 //! What a stage's SPIR-V declares before its first function: all that reflection can be checked against.
 
-use super::types::TexelType;
+use super::image::Image;
+use super::types::{BaseType, TexelType};
 use super::view::Code;
 use crate::{Error, Result, spirv};
+use std::fmt;
 
-/// The few opcodes, decorations and storage classes of the declarations that matter here.
-#[allow(missing_docs)]
+/// Opcodes of the declarations that matter here.
 pub(super) mod op {
+    pub const ENTRY_POINT: u16 = 15;
     pub const TYPE_INT: u16 = 21;
     pub const TYPE_FLOAT: u16 = 22;
+    pub const TYPE_VECTOR: u16 = 23;
+    pub const TYPE_MATRIX: u16 = 24;
     pub const TYPE_IMAGE: u16 = 25;
+    pub const TYPE_SAMPLED_IMAGE: u16 = 27;
+    pub const TYPE_ARRAY: u16 = 28;
+    pub const TYPE_RUNTIME_ARRAY: u16 = 29;
+    pub const TYPE_STRUCT: u16 = 30;
     pub const TYPE_POINTER: u16 = 32;
+    pub const CONSTANT: u16 = 43;
     pub const FUNCTION: u16 = 54;
     pub const VARIABLE: u16 = 59;
     pub const DECORATE: u16 = 71;
@@ -20,11 +29,59 @@ pub(super) mod op {
     pub const IS_CONSTANT: std::ops::RangeInclusive<u16> = 41..=52;
 }
 
+/// Decorations.
+pub(super) mod decoration {
+    pub const ARRAY_STRIDE: u32 = 6;
+    pub const NON_WRITABLE: u32 = 24;
+    pub const LOCATION: u32 = 30;
+    pub const BINDING: u32 = 33;
+    pub const DESCRIPTOR_SET: u32 = 34;
+    pub const OFFSET: u32 = 35;
+    pub const INPUT_ATTACHMENT_INDEX: u32 = 43;
+}
+
+/// Storage classes.
+pub(super) mod class {
+    pub const UNIFORM_CONSTANT: u32 = 0;
+    pub const INPUT: u32 = 1;
+    pub const UNIFORM: u32 = 2;
+    pub const OUTPUT: u32 = 3;
+    pub const PUSH_CONSTANT: u32 = 9;
+    pub const STORAGE_BUFFER: u32 = 12;
+}
+
 /// An instruction by opcode and operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Declared<'a> {
     pub opcode: u16,
     pub operands: &'a [u32],
+    /// Position of its first word in the module.
+    pub position: usize,
+}
+
+/// A type as the reflection can say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Type {
+    /// Components, rows and columns, elements (1 when it is no array).
+    Numeric(BaseType, [u8; 2], u32),
+    /// Anything else.
+    Other,
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Numeric(base, [rows, columns], array) => {
+                write!(f, "{base} of {rows} rows and {columns} columns")?;
+                if array == 1 {
+                    Ok(())
+                } else {
+                    write!(f, ", {array} of them")
+                }
+            }
+            Self::Other => f.write_str("another type"),
+        }
+    }
 }
 
 /// A decoration of an id, or of a struct's member.
@@ -48,8 +105,9 @@ pub(super) struct Module {
     ids: Vec<(u32, u32)>,
     /// Sorted.
     decorations: Vec<Decoration>,
-    /// Positions of the variables, in module order.
+    /// Positions of the variables and entry points, in module order.
     variables: Vec<u32>,
+    entry_points: Vec<u32>,
 }
 
 impl Module {
@@ -63,12 +121,17 @@ impl Module {
             ids: Vec::with_capacity(128),
             decorations: Vec::with_capacity(64),
             variables: Vec::with_capacity(16),
+            entry_points: Vec::with_capacity(1),
         };
         let words = std::mem::take(&mut module.words);
         for instruction in spirv::instructions(&words) {
             let instruction = instruction?;
             let (operands, position) = (instruction.operands(), instruction.position as u32);
             let id = match instruction.opcode {
+                op::ENTRY_POINT => {
+                    module.entry_points.push(position);
+                    continue;
+                }
                 op::DECORATE | op::MEMBER_DECORATE => {
                     module.decorate(instruction.opcode, operands);
                     continue;
@@ -114,7 +177,11 @@ impl Module {
         let first = self.words[position];
         let (length, opcode) = ((first >> 16) as usize, first as u16);
         let operands = &self.words[position + 1..position + length];
-        Declared { opcode, operands }
+        Declared {
+            opcode,
+            operands,
+            position,
+        }
     }
 
     /// The type, constant or variable with this id.
@@ -134,6 +201,11 @@ impl Module {
         self.variables.iter().map(|&position| self.at(position))
     }
 
+    /// Entry points in module order.
+    pub fn entry_points(&self) -> impl Iterator<Item = Declared<'_>> {
+        self.entry_points.iter().map(|&position| self.at(position))
+    }
+
     /// The first operand of an id's decoration (0 for one without), if it has that decoration.
     pub fn decoration(&self, id: u32, kind: u32) -> Option<u32> {
         self.member_decoration(id, WHOLE, kind)
@@ -147,22 +219,96 @@ impl Module {
         ((found.target, found.member, found.kind) == key).then_some(found.value)
     }
 
-    /// Texel type of an image by its sampled type; none for other ids.
-    pub fn sampled_texel(&self, image: u32) -> Option<TexelType> {
-        let &[_, sampled] = self.operands(image, op::TYPE_IMAGE)?;
-        let sampled = self.id(sampled)?;
-        match (sampled.opcode, sampled.operands) {
-            (op::TYPE_FLOAT, _) => Some(TexelType::FLOAT),
-            (op::TYPE_INT, [_, _, 0]) => Some(TexelType::UINT),
-            (op::TYPE_INT, _) => Some(TexelType::INT),
-            _ => None,
-        }
-    }
-
     /// The type that a variable's pointer points to.
     pub fn pointee(&self, variable: Declared) -> Option<u32> {
         let &[_, _, pointee] = self.operands(*variable.operands.first()?, op::TYPE_POINTER)?;
         Some(pointee)
+    }
+
+    /// Value of a 32-bit constant.
+    fn constant(&self, id: u32) -> Option<u32> {
+        self.operands(id, op::CONSTANT).map(|&[_, _, value]| value)
+    }
+
+    /// Element type and length of an array of constant length.
+    pub fn array(&self, id: u32) -> Option<(u32, u32)> {
+        let &[_, element, length] = self.operands(id, op::TYPE_ARRAY)?;
+        Some((element, self.constant(length)?))
+    }
+
+    /// A type by what it is made of.
+    pub fn type_of(&self, id: u32) -> Type {
+        let (element, array) = self.array(id).unwrap_or((id, 1));
+        self.numeric(element)
+            .map_or(Type::Other, |(base, dims)| Type::Numeric(base, dims, array))
+    }
+
+    /// Base type and dimensions of a scalar, vector or matrix of 32-bit components.
+    fn numeric(&self, id: u32) -> Option<(BaseType, [u8; 2])> {
+        let (column, columns) = match self.operands(id, op::TYPE_MATRIX) {
+            Some(&[_, column, columns]) => (column, u8::try_from(columns).ok()?),
+            None => (id, 1),
+        };
+        let (component, rows) = match self.operands(column, op::TYPE_VECTOR) {
+            Some(&[_, component, rows]) => (component, u8::try_from(rows).ok()?),
+            None => (column, 1),
+        };
+        let component = self.id(component)?;
+        let base = match (component.opcode, component.operands) {
+            (op::TYPE_FLOAT, [_, 32, ..]) => BaseType::FLOAT,
+            (op::TYPE_INT, [_, 32, 0]) => BaseType::UINT,
+            (op::TYPE_INT, [_, 32, 1]) => BaseType::INT,
+            _ => return None,
+        };
+        Some((base, [rows, columns]))
+    }
+
+    /// An image type.
+    pub fn image(&self, id: u32) -> Option<Image> {
+        let &[_, sampled_type, dim, _, arrayed, multisampled, sampled, format] = self.operands(id, op::TYPE_IMAGE)?;
+        let texel = match self.numeric(sampled_type)? {
+            (BaseType::INT, _) => TexelType::INT,
+            (BaseType::UINT, _) => TexelType::UINT,
+            _ => TexelType::FLOAT,
+        };
+        Some(Image {
+            texel,
+            dim,
+            arrayed,
+            multisampled,
+            sampled,
+            format,
+        })
+    }
+
+    /// Bytes of a block of numbers: where its last member ends.
+    pub fn block_bytes(&self, block: u32) -> Option<u32> {
+        let declared = self.id(block).filter(|declared| declared.opcode == op::TYPE_STRUCT)?;
+        let members = declared.operands.get(1..)?;
+        let mut ends = members.iter().enumerate().map(|(i, &member)| {
+            let offset = self.member_decoration(block, i as u32, decoration::OFFSET)?;
+            offset.checked_add(self.bytes(member)?)
+        });
+        ends.try_fold(0, |end, next| next.map(|next| end.max(next)))
+    }
+
+    /// Bytes of a number, vector, or array of them.
+    fn bytes(&self, id: u32) -> Option<u32> {
+        if let Some((_, length)) = self.array(id) {
+            return self.decoration(id, decoration::ARRAY_STRIDE)?.checked_mul(length);
+        }
+        let (_, [rows, columns]) = self.numeric(id)?;
+        (columns == 1).then_some(4 * u32::from(rows))
+    }
+
+    /// Of a storage buffer's block around a runtime array: the array's stride, and whether it is read only.
+    pub fn runtime_array_block(&self, variable: u32, block: u32) -> Option<(u32, bool)> {
+        let &[_, array] = self.operands(block, op::TYPE_STRUCT)?;
+        let &[_, _] = self.operands(array, op::TYPE_RUNTIME_ARRAY)?;
+        let stride = self.decoration(array, decoration::ARRAY_STRIDE)?;
+        let read_only = self.decoration(variable, decoration::NON_WRITABLE).is_some()
+            || self.member_decoration(block, 0, decoration::NON_WRITABLE).is_some();
+        Some((stride, read_only))
     }
 
     /// Texel types of the subpass inputs in set 2, by binding; the code of a stage need not use each of them.
@@ -170,21 +316,18 @@ impl Module {
         let mut texels = [None; 4];
         for variable in self.variables() {
             let &[_, id, ..] = variable.operands else { continue };
-            if self.decoration(id, spirv_decoration::DESCRIPTOR_SET) == Some(2)
-                && let Some(binding) = self.decoration(id, spirv_decoration::BINDING)
+            if self.decoration(id, decoration::DESCRIPTOR_SET) == Some(2)
+                && let Some(binding) = self.decoration(id, decoration::BINDING)
                 && let Some(texel) = texels.get_mut(binding as usize)
             {
-                *texel = self.pointee(variable).and_then(|image| self.sampled_texel(image));
+                *texel = self
+                    .pointee(variable)
+                    .and_then(|id| self.image(id))
+                    .map(|image| image.texel);
             }
         }
         texels
     }
-}
-
-/// Decoration numbers.
-pub(super) mod spirv_decoration {
-    pub const BINDING: u32 = 33;
-    pub const DESCRIPTOR_SET: u32 = 34;
 }
 
 /// The words before the first function, copied: the code may lie at any alignment.

@@ -1,0 +1,313 @@
+//! Whether a stage's SPIR-V agrees with the reflection.
+//!
+//! The code is a subset of the reflection: what is declared and never used vanishes from it, and nothing may be in it
+//! that the reflection lacks. Tables of different types share one set and binding, so variables are looked at one by
+//! one; there is no type of a (set, binding) pair.
+
+use super::image::{self, Image};
+use super::limits::MAX_BINDINGS;
+use super::module::{Declared, Module, Type, class, decoration, op};
+use super::types::{BaseType, Binding, Shape, Stage, Tables, TexelRank, TexelType, Variable};
+use super::view::{Code, Vbc};
+use crate::{Report, Severity};
+
+/// Reports everything in the code of a stage that the reflection does not have, or has otherwise.
+pub(super) fn check(file: &Vbc, stage: Stage, code: Code, report: &mut Report) {
+    let module = match Module::read(code) {
+        Ok(module) => module,
+        Err(error) => {
+            let offset = code.offset() + error.offset().unwrap_or(0);
+            let message = error.message().to_owned();
+            return report.push(Severity::Error, "spirv-malformed", stage, message, Some(offset));
+        }
+    };
+    let bindings = file.bindings().take(MAX_BINDINGS).collect();
+    let mut checks = Checks {
+        file,
+        stage,
+        code,
+        bindings,
+        module: &module,
+        report,
+    };
+    checks.entry_point();
+    for variable in module.variables() {
+        checks.variable(variable);
+    }
+}
+
+struct Checks<'f, 'a> {
+    file: &'f Vbc<'a>,
+    stage: Stage,
+    code: Code<'a>,
+    bindings: Vec<Binding>,
+    module: &'f Module,
+    report: &'f mut Report,
+}
+
+impl Checks<'_, '_> {
+    fn error(&mut self, rule: &'static str, message: impl Into<String>, at: Declared) {
+        let offset = self.code.offset() + 4 * at.position as u64;
+        self.report
+            .push(Severity::Error, rule, self.stage, message, Some(offset));
+    }
+
+    /// One entry point is named `main` and is of the stage's execution model, whose number is the stage's position.
+    fn entry_point(&mut self) {
+        const MAIN: [u32; 2] = [u32::from_le_bytes(*b"main"), 0];
+        let model = self.stage.index() as u32;
+        let is_main = |entry: Declared| matches!(entry.operands, [m, _, a, b, ..] if *m == model && [*a, *b] == MAIN);
+        if !self.module.entry_points().any(is_main) {
+            let message = format!("no entry point \"main\" of the {} execution model", self.stage);
+            let offset = Some(self.code.offset());
+            self.report
+                .push(Severity::Error, "entry-point", self.stage, message, offset);
+        }
+    }
+
+    fn variable(&mut self, variable: Declared) {
+        let &[_, id, storage, ..] = variable.operands else {
+            return self.error("spirv-malformed", "a variable without storage class", variable);
+        };
+        let Some(pointee) = self.module.pointee(variable) else {
+            return self.error("spirv-malformed", format!("variable %{id} is no pointer"), variable);
+        };
+        let location = self.module.decoration(id, decoration::LOCATION);
+        match (storage, self.stage) {
+            (class::INPUT, Stage::Vert) => self.interface(variable, location, pointee, true),
+            (class::OUTPUT, Stage::Frag) => self.interface(variable, location, pointee, false),
+            (class::PUSH_CONSTANT, _) => self.push_constants(variable, pointee),
+            (class::UNIFORM_CONSTANT | class::UNIFORM | class::STORAGE_BUFFER, _) => {
+                self.descriptor(variable, id, pointee);
+            }
+            _ => {}
+        }
+    }
+
+    /// A vertex input or fragment output is one of the reflection's, by location and type.
+    fn interface(&mut self, variable: Declared, location: Option<u32>, pointee: u32, input: bool) {
+        let Some(location) = location else { return };
+        let same = |known: &Variable| u32::from(known.location) == location;
+        let (what, known) = if input {
+            ("input", self.file.inputs().find(same))
+        } else {
+            ("output", self.file.outputs().find(same))
+        };
+        let Some(known) = known else {
+            let rule = if input {
+                "input-unreflected"
+            } else {
+                "output-unreflected"
+            };
+            let message = format!("the code has an {what} at location {location}, the reflection has none");
+            return self.error(rule, message, variable);
+        };
+        let reflected = Type::Numeric(known.base, known.dims, u32::from(known.array));
+        let found = self.module.type_of(pointee);
+        if found != reflected {
+            let rule = if input { "input-type" } else { "output-type" };
+            let message = format!("{what} at location {location}: the code has {found}, the reflection {reflected}");
+            self.error(rule, message, variable);
+        }
+    }
+
+    /// The push block holds a 16-bit index for each slot up to the highest, in whole words.
+    fn push_constants(&mut self, variable: Declared, pointee: u32) {
+        let expected = push_constant_bytes(&self.bindings);
+        let found = self.module.block_bytes(pointee);
+        if found != Some(expected) {
+            let found = found.map_or("no known size".to_owned(), |bytes| format!("{bytes} bytes"));
+            let message = format!("the push-constant block has {found}, the bindings' slots need {expected}");
+            self.error("push-size", message, variable);
+        }
+    }
+
+    fn descriptor(&mut self, variable: Declared, id: u32, pointee: u32) {
+        let set = self.module.decoration(id, decoration::DESCRIPTOR_SET);
+        let binding = self.module.decoration(id, decoration::BINDING);
+        match (set, binding) {
+            (Some(0), Some(table @ 0..=4)) => self.table(variable, id, pointee, table as usize),
+            (Some(1), Some(0)) => self.uniform(variable, pointee),
+            (Some(2), Some(index)) => self.subpass(variable, id, pointee, index),
+            _ => {
+                let number = |n: Option<u32>| n.map_or("none".to_owned(), |n| n.to_string());
+                let message = format!(
+                    "set {}, binding {} means nothing in this format",
+                    number(set),
+                    number(binding)
+                );
+                self.error("descriptor-unknown", message, variable);
+            }
+        }
+    }
+
+    /// A table: an array of the header's length, of a type that some binding of this stage has.
+    fn table(&mut self, variable: Declared, id: u32, pointee: u32, table: usize) {
+        let name = Tables::NAMES[table];
+        let Some((element, length)) = self.module.array(pointee) else {
+            return self.error("descriptor-type", format!("the table of {name} is no array"), variable);
+        };
+        let size = u32::from(self.file.tables.sizes()[table]);
+        if length != size {
+            let message = format!("the table of {name} has {length} entries in the code, {size} in the header");
+            self.error("table-size", message, variable);
+        }
+        let Some(found) = self.resource(id, element, table) else {
+            let message = format!("the table of {name} has elements of another kind");
+            return self.error("descriptor-type", message, variable);
+        };
+        let (stage, bindings) = (self.stage, &self.bindings);
+        if !bindings.iter().any(|b| b.stages.contains(stage) && found.is(b)) {
+            let message = format!("the code uses {found}, no binding of this stage is that");
+            self.error("descriptor-unreflected", message, variable);
+        }
+    }
+
+    /// What an element of a table is.
+    fn resource(&self, variable: u32, element: u32, table: usize) -> Option<Resource> {
+        let (module, texels) = (self.module, |base, image: Image| Resource::Texels(base, image));
+        match table {
+            0 => {
+                let &[_, id] = module.operands(element, op::TYPE_SAMPLED_IMAGE)?;
+                let image = module.image(id).filter(|image| image.sampled == image::SAMPLED)?;
+                Some(texels(BaseType::SAMPLER, image))
+            }
+            2 => {
+                let (stride, read_only) = module.runtime_array_block(variable, element)?;
+                let base = if read_only {
+                    BaseType::RO_BUFFER
+                } else {
+                    BaseType::RW_BUFFER
+                };
+                Some(Resource::Buffer(base, stride))
+            }
+            _ => {
+                let (base, sampled) = match table {
+                    1 => (BaseType::IMAGE, image::STORAGE),
+                    3 => (BaseType::RO_TEXELS, image::SAMPLED),
+                    _ => (BaseType::RW_TEXELS, image::STORAGE),
+                };
+                let image = module.image(element).filter(|image| image.sampled == sampled)?;
+                Some(texels(base, image))
+            }
+        }
+    }
+
+    /// The uniform: a block around the user's struct, whose members are the reflection's.
+    fn uniform(&mut self, variable: Declared, pointee: u32) {
+        let Some(uniform) = self.file.uniform.filter(|u| u.stages.contains(self.stage)) else {
+            let message = "the code uses a uniform, the reflection has none in this stage";
+            return self.error("uniform-unreflected", message, variable);
+        };
+        let module = self.module;
+        let inner = module.operands(pointee, op::TYPE_STRUCT).map(|&[_, inner]| inner);
+        let members = inner.and_then(|id| {
+            Some((
+                id,
+                &module.id(id).filter(|d| d.opcode == op::TYPE_STRUCT)?.operands[1..],
+            ))
+        });
+        let Some((id, types)) = members else {
+            return self.error("uniform-layout", "the uniform is no block around a struct", variable);
+        };
+        if types.len() != uniform.member_count() {
+            let message = format!(
+                "{} members in the code, {} in the reflection",
+                types.len(),
+                uniform.member_count()
+            );
+            return self.error("uniform-layout", message, variable);
+        }
+        for (i, (member, &member_type)) in uniform.members().zip(types).enumerate() {
+            let offset = module.member_decoration(id, i as u32, decoration::OFFSET);
+            // In memory a bool is an unsigned integer.
+            let base = if member.base == BaseType::BOOL {
+                BaseType::UINT
+            } else {
+                member.base
+            };
+            let reflected = Type::Numeric(base, member.dims, u32::from(member.array));
+            let found = module.type_of(member_type);
+            if offset != Some(member.offset) || found != reflected {
+                let at = offset.map_or("nowhere".to_owned(), |offset| offset.to_string());
+                let message = format!(
+                    "member {i}: the code has {found} at {at}, the reflection {reflected} at {}",
+                    member.offset
+                );
+                return self.error("uniform-layout", message, variable);
+            }
+        }
+    }
+
+    fn subpass(&mut self, variable: Declared, id: u32, pointee: u32, index: u32) {
+        let input = self.file.subpass_inputs().nth(index as usize);
+        let Some(input) = input.filter(|_| self.stage == Stage::Frag) else {
+            let message = format!("the code uses subpass input {index}, the reflection has none in this stage");
+            return self.error("subpass-unreflected", message, variable);
+        };
+        let attachment = self.module.decoration(id, decoration::INPUT_ATTACHMENT_INDEX);
+        if attachment != Some(index) {
+            let message = format!("subpass input {index} has attachment index {attachment:?}");
+            self.error("attachment-index", message, variable);
+        }
+        let found = self
+            .module
+            .image(pointee)
+            .filter(|image| image.dim == image::DIM_SUBPASS);
+        if found.is_none_or(|image| image.texel != input.texel) {
+            let message = format!("subpass input {index} is not of {} texels in the code", input.texel);
+            self.error("descriptor-type", message, variable);
+        }
+    }
+}
+
+/// Bytes of the push-constant block: an index of 16 bits for each slot up to the highest, in whole words.
+pub(super) fn push_constant_bytes(bindings: &[Binding]) -> u32 {
+    let highest = bindings.iter().map(|binding| binding.slot).max();
+    highest.map_or(0, |slot| (u32::from(slot) + 2) / 2 * 4)
+}
+
+/// What an element of a table in the code is.
+enum Resource {
+    Buffer(BaseType, u32),
+    Texels(BaseType, Image),
+}
+
+impl Resource {
+    /// Whether a binding is this.
+    fn is(&self, binding: &Binding) -> bool {
+        match (self, binding.shape) {
+            (Self::Buffer(base, stride), Shape::Buffer { size }) => *base == binding.base && *stride == u32::from(size),
+            (
+                Self::Texels(base, image),
+                Shape::Texel {
+                    rank,
+                    texel,
+                    size,
+                    components,
+                },
+            ) => {
+                *base == binding.base
+                    && image.rank() == Some(rank)
+                    && match image.format() {
+                        Some(format) => format == (texel, size, components),
+                        None => image.format == 0 && image.texel == texel,
+                    }
+            }
+            _ => false,
+        }
+    }
+}
+
+impl std::fmt::Display for Resource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Buffer(base, stride) => write!(f, "a {base} of {stride}-byte structs"),
+            Self::Texels(base, image) => {
+                let rank = image.rank().unwrap_or(TexelRank(255));
+                let (texel, size, components): (TexelType, u8, u8) = image.format().unwrap_or((image.texel, 4, 4));
+                write!(f, "a {rank} {base} of {components} {texel} components of {size} bytes")
+            }
+        }
+    }
+}
