@@ -1,10 +1,12 @@
 //! A file as JSON.
 //!
 //! `version`, `shader_type`, `bytecode_words` and `tables` by name, then `inputs`, `outputs`, `bindings`, `uniform`
-//! (null where there is none), `subpass_inputs` and `subpass_record_bytes`; `dialect` and `diagnostics` come last.
+//! (null where there is none), `subpass_inputs` and `subpass_record_bytes`; `trailing_bytes`, `dialect`,
+//! `requirements` and `diagnostics` come last.
 //! Enumerants are their names, unknown ones their numbers; stages are lists of names, unknown bits the number that
 //! they make. Binding sizes are as the file stores them, also in the legacy dialect.
 
+use super::requirements::{DescriptorNeed, FeatureNeed, Requirements, requirements};
 use super::types::{Binding, Shape, Stage, Stages, Tables, Variable};
 use super::view::{Uniform, Vbc};
 use super::{SHADER_TYPE_GRAPHICS, VERSION};
@@ -33,6 +35,7 @@ pub fn to_json(file: &Vbc) -> Value {
         "subpass_record_bytes": file.subpass_record_bytes(),
         "trailing_bytes": file.trailing().len(),
         "dialect": file.dialect().name(),
+        "requirements": needs(&requirements(file)),
         "diagnostics": list(file.diagnostics().iter(), diagnostic),
     })
 }
@@ -98,6 +101,25 @@ fn subpass_input(file: &Vbc, index: usize) -> Value {
         value["name"] = String::from_utf8_lossy(name).into();
     }
     value
+}
+
+fn needs(needs: &Requirements) -> Value {
+    let feature = |need: &FeatureNeed| json!({ "feature": need.feature.name(), "why": need.why.to_string() });
+    let descriptor = |need: &DescriptorNeed| {
+        json!({
+            "set": need.set, "binding": need.binding, "kind": need.kind.name(),
+            "count": need.count, "used": need.used, "stages": stages(need.stages),
+        })
+    };
+    json!({
+        "features": list(needs.features.iter(), feature),
+        "descriptors": list(needs.descriptors.iter(), descriptor),
+        "push_constant_bytes": needs.push_constant_bytes,
+        "uniform_bytes": needs.uniform_bytes,
+        "vertex_locations": needs.vertex_locations,
+        "color_attachments": needs.color_attachments,
+        "unknown_capabilities": list(needs.unknown_capabilities.iter(), |c| json!([c.0.name(), c.1])),
+    })
 }
 
 fn diagnostic(diagnostic: &Diagnostic) -> Value {

@@ -11,6 +11,7 @@
 //! * [`Vbc::to_model`] gives a [`Model`] that owns its parts; [`write()`] makes a file of the current dialect of it.
 //!
 //! * [`validate()`] checks every rule that can be told without a device, and the SPIR-V against the reflection.
+//! * [`requirements()`] says what a device must have to run it, and why.
 //!
 //! Enumerants are open: a value without a name is an ordinary value that prints as its number. [`read`] refuses only
 //! what it cannot walk; whether the values make sense is for [`validate()`] to say.
@@ -22,6 +23,7 @@ pub mod limits;
 mod model;
 mod module;
 mod read;
+mod requirements;
 pub mod text;
 mod types;
 mod validate;
@@ -30,6 +32,7 @@ mod write;
 
 pub use model::{Model, UniformMember, UniformModel};
 pub use read::read;
+pub use requirements::{DescriptorKind, DescriptorNeed, Feature, FeatureNeed, Requirements, Why, requirements};
 pub use types::{
     BaseType, Binding, Dialect, Shape, Stage, Stages, SubpassInput, Tables, TexelRank, TexelType, Variable,
 };

@@ -1,5 +1,6 @@
 //! A file as text for people.
 
+use super::requirements::requirements;
 use super::types::{Binding, Shape, Stage, Tables, Variable};
 use super::view::Vbc;
 use std::fmt::{self, Write};
@@ -55,6 +56,9 @@ fn print(out: &mut String, file: &Vbc) -> fmt::Result {
     }
     if !file.trailing().is_empty() {
         writeln!(out, "{} bytes behind the code", file.trailing().len())?;
+    }
+    for need in requirements(file).features {
+        writeln!(out, "needs {} for {}", need.feature, need.why)?;
     }
     for diagnostic in file.diagnostics() {
         writeln!(out, "{diagnostic}")?;
