@@ -24,6 +24,7 @@ mod model;
 mod module;
 mod read;
 mod requirements;
+mod rules;
 pub mod text;
 mod types;
 mod validate;
@@ -33,6 +34,7 @@ mod write;
 pub use model::{Model, UniformMember, UniformModel};
 pub use read::read;
 pub use requirements::{DescriptorKind, DescriptorNeed, Feature, FeatureNeed, Requirements, Why, requirements};
+pub use rules::RULES;
 pub use types::{
     BaseType, Binding, Dialect, Shape, Stage, Stages, SubpassInput, Tables, TexelRank, TexelType, Variable,
 };
