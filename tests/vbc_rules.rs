@@ -148,6 +148,7 @@ const BREAKS: &[(&str, Break)] = &[
     ("subpass-texel", InModel(|m| m.subpass_inputs.push(SubpassInput { texel: TexelType::UNORM, components: 4 }))),
     ("spirv-malformed", InModel(|m| m.code_mut(Vert)[5] &= 0xffff)),
     ("spirv-malformed", InModel(|m| m.code_mut(Vert)[5] |= 0xffff_0000)),
+    ("spirv-malformed", InModel(|m| *m.code_mut(Frag).last_mut().unwrap() = 2 << 16 | 56)),
     // Execution model and name of the entry point.
     ("entry-point", Code(Vert, 15, (0, 0), (0, 4))),
     ("entry-point", Code(Frag, 15, (0, 4), (2, u32::from_le_bytes(*b"mair")))),

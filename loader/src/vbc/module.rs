@@ -111,13 +111,13 @@ pub(super) struct Module {
 }
 
 impl Module {
-    /// Reads the declarations; function bodies are not looked at.
+    /// Reads the declarations; of the functions only the instructions' lengths are looked at.
     ///
     /// # Errors
     /// Invalid where an instruction's length is wrong; the offset counts from the start of the code.
     pub fn read(code: Code) -> Result<Self> {
         let mut module = Self {
-            words: declarations(code),
+            words: declarations(code)?,
             ids: Vec::with_capacity(128),
             decorations: Vec::with_capacity(64),
             variables: Vec::with_capacity(16),
@@ -330,20 +330,30 @@ impl Module {
     }
 }
 
-/// The words before the first function, copied: the code may lie at any alignment.
-fn declarations(code: Code) -> Vec<u32> {
-    let mut end = spirv::HEADER_WORDS;
-    while let Some(first) = code.word(end)
-        && first as u16 != op::FUNCTION
-        && first >> 16 != 0
-    {
-        end += (first >> 16) as usize;
+/// The words before the first function, copied: the code may lie at any alignment. The functions are walked too, so
+/// that a wrong length in them is found.
+fn declarations(code: Code) -> Result<Vec<u32>> {
+    let end = walk(code, spirv::HEADER_WORDS, Some(op::FUNCTION))?;
+    walk(code, end, None)?;
+    Ok(code.iter().take(end).collect())
+}
+
+/// Steps from instruction to instruction as far as one of opcode `stop`, or the end; gives the position there.
+fn walk(code: Code, from: usize, stop: Option<u16>) -> Result<usize> {
+    let words = code.bytes.as_chunks::<4>().0;
+    let mut at = from.min(words.len());
+    while let Some(&first) = words.get(at) {
+        let first = u32::from_le_bytes(first);
+        let (length, opcode) = ((first >> 16) as usize, first as u16);
+        if length == 0 || length > words.len() - at {
+            let left = words.len() - at;
+            let message = format!("instruction with opcode {opcode} says {length} words, {left} are left");
+            return Err(Error::invalid("spirv", message, at as u64 * 4));
+        }
+        if Some(opcode) == stop {
+            break;
+        }
+        at += length;
     }
-    // A bad length ends the walk here and is reported by the walk over the copied words, so that word must be among
-    // them: a length of zero is, a length beyond the end takes everything.
-    let end = match code.word(end) {
-        Some(first) if first as u16 != op::FUNCTION => end + 1,
-        _ => end,
-    };
-    code.iter().take(end).collect()
+    Ok(at)
 }

@@ -89,7 +89,10 @@ pub const RULES: &[(&str, &str)] = &[
         "a subpass input that is not of 4 components of int, uint or float",
     ),
     // SPIR-V against the reflection.
-    ("spirv-malformed", "the code's declarations cannot be walked"),
+    (
+        "spirv-malformed",
+        "the code cannot be walked from instruction to instruction",
+    ),
     ("entry-point", "no entry point main of the stage's execution model"),
     (
         "input-unreflected",
