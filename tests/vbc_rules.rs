@@ -421,3 +421,65 @@ fn requirements_have_their_reasons() {
     assert_eq!(needs.needs(Feature::TessellationShader), Some(Why::Stage(Stage::Tesc)));
     assert_eq!(needs.features.len(), 2);
 }
+
+#[test]
+fn what_cannot_be_read_says_why() {
+    let message = |change: fn(&mut Vec<u8>)| {
+        let mut bytes = vbc::write(&samples::everything()).unwrap();
+        change(&mut bytes);
+        vbc::read(&bytes).unwrap_err().to_string()
+    };
+    let big_endian = |bytes: &mut Vec<u8>| {
+        for count in [INPUTS - 4, OUTPUTS - 4, OUTPUTS + 2 * 8] {
+            bytes[count..count + 4].reverse();
+        }
+    };
+    let expected =
+        "vbc: unsupported: the file is big endian: its compiler ran on a big-endian machine (at offset 0x19)";
+    assert_eq!(message(big_endian), expected);
+    assert_eq!(
+        message(|b| b[0] = b'v'),
+        "vbc: header: the magic is not VBC (at offset 0x0)"
+    );
+    assert_eq!(
+        message(|b| b[3] = 2),
+        "vbc: header: unsupported: version 2 (only 1 is known) (at offset 0x3)"
+    );
+    assert_eq!(
+        message(|b| b[4] = 7),
+        "vbc: header: unsupported: shader type 7 (only 1, graphics, is known) (at offset 0x4)"
+    );
+    assert_eq!(
+        message(|b| b.truncate(20)),
+        "vbc: header: binding table sizes runs past end of file (10 bytes wanted, 5 left) (at offset 0xf)"
+    );
+    assert_eq!(
+        message(|b| b.truncate(INPUTS + 20)),
+        "vbc: 3 vertex inputs of 8 bytes run past end of file (20 bytes left) (at offset 0x1d)"
+    );
+    assert_eq!(
+        message(|b| b.truncate(OUTPUTS + 2 * 8 + 4 + 7 * 8 + 8 + 5)),
+        "vbc: uniform: member 0: record runs past end of file (at offset 0x8d)"
+    );
+    assert!(message(|b| b.truncate(b.len() - 1)).starts_with("vbc: frag: "));
+}
+
+#[test]
+fn unknown_values_are_ordinary_and_print_as_numbers() {
+    let mut model = samples::everything();
+    model.inputs[0].base = BaseType(77);
+    model.bindings[0].base = BaseType(78);
+    model.bindings[2].stages = Stages(0x8010);
+    rank(&mut model, TexelRank(79));
+    let bytes = vbc::write(&model).unwrap();
+    let file = vbc::read(&bytes).unwrap();
+    assert_eq!(file.to_model(), model);
+    let json = vbc::json::to_json(&file);
+    assert_eq!(json["inputs"][0]["base"], 77);
+    assert_eq!(json["bindings"][0]["base"], 78);
+    assert_eq!(json["bindings"][7]["rank"], 79);
+    assert_eq!(json["bindings"][2]["stages"], serde_json::json!(["frag", 0x8000]));
+    let text = vbc::text::to_text(&file);
+    assert!(text.contains("in(0) 77"), "{text}");
+    assert!(text.contains("frag|0x8000"), "{text}");
+}

@@ -5,10 +5,11 @@
 //! one ends with the file; failing that, word counts that lost multiples of 65536 are tried; failing that, the first
 //! form under which everything declared is there, for the validator to say what is wrong with it.
 
+use super::limits::{MAX_BINDINGS, MAX_INPUTS, MAX_OUTPUTS};
 use super::module::Module;
 use super::types::{Dialect, Stage, Stages, SubpassInput, Tables, TexelType};
 use super::view::{Code, MAX_RAW_SUBPASS, RAW_SUBPASS_BYTES, RECORD_BYTES, Records, Subpass, Uniform, Vbc, member};
-use super::{FORMAT, MAGIC, SHADER_TYPE_GRAPHICS, VERSION};
+use super::{FORMAT, HEADER_BYTES, MAGIC, SHADER_TYPE_GRAPHICS, VERSION};
 use crate::cursor::Cursor;
 use crate::{Error, Report, Result, Severity, spirv};
 
@@ -19,7 +20,7 @@ const OVERFLOW_WORDS: usize = 1 << 16;
 ///
 /// # Errors
 /// Invalid where the magic is wrong or a section runs past the end of the file, Unsupported for another version or
-/// shader type. Values that make no sense are no errors here; see the module's text.
+/// shader type, or a file of the other byte order. Values that make no sense are no errors here; see the module's text.
 pub fn read(bytes: &[u8]) -> Result<Vbc<'_>> {
     let mut cursor = Cursor::new(FORMAT, bytes);
     let header = Header::read(&mut cursor).map_err(|error| error.within("header"))?;
@@ -29,11 +30,11 @@ pub fn read(bytes: &[u8]) -> Result<Vbc<'_>> {
     {
         return Ok(view(&header, reflection, Layout::exact(code)));
     }
-    salvage(&header, cursor, current)
+    salvage(bytes, &header, cursor, current)
 }
 
 /// The forms that are not the expected one, then the faults, then what can be shown at all.
-fn salvage<'a>(header: &Header, cursor: Cursor<'a>, current: Result<Reflection<'a>>) -> Result<Vbc<'a>> {
+fn salvage<'a>(bytes: &[u8], header: &Header, cursor: Cursor<'a>, current: Result<Reflection<'a>>) -> Result<Vbc<'a>> {
     let forms = [
         current,
         Reflection::read(cursor.clone(), Form::RawSubpass),
@@ -57,7 +58,24 @@ fn salvage<'a>(header: &Header, cursor: Cursor<'a>, current: Result<Reflection<'
         return Ok(view(header, reflection, layout));
     }
     let [current, ..] = forms;
+    if is_big_endian(bytes) {
+        let message = "the file is big endian: its compiler ran on a big-endian machine";
+        return Err(Error::unsupported(FORMAT, message).at(HEADER_BYTES as u64));
+    }
     Err(current.err().expect("no form is readable, so neither is the first"))
+}
+
+/// Whether the first three counts are small when they are read in the other byte order (none of which a little-endian
+/// count but zero can be).
+fn is_big_endian(bytes: &[u8]) -> bool {
+    let mut cursor = Cursor::new(FORMAT, bytes.get(HEADER_BYTES..).unwrap_or_default());
+    let mut count = |most: usize| {
+        let count = u32::from_be_bytes(cursor.array("count").ok()?) as usize;
+        let fits = count <= most && cursor.records(count, RECORD_BYTES, "records").is_ok();
+        fits.then_some(count)
+    };
+    let mut counts = || Some(count(MAX_INPUTS)? + count(MAX_OUTPUTS)? + count(MAX_BINDINGS)?);
+    counts().is_some_and(|sum| sum != 0)
 }
 
 /// What stands before the reflection.
