@@ -105,6 +105,23 @@ fn info_holds_what_an_independent_reader_found() {
     assert_eq!((whole, facts), (51, 6));
 }
 
+#[test]
+fn the_comparison_sees_differences() {
+    let expected = serde_json::json!({ "inputs": [{ "location": 0, "base": "float" }] });
+    contains("same", &expected, &expected);
+    for other in [
+        serde_json::json!({ "inputs": [{ "location": 1, "base": "float" }] }),
+        serde_json::json!({ "inputs": [{ "location": 0 }] }),
+        serde_json::json!({ "inputs": [] }),
+        serde_json::json!({}),
+    ] {
+        assert!(
+            std::panic::catch_unwind(|| contains("other", &other, &expected)).is_err(),
+            "{other}"
+        );
+    }
+}
+
 /// Whether `shown` has every key and value of `expected`. What the independent reader says of its own reading of
 /// 48-byte records is left out: it shows them raw.
 fn contains(place: &str, shown: &Value, expected: &Value) {

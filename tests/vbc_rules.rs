@@ -350,6 +350,27 @@ fn overflowed_word_counts_are_salvaged() {
 }
 
 #[test]
+fn a_count_that_overflowed_to_zero_is_no_absent_stage() {
+    let mut model = samples::minimal();
+    let reflection = vbc::write(&model).unwrap().len() - 4 * model.code.iter().map(Vec::len).sum::<usize>();
+    let code = model.code_mut(Frag);
+    let (before_return, missing) = (code.len() - 2, (1 << 16) - code.len());
+    code.splice(
+        before_return..before_return,
+        std::iter::repeat_n(1 << 16 | 317, missing),
+    );
+    let mut short = model.clone();
+    short.code_mut(Frag).clear();
+    let mut bytes = vbc::write(&short).unwrap();
+    assert_eq!(bytes[13..15], [0, 0]);
+    bytes.truncate(reflection);
+    bytes.extend(model.code.iter().flatten().flat_map(|word| word.to_le_bytes()));
+    let file = vbc::read(&bytes).unwrap();
+    assert_eq!(file.to_model(), model);
+    assert_eq!(rules(&vbc::validate(&file)), ["word-count-overflow"]);
+}
+
+#[test]
 fn the_writer_refuses_by_name_what_does_not_fit() {
     let refused = |change: fn(&mut Model)| {
         let mut model = samples::everything();

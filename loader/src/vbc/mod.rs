@@ -9,12 +9,22 @@
 //!   share magic and version ([`Dialect`]), and salvages what two compiler faults did to files (48-byte subpass
 //!   records, word counts that overflowed 16 bits); [`Vbc::diagnostics`] names what it found.
 //! * [`Vbc::to_model`] gives a [`Model`] that owns its parts; [`write()`] makes a file of the current dialect of it.
-//!
 //! * [`validate()`] checks every rule that can be told without a device, and the SPIR-V against the reflection.
 //! * [`requirements()`] says what a device must have to run it, and why.
 //!
 //! Enumerants are open: a value without a name is an ordinary value that prints as its number. [`read`] refuses only
 //! what it cannot walk; whether the values make sense is for [`validate()`] to say.
+//!
+//! ```
+//! use skrymir_loader::vbc::{self, BaseType, Model, Variable};
+//!
+//! let position = Variable { location: 0, base: BaseType::FLOAT, dims: [3, 1], array: 1 };
+//! let bytes = vbc::write(&Model { inputs: vec![position], ..Model::default() })?;
+//! let file = vbc::read(&bytes)?;
+//! assert_eq!(file.inputs().next(), Some(position));
+//! assert!(vbc::validate(&file).has("stage-missing"));
+//! # Ok::<(), skrymir_loader::Error>(())
+//! ```
 
 mod agree;
 mod image;
