@@ -1,1 +1,36 @@
-//! VBC shaders on Vulkan.
+//! VBC shaders on Vulkan, headless.
+//!
+//! The way of a picture:
+//!
+//! 1. [`Context::new`] opens a device (lavapipe will do; no display is needed).
+//! 2. [`Program::new`] makes a VBC shader fit that device: features and limits are checked first, then the SPIR-V is
+//!    rewritten by [`loader::vbc::fit`], then layouts and modules are created. A shader the device cannot hold is an
+//!    error that names the limit; the driver is not asked.
+//! 3. [`Draw`] says everything the shader does not: vertex data, uniform bytes, what is in each table slot, topology,
+//!    blend, depth, size.
+//! 4. [`render`] uploads through staging, draws, reads back. It returns a [`Submission`], a future of the [`Frame`].
+//!
+//! `unsafe` in this crate is calls into Vulkan through `ash`; every block says why the call is sound.
+
+mod cache;
+mod context;
+mod draw;
+mod error;
+mod layout;
+mod memory;
+mod pipeline;
+mod program;
+mod readback;
+mod record;
+mod render;
+mod submit;
+mod texture;
+
+pub use cache::PipelineCache;
+pub use context::{Context, DeviceInfo, Options, Validation, devices};
+pub use draw::{Blend, Compare, Cull, Depth, Draw, Frame, Pixels, SamplerDesc, SlotData, Texels, Topology};
+pub use error::{Error, Result};
+pub use program::{BindMode, Output, Program};
+pub use render::render;
+pub use submit::Submission;
+pub use texture::{Dim, TexelFormat};

@@ -1,5 +1,6 @@
 //! SPIR-V: walking, and what is built on it.
 
+pub mod block;
 mod walk;
 
 pub use walk::{Instruction, Instructions, instructions};
