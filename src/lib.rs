@@ -5,6 +5,10 @@
 
 pub mod cli;
 pub mod formats;
+pub mod harness;
+pub mod picture;
+pub mod sample;
+pub mod scene;
 
 pub use emulator;
 pub use loader;

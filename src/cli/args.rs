@@ -54,7 +54,7 @@ pub struct AsArgs {
     pub output: PathBuf,
 }
 
-/// Arguments of `run`.
+/// Arguments of `run`; each format uses those that mean something to it.
 #[derive(Args, Debug, Default)]
 pub struct RunArgs {
     /// The file
@@ -62,4 +62,66 @@ pub struct RunArgs {
     /// Where to write the picture
     #[arg(short, long)]
     pub output: Option<PathBuf>,
+    /// Size of the picture in pixels [default: 256x256]
+    #[arg(long, value_name = "WxH", value_parser = super::draw::parse_size)]
+    pub size: Option<[u32; 2]>,
+    /// Vertices per draw [default: 3]
+    #[arg(long, value_name = "N")]
+    pub vertices: Option<u32>,
+    /// Vertex data, uniforms, images and state (TOML or JSON)
+    #[arg(long, value_name = "FILE")]
+    pub scene: Option<PathBuf>,
+    /// Vulkan device: index, or part of its name (see `skrymir devices`)
+    #[arg(long)]
+    pub device: Option<String>,
+    /// How table slots are bound
+    #[arg(long, value_enum, default_value_t)]
+    pub bind: Bind,
+    /// Read a slot back after the draw and write its bytes
+    #[arg(long, value_name = "SLOT=FILE", value_parser = super::draw::parse_read)]
+    pub read: Vec<(u8, PathBuf)>,
+    /// Watch with the validation layer; any message is a failure
+    #[arg(long)]
+    pub validation: bool,
+    /// Longest time for the draw, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 900)]
+    pub patience: u64,
+    /// Print how long each part took
+    #[arg(long)]
+    pub timing: bool,
+    /// Folder of the pipeline cache [default: the user's cache folder]
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+    /// Use no pipeline cache
+    #[arg(long)]
+    pub no_cache: bool,
+}
+
+impl RunArgs {
+    /// Longest time for the draw.
+    pub fn patience(&self) -> std::time::Duration {
+        std::time::Duration::from_secs(self.patience)
+    }
+}
+
+/// How table slots are bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Bind {
+    /// Bindless where the device can, lowered elsewhere
+    #[default]
+    Auto,
+    /// Full tables, as the file means them
+    Bindless,
+    /// A descriptor per slot
+    Lowered,
+}
+
+impl From<Bind> for vulkan::BindMode {
+    fn from(bind: Bind) -> Self {
+        match bind {
+            Bind::Auto => Self::Auto,
+            Bind::Bindless => Self::Bindless,
+            Bind::Lowered => Self::Lowered,
+        }
+    }
 }

@@ -3,12 +3,15 @@
 mod args;
 mod asm;
 mod check;
+mod compare;
+mod devices;
 mod dis;
+pub mod draw;
 mod info;
 mod rewrite;
 mod run;
 
-pub use args::{AsArgs, CheckArgs, DisArgs, InfoArgs, RewriteArgs, RunArgs};
+pub use args::{AsArgs, Bind, CheckArgs, DisArgs, InfoArgs, RewriteArgs, RunArgs};
 
 use crate::formats::{self, Format};
 use anyhow::Context;
@@ -39,6 +42,10 @@ enum Command {
     As(AsArgs),
     /// Run a file
     Run(RunArgs),
+    /// List the Vulkan devices
+    Devices(devices::DevicesArgs),
+    /// Compare two pictures
+    Compare(compare::CompareArgs),
 }
 
 /// Why a command did not succeed; decides the exit code.
@@ -92,6 +99,8 @@ pub fn main() -> ExitCode {
         Command::Dis(args) => dis::run(&args),
         Command::As(args) => asm::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Devices(args) => devices::run(&args),
+        Command::Compare(args) => compare::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,7 +1,7 @@
 //! Vega bytecode on the command line.
 
 use super::{Format, Info};
-use crate::cli::{CheckArgs, InfoArgs, Outcome, RewriteArgs};
+use crate::cli::{CheckArgs, InfoArgs, Outcome, RewriteArgs, RunArgs, draw};
 use loader::{Report, vbc};
 
 /// Vega bytecode.
@@ -28,5 +28,9 @@ impl Format for Vbc {
 
     fn rewrite(&self, bytes: &[u8], _args: &RewriteArgs) -> Outcome<Vec<u8>> {
         Ok(vbc::write(&vbc::read(bytes)?.to_model())?)
+    }
+
+    fn run(&self, bytes: &[u8], args: &RunArgs) -> Outcome {
+        draw::run(bytes, args)
     }
 }

@@ -1,6 +1,8 @@
 //! What the integration tests share.
 #![allow(dead_code, missing_docs)] // every test binary uses its own part
 
+pub mod formula;
+
 use std::path::{Path, PathBuf};
 
 /// A folder of the corpus of real files, which lies beside the checkout where there is one.

@@ -1,6 +1,7 @@
 //! SPIR-V: walking, and what is built on it.
 
 pub mod block;
+pub mod transform;
 mod walk;
 
 pub use walk::{Instruction, Instructions, instructions};

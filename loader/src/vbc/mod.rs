@@ -27,6 +27,7 @@
 //! ```
 
 mod agree;
+pub mod fit;
 mod image;
 pub mod json;
 pub mod limits;

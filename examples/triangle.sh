@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Sets up whatever is missing (a Rust toolchain, a Vulkan driver) and draws: a VBC file, or the project's own triangle.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+. "$root/tests/setup.sh"
+need_packages gcc libc6-dev libvulkan1 mesa-vulkan-drivers
+need_rust
+cargo run --release --quiet --manifest-path "$root/Cargo.toml" --example triangle -- "$@"

@@ -1,0 +1,369 @@
+//! Rewriting a module: its instructions as an editable list, with lookups by id and the clean-up after a change.
+
+use super::{HEADER_WORDS, MAGIC, instructions};
+use crate::{Error, Result};
+use std::collections::{HashMap, HashSet};
+
+/// Opcodes that the helpers here and the passes built on them know.
+pub mod op {
+    #![allow(missing_docs)] // the names are the specification's
+    pub const NAME: u16 = 5;
+    pub const EXTENSION: u16 = 10;
+    pub const EXT_INST: u16 = 12;
+    pub const ENTRY_POINT: u16 = 15;
+    pub const CAPABILITY: u16 = 17;
+    pub const TYPE_IMAGE: u16 = 25;
+    pub const TYPE_SAMPLED_IMAGE: u16 = 27;
+    pub const TYPE_ARRAY: u16 = 28;
+    pub const TYPE_STRUCT: u16 = 30;
+    pub const TYPE_POINTER: u16 = 32;
+    pub const CONSTANT: u16 = 43;
+    pub const FUNCTION: u16 = 54;
+    pub const FUNCTION_PARAMETER: u16 = 55;
+    pub const FUNCTION_END: u16 = 56;
+    pub const FUNCTION_CALL: u16 = 57;
+    pub const VARIABLE: u16 = 59;
+    pub const IMAGE_TEXEL_POINTER: u16 = 60;
+    pub const LOAD: u16 = 61;
+    pub const STORE: u16 = 62;
+    pub const ACCESS_CHAIN: u16 = 65;
+    pub const IN_BOUNDS_ACCESS_CHAIN: u16 = 66;
+    pub const DECORATE: u16 = 71;
+    pub const MEMBER_DECORATE: u16 = 72;
+    pub const VECTOR_SHUFFLE: u16 = 79;
+    pub const COMPOSITE_EXTRACT: u16 = 81;
+    pub const COMPOSITE_INSERT: u16 = 82;
+    pub const COPY_OBJECT: u16 = 83;
+    pub const BITCAST: u16 = 124;
+    pub const SHIFT_RIGHT_LOGICAL: u16 = 194;
+    pub const BITWISE_AND: u16 = 199;
+    pub const BIT_FIELD_U_EXTRACT: u16 = 203;
+    pub const LOOP_MERGE: u16 = 246;
+    pub const SELECTION_MERGE: u16 = 247;
+    pub const BRANCH_CONDITIONAL: u16 = 250;
+    pub const SWITCH: u16 = 251;
+}
+
+/// Storage class of local variables.
+pub(crate) const CLASS_FUNCTION: u32 = 7;
+
+/// Rounds of dead-code removal; each round removes at least one link of every dead chain, and index lookups have
+/// five.
+const MAX_ROUNDS: usize = 32;
+
+/// A module taken apart: header and instructions that can be changed, removed and added.
+#[derive(Clone, Debug)]
+pub struct Module {
+    header: [u32; HEADER_WORDS],
+    /// Every instruction with all its words; an empty one has been removed.
+    pub body: Vec<Vec<u32>>,
+    defined: HashMap<u32, usize>,
+}
+
+/// Opcode of an instruction held as words; 0 (a no-op) for a removed one.
+pub fn opcode(instruction: &[u32]) -> u16 {
+    instruction.first().map_or(0, |word| *word as u16)
+}
+
+/// Puts the length into an instruction's first word.
+pub fn seal(mut instruction: Vec<u32>) -> Vec<u32> {
+    let opcode = u32::from(opcode(&instruction));
+    instruction[0] = (instruction.len() as u32) << 16 | opcode;
+    instruction
+}
+
+/// An instruction of an opcode and operands.
+pub fn build(opcode: u16, operands: &[u32]) -> Vec<u32> {
+    let mut words = vec![u32::from(opcode)];
+    words.extend_from_slice(operands);
+    seal(words)
+}
+
+impl Module {
+    /// Takes words apart.
+    ///
+    /// # Errors
+    /// Invalid for a wrong magic number, a module shorter than its header, or an instruction of wrong length.
+    pub fn parse(words: &[u32]) -> Result<Self> {
+        let header = words.first_chunk::<HEADER_WORDS>().filter(|header| header[0] == MAGIC);
+        let header = *header.ok_or_else(|| Error::invalid("spirv", "no SPIR-V header", 0))?;
+        let mut module = Self {
+            header,
+            body: Vec::with_capacity(words.len() / 3),
+            defined: HashMap::new(),
+        };
+        for instruction in instructions(words) {
+            module.push(instruction?.words.to_vec());
+        }
+        Ok(module)
+    }
+
+    fn push(&mut self, instruction: Vec<u32>) {
+        if let Some(id) = result(&instruction) {
+            self.defined.entry(id).or_insert(self.body.len());
+        }
+        self.body.push(instruction);
+    }
+
+    /// The words of the whole module.
+    pub fn words(&self) -> Vec<u32> {
+        self.header.iter().chain(self.body.iter().flatten()).copied().collect()
+    }
+
+    /// Version as the header has it: `0x0001_0500` is 1.5.
+    pub fn version(&self) -> u32 {
+        self.header[1]
+    }
+
+    /// An id that no instruction has.
+    pub fn fresh(&mut self) -> u32 {
+        self.header[3] = self.header[3].saturating_add(1);
+        self.header[3] - 1
+    }
+
+    /// The instruction that defines an id, if it is of this opcode and has `N` operands at least (result type and
+    /// result counted).
+    pub fn operands<const N: usize>(&self, id: u32, wanted: u16) -> Option<&[u32; N]> {
+        let instruction = self.definition(id)?;
+        (opcode(instruction) == wanted).then(|| instruction.get(1..)?.first_chunk())?
+    }
+
+    /// The instruction that defines an id.
+    pub fn definition(&self, id: u32) -> Option<&[u32]> {
+        self.body.get(*self.defined.get(&id)?).map(Vec::as_slice)
+    }
+
+    /// Value of a 32-bit constant.
+    pub fn constant(&self, id: u32) -> Option<u32> {
+        self.operands(id, op::CONSTANT).map(|&[_, _, value]| value)
+    }
+
+    /// First operand of an id's decoration; 0 for one without.
+    pub fn decoration(&self, id: u32, kind: u32) -> Option<u32> {
+        self.decorations(id)
+            .find(|words| words.get(2) == Some(&kind))
+            .map(|words| words.get(3).copied().unwrap_or(0))
+    }
+
+    /// The decorations of an id, as instructions.
+    pub fn decorations(&self, id: u32) -> impl Iterator<Item = &[u32]> {
+        let of_id = move |words: &&Vec<u32>| opcode(words) == op::DECORATE && words.get(1) == Some(&id);
+        self.body.iter().filter(of_id).map(Vec::as_slice)
+    }
+
+    /// Global variables: pointer type, id and storage class, in module order.
+    pub fn variables(&self) -> impl Iterator<Item = [u32; 3]> {
+        let globals = self
+            .body
+            .iter()
+            .filter(|words| opcode(words) == op::VARIABLE && words.get(3) != Some(&CLASS_FUNCTION));
+        globals.filter_map(|words| words.get(1..)?.first_chunk().copied())
+    }
+
+    /// What a pointer type points to.
+    pub fn pointee(&self, pointer: u32) -> Option<u32> {
+        self.operands(pointer, op::TYPE_POINTER).map(|&[_, _, pointee]| pointee)
+    }
+
+    /// The pointer type of a storage class and pointee; made, ahead of the instruction at `before`, where it is missing.
+    pub fn pointer_type(&mut self, class: u32, pointee: u32, added: &mut Vec<Vec<u32>>) -> u32 {
+        let is = |words: &&Vec<u32>| opcode(words) == op::TYPE_POINTER && words[2..] == [class, pointee];
+        if let Some(found) = self.body.iter().chain(added.iter()).find(is) {
+            return found[1];
+        }
+        let id = self.fresh();
+        added.push(build(op::TYPE_POINTER, &[id, class, pointee]));
+        id
+    }
+
+    /// Position of the first function; the end where there is none. Types and variables may be added there.
+    pub fn functions_start(&self) -> usize {
+        self.body
+            .iter()
+            .position(|words| opcode(words) == op::FUNCTION)
+            .unwrap_or(self.body.len())
+    }
+
+    /// Position behind the last annotation: decorations may be added there.
+    pub fn annotations_end(&self) -> usize {
+        let last = self
+            .body
+            .iter()
+            .rposition(|words| (op::DECORATE..=75).contains(&opcode(words)));
+        let types = || {
+            self.body
+                .iter()
+                .position(|words| matches!(opcode(words), 19..=33 | 43 | op::VARIABLE))
+        };
+        last.map(|last| last + 1)
+            .or_else(types)
+            .unwrap_or_else(|| self.functions_start())
+    }
+
+    /// Inserts instructions.
+    pub fn insert(&mut self, at: usize, instructions: Vec<Vec<u32>>) {
+        self.body.splice(at..at, instructions);
+        self.index();
+    }
+
+    fn index(&mut self) {
+        self.defined.clear();
+        for (at, instruction) in self.body.iter().enumerate() {
+            if let Some(id) = result(instruction) {
+                self.defined.entry(id).or_insert(at);
+            }
+        }
+    }
+
+    /// Adds a capability that the module does not declare yet.
+    pub fn add_capability(&mut self, capability: u32) {
+        let instruction = build(op::CAPABILITY, &[capability]);
+        if !self.body.contains(&instruction) {
+            self.insert(0, vec![instruction]);
+        }
+    }
+
+    /// Removes ids with their names, decorations and places in the entry points' interfaces, and lists `added` there
+    /// instead (from SPIR-V 1.4 on every global variable is listed; before, none of those that passes add are).
+    pub fn replace_globals(&mut self, removed: &HashSet<u32>, added: &[u32]) {
+        let lists_all = self.version() >= 0x0001_0400;
+        for words in &mut self.body {
+            let target = words.get(1).copied().unwrap_or(0);
+            match opcode(words) {
+                op::NAME | op::DECORATE if removed.contains(&target) => words.clear(),
+                op::VARIABLE if words.get(2).is_some_and(|id| removed.contains(id)) => words.clear(),
+                op::ENTRY_POINT => {
+                    let names = interface_start(words);
+                    let mut at = 0;
+                    words.retain(|word| {
+                        at += 1;
+                        at <= names || !removed.contains(word)
+                    });
+                    if lists_all {
+                        words.extend_from_slice(added);
+                    }
+                    *words = seal(std::mem::take(words));
+                }
+                _ => {}
+            }
+        }
+        self.sweep();
+    }
+
+    /// Drops removed instructions and finds ids anew.
+    pub fn sweep(&mut self) {
+        self.body.retain(|words| !words.is_empty());
+        self.index();
+    }
+
+    /// How often each id is used by function bodies. Words of instructions that [`id_operands`] does not know all
+    /// count as ids: a use too many keeps a dead instruction, a use too few would break the module.
+    pub fn uses(&self) -> HashMap<u32, u32> {
+        let mut uses = HashMap::new();
+        for words in &self.body[self.functions_start()..] {
+            for id in id_operands(words) {
+                *uses.entry(id).or_insert(0) += 1;
+            }
+        }
+        uses
+    }
+
+    /// Removes computations without a use, and local variables that are only stored to.
+    pub fn remove_dead(&mut self) {
+        for _ in 0..MAX_ROUNDS {
+            let uses = self.uses();
+            let stored: HashMap<u32, u32> = self.body.iter().filter(|words| opcode(words) == op::STORE).fold(
+                HashMap::new(),
+                |mut stored, words| {
+                    *stored.entry(words.get(1).copied().unwrap_or(0)).or_insert(0) += 1;
+                    stored
+                },
+            );
+            let locals: HashSet<u32> = self
+                .body
+                .iter()
+                .filter(|words| opcode(words) == op::VARIABLE && words.get(3) == Some(&CLASS_FUNCTION))
+                .filter_map(|words| words.get(2).copied())
+                .filter(|id| uses.get(id) == stored.get(id))
+                .collect();
+            let mut removed = HashSet::new();
+            for words in &mut self.body {
+                let unused = result(words).filter(|id| !uses.contains_key(id));
+                let dead = match opcode(words) {
+                    op::STORE => words.get(1).is_some_and(|id| locals.contains(id)),
+                    op::VARIABLE => words
+                        .get(2)
+                        .is_some_and(|id| locals.contains(id) && !stored.contains_key(id)),
+                    code => is_pure(code) && unused.is_some(),
+                };
+                if dead {
+                    removed.extend(result(words));
+                    words.clear();
+                }
+            }
+            let before = self.body.len();
+            self.replace_globals(&removed, &[]);
+            if self.body.len() == before {
+                return;
+            }
+        }
+    }
+}
+
+/// Whether an instruction may go when its result is unused: the arithmetic and reads of index lookups.
+fn is_pure(opcode: u16) -> bool {
+    const PURE: [u16; 8] = [
+        op::LOAD,
+        op::ACCESS_CHAIN,
+        op::IN_BOUNDS_ACCESS_CHAIN,
+        op::COPY_OBJECT,
+        op::BITCAST,
+        op::SHIFT_RIGHT_LOGICAL,
+        op::BITWISE_AND,
+        op::BIT_FIELD_U_EXTRACT,
+    ];
+    PURE.contains(&opcode)
+}
+
+/// The result id of an instruction that has one: types and a few more have it first, stores and control flow none,
+/// the rest behind the result type.
+pub fn result(words: &[u32]) -> Option<u32> {
+    match opcode(words) {
+        1 | op::EXT_INST => words.get(2).copied(),
+        7 | 11 | 19..=38 | 73 | 248 => words.get(1).copied(),
+        0..=18 | 39 | 40 | op::FUNCTION_END | op::STORE..=64 => None,
+        op::DECORATE..=75 | 99 | 218..=221 | 224 | 225 | 228 | op::LOOP_MERGE..=257 => None,
+        _ => words.get(2).copied(),
+    }
+}
+
+/// First word of an entry point's interface: behind execution model, function and the name, which ends with a zero
+/// byte.
+fn interface_start(words: &[u32]) -> usize {
+    let name = words.get(3..).unwrap_or_default();
+    let ends = |word: &u32| word.to_le_bytes().contains(&0);
+    3 + name.iter().position(ends).map_or(name.len(), |last| last + 1)
+}
+
+/// The ids an instruction of a function body uses, its result left out. For opcodes not listed here every word
+/// counts.
+pub fn id_operands(words: &[u32]) -> impl Iterator<Item = u32> + '_ {
+    let from = |at: usize| words.get(at..).unwrap_or_default();
+    let only = |at: usize, count: usize| words.get(at..words.len().min(at + count)).unwrap_or_default();
+    let (first, rest) = match opcode(words) {
+        0 | op::FUNCTION_END => (only(0, 0), only(0, 0)),
+        op::FUNCTION | op::FUNCTION_PARAMETER | op::VARIABLE => (only(1, 1), from(4).get(..1).unwrap_or_default()),
+        op::EXT_INST => (only(1, 1), from(5)),
+        op::LOAD => (only(1, 1), only(3, 1)),
+        op::STORE => (only(1, 2), only(0, 0)),
+        op::VECTOR_SHUFFLE | op::COMPOSITE_INSERT => (only(1, 1), only(3, 2)),
+        op::COMPOSITE_EXTRACT => (only(1, 1), only(3, 1)),
+        op::LOOP_MERGE => (only(1, 2), only(0, 0)),
+        op::SELECTION_MERGE | op::SWITCH => (only(1, 2), only(0, 0)),
+        op::BRANCH_CONDITIONAL => (only(1, 3), only(0, 0)),
+        _ if result(words) == words.get(1).copied() => (from(2), only(0, 0)),
+        _ if result(words).is_some() => (only(1, 1), from(3)),
+        _ => (from(1), only(0, 0)),
+    };
+    first.iter().chain(rest).copied()
+}

@@ -1,0 +1,269 @@
+//! What a shader file leaves open, as a small file: vertex data, uniforms, images, topology, blend, depth.
+//!
+//! A scene is TOML or JSON (told apart by the first character) with these keys, all of them optional:
+//!
+//! ```toml
+//! size = [256, 256]            # picture, in pixels
+//! vertices = 3                 # per draw
+//! instances = 1
+//! draws = 1                    # the same draw again
+//! topology = "triangles"       # points lines line-strip triangle-strip triangle-fan patches
+//! patch-points = 3             # control points of a patch
+//! cull = "none"                # front back
+//! blend = "none"               # alpha premultiplied additive multiply
+//! clear = [0, 0, 0, 1]
+//! target = "rgba8"             # rgba32f: float targets unrounded
+//! depth = { compare = "less", write = true, clear = 1.0 }
+//!
+//! [inputs]                     # by location; one number list per vertex, nested as you like
+//! 0 = [[0, -0.8], [0.8, 0.8], [-0.8, 0.8]]
+//!
+//! [uniform]                    # members by name; matrices column by column
+//! tint = [1, 0.5, 0, 1]
+//!
+//! [slots.0]                    # an image: a file, one texel everywhere, or all texels
+//! image = "stone.png"
+//! filter = "linear"            # nearest
+//! wrap = "clamp"               # repeat
+//!
+//! [slots.1]
+//! texels = [0, 0, 0, 1, 1, 1, 1, 1]
+//! size = [2, 1]                # width, height, depth
+//! layers = 1
+//! format = "rgba32f"           # of sampled float images; rgba8 where nothing is said
+//!
+//! [slots.3]                    # a buffer: words one after another; `at` bytes of default data stay in front
+//! floats = [0, 0, 1, 0.5]      # or ints, uints
+//!
+//! [[subpass]]                  # in order
+//! fill = [1, 0, 0, 1]
+//! ```
+//!
+//! What a scene does not say is filled as [`defaults`] documents.
+
+pub mod apply;
+pub mod defaults;
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Numbers in lists of any nesting; the nesting is for the reader's eye.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(untagged)]
+pub enum Numbers {
+    /// One number.
+    One(f64),
+    /// Several.
+    Many(Vec<Numbers>),
+}
+
+impl Numbers {
+    /// All numbers in order.
+    pub fn flat(&self) -> Vec<f64> {
+        match self {
+            Self::One(number) => vec![*number],
+            Self::Many(list) => list.iter().flat_map(Self::flat).collect(),
+        }
+    }
+}
+
+/// A scene file; see the [module](self) for the keys.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[allow(missing_docs)] // the module's doc is the reference
+pub struct Scene {
+    pub size: Option<[u32; 2]>,
+    pub vertices: Option<u32>,
+    pub instances: Option<u32>,
+    pub draws: Option<u32>,
+    pub topology: Option<Topology>,
+    pub patch_points: Option<u32>,
+    pub cull: Option<Cull>,
+    pub blend: Option<Blend>,
+    pub clear: Option<[f32; 4]>,
+    pub target: Option<Format>,
+    pub depth: Option<Depth>,
+    pub inputs: BTreeMap<String, Numbers>,
+    pub uniform: BTreeMap<String, Numbers>,
+    pub slots: BTreeMap<String, Slot>,
+    pub subpass: Vec<Slot>,
+    /// Folder that image paths are relative to: the scene file's.
+    #[serde(skip)]
+    pub folder: PathBuf,
+}
+
+/// Primitive topology by name.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Topology {
+    Points,
+    Lines,
+    LineStrip,
+    Triangles,
+    TriangleStrip,
+    TriangleFan,
+    Patches,
+}
+
+/// Culled side by name.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Cull {
+    None,
+    Front,
+    Back,
+}
+
+/// Blending by name.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Blend {
+    None,
+    Alpha,
+    Premultiplied,
+    Additive,
+    Multiply,
+}
+
+/// Format of float targets and float images by name.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Format {
+    Rgba8,
+    Rgba32f,
+}
+
+/// Depth comparison by name.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Compare {
+    Never,
+    #[default]
+    Less,
+    Equal,
+    LessOrEqual,
+    Greater,
+    NotEqual,
+    GreaterOrEqual,
+    Always,
+}
+
+/// Depth testing.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[allow(missing_docs)]
+pub struct Depth {
+    pub compare: Compare,
+    pub write: bool,
+    pub clear: f32,
+}
+
+impl Default for Depth {
+    fn default() -> Self {
+        Self {
+            compare: Compare::Less,
+            write: true,
+            clear: 1.0,
+        }
+    }
+}
+
+/// What is in a slot or subpass input.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[allow(missing_docs)]
+pub struct Slot {
+    pub image: Option<PathBuf>,
+    pub fill: Option<Numbers>,
+    pub texels: Option<Numbers>,
+    pub size: Option<Vec<u32>>,
+    pub layers: Option<u32>,
+    pub format: Option<Format>,
+    pub filter: Option<Filter>,
+    pub wrap: Option<Wrap>,
+    pub floats: Option<Numbers>,
+    pub ints: Option<Numbers>,
+    pub uints: Option<Numbers>,
+    pub at: usize,
+}
+
+/// Texture filter by name.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Filter {
+    Nearest,
+    Linear,
+}
+
+/// Texture wrap by name.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Wrap {
+    Repeat,
+    Clamp,
+}
+
+/// A scene that cannot be used: what is wrong with it, for the person who wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SceneError(pub String);
+
+impl std::fmt::Display for SceneError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "scene: {}", self.0)
+    }
+}
+
+impl std::error::Error for SceneError {}
+
+impl Scene {
+    /// Reads TOML, or JSON where the first character is `{`.
+    ///
+    /// # Errors
+    /// Syntax, unknown keys and wrong types, with line and column.
+    pub fn parse(text: &str, folder: &Path) -> Result<Self, SceneError> {
+        let parsed = match text.trim_start().starts_with('{') {
+            true => serde_json::from_str(text).map_err(|error| SceneError(error.to_string())),
+            false => toml::from_str(text).map_err(|error| SceneError(error.to_string())),
+        };
+        parsed.map(|scene| Self {
+            folder: folder.to_owned(),
+            ..scene
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn toml_and_json_are_the_same() {
+        let toml = "vertices = 6\ntopology = \"line-strip\"\n[inputs]\n0 = [[1, 2.5], [3, 4]]\n[slots.3]\nfloats = [1]";
+        let json = r#"{"vertices": 6, "topology": "line-strip", "inputs": {"0": [1, 2.5, [3, 4]]},
+                       "slots": {"3": {"floats": [1]}}}"#;
+        let (toml, json) = (
+            Scene::parse(toml, Path::new("")).unwrap(),
+            Scene::parse(json, Path::new("")).unwrap(),
+        );
+        assert_eq!(toml.inputs["0"].flat(), [1.0, 2.5, 3.0, 4.0]);
+        assert_eq!(toml.inputs["0"].flat(), json.inputs["0"].flat());
+        assert_eq!(
+            (toml.vertices, toml.topology, &toml.slots),
+            (json.vertices, json.topology, &json.slots)
+        );
+    }
+
+    #[test]
+    fn unknown_keys_are_errors() {
+        let error = Scene::parse("vertexes = 3", Path::new("")).unwrap_err();
+        assert!(error.to_string().contains("vertexes"), "{error}");
+    }
+}

@@ -1,0 +1,159 @@
+//! The pipeline cache on disk.
+
+use crate::context::{Context, Inner};
+use crate::error::{Call, Result};
+use ash::vk;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// First bytes of a cache file.
+const MAGIC: &[u8; 8] = b"SKRYPC01";
+
+/// Magic, then the FNV-1a hash of the driver's data as u64.
+const HEADER: usize = 16;
+
+/// A pipeline cache that a file keeps between runs; one file per device and driver version.
+///
+/// A missing, corrupt or foreign file is an empty cache, never an error; [`PipelineCache::note`] says what was wrong.
+pub struct PipelineCache {
+    pub(crate) raw: vk::PipelineCache,
+    file: Option<PathBuf>,
+    note: Option<String>,
+    context: Arc<Inner>,
+}
+
+impl PipelineCache {
+    /// A cache that no file keeps.
+    pub fn in_memory(context: &Context) -> Result<Self> {
+        Self::create(&context.inner, None, &[], None)
+    }
+
+    /// The cache of this device in a folder.
+    pub fn open(context: &Context, folder: &Path) -> Result<Self> {
+        let properties = &context.inner.properties;
+        let uuid: String = properties
+            .pipeline_cache_uuid
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let file = folder.join(format!("pipelines-{uuid}-{:08x}.bin", properties.driver_version));
+        let (data, note) = match std::fs::read(&file) {
+            Ok(bytes) => match unpack(&bytes, properties) {
+                Ok(data) => (data.to_vec(), None),
+                Err(why) => (
+                    Vec::new(),
+                    Some(format!("pipeline cache {} ignored: {why}", file.display())),
+                ),
+            },
+            Err(_) => (Vec::new(), None),
+        };
+        Self::create(&context.inner, Some(file), &data, note)
+    }
+
+    /// The user's cache folder for this program: `$XDG_CACHE_HOME/skrymir` or `$HOME/.cache/skrymir`.
+    pub fn user_folder() -> Option<PathBuf> {
+        let set = |name| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        set("XDG_CACHE_HOME")
+            .or_else(|| Some(set("HOME")?.join(".cache")))
+            .map(|folder| folder.join("skrymir"))
+    }
+
+    fn create(context: &Arc<Inner>, file: Option<PathBuf>, data: &[u8], note: Option<String>) -> Result<Self> {
+        let info = vk::PipelineCacheCreateInfo::default().initial_data(data);
+        // SAFETY: the data is empty or passed our hash and header checks, so the driver wrote it.
+        let raw = unsafe { context.device.create_pipeline_cache(&info, None) }.call("vkCreatePipelineCache")?;
+        context.name(raw, "pipeline cache");
+        Ok(Self {
+            raw,
+            file,
+            note,
+            context: context.clone(),
+        })
+    }
+
+    /// Why the file was ignored, where it was.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// Writes the file, through a temporary one so that a reader never sees half of it.
+    ///
+    /// # Errors
+    /// The file system's; Vulkan's failures give an empty write.
+    pub fn save(&self) -> std::io::Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        // SAFETY: the cache is alive as long as `self`.
+        let data = unsafe { self.context.device.get_pipeline_cache_data(self.raw) }.unwrap_or_default();
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(fnv1a(&data).to_le_bytes());
+        bytes.extend(data);
+        if let Some(folder) = file.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let partial = file.with_extension(format!("{}.tmp", std::process::id()));
+        std::fs::write(&partial, bytes)?;
+        std::fs::rename(partial, file)
+    }
+}
+
+impl Drop for PipelineCache {
+    fn drop(&mut self) {
+        // SAFETY: pipelines do not need their cache after creation.
+        unsafe { self.context.device.destroy_pipeline_cache(self.raw, None) };
+    }
+}
+
+/// The driver's data in a cache file, if it is whole and this device's (Vulkan's own header: length, version 1,
+/// vendor, device, UUID).
+fn unpack<'a>(bytes: &'a [u8], properties: &vk::PhysicalDeviceProperties) -> Result<&'a [u8], &'static str> {
+    if bytes.len() < HEADER || &bytes[..8] != MAGIC {
+        return Err("not a cache file");
+    }
+    let data = &bytes[HEADER..];
+    if bytes[8..HEADER] != fnv1a(data).to_le_bytes() {
+        return Err("corrupt");
+    }
+    let mut header = vec![32u32, 1, properties.vendor_id, properties.device_id]
+        .into_iter()
+        .flat_map(u32::to_le_bytes)
+        .collect::<Vec<u8>>();
+    header.extend(properties.pipeline_cache_uuid);
+    if !data.starts_with(&header) {
+        return Err("of another device or driver");
+    }
+    Ok(data)
+}
+
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_and_corrupt_files_are_told_apart() {
+        let properties = vk::PhysicalDeviceProperties {
+            vendor_id: 7,
+            device_id: 9,
+            ..Default::default()
+        };
+        let mut data: Vec<u8> = [32u32, 1, 7, 9].into_iter().flat_map(u32::to_le_bytes).collect();
+        data.extend([0; 16]);
+        let pack = |data: &[u8]| [MAGIC.as_slice(), &fnv1a(data).to_le_bytes(), data].concat();
+        assert_eq!(unpack(&pack(&data), &properties), Ok(data.as_slice()));
+        let mut corrupt = pack(&data);
+        *corrupt.last_mut().unwrap() ^= 1;
+        assert_eq!(unpack(&corrupt, &properties), Err("corrupt"));
+        data[8] = 8;
+        assert_eq!(unpack(&pack(&data), &properties), Err("of another device or driver"));
+        assert_eq!(unpack(b"short", &properties), Err("not a cache file"));
+    }
+}

@@ -1,0 +1,248 @@
+//! Everything a picture needs that the shader does not hold: plain data, no Vulkan objects.
+
+use crate::texture::{Dim, TexelFormat};
+use std::collections::BTreeMap;
+
+/// How vertices form primitives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Topology {
+    /// One point per vertex.
+    Points,
+    /// A line per two vertices.
+    Lines,
+    /// One connected line.
+    LineStrip,
+    /// A triangle per three vertices.
+    #[default]
+    Triangles,
+    /// Each vertex after the second makes a triangle with the two before it.
+    TriangleStrip,
+    /// All triangles share the first vertex.
+    TriangleFan,
+    /// Patches of this many control points, for tessellation.
+    Patches(u32),
+}
+
+/// How a fragment's colour meets the one in the picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Blend {
+    /// It replaces it.
+    #[default]
+    None,
+    /// Source over: `rgb * a + old * (1 - a)`.
+    Alpha,
+    /// Source over with `rgb` multiplied by alpha already.
+    Premultiplied,
+    /// Sum.
+    Additive,
+    /// Product.
+    Multiply,
+}
+
+/// When a fragment passes against a stored value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the names are the operators
+pub enum Compare {
+    Never,
+    #[default]
+    Less,
+    Equal,
+    LessOrEqual,
+    Greater,
+    NotEqual,
+    GreaterOrEqual,
+    Always,
+}
+
+/// Depth testing with a 32-bit float buffer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Depth {
+    /// When a fragment passes.
+    pub compare: Compare,
+    /// Whether passing fragments store their depth.
+    pub write: bool,
+    /// The value the buffer is cleared to, in [0, 1].
+    pub clear: f32,
+}
+
+/// Which side of a triangle is not drawn; counter-clockwise triangles are front faces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the names say it
+pub enum Cull {
+    #[default]
+    None,
+    Front,
+    Back,
+}
+
+/// How a texture is read between and beyond its texels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SamplerDesc {
+    /// Interpolate between texels (integer textures never do).
+    pub linear: bool,
+    /// Repeat beyond the edge instead of clamping to it.
+    pub repeat: bool,
+}
+
+impl Default for SamplerDesc {
+    fn default() -> Self {
+        Self {
+            linear: false,
+            repeat: true,
+        }
+    }
+}
+
+/// An image's texels, tightly packed: x fastest, then y, z, layer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Texels {
+    /// Shape.
+    pub dim: Dim,
+    /// Format of a texel.
+    pub format: TexelFormat,
+    /// Width, height, depth; unused dimensions are 1.
+    pub extent: [u32; 3],
+    /// Layers; 6 for a cube, 1 without an array.
+    pub layers: u32,
+    /// `extent[0] * extent[1] * extent[2] * layers` texels.
+    pub bytes: Vec<u8>,
+}
+
+impl Texels {
+    /// Texels in all layers; `None` on overflow.
+    pub fn count(&self) -> Option<u64> {
+        let planes = u64::from(self.layers).checked_mul(u64::from(self.extent[2]))?;
+        planes
+            .checked_mul(u64::from(self.extent[0]))?
+            .checked_mul(u64::from(self.extent[1]))
+    }
+}
+
+/// What is in a slot of VBC's binding tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SlotData {
+    /// For samplers and storage images (those ignore the sampler).
+    Image(Texels, SamplerDesc),
+    /// For read-only and read-write buffers: bytes in scalar layout.
+    Buffer(Vec<u8>),
+    /// For texel buffers.
+    Texels {
+        /// Format of a texel.
+        format: TexelFormat,
+        /// Whole texels.
+        bytes: Vec<u8>,
+    },
+}
+
+/// One draw into one set of fresh render targets.
+#[derive(Clone, Debug)]
+pub struct Draw {
+    /// Width and height of the picture.
+    pub size: [u32; 2],
+    /// Vertices.
+    pub vertices: u32,
+    /// Instances.
+    pub instances: u32,
+    /// How often the draw is repeated.
+    pub draws: u32,
+    /// Primitive topology.
+    pub topology: Topology,
+    /// Culling.
+    pub cull: Cull,
+    /// Blending of every non-integer target.
+    pub blend: Blend,
+    /// Depth test; none without.
+    pub depth: Option<Depth>,
+    /// What targets are cleared to; integer targets truncate.
+    pub clear: [f32; 4],
+    /// Format of float targets with four components: [`TexelFormat::RGBA8`] or [`TexelFormat::RGBA32F`].
+    pub target: TexelFormat,
+    /// Bytes of each vertex input by its location, tightly packed per vertex.
+    pub vertex_data: BTreeMap<u8, Vec<u8>>,
+    /// Bytes of the uniform block in scalar layout.
+    pub uniform: Vec<u8>,
+    /// What is in the table slots the shader uses.
+    pub slots: BTreeMap<u8, SlotData>,
+    /// Texels of each subpass input in order; 2D, of the picture's size.
+    pub subpass: Vec<Texels>,
+    /// Slots to read back after the draw.
+    pub read_slots: Vec<u8>,
+}
+
+impl Default for Draw {
+    /// Three vertices of one triangle on opaque black, 256x256, nothing bound.
+    fn default() -> Self {
+        Self {
+            size: [256, 256],
+            vertices: 3,
+            instances: 1,
+            draws: 1,
+            topology: Topology::default(),
+            cull: Cull::default(),
+            blend: Blend::default(),
+            depth: None,
+            clear: [0.0, 0.0, 0.0, 1.0],
+            target: TexelFormat::RGBA8,
+            vertex_data: BTreeMap::new(),
+            uniform: Vec::new(),
+            slots: BTreeMap::new(),
+            subpass: Vec::new(),
+            read_slots: Vec::new(),
+        }
+    }
+}
+
+/// One render target read back; row 0 is y = -1 in Vulkan's clip space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pixels {
+    /// Output location.
+    pub location: u8,
+    /// Width and height.
+    pub size: [u32; 2],
+    /// Format of a pixel.
+    pub format: TexelFormat,
+    /// Rows from the top, tightly packed.
+    pub bytes: Vec<u8>,
+}
+
+impl Pixels {
+    /// One pixel as numbers: normalised targets in [0, 1], integers as they are.
+    ///
+    /// # Panics
+    /// If the pixel is outside.
+    pub fn at(&self, x: u32, y: u32) -> [f64; 4] {
+        assert!(x < self.size[0] && y < self.size[1], "pixel outside the picture");
+        let index = (y as usize * self.size[0] as usize + x as usize) * self.format.size();
+        self.format.decode(&self.bytes[index..])
+    }
+
+    /// The pixels as RGBA8 rows: floats in [0, 1] scale to 255, integers clamp to 0..=255, missing components are 0
+    /// and a missing alpha is opaque.
+    pub fn to_rgba8(&self) -> Vec<u8> {
+        if self.format == TexelFormat::RGBA8 {
+            return self.bytes.clone();
+        }
+        let (integer, opaque) = (self.format.is_integer(), self.format.components < 4);
+        let mut rgba = Vec::with_capacity(self.bytes.len() / self.format.size() * 4);
+        for pixel in self.bytes.chunks_exact(self.format.size()) {
+            let mut values = self.format.decode(pixel);
+            if !integer {
+                values = values.map(|v| v * 255.0);
+            }
+            if opaque {
+                values[3] = 255.0;
+            }
+            rgba.extend(values.map(|v| v.round().clamp(0.0, 255.0) as u8));
+        }
+        rgba
+    }
+}
+
+/// What a draw gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// The render targets by ascending location; at least one.
+    pub targets: Vec<Pixels>,
+    /// Bytes of the slots asked for in [`Draw::read_slots`], after the draw.
+    pub slots: BTreeMap<u8, Vec<u8>>,
+}

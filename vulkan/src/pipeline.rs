@@ -1,0 +1,365 @@
+//! Render pass, framebuffer and graphics pipeline of one draw.
+
+use crate::cache::PipelineCache;
+use crate::context::Inner;
+use crate::draw::{Blend, Compare, Cull, Draw, Topology};
+use crate::error::{Call, Error, Result};
+use crate::memory::Image;
+use crate::program::{Output, ProgramInner};
+use ash::vk;
+use std::sync::Arc;
+
+/// Format of depth buffers; every Vulkan device has it as an attachment.
+pub(crate) const DEPTH_FORMAT: vk::Format = vk::Format::D32_SFLOAT;
+
+/// The attachments in the order the render pass numbers them: targets, depth, subpass inputs.
+pub(crate) struct Attachments<'a> {
+    pub targets: &'a [(Output, Image)],
+    pub depth: Option<&'a Image>,
+    pub inputs: &'a [Image],
+}
+
+impl<'a> Attachments<'a> {
+    fn images(&self) -> impl Iterator<Item = &'a Image> {
+        self.targets
+            .iter()
+            .map(|(_, image)| image)
+            .chain(self.depth)
+            .chain(self.inputs)
+    }
+}
+
+/// Render pass, framebuffer and pipeline; destroyed on drop.
+pub(crate) struct Pipeline {
+    pub pass: vk::RenderPass,
+    pub framebuffer: vk::Framebuffer,
+    pub raw: vk::Pipeline,
+    context: Arc<Inner>,
+}
+
+impl Pipeline {
+    pub fn new(
+        program: &ProgramInner,
+        draw: &Draw,
+        attachments: &Attachments<'_>,
+        cache: Option<&PipelineCache>,
+    ) -> Result<Self> {
+        let context = &program.context;
+        let mut pipeline = Self {
+            pass: render_pass(context, attachments)?,
+            framebuffer: vk::Framebuffer::null(),
+            raw: vk::Pipeline::null(),
+            context: context.clone(),
+        };
+        let views: Vec<_> = attachments.images().map(|image| image.view).collect();
+        let info = vk::FramebufferCreateInfo::default()
+            .render_pass(pipeline.pass)
+            .attachments(&views)
+            .width(draw.size[0])
+            .height(draw.size[1])
+            .layers(1);
+        // SAFETY: the views are of the pass's formats and the draw's size.
+        let framebuffer = unsafe { context.device.create_framebuffer(&info, None) };
+        pipeline.framebuffer = framebuffer.call("vkCreateFramebuffer")?;
+        pipeline.raw = graphics_pipeline(program, draw, attachments, pipeline.pass, cache)?;
+        context.name(pipeline.raw, "draw");
+        Ok(pipeline)
+    }
+}
+
+impl Drop for Pipeline {
+    fn drop(&mut self) {
+        // SAFETY: the owner waits for the device first; null handles are ignored.
+        unsafe {
+            self.context.device.destroy_pipeline(self.raw, None);
+            self.context.device.destroy_framebuffer(self.framebuffer, None);
+            self.context.device.destroy_render_pass(self.pass, None);
+        }
+    }
+}
+
+fn description(
+    format: vk::Format,
+    load: vk::AttachmentLoadOp,
+    from: vk::ImageLayout,
+    to: vk::ImageLayout,
+) -> vk::AttachmentDescription {
+    vk::AttachmentDescription::default()
+        .format(format)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .load_op(load)
+        .store_op(vk::AttachmentStoreOp::STORE)
+        .stencil_load_op(vk::AttachmentLoadOp::DONT_CARE)
+        .stencil_store_op(vk::AttachmentStoreOp::DONT_CARE)
+        .initial_layout(from)
+        .final_layout(to)
+}
+
+/// One subpass: targets end as transfer sources, subpass inputs come filled and stay read-only.
+fn render_pass(context: &Inner, attachments: &Attachments<'_>) -> Result<vk::RenderPass> {
+    let mut descriptions = Vec::new();
+    let last = attachments
+        .targets
+        .iter()
+        .map(|(output, _)| output.location)
+        .max()
+        .unwrap_or(0);
+    let unused = vk::AttachmentReference::default().attachment(vk::ATTACHMENT_UNUSED);
+    let mut colors = vec![unused; usize::from(last) + 1];
+    for (output, image) in attachments.targets {
+        colors[usize::from(output.location)] = vk::AttachmentReference {
+            attachment: descriptions.len() as u32,
+            layout: vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL,
+        };
+        let (from, to) = (vk::ImageLayout::UNDEFINED, vk::ImageLayout::TRANSFER_SRC_OPTIMAL);
+        descriptions.push(description(image.desc.format, vk::AttachmentLoadOp::CLEAR, from, to));
+    }
+    let depth = attachments.depth.map(|image| {
+        let layout = vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL;
+        let attachment = descriptions.len() as u32;
+        let load = vk::AttachmentLoadOp::CLEAR;
+        descriptions.push(description(image.desc.format, load, vk::ImageLayout::UNDEFINED, layout));
+        vk::AttachmentReference { attachment, layout }
+    });
+    let layout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
+    let mut inputs = Vec::new();
+    for image in attachments.inputs {
+        inputs.push(vk::AttachmentReference {
+            attachment: descriptions.len() as u32,
+            layout,
+        });
+        descriptions.push(description(
+            image.desc.format,
+            vk::AttachmentLoadOp::LOAD,
+            layout,
+            layout,
+        ));
+    }
+    let mut subpass = vk::SubpassDescription::default()
+        .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
+        .color_attachments(&colors)
+        .input_attachments(&inputs);
+    if let Some(depth) = &depth {
+        subpass = subpass.depth_stencil_attachment(depth);
+    }
+    // The targets are read by a copy right after the pass.
+    let after = vk::SubpassDependency::default()
+        .src_subpass(0)
+        .dst_subpass(vk::SUBPASS_EXTERNAL)
+        .src_stage_mask(vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT)
+        .src_access_mask(vk::AccessFlags::COLOR_ATTACHMENT_WRITE)
+        .dst_stage_mask(vk::PipelineStageFlags::TRANSFER)
+        .dst_access_mask(vk::AccessFlags::TRANSFER_READ);
+    // Subpass inputs were just copied to and moved to their layout; the pass loads them as attachments.
+    let before = vk::SubpassDependency::default()
+        .src_subpass(vk::SUBPASS_EXTERNAL)
+        .dst_subpass(0)
+        .src_stage_mask(vk::PipelineStageFlags::TRANSFER | vk::PipelineStageFlags::FRAGMENT_SHADER)
+        .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
+        .dst_stage_mask(vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT | vk::PipelineStageFlags::FRAGMENT_SHADER)
+        .dst_access_mask(
+            vk::AccessFlags::COLOR_ATTACHMENT_READ
+                | vk::AccessFlags::COLOR_ATTACHMENT_WRITE
+                | vk::AccessFlags::INPUT_ATTACHMENT_READ,
+        );
+    let (subpasses, dependencies) = ([subpass], [after, before]);
+    let used = if attachments.inputs.is_empty() {
+        &dependencies[..1]
+    } else {
+        &dependencies
+    };
+    let info = vk::RenderPassCreateInfo::default()
+        .attachments(&descriptions)
+        .subpasses(&subpasses)
+        .dependencies(used);
+    // SAFETY: references are into the descriptions just made.
+    unsafe { context.device.create_render_pass(&info, None) }.call("vkCreateRenderPass")
+}
+
+fn topology(draw: &Draw) -> vk::PrimitiveTopology {
+    match draw.topology {
+        Topology::Points => vk::PrimitiveTopology::POINT_LIST,
+        Topology::Lines => vk::PrimitiveTopology::LINE_LIST,
+        Topology::LineStrip => vk::PrimitiveTopology::LINE_STRIP,
+        Topology::Triangles => vk::PrimitiveTopology::TRIANGLE_LIST,
+        Topology::TriangleStrip => vk::PrimitiveTopology::TRIANGLE_STRIP,
+        Topology::TriangleFan => vk::PrimitiveTopology::TRIANGLE_FAN,
+        Topology::Patches(_) => vk::PrimitiveTopology::PATCH_LIST,
+    }
+}
+
+fn blend(blend: Blend, output: Output) -> vk::PipelineColorBlendAttachmentState {
+    use vk::BlendFactor as F;
+    let (source, destination, source_alpha) = match blend {
+        Blend::None => (F::ONE, F::ZERO, F::ONE),
+        Blend::Alpha => (F::SRC_ALPHA, F::ONE_MINUS_SRC_ALPHA, F::ONE),
+        Blend::Premultiplied => (F::ONE, F::ONE_MINUS_SRC_ALPHA, F::ONE),
+        Blend::Additive => (F::ONE, F::ONE, F::ONE),
+        Blend::Multiply => (F::DST_COLOR, F::ZERO, F::DST_ALPHA),
+    };
+    let integer = output.class != loader::vbc::TexelType::FLOAT;
+    let mask = if output.written {
+        vk::ColorComponentFlags::RGBA
+    } else {
+        vk::ColorComponentFlags::empty()
+    };
+    vk::PipelineColorBlendAttachmentState::default()
+        .blend_enable(blend != Blend::None && !integer && output.written)
+        .src_color_blend_factor(source)
+        .dst_color_blend_factor(destination)
+        .color_blend_op(vk::BlendOp::ADD)
+        .src_alpha_blend_factor(source_alpha)
+        .dst_alpha_blend_factor(destination)
+        .alpha_blend_op(vk::BlendOp::ADD)
+        .color_write_mask(mask)
+}
+
+fn compare(compare: Compare) -> vk::CompareOp {
+    match compare {
+        Compare::Never => vk::CompareOp::NEVER,
+        Compare::Less => vk::CompareOp::LESS,
+        Compare::Equal => vk::CompareOp::EQUAL,
+        Compare::LessOrEqual => vk::CompareOp::LESS_OR_EQUAL,
+        Compare::Greater => vk::CompareOp::GREATER,
+        Compare::NotEqual => vk::CompareOp::NOT_EQUAL,
+        Compare::GreaterOrEqual => vk::CompareOp::GREATER_OR_EQUAL,
+        Compare::Always => vk::CompareOp::ALWAYS,
+    }
+}
+
+/// One binding per input (tightly packed), one attribute per column or array element.
+fn vertex_input(
+    program: &ProgramInner,
+) -> (
+    Vec<vk::VertexInputBindingDescription>,
+    Vec<vk::VertexInputAttributeDescription>,
+) {
+    let (mut bindings, mut attributes) = (Vec::new(), Vec::new());
+    for (binding, input) in program.inputs.iter().enumerate() {
+        let binding = binding as u32;
+        let input_rate = vk::VertexInputRate::VERTEX;
+        bindings.push(vk::VertexInputBindingDescription {
+            binding,
+            stride: input.stride(),
+            input_rate,
+        });
+        for element in 0..input.locations {
+            let location = u32::from(input.location) + element;
+            let offset = element * input.step;
+            attributes.push(vk::VertexInputAttributeDescription {
+                location,
+                binding,
+                format: input.format,
+                offset,
+            });
+        }
+    }
+    (bindings, attributes)
+}
+
+fn check_topology(program: &ProgramInner, draw: &Draw) -> Result<()> {
+    let tessellates = program
+        .stages
+        .iter()
+        .any(|(stage, _)| *stage == vk::ShaderStageFlags::TESSELLATION_CONTROL);
+    match (draw.topology, tessellates) {
+        (Topology::Patches(points), true) => {
+            let most = program.context.limits.max_tessellation_patch_size;
+            let message = format!("patches of {points} control points, the device has 1 to {most}");
+            if (1..=most).contains(&points) {
+                Ok(())
+            } else {
+                Err(Error::Unsupported(message))
+            }
+        }
+        (Topology::Patches(_), false) => Err(Error::Data("patches without tessellation stages".into())),
+        (_, true) => Err(Error::Data("tessellation stages take the topology \"patches\"".into())),
+        _ => Ok(()),
+    }
+}
+
+fn graphics_pipeline(
+    program: &ProgramInner,
+    draw: &Draw,
+    attachments: &Attachments<'_>,
+    pass: vk::RenderPass,
+    cache: Option<&PipelineCache>,
+) -> Result<vk::Pipeline> {
+    check_topology(program, draw)?;
+    let stage = |(stage, module): &(vk::ShaderStageFlags, vk::ShaderModule)| {
+        vk::PipelineShaderStageCreateInfo::default()
+            .stage(*stage)
+            .module(*module)
+            .name(c"main")
+    };
+    let stages: Vec<_> = program.stages.iter().map(stage).collect();
+    let (bindings, attributes) = vertex_input(program);
+    let vertex = vk::PipelineVertexInputStateCreateInfo::default()
+        .vertex_binding_descriptions(&bindings)
+        .vertex_attribute_descriptions(&attributes);
+    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology(draw));
+    let viewport = vk::PipelineViewportStateCreateInfo::default()
+        .viewport_count(1)
+        .scissor_count(1);
+    let raster = vk::PipelineRasterizationStateCreateInfo::default()
+        .polygon_mode(vk::PolygonMode::FILL)
+        .cull_mode(match draw.cull {
+            Cull::None => vk::CullModeFlags::NONE,
+            Cull::Front => vk::CullModeFlags::FRONT,
+            Cull::Back => vk::CullModeFlags::BACK,
+        })
+        .front_face(vk::FrontFace::COUNTER_CLOCKWISE)
+        .line_width(1.0);
+    let samples = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
+    let depth = draw
+        .depth
+        .map_or_else(vk::PipelineDepthStencilStateCreateInfo::default, |depth| {
+            vk::PipelineDepthStencilStateCreateInfo::default()
+                .depth_test_enable(true)
+                .depth_write_enable(depth.write)
+                .depth_compare_op(compare(depth.compare))
+        });
+    let last = attachments
+        .targets
+        .iter()
+        .map(|(output, _)| output.location)
+        .max()
+        .unwrap_or(0);
+    let mut blends = vec![vk::PipelineColorBlendAttachmentState::default(); usize::from(last) + 1];
+    for (output, _) in attachments.targets {
+        blends[usize::from(output.location)] = blend(draw.blend, *output);
+    }
+    let blends = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
+    let dynamic = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];
+    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
+    let points = if let Topology::Patches(points) = draw.topology {
+        points
+    } else {
+        1
+    };
+    let tessellation = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(points);
+    let mut info = vk::GraphicsPipelineCreateInfo::default()
+        .stages(&stages)
+        .vertex_input_state(&vertex)
+        .input_assembly_state(&assembly)
+        .viewport_state(&viewport)
+        .rasterization_state(&raster)
+        .multisample_state(&samples)
+        .depth_stencil_state(&depth)
+        .color_blend_state(&blends)
+        .dynamic_state(&dynamic)
+        .layout(program.layouts.pipeline)
+        .render_pass(pass);
+    if matches!(draw.topology, Topology::Patches(_)) {
+        info = info.tessellation_state(&tessellation);
+    }
+    let cache = cache.map_or(vk::PipelineCache::null(), |cache| cache.raw);
+    // SAFETY: modules, layout and pass are alive and were made for each other; limits and features were checked.
+    match unsafe { program.context.device.create_graphics_pipelines(cache, &[info], None) } {
+        Ok(pipelines) => Ok(pipelines[0]),
+        Err((_, result)) => Err(Error::Vulkan {
+            call: "vkCreateGraphicsPipelines",
+            result,
+        }),
+    }
+}

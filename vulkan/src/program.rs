@@ -1,0 +1,412 @@
+//! A VBC shader made ready for one device.
+
+use crate::context::{Context, Inner};
+use crate::error::{Call, Error, Result};
+use crate::layout::{self, Bound, Layouts};
+use crate::texture::TexelFormat;
+use ash::vk;
+use loader::vbc::fit::{self, Fitted, Mode};
+use loader::vbc::{BaseType, FeatureNeed, Stage, Tables, TexelType, Variable, Vbc};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// How a shader's table slots reach their resources.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BindMode {
+    /// Bindless where the device has descriptor indexing and large enough limits, lowered elsewhere.
+    #[default]
+    Auto,
+    /// Full tables, indexed through push constants, as VBC means them.
+    Bindless,
+    /// An ordinary descriptor per slot in use; no lookup is left in the code.
+    Lowered,
+}
+
+/// One fragment output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Attachment index.
+    pub location: u8,
+    /// Numeric class of what the shader writes.
+    pub class: TexelType,
+    /// Components: 1, 2 or 4.
+    pub components: u8,
+    /// Whether the code writes it at all; if not, the target keeps its clear colour.
+    pub written: bool,
+}
+
+/// One vertex input as the pipeline fetches it.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    pub location: u8,
+    /// Format of each column or array element.
+    pub format: vk::Format,
+    /// Locations it takes: columns times array elements.
+    pub locations: u32,
+    /// Bytes from one location to the next.
+    pub step: u32,
+}
+
+impl Input {
+    /// Bytes per vertex.
+    pub fn stride(&self) -> u32 {
+        self.locations * self.step
+    }
+}
+
+/// Shader modules, layouts and vertex inputs of a VBC on one device. Cheap to clone.
+#[derive(Clone)]
+pub struct Program {
+    pub(crate) inner: Arc<ProgramInner>,
+}
+
+pub(crate) struct ProgramInner {
+    pub stages: Vec<(vk::ShaderStageFlags, vk::ShaderModule)>,
+    pub bound: BTreeMap<(u32, u32), Bound>,
+    pub layouts: Layouts,
+    pub push: Option<vk::PushConstantRange>,
+    pub inputs: Vec<Input>,
+    pub outputs: Vec<Output>,
+    pub uniform_size: u32,
+    pub bindless: bool,
+    pub context: Arc<Inner>,
+}
+
+/// VBC's stages and Vulkan's bits for them, in pipeline order.
+const STAGES: [(Stage, vk::ShaderStageFlags); 5] = [
+    (Stage::Vert, vk::ShaderStageFlags::VERTEX),
+    (Stage::Tesc, vk::ShaderStageFlags::TESSELLATION_CONTROL),
+    (Stage::Tese, vk::ShaderStageFlags::TESSELLATION_EVALUATION),
+    (Stage::Geom, vk::ShaderStageFlags::GEOMETRY),
+    (Stage::Frag, vk::ShaderStageFlags::FRAGMENT),
+];
+
+impl Program {
+    /// Fits a shader to the device and creates its modules and layouts.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] names the missing feature or the limit; [`Error::Load`] comes from fitting.
+    pub fn new(context: &Context, vbc: &Vbc<'_>, mode: BindMode) -> Result<Self> {
+        let device = &context.inner;
+        match mode {
+            BindMode::Bindless => Self::with(device, vbc, &Mode::Bindless),
+            BindMode::Lowered => Self::with(device, vbc, &Mode::Lowered),
+            BindMode::Auto if device.features.bindless() => match Self::with(device, vbc, &Mode::Bindless) {
+                Err(Error::Unsupported(_)) => Self::with(device, vbc, &Mode::Lowered),
+                other => other,
+            },
+            BindMode::Auto => Self::with(device, vbc, &Mode::Lowered),
+        }
+    }
+
+    fn with(device: &Arc<Inner>, vbc: &Vbc<'_>, mode: &Mode) -> Result<Self> {
+        let bindless = matches!(mode, Mode::Bindless);
+        check_features(device, vbc, bindless)?;
+        let stages = fit_stages(vbc, mode)?;
+        let resources: Vec<_> = stages
+            .iter()
+            .map(|(stage, fitted)| (*stage, fitted.resources.clone()))
+            .collect();
+        let mut bound = layout::merge(&resources)?;
+        let push_bytes = stages
+            .iter()
+            .map(|(_, fitted)| fitted.push_constant_bytes)
+            .max()
+            .unwrap_or(0);
+        let push = push_range(&stages, push_bytes);
+        layout::check_limits(&bound, push_bytes, &device.limits)?;
+        if bindless {
+            assign_slots(&mut bound, vbc);
+        }
+        let inputs = inputs(vbc, &stages, &device.limits)?;
+        let outputs = outputs(vbc, &stages, &device.limits)?;
+        let layouts = Layouts::new(device, &bound, push, bindless)?;
+        let mut inner = ProgramInner {
+            stages: Vec::new(),
+            bound,
+            layouts,
+            push,
+            inputs,
+            outputs,
+            uniform_size: vbc.uniform().map_or(0, |uniform| uniform.size),
+            bindless,
+            context: device.clone(),
+        };
+        for (stage, fitted) in &stages {
+            let info = vk::ShaderModuleCreateInfo::default().code(&fitted.words);
+            // SAFETY: whole instructions that our walker read to the end, with the header Vulkan asks for.
+            let module = unsafe { device.device.create_shader_module(&info, None) }.call("vkCreateShaderModule")?;
+            inner.stages.push((*stage, module));
+            device.name(module, &format!("{stage:?} stage"));
+        }
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The fragment outputs by ascending location.
+    pub fn outputs(&self) -> &[Output] {
+        &self.inner.outputs
+    }
+
+    /// Whether the full tables are bound (otherwise every slot is a descriptor of its own).
+    pub fn is_bindless(&self) -> bool {
+        self.inner.bindless
+    }
+
+    /// The slots the code really reads or writes, ascending.
+    pub fn slots(&self) -> Vec<u8> {
+        let all: BTreeSet<u8> = self
+            .inner
+            .bound
+            .values()
+            .flat_map(|bound| bound.slots.iter().copied())
+            .collect();
+        all.into_iter().collect()
+    }
+}
+
+impl ProgramInner {
+    /// The pipeline stages that run its code.
+    pub fn shader_stages(&self) -> vk::PipelineStageFlags {
+        let stage = |(flag, _): &(vk::ShaderStageFlags, vk::ShaderModule)| match *flag {
+            vk::ShaderStageFlags::VERTEX => vk::PipelineStageFlags::VERTEX_SHADER,
+            vk::ShaderStageFlags::TESSELLATION_CONTROL => vk::PipelineStageFlags::TESSELLATION_CONTROL_SHADER,
+            vk::ShaderStageFlags::TESSELLATION_EVALUATION => vk::PipelineStageFlags::TESSELLATION_EVALUATION_SHADER,
+            vk::ShaderStageFlags::GEOMETRY => vk::PipelineStageFlags::GEOMETRY_SHADER,
+            _ => vk::PipelineStageFlags::FRAGMENT_SHADER,
+        };
+        self.stages
+            .iter()
+            .map(stage)
+            .fold(vk::PipelineStageFlags::empty(), |all, stage| all | stage)
+    }
+}
+
+impl Drop for ProgramInner {
+    fn drop(&mut self) {
+        for (_, module) in &self.stages {
+            // SAFETY: pipelines do not need their modules after creation.
+            unsafe { self.context.device.destroy_shader_module(*module, None) };
+        }
+    }
+}
+
+fn fit_stages(vbc: &Vbc<'_>, mode: &Mode) -> Result<Vec<(vk::ShaderStageFlags, Fitted)>> {
+    let mut stages = Vec::new();
+    for (stage, flag) in STAGES {
+        if let Some(code) = vbc.code(stage) {
+            let fitted = fit::fit(&code.words(), mode).map_err(|error| error.within(stage))?;
+            stages.push((flag, fitted));
+        }
+    }
+    Ok(stages)
+}
+
+fn push_range(stages: &[(vk::ShaderStageFlags, Fitted)], bytes: u32) -> Option<vk::PushConstantRange> {
+    let users = stages
+        .iter()
+        .filter(|(_, fitted)| fitted.push_constant_bytes > 0)
+        .map(|(stage, _)| *stage);
+    let stages = users.fold(vk::ShaderStageFlags::empty(), |all, stage| all | stage);
+    (bytes > 0).then_some(vk::PushConstantRange {
+        stage_flags: stages,
+        offset: 0,
+        size: bytes,
+    })
+}
+
+/// In bindless mode a table binding knows no slots: give each declared slot to its table.
+fn assign_slots(bound: &mut BTreeMap<(u32, u32), Bound>, vbc: &Vbc<'_>) {
+    for ((_, binding), entry) in bound.iter_mut().filter(|((set, _), _)| *set == 0) {
+        let slots = vbc
+            .bindings()
+            .filter(|b| Tables::index_of(b.base) == Some(*binding as usize))
+            .map(|b| b.slot);
+        entry.slots = slots.collect();
+        entry.slots.sort_unstable();
+        entry.slots.truncate(entry.resource.count as usize);
+    }
+}
+
+/// Whether the device has every feature the shader needs; what it lacks is named all at once. Lowered code needs no
+/// indexing of tables.
+fn check_features(device: &Inner, vbc: &Vbc<'_>, bindless: bool) -> Result<()> {
+    let requirements = loader::vbc::requirements(vbc);
+    let lacks = |need: &&FeatureNeed| (bindless || !need.feature.is_for_tables()) && !device.features.has(need.feature);
+    let mut missing: Vec<String> = requirements
+        .features
+        .iter()
+        .filter(lacks)
+        .map(|need| format!("{} (for {})", need.feature, need.why))
+        .collect();
+    let unknown = requirements.unknown_capabilities.iter();
+    missing.extend(unknown.map(|(stage, capability)| format!("SPIR-V capability {capability} (in the {stage} code)")));
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Unsupported(format!(
+        "the device {} lacks {}",
+        device.info.name,
+        missing.join(", ")
+    )))
+}
+
+/// Locations that variables of a storage class carry in a module.
+pub(crate) fn locations(words: &[u32], storage: u32) -> BTreeSet<u32> {
+    const OP_DECORATE: u16 = 71;
+    const OP_VARIABLE: u16 = 59;
+    const LOCATION: u32 = 30;
+    let mut located = BTreeMap::new();
+    let mut found = BTreeSet::new();
+    for instruction in loader::spirv::instructions(words).flatten() {
+        match (instruction.opcode, instruction.operands()) {
+            (OP_DECORATE, [id, LOCATION, location]) => {
+                located.insert(*id, *location);
+            }
+            (OP_VARIABLE, [_, id, class, ..]) if *class == storage => found.extend(located.get(id)),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn words_of(stages: &[(vk::ShaderStageFlags, Fitted)], stage: vk::ShaderStageFlags) -> &[u32] {
+    stages
+        .iter()
+        .find(|(flag, _)| *flag == stage)
+        .map_or(&[], |(_, fitted)| &fitted.words)
+}
+
+/// The vertex inputs that the vertex stage still reads (the optimiser drops unused ones; reflection keeps them).
+fn inputs(
+    vbc: &Vbc<'_>,
+    stages: &[(vk::ShaderStageFlags, Fitted)],
+    limits: &vk::PhysicalDeviceLimits,
+) -> Result<Vec<Input>> {
+    const INPUT: u32 = 1;
+    let read = locations(words_of(stages, vk::ShaderStageFlags::VERTEX), INPUT);
+    let mut inputs = Vec::new();
+    for variable in vbc
+        .inputs()
+        .filter(|variable| read.contains(&u32::from(variable.location)))
+    {
+        let input = input(variable)?;
+        if u32::from(input.location) + input.locations > limits.max_vertex_input_attributes {
+            let message = format!(
+                "vertex input at location {} reaches past the device's {} attributes",
+                input.location, limits.max_vertex_input_attributes
+            );
+            return Err(Error::Unsupported(message));
+        }
+        inputs.push(input);
+    }
+    if inputs.len() > limits.max_vertex_input_bindings as usize {
+        return Err(Error::Unsupported(format!("{} vertex inputs", inputs.len())));
+    }
+    Ok(inputs)
+}
+
+fn input(variable: Variable) -> Result<Input> {
+    let rows = variable.dims[0];
+    let formats = match variable.base {
+        BaseType::FLOAT => [
+            vk::Format::R32_SFLOAT,
+            vk::Format::R32G32_SFLOAT,
+            vk::Format::R32G32B32_SFLOAT,
+            vk::Format::R32G32B32A32_SFLOAT,
+        ],
+        BaseType::INT => [
+            vk::Format::R32_SINT,
+            vk::Format::R32G32_SINT,
+            vk::Format::R32G32B32_SINT,
+            vk::Format::R32G32B32A32_SINT,
+        ],
+        BaseType::UINT => [
+            vk::Format::R32_UINT,
+            vk::Format::R32G32_UINT,
+            vk::Format::R32G32B32_UINT,
+            vk::Format::R32G32B32A32_UINT,
+        ],
+        other => {
+            return Err(Error::Data(format!(
+                "vertex input {} of type {other}",
+                variable.location
+            )));
+        }
+    };
+    let format = usize::from(rows).checked_sub(1).and_then(|row| formats.get(row));
+    let format = *format.ok_or_else(|| Error::Data(format!("vertex input {} has {rows} rows", variable.location)))?;
+    let locations = u32::from(variable.dims[1]) * u32::from(variable.array);
+    Ok(Input {
+        location: variable.location,
+        format,
+        locations,
+        step: 4 * u32::from(rows),
+    })
+}
+
+fn outputs(
+    vbc: &Vbc<'_>,
+    stages: &[(vk::ShaderStageFlags, Fitted)],
+    limits: &vk::PhysicalDeviceLimits,
+) -> Result<Vec<Output>> {
+    const OUTPUT: u32 = 3;
+    let written = locations(words_of(stages, vk::ShaderStageFlags::FRAGMENT), OUTPUT);
+    let mut outputs = Vec::new();
+    for variable in vbc.outputs() {
+        let class = match variable.base {
+            BaseType::FLOAT => TexelType::FLOAT,
+            BaseType::INT => TexelType::INT,
+            BaseType::UINT => TexelType::UINT,
+            other => {
+                return Err(Error::Data(format!(
+                    "fragment output {} of type {other}",
+                    variable.location
+                )));
+            }
+        };
+        let limit = limits.max_color_attachments.min(limits.max_fragment_output_attachments);
+        if u32::from(variable.location) >= limit {
+            let message = format!(
+                "fragment output at location {}, the device has {limit}",
+                variable.location
+            );
+            return Err(Error::Unsupported(message));
+        }
+        let written = written.contains(&u32::from(variable.location));
+        outputs.push(Output {
+            location: variable.location,
+            class,
+            components: variable.dims[0],
+            written,
+        });
+    }
+    outputs.sort_unstable_by_key(|output| output.location);
+    outputs.dedup_by_key(|output| output.location);
+    if outputs.is_empty() {
+        // A shader without outputs still has a picture: its cleared target.
+        outputs.push(Output {
+            location: 0,
+            class: TexelType::FLOAT,
+            components: 4,
+            written: false,
+        });
+    }
+    Ok(outputs)
+}
+
+impl Output {
+    /// The target's format; `float4` is what float targets of four components get.
+    pub(crate) fn format(self, float4: TexelFormat) -> TexelFormat {
+        match self.class {
+            TexelType::FLOAT => TexelFormat {
+                components: self.components,
+                ..float4
+            },
+            class => TexelFormat {
+                class,
+                bytes: 4,
+                components: self.components,
+            },
+        }
+    }
+}
