@@ -11,31 +11,15 @@ use skrymir::harness::{self, Drawn};
 use skrymir::picture::Picture;
 use skrymir::scene::Scene;
 use std::path::Path;
-use std::sync::OnceLock;
-use vulkan::{BindMode, Context, Options, Validation};
+use vulkan::BindMode;
 
 const SIZE: [u32; 2] = [256, 256];
-
-/// One device for all tests, watched by the validation layer.
-fn context() -> &'static Context {
-    static CONTEXT: OnceLock<Context> = OnceLock::new();
-    CONTEXT.get_or_init(|| {
-        let watched = Options {
-            validation: Validation::Full,
-            ..Options::default()
-        };
-        Context::new(&watched).unwrap_or_else(|error| {
-            println!("not watched: {error}");
-            Context::new(&Options::default()).expect("a Vulkan device; lavapipe will do")
-        })
-    })
-}
 
 fn draw(name: &str, scene: &str, read: &[u8]) -> Drawn {
     let bytes = std::fs::read(common::data(&format!("vbc/{name}.vbc"))).unwrap();
     let scene = Scene::parse(scene, Path::new("")).unwrap();
-    let drawn = harness::draw(context(), &bytes, &scene, BindMode::Auto, read, None).unwrap();
-    assert_eq!(context().messages(), [""; 0], "validation messages");
+    let drawn = harness::draw(common::context(), &bytes, &scene, BindMode::Auto, read, None).unwrap();
+    assert_eq!(common::context().messages(), [""; 0], "validation messages");
     drawn
 }
 
@@ -377,9 +361,9 @@ fn draws(path: &Path) -> Result<(), String> {
         size: Some([64, 64]),
         ..Scene::default()
     };
-    let drawn = harness::draw(context(), &bytes, &scene, BindMode::Auto, &[], None);
+    let drawn = harness::draw(common::context(), &bytes, &scene, BindMode::Auto, &[], None);
     let name = path.file_name().unwrap().to_string_lossy();
-    assert_eq!(context().messages(), [""; 0], "{name}: validation messages");
+    assert_eq!(common::context().messages(), [""; 0], "{name}: validation messages");
     match drawn {
         Ok(drawn) => assert!(!drawn.frame.targets.is_empty()),
         Err(harness::Error::Vulkan(vulkan::Error::Unsupported(why))) => return Err(format!("{name}: {why}")),

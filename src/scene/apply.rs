@@ -1,7 +1,7 @@
 //! A scene laid over default data.
 
 use super::{Blend, Compare, Cull, Filter, Format, Numbers, Scene, SceneError, Slot, Topology, Wrap, defaults};
-use loader::vbc::{BaseType, Binding, Shape, Vbc};
+use loader::vbc::{BaseType, Binding, Primitive, Shape, Vbc};
 use vulkan::{Dim, Draw, SlotData, TexelFormat, Texels};
 
 type Result<T, E = SceneError> = std::result::Result<T, E>;
@@ -19,16 +19,12 @@ pub fn draw(vbc: &Vbc<'_>, scene: &Scene, fields: &defaults::BufferFields) -> Re
     if size[0].max(size[1]) > 1 << 15 {
         return wrong(format!("size {}x{} is beyond any device", size[0], size[1]));
     }
-    let vertices = scene.vertices.unwrap_or(if scene.topology == Some(Topology::Patches) {
-        scene.patch_points.unwrap_or(3)
-    } else {
-        3
-    });
+    let vertices = scene.vertices.unwrap_or(scene.patch_points.unwrap_or(3));
     if vertices > 1 << 24 {
         return wrong(format!("{vertices} vertices; up to 16777216 can be filled"));
     }
     let mut draw = defaults::draw(vbc, size, vertices, fields)?;
-    state(&mut draw, scene);
+    state(&mut draw, vbc, scene);
     for (location, numbers) in &scene.inputs {
         input(&mut draw, vbc, location, numbers)?;
     }
@@ -56,23 +52,15 @@ pub fn draw(vbc: &Vbc<'_>, scene: &Scene, fields: &defaults::BufferFields) -> Re
     Ok(draw)
 }
 
-/// What needs no shader: counts, topology, blend, depth, clear colour.
-fn state(draw: &mut Draw, scene: &Scene) {
+/// Counts, topology, blend, depth, clear colour.
+fn state(draw: &mut Draw, vbc: &Vbc<'_>, scene: &Scene) {
     draw.instances = scene.instances.unwrap_or(draw.instances);
     draw.draws = scene.draws.unwrap_or(draw.draws);
     draw.clear = scene.clear.unwrap_or(draw.clear);
     if let Some(format) = scene.target {
         draw.target = format.texel();
     }
-    draw.topology = match scene.topology {
-        None | Some(Topology::Triangles) => vulkan::Topology::Triangles,
-        Some(Topology::Points) => vulkan::Topology::Points,
-        Some(Topology::Lines) => vulkan::Topology::Lines,
-        Some(Topology::LineStrip) => vulkan::Topology::LineStrip,
-        Some(Topology::TriangleStrip) => vulkan::Topology::TriangleStrip,
-        Some(Topology::TriangleFan) => vulkan::Topology::TriangleFan,
-        Some(Topology::Patches) => vulkan::Topology::Patches(scene.patch_points.unwrap_or(3)),
-    };
+    draw.topology = topology(scene.topology, vbc, scene.patch_points.unwrap_or(3));
     draw.cull = match scene.cull {
         None | Some(Cull::None) => vulkan::Cull::None,
         Some(Cull::Front) => vulkan::Cull::Front,
@@ -90,6 +78,25 @@ fn state(draw: &mut Draw, scene: &Scene) {
         write: depth.write,
         clear: depth.clear.clamp(0.0, 1.0),
     });
+}
+
+/// The scene's topology, else the one the shader's stages ask for.
+fn topology(wanted: Option<Topology>, vbc: &Vbc<'_>, patch_points: u32) -> vulkan::Topology {
+    match (wanted, loader::vbc::input_primitive(vbc)) {
+        (Some(Topology::Points), _) | (None, Some(Primitive::Points)) => vulkan::Topology::Points,
+        (Some(Topology::Lines), _) | (None, Some(Primitive::Lines)) => vulkan::Topology::Lines,
+        (Some(Topology::LineStrip), _) => vulkan::Topology::LineStrip,
+        (Some(Topology::LinesAdjacency), _) | (None, Some(Primitive::LinesAdjacency)) => {
+            vulkan::Topology::LinesAdjacency
+        }
+        (Some(Topology::TrianglesAdjacency), _) | (None, Some(Primitive::TrianglesAdjacency)) => {
+            vulkan::Topology::TrianglesAdjacency
+        }
+        (Some(Topology::TriangleStrip), _) => vulkan::Topology::TriangleStrip,
+        (Some(Topology::TriangleFan), _) => vulkan::Topology::TriangleFan,
+        (Some(Topology::Patches), _) | (None, Some(Primitive::Patches)) => vulkan::Topology::Patches(patch_points),
+        (Some(Topology::Triangles), _) | (None, _) => vulkan::Topology::Triangles,
+    }
 }
 
 impl From<Compare> for vulkan::Compare {

@@ -7,7 +7,8 @@
 //! vertices = 3                 # per draw
 //! instances = 1
 //! draws = 1                    # the same draw again
-//! topology = "triangles"       # points lines line-strip triangle-strip triangle-fan patches
+//! topology = "triangles"       # points lines line-strip triangle-strip triangle-fan lines-adjacency
+//! #                            triangles-adjacency patches; what the shader takes where nothing is said
 //! patch-points = 3             # control points of a patch
 //! cull = "none"                # front back
 //! blend = "none"               # alpha premultiplied additive multiply
@@ -104,6 +105,8 @@ pub enum Topology {
     Triangles,
     TriangleStrip,
     TriangleFan,
+    LinesAdjacency,
+    TrianglesAdjacency,
     Patches,
 }
 

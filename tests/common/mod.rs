@@ -4,6 +4,8 @@
 pub mod formula;
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use vulkan::{Context, Options, Validation};
 
 /// A folder of the corpus of real files, which lies beside the checkout where there is one.
 ///
@@ -40,4 +42,19 @@ pub fn files(folder: &Path, ext: &str) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// One device for all tests, watched by the validation layer.
+pub fn context() -> &'static Context {
+    static CONTEXT: OnceLock<Context> = OnceLock::new();
+    CONTEXT.get_or_init(|| {
+        let watched = Options {
+            validation: Validation::Full,
+            ..Options::default()
+        };
+        Context::new(&watched).unwrap_or_else(|error| {
+            println!("not watched: {error}");
+            Context::new(&Options::default()).expect("a Vulkan device; lavapipe will do")
+        })
+    })
 }

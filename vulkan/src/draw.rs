@@ -12,6 +12,10 @@ pub enum Topology {
     Lines,
     /// One connected line.
     LineStrip,
+    /// A line per four vertices: the line's ends are the second and third.
+    LinesAdjacency,
+    /// A triangle per six vertices: its corners are the first, third and fifth.
+    TrianglesAdjacency,
     /// A triangle per three vertices.
     #[default]
     Triangles,

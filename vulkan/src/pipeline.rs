@@ -7,6 +7,7 @@ use crate::error::{Call, Error, Result};
 use crate::memory::Image;
 use crate::program::{Output, ProgramInner};
 use ash::vk;
+use loader::vbc::Primitive;
 use std::sync::Arc;
 
 /// Format of depth buffers; every Vulkan device has it as an attachment.
@@ -181,6 +182,8 @@ fn topology(draw: &Draw) -> vk::PrimitiveTopology {
         Topology::Points => vk::PrimitiveTopology::POINT_LIST,
         Topology::Lines => vk::PrimitiveTopology::LINE_LIST,
         Topology::LineStrip => vk::PrimitiveTopology::LINE_STRIP,
+        Topology::LinesAdjacency => vk::PrimitiveTopology::LINE_LIST_WITH_ADJACENCY,
+        Topology::TrianglesAdjacency => vk::PrimitiveTopology::TRIANGLE_LIST_WITH_ADJACENCY,
         Topology::Triangles => vk::PrimitiveTopology::TRIANGLE_LIST,
         Topology::TriangleStrip => vk::PrimitiveTopology::TRIANGLE_STRIP,
         Topology::TriangleFan => vk::PrimitiveTopology::TRIANGLE_FAN,
@@ -257,13 +260,35 @@ fn vertex_input(
     (bindings, attributes)
 }
 
+/// What kind of primitive a topology gives.
+fn primitive(topology: Topology) -> Primitive {
+    match topology {
+        Topology::Points => Primitive::Points,
+        Topology::Lines | Topology::LineStrip => Primitive::Lines,
+        Topology::LinesAdjacency => Primitive::LinesAdjacency,
+        Topology::TrianglesAdjacency => Primitive::TrianglesAdjacency,
+        Topology::Triangles | Topology::TriangleStrip | Topology::TriangleFan => Primitive::Triangles,
+        Topology::Patches(_) => Primitive::Patches,
+    }
+}
+
 fn check_topology(program: &ProgramInner, draw: &Draw) -> Result<()> {
-    let tessellates = program
-        .stages
-        .iter()
-        .any(|(stage, _)| *stage == vk::ShaderStageFlags::TESSELLATION_CONTROL);
-    match (draw.topology, tessellates) {
-        (Topology::Patches(points), true) => {
+    let given = primitive(draw.topology);
+    if let Some(wanted) = program.primitive.filter(|wanted| *wanted != given) {
+        return Err(Error::Data(format!(
+            "the shader takes {wanted}, the topology gives {given}"
+        )));
+    }
+    match draw.topology {
+        Topology::Patches(_) if program.primitive.is_none() => {
+            Err(Error::Data("patches without tessellation stages".into()))
+        }
+        Topology::LinesAdjacency | Topology::TrianglesAdjacency
+            if program.context.features.core.geometry_shader == 0 =>
+        {
+            Err(Error::Unsupported("adjacency without geometry shaders".into()))
+        }
+        Topology::Patches(points) => {
             let most = program.context.limits.max_tessellation_patch_size;
             let message = format!("patches of {points} control points, the device has 1 to {most}");
             if (1..=most).contains(&points) {
@@ -272,8 +297,6 @@ fn check_topology(program: &ProgramInner, draw: &Draw) -> Result<()> {
                 Err(Error::Unsupported(message))
             }
         }
-        (Topology::Patches(_), false) => Err(Error::Data("patches without tessellation stages".into())),
-        (_, true) => Err(Error::Data("tessellation stages take the topology \"patches\"".into())),
         _ => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ use crate::layout::{self, Bound, Layouts};
 use crate::texture::TexelFormat;
 use ash::vk;
 use loader::vbc::fit::{self, Fitted, Mode};
-use loader::vbc::{BaseType, FeatureNeed, Stage, Tables, TexelType, Variable, Vbc};
+use loader::vbc::{BaseType, FeatureNeed, Primitive, Stage, Tables, TexelType, Variable, Vbc};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -69,6 +69,8 @@ pub(crate) struct ProgramInner {
     pub outputs: Vec<Output>,
     pub uniform_size: u32,
     pub bindless: bool,
+    /// What primitives a draw must give, where it matters.
+    pub primitive: Option<Primitive>,
     pub context: Arc<Inner>,
 }
 
@@ -130,6 +132,7 @@ impl Program {
             outputs,
             uniform_size: vbc.uniform().map_or(0, |uniform| uniform.size),
             bindless,
+            primitive: loader::vbc::input_primitive(vbc),
             context: device.clone(),
         };
         for (stage, fitted) in &stages {

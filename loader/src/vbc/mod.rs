@@ -29,10 +29,12 @@
 mod agree;
 pub mod fit;
 mod image;
+mod interface;
 pub mod json;
 pub mod limits;
 mod model;
 mod module;
+mod primitive;
 mod read;
 mod requirements;
 mod rules;
@@ -43,6 +45,7 @@ mod view;
 mod write;
 
 pub use model::{Model, UniformMember, UniformModel};
+pub use primitive::{Primitive, input_primitive};
 pub use read::read;
 pub use requirements::{DescriptorKind, DescriptorNeed, Feature, FeatureNeed, Requirements, Why, requirements};
 pub use rules::RULES;

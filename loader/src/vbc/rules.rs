@@ -25,6 +25,18 @@ pub const RULES: &[(&str, &str)] = &[
         "stage-extra",
         "a tessellation or geometry stage, which no compiler writes",
     ),
+    (
+        "stage-input-unwritten",
+        "a stage reads a location that the stage before does not write",
+    ),
+    (
+        "stage-input-type",
+        "a stage reads a location as another type than the stage before writes",
+    ),
+    (
+        "stage-primitive",
+        "a geometry stage takes other primitives than tessellation gives",
+    ),
     ("code-too-short", "a stage's code is shorter than a module's header"),
     ("spirv-magic", "a stage's code does not begin with SPIR-V's magic"),
     (

@@ -6,7 +6,7 @@
 use super::limits::*;
 use super::types::{BaseType, Binding, Dialect, Shape, Stage, Stages, Tables, TexelRank, TexelType, Variable};
 use super::view::{Code, Member, Records, Subpass, Uniform, Vbc};
-use super::{agree, read, view};
+use super::{agree, interface, primitive, read, view};
 use crate::{Report, Severity, spirv};
 use std::fmt;
 
@@ -41,6 +41,8 @@ pub fn validate(file: &Vbc) -> Report {
     }
     checks.subpass_inputs();
     checks.end();
+    interface::check(file, &mut report);
+    primitive::check(file, &mut report);
     report
 }
 

@@ -1,0 +1,103 @@
+//! Whether each stage's inputs are what the stage before it writes.
+//!
+//! The compiler writes two stages and numbers their locals itself; files with more stages, or written by others, can
+//! get this wrong, and drivers do not look. Only numbers are compared; blocks with locations of their own are left
+//! to spirv-val.
+
+use super::module::{Module, Type, class, decoration, op};
+use super::types::Stage;
+use super::view::{Code, Vbc};
+use crate::{Report, Severity};
+
+/// Decoration of what a patch has once, not once per vertex.
+const PATCH: u32 = 15;
+
+/// One located variable of a stage's interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Located {
+    location: u32,
+    component: u32,
+    patch: bool,
+    /// Type of one vertex's value.
+    ty: Type,
+    position: usize,
+}
+
+/// Decoration of a variable that begins within its location.
+const COMPONENT: u32 = 31;
+
+/// Reports every input that the stage before does not write, or writes as another type.
+pub(super) fn check(file: &Vbc, report: &mut Report) {
+    let present = Stage::ALL
+        .into_iter()
+        .filter_map(|stage| Some((stage, file.code(stage)?)));
+    // Code that is no module is reported where the stage itself is checked.
+    let modules: Vec<(Stage, Code, Module)> = present
+        .filter_map(|(stage, code)| Some((stage, code, Module::read(code).ok()?)))
+        .collect();
+    for pair in modules.windows(2) {
+        let [(before, _, writer), (stage, code, reader)] = pair else {
+            continue;
+        };
+        let written = located(writer, class::OUTPUT, *before == Stage::Tesc);
+        let per_vertex = !matches!(stage, Stage::Frag | Stage::Vert);
+        for input in located(reader, class::INPUT, per_vertex) {
+            let place = |found: &&Located| (found.location, found.component) == (input.location, input.component);
+            let (rule, message) = match written.iter().find(place) {
+                None => {
+                    let message = format!(
+                        "{stage} reads location {}, which {before} does not write",
+                        input.location
+                    );
+                    ("stage-input-unwritten", message)
+                }
+                Some(output) if output.patch != input.patch => {
+                    let message = format!(
+                        "location {} is per patch in one of {before} and {stage} only",
+                        input.location
+                    );
+                    ("stage-input-type", message)
+                }
+                Some(output) if output.ty != input.ty => {
+                    let (location, written, read) = (input.location, output.ty, input.ty);
+                    let message = format!("location {location}: {before} writes {written}, {stage} reads {read}");
+                    ("stage-input-type", message)
+                }
+                Some(_) => continue,
+            };
+            let offset = code.offset() + 4 * input.position as u64;
+            report.push(Severity::Error, rule, stage, message, Some(offset));
+        }
+    }
+}
+
+/// The located variables of a storage class; `per_vertex` ones lie in an array over a primitive's vertices.
+fn located(module: &Module, storage: u32, per_vertex: bool) -> Vec<Located> {
+    let mut found = Vec::new();
+    for variable in module.variables() {
+        let &[_, id, class, ..] = variable.operands else {
+            continue;
+        };
+        let (Some(location), true) = (module.decoration(id, decoration::LOCATION), class == storage) else {
+            continue;
+        };
+        let Some(pointee) = module.pointee(variable) else {
+            continue;
+        };
+        let patch = module.decoration(id, PATCH).is_some();
+        let one = match module.operands::<2>(pointee, op::TYPE_ARRAY) {
+            Some(&[_, element]) if per_vertex && !patch => element,
+            _ => pointee,
+        };
+        let component = module.decoration(id, COMPONENT).unwrap_or(0);
+        let (ty, position) = (module.type_of(one), variable.position);
+        found.push(Located {
+            location,
+            component,
+            patch,
+            ty,
+            position,
+        });
+    }
+    found
+}

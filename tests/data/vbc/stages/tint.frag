@@ -1,0 +1,6 @@
+#version 450
+layout(location = 0) in vec3 tint;
+layout(location = 0) out vec4 target;
+void main() {
+    target = vec4(tint, 1.0);
+}
