@@ -11,7 +11,7 @@ use skrymir::picture::Picture;
 use skrymir::scene::Scene;
 use skrymir::{harness, sample};
 use std::path::PathBuf;
-use vulkan::{BindMode, Context, Options};
+use vulkan::{Context, Options};
 
 #[derive(Parser)]
 struct Args {
@@ -47,7 +47,7 @@ fn main() -> anyhow::Result<()> {
         vertices: Some(args.vertices),
         ..Scene::default()
     };
-    let drawn = harness::draw(&context, &bytes, &scene, BindMode::Auto, &[], None)?;
+    let drawn = harness::draw(&context, &bytes, &scene)?;
     Picture::of(&drawn.frame.targets[0]).save(&args.output)?;
     println!("picture: {}", std::path::absolute(&args.output)?.display());
     Ok(())

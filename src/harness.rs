@@ -1,6 +1,8 @@
 //! From a VBC file and a scene to pictures: what the `run` command and the examples share.
 
 use crate::scene::{Scene, SceneError, apply, defaults::BufferFields};
+use crate::spirv_val;
+use loader::Severity;
 use loader::vbc::fit::{self, Mode};
 use loader::vbc::{DescriptorKind, Stage, Vbc};
 use std::fmt;
@@ -10,6 +12,8 @@ use vulkan::{BindMode, Context, Draw, Frame, PipelineCache, Program};
 /// Why there is no picture.
 #[derive(Debug)]
 pub enum Error {
+    /// The file breaks these rules; all of them, in words.
+    Invalid(String),
     /// The file, the data or the machine.
     Vulkan(vulkan::Error),
     /// The scene does not fit the shader.
@@ -19,6 +23,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Invalid(rules) => write!(f, "vbc: the file breaks its format:\n{rules}"),
             Self::Vulkan(error) => error.fmt(f),
             Self::Scene(error) => error.fmt(f),
         }
@@ -50,22 +55,41 @@ impl Error {
     pub fn is_file(&self) -> bool {
         matches!(
             self,
-            Self::Vulkan(vulkan::Error::Load(_) | vulkan::Error::Unsupported(_))
+            Self::Invalid(_) | Self::Vulkan(vulkan::Error::Load(_) | vulkan::Error::Unsupported(_))
         )
     }
+}
+
+/// How a file is brought to the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// How slots are bound.
+    pub mode: BindMode,
+    /// Goes on where our validator or spirv-val finds errors. Drivers trust what they are given: this may end the
+    /// process.
+    pub unchecked: bool,
 }
 
 /// How long the parts of a run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
-    /// Reading the file's bytes into a view.
+    /// Reading the file's bytes into a view, and checking it.
     pub load: Duration,
-    /// Fitting, limits, layouts and modules.
-    pub program: Duration,
+    /// Fitting, limits, layouts and modules (and spirv-val, where it is installed).
+    pub layout: Duration,
     /// Default data and the scene.
     pub scene: Duration,
-    /// Uploads, pipeline, draw and read-back.
-    pub draw: Duration,
+}
+
+/// A file on a device, ready to be drawn any number of times.
+#[derive(Clone)]
+pub struct Loaded {
+    bytes: Vec<u8>,
+    program: Program,
+    fields: BufferFields,
+    /// What reading salvaged.
+    pub notes: Vec<String>,
+    timing: Timing,
 }
 
 /// A drawn VBC.
@@ -73,41 +97,88 @@ pub struct Timing {
 pub struct Drawn {
     /// The targets, and the slots asked for.
     pub frame: Frame,
-    /// Whether the full tables were bound.
-    pub bindless: bool,
-    /// What reading salvaged.
-    pub notes: Vec<String>,
-    /// Where the time went.
+    /// Where the time went, but for what the frame's own timing says.
     pub timing: Timing,
 }
 
-/// Reads, fits and draws a VBC, and waits for the picture.
+/// Reads, checks and fits a file.
 ///
 /// # Errors
-/// See [`Error`]; nothing is drawn in part.
-pub fn draw(
-    context: &Context,
-    bytes: &[u8],
-    scene: &Scene,
-    mode: BindMode,
-    read_slots: &[u8],
-    cache: Option<&PipelineCache>,
-) -> Result<Drawn, Error> {
+/// See [`Error`]; no driver sees a file that is not accepted.
+pub fn load(context: &Context, bytes: &[u8], settings: Settings) -> Result<Loaded, Error> {
     let mut timing = Timing::default();
-    let vbc = timed(&mut timing.load, || loader::vbc::read(bytes))?;
-    let notes: Vec<String> = vbc.diagnostics().iter().map(ToString::to_string).collect();
-    let program = timed(&mut timing.program, || Program::new(context, &vbc, mode))?;
-    let mut draw = timed(&mut timing.scene, || prepare(&vbc, scene))?;
-    draw.read_slots = read_slots.to_vec();
-    let frame = timed(&mut timing.draw, || {
-        pollster::block_on(vulkan::render(&program, &draw, cache)?)
+    let vbc = timed(&mut timing.load, || -> Result<_, Error> {
+        let vbc = loader::vbc::read(bytes)?;
+        if !settings.unchecked {
+            accept(&vbc)?;
+        }
+        Ok(vbc)
     })?;
-    Ok(Drawn {
-        frame,
-        bindless: program.is_bindless(),
+    let judge = |words: &[u32]| match spirv_val::validate(words) {
+        Some(Err(why)) if !settings.unchecked => Err(format!("spirv-val: {why}")),
+        _ => Ok(()),
+    };
+    let program = timed(&mut timing.layout, || {
+        Program::judged(context, &vbc, settings.mode, &judge)
+    })?;
+    let fields = timed(&mut timing.scene, || buffer_fields(&vbc));
+    let notes = vbc.diagnostics().iter().map(ToString::to_string).collect();
+    Ok(Loaded {
+        bytes: bytes.to_vec(),
+        program,
+        fields,
         notes,
         timing,
     })
+}
+
+impl Loaded {
+    /// Default data with the scene laid over it.
+    ///
+    /// # Errors
+    /// Where the scene does not fit the shader.
+    pub fn prepare(&self, scene: &Scene) -> Result<Draw, Error> {
+        Ok(apply::draw(&loader::vbc::read(&self.bytes)?, scene, &self.fields)?)
+    }
+
+    /// Draws and waits for the picture; `read_slots` are read back too.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn draw(&self, scene: &Scene, read_slots: &[u8], cache: Option<&PipelineCache>) -> Result<Drawn, Error> {
+        let mut timing = self.timing;
+        let mut spent = Duration::ZERO;
+        let mut draw = timed(&mut spent, || self.prepare(scene))?;
+        timing.scene += spent;
+        draw.read_slots = read_slots.to_vec();
+        let frame = pollster::block_on(vulkan::render(&self.program, &draw, cache)?)?;
+        Ok(Drawn { frame, timing })
+    }
+
+    /// The program on its device.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+}
+
+/// Loads and draws in one go.
+///
+/// # Errors
+/// See [`Error`].
+pub fn draw(context: &Context, bytes: &[u8], scene: &Scene) -> Result<Drawn, Error> {
+    load(context, bytes, Settings::default())?.draw(scene, &[], None)
+}
+
+/// Refuses a file that breaks a rule of its format.
+fn accept(vbc: &Vbc<'_>) -> Result<(), Error> {
+    let report = loader::vbc::validate(vbc);
+    let errors = report.diagnostics.iter().filter(|d| d.severity == Severity::Error);
+    let errors: Vec<String> = errors.map(ToString::to_string).collect();
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Invalid(errors.join("\n")))
+    }
 }
 
 fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
@@ -117,18 +188,13 @@ fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Default data with the scene laid over it.
-///
-/// # Errors
-/// Where the scene does not fit the shader.
-pub fn prepare(vbc: &Vbc<'_>, scene: &Scene) -> Result<Draw, SceneError> {
-    apply::draw(vbc, scene, &buffer_fields(vbc))
-}
-
 /// The fields of each buffer slot's struct, from the code: lowered code has one variable per slot. Slots of stages
 /// that cannot be lowered have none, and their default data is zeros.
 fn buffer_fields(vbc: &Vbc<'_>) -> BufferFields {
     let mut all = BufferFields::new();
+    if !vbc.bindings().any(|binding| binding.base.is_buffer()) {
+        return all;
+    }
     for stage in Stage::ALL {
         let Some(code) = vbc.code(stage) else { continue };
         let Ok(fitted) = fit::fit(&code.words(), &Mode::Lowered) else {

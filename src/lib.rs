@@ -9,6 +9,8 @@ pub mod harness;
 pub mod picture;
 pub mod sample;
 pub mod scene;
+pub mod spirv_val;
+pub mod watch;
 
 pub use emulator;
 pub use loader;

@@ -63,6 +63,60 @@ fn run_draws_and_compare_judges() {
 }
 
 #[test]
+fn an_expected_picture_is_held_against() {
+    let folder = tempfile::tempdir().unwrap();
+    let (wanted, diff) = (folder.path().join("wanted.png"), folder.path().join("diff.png"));
+    let file = common::data("vbc/triangle.vbc");
+    let draw = |more: &[&str]| skrymir(&[&["run", path(&file), "--no-cache", "--size", "32x32"], more].concat());
+    assert_eq!(code(&draw(&["-o", path(&wanted)])), 0);
+    let same = draw(&["--expect", path(&wanted), "--diff", path(&diff)]);
+    assert_eq!((code(&same), diff.exists()), (0, false), "{}", text(&same.stderr));
+    let different = draw(&["--vertices", "6", "--expect", path(&wanted), "--diff", path(&diff)]);
+    assert_eq!(
+        (code(&different), diff.exists()),
+        (1, true),
+        "{}",
+        text(&different.stderr)
+    );
+    let tolerated = draw(&["--vertices", "6", "--expect", path(&wanted), "--tolerance", "255"]);
+    assert_eq!(code(&tolerated), 0);
+}
+
+#[test]
+fn timing_names_its_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.png");
+    let output = skrymir(&[
+        "run",
+        path(&common::data("vbc/triangle.vbc")),
+        "--no-cache",
+        "--timing",
+        "-o",
+        path(&out),
+    ]);
+    let said = text(&output.stdout);
+    assert!(
+        ["load", "layout", "pipeline", "draw", "read-back"]
+            .iter()
+            .all(|part| said.contains(part)),
+        "{said}"
+    );
+}
+
+#[test]
+fn code_that_breaks_its_format_reaches_no_driver() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("bad.vbc"), folder.path().join("out.png"));
+    let bytes = std::fs::read(common::data("vbc/triangle.vbc")).unwrap();
+    let mut model = loader::vbc::read(&bytes).unwrap().to_model();
+    model.inputs[1].dims[0] = 2; // the code reads three components
+    std::fs::write(&file, loader::vbc::write(&model).unwrap()).unwrap();
+    let output = skrymir(&["run", path(&file), "-o", path(&out), "--no-cache"]);
+    assert_eq!((code(&output), out.exists()), (1, false));
+    assert!(text(&output.stderr).contains("input-type"), "{}", text(&output.stderr));
+}
+
+#[test]
 fn a_scene_is_obeyed_and_its_mistakes_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let (scene, out) = (folder.path().join("scene.toml"), folder.path().join("out.png"));

@@ -6,8 +6,6 @@ mod common;
 use loader::vbc::fit::{Fitted, Mode, fit, needs};
 use loader::vbc::{self, DescriptorKind, Stage, Tables};
 use std::collections::BTreeSet;
-use std::io::Write;
-use std::process::{Command, Stdio};
 
 /// Every stage of every file at hand, with its name; of the corpus where it is there.
 fn stages() -> Vec<(String, Vec<u32>)> {
@@ -37,26 +35,6 @@ const SMALL: Mode = Mode::Cut(Tables {
 });
 const MODES: [Mode; 3] = [Mode::Bindless, SMALL, Mode::Lowered];
 
-/// spirv-val's verdict; `None` where it is not installed.
-fn spirv_val(words: &[u32]) -> Option<Result<(), String>> {
-    let mut process = Command::new("spirv-val")
-        .args(["--target-env", "vulkan1.2", "--scalar-block-layout", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .ok()?;
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    // A verdict may come before all is written; the pipe then breaks, which is no failure of ours.
-    let _ = process.stdin.take().unwrap().write_all(&bytes);
-    let output = process.wait_with_output().unwrap();
-    Some(if output.status.success() {
-        Ok(())
-    } else {
-        Err(String::from_utf8_lossy(&output.stderr).into_owned())
-    })
-}
-
 #[test]
 fn every_stage_stays_valid_in_every_mode() {
     let (mut valid, mut judged) = (0, true);
@@ -64,7 +42,7 @@ fn every_stage_stays_valid_in_every_mode() {
         for mode in MODES {
             let fitted = fit(&words, &mode).unwrap_or_else(|error| panic!("{name} {mode:?}: {error}"));
             check_structure(&name, &words, &mode, &fitted);
-            match spirv_val(&fitted.words) {
+            match skrymir::spirv_val::validate(&fitted.words) {
                 Some(Ok(())) => valid += 1,
                 Some(Err(why)) => panic!("{name} {mode:?}: {why}"),
                 None => judged = false,

@@ -7,18 +7,19 @@
 mod common;
 
 use common::formula::{Triangle, transform, worst};
-use skrymir::harness::{self, Drawn};
+use skrymir::harness::{self, Drawn, Settings};
 use skrymir::picture::Picture;
 use skrymir::scene::Scene;
 use std::path::Path;
-use vulkan::BindMode;
 
 const SIZE: [u32; 2] = [256, 256];
 
 fn draw(name: &str, scene: &str, read: &[u8]) -> Drawn {
     let bytes = std::fs::read(common::data(&format!("vbc/{name}.vbc"))).unwrap();
     let scene = Scene::parse(scene, Path::new("")).unwrap();
-    let drawn = harness::draw(common::context(), &bytes, &scene, BindMode::Auto, read, None).unwrap();
+    let drawn = harness::load(common::context(), &bytes, Settings::default())
+        .and_then(|loaded| loaded.draw(&scene, read, None))
+        .unwrap();
     assert_eq!(common::context().messages(), [""; 0], "validation messages");
     drawn
 }
@@ -361,7 +362,7 @@ fn draws(path: &Path) -> Result<(), String> {
         size: Some([64, 64]),
         ..Scene::default()
     };
-    let drawn = harness::draw(common::context(), &bytes, &scene, BindMode::Auto, &[], None);
+    let drawn = harness::draw(common::context(), &bytes, &scene);
     let name = path.file_name().unwrap().to_string_lossy();
     assert_eq!(common::context().messages(), [""; 0], "{name}: validation messages");
     match drawn {

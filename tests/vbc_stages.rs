@@ -12,7 +12,6 @@ use skrymir::harness;
 use skrymir::picture::Picture;
 use skrymir::scene::Scene;
 use std::path::Path;
-use vulkan::BindMode;
 
 fn code(name: &str) -> Vec<u32> {
     let bytes = std::fs::read(common::data(&format!("vbc/stages/{name}.spv"))).unwrap();
@@ -68,7 +67,7 @@ fn every_combination_of_stages_draws() {
         let bytes = vbc::write(&file(tessellate, split)).unwrap();
         let report = vbc::check(&bytes);
         assert!(report.is_valid(), "{:#?}", report.diagnostics);
-        let drawn = harness::draw(context, &bytes, &scene, BindMode::Auto, &[], None).unwrap();
+        let drawn = harness::draw(context, &bytes, &scene).unwrap();
         assert_eq!(context.messages(), [""; 0], "validation messages");
         let picture = Picture::of(&drawn.frame.targets[0]);
         let shade = if tessellate { 0.75 } else { 1.0 };
@@ -150,6 +149,6 @@ fn interfaces_that_do_not_match_are_found() {
 fn the_wrong_topology_is_refused_before_the_driver() {
     let bytes = vbc::write(&file(true, false)).unwrap();
     let scene = Scene::parse("topology = \"triangles\"", Path::new("")).unwrap();
-    let error = harness::draw(common::context(), &bytes, &scene, BindMode::Auto, &[], None).unwrap_err();
+    let error = harness::draw(common::context(), &bytes, &scene).unwrap_err();
     assert!(error.to_string().contains("patches"), "{error}");
 }

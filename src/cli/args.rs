@@ -86,6 +86,21 @@ pub struct RunArgs {
     /// Longest time for the draw, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 900)]
     pub patience: u64,
+    /// Exit with 1 unless the picture is this one
+    #[arg(long, value_name = "PNG")]
+    pub expect: Option<PathBuf>,
+    /// Largest difference of a channel that still counts as equal
+    #[arg(long, default_value_t = 0)]
+    pub tolerance: u8,
+    /// Where to write the differences from the expected picture [default: beside the output, .diff.png]
+    #[arg(long, value_name = "PNG")]
+    pub diff: Option<PathBuf>,
+    /// Draw again whenever the file or the scene changes
+    #[arg(long)]
+    pub watch: bool,
+    /// Give the driver code that our checks or spirv-val refuse; it may end the process
+    #[arg(long)]
+    pub unchecked: bool,
     /// Print how long each part took
     #[arg(long)]
     pub timing: bool,

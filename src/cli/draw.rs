@@ -1,12 +1,16 @@
 //! `skrymir run` of a VBC: one picture on a Vulkan device.
 
 use super::{Failure, Outcome, RunArgs, print};
-use crate::harness::{self, Drawn};
-use crate::picture::Picture;
+use crate::harness::{self, Drawn, Settings};
+use crate::picture::{Picture, compare};
 use crate::scene::Scene;
+use crate::watch::{Event, Watcher};
 use anyhow::{Context as _, anyhow};
 use std::path::{Path, PathBuf};
 use vulkan::{Context, Options, PipelineCache, Validation};
+
+/// How often `--watch` looks at the files.
+const WATCH_EVERY: std::time::Duration = std::time::Duration::from_millis(150);
 
 /// Width and height as `WxH`.
 pub fn parse_size(text: &str) -> Result<[u32; 2], String> {
@@ -34,42 +38,111 @@ impl From<harness::Error> for Failure {
     }
 }
 
-/// Draws a VBC as the arguments say and writes its picture and read-backs.
+/// Draws a VBC as the arguments say, writes its picture and read-backs, and holds it against an expected one.
 pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
-    let scene = scene(args)?;
     let context = open(args)?;
     let cache = cache(&context, args)?;
+    if let Some(note) = cache.as_ref().and_then(PipelineCache::note) {
+        eprintln!("{note}");
+    }
+    if args.watch {
+        return watch(&context, args, cache.as_ref());
+    }
+    let scene = adjust(args, read_scene(args)?);
+    let loaded = harness::load(&context, bytes, settings(args))?;
+    loaded.notes.iter().for_each(|note| eprintln!("{note}"));
     let slots: Vec<u8> = args.read.iter().map(|(slot, _)| *slot).collect();
-    let drawn = harness::draw(&context, bytes, &scene, args.bind.into(), &slots, cache.as_ref())?;
+    let drawn = loaded.draw(&scene, &slots, cache.as_ref())?;
     if let Some(cache) = &cache
         && let Err(error) = cache.save()
     {
         eprintln!("skrymir: the pipeline cache could not be written: {error}");
     }
-    for note in drawn
-        .notes
-        .iter()
-        .map(String::as_str)
-        .chain(cache.as_ref().and_then(PipelineCache::note))
-    {
-        eprintln!("{note}");
-    }
     for (slot, path) in &args.read {
         super::write(path, &drawn.frame.slots[slot])?;
     }
+    if args.output.is_none() && args.expect.is_none() {
+        return Err(anyhow!("a VBC gives a picture: name it with -o out.png, or what it must be with --expect").into());
+    }
     write_pictures(&drawn, args)?;
     if args.timing {
-        let t = &drawn.timing;
-        let parts = [
-            ("load", t.load),
-            ("program", t.program),
-            ("scene", t.scene),
-            ("draw and read-back", t.draw),
-        ];
-        let parts = parts.map(|(what, time)| format!("{what} {:.3} ms", time.as_secs_f64() * 1e3));
-        print(&format!("{}\n", parts.join(", ")))?;
+        print(&timing(&drawn))?;
     }
-    complain(&context)
+    complain(&context)?;
+    expect(&drawn, args)
+}
+
+/// How the arguments want files brought to the device.
+fn settings(args: &RunArgs) -> Settings {
+    Settings {
+        mode: args.bind.into(),
+        unchecked: args.unchecked,
+    }
+}
+
+/// One line of where the time went.
+fn timing(drawn: &Drawn) -> String {
+    let (t, f) = (&drawn.timing, &drawn.frame.timing);
+    let parts = [
+        ("load", t.load),
+        ("layout", t.layout),
+        ("scene", t.scene),
+        ("resources", f.resources),
+        ("pipeline", f.pipeline),
+        ("draw", f.draw),
+        ("read-back", f.read_back),
+    ];
+    let parts = parts.map(|(what, time)| format!("{what} {:.3} ms", time.as_secs_f64() * 1e3));
+    format!("{}\n", parts.join(", "))
+}
+
+/// Draws again at each change until the process is ended.
+fn watch(context: &Context, args: &RunArgs, cache: Option<&PipelineCache>) -> Outcome {
+    let adjust = |scene| adjust(args, scene);
+    let mut watcher = Watcher::new(
+        context,
+        &args.file,
+        args.scene.as_deref(),
+        settings(args),
+        cache,
+        adjust,
+    );
+    loop {
+        match watcher.look() {
+            Event::Same => std::thread::sleep(WATCH_EVERY),
+            Event::Drawn(drawn) => {
+                write_pictures(&drawn, args)?;
+                if args.timing {
+                    print(&timing(&drawn))?;
+                }
+            }
+            Event::Kept(why) => eprintln!("skrymir: {why}\nskrymir: the last good picture stays"),
+        }
+    }
+}
+
+/// Holds the first target against the expected picture; where they differ a picture of the differences is written.
+fn expect(drawn: &Drawn, args: &RunArgs) -> Outcome {
+    let Some(path) = &args.expect else { return Ok(()) };
+    let wanted = Picture::load(path)?;
+    let have = Picture::of(&drawn.frame.targets[0]);
+    let found = compare(&wanted, &have, args.tolerance).map_err(Failure::Bad)?;
+    if found.same() {
+        return Ok(());
+    }
+    let base = args.output.as_deref().unwrap_or(path);
+    let diff = args.diff.clone().unwrap_or_else(|| base.with_extension("diff.png"));
+    found.diff.save(&diff)?;
+    let message = format!(
+        "the picture is not {}: {} of {} pixels differ by more than {}, the worst by {}; see {}",
+        path.display(),
+        found.differing,
+        found.total,
+        args.tolerance,
+        found.worst,
+        diff.display()
+    );
+    Err(Failure::Bad(anyhow!(message)))
 }
 
 /// Opens the device the arguments name.
@@ -87,16 +160,22 @@ pub fn open(args: &RunArgs) -> Outcome<Context> {
     Context::new(&options).map_err(|error| harness::Error::from(error).into())
 }
 
-fn scene(args: &RunArgs) -> Outcome<Scene> {
-    let mut scene = Scene::default();
-    if let Some(path) = &args.scene {
-        let text = String::from_utf8(super::read(path)?).with_context(|| format!("{} is not text", path.display()))?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        scene = Scene::parse(&text, folder).with_context(|| path.display().to_string())?;
+fn read_scene(args: &RunArgs) -> Outcome<Scene> {
+    let Some(path) = &args.scene else {
+        return Ok(Scene::default());
+    };
+    let text = String::from_utf8(super::read(path)?).with_context(|| format!("{} is not text", path.display()))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    Ok(Scene::parse(&text, folder).with_context(|| path.display().to_string())?)
+}
+
+/// The arguments laid over a scene.
+fn adjust(args: &RunArgs, scene: Scene) -> Scene {
+    Scene {
+        size: args.size.or(scene.size),
+        vertices: args.vertices.or(scene.vertices),
+        ..scene
     }
-    scene.size = args.size.or(scene.size);
-    scene.vertices = args.vertices.or(scene.vertices);
-    Ok(scene)
 }
 
 fn cache(context: &Context, args: &RunArgs) -> Outcome<Option<PipelineCache>> {
@@ -111,9 +190,7 @@ fn cache(context: &Context, args: &RunArgs) -> Outcome<Option<PipelineCache>> {
 
 /// The first target goes to the output, further ones beside it with their location in the name.
 fn write_pictures(drawn: &Drawn, args: &RunArgs) -> Outcome {
-    let Some(output) = &args.output else {
-        return Err(anyhow!("a VBC gives a picture: name it with -o out.png").into());
-    };
+    let Some(output) = &args.output else { return Ok(()) };
     for (index, target) in drawn.frame.targets.iter().enumerate() {
         let path = if index == 0 {
             output.clone()

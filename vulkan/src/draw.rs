@@ -2,6 +2,7 @@
 
 use crate::texture::{Dim, TexelFormat};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// How vertices form primitives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -242,11 +243,26 @@ impl Pixels {
     }
 }
 
+/// How long the parts of a draw took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameTiming {
+    /// Making buffers, images and descriptor sets.
+    pub resources: Duration,
+    /// Creating render pass and pipeline.
+    pub pipeline: Duration,
+    /// Recording, and from the submission until the device was through.
+    pub draw: Duration,
+    /// Copying what was read back to plain bytes.
+    pub read_back: Duration,
+}
+
 /// What a draw gave.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Frame {
     /// The render targets by ascending location; at least one.
     pub targets: Vec<Pixels>,
     /// Bytes of the slots asked for in [`Draw::read_slots`], after the draw.
     pub slots: BTreeMap<u8, Vec<u8>>,
+    /// Where the time went.
+    pub timing: FrameTiming,
 }

@@ -28,9 +28,11 @@ mod texture;
 
 pub use cache::PipelineCache;
 pub use context::{Context, DeviceInfo, Options, Validation, devices};
-pub use draw::{Blend, Compare, Cull, Depth, Draw, Frame, Pixels, SamplerDesc, SlotData, Texels, Topology};
+pub use draw::{
+    Blend, Compare, Cull, Depth, Draw, Frame, FrameTiming, Pixels, SamplerDesc, SlotData, Texels, Topology,
+};
 pub use error::{Error, Result};
-pub use program::{BindMode, Output, Program};
+pub use program::{BindMode, Judge, Output, Program};
 pub use render::render;
 pub use submit::Submission;
 pub use texture::{Dim, TexelFormat};

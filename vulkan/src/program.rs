@@ -22,6 +22,9 @@ pub enum BindMode {
     Lowered,
 }
 
+/// Says whether a module may go to a driver, and if not, why.
+pub type Judge<'a> = &'a dyn Fn(&[u32]) -> std::result::Result<(), String>;
+
 /// One fragment output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Output {
@@ -89,22 +92,36 @@ impl Program {
     /// # Errors
     /// [`Error::Unsupported`] names the missing feature or the limit; [`Error::Load`] comes from fitting.
     pub fn new(context: &Context, vbc: &Vbc<'_>, mode: BindMode) -> Result<Self> {
+        Self::judged(context, vbc, mode, &|_| Ok(()))
+    }
+
+    /// As [`Program::new`]; every stage's fitted code is shown to a judge before the driver sees it. Drivers trust
+    /// what they are given.
+    ///
+    /// # Errors
+    /// As [`Program::new`]; what the judge refuses is Invalid.
+    pub fn judged(context: &Context, vbc: &Vbc<'_>, mode: BindMode, judge: Judge<'_>) -> Result<Self> {
         let device = &context.inner;
         match mode {
-            BindMode::Bindless => Self::with(device, vbc, &Mode::Bindless),
-            BindMode::Lowered => Self::with(device, vbc, &Mode::Lowered),
-            BindMode::Auto if device.features.bindless() => match Self::with(device, vbc, &Mode::Bindless) {
-                Err(Error::Unsupported(_)) => Self::with(device, vbc, &Mode::Lowered),
+            BindMode::Bindless => Self::with(device, vbc, &Mode::Bindless, judge),
+            BindMode::Lowered => Self::with(device, vbc, &Mode::Lowered, judge),
+            BindMode::Auto if device.features.bindless() => match Self::with(device, vbc, &Mode::Bindless, judge) {
+                Err(Error::Unsupported(_)) => Self::with(device, vbc, &Mode::Lowered, judge),
                 other => other,
             },
-            BindMode::Auto => Self::with(device, vbc, &Mode::Lowered),
+            BindMode::Auto => Self::with(device, vbc, &Mode::Lowered, judge),
         }
     }
 
-    fn with(device: &Arc<Inner>, vbc: &Vbc<'_>, mode: &Mode) -> Result<Self> {
+    fn with(device: &Arc<Inner>, vbc: &Vbc<'_>, mode: &Mode, judge: Judge<'_>) -> Result<Self> {
         let bindless = matches!(mode, Mode::Bindless);
         check_features(device, vbc, bindless)?;
         let stages = fit_stages(vbc, mode)?;
+        for (stage, fitted) in &stages {
+            let refused =
+                |why| loader::Error::new(loader::ErrorKind::Invalid, "spirv", why).within(format!("{stage:?}"));
+            judge(&fitted.words).map_err(refused)?;
+        }
         let resources: Vec<_> = stages
             .iter()
             .map(|(stage, fitted)| (*stage, fitted.resources.clone()))

@@ -1,7 +1,7 @@
 //! One draw from plain data to plain data.
 
 use crate::cache::PipelineCache;
-use crate::draw::{Draw, Frame};
+use crate::draw::{Draw, Frame, FrameTiming};
 use crate::error::{Error, Result};
 use crate::memory::{Buffer, Image, ImageDesc};
 use crate::pipeline::{Attachments, DEPTH_FORMAT, Pipeline};
@@ -12,6 +12,7 @@ use crate::submit::{Submission, submit};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use loader::vbc::DescriptorKind;
+use std::time::{Duration, Instant};
 
 /// Everything a submission uses until the device is through; fields drop in this order.
 struct Job {
@@ -33,18 +34,22 @@ pub fn render(program: &Program, draw: &Draw, cache: Option<&PipelineCache>) -> 
     let inner = &program.inner;
     let context = inner.context.clone();
     check(inner, draw)?;
+    let mut timing = FrameTiming::default();
+    let mut clock = Instant::now();
     let mut uploads = Uploads::default();
     let targets = targets(inner, draw)?;
     let depth = depth(inner, draw)?;
     let inputs = inputs(inner, draw, &mut uploads)?;
     let vertices = vertices(inner, draw, &mut uploads)?;
     let bindings = Bindings::new(inner, draw, &inputs, &mut uploads)?;
+    timing.resources = lap(&mut clock);
     let attachments = Attachments {
         targets: &targets,
         depth: depth.as_ref(),
         inputs: &inputs,
     };
     let pipeline = Pipeline::new(inner, draw, &attachments, cache)?;
+    timing.pipeline = lap(&mut clock);
     let readback = Readback::new(&context, draw, &targets, &bindings.slots)?;
     let job = Job {
         pipeline,
@@ -67,8 +72,20 @@ pub fn render(program: &Program, draw: &Draw, cache: Option<&PipelineCache>) -> 
             record(job, draw, commands);
             Ok(())
         },
-        move || finishing.0.readback.frame(),
+        move || {
+            timing.draw = lap(&mut clock);
+            let mut frame = finishing.0.readback.frame()?;
+            timing.read_back = lap(&mut clock);
+            frame.timing = timing;
+            Ok(frame)
+        },
     )
+}
+
+/// Time since the last lap.
+fn lap(clock: &mut Instant) -> Duration {
+    let now = Instant::now();
+    now - std::mem::replace(clock, now)
 }
 
 fn check(program: &ProgramInner, draw: &Draw) -> Result<()> {
