@@ -42,6 +42,9 @@ pub struct DisArgs {
     /// Where to write the text instead of printing it
     #[arg(short, long)]
     pub output: Option<PathBuf>,
+    /// How SPIR-V is printed
+    #[command(flatten)]
+    pub spirv: SpirvDisArgs,
 }
 
 /// Arguments of `as`.
@@ -52,6 +55,15 @@ pub struct AsArgs {
     /// Where to write
     #[arg(short, long)]
     pub output: PathBuf,
+    /// Keep the ids that are numbers (SPIR-V)
+    #[arg(long)]
+    pub preserve_numeric_ids: bool,
+    /// Take the header from the comments the disassembler wrote, and keep numeric ids: the same words again (SPIR-V)
+    #[arg(long)]
+    pub exact: bool,
+    /// A grammar to extend the built-in one, or SET=FILE for an extended instruction set (SPIR-V)
+    #[arg(long)]
+    pub grammar: Vec<String>,
 }
 
 /// Arguments of `run`; each format uses those that mean something to it.
@@ -139,4 +151,30 @@ impl From<Bind> for vulkan::BindMode {
             Bind::Lowered => Self::Lowered,
         }
     }
+}
+
+/// Arguments of `dis` for SPIR-V.
+#[derive(Args, Debug, Default)]
+pub struct SpirvDisArgs {
+    /// The stage of a file that has several: vert, tesc, tese, geom or frag (VBC)
+    #[arg(long)]
+    pub stage: Option<String>,
+    /// Ids as numbers instead of names
+    #[arg(long)]
+    pub raw_id: bool,
+    /// Do not indent
+    #[arg(long)]
+    pub no_indent: bool,
+    /// Do not print the header
+    #[arg(long)]
+    pub no_header: bool,
+    /// Print the byte offset behind every instruction
+    #[arg(long)]
+    pub offsets: bool,
+    /// Print headings
+    #[arg(long)]
+    pub comment: bool,
+    /// A grammar to extend the built-in one, or SET=FILE for an extended instruction set
+    #[arg(long)]
+    pub grammar: Vec<String>,
 }

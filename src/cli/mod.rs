@@ -7,11 +7,12 @@ mod compare;
 mod devices;
 mod dis;
 pub mod draw;
+pub mod grammar;
 mod info;
 mod rewrite;
 mod run;
 
-pub use args::{AsArgs, Bind, CheckArgs, DisArgs, InfoArgs, RewriteArgs, RunArgs};
+pub use args::{AsArgs, Bind, CheckArgs, DisArgs, InfoArgs, RewriteArgs, RunArgs, SpirvDisArgs};
 
 use crate::formats::{self, Format};
 use anyhow::Context;
@@ -42,6 +43,8 @@ enum Command {
     As(AsArgs),
     /// Run a file
     Run(RunArgs),
+    /// Check a machine-readable SPIR-V grammar, or generate the built-in tables from one
+    Grammar(grammar::GrammarArgs),
     /// List the Vulkan devices
     Devices(devices::DevicesArgs),
     /// Compare two pictures
@@ -99,6 +102,7 @@ pub fn main() -> ExitCode {
         Command::Dis(args) => dis::run(&args),
         Command::As(args) => asm::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Grammar(args) => grammar::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Compare(args) => compare::run(&args),
     };

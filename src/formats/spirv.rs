@@ -1,6 +1,8 @@
 //! SPIR-V modules on the command line.
 
 use super::Format;
+use crate::cli::{AsArgs, DisArgs, Failure, Outcome, SpirvDisArgs, grammar};
+use loader::spirv::{asm, dis, to_words};
 
 /// SPIR-V modules.
 pub struct Spirv;
@@ -13,4 +15,43 @@ impl Format for Spirv {
     fn detect(&self, bytes: &[u8]) -> bool {
         bytes.starts_with(&[3, 2, 0x23, 7]) || bytes.starts_with(&[7, 0x23, 2, 3])
     }
+
+    fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {
+        print_words(&to_words(bytes)?, &args.spirv)
+    }
+
+    fn assembles(&self, text: &str, args: &AsArgs) -> bool {
+        let by_name = args.file.extension().is_some_and(|ext| ext == "spvasm");
+        let begins = |line: &str| line.starts_with("Op") || (line.starts_with('%') && line.contains(" = Op"));
+        let code = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with(';'));
+        by_name || text.starts_with("; SPIR-V") || code.is_some_and(begins)
+    }
+
+    fn assemble(&self, text: &str, args: &AsArgs) -> Outcome<Vec<u8>> {
+        let grammar = grammar::extended(&args.grammar)?;
+        let options = asm::Options { preserve_numeric_ids: args.preserve_numeric_ids, exact: args.exact };
+        match asm::assemble(&grammar, text, options) {
+            Ok(words) => Ok(words.iter().flat_map(|w| w.to_le_bytes()).collect()),
+            Err(error) => {
+                let text = error.render(text, &args.file.display().to_string());
+                Err(Failure::Bad(anyhow::anyhow!("spirv: {error}\n{}", text.trim_end())))
+            }
+        }
+    }
+}
+
+/// A module as text; the stages of other formats come here too.
+///
+/// # Errors
+/// Bad when the module has no header, or a grammar given is none.
+pub fn print_words(words: &[u32], args: &SpirvDisArgs) -> Outcome<String> {
+    let grammar = grammar::extended(&args.grammar)?;
+    let options = dis::Options {
+        raw_id: args.raw_id,
+        indent: !args.no_indent,
+        offsets: args.offsets,
+        comment: args.comment,
+        header: !args.no_header,
+    };
+    Ok(dis::disassemble(&grammar, words, options)?)
 }

@@ -1,7 +1,7 @@
 //! Vega bytecode on the command line.
 
 use super::{Format, Info};
-use crate::cli::{CheckArgs, InfoArgs, Outcome, RewriteArgs, RunArgs, draw};
+use crate::cli::{CheckArgs, DisArgs, InfoArgs, Outcome, RewriteArgs, RunArgs, draw};
 use loader::{Report, vbc};
 
 /// Vega bytecode.
@@ -26,6 +26,17 @@ impl Format for Vbc {
         vbc::check(bytes)
     }
 
+    fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {
+        let mut text = String::new();
+        for (name, words) in stages(bytes, args.spirv.stage.as_deref())? {
+            if args.spirv.stage.is_none() {
+                text += &format!("; stage {name}\n");
+            }
+            text += &super::spirv::print_words(&words, &args.spirv)?;
+        }
+        Ok(text)
+    }
+
     fn rewrite(&self, bytes: &[u8], _args: &RewriteArgs) -> Outcome<Vec<u8>> {
         Ok(vbc::write(&vbc::read(bytes)?.to_model())?)
     }
@@ -33,4 +44,18 @@ impl Format for Vbc {
     fn run(&self, bytes: &[u8], args: &RunArgs) -> Outcome {
         draw::run(bytes, args)
     }
+}
+
+/// The stages of a file with their names and words, or the one asked for by name.
+///
+/// # Errors
+/// Bad when the file cannot be read or has no such stage.
+pub fn stages(bytes: &[u8], wanted: Option<&str>) -> Outcome<Vec<(String, Vec<u32>)>> {
+    let file = vbc::read(bytes)?;
+    let all = vbc::Stage::ALL.into_iter().filter_map(|stage| Some((stage.to_string(), file.code(stage)?.words())));
+    let found: Vec<_> = all.filter(|(name, _)| wanted.is_none_or(|wanted| wanted == name)).collect();
+    if found.is_empty() {
+        return Err(crate::cli::Failure::Bad(anyhow::anyhow!("vbc: no stage {}", wanted.unwrap_or("at all"))));
+    }
+    Ok(found)
 }

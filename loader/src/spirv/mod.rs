@@ -1,10 +1,18 @@
-//! SPIR-V: walking, and what is built on it.
+//! SPIR-V: grammar, walking, printing, assembling, and what is built on them.
 
+pub mod asm;
 pub mod block;
+pub mod grammar;
+mod ids;
+mod number;
+pub mod operand;
+pub mod dis;
+mod names;
 pub mod transform;
 mod walk;
 
-pub use walk::{Instruction, Instructions, instructions};
+pub use grammar::Grammar;
+pub use walk::{Instruction, Instructions, instructions, to_words};
 
 /// First word of a module in the reader's byte order.
 pub const MAGIC: u32 = 0x0723_0203;

@@ -62,6 +62,23 @@ impl<'a> Iterator for Instructions<'a> {
     }
 }
 
+/// The words of a module given as bytes of either order, told apart by the magic number.
+///
+/// # Errors
+/// Invalid when the bytes are no whole words or begin with no magic number.
+pub fn to_words(bytes: &[u8]) -> Result<Vec<u32>> {
+    if bytes.len() % 4 != 0 {
+        let message = format!("{} bytes are no whole words", bytes.len());
+        return Err(Error::invalid("spirv", message, bytes.len() as u64));
+    }
+    let words = |read: fn([u8; 4]) -> u32| bytes.chunks_exact(4).map(|c| read([c[0], c[1], c[2], c[3]])).collect();
+    match bytes.first_chunk() {
+        Some(magic) if u32::from_le_bytes(*magic) == super::MAGIC => Ok(words(u32::from_le_bytes)),
+        Some(magic) if u32::from_be_bytes(*magic) == super::MAGIC => Ok(words(u32::from_be_bytes)),
+        _ => Err(Error::invalid("spirv", "does not begin with the magic number", 0)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

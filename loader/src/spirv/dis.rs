@@ -1,0 +1,278 @@
+//! Printing modules, as the reference disassembler (`spirv-dis` of SPIRV-Tools) does.
+//!
+//! What the grammar does not know is printed so that the assembler reads it back: raw words as `!number`.
+
+use super::grammar::{Grammar, Row, Shape};
+use super::names::{self, Names};
+use super::number::{push_literal, push_u32};
+use super::operand::{Context, Operand, Operands, bits, operands};
+use super::{HEADER_WORDS, Instruction, MAGIC, instructions};
+use crate::{Error, Result};
+
+/// How to print.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Ids as numbers instead of names.
+    pub raw_id: bool,
+    /// Results to the left of a column, the rest behind it.
+    pub indent: bool,
+    /// The byte offset behind every instruction.
+    pub offsets: bool,
+    /// Headings before sections.
+    pub comment: bool,
+    /// The module's header as comments.
+    pub header: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { raw_id: false, indent: true, offsets: false, comment: false, header: true }
+    }
+}
+
+const INDENT: usize = 15;
+const BLANKS: &[u8] = &[b' '; INDENT];
+
+/// Names registered for generators in the registry's `spir-v.xml`.
+const GENERATORS: [&str; 37] = [
+    "Khronos", "LunarG", "Valve", "Codeplay", "NVIDIA", "ARM", "Khronos LLVM/SPIR-V Translator",
+    "Khronos SPIR-V Tools Assembler", "Khronos Glslang Reference Front End", "Qualcomm", "AMD", "Intel",
+    "Imagination", "Google Shaderc over Glslang", "Google spiregg", "Google rspirv",
+    "X-LEGEND Mesa-IR/SPIR-V Translator", "Khronos SPIR-V Tools Linker", "Wine VKD3D Shader Compiler",
+    "Tellusim Clay Shader Compiler", "W3C WebGPU Group WHLSL Shader Translator", "Google Clspv",
+    "Google MLIR SPIR-V Serializer", "Google Tint Compiler", "Google ANGLE Shader Compiler",
+    "Netease Games Messiah Shader Compiler", "Xenia Xenia Emulator Microcode Translator",
+    "Embark Studios Rust GPU Compiler Backend", "gfx-rs community Naga", "Mikkosoft Productions MSP Shader Compiler",
+    "SpvGenTwo community SpvGenTwo SPIR-V IR Tools", "Google Skia SkSL", "TornadoVM SPIRV Beehive Toolkit",
+    "DragonJoker ShaderWriter", "Rayan Hatout SPIRVSmith", "Saarland University Shady", "Taichi Graphics Taichi",
+];
+
+/// A module as text.
+///
+/// # Errors
+/// Invalid when there is no header, its magic is wrong, or an instruction's length is impossible.
+pub fn disassemble(grammar: &Grammar, words: &[u32], options: Options) -> Result<String> {
+    if words.len() < HEADER_WORDS {
+        return Err(Error::invalid("spirv", "shorter than a header", words.len() as u64 * 4));
+    }
+    if words[0] != MAGIC {
+        return Err(Error::invalid("spirv", format!("magic number is {:#010x}", words[0]), 0));
+    }
+    let mut printer = Printer {
+        grammar,
+        names: (!options.raw_id).then(|| names::friendly(grammar, words)),
+        options,
+        out: Vec::with_capacity(words.len() * 12),
+        headed: [false; 3],
+    };
+    if options.header {
+        printer.header(words);
+    }
+    let mut context = Context::new(words);
+    for instruction in instructions(words) {
+        printer.line(&mut context, &instruction?);
+    }
+    // Everything pushed is ASCII or a string checked to be UTF-8.
+    String::from_utf8(printer.out).map_err(|_| Error::new(crate::ErrorKind::Invalid, "spirv", "text is not UTF-8"))
+}
+
+/// The header's generator word of the text the header comment gives, such as `Khronos; 3`.
+pub(super) fn generator(text: &str) -> Option<u32> {
+    let (tool, misc) = text.rsplit_once("; ")?;
+    let number = tool.strip_prefix("Unknown(").and_then(|t| t.strip_suffix(')')?.parse::<u16>().ok());
+    let tool = number.map(u32::from).or_else(|| GENERATORS.iter().position(|name| *name == tool).map(|at| at as u32))?;
+    Some(tool << 16 | u32::from(misc.parse::<u16>().ok()?))
+}
+
+struct Printer<'g> {
+    grammar: &'g Grammar,
+    names: Option<Names>,
+    options: Options,
+    out: Vec<u8>,
+    headed: [bool; 3],
+}
+
+impl<'g> Printer<'g> {
+    fn header(&mut self, words: &[u32]) {
+        let (tool, misc) = (words[2] >> 16, words[2] & 0xffff);
+        let tool = match GENERATORS.get(tool as usize) {
+            Some(name) => (*name).to_owned(),
+            None => format!("Unknown({tool})"),
+        };
+        let text = format!(
+            "; SPIR-V\n; Version: {}.{}\n; Generator: {tool}; {misc}\n; Bound: {}\n; Schema: {}\n",
+            words[1] >> 16 & 0xff, words[1] >> 8 & 0xff, words[3], words[4]
+        );
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    fn line(&mut self, context: &mut Context, instruction: &Instruction<'_>) {
+        let row = self.grammar.row(instruction.opcode);
+        if self.options.comment {
+            self.heading(instruction);
+        }
+        context.note(self.grammar, row, instruction);
+        let start = self.out.len();
+        if row.is_none_or(|row| self.instruction(context, row, instruction).is_none()) {
+            self.out.truncate(start);
+            self.raw(instruction);
+        }
+        if self.options.comment && instruction.opcode == 5 && instruction.words.len() > 1 {
+            self.out.extend_from_slice(b"  ; id %");
+            push_u32(&mut self.out, instruction.words[1]);
+        }
+        if self.options.offsets {
+            let text = format!(" ; 0x{:08x}", instruction.position * 4);
+            self.out.extend_from_slice(text.as_bytes());
+        }
+        self.out.push(b'\n');
+    }
+
+    fn heading(&mut self, instruction: &Instruction<'_>) {
+        let opcode = instruction.opcode;
+        let (slot, text) = match opcode {
+            54 => (None, "; Function "),
+            71..=75 | 332 | 5632 | 5633 => (Some(0), "; Annotations"),
+            3..=8 | 317 | 330 => (Some(1), "; Debug Information"),
+            19..=33 | 38..=39 | 322 | 327 => (Some(2), "; Types, variables and constants"),
+            _ if self.grammar.row(opcode).is_some_and(|r| r.name.starts_with("OpType")) => {
+                (Some(2), "; Types, variables and constants")
+            }
+            _ => return,
+        };
+        if slot.is_some_and(|slot: usize| std::mem::replace(&mut self.headed[slot], true)) {
+            return;
+        }
+        self.out.push(b'\n');
+        self.indent();
+        self.out.extend_from_slice(text.as_bytes());
+        if slot.is_none() {
+            self.id(instruction.words.get(2).copied().unwrap_or(0), false);
+        }
+        self.out.push(b'\n');
+    }
+
+    fn indent(&mut self) {
+        if self.options.indent {
+            self.out.extend_from_slice(BLANKS);
+        }
+    }
+
+    /// An instruction the grammar cannot print, as words.
+    fn raw(&mut self, instruction: &Instruction<'_>) {
+        self.indent();
+        self.out.extend_from_slice(format!("!{:#010x}", instruction.words[0]).as_bytes());
+        for word in &instruction.words[1..] {
+            self.out.extend_from_slice(b" !");
+            push_u32(&mut self.out, *word);
+        }
+    }
+
+    #[inline]
+    fn id(&mut self, id: u32, percent: bool) {
+        if percent {
+            self.out.push(b'%');
+        }
+        match self.names.as_ref().map(|names| names.get(id)) {
+            None | Some([]) => push_u32(&mut self.out, id),
+            Some(name) => self.out.extend_from_slice(name),
+        }
+    }
+
+    fn instruction(&mut self, context: &Context, row: &'g Row, instruction: &Instruction<'_>) -> Option<()> {
+        if row.has_result {
+            let id = *instruction.words.get(if row.has_type { 2 } else { 1 })?;
+            let start = self.out.len();
+            self.indent();
+            self.id(id, true);
+            // The name ends three columns before the instruction, where there is room.
+            if self.options.indent {
+                let length = self.out.len() - start - INDENT;
+                let drop = (length + 3).min(INDENT);
+                self.out.copy_within(start + drop.., start);
+                self.out.truncate(self.out.len() - drop);
+            }
+            self.out.extend_from_slice(b" = ");
+        } else {
+            self.indent();
+        }
+        self.out.extend_from_slice(row.name.as_bytes());
+        let mut walk = operands(self.grammar, context, Some(row), instruction);
+        while let Some(operand) = walk.next() {
+            self.operand(&operand.ok()?, &walk)?;
+        }
+        Some(())
+    }
+
+    #[inline]
+    fn operand(&mut self, operand: &Operand<'_, 'g>, walk: &Operands<'_, 'g, '_>) -> Option<()> {
+        let word = operand.words[0];
+        if *operand.shape == Shape::Result {
+            return Some(());
+        }
+        self.out.push(b' ');
+        match operand.shape {
+            Shape::Id | Shape::ResultType => self.id(word, true),
+            Shape::Integer | Shape::Float | Shape::ContextNumber => {
+                push_literal(&mut self.out, operand.words, operand.number);
+            }
+            Shape::String => return self.string(operand.words),
+            Shape::Value => {
+                let row = self.grammar.kind(operand.kind)?.value(word)?;
+                self.out.extend_from_slice(row.name.as_bytes());
+            }
+            Shape::Mask => self.mask(operand.kind, word)?,
+            Shape::ExtInst => match walk.ext_inst(word) {
+                Some(row) => self.out.extend_from_slice(row.name.as_bytes()),
+                None => push_u32(&mut self.out, word),
+            },
+            Shape::SpecOp => match self.grammar.row(word as u16).filter(|_| word <= 0xffff) {
+                Some(row) => self.out.extend_from_slice(row.name.strip_prefix("Op").unwrap_or(&row.name).as_bytes()),
+                None => push_raw(&mut self.out, word),
+            },
+            Shape::Raw | Shape::Composite(_) | Shape::Result => push_raw(&mut self.out, word),
+        }
+        Some(())
+    }
+
+    fn mask(&mut self, kind: u16, word: u32) -> Option<()> {
+        let table = self.grammar.kind(kind)?;
+        if word == 0 {
+            self.out.extend_from_slice(table.value(0)?.name.as_bytes());
+        }
+        for (n, bit) in bits(word).enumerate() {
+            if n > 0 {
+                self.out.push(b'|');
+            }
+            self.out.extend_from_slice(table.value(bit)?.name.as_bytes());
+        }
+        Some(())
+    }
+
+    /// A string; none if it could not be read back (not UTF-8, or something behind its end).
+    fn string(&mut self, words: &[u32]) -> Option<()> {
+        self.out.push(b'"');
+        let start = self.out.len();
+        let mut ended = false;
+        for byte in words.iter().flat_map(|w| w.to_le_bytes()) {
+            if ended && byte != 0 {
+                return None;
+            }
+            ended |= byte == 0;
+            if !ended {
+                if byte == b'"' || byte == b'\\' {
+                    self.out.push(b'\\');
+                }
+                self.out.push(byte);
+            }
+        }
+        std::str::from_utf8(&self.out[start..]).ok()?;
+        self.out.push(b'"');
+        Some(())
+    }
+}
+
+fn push_raw(out: &mut Vec<u8>, word: u32) {
+    out.push(b'!');
+    push_u32(out, word);
+}

@@ -1,0 +1,419 @@
+//! The grammar of SPIR-V as tables: opcodes, operand kinds, enumerants, extended instruction sets.
+//!
+//! [`Grammar::builtin`] is made from `core.grammar`, generated from Khronos' JSON (SPIRV-Headers for 1.6.1) by
+//! `skrymir grammar --generate`; [`Grammar::extend`] adds to it or replaces parts of it from any JSON grammar.
+
+pub mod compact;
+pub mod model;
+mod rules;
+
+pub use rules::read as read_json;
+
+use model::{Model, Needs};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// The text the built-in grammar is made from.
+pub const BUILTIN: &str = include_str!("core.grammar");
+
+/// What an operand kind is to the walker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Result type.
+    ResultType,
+    /// Result.
+    Result,
+    /// A reference of any kind.
+    Id,
+    /// Integer of one word (wider only in the pairs of OpSwitch).
+    Integer,
+    /// A 32-bit float.
+    Float,
+    /// UTF-8, closed by a zero byte.
+    String,
+    /// Number whose width and type are those of the result type.
+    ContextNumber,
+    /// Number of an instruction in an extended set.
+    ExtInst,
+    /// Opcode inside OpSpecConstantOp.
+    SpecOp,
+    /// One of the kind's enumerants.
+    Value,
+    /// Any of the kind's bits.
+    Mask,
+    /// Several operands together.
+    Composite(Vec<u16>),
+    /// A bare word nothing is known of.
+    Raw,
+}
+
+/// How often an operand appears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantifier {
+    /// Exactly once.
+    One,
+    /// At most once.
+    Optional,
+    /// Any number of times.
+    Many,
+}
+
+/// One operand of a [`Row`].
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// Index into [`Grammar::kinds`].
+    pub kind: u16,
+    /// How often.
+    pub quantifier: Quantifier,
+    /// Short description; may be empty.
+    pub name: String,
+}
+
+/// What enables an instruction or enumerant.
+#[derive(Clone, Debug, Default)]
+pub struct Gate {
+    /// Any one of these capabilities.
+    pub capabilities: Vec<u32>,
+    /// Any one of these extensions.
+    pub extensions: Vec<String>,
+    /// First version without an extension, as the header has it (`0x10300`); `u32::MAX` for never.
+    pub version: u32,
+    /// Last version.
+    pub last_version: u32,
+}
+
+/// An instruction.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Name, with `Op` in the core grammar.
+    pub name: String,
+    /// Opcode, or number within a set.
+    pub opcode: u32,
+    /// Operands in order.
+    pub operands: Vec<Rule>,
+    /// Whether the first operand is a result type.
+    pub has_type: bool,
+    /// Whether there is a result.
+    pub has_result: bool,
+    /// What enables it.
+    pub gate: Gate,
+}
+
+/// A value of an enumeration.
+#[derive(Clone, Debug)]
+pub struct Enumerant {
+    /// Name.
+    pub name: String,
+    /// Number or bit.
+    pub value: u32,
+    /// Kinds of the operands that follow.
+    pub parameters: Vec<Rule>,
+    /// What enables it.
+    pub gate: Gate,
+}
+
+/// An operand kind.
+#[derive(Clone, Debug)]
+pub struct Kind {
+    /// Name.
+    pub name: String,
+    /// What it is to the walker.
+    pub shape: Shape,
+    /// Values by number; of those that share one the first of the grammar comes first.
+    pub enumerants: Vec<Enumerant>,
+    dense: Vec<u16>,
+}
+
+const NONE: u16 = u16::MAX;
+const DENSE: usize = 256;
+
+impl Kind {
+    /// The enumerant of a value; masks ask bit by bit.
+    #[inline]
+    pub fn value(&self, value: u32) -> Option<&Enumerant> {
+        if let Some(&at) = self.dense.get(value as usize) {
+            return self.enumerants.get(at as usize);
+        }
+        let at = self.enumerants.partition_point(|e| e.value < value);
+        self.enumerants.get(at).filter(|e| e.value == value)
+    }
+
+    /// The enumerant of a name, aliases included.
+    pub fn by_name(&self, name: &str) -> Option<&Enumerant> {
+        self.enumerants.iter().find(|e| e.name == name)
+    }
+
+    fn index(&mut self) {
+        self.enumerants.sort_by_key(|e| e.value);
+        let last = self.enumerants.iter().map(|e| e.value as usize).filter(|v| *v < DENSE).max();
+        self.dense = vec![NONE; last.map_or(0, |v| v + 1)];
+        for (at, row) in self.enumerants.iter().enumerate().rev() {
+            if let Some(slot) = self.dense.get_mut(row.value as usize) {
+                *slot = at as u16;
+            }
+        }
+    }
+}
+
+/// An extended instruction set.
+#[derive(Clone, Debug)]
+pub struct Set {
+    /// Name as OpExtInstImport gives it.
+    pub name: String,
+    /// Instructions by number.
+    pub rows: Vec<Row>,
+}
+
+impl Set {
+    /// The instruction of a number.
+    pub fn row(&self, number: u32) -> Option<&Row> {
+        let at = self.rows.partition_point(|r| r.opcode < number);
+        self.rows.get(at).filter(|r| r.opcode == number)
+    }
+}
+
+/// The whole grammar, indexed.
+#[derive(Clone, Debug, Default)]
+pub struct Grammar {
+    /// Operand kinds; those of extended sets behind those of the core.
+    pub kinds: Vec<Kind>,
+    /// Extended instruction sets.
+    pub sets: Vec<Set>,
+    rows: Vec<Row>,
+    by_opcode: Vec<u16>,
+    by_name: HashMap<String, u16>,
+}
+
+impl Grammar {
+    /// The grammar checked in.
+    pub fn builtin() -> &'static Self {
+        static GRAMMAR: OnceLock<Grammar> = OnceLock::new();
+        GRAMMAR.get_or_init(|| {
+            let (core, sets) = compact::read(BUILTIN).expect("the checked-in grammar reads, as a test shows");
+            let mut grammar = Self::default();
+            grammar.extend(&core);
+            for (name, set) in &sets {
+                grammar.extend_set(name, set);
+            }
+            grammar
+        })
+    }
+
+    /// Adds a core grammar's kinds, enumerants and instructions; what is there under the same name is replaced.
+    pub fn extend(&mut self, model: &Model) {
+        self.add_kinds(model, "");
+        let rows: Vec<Row> = model.instructions.iter().map(|i| self.row_of(i, "")).collect();
+        for row in rows.into_iter().filter(|row| row.opcode <= 0xffff) {
+            match self.by_name.get(&row.name) {
+                Some(&at) => self.rows[at as usize] = row,
+                None => {
+                    self.by_name.insert(row.name.clone(), self.rows.len() as u16);
+                    self.rows.push(row);
+                }
+            }
+        }
+        // Aliases share an opcode: the first of the file is the one that is printed.
+        let last = self.rows.iter().map(|r| r.opcode as usize).max();
+        self.by_opcode = vec![NONE; last.map_or(0, |n| n + 1)];
+        for (at, row) in self.rows.iter().enumerate().rev() {
+            self.by_opcode[row.opcode as usize] = at as u16;
+        }
+    }
+
+    /// Adds an extended instruction set, or replaces the one of that name.
+    pub fn extend_set(&mut self, name: &str, model: &Model) {
+        let prefix = format!("{name}/");
+        self.add_kinds(model, &prefix);
+        let mut rows: Vec<Row> = model.instructions.iter().map(|i| self.row_of(i, &prefix)).collect();
+        rows.sort_by_key(|r| r.opcode);
+        self.sets.retain(|set| set.name != name);
+        self.sets.push(Set { name: name.to_owned(), rows });
+    }
+
+    fn add_kinds(&mut self, model: &Model, prefix: &str) {
+        // Names first: parameters may be of kinds defined later.
+        for kind in &model.operand_kinds {
+            let name = format!("{prefix}{}", kind.kind);
+            if self.kinds.len() < usize::from(NONE) && !self.kinds.iter().any(|k| k.name == name) {
+                self.kinds.push(Kind { name, shape: Shape::Raw, enumerants: Vec::new(), dense: Vec::new() });
+            }
+        }
+        for kind in &model.operand_kinds {
+            let shape = self.shape_of(&kind.category, &kind.kind, &kind.bases, prefix);
+            let enumerants: Vec<Enumerant> = kind
+                .enumerants
+                .iter()
+                .map(|e| Enumerant {
+                    name: e.enumerant.clone(),
+                    value: e.value.value().unwrap_or_default(),
+                    parameters: self.rules_of(&e.parameters, prefix),
+                    gate: self.gate_of(&e.needs, model),
+                })
+                .collect();
+            let at = self.kind_named(&kind.kind, prefix);
+            let Some(slot) = self.kinds.get_mut(at as usize) else { continue };
+            slot.shape = shape;
+            slot.enumerants.retain(|old| !enumerants.iter().any(|new| new.name == old.name));
+            slot.enumerants.extend(enumerants);
+            slot.index();
+        }
+    }
+
+    fn shape_of(&self, category: &str, name: &str, bases: &[String], prefix: &str) -> Shape {
+        match (category, name) {
+            ("BitEnum", _) => Shape::Mask,
+            ("ValueEnum", _) => Shape::Value,
+            ("Id", "IdResultType") => Shape::ResultType,
+            ("Id", "IdResult") => Shape::Result,
+            ("Id", _) => Shape::Id,
+            ("Literal", "LiteralInteger") => Shape::Integer,
+            ("Literal", "LiteralFloat") => Shape::Float,
+            ("Literal", "LiteralString") => Shape::String,
+            ("Literal", "LiteralContextDependentNumber") => Shape::ContextNumber,
+            ("Literal", "LiteralExtInstInteger") => Shape::ExtInst,
+            ("Literal", "LiteralSpecConstantOpInteger") => Shape::SpecOp,
+            ("Composite", _) => Shape::Composite(bases.iter().map(|b| self.kind_named(b, prefix)).collect()),
+            _ => Shape::Raw,
+        }
+    }
+
+    /// Index of a kind: the set's own before the core's.
+    fn kind_named(&self, name: &str, prefix: &str) -> u16 {
+        let find = |wanted: &str| self.kinds.iter().position(|k| k.name == wanted);
+        let own = if prefix.is_empty() { None } else { find(&format!("{prefix}{name}")) };
+        own.or_else(|| find(name)).map_or(NONE, |at| at as u16)
+    }
+
+    fn rules_of(&self, operands: &[model::Operand], prefix: &str) -> Vec<Rule> {
+        let rule = |operand: &model::Operand| Rule {
+            kind: self.kind_named(&operand.kind, prefix),
+            quantifier: match operand.quantifier.as_deref() {
+                Some("?") => Quantifier::Optional,
+                Some("*") => Quantifier::Many,
+                _ => Quantifier::One,
+            },
+            name: operand.name.clone().unwrap_or_default(),
+        };
+        operands.iter().map(rule).collect()
+    }
+
+    fn gate_of(&self, needs: &Needs, model: &Model) -> Gate {
+        let kind = |kinds: &[model::OperandKind]| kinds.iter().position(|k| k.kind == "Capability");
+        let own = kind(&model.operand_kinds).map(|at| &model.operand_kinds[at]);
+        let number = |name: &String| {
+            let row = own.and_then(|k| k.enumerants.iter().find(|e| e.enumerant == *name));
+            row.and_then(|e| e.value.value()).or_else(|| self.number("Capability", name))
+        };
+        let first = match needs.version.as_deref() {
+            None => 0x10000,
+            Some(text) => version(text).unwrap_or(u32::MAX),
+        };
+        Gate {
+            capabilities: needs.capabilities.iter().filter_map(number).collect(),
+            extensions: needs.extensions.clone(),
+            version: first,
+            last_version: needs.last_version.as_deref().and_then(version).unwrap_or(u32::MAX),
+        }
+    }
+
+    fn row_of(&self, row: &model::Instruction, prefix: &str) -> Row {
+        let operands = self.rules_of(&row.operands, prefix);
+        let has = |shape| operands.iter().any(|r| self.shape(r.kind) == &shape);
+        let (has_type, has_result) = (has(Shape::ResultType), has(Shape::Result));
+        let gate = self.gate_of(&row.needs, &Model::default());
+        Row { name: row.opname.clone(), opcode: row.opcode, operands, has_type, has_result, gate }
+    }
+
+    /// The instruction of an opcode.
+    #[inline]
+    pub fn row(&self, opcode: u16) -> Option<&Row> {
+        let at = *self.by_opcode.get(opcode as usize)?;
+        self.rows.get(at as usize)
+    }
+
+    /// The instruction of a name with its `Op`, aliases included.
+    pub fn row_named(&self, name: &str) -> Option<&Row> {
+        self.by_name.get(name).map(|&at| &self.rows[at as usize])
+    }
+
+    /// Every instruction of the core grammar.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The operand kind of an index.
+    pub fn kind(&self, kind: u16) -> Option<&Kind> {
+        self.kinds.get(kind as usize)
+    }
+
+    /// The shape of a kind; a kind that is not there is raw.
+    #[inline]
+    pub fn shape(&self, kind: u16) -> &Shape {
+        self.kinds.get(kind as usize).map_or(&Shape::Raw, |k| &k.shape)
+    }
+
+    /// The kind of a name.
+    pub fn kind_of(&self, name: &str) -> Option<&Kind> {
+        self.kinds.iter().find(|k| k.name == name)
+    }
+
+    /// Number of a named enumerant.
+    pub fn number(&self, kind: &str, name: &str) -> Option<u32> {
+        self.kind_of(kind)?.by_name(name).map(|e| e.value)
+    }
+
+    /// Index of the extended set a module imports under this name.
+    pub fn set(&self, name: &str) -> Option<usize> {
+        let exact = self.sets.iter().position(|set| set.name == name);
+        // Revisions of this set differ by a number behind the name and only add instructions.
+        exact.or_else(|| name.strip_prefix("NonSemantic.ClspvReflection.").and_then(|_| {
+            self.sets.iter().position(|set| set.name.starts_with("NonSemantic.ClspvReflection"))
+        }))
+    }
+}
+
+/// `1.3` as the header writes it: `0x10300`.
+pub fn version(text: &str) -> Option<u32> {
+    let (major, minor) = text.split_once('.')?;
+    let (major, minor) = (major.parse::<u8>().ok()?, minor.parse::<u8>().ok()?);
+    Some(u32::from(major) << 16 | u32::from(minor) << 8)
+}
+
+/// The set a grammar file of SPIRV-Headers describes, by its file name; the JSON itself does not say.
+pub fn set_of_file(file: &str) -> Option<&str> {
+    let stem = file.strip_prefix("extinst.")?.strip_suffix(".grammar.json")?;
+    Some(match stem {
+        "debuginfo" => "DebugInfo",
+        "glsl.std.450" => "GLSL.std.450",
+        "nonsemantic.clspvreflection" => "NonSemantic.ClspvReflection.",
+        "nonsemantic.debugprintf" => "NonSemantic.DebugPrintf",
+        "nonsemantic.shader.debuginfo.100" => "NonSemantic.Shader.DebugInfo.100",
+        "opencl.debuginfo.100" => "OpenCL.DebugInfo.100",
+        "opencl.std.100" => "OpenCL.std",
+        "spv-amd-gcn-shader" => "SPV_AMD_gcn_shader",
+        "spv-amd-shader-ballot" => "SPV_AMD_shader_ballot",
+        "spv-amd-shader-explicit-vertex-parameter" => "SPV_AMD_shader_explicit_vertex_parameter",
+        "spv-amd-shader-trinary-minmax" => "SPV_AMD_shader_trinary_minmax",
+        other => other,
+    })
+}
+
+/// Compact text of a folder of SPIRV-Headers (`spirv.core.grammar.json` and the `extinst.*` files).
+///
+/// NonSemantic.DebugPrintf is left out: the reference disassembler prints its instructions by number, and so must we.
+///
+/// # Errors
+/// Invalid when a file is no grammar; the message says which and why.
+pub fn generate(files: &[(String, String)]) -> crate::Result<String> {
+    let find = files.iter().find(|f| f.0 == "spirv.core.grammar.json");
+    let missing = || crate::Error::new(crate::ErrorKind::Invalid, "spirv", "no spirv.core.grammar.json there");
+    let (core, _) = read_json(&find.ok_or_else(missing)?.1, None)?;
+    let mut sets = Vec::new();
+    for (file, text) in files {
+        if let Some(name) = set_of_file(file).filter(|name| *name != "NonSemantic.DebugPrintf") {
+            sets.push((name.to_owned(), read_json(text, Some(&core)).map_err(|e| e.within(file))?.0));
+        }
+    }
+    sets.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(compact::write(&core, &sets))
+}

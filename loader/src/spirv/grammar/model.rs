@@ -1,0 +1,142 @@
+//! Khronos' machine-readable grammar as its JSON schema has it.
+//!
+//! Source: the schema document of the SPIR-V registry ("machine-readable grammar"); newer members (versions, aliases,
+//! provisional) are kept as they stand.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A whole grammar file: the core grammar or one extended instruction set.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// Magic number as hexadecimal text; only the core grammar has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub magic_number: Option<String>,
+    /// Major version of the SPIR-V described.
+    #[serde(default)]
+    pub major_version: u32,
+    /// Minor version of the SPIR-V described.
+    #[serde(default)]
+    pub minor_version: u32,
+    /// Revision of the grammar.
+    #[serde(default)]
+    pub revision: u32,
+    /// The instructions, in no particular order.
+    pub instructions: Vec<Instruction>,
+    /// The operand kinds.
+    #[serde(default)]
+    pub operand_kinds: Vec<OperandKind>,
+    /// Members this model does not name.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// One instruction.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Instruction {
+    /// Name, with `Op` in the core grammar.
+    pub opname: String,
+    /// Opcode, or the number within an extended set.
+    pub opcode: u32,
+    /// Chapter the instruction is printed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// Operands in order, result type and result included.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operands: Vec<Operand>,
+    /// What enables it.
+    #[serde(flatten)]
+    pub needs: Needs,
+}
+
+/// One operand of an instruction, or a parameter of an enumerant.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Operand {
+    /// Name of the operand kind.
+    pub kind: String,
+    /// `?` for at most one, `*` for any number; missing for exactly one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantifier: Option<String>,
+    /// A short description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// What enables an instruction or an enumerant.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Needs {
+    /// Any one of these capabilities.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capabilities: Vec<String>,
+    /// Any one of these extensions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extensions: Vec<String>,
+    /// First version that has it without an extension; `None` for never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Last version that has it.
+    #[serde(default, rename = "lastVersion", skip_serializing_if = "Option::is_none")]
+    pub last_version: Option<String>,
+    /// Members this model does not name: aliases, provisional and whatever comes.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// A kind of operand.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OperandKind {
+    /// `BitEnum`, `ValueEnum`, `Id`, `Literal` or `Composite`.
+    pub category: String,
+    /// Name.
+    pub kind: String,
+    /// Possible values of an enumeration.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub enumerants: Vec<Enumerant>,
+    /// Kinds a composite is made of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bases: Vec<String>,
+}
+
+/// A value of an enumeration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Enumerant {
+    /// Name.
+    pub enumerant: String,
+    /// Number; masks give it as hexadecimal text.
+    pub value: Number,
+    /// Operands that follow when the value is used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<Operand>,
+    /// What enables it.
+    #[serde(flatten)]
+    pub needs: Needs,
+}
+
+/// A number as JSON gives it: plainly or as hexadecimal text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Number {
+    /// A JSON integer.
+    Plain(u32),
+    /// Text such as `0x0002`.
+    Text(String),
+}
+
+impl Default for Number {
+    fn default() -> Self {
+        Self::Plain(0)
+    }
+}
+
+impl Number {
+    /// The value, where the text is a number of 32 bits.
+    pub fn value(&self) -> Option<u32> {
+        match self {
+            Self::Plain(value) => Some(*value),
+            Self::Text(text) => match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+                Some(hex) => u32::from_str_radix(hex, 16).ok(),
+                None => text.parse().ok(),
+            },
+        }
+    }
+}
