@@ -29,7 +29,11 @@ pub(super) fn run(args: &GrammarArgs) -> Outcome {
     for finding in &report.diagnostics {
         print(&format!("  {finding}\n"))?;
     }
-    if report.is_valid() { Ok(()) } else { Err(Failure::BadSilently) }
+    if report.is_valid() {
+        Ok(())
+    } else {
+        Err(Failure::BadSilently)
+    }
 }
 
 fn text(path: &Path) -> Outcome<String> {
@@ -61,7 +65,9 @@ pub fn extended(files: &[String]) -> Outcome<std::borrow::Cow<'static, Grammar>>
     let mut grammar = std::borrow::Cow::Borrowed(Grammar::builtin());
     let core = grammar::compact::read(grammar::BUILTIN).map(|(core, _)| core);
     for argument in files {
-        let (set, file) = argument.split_once('=').map_or((None, argument.as_str()), |(set, file)| (Some(set), file));
+        let (set, file) = argument
+            .split_once('=')
+            .map_or((None, argument.as_str()), |(set, file)| (Some(set), file));
         let text = text(Path::new(file))?;
         let is_core = set.is_none() && text.contains("\"magic_number\"");
         let (model, report) = grammar::read_json(&text, core.as_ref().filter(|_| !is_core))?;
@@ -80,7 +86,10 @@ pub fn extended(files: &[String]) -> Outcome<std::borrow::Cow<'static, Grammar>>
 fn summary(path: &Path, model: &Model) -> String {
     let mut text = format!("{}: ", path.display());
     text += &match &model.magic_number {
-        Some(_) => format!("SPIR-V {}.{} revision {}", model.major_version, model.minor_version, model.revision),
+        Some(_) => format!(
+            "SPIR-V {}.{} revision {}",
+            model.major_version, model.minor_version, model.revision
+        ),
         None => format!("extended instruction set, revision {}", model.revision),
     };
     let enumerants: usize = model.operand_kinds.iter().map(|k| k.enumerants.len()).sum();

@@ -6,6 +6,8 @@ mod sl;
 mod spirv;
 mod vbc;
 
+pub use vbc::stages as vbc_stages;
+
 use crate::cli::{AsArgs, CheckArgs, DisArgs, InfoArgs, Outcome, RewriteArgs, RunArgs};
 use loader::{Error, Report};
 

@@ -23,13 +23,19 @@ impl Format for Spirv {
     fn assembles(&self, text: &str, args: &AsArgs) -> bool {
         let by_name = args.file.extension().is_some_and(|ext| ext == "spvasm");
         let begins = |line: &str| line.starts_with("Op") || (line.starts_with('%') && line.contains(" = Op"));
-        let code = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with(';'));
+        let code = text
+            .lines()
+            .map(str::trim)
+            .find(|line| !line.is_empty() && !line.starts_with(';'));
         by_name || text.starts_with("; SPIR-V") || code.is_some_and(begins)
     }
 
     fn assemble(&self, text: &str, args: &AsArgs) -> Outcome<Vec<u8>> {
         let grammar = grammar::extended(&args.grammar)?;
-        let options = asm::Options { preserve_numeric_ids: args.preserve_numeric_ids, exact: args.exact };
+        let options = asm::Options {
+            preserve_numeric_ids: args.preserve_numeric_ids,
+            exact: args.exact,
+        };
         match asm::assemble(&grammar, text, options) {
             Ok(words) => Ok(words.iter().flat_map(|w| w.to_le_bytes()).collect()),
             Err(error) => {

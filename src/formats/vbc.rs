@@ -52,10 +52,17 @@ impl Format for Vbc {
 /// Bad when the file cannot be read or has no such stage.
 pub fn stages(bytes: &[u8], wanted: Option<&str>) -> Outcome<Vec<(String, Vec<u32>)>> {
     let file = vbc::read(bytes)?;
-    let all = vbc::Stage::ALL.into_iter().filter_map(|stage| Some((stage.to_string(), file.code(stage)?.words())));
-    let found: Vec<_> = all.filter(|(name, _)| wanted.is_none_or(|wanted| wanted == name)).collect();
+    let all = vbc::Stage::ALL
+        .into_iter()
+        .filter_map(|stage| Some((stage.to_string(), file.code(stage)?.words())));
+    let found: Vec<_> = all
+        .filter(|(name, _)| wanted.is_none_or(|wanted| wanted == name))
+        .collect();
     if found.is_empty() {
-        return Err(crate::cli::Failure::Bad(anyhow::anyhow!("vbc: no stage {}", wanted.unwrap_or("at all"))));
+        return Err(crate::cli::Failure::Bad(anyhow::anyhow!(
+            "vbc: no stage {}",
+            wanted.unwrap_or("at all")
+        )));
     }
     Ok(found)
 }

@@ -26,7 +26,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { raw_id: false, indent: true, offsets: false, comment: false, header: true }
+        Self {
+            raw_id: false,
+            indent: true,
+            offsets: false,
+            comment: false,
+            header: true,
+        }
     }
 }
 
@@ -35,16 +41,43 @@ const BLANKS: &[u8] = &[b' '; INDENT];
 
 /// Names registered for generators in the registry's `spir-v.xml`.
 const GENERATORS: [&str; 37] = [
-    "Khronos", "LunarG", "Valve", "Codeplay", "NVIDIA", "ARM", "Khronos LLVM/SPIR-V Translator",
-    "Khronos SPIR-V Tools Assembler", "Khronos Glslang Reference Front End", "Qualcomm", "AMD", "Intel",
-    "Imagination", "Google Shaderc over Glslang", "Google spiregg", "Google rspirv",
-    "X-LEGEND Mesa-IR/SPIR-V Translator", "Khronos SPIR-V Tools Linker", "Wine VKD3D Shader Compiler",
-    "Tellusim Clay Shader Compiler", "W3C WebGPU Group WHLSL Shader Translator", "Google Clspv",
-    "Google MLIR SPIR-V Serializer", "Google Tint Compiler", "Google ANGLE Shader Compiler",
-    "Netease Games Messiah Shader Compiler", "Xenia Xenia Emulator Microcode Translator",
-    "Embark Studios Rust GPU Compiler Backend", "gfx-rs community Naga", "Mikkosoft Productions MSP Shader Compiler",
-    "SpvGenTwo community SpvGenTwo SPIR-V IR Tools", "Google Skia SkSL", "TornadoVM SPIRV Beehive Toolkit",
-    "DragonJoker ShaderWriter", "Rayan Hatout SPIRVSmith", "Saarland University Shady", "Taichi Graphics Taichi",
+    "Khronos",
+    "LunarG",
+    "Valve",
+    "Codeplay",
+    "NVIDIA",
+    "ARM",
+    "Khronos LLVM/SPIR-V Translator",
+    "Khronos SPIR-V Tools Assembler",
+    "Khronos Glslang Reference Front End",
+    "Qualcomm",
+    "AMD",
+    "Intel",
+    "Imagination",
+    "Google Shaderc over Glslang",
+    "Google spiregg",
+    "Google rspirv",
+    "X-LEGEND Mesa-IR/SPIR-V Translator",
+    "Khronos SPIR-V Tools Linker",
+    "Wine VKD3D Shader Compiler",
+    "Tellusim Clay Shader Compiler",
+    "W3C WebGPU Group WHLSL Shader Translator",
+    "Google Clspv",
+    "Google MLIR SPIR-V Serializer",
+    "Google Tint Compiler",
+    "Google ANGLE Shader Compiler",
+    "Netease Games Messiah Shader Compiler",
+    "Xenia Xenia Emulator Microcode Translator",
+    "Embark Studios Rust GPU Compiler Backend",
+    "gfx-rs community Naga",
+    "Mikkosoft Productions MSP Shader Compiler",
+    "SpvGenTwo community SpvGenTwo SPIR-V IR Tools",
+    "Google Skia SkSL",
+    "TornadoVM SPIRV Beehive Toolkit",
+    "DragonJoker ShaderWriter",
+    "Rayan Hatout SPIRVSmith",
+    "Saarland University Shady",
+    "Taichi Graphics Taichi",
 ];
 
 /// A module as text.
@@ -56,7 +89,11 @@ pub fn disassemble(grammar: &Grammar, words: &[u32], options: Options) -> Result
         return Err(Error::invalid("spirv", "shorter than a header", words.len() as u64 * 4));
     }
     if words[0] != MAGIC {
-        return Err(Error::invalid("spirv", format!("magic number is {:#010x}", words[0]), 0));
+        return Err(Error::invalid(
+            "spirv",
+            format!("magic number is {:#010x}", words[0]),
+            0,
+        ));
     }
     let mut printer = Printer {
         grammar,
@@ -79,8 +116,12 @@ pub fn disassemble(grammar: &Grammar, words: &[u32], options: Options) -> Result
 /// The header's generator word of the text the header comment gives, such as `Khronos; 3`.
 pub(super) fn generator(text: &str) -> Option<u32> {
     let (tool, misc) = text.rsplit_once("; ")?;
-    let number = tool.strip_prefix("Unknown(").and_then(|t| t.strip_suffix(')')?.parse::<u16>().ok());
-    let tool = number.map(u32::from).or_else(|| GENERATORS.iter().position(|name| *name == tool).map(|at| at as u32))?;
+    let number = tool
+        .strip_prefix("Unknown(")
+        .and_then(|t| t.strip_suffix(')')?.parse::<u16>().ok());
+    let tool = number
+        .map(u32::from)
+        .or_else(|| GENERATORS.iter().position(|name| *name == tool).map(|at| at as u32))?;
     Some(tool << 16 | u32::from(misc.parse::<u16>().ok()?))
 }
 
@@ -101,7 +142,10 @@ impl<'g> Printer<'g> {
         };
         let text = format!(
             "; SPIR-V\n; Version: {}.{}\n; Generator: {tool}; {misc}\n; Bound: {}\n; Schema: {}\n",
-            words[1] >> 16 & 0xff, words[1] >> 8 & 0xff, words[3], words[4]
+            words[1] >> 16 & 0xff,
+            words[1] >> 8 & 0xff,
+            words[3],
+            words[4]
         );
         self.out.extend_from_slice(text.as_bytes());
     }
@@ -161,7 +205,8 @@ impl<'g> Printer<'g> {
     /// An instruction the grammar cannot print, as words.
     fn raw(&mut self, instruction: &Instruction<'_>) {
         self.indent();
-        self.out.extend_from_slice(format!("!{:#010x}", instruction.words[0]).as_bytes());
+        self.out
+            .extend_from_slice(format!("!{:#010x}", instruction.words[0]).as_bytes());
         for word in &instruction.words[1..] {
             self.out.extend_from_slice(b" !");
             push_u32(&mut self.out, *word);
@@ -227,7 +272,9 @@ impl<'g> Printer<'g> {
                 None => push_u32(&mut self.out, word),
             },
             Shape::SpecOp => match self.grammar.row(word as u16).filter(|_| word <= 0xffff) {
-                Some(row) => self.out.extend_from_slice(row.name.strip_prefix("Op").unwrap_or(&row.name).as_bytes()),
+                Some(row) => self
+                    .out
+                    .extend_from_slice(row.name.strip_prefix("Op").unwrap_or(&row.name).as_bytes()),
                 None => push_raw(&mut self.out, word),
             },
             Shape::Raw | Shape::Composite(_) | Shape::Result => push_raw(&mut self.out, word),

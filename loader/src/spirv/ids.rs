@@ -14,7 +14,11 @@ impl<T: Copy> Ids<T> {
     /// A table for a module of `words` words: no more ids than that can be defined.
     pub(super) fn new(words: usize, bound: u32, none: T) -> Self {
         let dense = vec![none; (words + 64).min(bound as usize)];
-        Self { dense, sparse: HashMap::new(), none }
+        Self {
+            dense,
+            sparse: HashMap::new(),
+            none,
+        }
     }
 
     #[inline]

@@ -2,12 +2,12 @@
 
 pub mod asm;
 pub mod block;
+pub mod dis;
 pub mod grammar;
 mod ids;
+mod names;
 mod number;
 pub mod operand;
-pub mod dis;
-mod names;
 pub mod transform;
 mod walk;
 

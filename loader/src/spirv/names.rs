@@ -36,9 +36,17 @@ struct Maker<'g> {
 pub(super) fn friendly(grammar: &Grammar, words: &[u32]) -> Names {
     let bound = words.get(3).copied().unwrap_or(0);
     let spans = Ids::new(words.len(), bound, (0, 0));
-    let names = Names { text: Vec::with_capacity(words.len() * 2), spans };
+    let names = Names {
+        text: Vec::with_capacity(words.len() * 2),
+        spans,
+    };
     let budget = (words.len() * 128 + 4096).min(1 << 30);
-    let mut maker = Maker { grammar, names, used: HashMap::new(), budget };
+    let mut maker = Maker {
+        grammar,
+        names,
+        used: HashMap::new(),
+        budget,
+    };
     let mut context = Context::new(words);
     for instruction in instructions(words).map_while(Result::ok) {
         let row = grammar.row(instruction.opcode);
@@ -70,7 +78,16 @@ impl Maker<'_> {
                     64 => "long",
                     _ => "",
                 };
-                name.extend(if word(3) == 0 { "u" } else if root.is_empty() { "i" } else { "" }.bytes());
+                name.extend(
+                    if word(3) == 0 {
+                        "u"
+                    } else if root.is_empty() {
+                        "i"
+                    } else {
+                        ""
+                    }
+                    .bytes(),
+                );
                 match root {
                     "" => push_u32(&mut name, word(2)),
                     _ => name.extend(root.bytes()),
@@ -177,7 +194,10 @@ impl Maker<'_> {
         if !self.names.get(id).is_empty() {
             return;
         }
-        let mut name: Vec<u8> = wanted.iter().map(|b| if b.is_ascii_alphanumeric() { *b } else { b'_' }).collect();
+        let mut name: Vec<u8> = wanted
+            .iter()
+            .map(|b| if b.is_ascii_alphanumeric() { *b } else { b'_' })
+            .collect();
         if name.is_empty() {
             name.push(b'_');
         }
@@ -218,8 +238,9 @@ impl Maker<'_> {
             26 => "gl_WorkGroupID".to_owned(),
             27 => "gl_LocalInvocationID".to_owned(),
             28 => "gl_GlobalInvocationID".to_owned(),
-            0..=23 | 29 | 42 | 43 | 4424 => format!("gl_{}", self.grammar.kind_of("BuiltIn")?.value(value)?.name),
-            30..=41 | 4416..=4420 => self.grammar.kind_of("BuiltIn")?.value(value)?.name.clone(),
+            0..=23 | 29 | 42 | 43 | 4425 => format!("gl_{}", self.grammar.kind_of("BuiltIn")?.value(value)?.name),
+            4416..=4420 => format!("{}KHR", self.grammar.kind_of("BuiltIn")?.value(value)?.name),
+            30..=41 => self.grammar.kind_of("BuiltIn")?.value(value)?.name.clone(),
             _ => return None,
         })
     }

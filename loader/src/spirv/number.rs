@@ -127,7 +127,9 @@ fn push_hex_float(out: &mut Vec<u8>, bits: u64, exponent_bits: u32, fraction_bit
     let text = if fraction == 0 {
         String::new()
     } else {
-        format!(".{fraction:0width$x}", width = nibbles as usize).trim_end_matches('0').to_owned()
+        format!(".{fraction:0width$x}", width = nibbles as usize)
+            .trim_end_matches('0')
+            .to_owned()
     };
     let sign = if sign == 1 { "-" } else { "" };
     out.extend_from_slice(format!("{sign}0x{}{text}p{exponent:+}", u8::from(!zero)).as_bytes());

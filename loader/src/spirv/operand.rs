@@ -46,12 +46,18 @@ impl Context {
     /// For a module given with its header.
     pub fn new(words: &[u32]) -> Self {
         let bound = words.get(3).copied().unwrap_or(0);
-        Self { numbers: Ids::new(words.len(), bound, NumberType::None), sets: Vec::new() }
+        Self {
+            numbers: Ids::new(words.len(), bound, NumberType::None),
+            sets: Vec::new(),
+        }
     }
 
     /// For a module of about so many ids.
     pub fn with_room(ids: usize) -> Self {
-        Self { numbers: Ids::new(ids, u32::MAX, NumberType::None), sets: Vec::new() }
+        Self {
+            numbers: Ids::new(ids, u32::MAX, NumberType::None),
+            sets: Vec::new(),
+        }
     }
 
     /// Takes in an instruction before those behind it are looked at.
@@ -61,10 +67,16 @@ impl Context {
         match (instruction.opcode, words.len()) {
             (21, 4..) => {
                 let width = words[2].min(0xffff) as u16;
-                let kind = if words[3] == 0 { NumberType::Unsigned(width) } else { NumberType::Signed(width) };
+                let kind = if words[3] == 0 {
+                    NumberType::Unsigned(width)
+                } else {
+                    NumberType::Signed(width)
+                };
                 self.numbers.set(words[1], kind);
             }
-            (22, 3..) => self.numbers.set(words[1], NumberType::Float(words[2].min(0xffff) as u16)),
+            (22, 3..) => self
+                .numbers
+                .set(words[1], NumberType::Float(words[2].min(0xffff) as u16)),
             (11, 3..) => {
                 let set = string(&words[2..]).and_then(|(name, _)| grammar.set(&name));
                 self.sets.push((words[1], set));
@@ -168,7 +180,11 @@ impl<'a, 'g> Iterator for Operands<'a, 'g, '_> {
                 self.pending[self.depth]
             } else {
                 let Some(rule) = self.rules.first() else {
-                    return if rest.is_empty() { None } else { self.fault("more words than the instruction has operands") };
+                    return if rest.is_empty() {
+                        None
+                    } else {
+                        self.fault("more words than the instruction has operands")
+                    };
                 };
                 match rule.quantifier {
                     Quantifier::One => self.rules = &self.rules[1..],
@@ -197,7 +213,13 @@ impl<'a, 'g> Operands<'a, 'g, '_> {
     fn take(&mut self, kind: u16, shape: &'g Shape, words: &'a [u32], number: NumberType) -> Operand<'a, 'g> {
         let at = self.at;
         self.at += words.len();
-        Operand { kind, shape, words, number, at }
+        Operand {
+            kind,
+            shape,
+            words,
+            number,
+            at,
+        }
     }
 
     #[cold]
@@ -209,7 +231,9 @@ impl<'a, 'g> Operands<'a, 'g, '_> {
 
     fn push(&mut self, kinds: impl Iterator<Item = u16>) -> bool {
         for kind in kinds {
-            let Some(slot) = self.pending.get_mut(self.depth) else { return false };
+            let Some(slot) = self.pending.get_mut(self.depth) else {
+                return false;
+            };
             *slot = kind;
             self.depth += 1;
         }
@@ -237,11 +261,17 @@ impl<'a, 'g> Operands<'a, 'g, '_> {
                 None => return self.fault("a string without its closing zero"),
             },
             Shape::SpecOp => match self.grammar.row(word as u16).filter(|_| word <= 0xffff) {
-                Some(row) if row.operands.len() >= 2 && row.has_type && row.has_result => self.rules = &row.operands[2..],
+                Some(row) if row.operands.len() >= 2 && row.has_type && row.has_result => {
+                    self.rules = &row.operands[2..]
+                }
                 _ => self.raw = true,
             },
             Shape::ExtInst => {
-                self.set = self.words.get(self.at - 1).and_then(|id| self.context.set(*id)).flatten();
+                self.set = self
+                    .words
+                    .get(self.at - 1)
+                    .and_then(|id| self.context.set(*id))
+                    .flatten();
                 let row = self.set.and_then(|set| self.grammar.sets[set].row(word));
                 if let Some(row) = row {
                     self.rules = &row.operands;
@@ -260,7 +290,9 @@ impl<'a, 'g> Operands<'a, 'g, '_> {
                 None => return Some(Ok(self.unknown(rest))),
             },
             Shape::Mask => {
-                let Some(table) = self.grammar.kind(kind) else { return self.fault("a kind without a table") };
+                let Some(table) = self.grammar.kind(kind) else {
+                    return self.fault("a kind without a table");
+                };
                 if (word == 0 && table.value(0).is_none()) || bits(word).any(|bit| table.value(bit).is_none()) {
                     return Some(Ok(self.unknown(rest)));
                 }

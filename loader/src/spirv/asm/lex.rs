@@ -31,7 +31,11 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
             b';' => at += bytes[at..].iter().position(|b| *b == b'\n').unwrap_or(bytes.len() - at),
             _ => {
                 let length = word(&bytes[at..]);
-                found.push(Token { text: &text[at..at + length], start: at, first });
+                found.push(Token {
+                    text: &text[at..at + length],
+                    start: at,
+                    first,
+                });
                 first = false;
                 at += length;
             }

@@ -14,7 +14,10 @@ fn integer(text: &str) -> Option<(bool, u64, bool)> {
         None => digits.parse(),
     };
     let plain = digits.starts_with(|c: char| c.is_ascii_digit());
-    value.ok().filter(|_| plain).map(|value| (negative, value, hex.is_some()))
+    value
+        .ok()
+        .filter(|_| plain)
+        .map(|value| (negative, value, hex.is_some()))
 }
 
 /// An unsigned number of 32 bits.
@@ -36,7 +39,10 @@ pub(super) fn number(text: &str, kind: NumberType) -> Parsed<Vec<u32>> {
         }
         NumberType::Unsigned(_) => {
             let fits = |n: &(bool, u64, bool)| !n.0 && (width == 64 || n.1 >> width == 0);
-            let value = integer(text).filter(fits).ok_or_else(|| format!("a {width}-bit unsigned integer"))?.1;
+            let value = integer(text)
+                .filter(fits)
+                .ok_or_else(|| format!("a {width}-bit unsigned integer"))?
+                .1;
             Ok(words(value, width))
         }
         NumberType::Signed(_) => {
@@ -58,7 +64,11 @@ pub(super) fn number(text: &str, kind: NumberType) -> Parsed<Vec<u32>> {
 }
 
 fn words(value: u64, width: u32) -> Vec<u32> {
-    if width <= 32 { vec![value as u32] } else { vec![value as u32, (value >> 32) as u32] }
+    if width <= 32 {
+        vec![value as u32]
+    } else {
+        vec![value as u32, (value >> 32) as u32]
+    }
 }
 
 /// The bits of a float of some width.
@@ -67,14 +77,20 @@ fn float(text: &str, exponent_bits: u32, fraction_bits: u32) -> Parsed<u64> {
     let (negative, digits) = text.strip_prefix('-').map_or((0, text), |rest| (1u64, rest));
     let sign = negative << (exponent_bits + fraction_bits);
     if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        return hex_float(hex, exponent_bits, fraction_bits).map(|bits| sign | bits).ok_or_else(wanted);
+        return hex_float(hex, exponent_bits, fraction_bits)
+            .map(|bits| sign | bits)
+            .ok_or_else(wanted);
     }
     if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return Err(wanted());
     }
     let bits = match fraction_bits {
         52 => digits.parse::<f64>().ok().filter(|v| v.is_finite()).map(f64::to_bits),
-        23 => digits.parse::<f32>().ok().filter(|v| v.is_finite()).map(|v| u64::from(v.to_bits())),
+        23 => digits
+            .parse::<f32>()
+            .ok()
+            .filter(|v| v.is_finite())
+            .map(|v| u64::from(v.to_bits())),
         _ => digits.parse::<f32>().ok().and_then(half),
     };
     bits.map(|bits| sign | bits).ok_or_else(wanted)
@@ -101,7 +117,11 @@ fn hex_float(text: &str, exponent_bits: u32, fraction_bits: u32) -> Option<u64> 
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let (mut value, mut scale) = (0u64, exponent);
     let mut seen = false;
-    for (digit, after) in whole.chars().map(|c| (c, false)).chain(fraction.chars().map(|c| (c, true))) {
+    for (digit, after) in whole
+        .chars()
+        .map(|c| (c, false))
+        .chain(fraction.chars().map(|c| (c, true)))
+    {
         let digit = u64::from(digit.to_digit(16)?);
         seen = true;
         // Digits beyond 60 bits cannot matter to any of the widths.
@@ -121,7 +141,15 @@ fn hex_float(text: &str, exponent_bits: u32, fraction_bits: u32) -> Option<u64> 
     let top = 63 - i64::from(value.leading_zeros());
     let exponent = scale + top;
     let bias = (1i64 << (exponent_bits - 1)) - 1;
-    let fraction_of = |drop: i64| if drop >= 64 { 0 } else if drop >= 0 { value >> drop } else { value << -drop };
+    let fraction_of = |drop: i64| {
+        if drop >= 64 {
+            0
+        } else if drop >= 0 {
+            value >> drop
+        } else {
+            value << -drop
+        }
+    };
     let keep = i64::from(fraction_bits);
     if exponent > bias + 1 {
         return None;
@@ -153,5 +181,10 @@ pub(super) fn string(text: &str) -> Option<Vec<u32>> {
     }
     bytes.push(0);
     bytes.resize(bytes.len().next_multiple_of(4), 0);
-    Some(bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect())
+    Some(
+        bytes
+            .chunks_exact(4)
+            .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
+            .collect(),
+    )
 }

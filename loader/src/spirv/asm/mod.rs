@@ -47,7 +47,12 @@ impl Error {
         let before = &text[..span.start];
         let start = before.rfind('\n').map_or(0, |at| at + 1);
         let (line, column) = (before.matches('\n').count() + 1, before[start..].chars().count() + 1);
-        Self { span, line, column, message }
+        Self {
+            span,
+            line,
+            column,
+            message,
+        }
     }
 
     /// The error with the lines it is about, as rustc shows them.
@@ -55,7 +60,9 @@ impl Error {
         use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
         // One line is enough, and the renderer need not read a whole module.
         let start = text[..self.span.start].rfind('\n').map_or(0, |at| at + 1);
-        let end = text[self.span.start..].find('\n').map_or(text.len(), |at| self.span.start + at);
+        let end = text[self.span.start..]
+            .find('\n')
+            .map_or(text.len(), |at| self.span.start + at);
         let span = self.span.start - start..(self.span.end.min(end).max(self.span.start)) - start;
         let snippet = Snippet::source(&text[start..end])
             .line_start(self.line)
@@ -73,7 +80,10 @@ impl Error {
 pub fn assemble(grammar: &Grammar, text: &str, options: Options) -> Result<Vec<u32>, Error> {
     let tokens = tokens(text);
     let keep = options.preserve_numeric_ids || options.exact;
-    let kept = tokens.iter().filter(|_| keep).filter_map(|t| t.text.strip_prefix('%')?.parse().ok());
+    let kept = tokens
+        .iter()
+        .filter(|_| keep)
+        .filter_map(|t| t.text.strip_prefix('%')?.parse().ok());
     let mut assembler = Assembler {
         grammar,
         text,
@@ -101,7 +111,9 @@ pub fn assemble(grammar: &Grammar, text: &str, options: Options) -> Result<Vec<u
 /// Takes the header from the comments at the start of the text.
 fn header(text: &str, words: &mut [u32]) {
     for line in text.lines().map_while(|line| line.strip_prefix("; ")) {
-        let Some((key, value)) = line.split_once(": ") else { continue };
+        let Some((key, value)) = line.split_once(": ") else {
+            continue;
+        };
         match key {
             "Version" => words[1] = super::grammar::version(value).unwrap_or(words[1]),
             "Generator" => words[2] = super::dis::generator(value).unwrap_or(words[2]),
@@ -181,7 +193,12 @@ impl<'g, 't> Assembler<'g, 't> {
             return self.error(Some(token), format!("`{}` is no opcode", token.text));
         };
         match result {
-            None if row.has_result => return self.error(Some(token), format!("{} has a result: expected `%name =` before it", row.name)),
+            None if row.has_result => {
+                return self.error(
+                    Some(token),
+                    format!("{} has a result: expected `%name =` before it", row.name),
+                );
+            }
             Some(result) if !row.has_result => return self.error(Some(result), format!("{} has no result", row.name)),
             _ => {}
         }
@@ -190,10 +207,17 @@ impl<'g, 't> Assembler<'g, 't> {
         self.operands(row, result, token)?;
         let length = self.words.len() - start;
         if length > 0xffff {
-            return self.error(Some(token), format!("{} would take {length} words, 65535 are the most", row.name));
+            return self.error(
+                Some(token),
+                format!("{} would take {length} words, 65535 are the most", row.name),
+            );
         }
         self.words[start] = (length as u32) << 16 | row.opcode;
-        let instruction = Instruction { opcode: row.opcode as u16, words: &self.words[start..], position: start };
+        let instruction = Instruction {
+            opcode: row.opcode as u16,
+            words: &self.words[start..],
+            position: start,
+        };
         self.context.note(self.grammar, Some(row), &instruction);
         Ok(())
     }
@@ -241,11 +265,16 @@ impl<'g, 't> Assembler<'g, 't> {
                 let message = format!("{} ends too early: expected {}", row.name, expected());
                 return self.error(Some(op), message);
             }
-            let Some(token) = self.next() else { return self.error(Some(op), "the text ends here") };
+            let Some(token) = self.next() else {
+                return self.error(Some(op), "the text ends here");
+            };
             if bare || token.text.starts_with('!') {
                 if !bare {
                     // Behind a bare word nothing is known but where the result goes.
-                    let results: Pattern<'g> = pattern.drain(..).filter(|p| *self.grammar.shape(p.0) == Shape::Result).collect();
+                    let results: Pattern<'g> = pattern
+                        .drain(..)
+                        .filter(|p| *self.grammar.shape(p.0) == Shape::Result)
+                        .collect();
                     pattern.push((u16::MAX, Quantifier::Many, "word"));
                     pattern.extend(results);
                     bare = true;
@@ -255,8 +284,18 @@ impl<'g, 't> Assembler<'g, 't> {
             }
             match self.operand(kind, shape, token, start, &mut pattern) {
                 Ok(()) => {}
-                Err(Some(why)) => return self.error(Some(token), format!("{}: expected {}: {why}, found `{}`", row.name, expected(), token.text)),
-                Err(None) => return self.error(Some(token), format!("{}: expected {}, found `{}`", row.name, expected(), token.text)),
+                Err(Some(why)) => {
+                    return self.error(
+                        Some(token),
+                        format!("{}: expected {}: {why}, found `{}`", row.name, expected(), token.text),
+                    );
+                }
+                Err(None) => {
+                    return self.error(
+                        Some(token),
+                        format!("{}: expected {}, found `{}`", row.name, expected(), token.text),
+                    );
+                }
             }
         }
         if begins(&self.tokens[self.at.min(self.tokens.len())..]) {
@@ -264,13 +303,24 @@ impl<'g, 't> Assembler<'g, 't> {
         }
         let extra = self.next();
         let text = extra.map_or("", |t| t.text);
-        self.error(extra, format!("{} has no further operand: expected an instruction, found `{text}`", row.name))
+        self.error(
+            extra,
+            format!(
+                "{} has no further operand: expected an instruction, found `{text}`",
+                row.name
+            ),
+        )
     }
 
     fn id_of(&mut self, token: Token<'t>, op: &str) -> Result<u32, Error> {
         match token.text.strip_prefix('%') {
-            Some(name) if !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') => Ok(self.id(name)),
-            _ => self.error(Some(token), format!("{op}: expected an id such as %name, found `{}`", token.text)),
+            Some(name) if !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') => {
+                Ok(self.id(name))
+            }
+            _ => self.error(
+                Some(token),
+                format!("{op}: expected an id such as %name, found `{}`", token.text),
+            ),
         }
     }
 
@@ -287,10 +337,15 @@ impl<'g, 't> Assembler<'g, 't> {
             }
         } else if let Some(value) = literal::unsigned(text.strip_prefix('!').unwrap_or(text)) {
             self.words.push(value);
-        } else if let Ok(words) = literal::number(text, NumberType::Signed(32)).or_else(|_| literal::number(text, NumberType::Float(32))) {
+        } else if let Ok(words) =
+            literal::number(text, NumberType::Signed(32)).or_else(|_| literal::number(text, NumberType::Float(32)))
+        {
             self.words.extend(words);
         } else {
-            return self.error(Some(token), format!("{op}: expected a number, an id or a string, found `{text}`"));
+            return self.error(
+                Some(token),
+                format!("{op}: expected a number, an id or a string, found `{text}`"),
+            );
         }
         Ok(())
     }
@@ -321,7 +376,9 @@ impl<'g, 't> Assembler<'g, 't> {
                 let words = literal::number(text, number).map_err(Some)?;
                 self.words.extend(words);
             }
-            Shape::Float => self.words.extend(literal::number(text, NumberType::Float(32)).map_err(Some)?),
+            Shape::Float => self
+                .words
+                .extend(literal::number(text, NumberType::Float(32)).map_err(Some)?),
             Shape::String => self.words.extend(literal::string(text).ok_or(None)?),
             Shape::Value => {
                 let row = grammar.kind(kind).and_then(|k| k.by_name(text)).ok_or(None)?;
@@ -332,7 +389,11 @@ impl<'g, 't> Assembler<'g, 't> {
                 let table = grammar.kind(kind).ok_or(None)?;
                 let mut rows = Vec::new();
                 for name in text.split('|') {
-                    rows.push(table.by_name(name).ok_or_else(|| Some(format!("`{name}` is none of its bits")))?);
+                    rows.push(
+                        table
+                            .by_name(name)
+                            .ok_or_else(|| Some(format!("`{name}` is none of its bits")))?,
+                    );
                 }
                 self.words.push(rows.iter().fold(0, |mask, row| mask | row.value));
                 rows.sort_by_key(|row| row.value);
@@ -340,7 +401,10 @@ impl<'g, 't> Assembler<'g, 't> {
                 rows.iter().rev().for_each(|row| push(pattern, &row.parameters));
             }
             Shape::SpecOp => {
-                let row = grammar.row_named(&format!("Op{text}")).filter(|r| r.has_type && r.has_result).ok_or(None)?;
+                let row = grammar
+                    .row_named(&format!("Op{text}"))
+                    .filter(|r| r.has_type && r.has_result)
+                    .ok_or(None)?;
                 self.words.push(row.opcode);
                 push(pattern, row.operands.get(2..).unwrap_or(&[]));
             }
@@ -371,7 +435,9 @@ impl<'g, 't> Assembler<'g, 't> {
 
 /// Whether an integer about to be read is a case of OpSwitch: only there a single id follows it and the pair repeats.
 fn pattern_is_switch(pattern: &Pattern<'_>, grammar: &Grammar) -> bool {
-    pattern.iter().any(|p| grammar.kind(p.0).is_some_and(|k| k.name == "PairLiteralIntegerIdRef"))
+    pattern
+        .iter()
+        .any(|p| grammar.kind(p.0).is_some_and(|k| k.name == "PairLiteralIntegerIdRef"))
 }
 
 fn push<'g>(pattern: &mut Pattern<'g>, rules: &'g [super::grammar::Rule]) {
@@ -389,5 +455,9 @@ fn describe(grammar: &Grammar, kind: u16, name: &str) -> String {
         _ => grammar.kind(kind).map_or("a word".to_owned(), |k| k.name.clone()),
     };
     let name = name.trim_matches('\'');
-    if name.is_empty() || name.contains('\n') { what } else { format!("{what} ({name})") }
+    if name.is_empty() || name.contains('\n') {
+        what
+    } else {
+        format!("{what} ({name})")
+    }
 }

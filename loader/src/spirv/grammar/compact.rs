@@ -10,7 +10,10 @@ use std::fmt::Write;
 
 /// The core grammar and the extended sets with their names, as compact text.
 pub fn write(core: &Model, sets: &[(String, Model)]) -> String {
-    let mut out = format!("spirv {}.{}.{}\n", core.major_version, core.minor_version, core.revision);
+    let mut out = format!(
+        "spirv {}.{}.{}\n",
+        core.major_version, core.minor_version, core.revision
+    );
     body(core, &mut out);
     for (name, set) in sets {
         let _ = writeln!(out, "set {name} {}", set.revision);
@@ -82,24 +85,46 @@ pub fn read(text: &str) -> Option<(Model, Vec<(String, Model)>)> {
             "set" => {
                 let name = words.next()?.to_owned();
                 let revision = words.next()?.parse().ok()?;
-                sets.push((name, Model { revision, ..Model::default() }));
+                sets.push((
+                    name,
+                    Model {
+                        revision,
+                        ..Model::default()
+                    },
+                ));
             }
             "k" => {
                 let (category, kind) = (words.next()?.to_owned(), words.next()?.to_owned());
                 let bases = words.map(str::to_owned).collect();
-                model.operand_kinds.push(OperandKind { category, kind, bases, ..OperandKind::default() });
+                model.operand_kinds.push(OperandKind {
+                    category,
+                    kind,
+                    bases,
+                    ..OperandKind::default()
+                });
             }
             "=" => {
                 let (enumerant, value) = (words.next()?.to_owned(), Number::Plain(words.next()?.parse().ok()?));
                 let (needs, parameters) = tail(words);
-                let row = Enumerant { enumerant, value, parameters, needs };
+                let row = Enumerant {
+                    enumerant,
+                    value,
+                    parameters,
+                    needs,
+                };
                 model.operand_kinds.last_mut()?.enumerants.push(row);
             }
             "i" => {
                 let (opname, opcode) = (words.next()?.to_owned(), words.next()?.parse().ok()?);
                 let class = Some(words.next()?).filter(|c| *c != "-").map(str::to_owned);
                 let (needs, operands) = tail(words);
-                model.instructions.push(Instruction { opname, opcode, class, operands, needs });
+                model.instructions.push(Instruction {
+                    opname,
+                    opcode,
+                    class,
+                    operands,
+                    needs,
+                });
             }
             _ => return None,
         }
@@ -123,10 +148,16 @@ fn tail<'a>(words: impl Iterator<Item = &'a str>) -> (Needs, Vec<Operand>) {
 }
 
 fn operand(word: &str) -> Operand {
-    let (kind, name) = word.split_once(':').map_or((word, None), |(kind, name)| (kind, Some(name.replace('_', " "))));
+    let (kind, name) = word
+        .split_once(':')
+        .map_or((word, None), |(kind, name)| (kind, Some(name.replace('_', " "))));
     let (kind, quantifier) = match kind.strip_suffix(['?', '*']) {
         Some(bare) => (bare, Some(kind[bare.len()..].to_owned())),
         None => (kind, None),
     };
-    Operand { kind: kind.to_owned(), quantifier, name }
+    Operand {
+        kind: kind.to_owned(),
+        quantifier,
+        name,
+    }
 }

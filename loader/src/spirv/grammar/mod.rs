@@ -145,7 +145,12 @@ impl Kind {
 
     fn index(&mut self) {
         self.enumerants.sort_by_key(|e| e.value);
-        let last = self.enumerants.iter().map(|e| e.value as usize).filter(|v| *v < DENSE).max();
+        let last = self
+            .enumerants
+            .iter()
+            .map(|e| e.value as usize)
+            .filter(|v| *v < DENSE)
+            .max();
         self.dense = vec![NONE; last.map_or(0, |v| v + 1)];
         for (at, row) in self.enumerants.iter().enumerate().rev() {
             if let Some(slot) = self.dense.get_mut(row.value as usize) {
@@ -212,11 +217,14 @@ impl Grammar {
                 }
             }
         }
-        // Aliases share an opcode: the first of the file is the one that is printed.
+        // Aliases share an opcode: the first by name is the one the reference prints.
         let last = self.rows.iter().map(|r| r.opcode as usize).max();
         self.by_opcode = vec![NONE; last.map_or(0, |n| n + 1)];
-        for (at, row) in self.rows.iter().enumerate().rev() {
-            self.by_opcode[row.opcode as usize] = at as u16;
+        for (at, row) in self.rows.iter().enumerate() {
+            let slot = &mut self.by_opcode[row.opcode as usize];
+            if self.rows.get(*slot as usize).is_none_or(|old| row.name < old.name) {
+                *slot = at as u16;
+            }
         }
     }
 
@@ -227,7 +235,10 @@ impl Grammar {
         let mut rows: Vec<Row> = model.instructions.iter().map(|i| self.row_of(i, &prefix)).collect();
         rows.sort_by_key(|r| r.opcode);
         self.sets.retain(|set| set.name != name);
-        self.sets.push(Set { name: name.to_owned(), rows });
+        self.sets.push(Set {
+            name: name.to_owned(),
+            rows,
+        });
     }
 
     fn add_kinds(&mut self, model: &Model, prefix: &str) {
@@ -235,7 +246,12 @@ impl Grammar {
         for kind in &model.operand_kinds {
             let name = format!("{prefix}{}", kind.kind);
             if self.kinds.len() < usize::from(NONE) && !self.kinds.iter().any(|k| k.name == name) {
-                self.kinds.push(Kind { name, shape: Shape::Raw, enumerants: Vec::new(), dense: Vec::new() });
+                self.kinds.push(Kind {
+                    name,
+                    shape: Shape::Raw,
+                    enumerants: Vec::new(),
+                    dense: Vec::new(),
+                });
             }
         }
         for kind in &model.operand_kinds {
@@ -251,9 +267,12 @@ impl Grammar {
                 })
                 .collect();
             let at = self.kind_named(&kind.kind, prefix);
-            let Some(slot) = self.kinds.get_mut(at as usize) else { continue };
+            let Some(slot) = self.kinds.get_mut(at as usize) else {
+                continue;
+            };
             slot.shape = shape;
-            slot.enumerants.retain(|old| !enumerants.iter().any(|new| new.name == old.name));
+            slot.enumerants
+                .retain(|old| !enumerants.iter().any(|new| new.name == old.name));
             slot.enumerants.extend(enumerants);
             slot.index();
         }
@@ -280,7 +299,11 @@ impl Grammar {
     /// Index of a kind: the set's own before the core's.
     fn kind_named(&self, name: &str, prefix: &str) -> u16 {
         let find = |wanted: &str| self.kinds.iter().position(|k| k.name == wanted);
-        let own = if prefix.is_empty() { None } else { find(&format!("{prefix}{name}")) };
+        let own = if prefix.is_empty() {
+            None
+        } else {
+            find(&format!("{prefix}{name}"))
+        };
         own.or_else(|| find(name)).map_or(NONE, |at| at as u16)
     }
 
@@ -302,7 +325,8 @@ impl Grammar {
         let own = kind(&model.operand_kinds).map(|at| &model.operand_kinds[at]);
         let number = |name: &String| {
             let row = own.and_then(|k| k.enumerants.iter().find(|e| e.enumerant == *name));
-            row.and_then(|e| e.value.value()).or_else(|| self.number("Capability", name))
+            row.and_then(|e| e.value.value())
+                .or_else(|| self.number("Capability", name))
         };
         let first = match needs.version.as_deref() {
             None => 0x10000,
@@ -321,7 +345,14 @@ impl Grammar {
         let has = |shape| operands.iter().any(|r| self.shape(r.kind) == &shape);
         let (has_type, has_result) = (has(Shape::ResultType), has(Shape::Result));
         let gate = self.gate_of(&row.needs, &Model::default());
-        Row { name: row.opname.clone(), opcode: row.opcode, operands, has_type, has_result, gate }
+        Row {
+            name: row.opname.clone(),
+            opcode: row.opcode,
+            operands,
+            has_type,
+            has_result,
+            gate,
+        }
     }
 
     /// The instruction of an opcode.
@@ -366,9 +397,13 @@ impl Grammar {
     pub fn set(&self, name: &str) -> Option<usize> {
         let exact = self.sets.iter().position(|set| set.name == name);
         // Revisions of this set differ by a number behind the name and only add instructions.
-        exact.or_else(|| name.strip_prefix("NonSemantic.ClspvReflection.").and_then(|_| {
-            self.sets.iter().position(|set| set.name.starts_with("NonSemantic.ClspvReflection"))
-        }))
+        exact.or_else(|| {
+            name.strip_prefix("NonSemantic.ClspvReflection.").and_then(|_| {
+                self.sets
+                    .iter()
+                    .position(|set| set.name.starts_with("NonSemantic.ClspvReflection"))
+            })
+        })
     }
 }
 
@@ -411,7 +446,10 @@ pub fn generate(files: &[(String, String)]) -> crate::Result<String> {
     let mut sets = Vec::new();
     for (file, text) in files {
         if let Some(name) = set_of_file(file).filter(|name| *name != "NonSemantic.DebugPrintf") {
-            sets.push((name.to_owned(), read_json(text, Some(&core)).map_err(|e| e.within(file))?.0));
+            sets.push((
+                name.to_owned(),
+                read_json(text, Some(&core)).map_err(|e| e.within(file))?.0,
+            ));
         }
     }
     sets.sort_by(|a, b| a.0.cmp(&b.0));

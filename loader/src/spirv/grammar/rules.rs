@@ -20,7 +20,10 @@ pub fn read(text: &str, core: Option<&Model>) -> Result<(Model, Report)> {
     let mut report = Report::default();
     shape(&value, &mut report);
     let model: Model = serde_json::from_value(value).map_err(|e| {
-        let first = report.diagnostics.first().map(|d| format!(": {}: {}", d.place, d.message));
+        let first = report
+            .diagnostics
+            .first()
+            .map(|d| format!(": {}: {}", d.place, d.message));
         let message = format!("grammar: {e}{}", first.unwrap_or_default());
         Error::new(crate::ErrorKind::Invalid, "spirv", message)
     })?;
@@ -50,7 +53,10 @@ fn shape(value: &Value, report: &mut Report) {
         }
     }
     for key in ["major_version", "minor_version", "revision"] {
-        if root.get(key).is_some_and(|v| v.as_u64().is_none_or(|n| n > u64::from(u32::MAX))) {
+        if root
+            .get(key)
+            .is_some_and(|v| v.as_u64().is_none_or(|n| n > u64::from(u32::MAX)))
+        {
             fault(report, "json-type", &format!("$.{key}"), "not an integer");
         }
     }
@@ -60,7 +66,11 @@ fn row_shape(row: &Value, path: &str, instruction: bool, report: &mut Report) {
     let Some(row) = row.as_object() else {
         return fault(report, "json-type", path, "not an object");
     };
-    let strings: &[&str] = if instruction { &["opname"] } else { &["category", "kind"] };
+    let strings: &[&str] = if instruction {
+        &["opname"]
+    } else {
+        &["category", "kind"]
+    };
     for key in strings {
         match row.get(*key) {
             None => fault(report, "missing-member", path, format!("no {key}")),
@@ -68,8 +78,18 @@ fn row_shape(row: &Value, path: &str, instruction: bool, report: &mut Report) {
             Some(_) => fault(report, "json-type", &format!("{path}.{key}"), "not a string"),
         }
     }
-    if instruction && row.get("opcode").and_then(Value::as_u64).is_none_or(|n| n > u64::from(u32::MAX)) {
-        fault(report, "json-type", &format!("{path}.opcode"), "not an integer of 32 bits");
+    if instruction
+        && row
+            .get("opcode")
+            .and_then(Value::as_u64)
+            .is_none_or(|n| n > u64::from(u32::MAX))
+    {
+        fault(
+            report,
+            "json-type",
+            &format!("{path}.opcode"),
+            "not an integer of 32 bits",
+        );
     }
     for key in ["operands", "enumerants", "bases", "capabilities", "extensions"] {
         if row.get(key).is_some_and(|v| !v.is_array()) {
@@ -95,7 +115,13 @@ impl<'a> Checker<'a> {
             .flat_map(|k| &k.enumerants)
             .map(|e| e.enumerant.as_str())
             .collect();
-        Self { model, core, kinds, capabilities, report }
+        Self {
+            model,
+            core,
+            kinds,
+            capabilities,
+            report,
+        }
     }
 
     fn fault(&mut self, rule: &'static str, path: &str, message: impl Into<String>) {
@@ -114,13 +140,21 @@ impl<'a> Checker<'a> {
         for (i, row) in model.instructions.iter().enumerate() {
             let path = format!("$.instructions[{i}]");
             if let Some(first) = names.insert(&row.opname, i) {
-                self.fault("name-twice", &path, format!("{} is also instruction {first}", row.opname));
+                self.fault(
+                    "name-twice",
+                    &path,
+                    format!("{} is also instruction {first}", row.opname),
+                );
             }
             if is_core && !row.opname.starts_with("Op") {
                 self.fault("op-prefix", &path, format!("{} does not begin with Op", row.opname));
             }
             if is_core && row.opcode > 0xffff {
-                self.fault("opcode-range", &path, format!("opcode {} has more than 16 bits", row.opcode));
+                self.fault(
+                    "opcode-range",
+                    &path,
+                    format!("opcode {} has more than 16 bits", row.opcode),
+                );
             }
             self.operands(&row.operands, &format!("{path}.operands"));
             self.needs(&row.needs, &path);
@@ -140,7 +174,11 @@ impl<'a> Checker<'a> {
         for (i, operand) in operands.iter().enumerate() {
             let path = format!("{path}[{i}]");
             if !self.kinds.contains_key(operand.kind.as_str()) {
-                self.fault("unknown-kind", &format!("{path}.kind"), format!("{} is not defined", operand.kind));
+                self.fault(
+                    "unknown-kind",
+                    &format!("{path}.kind"),
+                    format!("{} is not defined", operand.kind),
+                );
             }
             match operand.quantifier.as_deref() {
                 None if optional => {
@@ -148,7 +186,11 @@ impl<'a> Checker<'a> {
                 }
                 None => {}
                 Some("?" | "*") => optional = true,
-                Some(other) => self.fault("quantifier", &format!("{path}.quantifier"), format!("\"{other}\" is neither ? nor *")),
+                Some(other) => self.fault(
+                    "quantifier",
+                    &format!("{path}.quantifier"),
+                    format!("\"{other}\" is neither ? nor *"),
+                ),
             }
         }
     }
@@ -156,12 +198,20 @@ impl<'a> Checker<'a> {
     fn needs(&mut self, needs: &Needs, path: &str) {
         for (i, name) in needs.capabilities.iter().enumerate() {
             if !self.capabilities.contains(&name.as_str()) && (self.core.is_some() || !self.capabilities.is_empty()) {
-                self.fault("unknown-capability", &format!("{path}.capabilities[{i}]"), format!("{name} is no Capability"));
+                self.fault(
+                    "unknown-capability",
+                    &format!("{path}.capabilities[{i}]"),
+                    format!("{name} is no Capability"),
+                );
             }
         }
         for (i, name) in needs.extensions.iter().enumerate() {
             if name.is_empty() || name.contains(char::is_whitespace) {
-                self.fault("extension-name", &format!("{path}.extensions[{i}]"), format!("\"{name}\" is no name"));
+                self.fault(
+                    "extension-name",
+                    &format!("{path}.extensions[{i}]"),
+                    format!("\"{name}\" is no name"),
+                );
             }
         }
         for (key, version) in [("version", &needs.version), ("lastVersion", &needs.last_version)] {
@@ -191,16 +241,28 @@ impl<'a> Checker<'a> {
                 ""
             }
             other => {
-                self.fault("category", &format!("{path}.category"), format!("\"{other}\" is none of the five categories"));
+                self.fault(
+                    "category",
+                    &format!("{path}.category"),
+                    format!("\"{other}\" is none of the five categories"),
+                );
                 ""
             }
         };
         if !kind.kind.starts_with(prefix) {
-            self.fault("kind-prefix", path, format!("{} does not begin with {prefix}", kind.kind));
+            self.fault(
+                "kind-prefix",
+                path,
+                format!("{} does not begin with {prefix}", kind.kind),
+            );
         }
         let is_enum = matches!(kind.category.as_str(), "BitEnum" | "ValueEnum");
         if !is_enum && !kind.enumerants.is_empty() {
-            self.fault("stray-enumerants", path, format!("category {} has no enumerants", kind.category));
+            self.fault(
+                "stray-enumerants",
+                path,
+                format!("category {} has no enumerants", kind.category),
+            );
         }
         if kind.category != "Composite" && !kind.bases.is_empty() {
             self.fault("stray-bases", path, format!("category {} has no bases", kind.category));
@@ -217,7 +279,11 @@ impl<'a> Checker<'a> {
         for (i, row) in kind.enumerants.iter().enumerate() {
             let path = format!("{path}.enumerants[{i}]");
             if let Some(first) = names.insert(&row.enumerant, i) {
-                self.fault("name-twice", &path, format!("{} is also enumerant {first}", row.enumerant));
+                self.fault(
+                    "name-twice",
+                    &path,
+                    format!("{} is also enumerant {first}", row.enumerant),
+                );
             }
             self.enumerant(row, kind.category == "BitEnum", &path);
         }
@@ -227,7 +293,10 @@ impl<'a> Checker<'a> {
         match row.value.value() {
             None => self.fault("value", &format!("{path}.value"), "not a number of 32 bits"),
             Some(value) if mask && value.count_ones() > 1 => {
-                self.fault("mask-bits", &format!("{path}.value"), format!("{value:#x} is more than one bit"));
+                // Khronos' own DebugInfoFlags has one (FlagIsPublic).
+                let message = format!("{value:#x} is more than one bit");
+                self.report
+                    .push(Severity::Warning, "mask-bits", format!("{path}.value"), message, None);
             }
             Some(_) => {}
         }
