@@ -67,7 +67,7 @@ impl<'a> Iterator for Instructions<'a> {
 /// # Errors
 /// Invalid when the bytes are no whole words or begin with no magic number.
 pub fn to_words(bytes: &[u8]) -> Result<Vec<u32>> {
-    if bytes.len() % 4 != 0 {
+    if !bytes.len().is_multiple_of(4) {
         let message = format!("{} bytes are no whole words", bytes.len());
         return Err(Error::invalid("spirv", message, bytes.len() as u64));
     }
