@@ -26,13 +26,16 @@ fn stages() -> Vec<(String, Vec<u32>)> {
     stages
 }
 
-const SMALL: Mode = Mode::Cut(Tables {
-    samplers: 16,
-    images: 8,
-    buffers: 16,
-    rotexels: 8,
-    rwtexels: 8,
-});
+const SMALL: Mode = Mode::Cut {
+    tables: Tables {
+        samplers: 16,
+        images: 8,
+        buffers: 16,
+        rotexels: 8,
+        rwtexels: 8,
+    },
+    declare: true,
+};
 const MODES: [Mode; 3] = [Mode::Bindless, SMALL, Mode::Lowered];
 
 #[test]
@@ -72,7 +75,7 @@ fn check_structure(name: &str, words: &[u32], mode: &Mode, fitted: &Fitted) {
                 )
             });
         }
-        Mode::Cut(most) => {
+        Mode::Cut { tables: most, .. } => {
             let within = |(binding, length): (usize, &u32)| *length <= u32::from(most.sizes()[binding]);
             assert!(
                 needs(&fitted.words).unwrap().tables.iter().enumerate().all(within),

@@ -139,6 +139,31 @@ pub enum SlotData {
     },
 }
 
+/// Pipeline state that a shader file does not hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct State {
+    /// Primitive topology.
+    pub topology: Topology,
+    /// Culling.
+    pub cull: Cull,
+    /// Blending of every non-integer target.
+    pub blend: Blend,
+    /// Depth test; none without.
+    pub depth: Option<Depth>,
+}
+
+impl Draw {
+    /// The part of the draw that a pipeline is made for.
+    pub fn state(&self) -> State {
+        State {
+            topology: self.topology,
+            cull: self.cull,
+            blend: self.blend,
+            depth: self.depth,
+        }
+    }
+}
+
 /// One draw into one set of fresh render targets.
 #[derive(Clone, Debug)]
 pub struct Draw {

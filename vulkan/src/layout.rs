@@ -156,9 +156,24 @@ pub(crate) fn check_limits(
     )
 }
 
+/// The layout of the tables' set; destroyed on drop.
+pub(crate) struct TableLayout {
+    pub raw: vk::DescriptorSetLayout,
+    pub context: std::sync::Arc<Inner>,
+}
+
+impl Drop for TableLayout {
+    fn drop(&mut self) {
+        // SAFETY: pipeline layouts made with it hold an `Arc` of it.
+        unsafe { self.context.device.destroy_descriptor_set_layout(self.raw, None) };
+    }
+}
+
 /// Set layouts and the pipeline layout; destroyed on drop.
 pub(crate) struct Layouts {
     pub sets: Vec<vk::DescriptorSetLayout>,
+    /// The tables whose layout is set 0; it is theirs.
+    tables: Option<std::sync::Arc<TableLayout>>,
     pub pipeline: vk::PipelineLayout,
     context: std::sync::Arc<Inner>,
 }
@@ -171,29 +186,29 @@ impl Layouts {
         merged: &BTreeMap<(u32, u32), Bound>,
         push: Option<vk::PushConstantRange>,
         partial: bool,
+        tables: Option<std::sync::Arc<TableLayout>>,
     ) -> Result<Self> {
         let mut layouts = Self {
             sets: Vec::new(),
+            tables: tables.clone(),
             pipeline: vk::PipelineLayout::null(),
             context: context.clone(),
         };
-        let count = merged.keys().map(|(set, _)| set + 1).max().unwrap_or(0);
+        let count = merged
+            .keys()
+            .map(|(set, _)| set + 1)
+            .max()
+            .unwrap_or(0)
+            .max(u32::from(tables.is_some()));
         for set in 0..count {
-            let of_set = merged.range((set, 0)..=(set, u32::MAX)).map(|(_, bound)| bound);
-            let bindings: Vec<_> = of_set.clone().map(binding).collect();
-            let flag = |b: &Bound| match partial && b.resource.count > 1 {
-                true => vk::DescriptorBindingFlags::PARTIALLY_BOUND,
-                false => vk::DescriptorBindingFlags::empty(),
-            };
-            let flags: Vec<_> = of_set.map(flag).collect();
-            let mut flags = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags);
-            let mut info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-            if partial {
-                info = info.push_next(&mut flags);
+            if let (0, Some(tables)) = (set, &tables) {
+                layouts.sets.push(tables.raw);
+                continue;
             }
-            // SAFETY: a create info whose counts were checked against the device's limits.
-            let layout = unsafe { context.device.create_descriptor_set_layout(&info, None) };
-            layouts.sets.push(layout.call("vkCreateDescriptorSetLayout")?);
+            let of_set = merged.range((set, 0)..=(set, u32::MAX)).map(|(_, bound)| bound);
+            layouts
+                .sets
+                .push(set_layout(context, of_set, partial, tables.is_some())?);
             context.name(layouts.sets[set as usize], &format!("set {set}"));
         }
         let ranges: Vec<_> = push.into_iter().collect();
@@ -207,10 +222,37 @@ impl Layouts {
     }
 }
 
-fn binding(bound: &Bound) -> vk::DescriptorSetLayoutBinding<'static> {
+/// A set layout; `partial` marks tables that are not filled to the last element.
+pub(crate) fn set_layout<'a>(
+    context: &Inner,
+    bounds: impl Iterator<Item = &'a Bound> + Clone,
+    partial: bool,
+    dynamic_uniform: bool,
+) -> Result<vk::DescriptorSetLayout> {
+    let bindings: Vec<_> = bounds.clone().map(|bound| binding(bound, dynamic_uniform)).collect();
+    let flag = |bound: &Bound| match partial && bound.resource.count > 1 {
+        true => vk::DescriptorBindingFlags::PARTIALLY_BOUND,
+        false => vk::DescriptorBindingFlags::empty(),
+    };
+    let flags: Vec<_> = bounds.map(flag).collect();
+    let mut flags = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags);
+    let mut info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+    if partial {
+        info = info.push_next(&mut flags);
+    }
+    // SAFETY: a create info whose counts were checked against the device's limits.
+    unsafe { context.device.create_descriptor_set_layout(&info, None) }.call("vkCreateDescriptorSetLayout")
+}
+
+/// A binding of a set layout; engines change a uniform's place per draw, so beside tables it is dynamic.
+fn binding(bound: &Bound, dynamic_uniform: bool) -> vk::DescriptorSetLayoutBinding<'static> {
+    let kind = match bound.resource.kind {
+        DescriptorKind::UniformBuffer if dynamic_uniform => vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC,
+        kind => descriptor_type(kind),
+    };
     vk::DescriptorSetLayoutBinding::default()
         .binding(bound.resource.binding)
-        .descriptor_type(descriptor_type(bound.resource.kind))
+        .descriptor_type(kind)
         .descriptor_count(bound.resource.count)
         .stage_flags(bound.stages)
 }
@@ -220,7 +262,7 @@ impl Drop for Layouts {
         // SAFETY: pipelines and sets made with the layouts are dropped by then or no longer in use; null is ignored.
         unsafe {
             self.context.device.destroy_pipeline_layout(self.pipeline, None);
-            for set in &self.sets {
+            for set in self.sets.iter().skip(usize::from(self.tables.is_some())) {
                 self.context.device.destroy_descriptor_set_layout(*set, None);
             }
         }

@@ -16,6 +16,9 @@ mod cache;
 mod context;
 mod draw;
 mod error;
+mod features;
+mod image;
+mod instance;
 mod layout;
 mod memory;
 mod pipeline;
@@ -24,15 +27,20 @@ mod readback;
 mod record;
 mod render;
 mod submit;
+mod tables;
 mod texture;
 
 pub use cache::PipelineCache;
-pub use context::{Context, DeviceInfo, Options, Validation, devices};
+pub use context::{Adopted, Context, Options};
 pub use draw::{
     Blend, Compare, Cull, Depth, Draw, Frame, FrameTiming, Pixels, SamplerDesc, SlotData, Texels, Topology,
 };
 pub use error::{Error, Result};
-pub use program::{BindMode, Judge, Output, Program};
+pub use image::Texture;
+pub use instance::{DeviceInfo, Validation, devices};
+pub use pipeline::{GraphicsPipeline, Target};
+pub use program::{BindMode, Input, Judge, Output, Program};
 pub use render::render;
 pub use submit::Submission;
+pub use tables::{Binder, Handle, TableResource, Tables};
 pub use texture::{Dim, TexelFormat};

@@ -222,14 +222,14 @@ fn allocate(
         linear,
         allocation_scheme,
     };
-    let mut allocator = context.allocator.lock().expect("no panic while allocating");
+    let mut allocator = context.allocator().lock().expect("no panic while allocating");
     allocator
         .allocate(&desc)
         .map_err(|error| Error::Memory(format!("{name}: {error}")))
 }
 
 fn free(context: &Inner, allocation: Option<Allocation>) {
-    if let (Some(allocation), Ok(mut allocator)) = (allocation, context.allocator.lock()) {
+    if let (Some(allocation), Ok(mut allocator)) = (allocation, context.allocator().lock()) {
         // Only fails for an allocation that is not the allocator's, which this one is.
         let _ = allocator.free(allocation);
     }

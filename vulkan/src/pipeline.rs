@@ -2,10 +2,10 @@
 
 use crate::cache::PipelineCache;
 use crate::context::Inner;
-use crate::draw::{Blend, Compare, Cull, Draw, Topology};
+use crate::draw::{Blend, Compare, Cull, Draw, State, Topology};
 use crate::error::{Call, Error, Result};
 use crate::memory::Image;
-use crate::program::{Output, ProgramInner};
+use crate::program::{Output, Program, ProgramInner};
 use ash::vk;
 use loader::vbc::Primitive;
 use std::sync::Arc;
@@ -62,7 +62,12 @@ impl Pipeline {
         // SAFETY: the views are of the pass's formats and the draw's size.
         let framebuffer = unsafe { context.device.create_framebuffer(&info, None) };
         pipeline.framebuffer = framebuffer.call("vkCreateFramebuffer")?;
-        pipeline.raw = graphics_pipeline(program, draw, attachments, pipeline.pass, cache)?;
+        let pass = Target::Pass {
+            pass: pipeline.pass,
+            subpass: 0,
+            colors: color_count(&program.outputs),
+        };
+        pipeline.raw = graphics_pipeline(program, &draw.state(), &pass, cache)?;
         context.name(pipeline.raw, "draw");
         Ok(pipeline)
     }
@@ -177,8 +182,8 @@ fn render_pass(context: &Inner, attachments: &Attachments<'_>) -> Result<vk::Ren
     unsafe { context.device.create_render_pass(&info, None) }.call("vkCreateRenderPass")
 }
 
-fn topology(draw: &Draw) -> vk::PrimitiveTopology {
-    match draw.topology {
+fn topology(state: &State) -> vk::PrimitiveTopology {
+    match state.topology {
         Topology::Points => vk::PrimitiveTopology::POINT_LIST,
         Topology::Lines => vk::PrimitiveTopology::LINE_LIST,
         Topology::LineStrip => vk::PrimitiveTopology::LINE_STRIP,
@@ -272,7 +277,7 @@ fn primitive(topology: Topology) -> Primitive {
     }
 }
 
-fn check_topology(program: &ProgramInner, draw: &Draw) -> Result<()> {
+fn check_topology(program: &ProgramInner, draw: &State) -> Result<()> {
     let given = primitive(draw.topology);
     if let Some(wanted) = program.primitive.filter(|wanted| *wanted != given) {
         return Err(Error::Data(format!(
@@ -301,11 +306,85 @@ fn check_topology(program: &ProgramInner, draw: &Draw) -> Result<()> {
     }
 }
 
+/// What a pipeline of an engine's draws into.
+#[derive(Clone, Copy, Debug)]
+pub enum Target<'a> {
+    /// A subpass of a render pass, with so many colour attachments.
+    Pass {
+        /// The render pass.
+        pass: vk::RenderPass,
+        /// The subpass.
+        subpass: u32,
+        /// Its colour attachments.
+        colors: usize,
+    },
+    /// Dynamic rendering (Vulkan 1.3) into attachments of these formats.
+    Formats {
+        /// Colour attachments by location.
+        colors: &'a [vk::Format],
+        /// Depth attachment; `UNDEFINED` without.
+        depth: vk::Format,
+    },
+}
+
+/// A graphics pipeline for an engine's own targets; destroyed on drop. Viewport and scissor are dynamic. Vertex input
+/// has one binding per input that the code reads, in the order of [`Program::inputs`], tightly packed.
+///
+/// Pipelines can be created on several threads at once, with one cache.
+pub struct GraphicsPipeline {
+    raw: vk::Pipeline,
+    program: Program,
+}
+
+impl GraphicsPipeline {
+    /// Creates the pipeline.
+    ///
+    /// # Errors
+    /// [`Error::Data`] where state and shader do not go together, [`Error::Unsupported`] where the device lacks
+    /// dynamic rendering.
+    pub fn new(program: &Program, state: &State, target: &Target<'_>, cache: Option<&PipelineCache>) -> Result<Self> {
+        let dynamic = program.inner.context.features.dynamic_rendering;
+        if matches!(target, Target::Formats { .. }) && !dynamic {
+            return Err(Error::Unsupported("dynamic rendering".into()));
+        }
+        let raw = graphics_pipeline(&program.inner, state, target, cache)?;
+        Ok(Self {
+            raw,
+            program: program.clone(),
+        })
+    }
+
+    /// The pipeline, for binding.
+    pub fn raw(&self) -> vk::Pipeline {
+        self.raw
+    }
+
+    /// Its program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+}
+
+impl Drop for GraphicsPipeline {
+    fn drop(&mut self) {
+        // SAFETY: the engine has waited for the draws that use the pipeline, as with any object of Vulkan.
+        unsafe { self.program.inner.context.device.destroy_pipeline(self.raw, None) };
+    }
+}
+
+/// Colour attachments a program's outputs take: one past the highest location.
+fn color_count(outputs: &[Output]) -> usize {
+    outputs
+        .iter()
+        .map(|output| usize::from(output.location) + 1)
+        .max()
+        .unwrap_or(0)
+}
+
 fn graphics_pipeline(
     program: &ProgramInner,
-    draw: &Draw,
-    attachments: &Attachments<'_>,
-    pass: vk::RenderPass,
+    draw: &State,
+    target: &Target<'_>,
     cache: Option<&PipelineCache>,
 ) -> Result<vk::Pipeline> {
     check_topology(program, draw)?;
@@ -342,15 +421,15 @@ fn graphics_pipeline(
                 .depth_write_enable(depth.write)
                 .depth_compare_op(compare(depth.compare))
         });
-    let last = attachments
-        .targets
-        .iter()
-        .map(|(output, _)| output.location)
-        .max()
-        .unwrap_or(0);
-    let mut blends = vec![vk::PipelineColorBlendAttachmentState::default(); usize::from(last) + 1];
-    for (output, _) in attachments.targets {
-        blends[usize::from(output.location)] = blend(draw.blend, *output);
+    let colors = match target {
+        Target::Pass { colors, .. } => *colors,
+        Target::Formats { colors, .. } => colors.len(),
+    };
+    let mut blends = vec![vk::PipelineColorBlendAttachmentState::default(); colors];
+    for output in &program.outputs {
+        if let Some(place) = blends.get_mut(usize::from(output.location)) {
+            *place = blend(draw.blend, *output);
+        }
     }
     let blends = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
     let dynamic = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];
@@ -371,8 +450,17 @@ fn graphics_pipeline(
         .depth_stencil_state(&depth)
         .color_blend_state(&blends)
         .dynamic_state(&dynamic)
-        .layout(program.layouts.pipeline)
-        .render_pass(pass);
+        .layout(program.layouts.pipeline);
+    let mut rendering = vk::PipelineRenderingCreateInfo::default();
+    match target {
+        Target::Pass { pass, subpass, .. } => info = info.render_pass(*pass).subpass(*subpass),
+        Target::Formats { colors, depth } => {
+            rendering = rendering
+                .color_attachment_formats(colors)
+                .depth_attachment_format(*depth);
+            info = info.push_next(&mut rendering);
+        }
+    }
     if matches!(draw.topology, Topology::Patches(_)) {
         info = info.tessellation_state(&tessellation);
     }

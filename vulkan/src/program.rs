@@ -2,11 +2,12 @@
 
 use crate::context::{Context, Inner};
 use crate::error::{Call, Error, Result};
-use crate::layout::{self, Bound, Layouts};
+use crate::layout::{self, Bound, Layouts, TableLayout};
+use crate::tables::{TABLE_PUSH, Tables};
 use crate::texture::TexelFormat;
 use ash::vk;
 use loader::vbc::fit::{self, Fitted, Mode};
-use loader::vbc::{BaseType, FeatureNeed, Primitive, Stage, Tables, TexelType, Variable, Vbc};
+use loader::vbc::{BaseType, FeatureNeed, Primitive, Stage, TexelType, Variable, Vbc};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -39,8 +40,9 @@ pub struct Output {
 }
 
 /// One vertex input as the pipeline fetches it.
-#[derive(Clone, Debug)]
-pub(crate) struct Input {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// First location.
     pub location: u8,
     /// Format of each column or array element.
     pub format: vk::Format,
@@ -72,6 +74,8 @@ pub(crate) struct ProgramInner {
     pub outputs: Vec<Output>,
     pub uniform_size: u32,
     pub bindless: bool,
+    /// Whether set 0 is an engine's tables.
+    pub has_tables: bool,
     /// What primitives a draw must give, where it matters.
     pub primitive: Option<Primitive>,
     pub context: Arc<Inner>,
@@ -113,9 +117,31 @@ impl Program {
         }
     }
 
+    /// Fits a shader to an engine's tables: every program made so shares set 0 and the push constants with every
+    /// other, so both stay bound across pipelines. Set 1 is a dynamic uniform buffer.
+    ///
+    /// # Errors
+    /// As [`Program::judged`].
+    pub fn for_tables(context: &Context, vbc: &Vbc<'_>, tables: &Tables, judge: Judge<'_>) -> Result<Self> {
+        Self::fitted(&context.inner, vbc, &tables.mode(), Some(tables.layout()), judge)
+    }
+
     fn with(device: &Arc<Inner>, vbc: &Vbc<'_>, mode: &Mode, judge: Judge<'_>) -> Result<Self> {
-        let bindless = matches!(mode, Mode::Bindless);
-        check_features(device, vbc, bindless)?;
+        Self::fitted(device, vbc, mode, None, judge)
+    }
+
+    fn fitted(
+        device: &Arc<Inner>,
+        vbc: &Vbc<'_>,
+        mode: &Mode,
+        tables: Option<Arc<TableLayout>>,
+        judge: Judge<'_>,
+    ) -> Result<Self> {
+        check_features(
+            device,
+            vbc,
+            !matches!(mode, Mode::Lowered | Mode::Cut { declare: false, .. }),
+        )?;
         let stages = fit_stages(vbc, mode)?;
         for (stage, fitted) in &stages {
             let refused =
@@ -132,14 +158,20 @@ impl Program {
             .map(|(_, fitted)| fitted.push_constant_bytes)
             .max()
             .unwrap_or(0);
-        let push = push_range(&stages, push_bytes);
+        let push = if tables.is_some() {
+            Some(TABLE_PUSH)
+        } else {
+            push_range(&stages, push_bytes)
+        };
         layout::check_limits(&bound, push_bytes, &device.limits)?;
+        let bindless = matches!(mode, Mode::Bindless);
         if bindless {
             assign_slots(&mut bound, vbc);
         }
         let inputs = inputs(vbc, &stages, &device.limits)?;
         let outputs = outputs(vbc, &stages, &device.limits)?;
-        let layouts = Layouts::new(device, &bound, push, bindless)?;
+        let has_tables = tables.is_some();
+        let layouts = Layouts::new(device, &bound, push, bindless, tables)?;
         let mut inner = ProgramInner {
             stages: Vec::new(),
             bound,
@@ -149,6 +181,7 @@ impl Program {
             outputs,
             uniform_size: vbc.uniform().map_or(0, |uniform| uniform.size),
             bindless,
+            has_tables,
             primitive: loader::vbc::input_primitive(vbc),
             context: device.clone(),
         };
@@ -160,6 +193,16 @@ impl Program {
             device.name(module, &format!("{stage:?} stage"));
         }
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The pipeline layout, for an engine's own binding.
+    pub fn layout(&self) -> vk::PipelineLayout {
+        self.inner.layouts.pipeline
+    }
+
+    /// The vertex inputs the code reads, by ascending location: a pipeline's vertex bindings in this order.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inner.inputs
     }
 
     /// The fragment outputs by ascending location.
@@ -239,7 +282,7 @@ fn assign_slots(bound: &mut BTreeMap<(u32, u32), Bound>, vbc: &Vbc<'_>) {
     for ((_, binding), entry) in bound.iter_mut().filter(|((set, _), _)| *set == 0) {
         let slots = vbc
             .bindings()
-            .filter(|b| Tables::index_of(b.base) == Some(*binding as usize))
+            .filter(|b| loader::vbc::Tables::index_of(b.base) == Some(*binding as usize))
             .map(|b| b.slot);
         entry.slots = slots.collect();
         entry.slots.sort_unstable();

@@ -147,6 +147,13 @@ pub(crate) enum SlotResource {
 /// A sampler; destroyed on drop.
 pub(crate) struct Sampler(vk::Sampler, Arc<Inner>);
 
+impl Sampler {
+    /// The sampler.
+    pub fn raw(&self) -> vk::Sampler {
+        self.0
+    }
+}
+
 impl Drop for Sampler {
     fn drop(&mut self) {
         // SAFETY: the owner waits for the device first.
@@ -449,7 +456,7 @@ fn filled_buffer(
     Ok(buffer)
 }
 
-fn create_sampler(context: &Arc<Inner>, desc: SamplerDesc) -> Result<Sampler> {
+pub(crate) fn create_sampler(context: &Arc<Inner>, desc: SamplerDesc) -> Result<Sampler> {
     let filter = if desc.linear {
         vk::Filter::LINEAR
     } else {

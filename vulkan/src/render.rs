@@ -89,6 +89,11 @@ fn lap(clock: &mut Instant) -> Duration {
 }
 
 fn check(program: &ProgramInner, draw: &Draw) -> Result<()> {
+    if program.has_tables {
+        return Err(Error::Data(
+            "a program for an engine's tables draws with these tables".into(),
+        ));
+    }
     let limits = &program.context.limits;
     let [width, height] = draw.size;
     let most = limits

@@ -22,7 +22,13 @@ pub enum Mode {
     /// Full tables. Only what the compiler forgot to declare is added: the capabilities of indexing arrays.
     Bindless,
     /// Tables of at most these many entries, still indexed through push constants.
-    Cut(Tables),
+    Cut {
+        /// Most entries of each table.
+        tables: Tables,
+        /// Declares the capabilities of indexing arrays. Without them the code is as the compiler leaves it, which
+        /// drivers that lack the features but index all the same take without complaint (lavapipe does, measured).
+        declare: bool,
+    },
     /// Set 0, binding = slot: one ordinary descriptor per slot in use, and no push constants.
     Lowered,
 }
@@ -81,8 +87,10 @@ pub fn fit(words: &[u32], mode: &Mode) -> Result<Fitted> {
     let tables = tables(&module)?;
     match mode {
         Mode::Bindless => declare_indexing(&mut module, &tables),
-        Mode::Cut(most) => {
-            declare_indexing(&mut module, &tables);
+        Mode::Cut { tables: most, declare } => {
+            if *declare {
+                declare_indexing(&mut module, &tables);
+            }
             cut(&mut module, &tables, most)?;
         }
         Mode::Lowered => slots = lower(&mut module, &tables)?,
