@@ -1,0 +1,221 @@
+//! CPU time of drawing 1,000 objects with 64 textures: indices pushed into tables that are bound once, beside binding
+//! a descriptor set for each object. And what the pipeline cache on disk saves.
+//!
+//! `cargo bench --bench engine`; both ways run in turn, the medians and their ratio are printed.
+#![allow(missing_docs)]
+
+#[path = "../tests/common/canvas.rs"]
+mod canvas;
+
+use ash::vk;
+use canvas::{Canvas, FORMAT};
+use std::time::{Duration, Instant};
+use vulkan::{
+    BindMode, Binder, Context, Dim, Draw, GraphicsPipeline, Options, PipelineCache, Program, SamplerDesc,
+    TableResource, Tables, Target, TexelFormat, Texels, Texture,
+};
+
+const SHADER: &[u8] = include_bytes!("../tests/data/vbc/two_samplers.vbc");
+const OBJECTS: usize = 1000;
+const TEXTURES: usize = 64;
+const ROUNDS: usize = 101;
+const FORMATS: Target<'static> = Target::Formats {
+    colors: &[FORMAT],
+    depth: vk::Format::UNDEFINED,
+};
+
+fn main() {
+    let context = match Context::new(&Options::default()) {
+        Ok(context) => context,
+        Err(error) => return println!("skipped: {error}"),
+    };
+    println!("device: {}", context.info().name);
+    tables_beside_sets(&context);
+    cache_on_disk(&context);
+}
+
+fn textures(context: &Context) -> Vec<Texture> {
+    let texels = |index: usize| Texels {
+        dim: Dim::D2,
+        format: TexelFormat::RGBA8,
+        extent: [1, 1, 1],
+        layers: 1,
+        bytes: vec![index as u8; 4],
+    };
+    let upload = |index| Texture::upload(context, &texels(index), SamplerDesc::default()).unwrap();
+    (0..TEXTURES)
+        .map(|index| pollster::block_on(upload(index)).unwrap())
+        .collect()
+}
+
+fn tables_beside_sets(context: &Context) {
+    let device = context.device();
+    let canvas = Canvas::new(context, 16, &[0; 24]);
+    let textures = textures(context);
+    let vbc = loader::vbc::read(SHADER).unwrap();
+    let state = Draw::default().state();
+
+    let mut tables = Tables::new(context).unwrap();
+    let handles: Vec<_> = textures
+        .iter()
+        .map(|texture| tables.insert(texture.resource()).unwrap())
+        .collect();
+    let program = Program::for_tables(context, &vbc, &tables, &|_| Ok(())).unwrap();
+    let pipeline = GraphicsPipeline::new(&program, &state, &FORMATS, None).unwrap();
+    let mut order: Vec<usize> = (0..OBJECTS).map(|object| object % TEXTURES).collect();
+    order.sort_by_key(|texture| handles[*texture].page());
+
+    let lowered = Program::new(context, &vbc, BindMode::Lowered).unwrap();
+    let lowered_pipeline = GraphicsPipeline::new(&lowered, &state, &FORMATS, None).unwrap();
+    let sets = Sets::new(context, &textures);
+
+    let (mut by_tables, mut by_sets) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        by_tables.push(time(&canvas, |commands| {
+            let mut binder = Binder::default();
+            // SAFETY: the command buffer is recording.
+            unsafe {
+                device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline.raw());
+                for texture in &order {
+                    let handle = handles[*texture];
+                    binder
+                        .bind(commands, &program, &tables, &[(0, handle), (5, handle)])
+                        .unwrap();
+                    device.cmd_draw(commands, 3, 1, 0, 0);
+                }
+            }
+        }));
+        by_sets.push(time(&canvas, |commands| {
+            let (point, layout) = (vk::PipelineBindPoint::GRAPHICS, lowered.layout());
+            // SAFETY: the command buffer is recording; the sets are of the program's layout.
+            unsafe {
+                device.cmd_bind_pipeline(commands, point, lowered_pipeline.raw());
+                for texture in &order {
+                    device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[sets.sets[*texture]], &[]);
+                    device.cmd_draw(commands, 3, 1, 0, 0);
+                }
+            }
+        }));
+    }
+    for (what, part) in [("recording", 0), ("recording and running", 1)] {
+        let per_draw =
+            |times: &[[Duration; 2]]| median(times.iter().map(|t| t[part])).as_secs_f64() / OBJECTS as f64 * 1e9;
+        let (tables, sets) = (per_draw(&by_tables), per_draw(&by_sets));
+        println!(
+            "{what}: tables {tables:.0} ns a draw, a set per object {sets:.0} ns, ratio {:.2}",
+            tables / sets
+        );
+    }
+}
+
+/// Time of recording the frame's draws, and of the whole frame until the device was through.
+fn time(canvas: &Canvas, record: impl FnOnce(vk::CommandBuffer)) -> [Duration; 2] {
+    let start = Instant::now();
+    let mut recorded = Duration::ZERO;
+    canvas.frame(|commands| {
+        let start = Instant::now();
+        record(commands);
+        recorded = start.elapsed();
+    });
+    [recorded, start.elapsed()]
+}
+
+fn median(times: impl Iterator<Item = Duration>) -> Duration {
+    let mut times: Vec<_> = times.collect();
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// A descriptor set per texture, as an engine without tables has them.
+struct Sets {
+    sets: Vec<vk::DescriptorSet>,
+    pool: vk::DescriptorPool,
+    layout: vk::DescriptorSetLayout,
+    context: Context,
+}
+
+impl Sets {
+    fn new(context: &Context, textures: &[Texture]) -> Self {
+        let device = context.device();
+        let kind = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+        let binding = |binding| {
+            vk::DescriptorSetLayoutBinding::default()
+                .binding(binding)
+                .descriptor_type(kind)
+                .descriptor_count(1)
+                .stage_flags(vk::ShaderStageFlags::FRAGMENT)
+        };
+        let bindings = [binding(0), binding(5)];
+        let count = textures.len() as u32;
+        let sizes = [vk::DescriptorPoolSize {
+            ty: kind,
+            descriptor_count: 2 * count,
+        }];
+        // SAFETY: plain creations; the layout is defined as the lowered program's set 0 is.
+        unsafe {
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            let layout = device.create_descriptor_set_layout(&info, None).unwrap();
+            let info = vk::DescriptorPoolCreateInfo::default()
+                .max_sets(count)
+                .pool_sizes(&sizes);
+            let pool = device.create_descriptor_pool(&info, None).unwrap();
+            let layouts = vec![layout; textures.len()];
+            let info = vk::DescriptorSetAllocateInfo::default()
+                .descriptor_pool(pool)
+                .set_layouts(&layouts);
+            let sets = device.allocate_descriptor_sets(&info).unwrap();
+            for (set, texture) in sets.iter().zip(textures) {
+                let TableResource::Texture(image_view, sampler) = texture.resource() else {
+                    unreachable!()
+                };
+                let image_layout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
+                let info = [vk::DescriptorImageInfo {
+                    sampler,
+                    image_view,
+                    image_layout,
+                }];
+                for binding in [0, 5] {
+                    let write = vk::WriteDescriptorSet::default().dst_set(*set).dst_binding(binding);
+                    device.update_descriptor_sets(&[write.descriptor_type(kind).image_info(&info)], &[]);
+                }
+            }
+            Self {
+                sets,
+                pool,
+                layout,
+                context: context.clone(),
+            }
+        }
+    }
+}
+
+impl Drop for Sets {
+    fn drop(&mut self) {
+        // SAFETY: every frame was waited for.
+        unsafe {
+            self.context.device().destroy_descriptor_pool(self.pool, None);
+            self.context.device().destroy_descriptor_set_layout(self.layout, None);
+        }
+    }
+}
+
+/// Creating a pipeline without and with what an earlier run kept on disk.
+fn cache_on_disk(context: &Context) {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = include_bytes!("../tests/data/vbc/uniform_members.vbc");
+    let vbc = loader::vbc::read(bytes).unwrap();
+    let program = Program::new(context, &vbc, BindMode::Auto).unwrap();
+    let state = Draw::default().state();
+    let create = |cache: &PipelineCache| {
+        let start = Instant::now();
+        GraphicsPipeline::new(&program, &state, &FORMATS, Some(cache)).unwrap();
+        start.elapsed()
+    };
+    let cold = median((0..31).map(|_| create(&PipelineCache::in_memory(context).unwrap())));
+    let first = PipelineCache::open(context, folder.path()).unwrap();
+    create(&first);
+    first.save().unwrap();
+    let warm = median((0..31).map(|_| create(&PipelineCache::open(context, folder.path()).unwrap())));
+    let ratio = warm.as_secs_f64() / cold.as_secs_f64();
+    println!("pipeline: without cache {cold:.1?}, with the cache of an earlier run {warm:.1?}, ratio {ratio:.2}");
+}
