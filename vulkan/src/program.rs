@@ -168,6 +168,7 @@ impl Program {
         if bindless {
             assign_slots(&mut bound, vbc);
         }
+        check_locations(&stages, &device.limits)?;
         let inputs = inputs(vbc, &stages, &device.limits)?;
         let outputs = outputs(vbc, &stages, &device.limits)?;
         let has_tables = tables.is_some();
@@ -330,6 +331,66 @@ pub(crate) fn locations(words: &[u32], storage: u32) -> BTreeSet<u32> {
         }
     }
     found
+}
+
+/// Components that stages hand each other: by type, and by the highest location (four a location, four for the
+/// position).
+fn check_locations(stages: &[(vk::ShaderStageFlags, Fitted)], limits: &vk::PhysicalDeviceLimits) -> Result<()> {
+    const INPUT: u32 = 1;
+    const OUTPUT: u32 = 3;
+    let per_vertex = [
+        (vk::ShaderStageFlags::TESSELLATION_CONTROL, INPUT),
+        (vk::ShaderStageFlags::TESSELLATION_CONTROL, OUTPUT),
+        (vk::ShaderStageFlags::TESSELLATION_EVALUATION, INPUT),
+        (vk::ShaderStageFlags::GEOMETRY, INPUT),
+    ];
+    let over = |stage: vk::ShaderStageFlags, class: u32, limit: u32| {
+        let words = words_of(stages, stage);
+        let highest = locations(words, class).into_iter().max();
+        let by_location = highest.map_or(0, |highest| (u64::from(highest) + 1) * 4 + 4);
+        let by_type = loader::spirv::block::components(words, class, per_vertex.contains(&(stage, class)));
+        let used = by_location.max(by_type.into());
+        let message = format!("{stage:?} passes {used} components, the device {limit}");
+        if used > u64::from(limit) {
+            Err(Error::Unsupported(message))
+        } else {
+            Ok(())
+        }
+    };
+    over(
+        vk::ShaderStageFlags::VERTEX,
+        OUTPUT,
+        limits.max_vertex_output_components,
+    )?;
+    let control = vk::ShaderStageFlags::TESSELLATION_CONTROL;
+    over(
+        control,
+        INPUT,
+        limits.max_tessellation_control_per_vertex_input_components,
+    )?;
+    over(
+        control,
+        OUTPUT,
+        limits.max_tessellation_control_per_vertex_output_components,
+    )?;
+    let evaluation = vk::ShaderStageFlags::TESSELLATION_EVALUATION;
+    over(evaluation, INPUT, limits.max_tessellation_evaluation_input_components)?;
+    over(evaluation, OUTPUT, limits.max_tessellation_evaluation_output_components)?;
+    over(
+        vk::ShaderStageFlags::GEOMETRY,
+        INPUT,
+        limits.max_geometry_input_components,
+    )?;
+    over(
+        vk::ShaderStageFlags::GEOMETRY,
+        OUTPUT,
+        limits.max_geometry_output_components,
+    )?;
+    over(
+        vk::ShaderStageFlags::FRAGMENT,
+        INPUT,
+        limits.max_fragment_input_components,
+    )
 }
 
 fn words_of(stages: &[(vk::ShaderStageFlags, Fitted)], stage: vk::ShaderStageFlags) -> &[u32] {

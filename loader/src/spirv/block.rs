@@ -97,7 +97,42 @@ pub fn fields(words: &[u32], set: u32, binding: u32) -> Option<Vec<Field>> {
     None
 }
 
+/// Scalar components of all variables in a storage class, built-in blocks included; saturating. `per_vertex` takes one
+/// vertex's share of variables that lie in an array over a primitive's vertices.
+pub fn components(words: &[u32], class: u32, per_vertex: bool) -> u32 {
+    let types = Types::of(words);
+    let of_variable = |(pointer, _): &(u32, u32)| -> u32 {
+        let (Some((op::TYPE_POINTER, [found, ..])), Some(pointee)) =
+            (types.defined.get(pointer), types.pointee(*pointer))
+        else {
+            return 0;
+        };
+        let one = match types.defined.get(&pointee) {
+            Some((op::TYPE_ARRAY, [element, ..])) if per_vertex => *element,
+            _ => pointee,
+        };
+        if *found == class { types.components(one, 0) } else { 0 }
+    };
+    types.variables.iter().map(of_variable).fold(0, u32::saturating_add)
+}
+
 impl<'a> Types<'a> {
+    /// Scalars in a type; an array of no known length counts as endless.
+    fn components(&self, id: u32, depth: u32) -> u32 {
+        if depth >= MAX_DEPTH {
+            return u32::MAX;
+        }
+        let of = |id: &u32| self.components(*id, depth + 1);
+        match self.defined.get(&id) {
+            Some((op::TYPE_VECTOR | op::TYPE_MATRIX, [element, count])) => of(element).saturating_mul(*count),
+            Some((op::TYPE_ARRAY, [element, length])) => {
+                of(element).saturating_mul(self.constant(*length).unwrap_or(u32::MAX))
+            }
+            Some((op::TYPE_STRUCT, members)) => members.iter().map(of).fold(0, u32::saturating_add),
+            _ => 1,
+        }
+    }
+
     fn of(words: &'a [u32]) -> Self {
         let mut types = Self::default();
         for instruction in instructions(words).flatten() {

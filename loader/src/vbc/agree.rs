@@ -21,6 +21,16 @@ pub(super) fn check(file: &Vbc, stage: Stage, code: Code, report: &mut Report) {
             return report.push(Severity::Error, "spirv-malformed", stage, message, Some(offset));
         }
     };
+    if let Some(schema) = code.word(4).filter(|schema| *schema != 0) {
+        let message = format!("the header's schema word is {schema:#x}, it must be 0");
+        report.push(
+            Severity::Error,
+            "spirv-malformed",
+            stage,
+            message,
+            Some(code.offset() + 16),
+        );
+    }
     let bindings = file.bindings().take(MAX_BINDINGS).collect();
     let mut checks = Checks {
         file,

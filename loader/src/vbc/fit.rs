@@ -83,6 +83,7 @@ const MAX_STEPS: u32 = 64;
 /// cannot be told ([`Mode::Lowered`] only).
 pub fn fit(words: &[u32], mode: &Mode) -> Result<Fitted> {
     let mut module = Module::parse(words)?;
+    check_image_writes(&module)?;
     let mut slots = BTreeMap::new();
     let tables = tables(&module)?;
     match mode {
@@ -102,6 +103,35 @@ pub fn fit(words: &[u32], mode: &Mode) -> Result<Fitted> {
         resources,
         push_constant_bytes,
     })
+}
+
+/// A write to a storage image gives at least the components of its format: Vulkan demands it, drivers trust it, and
+/// spirv-val does not look.
+fn check_image_writes(module: &Module) -> Result<()> {
+    const IMAGE_WRITE: u16 = 99;
+    const VECTOR: u16 = 23;
+    let type_of = |id: u32| module.definition(id)?.get(1).copied();
+    for (at, words) in module
+        .body
+        .iter()
+        .enumerate()
+        .filter(|(_, words)| opcode(words) == IMAGE_WRITE)
+    {
+        let &[_, image, _, texel, ..] = words.as_slice() else {
+            continue;
+        };
+        let format = type_of(image)
+            .and_then(|id| module.operands::<8>(id, op::TYPE_IMAGE))
+            .map(|image| image[7]);
+        let wanted = format.and_then(super::image::components);
+        let vector = type_of(texel).and_then(|id| module.operands::<3>(id, VECTOR));
+        let have = vector.map_or(1, |&[_, _, rows]| rows);
+        if let Some(wanted) = wanted.filter(|wanted| have < u32::from(*wanted)) {
+            let message = format!("a texel of {have} components is written to an image of {wanted}");
+            return Err(Error::new(crate::ErrorKind::Invalid, "spirv", message).within(format!("instruction {at}")));
+        }
+    }
+    Ok(())
 }
 
 /// What a stage uses.
@@ -471,8 +501,8 @@ fn lower(module: &mut Module, tables: &[Table]) -> Result<BTreeMap<u32, u8>> {
     if !tables.is_empty() {
         module.remove_dead();
         remove_unused_block(module);
-        remove_capabilities(module);
     }
+    remove_capabilities(module);
     Ok(slots.iter().map(|(slot, (_, variable))| (*variable, *slot)).collect())
 }
 
@@ -591,10 +621,13 @@ fn resources(module: &Module, slots: &BTreeMap<u32, u8>) -> Result<Vec<Resource>
 
 /// The descriptor type behind a variable's element type and storage class.
 fn kind(module: &Module, element: u32, class: u32) -> Option<DescriptorKind> {
+    const BLOCK: u32 = 2;
     const BUFFER_BLOCK: u32 = 3;
     const DIM_BUFFER: u32 = 5;
     const DIM_SUBPASS: u32 = 6;
     let words = module.definition(element)?;
+    // lavapipe dies on a buffer whose struct is no block; spirv-val lets it pass.
+    let is_block = module.decoration(element, BLOCK).is_some();
     match (opcode(words), class) {
         (op::TYPE_SAMPLED_IMAGE, class::UNIFORM_CONSTANT) => Some(DescriptorKind::CombinedImageSampler),
         (op::TYPE_IMAGE, class::UNIFORM_CONSTANT) => match (words.get(3)?, words.get(7)?) {
@@ -604,11 +637,11 @@ fn kind(module: &Module, element: u32, class: u32) -> Option<DescriptorKind> {
             (_, 2) => Some(DescriptorKind::StorageImage),
             _ => None,
         },
-        (op::TYPE_STRUCT, class::STORAGE_BUFFER) => Some(DescriptorKind::StorageBuffer),
+        (op::TYPE_STRUCT, class::STORAGE_BUFFER) if is_block => Some(DescriptorKind::StorageBuffer),
         (op::TYPE_STRUCT, class::UNIFORM) if module.decoration(element, BUFFER_BLOCK).is_some() => {
             Some(DescriptorKind::StorageBuffer)
         }
-        (op::TYPE_STRUCT, class::UNIFORM) => Some(DescriptorKind::UniformBuffer),
+        (op::TYPE_STRUCT, class::UNIFORM) if is_block => Some(DescriptorKind::UniformBuffer),
         _ => None,
     }
 }

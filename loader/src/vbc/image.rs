@@ -46,6 +46,11 @@ impl Image {
     }
 }
 
+/// Components of an image format that the compiler knows.
+pub(super) fn components(format: u32) -> Option<u8> {
+    FORMATS.iter().find(|row| row.0 == format).map(|row| row.3)
+}
+
 /// SPIR-V image formats of every legal texel: number, type, bytes of a component, components.
 const FORMATS: [(u32, TexelType, u8, u8); 21] = [
     (1, TexelType::FLOAT, 4, 4),
