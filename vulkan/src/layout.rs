@@ -40,7 +40,8 @@ pub(crate) fn merge(stages: &[(vk::ShaderStageFlags, Vec<Resource>)]) -> Result<
                 stages: vk::ShaderStageFlags::empty(),
                 slots: Vec::new(),
             });
-            if bound.resource.kind != resource.kind {
+            let other_image = resource.slot.is_some() && bound.resource.image != resource.image;
+            if bound.resource.kind != resource.kind || other_image {
                 let (set, binding) = place;
                 return Err(Error::Data(format!(
                     "set {set} binding {binding} is of two kinds in two stages"

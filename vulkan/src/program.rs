@@ -7,7 +7,7 @@ use crate::tables::{TABLE_PUSH, Tables};
 use crate::texture::TexelFormat;
 use ash::vk;
 use loader::vbc::fit::{self, Fitted, Mode};
-use loader::vbc::{BaseType, FeatureNeed, Primitive, Stage, TexelType, Variable, Vbc};
+use loader::vbc::{BaseType, DescriptorKind, FeatureNeed, Primitive, Shape, Stage, TexelType, Variable, Vbc};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -168,6 +168,7 @@ impl Program {
         if bindless {
             assign_slots(&mut bound, vbc);
         }
+        check_slots(&bound, vbc)?;
         check_locations(&stages, &device.limits)?;
         let inputs = inputs(vbc, &stages, &device.limits)?;
         let outputs = outputs(vbc, &stages, &device.limits)?;
@@ -331,6 +332,32 @@ pub(crate) fn locations(words: &[u32], storage: u32) -> BTreeSet<u32> {
         }
     }
     found
+}
+
+/// Whether each slot's descriptor is what the reflection says of that slot. (The validator looks at tables, where
+/// slots of one type cannot be told apart; lowered code tells them.)
+fn check_slots(bound: &BTreeMap<(u32, u32), Bound>, vbc: &Vbc<'_>) -> Result<()> {
+    for resource in bound.values().map(|bound| bound.resource) {
+        let Some(slot) = resource.slot else { continue };
+        let reflected = vbc.bindings().find(|binding| binding.slot == slot);
+        let kind = reflected.and_then(|binding| loader::vbc::Tables::index_of(binding.base));
+        let shape = reflected.map(|binding| binding.shape);
+        let agrees = kind.is_some_and(|table| DescriptorKind::TABLES[table] == resource.kind)
+            && match (shape, resource.image) {
+                (Some(Shape::Texel { rank, texel, .. }), Some((in_code, class))) => {
+                    let normalised = texel == TexelType::UNORM || texel == TexelType::SNORM;
+                    rank == in_code && class == if normalised { TexelType::FLOAT } else { texel }
+                }
+                (Some(Shape::Buffer { .. }), None) => true,
+                _ => false,
+            };
+        if !agrees {
+            let kind = resource.kind.name();
+            let message = format!("slot {slot} is a {kind} in the code and something else in the reflection");
+            return Err(loader::Error::new(loader::ErrorKind::Invalid, "vbc", message).into());
+        }
+    }
+    Ok(())
 }
 
 /// Components that stages hand each other: by type, and by the highest location (four a location, four for the

@@ -367,6 +367,7 @@ fn bounds(sizes: &Sizes) -> BTreeMap<(u32, u32), Bound> {
             slot: None,
             count: count.into(),
             kind,
+            image: None,
         };
         (
             (0, binding),

@@ -11,7 +11,7 @@
 
 use super::module::{class, decoration};
 use super::requirements::DescriptorKind;
-use super::types::Tables;
+use super::types::{Tables, TexelRank, TexelType};
 use crate::spirv::transform::{Module, build, id_operands, op, opcode, seal};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -57,6 +57,9 @@ pub struct Resource {
     pub count: u32,
     /// What they are.
     pub kind: DescriptorKind,
+    /// Shape and numeric class (float, int or uint) of images and texel buffers; `None` for buffers, and where the
+    /// shape is none that VBC has (subpass inputs).
+    pub image: Option<(TexelRank, TexelType)>,
 }
 
 /// What a stage uses before fitting.
@@ -603,6 +606,7 @@ fn resources(module: &Module, slots: &BTreeMap<u32, u8>) -> Result<Vec<Resource>
         let count = array.map_or(Some(1), |&[_, _, length]| module.constant(length));
         let element = array.map(|&[_, element, _]| element).or(pointee);
         let kind = element.and_then(|element| kind(module, element, class));
+        let image = element.and_then(|element| image(module, element));
         let (Some(kind), Some(count)) = (kind, count) else {
             let message = format!("variable %{variable} (set {set}, binding {binding}) is no resource that VBC has");
             return Err(Error::unsupported("spirv", message));
@@ -613,10 +617,26 @@ fn resources(module: &Module, slots: &BTreeMap<u32, u8>) -> Result<Vec<Resource>
             slot: slots.get(&variable).copied(),
             count,
             kind,
+            image,
         });
     }
     resources.sort_unstable_by_key(|resource| (resource.set, resource.binding));
     Ok(resources)
+}
+
+/// Shape and numeric class of an image type, or of the image in a combined sampler.
+fn image(module: &Module, element: u32) -> Option<(TexelRank, TexelType)> {
+    const INT: u16 = 21;
+    let image = module
+        .operands(element, op::TYPE_SAMPLED_IMAGE)
+        .map_or(element, |&[_, image]| image);
+    let &[_, sampled, dim, _, arrayed, multisampled] = module.operands(image, op::TYPE_IMAGE)?;
+    let texel = match module.operands(sampled, INT) {
+        Some(&[_, _, 0]) => TexelType::UINT,
+        Some(_) => TexelType::INT,
+        None => TexelType::FLOAT,
+    };
+    Some((super::image::rank(dim, arrayed, multisampled)?, texel))
 }
 
 /// The descriptor type behind a variable's element type and storage class.

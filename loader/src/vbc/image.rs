@@ -27,22 +27,27 @@ pub(super) struct Image {
 impl Image {
     /// The texel rank with these dimensions.
     pub fn rank(&self) -> Option<TexelRank> {
-        match (self.dim, self.arrayed, self.multisampled) {
-            (0, 0, 0) => Some(TexelRank::D1),
-            (1, 0, 0) => Some(TexelRank::D2),
-            (2, 0, 0) => Some(TexelRank::D3),
-            (0, 1, 0) => Some(TexelRank::D1_ARRAY),
-            (1, 1, 0) => Some(TexelRank::D2_ARRAY),
-            (3, 0, 0) => Some(TexelRank::CUBE),
-            (5, 0, 0) => Some(TexelRank::BUFFER),
-            _ => None,
-        }
+        rank(self.dim, self.arrayed, self.multisampled)
     }
 
     /// Texel type, bytes of a component and components of its format, where it has one that the compiler knows.
     pub fn format(&self) -> Option<(TexelType, u8, u8)> {
         let row = FORMATS.iter().find(|row| row.0 == self.format)?;
         Some((row.1, row.2, row.3))
+    }
+}
+
+/// The texel rank of an image type's dimensions.
+pub(super) fn rank(dim: u32, arrayed: u32, multisampled: u32) -> Option<TexelRank> {
+    match (dim, arrayed, multisampled) {
+        (0, 0, 0) => Some(TexelRank::D1),
+        (1, 0, 0) => Some(TexelRank::D2),
+        (2, 0, 0) => Some(TexelRank::D3),
+        (0, 1, 0) => Some(TexelRank::D1_ARRAY),
+        (1, 1, 0) => Some(TexelRank::D2_ARRAY),
+        (3, 0, 0) => Some(TexelRank::CUBE),
+        (5, 0, 0) => Some(TexelRank::BUFFER),
+        _ => None,
     }
 }
 
