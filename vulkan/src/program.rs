@@ -6,6 +6,7 @@ use crate::layout::{self, Bound, Layouts, TableLayout};
 use crate::tables::{TABLE_PUSH, Tables};
 use crate::texture::TexelFormat;
 use ash::vk;
+use loader::spirv::{class, decoration, op};
 use loader::vbc::fit::{self, Fitted, Mode};
 use loader::vbc::{BaseType, DescriptorKind, FeatureNeed, Primitive, Shape, Stage, TexelType, Variable, Vbc};
 use std::collections::{BTreeMap, BTreeSet};
@@ -317,17 +318,14 @@ fn check_features(device: &Inner, vbc: &Vbc<'_>, bindless: bool) -> Result<()> {
 
 /// Locations that variables of a storage class carry in a module.
 pub(crate) fn locations(words: &[u32], storage: u32) -> BTreeSet<u32> {
-    const OP_DECORATE: u16 = 71;
-    const OP_VARIABLE: u16 = 59;
-    const LOCATION: u32 = 30;
     let mut located = BTreeMap::new();
     let mut found = BTreeSet::new();
     for instruction in loader::spirv::instructions(words).flatten() {
         match (instruction.opcode, instruction.operands()) {
-            (OP_DECORATE, [id, LOCATION, location]) => {
+            (op::DECORATE, [id, decoration::LOCATION, location]) => {
                 located.insert(*id, *location);
             }
-            (OP_VARIABLE, [_, id, class, ..]) if *class == storage => found.extend(located.get(id)),
+            (op::VARIABLE, [_, id, class, ..]) if *class == storage => found.extend(located.get(id)),
             _ => {}
         }
     }
@@ -363,19 +361,17 @@ fn check_slots(bound: &BTreeMap<(u32, u32), Bound>, vbc: &Vbc<'_>) -> Result<()>
 /// Components that stages hand each other: by type, and by the highest location (four a location, four for the
 /// position).
 fn check_locations(stages: &[(vk::ShaderStageFlags, Fitted)], limits: &vk::PhysicalDeviceLimits) -> Result<()> {
-    const INPUT: u32 = 1;
-    const OUTPUT: u32 = 3;
     let per_vertex = [
-        (vk::ShaderStageFlags::TESSELLATION_CONTROL, INPUT),
-        (vk::ShaderStageFlags::TESSELLATION_CONTROL, OUTPUT),
-        (vk::ShaderStageFlags::TESSELLATION_EVALUATION, INPUT),
-        (vk::ShaderStageFlags::GEOMETRY, INPUT),
+        (vk::ShaderStageFlags::TESSELLATION_CONTROL, class::INPUT),
+        (vk::ShaderStageFlags::TESSELLATION_CONTROL, class::OUTPUT),
+        (vk::ShaderStageFlags::TESSELLATION_EVALUATION, class::INPUT),
+        (vk::ShaderStageFlags::GEOMETRY, class::INPUT),
     ];
-    let over = |stage: vk::ShaderStageFlags, class: u32, limit: u32| {
+    let over = |stage: vk::ShaderStageFlags, storage: u32, limit: u32| {
         let words = words_of(stages, stage);
-        let highest = locations(words, class).into_iter().max();
+        let highest = locations(words, storage).into_iter().max();
         let by_location = highest.map_or(0, |highest| (u64::from(highest) + 1) * 4 + 4);
-        let by_type = loader::spirv::block::components(words, class, per_vertex.contains(&(stage, class)));
+        let by_type = loader::spirv::block::components(words, storage, per_vertex.contains(&(stage, storage)));
         let used = by_location.max(by_type.into());
         let message = format!("{stage:?} passes {used} components, the device {limit}");
         if used > u64::from(limit) {
@@ -386,36 +382,44 @@ fn check_locations(stages: &[(vk::ShaderStageFlags, Fitted)], limits: &vk::Physi
     };
     over(
         vk::ShaderStageFlags::VERTEX,
-        OUTPUT,
+        class::OUTPUT,
         limits.max_vertex_output_components,
     )?;
     let control = vk::ShaderStageFlags::TESSELLATION_CONTROL;
     over(
         control,
-        INPUT,
+        class::INPUT,
         limits.max_tessellation_control_per_vertex_input_components,
     )?;
     over(
         control,
-        OUTPUT,
+        class::OUTPUT,
         limits.max_tessellation_control_per_vertex_output_components,
     )?;
     let evaluation = vk::ShaderStageFlags::TESSELLATION_EVALUATION;
-    over(evaluation, INPUT, limits.max_tessellation_evaluation_input_components)?;
-    over(evaluation, OUTPUT, limits.max_tessellation_evaluation_output_components)?;
+    over(
+        evaluation,
+        class::INPUT,
+        limits.max_tessellation_evaluation_input_components,
+    )?;
+    over(
+        evaluation,
+        class::OUTPUT,
+        limits.max_tessellation_evaluation_output_components,
+    )?;
     over(
         vk::ShaderStageFlags::GEOMETRY,
-        INPUT,
+        class::INPUT,
         limits.max_geometry_input_components,
     )?;
     over(
         vk::ShaderStageFlags::GEOMETRY,
-        OUTPUT,
+        class::OUTPUT,
         limits.max_geometry_output_components,
     )?;
     over(
         vk::ShaderStageFlags::FRAGMENT,
-        INPUT,
+        class::INPUT,
         limits.max_fragment_input_components,
     )
 }
@@ -433,8 +437,7 @@ fn inputs(
     stages: &[(vk::ShaderStageFlags, Fitted)],
     limits: &vk::PhysicalDeviceLimits,
 ) -> Result<Vec<Input>> {
-    const INPUT: u32 = 1;
-    let read = locations(words_of(stages, vk::ShaderStageFlags::VERTEX), INPUT);
+    let read = locations(words_of(stages, vk::ShaderStageFlags::VERTEX), class::INPUT);
     let mut inputs = Vec::new();
     for variable in vbc
         .inputs()
@@ -500,8 +503,7 @@ fn outputs(
     stages: &[(vk::ShaderStageFlags, Fitted)],
     limits: &vk::PhysicalDeviceLimits,
 ) -> Result<Vec<Output>> {
-    const OUTPUT: u32 = 3;
-    let written = locations(words_of(stages, vk::ShaderStageFlags::FRAGMENT), OUTPUT);
+    let written = locations(words_of(stages, vk::ShaderStageFlags::FRAGMENT), class::OUTPUT);
     let mut outputs = Vec::new();
     for variable in vbc.outputs() {
         let class = match variable.base {

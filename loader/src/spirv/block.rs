@@ -1,32 +1,7 @@
 //! The members of a block's struct as the code declares them: where each number lies and what it is.
 
-use super::instructions;
+use super::{decoration, instructions, op};
 use std::collections::HashMap;
-
-/// Opcodes this module looks at.
-mod op {
-    pub const TYPE_INT: u16 = 21;
-    pub const TYPE_FLOAT: u16 = 22;
-    pub const TYPE_VECTOR: u16 = 23;
-    pub const TYPE_MATRIX: u16 = 24;
-    pub const TYPE_ARRAY: u16 = 28;
-    pub const TYPE_RUNTIME_ARRAY: u16 = 29;
-    pub const TYPE_STRUCT: u16 = 30;
-    pub const TYPE_POINTER: u16 = 32;
-    pub const CONSTANT: u16 = 43;
-    pub const VARIABLE: u16 = 59;
-    pub const DECORATE: u16 = 71;
-    pub const MEMBER_DECORATE: u16 = 72;
-}
-
-/// Decorations this module looks at.
-mod decoration {
-    pub const ARRAY_STRIDE: u32 = 6;
-    pub const MATRIX_STRIDE: u32 = 7;
-    pub const BINDING: u32 = 33;
-    pub const DESCRIPTOR_SET: u32 = 34;
-    pub const OFFSET: u32 = 35;
-}
 
 /// Deepest nesting of types that is followed.
 const MAX_DEPTH: u32 = 16;

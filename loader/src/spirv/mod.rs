@@ -5,6 +5,7 @@ pub mod block;
 pub mod dis;
 pub mod grammar;
 mod ids;
+mod known;
 mod names;
 mod number;
 pub mod operand;
@@ -12,6 +13,7 @@ pub mod transform;
 mod walk;
 
 pub use grammar::Grammar;
+pub use known::{class, decoration, op};
 pub use walk::{Instruction, Instructions, instructions, to_words};
 
 /// First word of a module in the reader's byte order.

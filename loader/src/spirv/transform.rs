@@ -1,51 +1,8 @@
 //! Rewriting a module: its instructions as an editable list, with lookups by id and the clean-up after a change.
 
-use super::{HEADER_WORDS, MAGIC, instructions};
+use super::{Grammar, HEADER_WORDS, MAGIC, class, instructions, op};
 use crate::{Error, Result};
 use std::collections::{HashMap, HashSet};
-
-/// Opcodes that the helpers here and the passes built on them know.
-pub mod op {
-    #![allow(missing_docs)] // the names are the specification's
-    pub const NAME: u16 = 5;
-    pub const EXTENSION: u16 = 10;
-    pub const EXT_INST: u16 = 12;
-    pub const ENTRY_POINT: u16 = 15;
-    pub const CAPABILITY: u16 = 17;
-    pub const TYPE_IMAGE: u16 = 25;
-    pub const TYPE_SAMPLED_IMAGE: u16 = 27;
-    pub const TYPE_ARRAY: u16 = 28;
-    pub const TYPE_STRUCT: u16 = 30;
-    pub const TYPE_POINTER: u16 = 32;
-    pub const CONSTANT: u16 = 43;
-    pub const FUNCTION: u16 = 54;
-    pub const FUNCTION_PARAMETER: u16 = 55;
-    pub const FUNCTION_END: u16 = 56;
-    pub const FUNCTION_CALL: u16 = 57;
-    pub const VARIABLE: u16 = 59;
-    pub const IMAGE_TEXEL_POINTER: u16 = 60;
-    pub const LOAD: u16 = 61;
-    pub const STORE: u16 = 62;
-    pub const ACCESS_CHAIN: u16 = 65;
-    pub const IN_BOUNDS_ACCESS_CHAIN: u16 = 66;
-    pub const DECORATE: u16 = 71;
-    pub const MEMBER_DECORATE: u16 = 72;
-    pub const VECTOR_SHUFFLE: u16 = 79;
-    pub const COMPOSITE_EXTRACT: u16 = 81;
-    pub const COMPOSITE_INSERT: u16 = 82;
-    pub const COPY_OBJECT: u16 = 83;
-    pub const BITCAST: u16 = 124;
-    pub const SHIFT_RIGHT_LOGICAL: u16 = 194;
-    pub const BITWISE_AND: u16 = 199;
-    pub const BIT_FIELD_U_EXTRACT: u16 = 203;
-    pub const LOOP_MERGE: u16 = 246;
-    pub const SELECTION_MERGE: u16 = 247;
-    pub const BRANCH_CONDITIONAL: u16 = 250;
-    pub const SWITCH: u16 = 251;
-}
-
-/// Storage class of local variables.
-pub(crate) const CLASS_FUNCTION: u32 = 7;
 
 /// Rounds of dead-code removal; each round removes at least one link of every dead chain, and index lookups have
 /// five.
@@ -156,7 +113,7 @@ impl Module {
         let globals = self
             .body
             .iter()
-            .filter(|words| opcode(words) == op::VARIABLE && words.get(3) != Some(&CLASS_FUNCTION));
+            .filter(|words| opcode(words) == op::VARIABLE && words.get(3) != Some(&class::FUNCTION));
         globals.filter_map(|words| words.get(1..)?.first_chunk().copied())
     }
 
@@ -282,7 +239,7 @@ impl Module {
             let locals: HashSet<u32> = self
                 .body
                 .iter()
-                .filter(|words| opcode(words) == op::VARIABLE && words.get(3) == Some(&CLASS_FUNCTION))
+                .filter(|words| opcode(words) == op::VARIABLE && words.get(3) == Some(&class::FUNCTION))
                 .filter_map(|words| words.get(2).copied())
                 .filter(|id| uses.get(id) == stored.get(id))
                 .collect();
@@ -325,16 +282,10 @@ fn is_pure(opcode: u16) -> bool {
     PURE.contains(&opcode)
 }
 
-/// The result id of an instruction that has one: types and a few more have it first, stores and control flow none,
-/// the rest behind the result type.
+/// The result id of an instruction that has one, as the grammar says; an unknown opcode has none.
 pub fn result(words: &[u32]) -> Option<u32> {
-    match opcode(words) {
-        1 | op::EXT_INST => words.get(2).copied(),
-        7 | 11 | 19..=38 | 73 | 248 => words.get(1).copied(),
-        0..=18 | 39 | 40 | op::FUNCTION_END | op::STORE..=64 => None,
-        op::DECORATE..=75 | 99 | 218..=221 | 224 | 225 | 228 | op::LOOP_MERGE..=257 => None,
-        _ => words.get(2).copied(),
-    }
+    let row = Grammar::builtin().row(opcode(words)).filter(|row| row.has_result)?;
+    words.get(1 + usize::from(row.has_type)).copied()
 }
 
 /// First word of an entry point's interface: behind execution model, function and the name, which ends with a zero

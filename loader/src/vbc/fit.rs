@@ -9,10 +9,10 @@
 //! or shifts (odd slots) it; unoptimised code keeps it in a local variable. That is followed through variables with
 //! one value, copies and function parameters; what cannot be followed is Unsupported and names the instruction.
 
-use super::module::{class, decoration};
 use super::requirements::DescriptorKind;
 use super::types::{Tables, TexelRank, TexelType};
-use crate::spirv::transform::{Module, build, id_operands, op, opcode, seal};
+use crate::spirv::transform::{Module, build, id_operands, opcode, seal};
+use crate::spirv::{class, decoration, op};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -111,14 +111,12 @@ pub fn fit(words: &[u32], mode: &Mode) -> Result<Fitted> {
 /// A write to a storage image gives at least the components of its format: Vulkan demands it, drivers trust it, and
 /// spirv-val does not look.
 fn check_image_writes(module: &Module) -> Result<()> {
-    const IMAGE_WRITE: u16 = 99;
-    const VECTOR: u16 = 23;
     let type_of = |id: u32| module.definition(id)?.get(1).copied();
     for (at, words) in module
         .body
         .iter()
         .enumerate()
-        .filter(|(_, words)| opcode(words) == IMAGE_WRITE)
+        .filter(|(_, words)| opcode(words) == op::IMAGE_WRITE)
     {
         let &[_, image, _, texel, ..] = words.as_slice() else {
             continue;
@@ -127,7 +125,7 @@ fn check_image_writes(module: &Module) -> Result<()> {
             .and_then(|id| module.operands::<8>(id, op::TYPE_IMAGE))
             .map(|image| image[7]);
         let wanted = format.and_then(super::image::components);
-        let vector = type_of(texel).and_then(|id| module.operands::<3>(id, VECTOR));
+        let vector = type_of(texel).and_then(|id| module.operands::<3>(id, op::TYPE_VECTOR));
         let have = vector.map_or(1, |&[_, _, rows]| rows);
         if let Some(wanted) = wanted.filter(|wanted| have < u32::from(*wanted)) {
             let message = format!("a texel of {have} components is written to an image of {wanted}");
@@ -237,7 +235,7 @@ fn cut(module: &mut Module, tables: &[Table], most: &Tables) -> Result<()> {
 
 /// A 32-bit integer type of the module; one is there wherever a table has a length.
 fn index_type(module: &Module) -> Result<u32> {
-    let is = |words: &&Vec<u32>| opcode(words) == 21 && words.get(2) == Some(&32);
+    let is = |words: &&Vec<u32>| opcode(words) == op::TYPE_INT && words.get(2) == Some(&32);
     let found = module.body.iter().find(is).and_then(|words| words.get(1).copied());
     found.ok_or_else(|| Error::unsupported("spirv", "no 32-bit integer type"))
 }
@@ -626,12 +624,11 @@ fn resources(module: &Module, slots: &BTreeMap<u32, u8>) -> Result<Vec<Resource>
 
 /// Shape and numeric class of an image type, or of the image in a combined sampler.
 fn image(module: &Module, element: u32) -> Option<(TexelRank, TexelType)> {
-    const INT: u16 = 21;
     let image = module
         .operands(element, op::TYPE_SAMPLED_IMAGE)
         .map_or(element, |&[_, image]| image);
     let &[_, sampled, dim, _, arrayed, multisampled] = module.operands(image, op::TYPE_IMAGE)?;
-    let texel = match module.operands(sampled, INT) {
+    let texel = match module.operands(sampled, op::TYPE_INT) {
         Some(&[_, _, 0]) => TexelType::UINT,
         Some(_) => TexelType::INT,
         None => TexelType::FLOAT,
@@ -641,13 +638,11 @@ fn image(module: &Module, element: u32) -> Option<(TexelRank, TexelType)> {
 
 /// The descriptor type behind a variable's element type and storage class.
 fn kind(module: &Module, element: u32, class: u32) -> Option<DescriptorKind> {
-    const BLOCK: u32 = 2;
-    const BUFFER_BLOCK: u32 = 3;
     const DIM_BUFFER: u32 = 5;
     const DIM_SUBPASS: u32 = 6;
     let words = module.definition(element)?;
     // lavapipe dies on a buffer whose struct is no block; spirv-val lets it pass.
-    let is_block = module.decoration(element, BLOCK).is_some();
+    let is_block = module.decoration(element, decoration::BLOCK).is_some();
     match (opcode(words), class) {
         (op::TYPE_SAMPLED_IMAGE, class::UNIFORM_CONSTANT) => Some(DescriptorKind::CombinedImageSampler),
         (op::TYPE_IMAGE, class::UNIFORM_CONSTANT) => match (words.get(3)?, words.get(7)?) {
@@ -658,7 +653,7 @@ fn kind(module: &Module, element: u32, class: u32) -> Option<DescriptorKind> {
             _ => None,
         },
         (op::TYPE_STRUCT, class::STORAGE_BUFFER) if is_block => Some(DescriptorKind::StorageBuffer),
-        (op::TYPE_STRUCT, class::UNIFORM) if module.decoration(element, BUFFER_BLOCK).is_some() => {
+        (op::TYPE_STRUCT, class::UNIFORM) if module.decoration(element, decoration::BUFFER_BLOCK).is_some() => {
             Some(DescriptorKind::StorageBuffer)
         }
         (op::TYPE_STRUCT, class::UNIFORM) if is_block => Some(DescriptorKind::UniformBuffer),

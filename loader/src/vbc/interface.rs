@@ -9,9 +9,6 @@ use super::types::Stage;
 use super::view::{Code, Vbc};
 use crate::{Report, Severity};
 
-/// Decoration of what a patch has once, not once per vertex.
-const PATCH: u32 = 15;
-
 /// One located variable of a stage's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Located {
@@ -22,9 +19,6 @@ struct Located {
     ty: Type,
     position: usize,
 }
-
-/// Decoration of a variable that begins within its location.
-const COMPONENT: u32 = 31;
 
 /// Reports every input that the stage before does not write, or writes as another type.
 pub(super) fn check(file: &Vbc, report: &mut Report) {
@@ -84,12 +78,12 @@ fn located(module: &Module, storage: u32, per_vertex: bool) -> Vec<Located> {
         let Some(pointee) = module.pointee(variable) else {
             continue;
         };
-        let patch = module.decoration(id, PATCH).is_some();
+        let patch = module.decoration(id, decoration::PATCH).is_some();
         let one = match module.operands::<2>(pointee, op::TYPE_ARRAY) {
             Some(&[_, element]) if per_vertex && !patch => element,
             _ => pointee,
         };
-        let component = module.decoration(id, COMPONENT).unwrap_or(0);
+        let component = module.decoration(id, decoration::COMPONENT).unwrap_or(0);
         let (ty, position) = (module.type_of(one), variable.position);
         found.push(Located {
             location,

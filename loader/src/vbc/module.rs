@@ -3,52 +3,15 @@
 use super::image::Image;
 use super::types::{BaseType, TexelType};
 use super::view::Code;
+pub(super) use crate::spirv::{class, decoration, op};
 use crate::{Error, Result, spirv};
 use std::fmt;
 
-/// Opcodes of the declarations that matter here.
-pub(super) mod op {
-    pub const ENTRY_POINT: u16 = 15;
-    pub const TYPE_INT: u16 = 21;
-    pub const TYPE_FLOAT: u16 = 22;
-    pub const TYPE_VECTOR: u16 = 23;
-    pub const TYPE_MATRIX: u16 = 24;
-    pub const TYPE_IMAGE: u16 = 25;
-    pub const TYPE_SAMPLED_IMAGE: u16 = 27;
-    pub const TYPE_ARRAY: u16 = 28;
-    pub const TYPE_RUNTIME_ARRAY: u16 = 29;
-    pub const TYPE_STRUCT: u16 = 30;
-    pub const TYPE_POINTER: u16 = 32;
-    pub const CONSTANT: u16 = 43;
-    pub const FUNCTION: u16 = 54;
-    pub const VARIABLE: u16 = 59;
-    pub const DECORATE: u16 = 71;
-    pub const MEMBER_DECORATE: u16 = 72;
+/// Opcodes of type declarations.
+const IS_TYPE: std::ops::RangeInclusive<u16> = 19..=39;
 
-    pub const IS_TYPE: std::ops::RangeInclusive<u16> = 19..=39;
-    pub const IS_CONSTANT: std::ops::RangeInclusive<u16> = 41..=52;
-}
-
-/// Decorations.
-pub(super) mod decoration {
-    pub const ARRAY_STRIDE: u32 = 6;
-    pub const NON_WRITABLE: u32 = 24;
-    pub const LOCATION: u32 = 30;
-    pub const BINDING: u32 = 33;
-    pub const DESCRIPTOR_SET: u32 = 34;
-    pub const OFFSET: u32 = 35;
-    pub const INPUT_ATTACHMENT_INDEX: u32 = 43;
-}
-
-/// Storage classes.
-pub(super) mod class {
-    pub const UNIFORM_CONSTANT: u32 = 0;
-    pub const INPUT: u32 = 1;
-    pub const UNIFORM: u32 = 2;
-    pub const OUTPUT: u32 = 3;
-    pub const PUSH_CONSTANT: u32 = 9;
-    pub const STORAGE_BUFFER: u32 = 12;
-}
+/// Opcodes of constants.
+const IS_CONSTANT: std::ops::RangeInclusive<u16> = 41..=52;
 
 /// An instruction by opcode and operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,8 +103,8 @@ impl Module {
                     module.variables.push(position);
                     operands.get(1)
                 }
-                opcode if op::IS_TYPE.contains(&opcode) => operands.first(),
-                opcode if op::IS_CONSTANT.contains(&opcode) => operands.get(1),
+                opcode if IS_TYPE.contains(&opcode) => operands.first(),
+                opcode if IS_CONSTANT.contains(&opcode) => operands.get(1),
                 _ => continue,
             };
             let Some(&id) = id else {

@@ -2,6 +2,7 @@
 
 use super::types::Stage;
 use super::view::Vbc;
+use crate::spirv::op;
 use crate::{Report, Severity, spirv};
 use std::fmt;
 
@@ -35,8 +36,6 @@ impl fmt::Display for Primitive {
     }
 }
 
-const EXECUTION_MODE: u16 = 16;
-
 /// Execution modes that name what a geometry stage takes.
 const GEOMETRY_INPUTS: [(u32, Primitive); 5] = [
     (19, Primitive::Points),
@@ -59,8 +58,8 @@ fn mode(file: &Vbc, stage: Stage, table: &[(u32, Primitive)]) -> Option<Primitiv
     let words = file.code(stage)?.words();
     let modes: Vec<u32> = spirv::instructions(&words)
         .flatten()
-        .take_while(|instruction| instruction.opcode <= EXECUTION_MODE || instruction.opcode == 17)
-        .filter(|instruction| instruction.opcode == EXECUTION_MODE)
+        .take_while(|instruction| instruction.opcode <= op::EXECUTION_MODE || instruction.opcode == op::CAPABILITY)
+        .filter(|instruction| instruction.opcode == op::EXECUTION_MODE)
         .filter_map(|instruction| instruction.operands().get(1).copied())
         .collect();
     table.iter().find(|row| modes.contains(&row.0)).map(|row| row.1)

@@ -1,0 +1,109 @@
+//! The few numbers of SPIR-V that our own passes name in code. All others are in the [grammar](super::grammar); a test
+//! holds these against it.
+
+macro_rules! known {
+    ($($(#[$meta:meta])* $module:ident($int:ty) { $($name:ident = $value:literal $text:literal,)* })*) => {
+        $($(#[$meta])* pub mod $module {
+            $(#[doc = concat!("`", $text, "`.")] pub const $name: $int = $value;)*
+
+            /// Every number here with the specification's name.
+            pub const TABLE: &[($int, &str)] = &[$(($value, $text)),*];
+        })*
+    };
+}
+
+known! {
+    /// Opcodes.
+    op(u16) {
+        NAME = 5 "OpName",
+        EXTENSION = 10 "OpExtension",
+        EXT_INST = 12 "OpExtInst",
+        ENTRY_POINT = 15 "OpEntryPoint",
+        EXECUTION_MODE = 16 "OpExecutionMode",
+        CAPABILITY = 17 "OpCapability",
+        TYPE_INT = 21 "OpTypeInt",
+        TYPE_FLOAT = 22 "OpTypeFloat",
+        TYPE_VECTOR = 23 "OpTypeVector",
+        TYPE_MATRIX = 24 "OpTypeMatrix",
+        TYPE_IMAGE = 25 "OpTypeImage",
+        TYPE_SAMPLED_IMAGE = 27 "OpTypeSampledImage",
+        TYPE_ARRAY = 28 "OpTypeArray",
+        TYPE_RUNTIME_ARRAY = 29 "OpTypeRuntimeArray",
+        TYPE_STRUCT = 30 "OpTypeStruct",
+        TYPE_POINTER = 32 "OpTypePointer",
+        CONSTANT = 43 "OpConstant",
+        FUNCTION = 54 "OpFunction",
+        FUNCTION_PARAMETER = 55 "OpFunctionParameter",
+        FUNCTION_END = 56 "OpFunctionEnd",
+        FUNCTION_CALL = 57 "OpFunctionCall",
+        VARIABLE = 59 "OpVariable",
+        IMAGE_TEXEL_POINTER = 60 "OpImageTexelPointer",
+        LOAD = 61 "OpLoad",
+        STORE = 62 "OpStore",
+        ACCESS_CHAIN = 65 "OpAccessChain",
+        IN_BOUNDS_ACCESS_CHAIN = 66 "OpInBoundsAccessChain",
+        DECORATE = 71 "OpDecorate",
+        MEMBER_DECORATE = 72 "OpMemberDecorate",
+        VECTOR_SHUFFLE = 79 "OpVectorShuffle",
+        COMPOSITE_EXTRACT = 81 "OpCompositeExtract",
+        COMPOSITE_INSERT = 82 "OpCompositeInsert",
+        COPY_OBJECT = 83 "OpCopyObject",
+        IMAGE_WRITE = 99 "OpImageWrite",
+        BITCAST = 124 "OpBitcast",
+        SHIFT_RIGHT_LOGICAL = 194 "OpShiftRightLogical",
+        BITWISE_AND = 199 "OpBitwiseAnd",
+        BIT_FIELD_U_EXTRACT = 203 "OpBitFieldUExtract",
+        LOOP_MERGE = 246 "OpLoopMerge",
+        SELECTION_MERGE = 247 "OpSelectionMerge",
+        BRANCH_CONDITIONAL = 250 "OpBranchConditional",
+        SWITCH = 251 "OpSwitch",
+    }
+    /// Decorations.
+    decoration(u32) {
+        BLOCK = 2 "Block",
+        BUFFER_BLOCK = 3 "BufferBlock",
+        ARRAY_STRIDE = 6 "ArrayStride",
+        MATRIX_STRIDE = 7 "MatrixStride",
+        PATCH = 15 "Patch",
+        NON_WRITABLE = 24 "NonWritable",
+        LOCATION = 30 "Location",
+        COMPONENT = 31 "Component",
+        BINDING = 33 "Binding",
+        DESCRIPTOR_SET = 34 "DescriptorSet",
+        OFFSET = 35 "Offset",
+        INPUT_ATTACHMENT_INDEX = 43 "InputAttachmentIndex",
+    }
+    /// Storage classes.
+    class(u32) {
+        UNIFORM_CONSTANT = 0 "UniformConstant",
+        INPUT = 1 "Input",
+        UNIFORM = 2 "Uniform",
+        OUTPUT = 3 "Output",
+        FUNCTION = 7 "Function",
+        PUSH_CONSTANT = 9 "PushConstant",
+        STORAGE_BUFFER = 12 "StorageBuffer",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{class, decoration, op};
+    use crate::spirv::Grammar;
+
+    #[test]
+    fn the_grammar_has_the_same_numbers() {
+        let grammar = Grammar::builtin();
+        for (number, name) in op::TABLE {
+            assert_eq!(
+                grammar.row_named(name).map(|row| row.opcode),
+                Some(u32::from(*number)),
+                "{name}"
+            );
+        }
+        for (kind, table) in [("Decoration", decoration::TABLE), ("StorageClass", class::TABLE)] {
+            for (number, name) in table {
+                assert_eq!(grammar.number(kind, name), Some(*number), "{kind} {name}");
+            }
+        }
+    }
+}
