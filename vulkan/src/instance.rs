@@ -124,7 +124,8 @@ impl Instance {
         let utils = ext::debug_utils::Instance::new(&self._entry, &self.raw);
         let info = vk::DebugUtilsMessengerCreateInfoEXT::default()
             .message_severity(Severity::WARNING | Severity::ERROR)
-            .message_type(Type::VALIDATION | Type::PERFORMANCE | Type::GENERAL)
+            // General messages are the drivers' own: what they refuse comes back as a result.
+            .message_type(Type::VALIDATION | Type::PERFORMANCE)
             .pfn_user_callback(Some(on_message))
             .user_data(Arc::as_ptr(&self.messages).cast_mut().cast());
         // SAFETY: the callback's user data is the message list, which lives until after the messenger is destroyed.
