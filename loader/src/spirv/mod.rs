@@ -2,6 +2,7 @@
 
 pub mod asm;
 pub mod block;
+mod check;
 pub mod dis;
 pub mod grammar;
 mod ids;
@@ -12,6 +13,7 @@ pub mod operand;
 pub mod transform;
 mod walk;
 
+pub use check::check;
 pub use grammar::Grammar;
 pub use known::{class, decoration, op};
 pub use walk::{Instruction, Instructions, instructions, to_words};

@@ -1,0 +1,336 @@
+//! Blocks: targets, predecessors, dominance, merges.
+
+use super::layout::is_terminator;
+use super::{Checked, Item};
+use crate::spirv::operand::{Context, operands};
+use crate::spirv::{Instruction, grammar::Shape};
+use std::collections::HashMap;
+
+struct Block {
+    label: usize,
+    end: usize,
+    next: Vec<usize>,
+}
+
+pub(super) fn check(module: &mut Checked<'_>) {
+    let mut at = 0;
+    while at < module.items.len() {
+        if module.items[at].name() == "Function" {
+            let end = (at..module.items.len())
+                .find(|i| module.items[*i].name() == "FunctionEnd")
+                .unwrap_or(module.items.len());
+            function(module, at, end);
+            at = end;
+        }
+        at += 1;
+    }
+}
+
+/// Ids of the labels a block may go to.
+fn targets(item: &Item<'_>, words: &[u32], module: &Checked<'_>) -> Vec<u32> {
+    match item.name() {
+        "Branch" => vec![words[1]],
+        "BranchConditional" => words[2..4].to_vec(),
+        "Switch" => {
+            let ty = module.def(module.type_of(words[1]));
+            let step = ty.map_or(1, |t| t.word(2).div_ceil(32).max(1) as usize);
+            let cases = words[3..].chunks_exact(step + 1).map(|pair| pair[step]);
+            std::iter::once(words[2]).chain(cases).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn function(module: &mut Checked<'_>, start: usize, end: usize) {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut index = HashMap::new();
+    for at in start..end {
+        let item = module.items[at];
+        if item.name() == "Label" {
+            index.insert(item.result, blocks.len());
+            blocks.push(Block {
+                label: at,
+                end: at,
+                next: Vec::new(),
+            });
+        } else if is_terminator(item.name())
+            && let Some(block) = blocks.last_mut()
+        {
+            block.end = at;
+        }
+    }
+    let mut merges = HashMap::new();
+    for n in 0..blocks.len() {
+        let last = module.items[blocks[n].end];
+        for target in targets(&last, last.words, module) {
+            match index.get(&target) {
+                Some(0) => module.fail("branch-target", &last, "branches to the function's first block"),
+                Some(next) => blocks[n].next.push(*next),
+                None => module.fail(
+                    "branch-target",
+                    &last,
+                    format!("%{target} is no block of this function"),
+                ),
+            }
+        }
+        let merge = module.items[blocks[n].end.saturating_sub(1)];
+        let ids: &[u32] = match merge.name() {
+            "SelectionMerge" => &merge.words[1..2],
+            "LoopMerge" => &merge.words[1..3],
+            _ => &[],
+        };
+        for id in ids {
+            if !index.contains_key(id) {
+                module.fail("merge-target", &merge, format!("%{id} is no block of this function"));
+            }
+        }
+        if let Some(id) = ids.first()
+            && merges.insert(*id, n).is_some()
+        {
+            module.fail(
+                "merge-target",
+                &merge,
+                format!("%{id} is the merge block of another construct"),
+            );
+        }
+        if ids.len() == 2 && ids[0] == ids[1]
+            || ids.contains(&module.items[blocks[n].label].result) && merge.name() == "SelectionMerge"
+        {
+            module.fail("merge-target", &merge, "merge and continue blocks must differ");
+        }
+        if last.name() == "Switch" && ids.is_empty() && module.shader {
+            module.fail("merge-missing", &last, "a switch needs a merge instruction");
+        }
+    }
+    if !module.report.diagnostics.is_empty() || blocks.is_empty() {
+        return;
+    }
+    let dominators = dominators(&blocks);
+    order(module, &blocks, &dominators);
+    structure(module, &blocks, &dominators, &index);
+    uses(module, &blocks, &dominators, &index, start, end);
+}
+
+/// Immediate dominators; `usize::MAX` for blocks that are not reached.
+fn dominators(blocks: &[Block]) -> Vec<usize> {
+    let mut order = Vec::new();
+    let mut seen = vec![false; blocks.len()];
+    let mut stack = vec![(0, 0)];
+    seen[0] = true;
+    while let Some((block, next)) = stack.pop() {
+        match blocks[block].next.get(next) {
+            Some(&to) => {
+                stack.push((block, next + 1));
+                if !std::mem::replace(&mut seen[to], true) {
+                    stack.push((to, 0));
+                }
+            }
+            None => order.push(block),
+        }
+    }
+    order.reverse();
+    let mut rank = vec![usize::MAX; blocks.len()];
+    order.iter().enumerate().for_each(|(n, b)| rank[*b] = n);
+    let mut before = vec![Vec::new(); blocks.len()];
+    for block in &order {
+        blocks[*block].next.iter().for_each(|to| before[*to].push(*block));
+    }
+    let mut idom = vec![usize::MAX; blocks.len()];
+    idom[0] = 0;
+    // Reducible graphs settle in two rounds; more rounds only for those that are not.
+    for _ in 0..32 {
+        let mut changed = false;
+        for &block in &order[1..] {
+            let mut new = usize::MAX;
+            for &from in before[block].iter().filter(|from| idom[**from] != usize::MAX) {
+                let (mut a, mut b) = (from, if new == usize::MAX { from } else { new });
+                while a != b {
+                    if rank[a] > rank[b] { a = idom[a] } else { b = idom[b] }
+                }
+                new = a;
+            }
+            changed |= std::mem::replace(&mut idom[block], new) != new;
+        }
+        if !changed {
+            break;
+        }
+    }
+    idom
+}
+
+/// Depth-first numbers of the dominator tree: `a` dominates `b` when b's lie within a's.
+struct Tree(Vec<(u32, u32)>);
+
+impl Tree {
+    fn new(idom: &[usize]) -> Self {
+        let mut children = vec![Vec::new(); idom.len()];
+        for (block, parent) in idom.iter().enumerate().skip(1).filter(|(_, p)| **p != usize::MAX) {
+            children[*parent].push(block);
+        }
+        let (mut spans, mut clock, mut stack) = (vec![(0, 0); idom.len()], 1, vec![(0, 0)]);
+        spans[0].0 = clock;
+        while let Some((block, next)) = stack.pop() {
+            clock += 1;
+            match children[block].get(next) {
+                Some(&child) => {
+                    spans[child].0 = clock;
+                    stack.extend([(block, next + 1), (child, 0)]);
+                }
+                None => spans[block].1 = clock,
+            }
+        }
+        Self(spans)
+    }
+
+    fn reached(&self, block: usize) -> bool {
+        self.0[block].0 != 0
+    }
+
+    fn dominates(&self, a: usize, b: usize) -> bool {
+        self.reached(a) && self.0[a].0 <= self.0[b].0 && self.0[b].1 <= self.0[a].1
+    }
+}
+
+/// A block stands behind the one that dominates it.
+fn order(module: &mut Checked<'_>, blocks: &[Block], idom: &[usize]) {
+    for (n, parent) in idom.iter().enumerate().filter(|(_, p)| **p != usize::MAX) {
+        if *parent > n {
+            let item = module.items[blocks[n].label];
+            module.fail("block-order", &item, "stands before the block that dominates it");
+        }
+    }
+}
+
+/// Headers dominate their merge blocks; back edges go to loop headers only.
+fn structure(module: &mut Checked<'_>, blocks: &[Block], idom: &[usize], index: &HashMap<u32, usize>) {
+    if !module.shader {
+        return;
+    }
+    let tree = Tree::new(idom);
+    let mut back = vec![0; blocks.len()];
+    for (n, block) in blocks.iter().enumerate().filter(|(n, _)| tree.reached(*n)) {
+        for &to in block.next.iter().filter(|to| tree.dominates(**to, n)) {
+            back[to] += 1;
+            let merge = module.items[blocks[to].end.saturating_sub(1)];
+            if merge.name() != "LoopMerge" {
+                let item = module.items[block.end];
+                module.fail("back-edge", &item, "goes back to a block that is no loop header");
+            }
+        }
+    }
+    for (n, block) in blocks.iter().enumerate().filter(|(n, _)| tree.reached(*n)) {
+        let merge = module.items[block.end.saturating_sub(1)];
+        let targets: Vec<usize> = match merge.name() {
+            "SelectionMerge" => merge.words[1..2].iter().map(|id| index[id]).collect(),
+            "LoopMerge" => merge.words[1..3].iter().map(|id| index[id]).collect(),
+            _ => {
+                // A selection without a merge may only leave constructs that are around it.
+                continue;
+            }
+        };
+        for target in &targets {
+            if tree.reached(*target) && !tree.dominates(n, *target) || *target == n && merge.name() == "SelectionMerge"
+            {
+                module.fail(
+                    "construct",
+                    &merge,
+                    "the header does not dominate its merge or continue block",
+                );
+            }
+        }
+        if merge.name() == "LoopMerge" && back[n] != 1 && targets.get(1).is_some_and(|c| tree.reached(*c)) {
+            module.fail(
+                "construct",
+                &merge,
+                format!("{} back edges to a loop header, one is needed", back[n]),
+            );
+        }
+    }
+}
+
+/// Definitions dominate uses; phis name their predecessors.
+fn uses(
+    module: &mut Checked<'_>,
+    blocks: &[Block],
+    idom: &[usize],
+    index: &HashMap<u32, usize>,
+    start: usize,
+    end: usize,
+) {
+    let tree = Tree::new(idom);
+    let block_of = |at: usize| blocks.partition_point(|b| b.label <= at).checked_sub(1);
+    let mut before = vec![Vec::new(); blocks.len()];
+    for (n, block) in blocks.iter().enumerate() {
+        block.next.iter().for_each(|to| before[*to].push(n));
+    }
+    let context = Context::new(&[]);
+    for at in start..end {
+        let item = module.items[at];
+        let Some(block) = block_of(at) else { continue };
+        if item.name() == "Phi" {
+            let mut from: Vec<usize> = before[block].clone();
+            from.sort_unstable();
+            from.dedup();
+            let mut named: Vec<usize> = item
+                .args()
+                .chunks_exact(2)
+                .filter_map(|pair| index.get(&pair[1]).copied())
+                .collect();
+            named.sort_unstable();
+            if named != from {
+                module.fail("phi", &item, "does not name each predecessor once");
+            }
+            for pair in item.args().chunks_exact(2) {
+                let def = module.defs.get(pair[0]) as usize;
+                let parent = index.get(&pair[1]).copied();
+                if let (Some(parent), true) = (parent, (start + 1..=end).contains(&def))
+                    && let Some(home) = block_of(def - 1)
+                    && tree.reached(parent)
+                    && !tree.dominates(home, parent)
+                {
+                    module.fail(
+                        "dominance",
+                        &item,
+                        format!("%{} does not reach this phi from %{}", pair[0], pair[1]),
+                    );
+                }
+            }
+            continue;
+        }
+        let instruction = Instruction {
+            opcode: item.row.opcode as u16,
+            words: item.words,
+            position: item.position,
+        };
+        for operand in operands(module.grammar, &context, Some(item.row), &instruction).flatten() {
+            if *operand.shape != Shape::Id
+                || matches!(item.name(), "LoopMerge" | "SelectionMerge" | "Branch" | "Switch")
+            {
+                continue;
+            }
+            let def = module.defs.get(operand.words[0]) as usize;
+            let of = module.kind(operand.words[0]);
+            if of == "Label" || of == "Function" || def == 0 {
+                continue;
+            }
+            if !(start + 1..=end).contains(&def) {
+                if def > module.first_function {
+                    module.fail(
+                        "dominance",
+                        &item,
+                        format!("%{} belongs to another function", operand.words[0]),
+                    );
+                }
+            } else if let Some(home) = block_of(def - 1)
+                && tree.reached(block)
+                && (!tree.dominates(home, block) || home == block && def > at)
+            {
+                module.fail(
+                    "dominance",
+                    &item,
+                    format!("the definition of %{} does not dominate this use", operand.words[0]),
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Sections of a module and the frame of its functions.
+
+use super::{Checked, Item};
+
+/// The section an instruction belongs to; none inside functions or where it may be anywhere.
+fn section(item: &Item<'_>) -> Option<u32> {
+    Some(match item.name() {
+        "Capability" => 0,
+        "Extension" => 1,
+        "ExtInstImport" => 2,
+        "MemoryModel" => 3,
+        "EntryPoint" => 4,
+        "ExecutionMode" | "ExecutionModeId" => 5,
+        "String" | "SourceExtension" | "Source" | "SourceContinued" => 6,
+        "Name" | "MemberName" => 7,
+        "ModuleProcessed" => 8,
+        "DecorationGroup" => 9,
+        name if name.starts_with("Decorate") || name.contains("MemberDecorate") || name == "GroupDecorate" => 9,
+        name if name.starts_with("Type") || name.starts_with("Constant") || name.starts_with("SpecConstant") => 10,
+        "SamplerImageAddressingModeNV" => 9,
+        _ => return None,
+    })
+}
+
+pub(super) fn check(module: &mut Checked<'_>) {
+    let mut last = 0;
+    let mut frame = Frame::default();
+    let mut models = 0;
+    for at in 0..module.items.len() {
+        let item = module.items[at];
+        models += u32::from(item.name() == "MemoryModel");
+        if let Some(section) = section(&item) {
+            if frame.seen {
+                module.fail("section-order", &item, "stands behind the first function");
+            } else if section < last {
+                module.fail("section-order", &item, "stands behind a later section");
+            }
+            last = last.max(section);
+            continue;
+        }
+        if !frame.inside && !frame.seen {
+            match item.name() {
+                "Variable"
+                | "Undef"
+                | "Line"
+                | "NoLine"
+                | "ExtInst"
+                | "Nop"
+                | "Function"
+                | "ConditionalExtensionINTEL"
+                | "Label" => {}
+                "AsmTargetINTEL"
+                | "AsmINTEL"
+                | "AliasDomainDeclINTEL"
+                | "AliasScopeDeclINTEL"
+                | "AliasScopeListDeclINTEL" => {}
+                _ => module.fail("outside-function", &item, "stands outside a function"),
+            }
+            if matches!(item.name(), "Variable" | "Undef") {
+                last = last.max(10);
+            }
+            if item.name() == "ExtInst" && last < 9 {
+                // Debug sets begin with the types; nothing else may run here.
+                last = last.max(9);
+            }
+        }
+        frame.step(module, &item, at);
+    }
+    if frame.inside {
+        let item = *module.items.last().expect("a frame is inside only after an item");
+        module.fail("function-end", &item, "the last function does not end");
+    }
+    if models != 1 {
+        module.header("memory-model", format!("{models} OpMemoryModel, one is needed"), 5);
+    }
+}
+
+/// Where in a function we are.
+#[derive(Default)]
+struct Frame {
+    seen: bool,
+    inside: bool,
+    block: bool,
+    blocks: u32,
+    body: bool,
+    merge: bool,
+    defined: bool,
+    late: bool,
+}
+
+impl Frame {
+    fn step(&mut self, module: &mut Checked<'_>, item: &Item<'_>, at: usize) {
+        let name = item.name();
+        if self.merge && !matches!(name, "Branch" | "BranchConditional" | "Switch" | "Line" | "NoLine") {
+            module.fail(
+                "merge-place",
+                item,
+                "a merge instruction must be followed by its branch",
+            );
+        }
+        match name {
+            "Function" => {
+                if self.inside {
+                    module.fail("function-end", item, "the function before does not end");
+                }
+                self.late |= self.defined;
+                *self = Self {
+                    seen: true,
+                    inside: true,
+                    defined: self.defined,
+                    late: self.late,
+                    ..Self::default()
+                };
+            }
+            "FunctionParameter" if !self.inside || self.blocks > 0 => {
+                module.fail("parameter-place", item, "a parameter must follow OpFunction")
+            }
+            "FunctionParameter" | "Line" | "NoLine" | "Nop" => {}
+            "FunctionEnd" => {
+                if !self.inside || self.block {
+                    module.fail(
+                        "function-end",
+                        item,
+                        "ends no function, or a block that has no terminator",
+                    );
+                }
+                if self.inside && self.blocks == 0 && self.defined {
+                    module.fail("declaration-order", item, "a declaration stands behind a definition");
+                }
+                self.defined |= self.blocks > 0;
+                self.inside = false;
+            }
+            "Label" => {
+                if !self.inside || self.block {
+                    module.fail("block", item, "a block begins outside a function or inside a block");
+                }
+                (self.block, self.body, self.merge) = (true, false, false);
+                self.blocks += 1;
+            }
+            _ if !self.inside && !self.seen => {}
+            "ExtInst" if !self.inside => {}
+            _ if !self.block => module.fail("block", item, "stands outside a block"),
+            _ => self.body(module, item, at),
+        }
+        if name != "Line" && name != "NoLine" {
+            self.merge = matches!(name, "SelectionMerge" | "LoopMerge");
+        }
+    }
+
+    fn body(&mut self, module: &mut Checked<'_>, item: &Item<'_>, _at: usize) {
+        match item.name() {
+            "Variable" => {
+                if self.blocks != 1 || self.body {
+                    module.fail(
+                        "variable-place",
+                        item,
+                        "variables stand first in a function's first block",
+                    );
+                }
+            }
+            "Phi" => {
+                if self.body || self.blocks == 1 {
+                    module.fail(
+                        "phi-place",
+                        item,
+                        "phis stand first in a block, and not in a function's first",
+                    );
+                }
+            }
+            "ExtInst" => {}
+            name if is_terminator(name) => self.block = false,
+            "MemoryModel" | "EntryPoint" | "DecorationGroup" => {
+                module.fail("section-order", item, "stands in a function")
+            }
+            "Undef" => {}
+            _ => self.body = true,
+        }
+    }
+}
+
+/// Whether a block ends here.
+pub(super) fn is_terminator(name: &str) -> bool {
+    matches!(
+        name,
+        "Branch"
+            | "BranchConditional"
+            | "Switch"
+            | "Return"
+            | "ReturnValue"
+            | "Kill"
+            | "Unreachable"
+            | "TerminateInvocation"
+            | "IgnoreIntersectionKHR"
+            | "TerminateRayKHR"
+            | "EmitMeshTasksEXT"
+    )
+}

@@ -1,0 +1,260 @@
+//! Capabilities, extensions, versions, entry points and decorations.
+
+use super::{Checked, Item};
+use crate::spirv::Instruction;
+use crate::spirv::grammar::{Gate, Shape};
+use crate::spirv::operand::{Context, bits, operands, string};
+use std::collections::HashSet;
+
+pub(super) fn check(module: &mut Checked<'_>) {
+    let have = declared(module);
+    let extensions: HashSet<String> = module
+        .items
+        .iter()
+        .filter(|i| i.name() == "Extension")
+        .filter_map(|i| string(&i.words[1..]))
+        .map(|s| s.0)
+        .collect();
+    let grammar = module.grammar;
+    let mut context = Context::new(module.words);
+    for at in 0..module.items.len() {
+        let item = module.items[at];
+        let instruction = Instruction {
+            opcode: item.row.opcode as u16,
+            words: item.words,
+            position: item.position,
+        };
+        context.note(grammar, Some(item.row), &instruction);
+        if item.name() != "Capability" {
+            gate(module, &item, &item.row.gate, &item.row.name, &have, &extensions);
+        }
+        let decoration = item.name().contains("Decorate");
+        for operand in operands(grammar, &context, Some(item.row), &instruction).flatten() {
+            let Some(kind) = grammar.kind(operand.kind) else {
+                continue;
+            };
+            let word = operand.words[0];
+            if operand.at > 2 && decoration && kind.name == "BuiltIn" {
+                // A built-in may be named by its capability's absence in every stage that does not use it.
+                continue;
+            }
+            match operand.shape {
+                Shape::Value => {
+                    if let Some(row) = kind.value(word) {
+                        let mut needed = row.gate.clone();
+                        if kind.name == "Capability" {
+                            needed.capabilities.clear();
+                        }
+                        gate(module, &item, &needed, &row.name, &have, &extensions);
+                    }
+                }
+                Shape::Mask => {
+                    for row in bits(word).filter_map(|bit| kind.value(bit)) {
+                        gate(module, &item, &row.gate.clone(), &row.name, &have, &extensions);
+                    }
+                }
+                _ => {}
+            }
+        }
+        match item.name() {
+            "EntryPoint" => entry_point(module, &item),
+            "ExecutionMode" | "ExecutionModeId" => {
+                let entry = item.word(1);
+                if !module
+                    .items
+                    .iter()
+                    .any(|i| i.name() == "EntryPoint" && i.word(2) == entry)
+                {
+                    module.fail("execution-mode", &item, format!("id {entry} is no entry point"));
+                }
+            }
+            name if decoration && name != "GroupDecorate" => decorated(module, &item),
+            "MemberName" => {
+                if let Some(target) = module
+                    .def(item.word(1))
+                    .filter(|t| t.name() != "TypeStruct" || item.word(2) as usize >= t.args().len())
+                {
+                    module.fail(
+                        "member",
+                        &item,
+                        format!("%{} has no member {}", target.result, item.word(2)),
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+    let linkage = have.contains(&5);
+    if !linkage && !module.items.iter().any(|i| i.name() == "EntryPoint") {
+        module.header(
+            "entry-point",
+            "neither an entry point nor the capability Linkage".to_owned(),
+            5,
+        );
+    }
+}
+
+/// Capabilities declared, and all that those bring with them.
+fn declared(module: &Checked<'_>) -> HashSet<u32> {
+    let mut open: Vec<u32> = module
+        .items
+        .iter()
+        .filter(|i| i.name() == "Capability")
+        .map(|i| i.word(1))
+        .collect();
+    let kind = module.grammar.kind_of("Capability");
+    let mut have = HashSet::new();
+    while let Some(capability) = open.pop() {
+        if have.insert(capability) {
+            open.extend(
+                kind.and_then(|k| k.value(capability))
+                    .into_iter()
+                    .flat_map(|row| &row.gate.capabilities),
+            );
+        }
+    }
+    have
+}
+
+fn gate(
+    module: &mut Checked<'_>,
+    item: &Item<'_>,
+    gate: &Gate,
+    name: &str,
+    have: &HashSet<u32>,
+    extensions: &HashSet<String>,
+) {
+    if !gate.capabilities.is_empty() && !gate.capabilities.iter().any(|c| have.contains(c)) {
+        let kind = module.grammar.kind_of("Capability");
+        let names: Vec<_> = gate
+            .capabilities
+            .iter()
+            .filter_map(|c| Some(kind?.value(*c)?.name.as_str()))
+            .collect();
+        module.fail(
+            "capability",
+            item,
+            format!("{name} needs the capability {}", names.join(" or ")),
+        );
+    }
+    let old = gate.version > module.words[1];
+    let enabled = gate.extensions.iter().any(|e| extensions.contains(e));
+    if old && !enabled && !(gate.extensions.is_empty() && (gate.version == u32::MAX || !gate.capabilities.is_empty())) {
+        module.fail(
+            "version",
+            item,
+            format!(
+                "{name} needs a later version or one of the extensions {:?}",
+                gate.extensions
+            ),
+        );
+    }
+}
+
+fn entry_point(module: &mut Checked<'_>, item: &Item<'_>) {
+    let Some(function) = module.def(item.word(2)).filter(|f| f.name() == "Function") else {
+        return module.fail("entry-point", item, "names no function");
+    };
+    let kernel = item.word(1) == 6;
+    let signature = module.def(function.word(4));
+    if !kernel && signature.is_some_and(|s| s.args().len() != 1 || module.kind(s.word(2)) != "TypeVoid") {
+        module.fail("entry-point", item, "an entry point takes and gives nothing");
+    }
+    let skip = 3 + string(&item.words[3..]).map_or(0, |s| s.1);
+    let late = module.words[1] >= 0x10400;
+    let mut seen = HashSet::new();
+    for id in item.words.get(skip..).unwrap_or(&[]) {
+        match module.def(*id) {
+            Some(v) if v.name() == "Variable" => {
+                let class = v.word(3);
+                if class == 7 || (!late && class != 1 && class != 3) {
+                    module.fail(
+                        "interface",
+                        item,
+                        format!("%{id} of storage class {class} is no interface variable"),
+                    );
+                }
+            }
+            _ => module.fail("interface", item, format!("%{id} is no variable")),
+        }
+        if !seen.insert(*id) && late {
+            module.fail("interface", item, format!("%{id} is named twice"));
+        }
+    }
+    let count = module
+        .items
+        .iter()
+        .filter(|i| {
+            i.name() == "EntryPoint" && i.word(1) == item.word(1) && i.words.get(3..skip) == item.words.get(3..skip)
+        })
+        .count();
+    if count > 1 {
+        module.fail("entry-point", item, "name and model are those of another entry point");
+    }
+    let has = |modes: &[u32]| {
+        module
+            .items
+            .iter()
+            .any(|i| i.name() == "ExecutionMode" && i.word(1) == item.word(2) && modes.contains(&i.word(2)))
+    };
+    if item.word(1) == 4 && !has(&[7, 8]) {
+        module.fail(
+            "execution-mode",
+            item,
+            "a fragment entry point needs OriginUpperLeft or OriginLowerLeft",
+        );
+    }
+    let modes = |modes: &[u32]| {
+        module
+            .items
+            .iter()
+            .filter(|i| i.name() == "ExecutionMode" && i.word(1) == item.word(2) && modes.contains(&i.word(2)))
+            .count()
+    };
+    if item.word(1) == 4 && modes(&[7, 8]) > 1
+        || modes(&[14, 15]) > 1
+        || (item.word(1) == 3 && (modes(&[19, 20, 21, 22, 23]) != 1 || modes(&[27, 28, 29]) != 1))
+    {
+        module.fail(
+            "execution-mode",
+            item,
+            "execution modes exclude each other or one is missing",
+        );
+    }
+}
+
+fn decorated(module: &mut Checked<'_>, item: &Item<'_>) {
+    let member = item.name().contains("Member");
+    let Some(target) = module.def(item.word(1)) else { return };
+    if member && (target.name() != "TypeStruct" || item.word(2) as usize >= target.args().len()) {
+        return module.fail(
+            "member",
+            item,
+            format!("%{} has no member {}", target.result, item.word(2)),
+        );
+    }
+    let decoration = item.word(if member { 3 } else { 2 });
+    let of = target.name();
+    let value = !of.starts_with("Type") && target.ty != 0;
+    let fits = match decoration {
+        // Block, BufferBlock; SpecId; strides; Offset and matrix layouts; Location, Component, Index.
+        2 | 3 => of == "TypeStruct",
+        1 => of.starts_with("SpecConstant") && of.len() <= 17,
+        6 => matches!(of, "TypeArray" | "TypeRuntimeArray" | "TypePointer") || of == "DecorationGroup",
+        4 | 5 | 7 | 35 => member,
+        11 => member || value,
+        30 | 31 => member || matches!(of, "Variable" | "FunctionParameter"),
+        32 | 33 | 34 | 43 | 44 | 36 | 37 => of == "Variable" || of == "DecorationGroup",
+        24 | 25 | 20 | 19 | 23 => member || value,
+        42 | 40 => value,
+        _ => true,
+    };
+    if !fits && of != "DecorationGroup" {
+        let name = module
+            .grammar
+            .kind_of("Decoration")
+            .and_then(|k| k.value(decoration))
+            .map_or("", |e| &e.name);
+        module.fail("decoration", item, format!("{name} cannot decorate {of}"));
+    }
+}

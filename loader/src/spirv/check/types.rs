@@ -1,0 +1,1130 @@
+//! Types of results and operands.
+
+use super::{Checked, Item};
+use std::collections::HashSet;
+
+/// A type taken apart as far as the rules ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Base {
+    Bool,
+    Int,
+    Float,
+    Other,
+}
+
+/// Scalar base, width and component count of a scalar or vector type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Form {
+    base: Base,
+    width: u32,
+    count: u32,
+}
+
+const OTHER: Form = Form {
+    base: Base::Other,
+    width: 0,
+    count: 0,
+};
+
+impl Checked<'_> {
+    fn form(&self, ty: u32) -> Form {
+        let Some(item) = self.def(ty) else { return OTHER };
+        match item.name() {
+            "TypeBool" => Form {
+                base: Base::Bool,
+                width: 1,
+                count: 1,
+            },
+            "TypeInt" => Form {
+                base: Base::Int,
+                width: item.word(2),
+                count: 1,
+            },
+            "TypeFloat" => Form {
+                base: Base::Float,
+                width: item.word(2),
+                count: 1,
+            },
+            // Components of a vector are scalars: no deeper than this.
+            "TypeVector" if self.kind(item.word(2)) != "TypeVector" => Form {
+                count: item.word(3),
+                ..self.form(item.word(2))
+            },
+            _ => OTHER,
+        }
+    }
+
+    fn of(&self, id: u32) -> Form {
+        self.form(self.type_of(id))
+    }
+
+    /// Storage class and pointee of a pointer type.
+    fn pointer(&self, ty: u32) -> Option<(u32, u32)> {
+        let item = self.def(ty).filter(|t| t.name() == "TypePointer")?;
+        Some((item.word(2), item.word(3)))
+    }
+
+    /// The type of a member reached by an index; a struct wants the index itself, others only that there is one.
+    fn member(&self, ty: u32, index: Option<u32>, literal: bool) -> Option<u32> {
+        let item = self.def(ty)?;
+        let within = |count: u32| !literal || index.is_some_and(|i| i < count);
+        match item.name() {
+            "TypeStruct" => item.args().get(index? as usize).copied(),
+            "TypeVector" | "TypeMatrix" => Some(item.word(2)).filter(|_| within(item.word(3))),
+            "TypeArray" => Some(item.word(2)).filter(|_| self.constant(item.word(3)).is_none_or(within)),
+            "TypeRuntimeArray" => Some(item.word(2)),
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn check(module: &mut Checked<'_>) {
+    let mut unique = HashSet::new();
+    let mut function = 0;
+    for at in 0..module.items.len() {
+        let item = module.items[at];
+        if item.name() == "Function" {
+            function = at;
+        }
+        let why = result_type(module, &item)
+            .or_else(|| operands_are_values(module, &item))
+            .or_else(|| {
+                if item.name().starts_with("Type") {
+                    type_rules(module, &item, &mut unique)
+                } else {
+                    rules(module, &item, function, at)
+                }
+            });
+        if let Some(why) = why {
+            module.fail("type", &item, why);
+        }
+    }
+}
+
+type Why = Option<String>;
+
+fn when(wrong: bool, why: &str) -> Why {
+    wrong.then(|| why.to_owned())
+}
+
+fn result_type(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    if !item.row.has_type {
+        return None;
+    }
+    let kind = module.kind(item.ty);
+    let void = matches!(item.name(), "Function" | "FunctionCall" | "ExtInst") || item.name().contains("INTEL");
+    when(
+        !kind.starts_with("Type") || kind == "TypeForwardPointer",
+        "the result type is no type",
+    )
+    .or_else(|| when(kind == "TypeVoid" && !void, "the result type is void"))
+}
+
+/// Outside of declarations, operands are values: no types, labels or strings.
+fn operands_are_values(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let name = item.name();
+    let plain = item.row.has_type
+        && !matches!(
+            name,
+            "ExtInst" | "Function" | "FunctionCall" | "Phi" | "Variable" | "SpecConstantOp" | "EnqueueKernel"
+        )
+        && !name.starts_with("Constant");
+    if !plain
+        && !matches!(
+            name,
+            "Store" | "ImageWrite" | "ReturnValue" | "AtomicStore" | "CopyMemory"
+        )
+    {
+        return None;
+    }
+    let mut words = item.args().iter();
+    // The leading required ids; literals come behind them in every opcode.
+    for rule in item
+        .row
+        .operands
+        .iter()
+        .skip(usize::from(item.row.has_type) + usize::from(item.row.has_result))
+    {
+        let id = *words.next()?;
+        let kind = module.grammar.kind(rule.kind).map_or("", |k| &k.name);
+        if !kind.starts_with("Id") {
+            return None;
+        }
+        let def = module.kind(id);
+        if module.type_of(id) == 0 || def == "Function" {
+            return Some(format!("%{id} ({def}) is no value"));
+        }
+        if matches!(kind, "IdScope" | "IdMemorySemantics")
+            && module.of(id)
+                != (Form {
+                    base: Base::Int,
+                    width: 32,
+                    count: 1,
+                })
+        {
+            return Some(format!("%{id} is no 32-bit integer"));
+        }
+    }
+    None
+}
+
+fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u32>>) -> Why {
+    let is_type = |id: u32| module.kind(id).starts_with("Type");
+    let name = item.name();
+    if !matches!(
+        name,
+        "TypeStruct" | "TypeArray" | "TypeRuntimeArray" | "TypePointer" | "TypeForwardPointer" | "TypeOpaque"
+    ) {
+        let mut key = vec![item.row.opcode];
+        key.extend(item.args());
+        if !unique.insert(key) {
+            return Some("the same type is declared before".to_owned());
+        }
+    }
+    match name {
+        "TypeInt" => when(
+            !matches!(item.word(2), 8 | 16 | 32 | 64),
+            "an integer has 8, 16, 32 or 64 bits",
+        )
+        .or_else(|| when(item.word(3) > 1, "signedness is 0 or 1")),
+        "TypeFloat" => when(!matches!(item.word(2), 16 | 32 | 64), "a float has 16, 32 or 64 bits"),
+        "TypeVector" => {
+            let form = module.form(item.word(2));
+            when(
+                form.base == Base::Other || form.count != 1,
+                "components of a vector are scalars",
+            )
+            .or_else(|| {
+                when(
+                    !matches!(item.word(3), 2..=4 | 8 | 16),
+                    "a vector has 2, 3, 4, 8 or 16 components",
+                )
+            })
+        }
+        "TypeMatrix" => {
+            let form = module.form(item.word(2));
+            when(
+                form.base != Base::Float || form.count < 2,
+                "columns of a matrix are vectors of floats",
+            )
+            .or_else(|| when(!(2..=4).contains(&item.word(3)), "a matrix has 2 to 4 columns"))
+        }
+        "TypeArray" => {
+            let length = item.word(3);
+            let def = module.kind(length);
+            when(
+                !is_type(item.word(2)) || module.kind(item.word(2)) == "TypeVoid",
+                "the element is no type with a size",
+            )
+            .or_else(|| {
+                when(
+                    module.shader && module.kind(item.word(2)) == "TypeRuntimeArray",
+                    "an array of runtime arrays",
+                )
+            })
+            .or_else(|| {
+                when(
+                    !def.contains("Constant") || module.of(length).base != Base::Int || module.of(length).count != 1,
+                    "the length is no constant integer",
+                )
+            })
+            .or_else(|| {
+                when(
+                    module.constant(length).is_some_and(|n| {
+                        n as i32 <= 0 && (n == 0 || module.def(module.type_of(length)).is_some_and(|t| t.word(3) == 1))
+                    }),
+                    "the length is not above 0",
+                )
+            })
+        }
+        "TypeRuntimeArray" => when(
+            !is_type(item.word(2)) || matches!(module.kind(item.word(2)), "TypeVoid" | "TypeRuntimeArray"),
+            "the element is no type with a size",
+        ),
+        "TypeStruct" => {
+            let bad = item
+                .args()
+                .iter()
+                .find(|id| !is_type(**id) || module.kind(**id) == "TypeVoid" || **id == item.result);
+            bad.map(|id| format!("%{id} is no member type")).or_else(|| {
+                let open = item
+                    .args()
+                    .iter()
+                    .rev()
+                    .skip(1)
+                    .any(|id| module.kind(*id) == "TypeRuntimeArray");
+                when(open && module.shader, "only the last member may be a runtime array")
+            })
+        }
+        "TypePointer" => when(!is_type(item.word(3)), "points to no type"),
+        "TypeFunction" => {
+            let void = item
+                .args()
+                .iter()
+                .skip(1)
+                .find(|id| !is_type(**id) || module.kind(**id) == "TypeVoid");
+            when(!is_type(item.word(2)), "returns no type")
+                .or_else(|| void.map(|id| format!("%{id} is no parameter type")))
+        }
+        "TypeSampledImage" => when(module.kind(item.word(2)) != "TypeImage", "samples no image type"),
+        "TypeImage" => {
+            let form = module.form(item.word(2));
+            when(
+                form.count != 1 && module.kind(item.word(2)) != "TypeVoid",
+                "the sampled type is no scalar and not void",
+            )
+            .or_else(|| {
+                when(
+                    item.word(4) > 2 || item.word(5) > 1 || item.word(6) > 1 || item.word(7) > 2,
+                    "depth, arrayed, multisampled or sampled is out of range",
+                )
+            })
+            .or_else(|| when(item.word(3) == 6 && item.word(7) != 2, "a subpass image has Sampled 2"))
+            .or_else(|| {
+                when(
+                    module.shader && form.base == Base::Bool,
+                    "the sampled type is no number",
+                )
+            })
+        }
+        _ => None,
+    }
+}
+
+fn rules(module: &Checked<'_>, item: &Item<'_>, function: usize, at: usize) -> Why {
+    constants(module, item)
+        .or_else(|| memory(module, item))
+        .or_else(|| composites(module, item))
+        .or_else(|| arithmetic(module, item))
+        .or_else(|| flow(module, item, function, at))
+        .or_else(|| images(module, item))
+        .or_else(|| extended(module, item))
+}
+
+fn constants(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let form = module.form(item.ty);
+    match item.name() {
+        "ConstantTrue" | "ConstantFalse" | "SpecConstantTrue" | "SpecConstantFalse" => {
+            when(form.base != Base::Bool || form.count != 1, "the type is not bool")
+        }
+        "Constant" | "SpecConstant" => when(form.count != 1 || form.base == Base::Bool, "the type is no number"),
+        "ConstantComposite" | "SpecConstantComposite" => {
+            let bad = item
+                .args()
+                .iter()
+                .find(|id| !(module.kind(**id).contains("Constant") || module.kind(**id) == "Undef"));
+            bad.map(|id| format!("%{id} is no constant"))
+                .or_else(|| construct(module, item, false))
+        }
+        "ConstantNull" => when(
+            matches!(
+                module.kind(item.ty),
+                "TypeVoid" | "TypeImage" | "TypeSampler" | "TypeSampledImage" | "TypeRuntimeArray" | "TypeFunction"
+            ),
+            "the type has no null",
+        ),
+        "SpecConstantOp" => {
+            let rebuilt: Vec<u32> = item
+                .words
+                .iter()
+                .copied()
+                .enumerate()
+                .filter(|(n, _)| *n != 3)
+                .map(|p| p.1)
+                .collect();
+            let row = module.grammar.row(item.word(3) as u16)?;
+            let inner = Item {
+                row,
+                words: &rebuilt,
+                position: item.position,
+                result: item.result,
+                ty: item.ty,
+            };
+            arithmetic(module, &inner).or_else(|| composites(module, &inner))
+        }
+        _ => None,
+    }
+}
+
+fn memory(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let physical = module
+        .items
+        .iter()
+        .take_while(|i| !i.name().starts_with("Type"))
+        .any(|i| i.name() == "MemoryModel" && i.word(1) != 0);
+    match item.name() {
+        "Variable" => {
+            let (class, pointee) = module.pointer(item.ty).unwrap_or((u32::MAX, 0));
+            let local = item.position
+                > module
+                    .items
+                    .get(module.first_function)
+                    .map_or(usize::MAX, |f| f.position);
+            when(
+                class != item.word(3),
+                "the result type is no pointer of that storage class",
+            )
+            .or_else(|| {
+                when(
+                    (class == 7) != local,
+                    "storage class Function belongs inside functions, and only there",
+                )
+            })
+            .or_else(|| when(module.kind(pointee) == "TypeVoid", "a variable of void"))
+            .or_else(|| {
+                let init = *item.words.get(4)?;
+                let def = module.kind(init);
+                when(
+                    !(def.contains("Constant") || def == "Variable" || def == "Undef"),
+                    "the initializer is no constant",
+                )
+                .or_else(|| when(module.type_of(init) != pointee, "the initializer has another type"))
+            })
+            .or_else(|| {
+                let opaque = matches!(module.kind(pointee), "TypeImage" | "TypeSampler" | "TypeSampledImage");
+                when(
+                    module.shader && opaque && class != 0,
+                    "images and samplers are UniformConstant",
+                )
+                .or_else(|| {
+                    when(
+                        module.shader && class == 0 && module.form(pointee).base != Base::Other,
+                        "UniformConstant holds no plain values",
+                    )
+                })
+                .or_else(|| {
+                    when(
+                        module.shader && matches!(class, 2 | 12) && module.form(pointee).base != Base::Other,
+                        "uniform variables are structs",
+                    )
+                })
+            })
+        }
+        "Load" => {
+            let (_, pointee) = module.pointer(module.type_of(item.word(3))).unwrap_or_default();
+            when(pointee != item.ty, "the result type is not what the pointer points to")
+                .or_else(|| logical(module, item.word(3), physical))
+        }
+        "Store" => {
+            let (class, pointee) = module.pointer(module.type_of(item.word(1))).unwrap_or_default();
+            when(
+                pointee != module.type_of(item.word(2)),
+                "the object's type is not what the pointer points to",
+            )
+            .or_else(|| when(matches!(class, 0 | 1 | 9), "the storage class cannot be written"))
+            .or_else(|| logical(module, item.word(1), physical))
+        }
+        "CopyMemory" => {
+            let pointee = |id| module.pointer(module.type_of(id)).map(|p| p.1);
+            when(
+                pointee(item.word(1)).is_none() || pointee(item.word(1)) != pointee(item.word(2)),
+                "the pointers point to different types",
+            )
+        }
+        "AccessChain" | "InBoundsAccessChain" | "PtrAccessChain" | "InBoundsPtrAccessChain" => {
+            let (class, mut ty) = module.pointer(module.type_of(item.word(3)))?;
+            let skip = if item.name().contains("Ptr") { 5 } else { 4 };
+            for id in item.words.get(skip..)? {
+                if module.of(*id).base != Base::Int || module.of(*id).count != 1 {
+                    return Some(format!("index %{id} is no integer"));
+                }
+                match module.member(ty, module.constant(*id), false) {
+                    Some(member) => ty = member,
+                    None => return Some(format!("index %{id} reaches no member")),
+                }
+            }
+            when(
+                module.pointer(item.ty) != Some((class, ty)),
+                "the result type is no pointer to what the indices reach",
+            )
+            .or_else(|| logical(module, item.word(3), physical))
+        }
+        "ArrayLength" => {
+            let (_, ty) = module.pointer(module.type_of(item.word(3))).unwrap_or_default();
+            let last = module
+                .def(ty)
+                .filter(|t| t.name() == "TypeStruct")
+                .map(|t| t.args().to_vec())
+                .unwrap_or_default();
+            when(
+                last.len() != item.word(4) as usize + 1 || module.kind(*last.last()?) != "TypeRuntimeArray",
+                "not a struct's last member of runtime length",
+            )
+            .or_else(|| {
+                when(
+                    module.form(item.ty)
+                        != Form {
+                            base: Base::Int,
+                            width: 32,
+                            count: 1,
+                        },
+                    "the result is no 32-bit integer",
+                )
+            })
+        }
+        _ => None,
+    }
+    .or_else(|| {
+        if matches!(item.name(), "Load" | "Store" | "AccessChain")
+            && module
+                .pointer(module.type_of(item.word(if item.name() == "Store" { 1 } else { 3 })))
+                .is_none()
+        {
+            Some("no pointer".to_owned())
+        } else {
+            None
+        }
+    })
+}
+
+/// Without physical addressing a pointer comes from a variable, parameter or access.
+fn logical(module: &Checked<'_>, id: u32, physical: bool) -> Why {
+    let from = matches!(
+        module.kind(id),
+        "Variable"
+            | "FunctionParameter"
+            | "AccessChain"
+            | "InBoundsAccessChain"
+            | "PtrAccessChain"
+            | "FunctionCall"
+            | "ImageTexelPointer"
+            | "CopyObject"
+            | "Select"
+            | "Phi"
+            | "Load"
+            | "ConstantNull"
+    );
+    when(!physical && !from, "the pointer comes from nothing that makes one")
+}
+
+/// Parts of a composite against its type.
+fn construct(module: &Checked<'_>, item: &Item<'_>, spread: bool) -> Why {
+    let ty = module.def(item.ty)?;
+    let parts = item.args();
+    let same = |types: &mut dyn Iterator<Item = u32>| types.eq(parts.iter().map(|id| module.type_of(*id)));
+    let fits = match ty.name() {
+        "TypeStruct" => same(&mut ty.args().iter().copied()),
+        "TypeMatrix" => same(&mut std::iter::repeat_n(ty.word(2), ty.word(3) as usize)),
+        "TypeArray" => match module.constant(ty.word(3)) {
+            Some(n) => n as usize == parts.len() && same(&mut std::iter::repeat_n(ty.word(2), parts.len())),
+            None => true,
+        },
+        "TypeVector" => {
+            let forms: Vec<Form> = parts.iter().map(|id| module.of(*id)).collect();
+            let component = |id: &u32| {
+                let t = module.type_of(*id);
+                t == ty.word(2)
+                    || spread
+                        && module
+                            .def(t)
+                            .is_some_and(|t| t.name() == "TypeVector" && t.word(2) == ty.word(2))
+            };
+            forms.iter().map(|f| u64::from(f.count)).sum::<u64>() == u64::from(ty.word(3))
+                && parts.iter().all(component)
+                && parts.len() >= 2
+        }
+        _ => item.name() == "ConstantCompositeReplicateEXT",
+    };
+    when(!fits, "the parts are not those of the type")
+}
+
+fn walk(module: &Checked<'_>, mut ty: u32, indices: &[u32]) -> Option<u32> {
+    for index in indices {
+        ty = module.member(ty, Some(*index), true)?;
+    }
+    Some(ty)
+}
+
+fn composites(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    match item.name() {
+        "CompositeConstruct" => construct(module, item, true),
+        "CompositeExtract" => {
+            let ty = walk(module, module.type_of(item.word(3)), item.words.get(4..)?);
+            when(
+                item.words.len() < 5 || ty != Some(item.ty),
+                "the indices reach nothing of the result type",
+            )
+        }
+        "CompositeInsert" => {
+            let ty = walk(module, module.type_of(item.word(4)), item.words.get(5..)?);
+            when(
+                item.words.len() < 6
+                    || ty != Some(module.type_of(item.word(3)))
+                    || module.type_of(item.word(4)) != item.ty,
+                "the indices reach nothing of the object's type",
+            )
+        }
+        "VectorShuffle" => {
+            let (a, b, result) = (module.of(item.word(3)), module.of(item.word(4)), module.form(item.ty));
+            let vector = |id: u32| module.def(id).filter(|t| t.name() == "TypeVector").map(|t| t.word(2));
+            let component = vector(item.ty);
+            let indices = item.words.get(5..)?;
+            when(
+                component.is_none()
+                    || vector(module.type_of(item.word(3))) != component
+                    || vector(module.type_of(item.word(4))) != component,
+                "vectors of one component type are needed",
+            )
+            .or_else(|| {
+                when(
+                    indices.len() != result.count as usize,
+                    "the number of components is not the result type's",
+                )
+            })
+            .or_else(|| {
+                when(
+                    indices.iter().any(|i| *i != u32::MAX && *i >= a.count + b.count),
+                    "a component is beyond both vectors",
+                )
+            })
+        }
+        "VectorExtractDynamic" => {
+            let vector = module
+                .def(module.type_of(item.word(3)))
+                .filter(|t| t.name() == "TypeVector");
+            when(
+                vector.is_none_or(|t| t.word(2) != item.ty) || module.of(item.word(4)).base != Base::Int,
+                "not a component of a vector",
+            )
+        }
+        "CopyObject" => when(module.type_of(item.word(3)) != item.ty, "the operand has another type"),
+        "Transpose" => {
+            let shape = |ty| {
+                module
+                    .def(ty)
+                    .filter(|t| t.name() == "TypeMatrix")
+                    .map(|t| (module.form(t.word(2)).count, t.word(3)))
+            };
+            let (a, b) = (shape(module.type_of(item.word(3))), shape(item.ty));
+            when(
+                a.is_none() || a.map(|(x, y)| (y, x)) != b,
+                "not the transposed matrix type",
+            )
+        }
+        _ => None,
+    }
+}
+
+fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let r = module.form(item.ty);
+    let (x, y) = (item.word(3), item.word(4));
+    let (a, b) = (module.of(x), module.of(y));
+    let int = |f: Form| f.base == Base::Int;
+    let float = |f: Form| f.base == Base::Float;
+    let boolean = |f: Form| f.base == Base::Bool;
+    let column = |ty: u32| {
+        module
+            .def(ty)
+            .filter(|t| t.name() == "TypeMatrix")
+            .map(|t| (t.word(2), t.word(3)))
+    };
+    let wrong = match item.name() {
+        "IAdd" | "ISub" | "IMul" | "SDiv" | "SRem" | "SMod" | "BitwiseAnd" | "BitwiseOr" | "BitwiseXor" => {
+            !int(r) || a != r || b != r
+        }
+        "UDiv" | "UMod" => {
+            !int(r)
+                || module.type_of(x) != item.ty
+                || module.type_of(y) != item.ty
+                || module
+                    .def(item.ty)
+                    .is_some_and(|t| t.name() == "TypeInt" && t.word(3) == 1)
+        }
+        "SNegate" | "Not" | "BitReverse" => !int(r) || a != r,
+        "BitCount" => !int(r) || !int(a) || a.count != r.count,
+        "ShiftLeftLogical" | "ShiftRightLogical" | "ShiftRightArithmetic" => {
+            !int(r) || a != r || !int(b) || b.count != r.count
+        }
+        "BitFieldInsert" => {
+            !int(r)
+                || module.type_of(x) != item.ty
+                || module.type_of(y) != item.ty
+                || !int(module.of(item.word(5)))
+                || !int(module.of(item.word(6)))
+        }
+        "BitFieldSExtract" | "BitFieldUExtract" => {
+            !int(r) || module.type_of(x) != item.ty || !int(b) || !int(module.of(item.word(5)))
+        }
+        "FAdd" | "FSub" | "FMul" | "FDiv" | "FRem" | "FMod" => {
+            !float(r) || module.type_of(x) != item.ty || module.type_of(y) != item.ty
+        }
+        "FNegate" => (!float(r) && column(item.ty).is_none()) || module.type_of(x) != item.ty,
+        "VectorTimesScalar" => {
+            !float(r) || r.count < 2 || module.type_of(x) != item.ty || b != (Form { count: 1, ..r })
+        }
+        "MatrixTimesScalar" => column(item.ty).is_none() || module.type_of(x) != item.ty || !float(b) || b.count != 1,
+        "MatrixTimesVector" => column(module.type_of(x)).is_none_or(|(c, n)| c != item.ty || b.count != n || !float(b)),
+        "VectorTimesMatrix" => {
+            column(module.type_of(y)).is_none_or(|(c, n)| module.form(c) != a || r.count != n || !float(r))
+        }
+        "MatrixTimesMatrix" => match (column(item.ty), column(module.type_of(x)), column(module.type_of(y))) {
+            (Some(r), Some(a), Some(b)) => a.0 != r.0 || b.1 != r.1 || module.form(b.0).count != a.1,
+            _ => true,
+        },
+        "OuterProduct" => column(item.ty).is_none_or(|(c, n)| c != module.type_of(x) || b.count != n),
+        "Dot" => {
+            !float(r)
+                || r.count != 1
+                || module.type_of(x) != module.type_of(y)
+                || a.count < 2
+                || (Form { count: 1, ..a }) != r
+        }
+        "LogicalAnd" | "LogicalOr" | "LogicalEqual" | "LogicalNotEqual" => {
+            !boolean(r) || module.type_of(x) != item.ty || module.type_of(y) != item.ty
+        }
+        "LogicalNot" => !boolean(r) || module.type_of(x) != item.ty,
+        "Any" | "All" => !boolean(r) || r.count != 1 || !boolean(a) || a.count < 2,
+        "IsNan" | "IsInf" | "IsFinite" | "IsNormal" | "SignBitSet" => !boolean(r) || !float(a) || a.count != r.count,
+        "IEqual" | "INotEqual" | "UGreaterThan" | "SGreaterThan" | "UGreaterThanEqual" | "SGreaterThanEqual"
+        | "ULessThan" | "SLessThan" | "ULessThanEqual" | "SLessThanEqual" => {
+            !boolean(r) || !int(a) || a != b || a.count != r.count
+        }
+        name if name.starts_with("FOrd") || name.starts_with("FUnord") => {
+            !boolean(r) || !float(a) || module.type_of(x) != module.type_of(y) || a.count != r.count
+        }
+        "Select" => {
+            let scalar =
+                boolean(a) && (a.count == 1 && (r.count <= 1 || module.words[1] >= 0x10400) || a.count == r.count);
+            !scalar || module.type_of(y) != item.ty || module.type_of(item.word(5)) != item.ty
+        }
+        "ConvertFToU" | "ConvertFToS" => !int(r) || !float(a) || a.count != r.count,
+        "ConvertSToF" | "ConvertUToF" => !float(r) || !int(a) || a.count != r.count,
+        "UConvert" | "SConvert" => !int(r) || !int(a) || a.count != r.count || a.width == r.width,
+        "FConvert" => !float(r) || !float(a) || a.count != r.count || a.width == r.width,
+        "QuantizeToF16" => !float(r) || module.type_of(x) != item.ty,
+        "Bitcast" => {
+            let numeric = |f: Form| matches!(f.base, Base::Int | Base::Float);
+            let pointer = |ty| module.pointer(ty).is_some();
+            !(numeric(r) && numeric(a) && r.width * r.count == a.width * a.count
+                || pointer(item.ty) && (pointer(module.type_of(x)) || int(a))
+                || int(r) && pointer(module.type_of(x)))
+        }
+        name if name.starts_with("DPd") || name.starts_with("Fwidth") => !float(r) || module.type_of(x) != item.ty,
+        name if name.starts_with("Atomic")
+            && !name.contains("Flag")
+            && name != "AtomicStore"
+            && name != "AtomicLoad" =>
+        {
+            let value = item.words.get(if name.contains("CompareExchange") { 7 } else { 6 });
+            module.pointer(module.type_of(x)).map(|p| p.1) != Some(item.ty)
+                || value.is_some_and(|v| module.type_of(*v) != item.ty)
+                || !(int(r) || float(r) && (name == "AtomicExchange" || name.starts_with("AtomicF")))
+        }
+        "AtomicLoad" => module.pointer(module.type_of(x)).map(|p| p.1) != Some(item.ty),
+        "AtomicStore" => {
+            module.pointer(module.type_of(item.word(1))).map(|p| p.1) != Some(module.type_of(item.word(4)))
+        }
+        name if name.starts_with("GroupNonUniform") => {
+            let value = item.words.get(
+                if module.grammar.row(item.row.opcode as u16).is_some_and(|r| {
+                    r.operands
+                        .get(3)
+                        .is_some_and(|o| module.grammar.kind(o.kind).is_some_and(|k| k.name == "GroupOperation"))
+                }) {
+                    5
+                } else {
+                    4
+                },
+            );
+            let same = matches!(
+                name.trim_start_matches("GroupNonUniform"),
+                "IAdd"
+                    | "FAdd"
+                    | "IMul"
+                    | "FMul"
+                    | "SMin"
+                    | "UMin"
+                    | "FMin"
+                    | "SMax"
+                    | "UMax"
+                    | "FMax"
+                    | "BitwiseAnd"
+                    | "BitwiseOr"
+                    | "BitwiseXor"
+                    | "Shuffle"
+                    | "ShuffleXor"
+                    | "ShuffleUp"
+                    | "ShuffleDown"
+                    | "Broadcast"
+                    | "BroadcastFirst"
+            );
+            let kind = &name[name.len().min(15)..];
+            same && value.is_some_and(|v| module.type_of(*v) != item.ty)
+                || matches!(kind, "Elect" | "All" | "Any" | "AllEqual") && (!boolean(r) || r.count != 1)
+                || kind == "Ballot"
+                    && r != (Form {
+                        base: Base::Int,
+                        width: 32,
+                        count: 4,
+                    })
+                || kind == "Ballot" && value.is_some_and(|v| !boolean(module.of(*v)))
+                || kind.starts_with('F') && !float(r)
+                || kind == "IAdd" && !int(r)
+                || kind == "IMul" && !int(r)
+                || kind == "BallotBitCount" && (!int(r) || value.is_some_and(|v| module.of(*v).count != 4))
+        }
+        _ => false,
+    };
+    when(wrong, "the types of operands and result do not fit the opcode")
+}
+
+fn flow(module: &Checked<'_>, item: &Item<'_>, function: usize, at: usize) -> Why {
+    let owner = module.items[function];
+    match item.name() {
+        "Function" => {
+            let ty = module.def(item.word(4)).filter(|t| t.name() == "TypeFunction");
+            let count = module.items[at + 1..]
+                .iter()
+                .take_while(|i| matches!(i.name(), "FunctionParameter" | "Line" | "NoLine"))
+                .filter(|i| i.name() == "FunctionParameter")
+                .count();
+            when(
+                ty.is_none_or(|t| t.word(2) != item.ty),
+                "the function type returns something else",
+            )
+            .or_else(|| {
+                when(
+                    ty.is_some_and(|t| t.args().len() != count + 1),
+                    "the function type has another number of parameters",
+                )
+            })
+        }
+        "FunctionParameter" => {
+            let number = module.items[function + 1..at]
+                .iter()
+                .filter(|i| i.name() == "FunctionParameter")
+                .count();
+            let ty = module
+                .def(owner.word(4))
+                .and_then(|t| t.args().get(number + 1).copied());
+            when(ty != Some(item.ty), "the function type has another parameter there")
+        }
+        "FunctionCall" => {
+            let callee = module.def(item.word(3)).filter(|f| f.name() == "Function");
+            let Some(ty) = callee.and_then(|f| module.def(f.word(4))) else {
+                return Some("calls no function".to_owned());
+            };
+            let given = item.words.get(4..)?.iter().map(|id| module.type_of(*id));
+            when(
+                ty.word(2) != item.ty || !ty.args().iter().skip(1).copied().eq(given),
+                "arguments or result are not those of the function type",
+            )
+        }
+        "Return" => when(module.kind(owner.ty) != "TypeVoid", "the function returns a value"),
+        "ReturnValue" => when(
+            module.type_of(item.word(1)) != owner.ty,
+            "the value has not the function's return type",
+        ),
+        "BranchConditional" => {
+            let form = module.of(item.word(1));
+            when(form.base != Base::Bool || form.count != 1, "the condition is no bool")
+                .or_else(|| when(!matches!(item.words.len(), 4 | 6), "two weights or none"))
+        }
+        "Switch" => when(
+            module.of(item.word(1)).base != Base::Int || module.of(item.word(1)).count != 1,
+            "the selector is no integer",
+        ),
+        "Phi" => {
+            let bad = item
+                .args()
+                .chunks_exact(2)
+                .find(|pair| module.type_of(pair[0]) != item.ty);
+            bad.map(|pair| format!("%{} has another type", pair[0]))
+        }
+        "ControlBarrier" | "MemoryBarrier" => {
+            let bad = item.args().iter().find(|id| {
+                module.of(**id)
+                    != Form {
+                        base: Base::Int,
+                        width: 32,
+                        count: 1,
+                    }
+            });
+            bad.map(|id| format!("%{id} is no 32-bit integer"))
+        }
+        "ExtInstImport" | "Line" | "Source" => when(
+            item.name() == "Line" && module.kind(item.word(1)) != "String",
+            "names no string",
+        ),
+        "DecorateString" | "Decorate" | "Name" => None,
+        "GroupDecorate" | "GroupMemberDecorate" => {
+            when(module.kind(item.word(1)) != "DecorationGroup", "no decoration group")
+        }
+        _ => None,
+    }
+}
+
+/// The image type an operand holds, behind a sampled image too.
+fn image<'a>(module: &Checked<'a>, id: u32) -> Option<Item<'a>> {
+    let ty = module.def(module.type_of(id))?;
+    match ty.name() {
+        "TypeImage" => Some(ty),
+        "TypeSampledImage" => module.def(ty.word(2)),
+        _ => None,
+    }
+}
+
+fn images(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let name = item.name();
+    if name == "SampledImage" {
+        let fits = module
+            .def(item.ty)
+            .is_some_and(|t| t.name() == "TypeSampledImage" && t.word(2) == module.type_of(item.word(3)));
+        return when(
+            !fits || module.kind(module.type_of(item.word(4))) != "TypeSampler",
+            "needs an image of the result's type and a sampler",
+        );
+    }
+    if name == "Image" {
+        let fits = module
+            .def(module.type_of(item.word(3)))
+            .is_some_and(|t| t.name() == "TypeSampledImage" && t.word(2) == item.ty);
+        return when(!fits, "needs a sampled image of that image type");
+    }
+    let sampling = name.starts_with("ImageSample") || name == "ImageGather" || name == "ImageDrefGather";
+    let plain = matches!(name, "ImageFetch" | "ImageRead" | "ImageWrite");
+    let query = name.starts_with("ImageQuery");
+    if !sampling && !plain && !query {
+        return None;
+    }
+    let operand = item.word(if name == "ImageWrite" { 1 } else { 3 });
+    let Some(ty) = image(module, operand) else {
+        return Some(format!("%{operand} is no image"));
+    };
+    let sampled = module.kind(module.type_of(operand)) == "TypeSampledImage";
+    if sampling != sampled && !(query && name == "ImageQueryLod") {
+        return Some("an image is needed with a sampler, or without one".to_owned());
+    }
+    let r = module.form(item.ty);
+    if query {
+        return when(
+            r.base != Base::Int && name != "ImageQueryLod" || r.base != Base::Float && name == "ImageQueryLod",
+            "the result is not of the query's type",
+        )
+        .or_else(|| {
+            let dim = match ty.word(3) {
+                0 | 5 => 1,
+                2 => 3,
+                _ => 2,
+            } + u32::from(ty.word(5) == 1);
+            when(
+                name.starts_with("ImageQuerySize") && r.count != dim
+                    || matches!(name, "ImageQueryLevels" | "ImageQuerySamples") && r.count != 1,
+                "the result has another number of components",
+            )
+        });
+    }
+    let texel = if name == "ImageWrite" {
+        module.of(item.word(3))
+    } else {
+        r
+    };
+    let coordinate = module.of(item.word(if name == "ImageWrite" { 2 } else { 4 }));
+    let dref = name.contains("Dref");
+    let depth = dref && name != "ImageDrefGather";
+    let holds = module.form(ty.word(2));
+    let sparse = name.contains("Sparse");
+    let needed = match ty.word(3) {
+        0 | 5 => 1,
+        1 | 4 | 6 => 2,
+        _ => 3,
+    } + u32::from(ty.word(5) == 1)
+        + u32::from(name.contains("Proj"));
+    let base = if sampling && module.shader {
+        Base::Float
+    } else {
+        Base::Int
+    };
+    let scalar = |ty: u32| {
+        module
+            .def(ty)
+            .map_or(0, |t| if t.name() == "TypeVector" { t.word(2) } else { ty })
+    };
+    when(
+        !sparse && depth != (r.count == 1) && sampling,
+        "the result has not the components of the operation",
+    )
+    .or_else(|| when(name == "ImageFetch" && r.count != 4, "the result has four components"))
+    .or_else(|| {
+        when(
+            !sparse
+                && module.kind(ty.word(2)) != "TypeVoid"
+                && (texel.base != holds.base || texel.width != holds.width),
+            "the texel is not of the image's type",
+        )
+    })
+    .or_else(|| {
+        when(
+            !sparse && name != "ImageWrite" && module.kind(ty.word(2)) != "TypeVoid" && scalar(item.ty) != ty.word(2),
+            "the result is not of the image's sampled type",
+        )
+    })
+    .or_else(|| {
+        when(
+            coordinate.base != base && !(sampling && !module.shader),
+            "the coordinate is of the wrong type",
+        )
+    })
+    .or_else(|| when(coordinate.count < needed, "the coordinate has too few components"))
+    .or_else(|| {
+        when(
+            dref && module.of(item.word(5))
+                != Form {
+                    base: Base::Float,
+                    width: 32,
+                    count: 1,
+                },
+            "the reference is no 32-bit float",
+        )
+    })
+    .or_else(|| {
+        when(
+            name == "ImageGather"
+                && module.of(item.word(5))
+                    != Form {
+                        base: Base::Int,
+                        width: 32,
+                        count: 1,
+                    },
+            "the component is no 32-bit integer",
+        )
+    })
+    .or_else(|| {
+        when(
+            name == "ImageFetch" && ty.word(7) == 2 || matches!(name, "ImageRead" | "ImageWrite") && ty.word(7) == 1,
+            "the image is not of the kind this opcode takes",
+        )
+    })
+    .or_else(|| {
+        operand_mask(
+            module,
+            item,
+            &ty,
+            if name == "ImageWrite" {
+                4
+            } else if dref || name == "ImageGather" {
+                6
+            } else {
+                5
+            },
+        )
+    })
+}
+
+/// Image operands: Bias 1, Lod 2, Grad 4, ConstOffset 8, Offset 16, ConstOffsets 32, Sample 64.
+fn operand_mask(module: &Checked<'_>, item: &Item<'_>, ty: &Item<'_>, at: usize) -> Why {
+    let name = item.name();
+    let mask = item.words.get(at).copied().unwrap_or(0);
+    let explicit = name.contains("ExplicitLod");
+    let needed = match ty.word(3) {
+        0 => 1,
+        2 => 3,
+        _ => 2,
+    };
+    let mut next = item.words.get(at + 1..).unwrap_or(&[]).iter().copied();
+    when(explicit && mask & 6 == 0, "an explicit level needs Lod or Grad")
+        .or_else(|| {
+            when(
+                mask & 1 != 0 && !name.contains("ImplicitLod"),
+                "Bias belongs to implicit levels",
+            )
+        })
+        .or_else(|| {
+            when(
+                mask & 2 != 0 && !(explicit || name == "ImageFetch") || mask & 4 != 0 && !explicit,
+                "Lod and Grad belong to explicit levels",
+            )
+        })
+        .or_else(|| {
+            when(
+                (mask & 64 != 0) != (ty.word(6) == 1),
+                "Sample belongs to multisampled images",
+            )
+        })
+        .or_else(|| {
+            if mask & 1 != 0 && module.of(next.next()?).base != Base::Float {
+                return Some("Bias is no float".to_owned());
+            }
+            if mask & 2 != 0 {
+                let lod = module.of(next.next()?);
+                let base = if explicit { Base::Float } else { Base::Int };
+                if lod.base != base || lod.count != 1 {
+                    return Some("Lod is of the wrong type".to_owned());
+                }
+            }
+            if mask & 4 != 0 {
+                for _ in 0..2 {
+                    if module.of(next.next()?).base != Base::Float {
+                        return Some("Grad is no float".to_owned());
+                    }
+                }
+            }
+            for bit in [8, 16] {
+                if mask & bit != 0 {
+                    let id = next.next()?;
+                    let form = module.of(id);
+                    if form.base != Base::Int
+                        || form.count != needed
+                        || bit == 8 && !module.kind(id).contains("Constant")
+                    {
+                        return Some("the offset is of the wrong type".to_owned());
+                    }
+                }
+            }
+            None
+        })
+}
+
+/// GLSL.std.450: operands of float and integer instructions are of the result's type.
+fn extended(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    if item.name() != "ExtInst" || module.sets.get(&item.word(3)).is_none_or(|set| set != "GLSL.std.450") {
+        return None;
+    }
+    let set = module.grammar.set("GLSL.std.450")?;
+    let name = &*module.grammar.sets[set].row(item.word(4))?.name;
+    let args = item.words.get(5..)?;
+    let r = module.form(item.ty);
+    let all_same = args.iter().all(|id| module.type_of(*id) == item.ty);
+    let ok = match name {
+        "Length" | "Distance" => {
+            r.base == Base::Float
+                && r.count == 1
+                && args.iter().all(|id| {
+                    Form {
+                        count: 1,
+                        ..module.of(*id)
+                    } == r
+                })
+                && args.windows(2).all(|w| module.type_of(w[0]) == module.type_of(w[1]))
+        }
+        "Cross" => r.base == Base::Float && r.count == 3 && all_same,
+        "Refract" => {
+            r.base == Base::Float
+                && args[..2].iter().all(|id| module.type_of(*id) == item.ty)
+                && module.of(args[2]).base == Base::Float
+        }
+        "Modf" | "Frexp" => {
+            r.base == Base::Float
+                && module.type_of(args[0]) == item.ty
+                && module.pointer(module.type_of(args[1])).is_some()
+        }
+        "ModfStruct" | "FrexpStruct" => module.kind(item.ty) == "TypeStruct",
+        "Ldexp" => {
+            r.base == Base::Float
+                && module.type_of(args[0]) == item.ty
+                && module.of(args[1]).base == Base::Int
+                && module.of(args[1]).count == r.count
+        }
+        "Determinant" => r.base == Base::Float && module.kind(module.type_of(args[0])) == "TypeMatrix",
+        "MatrixInverse" => module.kind(item.ty) == "TypeMatrix" && all_same,
+        "FindILsb" | "FindSMsb" | "FindUMsb" | "SAbs" | "SSign" | "SMin" | "UMin" | "SMax" | "UMax" | "SClamp"
+        | "UClamp" => r.base == Base::Int && args.iter().all(|id| module.of(*id) == r),
+        name if name.starts_with("Pack") => r.base != Base::Other && module.of(args[0]).base != Base::Other,
+        name if name.starts_with("Unpack") => r.base != Base::Other && module.of(args[0]).count == 1,
+        name if name.starts_with("InterpolateAt") => {
+            r.base == Base::Float && module.pointer(module.type_of(args[0])).is_some_and(|p| p.1 == item.ty)
+        }
+        _ => r.base == Base::Float && all_same,
+    };
+    when(!ok, &format!("{name}: the types of operands and result do not fit"))
+}
