@@ -60,7 +60,8 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
         }
     }
     let mut merges = HashMap::new();
-    for n in 0..blocks.len() {
+    let mut n = 0;
+    while n < blocks.len() {
         let last = module.items[blocks[n].end];
         for target in targets(&last, last.words, module) {
             match index.get(&target) {
@@ -101,8 +102,9 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
         if last.name() == "Switch" && ids.is_empty() && module.shader {
             module.fail("merge-missing", &last, "a switch needs a merge instruction");
         }
+        n += 1;
     }
-    if !module.report.diagnostics.is_empty() || blocks.is_empty() {
+    if !module.report.is_valid() || blocks.is_empty() {
         return;
     }
     let dominators = dominators(&blocks);

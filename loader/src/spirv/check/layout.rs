@@ -138,7 +138,7 @@ impl Frame {
                 self.blocks += 1;
             }
             _ if !self.inside && !self.seen => {}
-            "ExtInst" if !self.inside => {}
+            "ExtInst" if !self.block && semantic_free(module, item) => {}
             _ if !self.block => module.fail("block", item, "stands outside a block"),
             _ => self.body(module, item, at),
         }
@@ -176,6 +176,14 @@ impl Frame {
             _ => self.body = true,
         }
     }
+}
+
+/// Whether an extended instruction means nothing to the machine and may stand anywhere.
+fn semantic_free(module: &Checked<'_>, item: &Item<'_>) -> bool {
+    module
+        .sets
+        .get(&item.word(3))
+        .is_some_and(|set| set.starts_with("NonSemantic.") || set.contains("DebugInfo"))
 }
 
 /// Whether a block ends here.

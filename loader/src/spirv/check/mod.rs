@@ -4,6 +4,7 @@
 //! names its rule. Rules of one client API (Vulkan, OpenCL) are not here.
 
 mod flow;
+mod images;
 mod layout;
 mod needs;
 mod types;
@@ -132,7 +133,11 @@ pub fn check(grammar: &Grammar, words: &[u32]) -> Report {
         module.header("bound", format!("id bound is {bound}, 1 to 4194303 are allowed"), 3);
     }
     if words[4] != 0 {
-        module.header("schema", format!("schema is {}, only 0 is known", words[4]), 4);
+        // Reserved and to be 0; other readers take any.
+        let message = format!("schema is {}, only 0 is known", words[4]);
+        module
+            .report
+            .push(Severity::Warning, "schema", "header", message, Some(16));
     }
     collect(&mut module);
     module.first_function = module
@@ -148,7 +153,7 @@ pub fn check(grammar: &Grammar, words: &[u32]) -> Report {
     let passes: [fn(&mut Checked<'_>); 5] = [ids, layout::check, needs::check, flow::check, types::check];
     for pass in passes {
         // Later passes rely on what earlier ones found whole.
-        if module.report.diagnostics.is_empty() {
+        if module.report.is_valid() {
             pass(&mut module);
         }
     }

@@ -40,13 +40,23 @@ pub(super) fn check(module: &mut Checked<'_>) {
             }
             match operand.shape {
                 Shape::Value => {
-                    if let Some(row) = kind.value(word) {
-                        let mut needed = row.gate.clone();
-                        if kind.name == "Capability" {
-                            needed.capabilities.clear();
-                        }
-                        gate(module, &item, &needed, &row.name, &have, &extensions);
+                    // Aliases share a value: any of them that is enabled will do.
+                    let from = kind.enumerants.partition_point(|row| row.value < word);
+                    let aliases = kind.enumerants[from..].iter().take_while(|row| row.value == word);
+                    let mut all = Gate {
+                        version: u32::MAX,
+                        ..Gate::default()
+                    };
+                    for row in aliases {
+                        all.capabilities.extend(&row.gate.capabilities);
+                        all.extensions.extend(row.gate.extensions.iter().cloned());
+                        all.version = all.version.min(row.gate.version);
                     }
+                    if kind.name == "Capability" {
+                        all.capabilities.clear();
+                    }
+                    let name = kind.value(word).map_or("", |row| &row.name);
+                    gate(module, &item, &all, name, &have, &extensions);
                 }
                 Shape::Mask => {
                     for row in bits(word).filter_map(|bit| kind.value(bit)) {
@@ -191,26 +201,20 @@ fn entry_point(module: &mut Checked<'_>, item: &Item<'_>) {
     if count > 1 {
         module.fail("entry-point", item, "name and model are those of another entry point");
     }
-    let has = |modes: &[u32]| {
-        module
-            .items
-            .iter()
-            .any(|i| i.name() == "ExecutionMode" && i.word(1) == item.word(2) && modes.contains(&i.word(2)))
-    };
-    if item.word(1) == 4 && !has(&[7, 8]) {
+    let set: HashSet<u32> = module
+        .items
+        .iter()
+        .filter(|i| i.name() == "ExecutionMode" && i.word(1) == item.word(2))
+        .map(|i| i.word(2))
+        .collect();
+    let modes = |modes: &[u32]| modes.iter().filter(|mode| set.contains(mode)).count();
+    if item.word(1) == 4 && modes(&[7, 8]) == 0 {
         module.fail(
             "execution-mode",
             item,
             "a fragment entry point needs OriginUpperLeft or OriginLowerLeft",
         );
     }
-    let modes = |modes: &[u32]| {
-        module
-            .items
-            .iter()
-            .filter(|i| i.name() == "ExecutionMode" && i.word(1) == item.word(2) && modes.contains(&i.word(2)))
-            .count()
-    };
     if item.word(1) == 4 && modes(&[7, 8]) > 1
         || modes(&[14, 15]) > 1
         || (item.word(1) == 3 && (modes(&[19, 20, 21, 22, 23]) != 1 || modes(&[27, 28, 29]) != 1))
