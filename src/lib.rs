@@ -6,6 +6,7 @@
 pub mod cli;
 pub mod formats;
 pub mod harness;
+pub mod judges;
 pub mod picture;
 pub mod sample;
 pub mod scene;

@@ -4,6 +4,7 @@ mod args;
 mod asm;
 mod check;
 mod compare;
+pub mod convert;
 mod devices;
 mod dis;
 pub mod draw;
@@ -43,6 +44,8 @@ enum Command {
     As(AsArgs),
     /// Run a file
     Run(RunArgs),
+    /// Translate SPIR-V or a VBC stage to another shading language
+    Convert(convert::ConvertArgs),
     /// Check a machine-readable SPIR-V grammar, or generate the built-in tables from one
     Grammar(grammar::GrammarArgs),
     /// List the Vulkan devices
@@ -102,6 +105,7 @@ pub fn main() -> ExitCode {
         Command::Dis(args) => dis::run(&args),
         Command::As(args) => asm::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Convert(args) => convert::run(&args),
         Command::Grammar(args) => grammar::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Compare(args) => compare::run(&args),

@@ -1,8 +1,10 @@
 //! SPIR-V modules on the command line.
 
 use super::Format;
-use crate::cli::{AsArgs, DisArgs, Failure, Outcome, SpirvDisArgs, grammar};
-use loader::spirv::{asm, dis, to_words};
+use crate::cli::{AsArgs, CheckArgs, DisArgs, Failure, Outcome, SpirvDisArgs, grammar};
+use crate::judges;
+use loader::spirv::{Grammar, asm, check, dis, to_words};
+use loader::{Report, Severity};
 
 /// SPIR-V modules.
 pub struct Spirv;
@@ -14,6 +16,36 @@ impl Format for Spirv {
 
     fn detect(&self, bytes: &[u8]) -> bool {
         bytes.starts_with(&[3, 2, 0x23, 7]) || bytes.starts_with(&[7, 0x23, 2, 3])
+    }
+
+    /// Our findings, then the verdict of every judge, then whether they disagree.
+    fn check(&self, bytes: &[u8], _args: &CheckArgs) -> Report {
+        let words = match to_words(bytes) {
+            Ok(words) => words,
+            Err(error) => {
+                return Report {
+                    diagnostics: vec![(&error).into()],
+                };
+            }
+        };
+        let grammar = Grammar::builtin();
+        let mut report = check(grammar, &words);
+        let table = judges::all(grammar, &words);
+        for (judge, verdict) in &table {
+            let offset = match verdict {
+                judges::Verdict::Invalid { offset, .. } => *offset,
+                _ => None,
+            };
+            let text = match verdict {
+                judges::Verdict::Invalid { reason, .. } => format!("Invalid: {reason}"),
+                other => other.to_string(),
+            };
+            report.push(Severity::Note, "verdict", judge, text, offset);
+        }
+        if judges::disagree(&table) {
+            report.push(Severity::Warning, "disagreement", "", "the judges do not agree", None);
+        }
+        report
     }
 
     fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {

@@ -10,12 +10,14 @@ mod known;
 mod names;
 mod number;
 pub mod operand;
+mod split;
 pub mod transform;
 mod walk;
 
 pub use check::check;
 pub use grammar::Grammar;
 pub use known::{class, decoration, op};
+pub use split::split_samplers;
 pub use walk::{Instruction, Instructions, instructions, to_words};
 
 /// First word of a module in the reader's byte order.

@@ -1,0 +1,113 @@
+//! `skrymir convert`: SPIR-V, or a stage of a VBC file, to another shading language by way of naga.
+
+use super::{Failure, Outcome, print, read, write};
+use crate::formats;
+use crate::judges::{Verdict, caught, naga_module};
+use anyhow::anyhow;
+use clap::{Args, ValueEnum};
+use loader::spirv;
+use naga::valid::ModuleInfo;
+use std::path::PathBuf;
+
+/// Languages naga writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Language {
+    /// WebGPU's language
+    Wgsl,
+    /// OpenGL's language
+    Glsl,
+    /// Metal's language
+    Msl,
+    /// Direct3D's language
+    Hlsl,
+}
+
+/// Arguments of `convert`.
+#[derive(Args, Debug)]
+pub struct ConvertArgs {
+    /// A SPIR-V module or a VBC file
+    pub file: PathBuf,
+    /// The language to write
+    #[arg(long)]
+    pub to: Language,
+    /// The stage of a VBC file: vert, tesc, tese, geom or frag
+    #[arg(long)]
+    pub stage: Option<String>,
+    /// Where to write the text instead of printing it
+    #[arg(short, long)]
+    pub output: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &ConvertArgs) -> Outcome {
+    let bytes = read(&args.file)?;
+    let words = if bytes.starts_with(&loader::vbc::MAGIC) {
+        let mut stages = formats::vbc_stages(&bytes, args.stage.as_deref())?;
+        if stages.len() > 1 {
+            let names: Vec<&str> = stages.iter().map(|s| s.0.as_str()).collect();
+            return Err(Failure::Trouble(anyhow!("say which --stage: {}", names.join(", "))));
+        }
+        stages.remove(0).1
+    } else {
+        spirv::to_words(&bytes)?
+    };
+    let text = convert(&words, args.to).map_err(|why| Failure::Bad(anyhow!("{}: {why}", args.file.display())))?;
+    match &args.output {
+        Some(path) => write(path, text),
+        None => print(&text),
+    }
+}
+
+/// A module in another language, its combined samplers split.
+///
+/// # Errors
+/// Why not: which instruction cannot be split, read or written.
+pub fn convert(words: &[u32], to: Language) -> Result<String, String> {
+    let split = spirv::split_samplers(words).map_err(|error| error.to_string())?;
+    let read = caught(|| naga_module(&split)).unwrap_or_else(|panic| Err(Verdict::Panicked(panic)));
+    let (module, info) = read.map_err(|verdict| format!("naga cannot read it: {verdict}"))?;
+    let written = caught(|| text(&module, &info, to)).unwrap_or_else(|panic| Err(format!("panicked: {panic}")));
+    written.map_err(|why| format!("naga cannot write it: {why}"))
+}
+
+fn text(module: &naga::Module, info: &ModuleInfo, to: Language) -> Result<String, String> {
+    use naga::back::{glsl, hlsl, msl, wgsl};
+    match to {
+        Language::Wgsl => wgsl::write_string(module, info, wgsl::WriterFlags::empty()).map_err(|e| e.to_string()),
+        Language::Msl => {
+            let options = msl::Options {
+                fake_missing_bindings: true,
+                ..msl::Options::default()
+            };
+            msl::write_string(module, info, &options, &msl::PipelineOptions::default())
+                .map(|out| out.0)
+                .map_err(|e| e.to_string())
+        }
+        Language::Hlsl => {
+            let mut out = String::new();
+            let (options, pipeline) = (hlsl::Options::default(), hlsl::PipelineOptions::default());
+            hlsl::Writer::new(&mut out, &options, &pipeline)
+                .write(module, info, None)
+                .map_err(|e| e.to_string())?;
+            Ok(out)
+        }
+        Language::Glsl => {
+            let mut out = String::new();
+            let entry = module.entry_points.first().ok_or("no entry point")?;
+            let pipeline = glsl::PipelineOptions {
+                shader_stage: entry.stage,
+                entry_point: entry.name.clone(),
+                multiview: None,
+            };
+            let options = glsl::Options {
+                version: glsl::Version::Desktop(450),
+                ..glsl::Options::default()
+            };
+            let policies = naga::proc::BoundsCheckPolicies::default();
+            glsl::Writer::new(&mut out, module, info, &options, &pipeline, policies)
+                .map_err(|e| e.to_string())?
+                .write()
+                .map_err(|e| e.to_string())?;
+            Ok(out)
+        }
+    }
+}

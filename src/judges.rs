@@ -1,0 +1,246 @@
+//! What different readers think of a SPIR-V module: our rules, naga, rspirv and spirv-val.
+//!
+//! Foreign readers are witnesses: a panic inside one is caught and is its verdict.
+
+use loader::spirv::{self, Grammar};
+use std::cell::Cell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+
+/// A judge's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing to object to.
+    Valid,
+    /// A rule is broken.
+    Invalid {
+        /// Which, in the judge's words.
+        reason: String,
+        /// Byte offset in the module, where the judge gives one.
+        offset: Option<u64>,
+    },
+    /// The judge cannot say.
+    Unsupported(String),
+    /// The judge panicked.
+    Panicked(String),
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Valid => write!(f, "Valid"),
+            Self::Invalid {
+                reason,
+                offset: Some(offset),
+            } => write!(f, "Invalid: {reason} (at offset {offset:#x})"),
+            Self::Invalid { reason, offset: None } => write!(f, "Invalid: {reason}"),
+            Self::Unsupported(reason) => write!(f, "Unsupported: {reason}"),
+            Self::Panicked(reason) => write!(f, "Unsupported: panicked: {reason}"),
+        }
+    }
+}
+
+/// Every judge's answer, ours first; spirv-val only where it is installed.
+pub fn all(grammar: &Grammar, words: &[u32]) -> Vec<(&'static str, Verdict)> {
+    let mut table = vec![
+        ("skrymir", ours(grammar, words)),
+        ("naga", guarded(|| naga_module(words).map(drop))),
+    ];
+    match spirv::split_samplers(words) {
+        Ok(split) if split != words => table.push(("naga, samplers split", guarded(|| naga_module(&split).map(drop)))),
+        Ok(_) => {}
+        Err(error) => table.push(("naga, samplers split", Verdict::Unsupported(error.to_string()))),
+    }
+    table.push(("rspirv parser", guarded(|| rspirv_parser(words))));
+    table.push(("rspirv loader", guarded(|| rspirv_loader(words))));
+    table.extend(spirv_val(words).map(|verdict| ("spirv-val", verdict)));
+    table
+}
+
+/// Whether the judges that could say do not all say the same.
+pub fn disagree(table: &[(&str, Verdict)]) -> bool {
+    let valid = table.iter().any(|row| row.1 == Verdict::Valid);
+    valid && table.iter().any(|row| matches!(row.1, Verdict::Invalid { .. }))
+}
+
+fn ours(grammar: &Grammar, words: &[u32]) -> Verdict {
+    let report = spirv::check(grammar, words);
+    match report
+        .diagnostics
+        .iter()
+        .find(|d| d.severity == loader::Severity::Error)
+    {
+        Some(d) => Verdict::Invalid {
+            reason: format!("[{}] {}: {}", d.rule, d.place, d.message),
+            offset: d.offset,
+        },
+        None => Verdict::Valid,
+    }
+}
+
+thread_local! {
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a foreign judge; a panic is its verdict, and nothing of it is printed.
+pub fn guarded(judge: impl FnOnce() -> Result<(), Verdict>) -> Verdict {
+    match caught(judge) {
+        Ok(Ok(())) => Verdict::Valid,
+        Ok(Err(verdict)) => verdict,
+        Err(panic) => Verdict::Panicked(panic),
+    }
+}
+
+/// Runs foreign code; the panic's message if it panics.
+///
+/// # Errors
+/// The message of the panic.
+pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                before(info);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    QUIET.set(false);
+    outcome.map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+            .unwrap_or_default()
+    })
+}
+
+/// A module as naga reads and validates it.
+///
+/// # Errors
+/// Unsupported where naga says it lacks something, Invalid otherwise.
+pub fn naga_module(words: &[u32]) -> Result<(naga::Module, naga::valid::ModuleInfo), Verdict> {
+    use naga::front::spv::{Frontend, Options};
+    use naga::valid::{Capabilities, ValidationFlags, Validator};
+    let options = Options {
+        adjust_coordinate_space: false,
+        strict_capabilities: false,
+        block_ctx_dump_prefix: None,
+    };
+    let module = Frontend::new(words.iter().copied(), &options)
+        .parse()
+        .map_err(|error| {
+            let reason = located(words, format!("{error:?}"), &error.to_string());
+            let lacks = ["Unsupported", "Unknown", "Unimplemented"];
+            if lacks.iter().any(|word| reason.starts_with(word)) {
+                Verdict::Unsupported(reason)
+            } else {
+                Verdict::Invalid { reason, offset: None }
+            }
+        })?;
+    let info = Validator::new(ValidationFlags::all(), Capabilities::all())
+        .validate(&module)
+        .map_err(|error| {
+            use std::error::Error;
+            let mut reason = error.as_inner().to_string();
+            let mut source = error.as_inner().source();
+            while let Some(inner) = source {
+                reason += &format!(": {inner}");
+                source = inner.source();
+            }
+            Verdict::Invalid { reason, offset: None }
+        })?;
+    Ok((module, info))
+}
+
+/// naga's error with the instruction it is about, where its text has an id or an opcode.
+fn located(words: &[u32], kind: String, text: &str) -> String {
+    let number = kind
+        .split(['(', ')', ',', ' '])
+        .filter_map(|part| part.parse::<u32>().ok())
+        .next_back();
+    let grammar = Grammar::builtin();
+    let about = spirv::instructions(words).flatten().find(|i| {
+        let row = grammar.row(i.opcode);
+        let named = row.is_some_and(|row| {
+            kind.contains(&format!("{}(", row.name.trim_start_matches("Op")))
+                || kind.ends_with(&format!("{})", row.name.trim_start_matches("Op")))
+        });
+        let result = row
+            .filter(|r| r.has_result)
+            .and_then(|r| i.words.get(1 + usize::from(r.has_type)));
+        if kind.contains("Instruction") {
+            named
+        } else {
+            number.is_some() && result == number.as_ref()
+        }
+    });
+    let place = about.and_then(|i| {
+        let row = grammar.row(i.opcode)?;
+        Some(format!(" ({} at offset {:#x})", row.name, i.position * 4))
+    });
+    format!("{kind}: {text}{}", place.unwrap_or_default())
+}
+
+struct Nothing;
+
+impl rspirv::binary::Consumer for Nothing {
+    fn initialize(&mut self) -> rspirv::binary::ParseAction {
+        rspirv::binary::ParseAction::Continue
+    }
+    fn finalize(&mut self) -> rspirv::binary::ParseAction {
+        rspirv::binary::ParseAction::Continue
+    }
+    fn consume_header(&mut self, _: rspirv::dr::ModuleHeader) -> rspirv::binary::ParseAction {
+        rspirv::binary::ParseAction::Continue
+    }
+    fn consume_instruction(&mut self, _: rspirv::dr::Instruction) -> rspirv::binary::ParseAction {
+        rspirv::binary::ParseAction::Continue
+    }
+}
+
+fn rspirv_verdict(state: rspirv::binary::ParseState) -> Verdict {
+    use rspirv::binary::ParseState;
+    let reason = state.to_string();
+    match state {
+        ParseState::OpcodeUnknown(..) => Verdict::Unsupported(reason),
+        _ => Verdict::Invalid { reason, offset: None },
+    }
+}
+
+fn rspirv_parser(words: &[u32]) -> Result<(), Verdict> {
+    rspirv::binary::parse_words(words, &mut Nothing).map_err(rspirv_verdict)
+}
+
+fn rspirv_loader(words: &[u32]) -> Result<(), Verdict> {
+    rspirv::dr::load_words(words).map(drop).map_err(rspirv_verdict)
+}
+
+/// spirv-val's answer; none where it is not installed. Scalar layout is allowed, as our rules allow it.
+fn spirv_val(words: &[u32]) -> Option<Verdict> {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let mut child = Command::new("spirv-val")
+        .args(["--scalar-block-layout", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .ok()?;
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    // A judge that stops reading early has its reasons: its answer tells.
+    let _ = child.stdin.take()?.write_all(&bytes);
+    let output = child.wait_with_output().ok()?;
+    let reason = String::from_utf8_lossy(&output.stderr)
+        .trim()
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    Some(if output.status.success() {
+        Verdict::Valid
+    } else {
+        Verdict::Invalid { reason, offset: None }
+    })
+}
