@@ -192,7 +192,7 @@ impl Split {
             }
             _ => {
                 let mut ids = super::transform::id_operands(instruction.words);
-                if instruction.opcode >= op::FUNCTION_PARAMETER && ids.any(|id| self.twins.contains_key(&id)) {
+                if in_body(instruction.opcode) && ids.any(|id| self.twins.contains_key(&id)) {
                     return Err(refused(instruction));
                 }
                 self.out.extend_from_slice(instruction.words);
@@ -200,6 +200,11 @@ impl Split {
         }
         Ok(())
     }
+}
+
+/// Whether an opcode's words are ids of values: decorations hold literals.
+fn in_body(opcode: u16) -> bool {
+    opcode >= op::FUNCTION_PARAMETER && !matches!(opcode, 71..=75 | 332 | 5632 | 5633)
 }
 
 fn refused(instruction: &super::Instruction<'_>) -> Error {

@@ -573,7 +573,9 @@ fn composites(module: &Checked<'_>, item: &Item<'_>) -> Why {
             })
             .or_else(|| {
                 when(
-                    indices.iter().any(|i| *i != u32::MAX && *i >= a.count + b.count),
+                    indices
+                        .iter()
+                        .any(|i| *i != u32::MAX && *i >= a.count.saturating_add(b.count)),
                     "a component is beyond both vectors",
                 )
             })
@@ -695,7 +697,9 @@ fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
         "Bitcast" => {
             let numeric = |f: Form| matches!(f.base, Base::Int | Base::Float);
             let pointer = |ty| module.pointer(ty).is_some();
-            !(numeric(r) && numeric(a) && r.width * r.count == a.width * a.count
+            !(numeric(r)
+                && numeric(a)
+                && u64::from(r.width) * u64::from(r.count) == u64::from(a.width) * u64::from(a.count)
                 || pointer(item.ty) && (pointer(module.type_of(x)) || int(a))
                 || int(r) && pointer(module.type_of(x)))
         }

@@ -1,0 +1,201 @@
+//! The verdict table, the sampler split and conversion, over every module at hand.
+#![allow(missing_docs)]
+
+mod common;
+#[path = "common/spirv.rs"]
+mod modules;
+
+use modules::{Sample, bytes, grammar, in_pairs, installed, tool};
+use skrymir::cli::convert::{Language, convert};
+use skrymir::judges::{self, Verdict};
+use skrymir::loader::spirv;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
+
+fn all(folder: &Path) -> Vec<Sample> {
+    let mut all = common::corpus("vbc")
+        .map(|path| modules::stages(&path))
+        .unwrap_or_default();
+    all.extend(modules::compiled(folder));
+    all
+}
+
+#[test]
+fn every_module_before_every_judge() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = all(folder.path());
+    let counts: Mutex<BTreeMap<(&str, &str), usize>> = Mutex::default();
+    let apart = Mutex::new(0);
+    in_pairs(&all, |_, sample| {
+        let table = judges::all(grammar(), &sample.words);
+        *apart.lock().unwrap() += usize::from(judges::disagree(&table));
+        for (judge, verdict) in table {
+            let word = match verdict {
+                Verdict::Valid => "valid",
+                Verdict::Invalid { .. } => "invalid",
+                Verdict::Unsupported(_) => "unsupported",
+                Verdict::Panicked(_) => "panicked",
+            };
+            *counts.lock().unwrap().entry((judge, word)).or_default() += 1;
+        }
+    });
+    let counts = counts.into_inner().unwrap();
+    println!(
+        "{} modules, {} with disagreement",
+        all.len(),
+        apart.into_inner().unwrap()
+    );
+    for ((judge, word), n) in &counts {
+        println!("{judge:22} {word:12} {n}");
+    }
+    assert_eq!(counts[&("skrymir", "valid")], all.len());
+}
+
+#[test]
+fn splitting_keeps_modules_valid_and_lets_naga_see_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = all(folder.path());
+    let (mut split, mut seen, mut refused) = (0, [0, 0], 0);
+    for sample in &all {
+        let Ok(words) = spirv::split_samplers(&sample.words) else {
+            refused += 1;
+            continue;
+        };
+        if words == sample.words {
+            continue;
+        }
+        let report = spirv::check(grammar(), &words);
+        assert!(report.is_valid(), "{}: {report:?}", sample.name);
+        if installed("spirv-val") {
+            let file = folder.path().join("split.spv");
+            std::fs::write(&file, bytes(&words)).unwrap();
+            let output = tool("spirv-val", &["--scalar-block-layout"], &[&file]);
+            assert!(
+                output.status.success(),
+                "{}: {}",
+                sample.name,
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+        split += 1;
+        for (n, words) in [&sample.words, &words].into_iter().enumerate() {
+            seen[n] += usize::from(judges::guarded(|| judges::naga_module(words).map(drop)) == Verdict::Valid);
+        }
+    }
+    println!(
+        "{split} modules split, {refused} refused; naga takes {} of them before, {} after",
+        seen[0], seen[1]
+    );
+    assert!(split > 0 || !installed("glslangValidator"));
+    assert!(seen[1] >= seen[0]);
+    assert!(seen[1] > 0 || split == 0);
+}
+
+#[test]
+fn converts_or_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = all(folder.path());
+    for to in [Language::Wgsl, Language::Glsl, Language::Msl, Language::Hlsl] {
+        let mut done = 0;
+        for sample in &all {
+            match convert(&sample.words, to) {
+                Ok(text) => {
+                    done += 1;
+                    if to == Language::Wgsl {
+                        // What we write must at least be read again.
+                        naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{}: {e}\n{text}", sample.name));
+                    }
+                }
+                Err(why) => assert!(!why.is_empty(), "{}", sample.name),
+            }
+        }
+        println!("{to:?}: {done} of {} modules", all.len());
+        assert!(done > 0);
+    }
+}
+
+#[test]
+fn a_panic_is_a_verdict() {
+    assert_eq!(judges::guarded(|| panic!("oh {}", 1)), Verdict::Panicked("oh 1".into()));
+    assert_eq!(Verdict::Panicked("oh".into()).to_string(), "Unsupported: panicked: oh");
+}
+
+#[test]
+fn check_on_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = spirv::asm::assemble(
+        grammar(),
+        &std::fs::read_to_string(common::data("spirv/numbers.spvasm")).unwrap(),
+        Default::default(),
+    )
+    .unwrap();
+    let run = |words: &[u32], flags: &[&str]| {
+        let file = folder.path().join("a.spv");
+        std::fs::write(&file, bytes(words)).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_skrymir"))
+            .arg("check")
+            .arg(&file)
+            .args(flags)
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, text) = run(&words, &[]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(
+        text.contains("spirv: valid") && text.contains("rspirv parser: Valid"),
+        "{text}"
+    );
+    let mut broken = words.clone();
+    broken[3] = 5;
+    let (code, text) = run(&broken, &["--json"]);
+    assert_eq!(code, Some(1));
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json[0]["verdict"], "invalid");
+    assert!(
+        json[0]["diagnostics"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|d| d["rule"] == "id-bound" && d["offset"].is_u64())
+    );
+    // Both byte orders are read.
+    let swapped: Vec<u32> = words.iter().map(|w| w.swap_bytes()).collect();
+    assert_eq!(run(&swapped, &[]).0, Some(0));
+}
+
+/// Any bytes: our rules say something and do not panic.
+#[test]
+fn any_words_get_a_verdict() {
+    let samples = modules::compiled(tempfile::tempdir().unwrap().path());
+    let mut seed = 0x1234_5678_9abc_def1u64;
+    let mut random = move || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed >> 8) as usize
+    };
+    let end = std::time::Instant::now() + std::time::Duration::from_millis(1000);
+    let (mut good, mut bad) = (0, 0);
+    while std::time::Instant::now() < end {
+        let mut words = samples[random() % samples.len()].words.clone();
+        for _ in 0..1 + random() % 4 {
+            let at = random() % words.len();
+            words[at] = match random() % 3 {
+                0 => random() as u32,
+                1 => words[random() % words.len()],
+                _ => words[at] ^ 1 << (random() % 32),
+            };
+        }
+        let _ = spirv::split_samplers(&words);
+        if spirv::check(grammar(), &words).is_valid() {
+            good += 1
+        } else {
+            bad += 1
+        }
+    }
+    println!("{good} valid, {bad} not");
+    assert!(bad > 100);
+}
