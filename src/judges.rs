@@ -162,18 +162,16 @@ fn located(words: &[u32], kind: String, text: &str) -> String {
         .next_back();
     let grammar = Grammar::builtin();
     let about = spirv::instructions(words).flatten().find(|i| {
-        let row = grammar.row(i.opcode);
-        let named = row.is_some_and(|row| {
-            kind.contains(&format!("{}(", row.name.trim_start_matches("Op")))
-                || kind.ends_with(&format!("{})", row.name.trim_start_matches("Op")))
-        });
-        let result = row
-            .filter(|r| r.has_result)
-            .and_then(|r| i.words.get(1 + usize::from(r.has_type)));
+        let Some(row) = grammar.row(i.opcode) else { return false };
+        let at = 1 + usize::from(row.has_type);
+        let result = i.words.get(at).filter(|_| row.has_result);
+        let short = row.name.trim_start_matches("Op");
         if kind.contains("Instruction") {
-            named
+            kind.contains(&format!("{short})"))
+        } else if kind.contains("ImageDim") {
+            short == "TypeImage" && i.words.get(3) == number.as_ref()
         } else {
-            number.is_some() && result == number.as_ref()
+            kind.starts_with("Invalid") && kind.contains("Id(") && number.is_some() && result == number.as_ref()
         }
     });
     let place = about.and_then(|i| {

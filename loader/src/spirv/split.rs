@@ -3,7 +3,8 @@
 //! For readers that only know the two apart (naga, and with it WGSL). The image keeps the variable's id and binding;
 //! the sampler gets the next free binding of the same set.
 
-use super::transform::{build, op};
+use super::op;
+use super::transform::build;
 use super::{HEADER_WORDS, instructions};
 use crate::{Error, Result};
 use std::collections::HashMap;
@@ -109,8 +110,10 @@ pub fn split_samplers(words: &[u32]) -> Result<Vec<u32>> {
 
 impl Split {
     fn fresh(&mut self) -> u32 {
-        self.next += 1;
-        self.next - 1
+        // A bound at the very end of the range gives a module that is not valid, as its bound says already.
+        let id = self.next;
+        self.next = id.saturating_add(1);
+        id
     }
 
     fn is_combined(&self, ty: u32) -> bool {
@@ -144,7 +147,7 @@ impl Split {
                 self.push(op::TYPE_POINTER, &[twins.1, class, parts.1]);
             }
             (op::VARIABLE, &[ty, id, class, ..]) if self.twins.contains_key(&id) => {
-                let (pointers, twins) = (self.twins[&ty], self.twins[&id]);
+                let (pointers, twins) = (self.types(ty), self.twins[&id]);
                 self.push(op::VARIABLE, &[pointers.0, twins.0, class]);
                 self.push(op::VARIABLE, &[pointers.1, twins.1, class]);
             }
