@@ -13,6 +13,7 @@ pub mod cursor;
 mod error;
 mod open_enum;
 mod report;
+pub mod sksl;
 pub mod spirv;
 pub mod vbc;
 

@@ -45,6 +45,12 @@ pub struct DisArgs {
     /// How SPIR-V is printed
     #[command(flatten)]
     pub spirv: SpirvDisArgs,
+    /// Print the file's structure with byte offsets
+    #[arg(long)]
+    pub tree: bool,
+    /// Print the file's structure as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `as`.

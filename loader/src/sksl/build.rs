@@ -1,0 +1,221 @@
+//! Building a tree by hand, for samples and tools: there is no text front end.
+
+use super::enums::*;
+use super::tree::*;
+
+/// Adds nodes to a program's tree bottom-up; [`Builder::finish`] gives the tree.
+///
+/// ```
+/// use skrymir_loader::sksl::*;
+/// let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
+/// let at = b.parameter("float2", "p", 10009);
+/// let main = b.function("half4", "main", &[at]);
+/// let red = b.float("half", 1.0);
+/// let value = b.construct(Command::CONSTRUCTOR_SPLAT, "half4", &[red]);
+/// let value = b.statement(Statement::Return(Some(value)));
+/// let tree = b.define(main, &[value]).finish();
+/// assert_eq!(print(&tree), "#version 100\nhalf4 main(float2 p) {\nreturn half4(1.0);\n}\n");
+/// assert_eq!(write(&read(&write(&tree)?)?)?, write(&tree)?);
+/// # Ok::<(), skrymir_loader::Error>(())
+/// ```
+pub struct Builder {
+    tree: Tree,
+    owned: Vec<Ref>,
+    top: Vec<Handle<Element>>,
+}
+
+impl Builder {
+    /// An empty program of language version 100.
+    pub fn new(kind: ProgramKind) -> Self {
+        let mut tables = Arena::default();
+        let table = tables.add(
+            SymbolTable {
+                builtin: false,
+                owned: List::new(0, 0),
+                names: List::new(0, 0),
+            },
+            0,
+        );
+        let header = Header::Program {
+            kind,
+            version: LanguageVersion::V100,
+            use_flip_rt_uniform: false,
+        };
+        let tree = Tree {
+            header,
+            strings: Strings::default(),
+            symbols: Arena::default(),
+            tables,
+            cases: Arena::default(),
+            elements: Arena::default(),
+            statements: Arena::default(),
+            expressions: Arena::default(),
+            pool: Vec::new(),
+            table,
+            top: List::new(0, 0),
+        };
+        Self {
+            tree,
+            owned: Vec::new(),
+            top: Vec::new(),
+        }
+    }
+
+    /// A builtin type, variable or function by name.
+    pub fn builtin(&mut self, name: &str) -> Ref {
+        Ref::builtin(self.tree.strings.intern(name))
+    }
+
+    /// A variable of a builtin type; declare it with [`Builder::global`] or [`Statement::Variable`].
+    pub fn variable(&mut self, ty: &str, name: &str, modifiers: Modifiers, storage: Storage) -> Ref {
+        let (ty, name) = (self.builtin(ty), self.tree.strings.intern(name));
+        Ref::symbol(self.tree.symbols.add(
+            Symbol::Variable {
+                modifiers,
+                name,
+                ty,
+                storage,
+            },
+            0,
+        ))
+    }
+
+    /// A parameter; `builtin` is its layout's number (10009 for main's coordinates), -1 for none.
+    pub fn parameter(&mut self, ty: &str, name: &str, builtin: i16) -> Ref {
+        let modifiers = Modifiers {
+            layout: Layout {
+                builtin,
+                ..Layout::DEFAULT
+            },
+            flags: 0,
+        };
+        let parameter = self.variable(ty, name, modifiers, Storage::PARAMETER);
+        self.owned.push(parameter);
+        parameter
+    }
+
+    /// A uniform with its declaration.
+    pub fn uniform(&mut self, ty: &str, name: &str) -> Ref {
+        let modifiers = Modifiers {
+            flags: modifier::UNIFORM,
+            ..Modifiers::default()
+        };
+        let variable = self.variable(ty, name, modifiers, Storage::GLOBAL);
+        self.owned.push(variable);
+        let base_type = self.builtin(ty);
+        let declaration = Statement::Variable {
+            variable,
+            base_type,
+            array_size: 0,
+            value: None,
+        };
+        let declaration = self.statement(declaration);
+        self.top
+            .push(self.tree.elements.add(Element::Global { declaration }, 0));
+        variable
+    }
+
+    /// A function's declaration; its parameters come from [`Builder::parameter`].
+    pub fn function(&mut self, returns: &str, name: &str, parameters: &[Ref]) -> Ref {
+        let (returns, name) = (self.builtin(returns), self.tree.strings.intern(name));
+        let parameters = self.tree.make_list(parameters);
+        let symbol = Symbol::Function {
+            modifiers: Modifiers::default(),
+            name,
+            parameters,
+            returns,
+        };
+        let function = Ref::symbol(self.tree.symbols.add(symbol, 0));
+        self.owned.push(function);
+        function
+    }
+
+    /// The definition of a function.
+    pub fn define(&mut self, declaration: Ref, body: &[Handle<Statement>]) -> &mut Self {
+        let statements = self.tree.make_list(body);
+        let body = self.statement(Statement::Block {
+            table: None,
+            statements,
+            kind: BlockKind::BRACED,
+        });
+        self.top
+            .push(self.tree.elements.add(Element::Function { declaration, body }, 0));
+        self
+    }
+
+    /// Any statement.
+    pub fn statement(&mut self, statement: Statement) -> Handle<Statement> {
+        self.tree.statements.add(statement, 0)
+    }
+
+    /// Any expression.
+    pub fn expression(&mut self, expression: Expression) -> Handle<Expression> {
+        self.tree.expressions.add(expression, 0)
+    }
+
+    /// A float literal of a builtin type.
+    pub fn float(&mut self, ty: &str, value: f32) -> Handle<Expression> {
+        let ty = self.builtin(ty);
+        self.expression(Expression::Float {
+            ty,
+            bits: value.to_bits(),
+        })
+    }
+
+    /// A variable read.
+    pub fn read(&mut self, variable: Ref) -> Handle<Expression> {
+        self.expression(Expression::Variable {
+            variable,
+            kind: RefKind::READ,
+        })
+    }
+
+    /// A constructor of a builtin type.
+    pub fn construct(&mut self, command: Command, ty: &str, arguments: &[Handle<Expression>]) -> Handle<Expression> {
+        let (ty, arguments) = (self.builtin(ty), self.tree.make_list(arguments));
+        self.expression(Expression::Constructor { command, ty, arguments })
+    }
+
+    /// A binary expression.
+    pub fn binary(&mut self, left: Handle<Expression>, op: Operator, right: Handle<Expression>) -> Handle<Expression> {
+        self.expression(Expression::Binary { left, op, right })
+    }
+
+    /// A call of a builtin function.
+    pub fn call(&mut self, ty: &str, function: &str, arguments: &[Handle<Expression>]) -> Handle<Expression> {
+        let (ty, function) = (self.builtin(ty), self.builtin(function));
+        let arguments = self.tree.make_list(arguments);
+        self.expression(Expression::Call {
+            ty,
+            function,
+            arguments,
+        })
+    }
+
+    /// The program, its symbol table sorted by name: a parameter is owned but has no entry.
+    pub fn finish(&mut self) -> Tree {
+        let mut named: Vec<(String, Entry)> = Vec::new();
+        for (index, symbol) in self.owned.iter().enumerate() {
+            match self.tree.symbol(*symbol) {
+                Some(Symbol::Variable {
+                    storage: Storage::PARAMETER,
+                    ..
+                }) => {}
+                Some(Symbol::Variable { name, .. } | Symbol::Function { name, .. }) => {
+                    named.push((self.tree.strings[*name].to_owned(), Entry::Owned(index as u16)));
+                }
+                _ => {}
+            }
+        }
+        named.sort_by(|a, b| a.0.cmp(&b.0));
+        let entries: Vec<Entry> = named.into_iter().map(|(_, entry)| entry).collect();
+        let (owned, names) = (self.tree.make_list(&self.owned), self.tree.make_list(&entries));
+        self.tree.tables[self.tree.table] = SymbolTable {
+            builtin: false,
+            owned,
+            names,
+        };
+        self.tree.top = self.tree.make_list(&self.top);
+        self.tree.clone()
+    }
+}

@@ -1,0 +1,84 @@
+//! Skia's binary SkSL ("dehydrated" programs and modules), version 11.
+//!
+//! A file is a version word, a block of strings, and one node written out depth first: each node is a command byte and
+//! its fields. [`read`] makes a [`Tree`] of it, [`write()`] makes the same bytes again, [`print()`] gives the text Skia
+//! prints for the program, and [`check`] holds it against the rules of the format and the language.
+//!
+//! Other versions have other numbers and are refused as Unsupported. Running a program is not this crate's business:
+//! the root package translates a [`Tree`] to naga IR.
+
+mod build;
+mod builtins;
+mod enums;
+mod print;
+mod read;
+mod trace;
+mod tree;
+mod types;
+mod validate;
+mod write;
+
+pub use build::Builder;
+pub use builtins::{function_names, is_function, is_type, variable};
+pub use enums::*;
+pub use print::print;
+pub use read::{read, read_traced};
+pub use trace::{Silent, Trace};
+pub use tree::*;
+pub use types::{Scalar, Ty, Typer};
+pub use validate::{check, validate};
+pub use write::write;
+
+/// Name of the format in errors.
+pub const FORMAT: &str = "sksl";
+/// The version this module knows.
+pub const VERSION: u16 = 11;
+/// Deepest nesting of nodes that is read: what Skia's own compiler accepts stays far below.
+pub const MAX_DEPTH: u32 = 400;
+
+/// Whether the bytes begin as SkSL does: a version of 1 to 20 and a string table that fits, whose strings are names.
+///
+/// Versions other than 11 are recognised so that reading them can say which version they are.
+pub fn detect(bytes: &[u8]) -> bool {
+    let Some((&[v0, v1, l0, l1], rest)) = bytes.split_first_chunk() else {
+        return false;
+    };
+    let version = u16::from_le_bytes([v0, v1]);
+    let Some(mut strings) = rest.get(..usize::from(u16::from_le_bytes([l0, l1]))) else {
+        return false;
+    };
+    // Without a command nothing follows, and without a string there is nothing a program could be about.
+    if !(1..=20).contains(&version) || strings.is_empty() || rest.len() == strings.len() {
+        return false;
+    }
+    while let Some((&length, after)) = strings.split_first() {
+        let Some((text, next)) = after.split_at_checked(usize::from(length)) else {
+            return false;
+        };
+        if !text.iter().all(|b| b.is_ascii_graphic() || *b == b' ') {
+            return false;
+        }
+        strings = next;
+    }
+    true
+}
+
+/// The structure of a file as indented text with byte offsets: each node, each field, each string.
+///
+/// # Errors
+/// As [`read`].
+pub fn to_tree_text(bytes: &[u8]) -> crate::Result<String> {
+    let mut text = trace::Text::default();
+    read_traced(bytes, &mut text)?;
+    Ok(text.out)
+}
+
+/// The structure of a file as nested JSON.
+///
+/// # Errors
+/// As [`read`].
+pub fn to_json(bytes: &[u8]) -> crate::Result<serde_json::Value> {
+    let mut json = trace::Json::default();
+    read_traced(bytes, &mut json)?;
+    Ok(serde_json::Value::Array(json.done))
+}

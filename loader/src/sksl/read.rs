@@ -1,0 +1,808 @@
+//! Bytes to [`Tree`].
+
+use super::enums::*;
+use super::trace::{Silent, Trace};
+use super::tree::*;
+use super::{FORMAT, MAX_DEPTH, VERSION};
+use crate::cursor::Cursor;
+use crate::{Error, Result};
+
+/// Reads a program or a module of version 11, to the last byte.
+///
+/// # Errors
+/// Unsupported names any other version, and nesting deeper than [`MAX_DEPTH`]; all else is Invalid with an offset.
+pub fn read(bytes: &[u8]) -> Result<Tree> {
+    read_traced(bytes, &mut Silent)
+}
+
+/// As [`read`], telling `trace` every node and field on the way.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_traced(bytes: &[u8], trace: &mut impl Trace) -> Result<Tree> {
+    let mut cursor = Cursor::new(FORMAT, bytes);
+    let version = cursor.u16("version")?;
+    if version != VERSION {
+        let message = format!("version {version} (only {VERSION} is known in full)");
+        return Err(Error::unsupported(FORMAT, message).at(0));
+    }
+    trace.field("version", 0, 2, u64::from(version));
+    let (strings, starts) = strings(&mut cursor, trace)?;
+    let n = cursor.remaining();
+    let reader = Reader {
+        cursor,
+        trace,
+        strings,
+        starts,
+        ids: Vec::with_capacity(n / 16),
+        scratch: Vec::with_capacity(64),
+        depth: 0,
+        symbols: Arena::with_capacity(n / 24),
+        tables: Arena::with_capacity(8),
+        cases: Arena::default(),
+        elements: Arena::with_capacity(n / 64),
+        statements: Arena::with_capacity(n / 24),
+        expressions: Arena::with_capacity(n / 6),
+        pool: Vec::with_capacity(n / 5),
+    };
+    reader.file()
+}
+
+/// The string block: the strings, and for each byte offset as references count it (from the length field on) the
+/// string that starts there, plus one.
+fn strings(cursor: &mut Cursor, trace: &mut impl Trace) -> Result<(Strings, Vec<u16>)> {
+    let length = cursor.u16("length of the strings")?;
+    trace.field("stringLength", 2, 2, u64::from(length));
+    let block = cursor.take(usize::from(length), "strings")?;
+    let mut starts = vec![0u16; block.len() + 2];
+    let mut strings = Strings {
+        text: String::with_capacity(block.len()),
+        ranges: Vec::with_capacity(block.len() / 6),
+    };
+    let mut at = 0;
+    while at < block.len() {
+        let end = at + 1 + usize::from(block[at]);
+        let offset = 4 + at as u64;
+        let bytes = block
+            .get(at + 1..end)
+            .ok_or_else(|| Error::invalid(FORMAT, "string runs past the end of the strings", offset))?;
+        let text = std::str::from_utf8(bytes).map_err(|_| Error::invalid(FORMAT, "string is not UTF-8", offset))?;
+        trace.string(offset as u32, text);
+        let start = strings.text.len() as u32;
+        strings.text += text;
+        strings.ranges.push((start, strings.text.len() as u32));
+        starts[at + 2] = strings.ranges.len() as u16;
+        at = end;
+    }
+    Ok((strings, starts))
+}
+
+struct Reader<'a, 't, T> {
+    cursor: Cursor<'a>,
+    trace: &'t mut T,
+    strings: Strings,
+    starts: Vec<u16>,
+    /// By id; [`Ref::NONE`] where no symbol has it.
+    ids: Vec<Ref>,
+    scratch: Vec<u32>,
+    depth: u32,
+    symbols: Arena<Symbol>,
+    tables: Arena<SymbolTable>,
+    cases: Arena<Case>,
+    elements: Arena<Element>,
+    statements: Arena<Statement>,
+    expressions: Arena<Expression>,
+    pool: Vec<u32>,
+}
+
+impl<T: Trace> Reader<'_, '_, T> {
+    fn file(mut self) -> Result<Tree> {
+        let first = Command(self.peek("first command")?);
+        let (header, table, top) = match first {
+            Command::PROGRAM => {
+                let offset = self.here();
+                self.command("Program", offset)?;
+                let kind = ProgramKind(self.u8("kind")?);
+                let version = LanguageVersion(self.u8("version")?);
+                if !kind.is_known() || !version.is_known() {
+                    let what = format!("program kind {kind} or language version {version} does not exist");
+                    return Err(Error::invalid(FORMAT, what, u64::from(offset)));
+                }
+                let table = self.outer_table()?;
+                let top = self.top()?;
+                let use_flip_rt_uniform = self.bool("useFlipRTUniform")?;
+                self.trace.leave();
+                (
+                    Header::Program {
+                        kind,
+                        version,
+                        use_flip_rt_uniform,
+                    },
+                    table,
+                    top,
+                )
+            }
+            Command::SYMBOL_TABLE => {
+                let table = self.outer_table()?;
+                (Header::Module, table, self.top()?)
+            }
+            other => {
+                return Err(self
+                    .cursor
+                    .error(format!("file begins with command {other}, not Program or SymbolTable")));
+            }
+        };
+        if !self.cursor.is_empty() {
+            let left = self.cursor.remaining();
+            return Err(self.cursor.error(format!("{left} bytes after the end")));
+        }
+        Ok(Tree {
+            header,
+            strings: self.strings,
+            symbols: self.symbols,
+            tables: self.tables,
+            cases: self.cases,
+            elements: self.elements,
+            statements: self.statements,
+            expressions: self.expressions,
+            pool: self.pool,
+            table,
+            top,
+        })
+    }
+
+    fn here(&self) -> u32 {
+        self.cursor.offset() as u32
+    }
+
+    fn peek(&self, what: &str) -> Result<u8> {
+        self.cursor.clone().u8(what)
+    }
+
+    /// Takes the command byte (seen already by the caller, or not) and opens a node in the trace.
+    fn command(&mut self, name: &'static str, offset: u32) -> Result<()> {
+        let command = self.cursor.u8("command")?;
+        self.trace.enter(name, offset);
+        self.trace.field("command", offset, 1, u64::from(command));
+        Ok(())
+    }
+
+    /// Opens a node by its command byte.
+    fn open(&mut self) -> Result<(Command, u32)> {
+        let offset = self.here();
+        let command = Command(self.cursor.u8("command")?);
+        if T::LOUD {
+            self.trace.enter(command.name().unwrap_or("?"), offset);
+            self.trace.field("command", offset, 1, u64::from(command.0));
+        }
+        Ok((command, offset))
+    }
+
+    fn wrong(&self, command: Command, offset: u32, wanted: &str) -> Error {
+        Error::invalid(
+            FORMAT,
+            format!("command {command} where {wanted} must be"),
+            u64::from(offset),
+        )
+    }
+
+    fn u8(&mut self, name: &'static str) -> Result<u8> {
+        let offset = self.here();
+        let value = self.cursor.u8(name)?;
+        self.trace.field(name, offset, 1, u64::from(value));
+        Ok(value)
+    }
+
+    fn bool(&mut self, name: &'static str) -> Result<bool> {
+        let offset = self.here();
+        match self.u8(name)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            n => Err(Error::invalid(
+                FORMAT,
+                format!("{name} is {n}, not 0 or 1"),
+                u64::from(offset),
+            )),
+        }
+    }
+
+    /// A one-byte enumerant that the format has a closed table of.
+    fn known<E: Copy>(&mut self, name: &'static str, make: fn(u8) -> E, is_known: fn(E) -> bool) -> Result<E> {
+        let offset = self.here();
+        let raw = self.u8(name)?;
+        let value = make(raw);
+        if is_known(value) {
+            return Ok(value);
+        }
+        Err(Error::invalid(
+            FORMAT,
+            format!("{name} {raw} does not exist"),
+            u64::from(offset),
+        ))
+    }
+
+    fn u16(&mut self, name: &'static str) -> Result<u16> {
+        let offset = self.here();
+        let value = self.cursor.u16(name)?;
+        self.trace.field(name, offset, 2, u64::from(value));
+        Ok(value)
+    }
+
+    fn u32(&mut self, name: &'static str) -> Result<u32> {
+        let offset = self.here();
+        let value = self.cursor.u32(name)?;
+        self.trace.field(name, offset, 4, u64::from(value));
+        Ok(value)
+    }
+
+    fn str(&mut self, name: &'static str) -> Result<Str> {
+        let at = self.here();
+        let offset = self.cursor.u16(name)?;
+        let found = self.starts.get(usize::from(offset)).copied().unwrap_or(0);
+        if found == 0 {
+            let message = format!("{name}: no string starts at string offset {offset}");
+            return Err(Error::invalid(FORMAT, message, u64::from(at)));
+        }
+        let string = Str(u32::from(found) - 1);
+        if T::LOUD {
+            self.trace.name(name, at, offset, &self.strings[string]);
+        }
+        Ok(string)
+    }
+
+    /// A symbol id without the builtin escape.
+    fn id(&mut self, name: &'static str) -> Result<Ref> {
+        let at = self.here();
+        let id = self.u16(name)?;
+        self.resolve(id, at, name)
+    }
+
+    fn resolve(&self, id: u16, at: u32, name: &str) -> Result<Ref> {
+        match self.ids.get(usize::from(id)) {
+            Some(&found) if found != Ref::NONE => Ok(found),
+            _ => Err(Error::invalid(
+                FORMAT,
+                format!("{name}: id {id} is not defined before it is used"),
+                u64::from(at),
+            )),
+        }
+    }
+
+    /// A symbol id, or 65535 and a builtin's name.
+    fn id_or_builtin(&mut self, name: &'static str) -> Result<Ref> {
+        let at = self.here();
+        match self.u16(name)? {
+            u16::MAX => Ok(Ref::builtin(self.str("builtin")?)),
+            id => self.resolve(id, at, name),
+        }
+    }
+
+    fn define(&mut self, id: u16, at: u32, symbol: Symbol, offset: u32) -> Result<Ref> {
+        let slot = usize::from(id);
+        if id == 0 || id == u16::MAX {
+            return Err(Error::invalid(
+                FORMAT,
+                format!("a symbol cannot have id {id}"),
+                u64::from(at),
+            ));
+        }
+        if slot >= self.ids.len() {
+            self.ids.resize(slot + 1, Ref::NONE);
+        }
+        if self.ids[slot] != Ref::NONE {
+            return Err(Error::invalid(
+                FORMAT,
+                format!("id {id} is defined twice"),
+                u64::from(at),
+            ));
+        }
+        let made = Ref::symbol(self.symbols.add(symbol, offset));
+        self.ids[slot] = made;
+        Ok(made)
+    }
+
+    fn deeper(&mut self) -> Result<()> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            let message = format!("nodes nested deeper than {MAX_DEPTH}");
+            return Err(Error::unsupported(FORMAT, message).at(self.cursor.offset()));
+        }
+        Ok(())
+    }
+
+    /// `count` items, each read by `item`, as a list; a count can never make us allocate: every item takes bytes.
+    fn items<W: Word>(&mut self, count: usize, mut item: impl FnMut(&mut Self) -> Result<W>) -> Result<List<W>> {
+        let mark = self.scratch.len();
+        for _ in 0..count {
+            let word = item(self)?.to_word();
+            self.scratch.push(word);
+        }
+        Ok(self.gather(mark))
+    }
+
+    fn gather<W: Word>(&mut self, mark: usize) -> List<W> {
+        let start = self.pool.len();
+        self.pool.extend(self.scratch.drain(mark..));
+        List::new(start as u32, (self.pool.len() - start) as u32)
+    }
+
+    // Layouts, modifiers, symbols.
+
+    fn layout(&mut self) -> Result<Layout> {
+        let (command, offset) = self.open()?;
+        let layout = match command {
+            Command::DEFAULT_LAYOUT => Layout::DEFAULT,
+            Command::BUILTIN_LAYOUT => Layout {
+                builtin: self.u16("builtin")? as i16,
+                ..Layout::DEFAULT
+            },
+            Command::LAYOUT => Layout {
+                flags: self.u32("flags")?,
+                location: self.u8("location")? as i8,
+                offset: self.u16("offset")? as i16,
+                binding: self.u16("binding")? as i16,
+                index: self.u8("index")? as i8,
+                set: self.u8("set")? as i8,
+                builtin: self.u16("builtin")? as i16,
+                input_attachment_index: self.u8("inputAttachmentIndex")? as i8,
+            },
+            other => return Err(self.wrong(other, offset, "a layout")),
+        };
+        self.trace.leave();
+        Ok(layout)
+    }
+
+    fn modifiers(&mut self) -> Result<Modifiers> {
+        let (command, offset) = self.open()?;
+        let modifiers = match command {
+            Command::DEFAULT_MODIFIERS => Modifiers::default(),
+            Command::MODIFIERS_8BIT => {
+                let layout = self.layout()?;
+                Modifiers {
+                    layout,
+                    flags: u32::from(self.u8("flags")?),
+                }
+            }
+            Command::MODIFIERS => {
+                let layout = self.layout()?;
+                Modifiers {
+                    layout,
+                    flags: self.u32("flags")?,
+                }
+            }
+            other => return Err(self.wrong(other, offset, "modifiers")),
+        };
+        self.trace.leave();
+        Ok(modifiers)
+    }
+
+    fn symbol(&mut self) -> Result<Ref> {
+        self.deeper()?;
+        let (command, offset) = self.open()?;
+        let made = match command {
+            Command::SYMBOL_REF => self.id_or_builtin("id")?,
+            Command::FIELD => {
+                let owner = self.id("ownerId")?;
+                let index = self.u8("index")?;
+                Ref::symbol(self.symbols.add(Symbol::Field { owner, index }, offset))
+            }
+            Command::ARRAY_TYPE
+            | Command::STRUCT_TYPE
+            | Command::FUNCTION_DECLARATION
+            | Command::UNRESOLVED_FUNCTION
+            | Command::VARIABLE => {
+                let at = self.here();
+                let id = self.u16("newId")?;
+                let symbol = self.definition(command)?;
+                self.define(id, at, symbol, offset)?
+            }
+            other => return Err(self.wrong(other, offset, "a symbol")),
+        };
+        self.trace.leave();
+        self.depth -= 1;
+        Ok(made)
+    }
+
+    /// What follows a new id.
+    fn definition(&mut self, command: Command) -> Result<Symbol> {
+        Ok(match command {
+            Command::ARRAY_TYPE => {
+                let component = self.ty()?;
+                Symbol::Array {
+                    component,
+                    count: self.u8("count")? as i8,
+                }
+            }
+            Command::STRUCT_TYPE => {
+                let name = self.str("name")?;
+                let count = self.u8("fieldCount")?;
+                let mut fields = Vec::new();
+                for _ in 0..count {
+                    let modifiers = self.modifiers()?;
+                    let name = self.str("field name")?;
+                    fields.push(StructField {
+                        modifiers,
+                        name,
+                        ty: self.ty()?,
+                    });
+                }
+                Symbol::Struct {
+                    name,
+                    fields,
+                    interface_block: self.bool("isInterfaceBlock")?,
+                }
+            }
+            Command::FUNCTION_DECLARATION => {
+                let modifiers = self.modifiers()?;
+                let name = self.str("name")?;
+                let count = usize::from(self.u8("parameterCount")?);
+                let parameters = self.items(count, Self::parameter)?;
+                Symbol::Function {
+                    modifiers,
+                    name,
+                    parameters,
+                    returns: self.ty()?,
+                }
+            }
+            Command::UNRESOLVED_FUNCTION => {
+                let count = usize::from(self.u8("count")?);
+                Symbol::Overloads {
+                    functions: self.items(count, Self::symbol)?,
+                }
+            }
+            _ => {
+                let modifiers = self.modifiers()?;
+                let name = self.str("name")?;
+                let ty = self.ty()?;
+                let storage = self.known("storage", Storage, Storage::is_known)?;
+                Symbol::Variable {
+                    modifiers,
+                    name,
+                    ty,
+                    storage,
+                }
+            }
+        })
+    }
+
+    /// A parameter's id; 0 in a builtin overload, whose variables are not in the file.
+    fn parameter(&mut self) -> Result<Ref> {
+        let at = self.here();
+        match self.u16("parameter")? {
+            0 => Ok(Ref::NONE),
+            id => self.resolve(id, at, "parameter"),
+        }
+    }
+
+    /// A symbol that must be a type.
+    fn ty(&mut self) -> Result<Ref> {
+        let offset = self.here();
+        let found = self.symbol()?;
+        match found.target() {
+            Target::Symbol(handle) if !matches!(self.symbols[handle], Symbol::Array { .. } | Symbol::Struct { .. }) => {
+                Err(Error::invalid(
+                    FORMAT,
+                    "a symbol that is no type where a type must be",
+                    u64::from(offset),
+                ))
+            }
+            _ => Ok(found),
+        }
+    }
+
+    fn outer_table(&mut self) -> Result<Handle<SymbolTable>> {
+        let offset = self.here();
+        self.table()?
+            .ok_or_else(|| self.wrong(Command::VOID, offset, "a symbol table"))
+    }
+
+    fn table(&mut self) -> Result<Option<Handle<SymbolTable>>> {
+        let (command, offset) = self.open()?;
+        let made = match command {
+            Command::VOID => None,
+            Command::SYMBOL_TABLE => {
+                let builtin = self.bool("isBuiltin")?;
+                let count = usize::from(self.u16("ownedCount")?);
+                let owned = self.items(count, Self::symbol)?;
+                let names = usize::from(self.u16("symbolCount")?);
+                let names = self.items(names, |s| s.entry(count))?;
+                Some(self.tables.add(SymbolTable { builtin, owned, names }, offset))
+            }
+            other => return Err(self.wrong(other, offset, "a symbol table or Void")),
+        };
+        self.trace.leave();
+        Ok(made)
+    }
+
+    fn entry(&mut self, owned: usize) -> Result<Entry> {
+        let at = self.here();
+        match self.u16("symbol")? {
+            u16::MAX => Ok(Entry::Builtin(self.str("builtin")?)),
+            index if usize::from(index) < owned => Ok(Entry::Owned(index)),
+            index => {
+                let message = format!("symbol index {index}, but the table owns {owned}");
+                Err(Error::invalid(FORMAT, message, u64::from(at)))
+            }
+        }
+    }
+
+    // Elements.
+
+    fn top(&mut self) -> Result<List<Handle<Element>>> {
+        let (command, offset) = self.open()?;
+        if command != Command::ELEMENTS {
+            return Err(self.wrong(command, offset, "Elements"));
+        }
+        let mark = self.scratch.len();
+        while Command(self.peek("element or ElementsComplete")?) != Command::ELEMENTS_COMPLETE {
+            let element = self.element()?;
+            self.scratch.push(element.to_word());
+        }
+        let end = self.here();
+        self.command("ElementsComplete", end)?;
+        self.trace.leave();
+        self.trace.leave();
+        Ok(self.gather(mark))
+    }
+
+    fn element(&mut self) -> Result<Handle<Element>> {
+        self.deeper()?;
+        let (command, offset) = self.open()?;
+        let element = match command {
+            Command::FUNCTION_DEFINITION => {
+                let declaration = self.id("declaration")?;
+                Element::Function {
+                    declaration,
+                    body: self.statement()?,
+                }
+            }
+            Command::FUNCTION_PROTOTYPE => Element::Prototype {
+                declaration: self.id("declaration")?,
+            },
+            Command::GLOBAL_VAR => {
+                let at = self.here();
+                let declaration = self.statement()?;
+                if !matches!(self.statements[declaration], Statement::Variable { .. }) {
+                    let message = "a global that is no variable declaration";
+                    return Err(Error::invalid(FORMAT, message, u64::from(at)));
+                }
+                Element::Global { declaration }
+            }
+            Command::INTERFACE_BLOCK => Element::InterfaceBlock {
+                variable: self.symbol()?,
+                type_name: self.str("typeName")?,
+                instance_name: self.str("instanceName")?,
+                array_size: self.u8("arraySize")?,
+            },
+            Command::STRUCT_DEFINITION => Element::Struct { ty: self.ty()? },
+            Command::SHARED_FUNCTION => {
+                let count = usize::from(self.u8("parameterCount")?);
+                let parameters = self.items(count, Self::symbol)?;
+                let declaration = self.symbol()?;
+                Element::Shared {
+                    parameters,
+                    declaration,
+                    definition: self.element()?,
+                }
+            }
+            other => return Err(self.wrong(other, offset, "an element")),
+        };
+        self.trace.leave();
+        self.depth -= 1;
+        Ok(self.elements.add(element, offset))
+    }
+
+    // Statements.
+
+    fn statement(&mut self) -> Result<Handle<Statement>> {
+        let offset = self.here();
+        self.statement_or_void()?
+            .ok_or_else(|| self.wrong(Command::VOID, offset, "a statement"))
+    }
+
+    fn statement_or_void(&mut self) -> Result<Option<Handle<Statement>>> {
+        self.deeper()?;
+        let (command, offset) = self.open()?;
+        let made = match command {
+            Command::VOID => None,
+            other => {
+                let statement = self.statement_body(other, offset)?;
+                Some(self.statements.add(statement, offset))
+            }
+        };
+        self.trace.leave();
+        self.depth -= 1;
+        Ok(made)
+    }
+
+    fn statement_body(&mut self, command: Command, offset: u32) -> Result<Statement> {
+        Ok(match command {
+            Command::BLOCK => {
+                let table = self.table()?;
+                let count = usize::from(self.u8("statementCount")?);
+                let statements = self.items(count, Self::statement)?;
+                let kind = self.known("blockKind", BlockKind, BlockKind::is_known)?;
+                Statement::Block {
+                    table,
+                    statements,
+                    kind,
+                }
+            }
+            Command::BREAK => Statement::Break,
+            Command::CONTINUE => Statement::Continue,
+            Command::DISCARD => Statement::Discard,
+            Command::NOP => Statement::Nop,
+            Command::DO => Statement::Do {
+                body: self.statement()?,
+                test: self.expression()?,
+            },
+            Command::EXPRESSION_STATEMENT => Statement::Expression(self.expression()?),
+            Command::FOR => Statement::For {
+                table: self.table()?,
+                initializer: self.statement_or_void()?,
+                test: self.expression_or_void()?,
+                next: self.expression_or_void()?,
+                body: self.statement()?,
+            },
+            Command::IF => Statement::If {
+                is_static: self.bool("isStatic")?,
+                test: self.expression()?,
+                then: self.statement()?,
+                otherwise: self.statement_or_void()?,
+            },
+            Command::RETURN => Statement::Return(self.expression_or_void()?),
+            Command::SWITCH => {
+                let is_static = self.bool("isStatic")?;
+                let table = self.table()?;
+                let value = self.expression()?;
+                let count = usize::from(self.u8("caseCount")?);
+                Statement::Switch {
+                    is_static,
+                    table,
+                    value,
+                    cases: self.items(count, Self::case)?,
+                }
+            }
+            Command::VAR_DECLARATION => Statement::Variable {
+                variable: self.id("var")?,
+                base_type: self.ty()?,
+                array_size: self.u8("arraySize")?,
+                value: self.expression_or_void()?,
+            },
+            other => return Err(self.wrong(other, offset, "a statement")),
+        })
+    }
+
+    fn case(&mut self) -> Result<Handle<Case>> {
+        let offset = self.here();
+        self.trace.enter("Case", offset);
+        let value = match self.bool("isDefault")? {
+            true => None,
+            false => Some(self.u32("value")? as i32),
+        };
+        let body = self.statement()?;
+        self.trace.leave();
+        Ok(self.cases.add(Case { value, body }, offset))
+    }
+
+    // Expressions.
+
+    fn expression(&mut self) -> Result<Handle<Expression>> {
+        let offset = self.here();
+        self.expression_or_void()?
+            .ok_or_else(|| self.wrong(Command::VOID, offset, "an expression"))
+    }
+
+    fn expression_or_void(&mut self) -> Result<Option<Handle<Expression>>> {
+        self.deeper()?;
+        let (command, offset) = self.open()?;
+        let made = match command {
+            Command::VOID => None,
+            other => {
+                let expression = self.expression_body(other, offset)?;
+                Some(self.expressions.add(expression, offset))
+            }
+        };
+        self.trace.leave();
+        self.depth -= 1;
+        Ok(made)
+    }
+
+    fn operator(&mut self) -> Result<Operator> {
+        self.known("op", Operator, Operator::is_known)
+    }
+
+    fn expression_body(&mut self, command: Command, offset: u32) -> Result<Expression> {
+        Ok(match command {
+            Command::BINARY => Expression::Binary {
+                left: self.expression()?,
+                op: self.operator()?,
+                right: self.expression()?,
+            },
+            Command::BOOL_LITERAL => Expression::Bool(self.bool("bool value")?),
+            Command::FLOAT_LITERAL => Expression::Float {
+                ty: self.ty()?,
+                bits: self.u32("float bits")?,
+            },
+            Command::INT_LITERAL => Expression::Int {
+                ty: self.ty()?,
+                bits: self.u32("int value")?,
+            },
+            Command(6..=14) => {
+                let ty = self.ty()?;
+                let at = self.here();
+                let count = usize::from(self.u8("argCount")?);
+                if count != 1 && !matches!(command.0, 6 | 8 | 14) {
+                    let message = format!("{command} takes one argument, not {count}");
+                    return Err(Error::invalid(FORMAT, message, u64::from(at)));
+                }
+                Expression::Constructor {
+                    command,
+                    ty,
+                    arguments: self.items(count, Self::expression)?,
+                }
+            }
+            Command::FIELD_ACCESS => Expression::FieldAccess {
+                base: self.expression()?,
+                index: self.u8("field index")?,
+                owner: self.known("ownerKind", FieldOwner, FieldOwner::is_known)?,
+            },
+            Command::FUNCTION_CALL => {
+                let ty = self.ty()?;
+                let function = self.id_or_builtin("function")?;
+                let count = usize::from(self.u8("argCount")?);
+                Expression::Call {
+                    ty,
+                    function,
+                    arguments: self.items(count, Self::expression)?,
+                }
+            }
+            Command::INDEX => Expression::Index {
+                base: self.expression()?,
+                index: self.expression()?,
+            },
+            Command::PREFIX => Expression::Prefix {
+                op: self.operator()?,
+                operand: self.expression()?,
+            },
+            Command::POSTFIX => Expression::Postfix {
+                op: self.operator()?,
+                operand: self.expression()?,
+            },
+            Command::SETTING => Expression::Setting(self.str("name")?),
+            Command::SWIZZLE => self.swizzle()?,
+            Command::TERNARY => Expression::Ternary {
+                test: self.expression()?,
+                then: self.expression()?,
+                otherwise: self.expression()?,
+            },
+            Command::VARIABLE_REFERENCE => Expression::Variable {
+                variable: self.id_or_builtin("var")?,
+                kind: self.known("refKind", RefKind, RefKind::is_known)?,
+            },
+            other => return Err(self.wrong(other, offset, "an expression")),
+        })
+    }
+
+    fn swizzle(&mut self) -> Result<Expression> {
+        let base = self.expression()?;
+        let at = u64::from(self.here());
+        let count = self.u8("componentCount")?;
+        if !(1..=4).contains(&count) {
+            return Err(Error::invalid(FORMAT, format!("swizzle of {count} components"), at));
+        }
+        let mut components = [0; 4];
+        for component in &mut components[..usize::from(count)] {
+            let at = u64::from(self.here());
+            *component = self.u8("component")?;
+            if *component > 3 {
+                return Err(Error::invalid(FORMAT, format!("swizzle component {component}"), at));
+            }
+        }
+        Ok(Expression::Swizzle {
+            base,
+            components,
+            count,
+        })
+    }
+}

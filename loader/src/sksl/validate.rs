@@ -1,0 +1,141 @@
+//! Every rule of the format and the language.
+//!
+//! What the reader refuses (unknown ids, counts, enumerants) is not repeated here; see [`super::read()`].
+
+use super::builtins;
+use super::enums::*;
+use super::read::read;
+use super::tree::*;
+use super::types::{Scalar, Ty, Typer};
+use super::write::write;
+use crate::{Report, Severity};
+use std::collections::HashSet;
+
+mod expression;
+mod statement;
+mod symbol;
+
+/// Reads and checks a file; one that cannot be read gives a report that says so.
+///
+/// Besides what [`validate`] checks, a file must be the one encoding of its tree: strings in order of first use and
+/// none unused, ids counted from 1, the shortest layouts.
+pub fn check(bytes: &[u8]) -> Report {
+    let tree = match read(bytes) {
+        Ok(tree) => tree,
+        Err(error) => {
+            return Report {
+                diagnostics: vec![(&error).into()],
+            };
+        }
+    };
+    let mut report = validate(&tree);
+    if let Ok(again) = write(&tree)
+        && again != bytes
+    {
+        let same = again.iter().zip(bytes).take_while(|(a, b)| a == b).count();
+        let message = "not as the encoder writes it (order of strings or ids, unused strings, longer forms)";
+        report.push(Severity::Error, "not-canonical", "", message, Some(same as u64));
+    }
+    report
+}
+
+/// Checks a tree; findings carry the offsets it was read at.
+pub fn validate(tree: &Tree) -> Report {
+    let mut report = Report::default();
+    // The writer's limits come first: they also bound how deep the checks below go.
+    if let Err(error) = write(tree) {
+        report.diagnostics.push((&error).into());
+        return report;
+    }
+    let mut checker = Checker {
+        tree,
+        typer: Typer::new(tree),
+        report,
+        place: String::new(),
+        kind: match tree.header {
+            Header::Program { kind, .. } => Some(kind),
+            Header::Module => None,
+        },
+        visible: HashSet::new(),
+        declared: HashSet::new(),
+        returns: Ty::Void,
+        loops: 0,
+        breakables: 0,
+        has_shared: tree
+            .list(tree.top)
+            .any(|e| matches!(tree.elements[e], Element::Shared { .. })),
+    };
+    checker.symbols();
+    checker.program();
+    checker.report
+}
+
+/// How an expression is used where it stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Read,
+    Write,
+    ReadWrite,
+    /// Argument of an `out` or `inout` parameter.
+    Argument,
+}
+
+struct Checker<'a> {
+    tree: &'a Tree,
+    typer: Typer<'a>,
+    report: Report,
+    place: String,
+    kind: Option<ProgramKind>,
+    /// Variables whose declaration has been passed and whose scope is open.
+    visible: HashSet<Ref>,
+    /// Variables declared anywhere so far.
+    declared: HashSet<Ref>,
+    returns: Ty,
+    loops: u32,
+    breakables: u32,
+    has_shared: bool,
+}
+
+impl Checker<'_> {
+    fn fail(&mut self, rule: &'static str, message: impl Into<String>, offset: u64) {
+        self.report
+            .push(Severity::Error, rule, &self.place, message, Some(offset));
+    }
+
+    fn require(&mut self, holds: bool, rule: &'static str, message: &str, offset: u64) {
+        if !holds {
+            self.fail(rule, message, offset);
+        }
+    }
+
+    /// Whether a value of one type may stand where the other is wanted.
+    fn coerces(&self, from: Ty, to: Ty) -> bool {
+        match (from, to) {
+            (Ty::Unknown | Ty::Generic(_), _) | (_, Ty::Unknown | Ty::Generic(_)) => true,
+            (Ty::Scalar(a), Ty::Scalar(b)) => a.coerces_to(b),
+            (Ty::Vector(a, n), Ty::Vector(b, m)) => n == m && a.coerces_to(b),
+            (Ty::Matrix(a, c, r), Ty::Matrix(b, d, s)) => (c, r) == (d, s) && a.coerces_to(b),
+            (Ty::Array(a), Ty::Array(b)) => {
+                a == b
+                    || (self.array_count(a) == self.array_count(b)
+                        && self.coerces(self.typer.element(a), self.typer.element(b)))
+            }
+            (Ty::Struct(a), Ty::Struct(b)) => a == b || self.struct_name(a) == self.struct_name(b),
+            _ => from == to,
+        }
+    }
+
+    fn array_count(&self, array: Handle<Symbol>) -> Option<i8> {
+        match self.tree.symbols[array] {
+            Symbol::Array { count, .. } => Some(count),
+            _ => None,
+        }
+    }
+
+    fn struct_name(&self, handle: Handle<Symbol>) -> Option<&str> {
+        match &self.tree.symbols[handle] {
+            Symbol::Struct { name, .. } => Some(&self.tree.strings[*name]),
+            _ => None,
+        }
+    }
+}

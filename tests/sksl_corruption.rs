@@ -1,0 +1,138 @@
+//! Damaged files: nothing panics, and `check` refuses nearly every change of one field that changes meaning.
+//!
+//! A corruption replaces one field, as the reader met it, by another value of the same width: half of the time by any
+//! value at all, half of the time by one near the old (at most 8 away), which is the harder case. It *changes meaning*
+//! unless the field is the value of a literal (`float bits`, `int value`, `bool value`, a case's `value`): any other
+//! value there is as good a program as the first, and no checker can know which was meant. Everything else counts,
+//! operators and modifier flags included, though some of those make another valid program too.
+#![allow(missing_docs)]
+
+mod common;
+
+use loader::sksl::{self, Trace};
+
+/// Every field of a file: offset, width, name.
+#[derive(Default)]
+struct Fields(Vec<(u32, u8, &'static str)>);
+
+impl Trace for Fields {
+    fn field(&mut self, name: &'static str, offset: u32, width: u8, _value: u64) {
+        self.0.push((offset, width, name));
+    }
+    fn name(&mut self, name: &'static str, offset: u32, _string: u16, _text: &str) {
+        self.0.push((offset, 2, name));
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) % n
+    }
+}
+
+const LITERALS: [&str; 4] = ["float bits", "int value", "bool value", "value"];
+
+fn samples() -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    if let Some(folder) = common::corpus("sksl") {
+        let all = common::files(&folder, "bin");
+        found.extend(
+            all.iter()
+                .map(|path| std::fs::read(path).unwrap())
+                .filter(|bytes| sksl::read(bytes).is_ok()),
+        );
+    }
+    if found.is_empty() {
+        let mut b = sksl::Builder::new(sksl::ProgramKind::RUNTIME_SHADER);
+        let tint = b.uniform("half4", "tint");
+        let at = b.parameter("float2", "p", 10009);
+        let main = b.function("half4", "main", &[at]);
+        let tint = b.read(tint);
+        let value = b.statement(sksl::Statement::Return(Some(tint)));
+        found.push(sksl::write(&b.define(main, &[value]).finish()).unwrap());
+    }
+    found
+}
+
+#[test]
+fn changed_fields_are_refused() {
+    let samples = samples();
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let (mut made, mut refused) = (0, 0);
+    let mut missed: std::collections::BTreeMap<&str, u32> = Default::default();
+    while made < 10_000 {
+        let mut bytes = samples[random.below(samples.len() as u64) as usize].clone();
+        let mut fields = Fields::default();
+        sksl::read_traced(&bytes, &mut fields).unwrap();
+        let (offset, width, name) = fields.0[random.below(fields.0.len() as u64) as usize];
+        if LITERALS.contains(&name) {
+            continue;
+        }
+        let place = offset as usize..offset as usize + usize::from(width);
+        let mut raw = [0; 8];
+        raw[..usize::from(width)].copy_from_slice(&bytes[place.clone()]);
+        let old = u64::from_le_bytes(raw);
+        let new = match random.below(2) {
+            0 => random.below(1 << (8 * u32::from(width))),
+            _ => old.wrapping_add(random.below(17)).wrapping_sub(8),
+        };
+        bytes[place.clone()].copy_from_slice(&new.to_le_bytes()[..usize::from(width)]);
+        if bytes[place] == raw[..usize::from(width)] {
+            continue;
+        }
+        made += 1;
+        if sksl::check(&bytes).is_valid() && sksl::read(&bytes).is_ok() {
+            *missed.entry(name).or_default() += 1;
+        } else {
+            refused += 1;
+        }
+    }
+    println!("sksl: {refused} of {made} changed fields refused; not noticed: {missed:?}");
+    assert!(refused * 100 >= made * 95);
+}
+
+#[test]
+fn no_damage_panics() {
+    let samples = samples();
+    let mut random = Random(7);
+    for round in 0..4000 {
+        let mut bytes = samples[random.below(samples.len() as u64) as usize].clone();
+        for _ in 0..=random.below(4) {
+            let at = random.below(bytes.len() as u64) as usize;
+            bytes[at] = random.below(256) as u8;
+        }
+        if round % 3 == 0 {
+            bytes.truncate(random.below(bytes.len() as u64) as usize);
+        }
+        let _ = sksl::check(&bytes);
+        if let Ok(tree) = sksl::read(&bytes) {
+            let _ = sksl::print(&tree);
+            let _ = sksl::to_tree_text(&bytes);
+        }
+    }
+}
+
+#[test]
+fn nesting_is_bounded() {
+    let mut b = sksl::Builder::new(sksl::ProgramKind::RUNTIME_SHADER);
+    let main = b.function("half4", "main", &[]);
+    let mut value = b.float("half", 1.0);
+    for _ in 0..5000 {
+        value = b.expression(sksl::Expression::Prefix {
+            op: sksl::Operator::MINUS,
+            operand: value,
+        });
+    }
+    let value = b.statement(sksl::Statement::Return(Some(value)));
+    let tree = b.define(main, &[value]).finish();
+    assert_eq!(sksl::write(&tree).unwrap_err().kind(), loader::ErrorKind::Unsupported);
+    assert!(sksl::validate(&tree).has("unsupported"));
+    let mut bytes = vec![11, 0, 1, 0, 0, 43, 5, 0, 52, 0, 0, 0, 0, 0, 20, 31];
+    bytes.extend([2, 58, 1].repeat(100_000));
+    assert_eq!(sksl::read(&bytes).unwrap_err().kind(), loader::ErrorKind::Unsupported);
+}
