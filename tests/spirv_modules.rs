@@ -439,3 +439,73 @@ fn any_words_print_and_come_back() {
     println!("{printed} texts, {refused} refused");
     assert!(printed > 50 && refused > 0);
 }
+
+/// Our own assembly samples print as the texts kept beside them (`BLESS=1` writes them anew).
+#[test]
+fn samples_print_as_kept() {
+    for path in common::files(&common::data("spirv"), "spvasm") {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let words = asm::assemble(grammar(), &text, Default::default()).unwrap();
+        let printed = dis::disassemble(grammar(), &words, options(&["--comment", "--offsets"])).unwrap();
+        let kept = path.with_extension("dis");
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&kept, &printed).unwrap();
+        }
+        assert_eq!(printed, std::fs::read_to_string(&kept).unwrap(), "{}", kept.display());
+        assert_eq!(
+            round_trip(&Sample {
+                name: kept.display().to_string(),
+                words
+            }),
+            None
+        );
+    }
+}
+
+/// A grammar given at run time adds opcodes, enumerants and whole sets.
+#[test]
+fn grammars_at_run_time() {
+    let extra = r#"{"magic_number":"0x07230203","instructions":[{"opname":"OpSkrymirHello","opcode":6999,
+        "operands":[{"kind":"StorageClass"},{"kind":"LiteralInteger","quantifier":"*"}]}],
+        "operand_kinds":[{"category":"ValueEnum","kind":"StorageClass","enumerants":[{"enumerant":"Attic","value":7777,
+        "parameters":[{"kind":"LiteralString"}]}]},{"category":"Literal","kind":"LiteralInteger"},
+        {"category":"Literal","kind":"LiteralString"}]}"#;
+    let set = r#"{"revision":1,"instructions":[{"opname":"Greet","opcode":3,"operands":[{"kind":"IdRef"}]}]}"#;
+    let folder = tempfile::tempdir().unwrap();
+    let (core, ext, text, module) = (
+        folder.path().join("a.json"),
+        folder.path().join("b.json"),
+        folder.path().join("a.spvasm"),
+        folder.path().join("a.spv"),
+    );
+    std::fs::write(&core, extra).unwrap();
+    std::fs::write(&ext, set).unwrap();
+    let source = "%1 = OpExtInstImport \"Own.Set\"\n%2 = OpTypeVoid\n%3 = OpExtInst %2 %1 Greet %2\nOpSkrymirHello Attic \"up\" 1 2\n";
+    std::fs::write(&text, source).unwrap();
+    let grammars = [
+        format!("--grammar={}", core.display()),
+        format!("--grammar=Own.Set={}", ext.display()),
+    ];
+    let run = |verb: &str, file: &Path, more: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_skrymir"))
+            .arg(verb)
+            .arg(file)
+            .args(more)
+            .args(&grammars)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    run("as", &text, &["-o", module.to_str().unwrap()]);
+    let printed = run("dis", &module, &["--raw-id", "--no-indent", "--no-header"]);
+    assert_eq!(printed, source);
+    // Without them: numbers, and raw words for the opcode that is not known.
+    let words = skrymir::loader::spirv::to_words(&std::fs::read(&module).unwrap()).unwrap();
+    let plain = dis::disassemble(grammar(), &words, options(&["--raw-id", "--no-indent", "--no-header"])).unwrap();
+    assert!(
+        plain.contains("%3 = OpExtInst %2 %1 3 !2") || plain.contains("%3 = OpExtInst %2 %1 3 %2"),
+        "{plain}"
+    );
+    assert!(plain.contains("!0x00051b57 !7777"), "{plain}");
+}
