@@ -104,7 +104,10 @@ fn agrees_with_spirv_val() {
     if !installed("spirv-val") {
         for sample in &all {
             assert_eq!(ours(sample), None, "{}", sample.name);
-            let cut = Sample { words: sample.words[..sample.words.len() - 1].to_vec(), ..sample.clone() };
+            let cut = Sample {
+                words: sample.words[..sample.words.len() - 1].to_vec(),
+                ..sample.clone()
+            };
             assert!(ours(&cut).is_some(), "{}", sample.name);
         }
         println!("spirv-val is not installed: nothing to compare with");
