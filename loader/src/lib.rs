@@ -12,6 +12,7 @@
 pub mod cursor;
 mod error;
 mod open_enum;
+pub mod reflect;
 mod report;
 pub mod sksl;
 pub mod spirv;

@@ -10,6 +10,7 @@ mod dis;
 pub mod draw;
 pub mod grammar;
 mod info;
+mod reflect;
 mod rewrite;
 mod run;
 
@@ -48,6 +49,8 @@ enum Command {
     Convert(convert::ConvertArgs),
     /// Check a machine-readable SPIR-V grammar, or generate the built-in tables from one
     Grammar(grammar::GrammarArgs),
+    /// Print what an engine needs of a VBC: layouts, or Rust structs
+    Reflect(reflect::ReflectArgs),
     /// List the Vulkan devices
     Devices(devices::DevicesArgs),
     /// Compare two pictures
@@ -107,6 +110,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Grammar(args) => grammar::run(&args),
+        Command::Reflect(args) => reflect::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Compare(args) => compare::run(&args),
     };

@@ -1,0 +1,36 @@
+//! `skrymir reflect`: what an engine needs of a VBC.
+
+use super::{Outcome, print, read};
+use clap::Args;
+use loader::{reflect, vbc};
+use std::path::PathBuf;
+
+/// Arguments of `reflect`.
+#[derive(Args, Debug)]
+pub struct ReflectArgs {
+    /// The VBC file
+    #[arg(required_unless_present = "schema")]
+    pub file: Option<PathBuf>,
+    /// Print vertex and uniform as Rust structs instead of JSON
+    #[arg(long, conflicts_with = "schema")]
+    pub rust: bool,
+    /// Print the JSON's schema
+    #[arg(long)]
+    pub schema: bool,
+    /// Print JSON (what is printed anyway)
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub(super) fn run(args: &ReflectArgs) -> Outcome {
+    let Some(path) = args.file.as_ref().filter(|_| !args.schema) else {
+        return print(reflect::SCHEMA);
+    };
+    let bytes = read(path)?;
+    let reflection = reflect::reflect(&vbc::read(&bytes)?);
+    if args.rust {
+        return print(&reflect::rust::structs(&reflection));
+    }
+    let json = serde_json::to_string_pretty(&reflection).map_err(anyhow::Error::from)?;
+    print(&(json + "\n"))
+}
