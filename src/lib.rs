@@ -7,6 +7,7 @@ pub mod cli;
 pub mod formats;
 pub mod harness;
 pub mod judges;
+pub mod pack;
 pub mod picture;
 pub mod sample;
 pub mod scene;

@@ -10,6 +10,7 @@ mod dis;
 pub mod draw;
 pub mod grammar;
 mod info;
+mod pack;
 mod reflect;
 mod rewrite;
 mod run;
@@ -49,6 +50,8 @@ enum Command {
     Convert(convert::ConvertArgs),
     /// Check a machine-readable SPIR-V grammar, or generate the built-in tables from one
     Grammar(grammar::GrammarArgs),
+    /// Make a VBC from WGSL, GLSL or SPIR-V stages
+    Pack(pack::PackArgs),
     /// Print what an engine needs of a VBC: layouts, or Rust structs
     Reflect(reflect::ReflectArgs),
     /// List the Vulkan devices
@@ -110,6 +113,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Grammar(args) => grammar::run(&args),
+        Command::Pack(args) => pack::run(&args),
         Command::Reflect(args) => reflect::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Compare(args) => compare::run(&args),

@@ -592,7 +592,7 @@ fn remove_capabilities(module: &mut Module) {
 }
 
 /// Every variable that has a set and a binding.
-fn resources(module: &Module, slots: &BTreeMap<u32, u8>) -> Result<Vec<Resource>> {
+pub(super) fn resources(module: &Module, slots: &BTreeMap<u32, u8>) -> Result<Vec<Resource>> {
     let mut resources = Vec::new();
     for [pointer, variable, class] in module.variables() {
         let set = module.decoration(variable, decoration::DESCRIPTOR_SET);

@@ -32,8 +32,7 @@ impl Image {
 
     /// Texel type, bytes of a component and components of its format, where it has one that the compiler knows.
     pub fn format(&self) -> Option<(TexelType, u8, u8)> {
-        let row = FORMATS.iter().find(|row| row.0 == self.format)?;
-        Some((row.1, row.2, row.3))
+        format(self.format)
     }
 }
 
@@ -51,9 +50,17 @@ pub(super) fn rank(dim: u32, arrayed: u32, multisampled: u32) -> Option<TexelRan
     }
 }
 
+/// Texel type, bytes of a component and components of an image format that the compiler knows.
+pub(super) fn format(format: u32) -> Option<(TexelType, u8, u8)> {
+    FORMATS
+        .iter()
+        .find(|row| row.0 == format)
+        .map(|row| (row.1, row.2, row.3))
+}
+
 /// Components of an image format that the compiler knows.
 pub(super) fn components(format: u32) -> Option<u8> {
-    FORMATS.iter().find(|row| row.0 == format).map(|row| row.3)
+    self::format(format).map(|row| row.2)
 }
 
 /// SPIR-V image formats of every legal texel: number, type, bytes of a component, components.

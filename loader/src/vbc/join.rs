@@ -1,0 +1,152 @@
+//! Joining separate textures and samplers, as WGSL has them, into the combined image samplers of this format.
+
+use crate::spirv::transform::{Module, build, opcode};
+use crate::spirv::{class, decoration, op};
+use crate::{Error, Result};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// Joins each texture with the one sampler it is used with; the texture's binding stays. A module without separate
+/// samplers comes back as it is.
+///
+/// # Errors
+/// Unsupported for a texture used with two samplers, and for textures or samplers that are handed to functions.
+pub(super) fn join(words: &[u32]) -> Result<Vec<u32>> {
+    let mut module = Module::parse(words)?;
+    let samplers: HashSet<u32> = handles(&module, op::TYPE_SAMPLER);
+    if samplers.is_empty() {
+        return Ok(module.words());
+    }
+    let loads = loads(&module);
+    let mut partner: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    let mut sampled_types: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut joined: BTreeMap<u32, u32> = BTreeMap::new();
+    for words in module.body.iter().filter(|words| opcode(words) == op::SAMPLED_IMAGE) {
+        let &[_, ty, result, image, sampler] = words.as_slice() else {
+            continue;
+        };
+        let (Some(texture), Some(sampler)) = (loads.get(&image), loads.get(&sampler)) else {
+            return Err(Error::unsupported(
+                "spirv",
+                "a texture or sampler that is not a variable of its own",
+            ));
+        };
+        partner.entry(*texture).or_default().insert(*sampler);
+        sampled_types.insert(*texture, ty);
+        joined.insert(result, image);
+    }
+    if let Some((texture, _)) = partner.iter().find(|(_, samplers)| samplers.len() != 1) {
+        return Err(Error::unsupported(
+            "spirv",
+            format!("texture %{texture} is used with two samplers"),
+        ));
+    }
+    retype(&mut module, &sampled_types);
+    rewrite(&mut module, &loads, &sampled_types, &joined, &samplers);
+    let used: HashSet<u32> = module.uses().into_keys().collect();
+    let unused: HashSet<u32> = samplers.into_iter().filter(|sampler| !used.contains(sampler)).collect();
+    module.replace_globals(&unused, &[]);
+    Ok(module.words())
+}
+
+/// Variables whose pointee is of an opcode.
+fn handles(module: &Module, wanted: u16) -> HashSet<u32> {
+    let is = |pointer: u32| {
+        let pointee = module.pointee(pointer).and_then(|id| module.definition(id));
+        pointee.is_some_and(|words| opcode(words) == wanted)
+    };
+    module
+        .variables()
+        .filter(|[pointer, ..]| is(*pointer))
+        .map(|[_, id, _]| id)
+        .collect()
+}
+
+/// The global variable that each loaded value comes from.
+fn loads(module: &Module) -> BTreeMap<u32, u32> {
+    let placed = |id: u32| module.decoration(id, decoration::DESCRIPTOR_SET).is_some();
+    let loads = module
+        .body
+        .iter()
+        .filter(|words| opcode(words) == op::LOAD && words.len() > 3 && placed(words[3]));
+    loads.map(|words| (words[2], words[3])).collect()
+}
+
+/// Textures become combined: their variables point to the sampled image type.
+fn retype(module: &mut Module, sampled_types: &BTreeMap<u32, u32>) {
+    for (texture, sampled) in sampled_types {
+        let mut added = Vec::new();
+        let pointer = module.pointer_type(class::UNIFORM_CONSTANT, *sampled, &mut added);
+        let is = |words: &Vec<u32>| opcode(words) == op::VARIABLE && words[2] == *texture;
+        let at = module.body.iter().position(is).expect("a texture is a variable");
+        module.body[at][1] = pointer;
+        // The type may be declared behind the variable: both move to the end of the declarations.
+        let variable = module.body.remove(at);
+        let types = |words: &Vec<u32>| {
+            matches!(opcode(words), op::TYPE_SAMPLED_IMAGE | op::TYPE_POINTER)
+                && [*sampled, pointer].contains(&words[1])
+        };
+        let moved: Vec<Vec<u32>> = module.body.iter().filter(|words| types(words)).cloned().collect();
+        module.body.retain(|words| !types(words));
+        let end = module.functions_start();
+        // What uses the sampled type or pointer is declared behind them.
+        let first = module.body[..end]
+            .iter()
+            .position(|words| uses_any(words, &[*sampled, pointer]))
+            .unwrap_or(end);
+        let mut declared = moved;
+        declared.extend(added);
+        module.insert(first, declared);
+        let end = module.functions_start();
+        module.insert(end, vec![variable]);
+    }
+}
+
+/// Whether a declaration names one of these types.
+fn uses_any(words: &[u32], ids: &[u32]) -> bool {
+    matches!(
+        opcode(words),
+        op::TYPE_ARRAY | op::TYPE_POINTER | op::VARIABLE | op::TYPE_FUNCTION
+    ) && words[1..].iter().any(|word| ids.contains(word))
+}
+
+/// Loads give the combined value; what wants the image alone takes it out of it; pairs made by hand go.
+fn rewrite(
+    module: &mut Module,
+    loads: &BTreeMap<u32, u32>,
+    sampled_types: &BTreeMap<u32, u32>,
+    joined: &BTreeMap<u32, u32>,
+    samplers: &HashSet<u32>,
+) {
+    let start = module.functions_start();
+    let functions = module.body.split_off(start);
+    let combined: BTreeMap<u32, u32> = loads
+        .iter()
+        .filter(|(_, texture)| sampled_types.contains_key(texture))
+        .map(|(loaded, _)| (*loaded, module.fresh()))
+        .collect();
+    for mut words in functions {
+        match opcode(&words) {
+            op::LOAD if samplers.contains(&words[3]) => continue,
+            op::LOAD if combined.contains_key(&words[2]) => {
+                let (image_type, image, texture) = (words[1], words[2], words[3]);
+                let whole = combined[&image];
+                module
+                    .body
+                    .push(build(op::LOAD, &[sampled_types[&texture], whole, texture]));
+                module.body.push(build(op::IMAGE, &[image_type, image, whole]));
+                continue;
+            }
+            op::SAMPLED_IMAGE => continue,
+            _ => {}
+        }
+        // Sampling instructions name the combined value first.
+        if (op::FIRST_SAMPLING..=op::LAST_SAMPLING).contains(&opcode(&words))
+            && words.len() > 3
+            && let Some(image) = joined.get(&words[3])
+        {
+            words[3] = combined[image];
+        }
+        module.body.push(words);
+    }
+    module.sweep();
+}

@@ -1,0 +1,71 @@
+//! `skrymir pack`: a VBC from stages.
+
+use super::{Outcome, read, write};
+use crate::pack;
+use anyhow::Context;
+use clap::Args;
+use loader::vbc::pack::Names;
+use loader::vbc::{self, Stage};
+use std::path::PathBuf;
+
+/// Arguments of `pack`.
+#[derive(Args, Debug)]
+pub struct PackArgs {
+    /// Vertex stage: WGSL (.wgsl), GLSL or SPIR-V
+    #[arg(long)]
+    pub vert: PathBuf,
+    /// Fragment stage
+    #[arg(long)]
+    pub frag: PathBuf,
+    /// Tessellation control stage (SPIR-V)
+    #[arg(long, requires = "tese")]
+    pub tesc: Option<PathBuf>,
+    /// Tessellation evaluation stage (SPIR-V)
+    #[arg(long, requires = "tesc")]
+    pub tese: Option<PathBuf>,
+    /// Geometry stage (SPIR-V)
+    #[arg(long)]
+    pub geom: Option<PathBuf>,
+    /// What the code cannot say: uniform member names, unused inputs, table sizes (TOML)
+    #[arg(long)]
+    pub names: Option<PathBuf>,
+    /// Where to write
+    #[arg(short, long)]
+    pub output: PathBuf,
+}
+
+pub(super) fn run(args: &PackArgs) -> Outcome {
+    let names = match &args.names {
+        Some(path) => {
+            let text = String::from_utf8(read(path)?).with_context(|| format!("{} is not text", path.display()))?;
+            pack::names(&text).with_context(|| path.display().to_string())?
+        }
+        None => Names::default(),
+    };
+    let paths = [
+        (Stage::Vert, Some(&args.vert)),
+        (Stage::Tesc, args.tesc.as_ref()),
+        (Stage::Tese, args.tese.as_ref()),
+        (Stage::Geom, args.geom.as_ref()),
+        (Stage::Frag, Some(&args.frag)),
+    ];
+    let mut stages = Vec::new();
+    for (stage, path) in paths {
+        let Some(path) = path else { continue };
+        let words = pack::compile(path, &read(path)?, stage).map_err(super::Failure::Bad)?;
+        stages.push((stage, words));
+    }
+    let model = vbc::pack::pack(&stages, &names)?;
+    let bytes = vbc::write(&model)?;
+    let report = vbc::check(&bytes);
+    if let Some(error) = report
+        .diagnostics
+        .iter()
+        .find(|d| d.severity == loader::Severity::Error)
+    {
+        return Err(super::Failure::Bad(anyhow::anyhow!(
+            "what was packed breaks the format: {error}"
+        )));
+    }
+    write(&args.output, bytes)
+}

@@ -1,0 +1,5 @@
+#version 450
+#extension GL_EXT_scalar_block_layout : enable
+layout(set=1, binding=0) uniform U { float a; vec2 b; vec3 c; vec4 d; int e; ivec3 f; uvec2 g; mat2 m2; mat3 m3; mat4 m4; float arr[5]; vec3 arr3[2]; mat3x4 m34; } u;
+layout(location=0) out vec4 target;
+void main() { target = u.d + vec4(u.c, u.arr[3]) + vec4(u.m3 * u.arr3[1], float(u.e + u.f.y) + float(u.g.x)); }
