@@ -13,7 +13,7 @@ use std::path::Path;
 /// The compiler's, with its explanation.
 pub fn compile(path: &Path, bytes: &[u8], stage: Stage) -> Result<Vec<u32>> {
     if bytes.starts_with(&loader::spirv::MAGIC.to_le_bytes()) {
-        if bytes.len() % 4 != 0 {
+        if !bytes.len().is_multiple_of(4) {
             bail!("{}: SPIR-V of {} bytes is not whole words", path.display(), bytes.len());
         }
         return Ok(bytes
