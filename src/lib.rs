@@ -11,6 +11,7 @@ pub mod pack;
 pub mod picture;
 pub mod sample;
 pub mod scene;
+pub mod sksl;
 pub mod spirv_val;
 pub mod watch;
 

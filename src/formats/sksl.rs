@@ -1,7 +1,7 @@
 //! Skia's SkSL binaries on the command line.
 
 use super::{Format, Info};
-use crate::cli::{CheckArgs, DisArgs, InfoArgs, Outcome, RewriteArgs};
+use crate::cli::{CheckArgs, DisArgs, InfoArgs, Outcome, RewriteArgs, RunArgs, draw};
 use loader::Report;
 use loader::sksl::{self, Header, Symbol, Tree};
 use serde_json::json;
@@ -28,6 +28,10 @@ impl Format for Sksl {
 
     fn rewrite(&self, bytes: &[u8], _args: &RewriteArgs) -> Outcome<Vec<u8>> {
         Ok(sksl::write(&sksl::read(bytes)?)?)
+    }
+
+    fn run(&self, bytes: &[u8], args: &RunArgs) -> Outcome {
+        draw::run(&crate::sksl::to_vbc(&sksl::read(bytes)?)?, args)
     }
 
     fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {
