@@ -509,3 +509,22 @@ fn grammars_at_run_time() {
     );
     assert!(plain.contains("!0x00051b57 !7777"), "{plain}");
 }
+
+/// A long name used everywhere does not eat the memory.
+#[test]
+fn long_names_are_bounded() {
+    let mut text = format!("OpName %x \"{}\"\n", "n".repeat(200_000));
+    text += &format!("%t = OpTypeStruct{}\n", " %x".repeat(60_000));
+    let words = asm::assemble(grammar(), &text, Default::default()).unwrap();
+    let error = dis::disassemble(grammar(), &words, options(&[])).unwrap_err();
+    assert_eq!(error.kind(), skrymir::loader::ErrorKind::Unsupported, "{error}");
+    assert!(dis::disassemble(grammar(), &words, options(&["--raw-id"])).is_ok());
+    // Every array names its element twice over: names that double stop at the budget.
+    let mut text = String::from("%1 = OpTypeVoid\n");
+    (2..400).for_each(|n| text += &format!("%{n} = OpTypeArray %{} %{}\n", n - 1, n - 1));
+    let words = asm::assemble(grammar(), &text, Default::default()).unwrap();
+    match dis::disassemble(grammar(), &words, options(&[])) {
+        Ok(text) => assert!(text.len() < words.len() * 4 * 64 + (1 << 20)),
+        Err(error) => assert_eq!(error.kind(), skrymir::loader::ErrorKind::Unsupported, "{error}"),
+    }
+}

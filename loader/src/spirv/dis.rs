@@ -36,6 +36,10 @@ impl Default for Options {
     }
 }
 
+/// Bytes of text per byte of module that are printed at most: a long name may be used everywhere. Real modules have
+/// about five.
+const MOST: usize = 64;
+
 const INDENT: usize = 15;
 const BLANKS: &[u8] = &[b' '; INDENT];
 
@@ -83,7 +87,8 @@ const GENERATORS: [&str; 37] = [
 /// A module as text.
 ///
 /// # Errors
-/// Invalid when there is no header, its magic is wrong, or an instruction's length is impossible.
+/// Invalid when there is no header, its magic is wrong, or an instruction's length is impossible; Unsupported when
+/// long names make the text grow beyond all measure.
 pub fn disassemble(grammar: &Grammar, words: &[u32], options: Options) -> Result<String> {
     if words.len() < HEADER_WORDS {
         return Err(Error::invalid("spirv", "shorter than a header", words.len() as u64 * 4));
@@ -101,13 +106,19 @@ pub fn disassemble(grammar: &Grammar, words: &[u32], options: Options) -> Result
         options,
         out: Vec::with_capacity(words.len() * 12),
         headed: [false; 3],
+        limit: words.len() * 4 * MOST + (1 << 20),
     };
     if options.header {
         printer.header(words);
     }
     let mut context = Context::new(words);
     for instruction in instructions(words) {
-        printer.line(&mut context, &instruction?);
+        let instruction = instruction?;
+        printer.line(&mut context, &instruction);
+        if printer.out.len() > printer.limit {
+            let message = format!("the text is more than {MOST} times as long as the module: print raw ids");
+            return Err(Error::unsupported("spirv", message).at(instruction.position as u64 * 4));
+        }
     }
     // Everything pushed is ASCII or a string checked to be UTF-8.
     String::from_utf8(printer.out).map_err(|_| Error::new(crate::ErrorKind::Invalid, "spirv", "text is not UTF-8"))
@@ -131,6 +142,8 @@ struct Printer<'g> {
     options: Options,
     out: Vec<u8>,
     headed: [bool; 3],
+    /// Length of text from which on ids are numbers and printing ends with an error.
+    limit: usize,
 }
 
 impl<'g> Printer<'g> {
@@ -220,6 +233,7 @@ impl<'g> Printer<'g> {
         }
         match self.names.as_ref().map(|names| names.get(id)) {
             None | Some([]) => push_u32(&mut self.out, id),
+            Some(_) if self.out.len() > self.limit => push_u32(&mut self.out, id),
             Some(name) => self.out.extend_from_slice(name),
         }
     }

@@ -57,6 +57,8 @@ struct Checked<'a> {
     first_function: usize,
     /// Whether the capability Shader is declared.
     shader: bool,
+    /// Whether the addressing model is not Logical.
+    physical: bool,
 }
 
 impl<'a> Checked<'a> {
@@ -116,6 +118,7 @@ pub fn check(grammar: &Grammar, words: &[u32]) -> Report {
         report: Report::default(),
         first_function: usize::MAX,
         shader: false,
+        physical: false,
     };
     if words.len() < HEADER_WORDS {
         module.header("header", format!("{} words are no header", words.len()), 0);
@@ -145,6 +148,7 @@ pub fn check(grammar: &Grammar, words: &[u32]) -> Report {
         .iter()
         .position(|i| i.name() == "Function")
         .unwrap_or(usize::MAX);
+    module.physical = module.items.iter().any(|i| i.name() == "MemoryModel" && i.word(1) != 0);
     // Capability 1 is Shader; Matrix, which it brings, is no shader's own.
     module.shader = module
         .items

@@ -347,11 +347,7 @@ fn constants(module: &Checked<'_>, item: &Item<'_>) -> Why {
 }
 
 fn memory(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let physical = module
-        .items
-        .iter()
-        .take_while(|i| !i.name().starts_with("Type"))
-        .any(|i| i.name() == "MemoryModel" && i.word(1) != 0);
+    let physical = module.physical;
     match item.name() {
         "Variable" => {
             let (class, pointee) = module.pointer(item.ty).unwrap_or((u32::MAX, 0));
