@@ -113,11 +113,11 @@ fn uniform(module: &naga::Module) -> Result<Option<UniformModel>> {
     let Some((_, variable)) = found.next() else {
         return Ok(None);
     };
-    let TypeInner::Struct { members, span } = &module.types[variable.ty].inner else {
+    let TypeInner::Struct { members, .. } = &module.types[variable.ty].inner else {
         return Err(unsupported("a uniform that is no struct"));
     };
     let mut made = UniformModel {
-        size: *span,
+        size: 0,
         stages: Stages(1 << Stage::Frag.index()),
         members: Vec::new(),
     };
@@ -145,6 +145,14 @@ fn uniform(module: &naga::Module) -> Result<Option<UniformModel>> {
             ScalarKind::Uint => BaseType::UINT,
             _ => return Err(unsupported("a uniform of bools")),
         };
+        // VBC's uniforms are packed without gaps; GLSL's are not where a member is aligned or an array is padded.
+        let bytes = 4 * u32::from(dims[0]) * u32::from(dims[1]) * u32::from(array);
+        if member.offset != made.size || module.types[member.ty].inner.size(module.to_ctx()) != bytes {
+            return Err(unsupported(
+                "uniforms that do not lie packed in a uniform block, which is how VBC has them",
+            ));
+        }
+        made.size += bytes;
         let name = member.name.clone().unwrap_or_default().into_bytes();
         made.members.push(UniformMember {
             name,
