@@ -66,6 +66,11 @@ pub trait Format: Sync {
         Err(self.lacks("run"))
     }
 
+    /// The file as naga IR, from where it goes to every language naga writes.
+    fn to_naga(&self, _bytes: &[u8]) -> Outcome<naga::Module> {
+        Err(self.lacks("convert"))
+    }
+
     /// The error of a verb this format lacks.
     fn lacks(&self, verb: &str) -> crate::cli::Failure {
         Error::unsupported(self.name(), format!("the verb {verb}")).into()

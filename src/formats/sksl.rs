@@ -34,6 +34,10 @@ impl Format for Sksl {
         draw::run(&crate::sksl::to_vbc(&sksl::read(bytes)?)?, args)
     }
 
+    fn to_naga(&self, bytes: &[u8]) -> Outcome<naga::Module> {
+        Ok(crate::sksl::to_naga(&sksl::read(bytes)?)?)
+    }
+
     fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {
         if args.json {
             return Ok(format!("{:#}\n", sksl::to_json(bytes)?));
