@@ -41,7 +41,7 @@ impl From<harness::Error> for Failure {
 /// Draws a VBC as the arguments say, writes its picture and read-backs, and holds it against an expected one.
 pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
     let context = open(args)?;
-    let cache = cache(&context, args)?;
+    let cache = cache(&context, bytes, args)?;
     if let Some(note) = cache.as_ref().and_then(PipelineCache::note) {
         eprintln!("{note}");
     }
@@ -49,7 +49,15 @@ pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
         return watch(&context, args, cache.as_ref());
     }
     let scene = adjust(args, read_scene(args)?);
-    let loaded = harness::load(&context, bytes, settings(args))?;
+    let judged = cache.as_ref().is_some_and(PipelineCache::is_known);
+    let loaded = harness::load(
+        &context,
+        bytes,
+        Settings {
+            judged,
+            ..settings(args)
+        },
+    )?;
     loaded.notes.iter().for_each(|note| eprintln!("{note}"));
     let slots: Vec<u8> = args.read.iter().map(|(slot, _)| *slot).collect();
     let drawn = loaded.draw(&scene, &slots, cache.as_ref())?;
@@ -77,6 +85,7 @@ fn settings(args: &RunArgs) -> Settings {
     Settings {
         mode: args.bind.into(),
         unchecked: args.unchecked,
+        judged: false,
     }
 }
 
@@ -178,12 +187,12 @@ fn adjust(args: &RunArgs, scene: Scene) -> Scene {
     }
 }
 
-fn cache(context: &Context, args: &RunArgs) -> Outcome<Option<PipelineCache>> {
+fn cache(context: &Context, bytes: &[u8], args: &RunArgs) -> Outcome<Option<PipelineCache>> {
     let folder = args.cache.clone().or_else(PipelineCache::user_folder);
     let Some(folder) = folder.filter(|_| !args.no_cache) else {
         return Ok(None);
     };
-    PipelineCache::open(context, &folder)
+    PipelineCache::open(context, &folder, bytes)
         .map(Some)
         .map_err(|error| harness::Error::from(error).into())
 }

@@ -12,42 +12,42 @@ const MAGIC: &[u8; 8] = b"SKRYPC01";
 /// Magic, then the FNV-1a hash of the driver's data as u64.
 const HEADER: usize = 16;
 
-/// A pipeline cache that a file keeps between runs; one file per device and driver version.
+/// A pipeline cache that a file keeps between runs; one file per shader file, device and driver version.
 ///
-/// A missing, corrupt or foreign file is an empty cache, never an error; [`PipelineCache::note`] says what was wrong.
+/// That such a file exists also says that the shader was accepted by every judge and drawn before
+/// ([`PipelineCache::is_known`]), so a second run need not judge it again. A missing, corrupt or foreign file is an empty cache, never an error; [`PipelineCache::note`] says what was wrong.
 pub struct PipelineCache {
     pub(crate) raw: vk::PipelineCache,
     file: Option<PathBuf>,
     note: Option<String>,
+    known: bool,
     context: Arc<Inner>,
 }
 
 impl PipelineCache {
     /// A cache that no file keeps.
     pub fn in_memory(context: &Context) -> Result<Self> {
-        Self::create(&context.inner, None, &[], None)
+        Self::create(&context.inner, None, None, None)
     }
 
-    /// The cache of this device in a folder.
-    pub fn open(context: &Context, folder: &Path) -> Result<Self> {
+    /// The cache of this device for one shader file's `content`, in a folder.
+    pub fn open(context: &Context, folder: &Path, content: &[u8]) -> Result<Self> {
         let properties = &context.inner.properties;
         let uuid: String = properties
             .pipeline_cache_uuid
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect();
-        let file = folder.join(format!("pipelines-{uuid}-{:08x}.bin", properties.driver_version));
+        let content = blake3::hash(content).to_hex();
+        let file = folder.join(format!("{content}-{uuid}-{:08x}.bin", properties.driver_version));
         let (data, note) = match std::fs::read(&file) {
             Ok(bytes) => match unpack(&bytes, properties) {
-                Ok(data) => (data.to_vec(), None),
-                Err(why) => (
-                    Vec::new(),
-                    Some(format!("pipeline cache {} ignored: {why}", file.display())),
-                ),
+                Ok(data) => (Some(data.to_vec()), None),
+                Err(why) => (None, Some(format!("pipeline cache {} ignored: {why}", file.display()))),
             },
-            Err(_) => (Vec::new(), None),
+            Err(_) => (None, None),
         };
-        Self::create(&context.inner, Some(file), &data, note)
+        Self::create(&context.inner, Some(file), data, note)
     }
 
     /// The user's cache folder for this program: `$XDG_CACHE_HOME/skrymir` or `$HOME/.cache/skrymir`.
@@ -62,8 +62,13 @@ impl PipelineCache {
             .map(|folder| folder.join("skrymir"))
     }
 
-    fn create(context: &Arc<Inner>, file: Option<PathBuf>, data: &[u8], note: Option<String>) -> Result<Self> {
-        let info = vk::PipelineCacheCreateInfo::default().initial_data(data);
+    fn create(
+        context: &Arc<Inner>,
+        file: Option<PathBuf>,
+        data: Option<Vec<u8>>,
+        note: Option<String>,
+    ) -> Result<Self> {
+        let info = vk::PipelineCacheCreateInfo::default().initial_data(data.as_deref().unwrap_or_default());
         // SAFETY: the data is empty or passed our hash and header checks, so the driver wrote it.
         let raw = unsafe { context.device.create_pipeline_cache(&info, None) }.call("vkCreatePipelineCache")?;
         context.name(raw, "pipeline cache");
@@ -71,8 +76,14 @@ impl PipelineCache {
             raw,
             file,
             note,
+            known: data.is_some(),
             context: context.clone(),
         })
+    }
+
+    /// Whether a good file of this shader, device and driver was there.
+    pub fn is_known(&self) -> bool {
+        self.known
     }
 
     /// Why the file was ignored, where it was.
