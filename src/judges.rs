@@ -217,28 +217,13 @@ fn rspirv_loader(words: &[u32]) -> Result<(), Verdict> {
 
 /// spirv-val's answer; none where it is not installed. Scalar layout is allowed, as our rules allow it.
 fn spirv_val(words: &[u32]) -> Option<Verdict> {
-    use std::io::Write;
-    use std::process::{Command, Stdio};
-    let mut child = Command::new("spirv-val")
-        .args(["--scalar-block-layout", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .ok()?;
-    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-    // A judge that stops reading early has its reasons: its answer tells.
-    let _ = child.stdin.take()?.write_all(&bytes);
-    let output = child.wait_with_output().ok()?;
-    let reason = String::from_utf8_lossy(&output.stderr)
-        .trim()
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .to_owned();
-    Some(if output.status.success() {
-        Verdict::Valid
-    } else {
-        Verdict::Invalid { reason, offset: None }
-    })
+    Some(
+        match crate::spirv_val::validate_as(words, &["--scalar-block-layout"])? {
+            Ok(()) => Verdict::Valid,
+            Err(text) => Verdict::Invalid {
+                reason: text.lines().next().unwrap_or_default().to_owned(),
+                offset: None,
+            },
+        },
+    )
 }

@@ -7,8 +7,14 @@ use std::process::{Command, Stdio};
 ///
 /// The error text is the validator's own.
 pub fn validate(words: &[u32]) -> Option<Result<(), String>> {
+    validate_as(words, &["--target-env", "vulkan1.2", "--scalar-block-layout"])
+}
+
+/// As [`validate`], with these arguments instead of Vulkan's.
+pub fn validate_as(words: &[u32], arguments: &[&str]) -> Option<Result<(), String>> {
     let mut process = Command::new("spirv-val")
-        .args(["--target-env", "vulkan1.2", "--scalar-block-layout", "-"])
+        .args(arguments)
+        .arg("-")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

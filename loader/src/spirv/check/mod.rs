@@ -3,6 +3,7 @@
 //! Source of the rules: the SPIR-V specification's universal validation rules, as far as they are here; each finding
 //! names its rule. Rules of one client API (Vulkan, OpenCL) are not here.
 
+mod arithmetic;
 mod flow;
 mod images;
 mod layout;
