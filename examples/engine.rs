@@ -154,6 +154,7 @@ fn buffer(engine: &Engine, usage: vk::BufferUsageFlags, bytes: &[u8]) -> Result<
     }
 }
 
+/// A block of its own for one resource; small ones are rounded up, as blocks of an engine's allocator would be.
 fn allocate(
     engine: &Engine,
     needs: vk::MemoryRequirements,
@@ -170,7 +171,7 @@ fn allocate(
             .find(fits)
             .context("a fitting memory type")?;
         let info = vk::MemoryAllocateInfo::default()
-            .allocation_size(needs.size)
+            .allocation_size((needs.size + 1).max(1 << 20))
             .memory_type_index(index);
         Ok(engine.device.allocate_memory(&info, None)?)
     }

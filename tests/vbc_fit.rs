@@ -219,3 +219,52 @@ fn damaged_code_is_an_error_or_fits() {
     println!("{fits} damaged modules still fit, {errors} are refused");
     assert!(fits > 0 && errors > 0);
 }
+
+/// Every one-word instruction behind the header, which no pass may take for a whole one.
+#[test]
+fn instructions_without_operands_are_no_panic() {
+    let bytes = std::fs::read(common::data("vbc/two_samplers.vbc")).unwrap();
+    let words = vbc::read(&bytes).unwrap().code(Stage::Frag).unwrap().words();
+    for opcode in 0..=400u32 {
+        let mut damaged = words.clone();
+        damaged.insert(5, 1 << 16 | opcode);
+        for mode in MODES {
+            let _ = fit(&damaged, &mode);
+        }
+        let stages = [(Stage::Frag, damaged)];
+        let _ = vbc::pack::pack(&stages, &vbc::pack::Names::default());
+    }
+}
+
+/// An index variable that a function may change is not known: lowering refuses rather than guesses.
+#[test]
+fn an_index_that_escapes_is_refused() {
+    let bytes = std::fs::read(common::data("vbc/rotexels.vbc")).unwrap();
+    let words = vbc::read(&bytes).unwrap().code(Stage::Frag).unwrap().words();
+    assert!(fit(&words, &Mode::Lowered).is_ok());
+    let folder = common::corpus("vbc").map(|folder| folder.join("head_34_unoptimized.vbc"));
+    let Some(bytes) = folder.and_then(|path| std::fs::read(path).ok()) else {
+        return;
+    };
+    let words = vbc::read(&bytes).unwrap().code(Stage::Frag).unwrap().words();
+    assert!(
+        fit(&words, &Mode::Lowered).is_ok(),
+        "a variable with one store is followed"
+    );
+    // The index variable is also copied to: OpCopyMemory to itself stands for any use that is not understood.
+    let index = loader::spirv::instructions(&words)
+        .flatten()
+        .find(|i| i.opcode == 59 && i.words[3] == 7)
+        .unwrap()
+        .words[2];
+    let store = loader::spirv::instructions(&words)
+        .flatten()
+        .find(|i| i.opcode == 62 && i.words[1] == index)
+        .unwrap();
+    let mut escaped = words.clone();
+    escaped.splice(store.position..store.position, [3 << 16 | 63, index, index]);
+    assert!(
+        fit(&escaped, &Mode::Lowered).is_err(),
+        "a variable that escapes is guessed"
+    );
+}

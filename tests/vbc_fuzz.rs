@@ -20,7 +20,7 @@ fn damaged_files_end_in_an_error_or_a_picture() {
     }
     let folder = tempfile::tempdir().unwrap();
     let run = Command::new(fuzzer)
-        .args(["--seconds", "8", "--keep"])
+        .args(["--mutations", "150", "--keep"])
         .arg(folder.path())
         .args(common::files(&common::data("vbc"), "vbc"))
         .output()

@@ -20,12 +20,16 @@ pub enum Language {
     Msl,
     /// Direct3D's language
     Hlsl,
+    /// SPIR-V (of an SkSL effect)
+    Spirv,
+    /// A VBC file (of an SkSL effect)
+    Vbc,
 }
 
 /// Arguments of `convert`.
 #[derive(Args, Debug)]
 pub struct ConvertArgs {
-    /// A SPIR-V module or a VBC file
+    /// A SPIR-V module, a VBC file, or an SkSL runtime effect
     pub file: PathBuf,
     /// The language to write
     #[arg(long)]
@@ -33,28 +37,69 @@ pub struct ConvertArgs {
     /// The stage of a VBC file: vert, tesc, tese, geom or frag
     #[arg(long)]
     pub stage: Option<String>,
-    /// Where to write the text instead of printing it
+    /// Where to write instead of printing; SPIR-V and VBC are only written
     #[arg(short, long)]
     pub output: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &ConvertArgs) -> Outcome {
     let bytes = read(&args.file)?;
-    let words = if bytes.starts_with(&loader::vbc::MAGIC) {
-        let mut stages = formats::vbc_stages(&bytes, args.stage.as_deref())?;
-        if stages.len() > 1 {
-            let names: Vec<&str> = stages.iter().map(|s| s.0.as_str()).collect();
-            return Err(Failure::Trouble(anyhow!("say which --stage: {}", names.join(", "))));
+    let binary = matches!(args.to, Language::Spirv | Language::Vbc);
+    let Some(output) = &args.output else {
+        if binary {
+            return Err(Failure::Trouble(anyhow!(
+                "{:?} is not text: name a file with -o",
+                args.to
+            )));
         }
-        stages.remove(0).1
-    } else {
-        spirv::to_words(&bytes)?
+        return print(&String::from_utf8_lossy(&produce(&bytes, args)?));
     };
-    let text = convert(&words, args.to).map_err(|why| Failure::Bad(anyhow!("{}: {why}", args.file.display())))?;
-    match &args.output {
-        Some(path) => write(path, text),
-        None => print(&text),
+    write(output, produce(&bytes, args)?)
+}
+
+fn produce(bytes: &[u8], args: &ConvertArgs) -> Outcome<Vec<u8>> {
+    let bad = |why: String| Failure::Bad(anyhow!("{}: {why}", args.file.display()));
+    match formats::detect(bytes).filter(|format| format.name() == "sksl") {
+        Some(format) => effect(format, bytes, args.to).map_err(|failure| match failure {
+            Failure::Bad(error) => bad(error.to_string()),
+            other => other,
+        }),
+        None => convert(&spirv_words(bytes, args)?, args.to)
+            .map(String::into_bytes)
+            .map_err(bad),
     }
+}
+
+/// An effect goes through naga, or all the way to a file that `run` draws.
+fn effect(format: &dyn formats::Format, bytes: &[u8], to: Language) -> Outcome<Vec<u8>> {
+    if to == Language::Vbc {
+        return Ok(crate::sksl::to_vbc(&loader::sksl::read(bytes)?)?);
+    }
+    let module = format.to_naga(bytes)?;
+    if to == Language::Spirv {
+        let words = crate::pack::to_spirv(module, naga::ShaderStage::Fragment).map_err(Failure::Bad)?;
+        return Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect());
+    }
+    let (flags, capabilities) = (naga::valid::ValidationFlags::all(), naga::valid::Capabilities::all());
+    let info = naga::valid::Validator::new(flags, capabilities).validate(&module);
+    let info = info.map_err(|error| Failure::Bad(anyhow!("naga refuses it: {error}")))?;
+    let written = caught(|| text(&module, &info, to)).unwrap_or_else(|panic| Err(format!("panicked: {panic}")));
+    written
+        .map(String::into_bytes)
+        .map_err(|why| Failure::Bad(anyhow!("naga cannot write it: {why}")))
+}
+
+/// The words of a SPIR-V file, or of the one stage of a VBC file.
+fn spirv_words(bytes: &[u8], args: &ConvertArgs) -> Outcome<Vec<u32>> {
+    if !bytes.starts_with(&loader::vbc::MAGIC) {
+        return Ok(spirv::to_words(bytes)?);
+    }
+    let mut stages = formats::vbc_stages(bytes, args.stage.as_deref())?;
+    if stages.len() > 1 {
+        let names: Vec<&str> = stages.iter().map(|s| s.0.as_str()).collect();
+        return Err(Failure::Trouble(anyhow!("say which --stage: {}", names.join(", "))));
+    }
+    Ok(stages.remove(0).1)
 }
 
 /// A module in another language, its combined samplers split.
@@ -72,6 +117,7 @@ pub fn convert(words: &[u32], to: Language) -> Result<String, String> {
 fn text(module: &naga::Module, info: &ModuleInfo, to: Language) -> Result<String, String> {
     use naga::back::{glsl, hlsl, msl, wgsl};
     match to {
+        Language::Spirv | Language::Vbc => Err("only SkSL effects are converted to that".into()),
         Language::Wgsl => wgsl::write_string(module, info, wgsl::WriterFlags::empty()).map_err(|e| e.to_string()),
         Language::Msl => {
             let options = msl::Options {

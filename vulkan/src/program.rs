@@ -171,6 +171,7 @@ impl Program {
         }
         check_slots(&bound, vbc)?;
         check_locations(&stages, &device.limits)?;
+        check_vertices(&stages, &device.limits)?;
         let inputs = inputs(vbc, &stages, &device.limits)?;
         let outputs = outputs(vbc, &stages, &device.limits)?;
         let has_tables = tables.is_some();
@@ -422,6 +423,58 @@ fn check_locations(stages: &[(vk::ShaderStageFlags, Fitted)], limits: &vk::Physi
         class::INPUT,
         limits.max_fragment_input_components,
     )
+}
+
+/// Vertices that tessellation control and geometry stages say they give, against the device's limits; drivers take
+/// them as they are.
+fn check_vertices(stages: &[(vk::ShaderStageFlags, Fitted)], limits: &vk::PhysicalDeviceLimits) -> Result<()> {
+    const INVOCATIONS: u32 = 0;
+    const OUTPUT_VERTICES: u32 = 26;
+    let value = |stage, mode: u32| {
+        let all = loader::spirv::instructions(words_of(stages, stage)).flatten();
+        let mut modes = all.filter(|instruction| instruction.opcode == op::EXECUTION_MODE);
+        modes.find_map(|instruction| match instruction.operands() {
+            [_, found, value, ..] if *found == mode => Some(*value),
+            _ => None,
+        })
+    };
+    let geometry = vk::ShaderStageFlags::GEOMETRY;
+    let control = vk::ShaderStageFlags::TESSELLATION_CONTROL;
+    let rules = [
+        (
+            geometry,
+            OUTPUT_VERTICES,
+            "output vertices",
+            limits.max_geometry_output_vertices,
+            None,
+        ),
+        (
+            geometry,
+            INVOCATIONS,
+            "invocations",
+            limits.max_geometry_shader_invocations,
+            Some(1),
+        ),
+        (
+            control,
+            OUTPUT_VERTICES,
+            "output vertices",
+            limits.max_tessellation_patch_size,
+            None,
+        ),
+    ];
+    for (stage, mode, what, most, default) in rules {
+        if !stages.iter().any(|(flag, _)| *flag == stage) {
+            continue;
+        }
+        let given = value(stage, mode).or(default).unwrap_or(0);
+        if !(1..=most).contains(&given) {
+            return Err(Error::Unsupported(format!(
+                "{given} {what} of the {stage:?} stage, the device has 1 to {most}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn words_of(stages: &[(vk::ShaderStageFlags, Fitted)], stage: vk::ShaderStageFlags) -> &[u32] {

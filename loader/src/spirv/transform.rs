@@ -1,5 +1,6 @@
 //! Rewriting a module: its instructions as an editable list, with lookups by id and the clean-up after a change.
 
+use super::grammar::Quantifier;
 use super::{Grammar, HEADER_WORDS, MAGIC, class, instructions, op};
 use crate::{Error, Result};
 use std::collections::{HashMap, HashSet};
@@ -15,6 +16,14 @@ pub struct Module {
     /// Every instruction with all its words; an empty one has been removed.
     pub body: Vec<Vec<u32>>,
     defined: HashMap<u32, usize>,
+}
+
+/// Fewest words an instruction has, as the grammar says: one for itself and for each operand that must be there.
+/// Passes take this for granted of every instruction of a parsed module.
+fn least_words(opcode: u16) -> usize {
+    let row = Grammar::builtin().row(opcode);
+    let must = |row: &super::grammar::Row| row.operands.iter().filter(|o| o.quantifier == Quantifier::One).count();
+    1 + row.map_or(0, must)
 }
 
 /// Opcode of an instruction held as words; 0 (a no-op) for a removed one.
@@ -50,7 +59,19 @@ impl Module {
             defined: HashMap::new(),
         };
         for instruction in instructions(words) {
-            module.push(instruction?.words.to_vec());
+            let instruction = instruction?;
+            let wrong = |why: String| Err(Error::invalid("spirv", why, instruction.position as u64 * 4));
+            let (have, least) = (instruction.words.len(), least_words(instruction.opcode));
+            if have < least {
+                return wrong(format!(
+                    "opcode {} has {have} words, it takes {least} at least",
+                    instruction.opcode
+                ));
+            }
+            if let Some(id) = result(instruction.words).filter(|id| *id >= header[3]) {
+                return wrong(format!("id {id} is past the bound {}", header[3]));
+            }
+            module.push(instruction.words.to_vec());
         }
         Ok(module)
     }

@@ -300,6 +300,9 @@ struct Stores {
     parameters: BTreeMap<u32, (u32, usize)>,
     /// Arguments of each call, by function.
     calls: BTreeMap<u32, Vec<Vec<u32>>>,
+    /// Variables and parameters whose pointers are used in other ways than loading, storing and passing on, or are
+    /// passed to where they are stored to: what they hold is not known.
+    escaped: BTreeSet<u32>,
 }
 
 impl Stores {
@@ -308,6 +311,7 @@ impl Stores {
             stored: BTreeMap::new(),
             parameters: BTreeMap::new(),
             calls: BTreeMap::new(),
+            escaped: BTreeSet::new(),
         };
         let (mut function, mut position) = (0, 0);
         for words in &module.body[module.functions_start()..] {
@@ -325,7 +329,35 @@ impl Stores {
                 _ => {}
             }
         }
+        this.find_escaped(module);
         this
+    }
+
+    fn find_escaped(&mut self, module: &Module) {
+        for words in &module.body[module.functions_start()..] {
+            let harmless = match opcode(words) {
+                op::LOAD => words.get(3),
+                op::STORE => words.get(1),
+                op::FUNCTION_CALL => continue,
+                _ => None,
+            };
+            self.escaped
+                .extend(id_operands(words).filter(|id| Some(id) != harmless));
+        }
+        // A pointer passed on is as safe as the parameters it is passed to.
+        for _ in 0..self.parameters.len() {
+            let before = self.escaped.len();
+            for (parameter, (function, position)) in &self.parameters {
+                if self.escaped.contains(parameter) || self.stored.contains_key(parameter) {
+                    let calls = self.calls.get(function).into_iter().flatten();
+                    self.escaped
+                        .extend(calls.filter_map(|arguments| arguments.get(*position)));
+                }
+            }
+            if self.escaped.len() == before {
+                break;
+            }
+        }
     }
 
     /// The slot whose index this value is.
@@ -393,7 +425,7 @@ impl Stores {
                 let offset = member_offset(module, block, member)?;
                 (storage == class::PUSH_CONSTANT && offset % 4 == 0 && offset < 64).then_some(Lookup::Word(offset / 4))
             }
-            (op::VARIABLE, [_, id, ..]) => {
+            (op::VARIABLE, [_, id, ..]) if !self.escaped.contains(id) => {
                 let mut values = self
                     .stored
                     .get(id)?
@@ -403,7 +435,7 @@ impl Stores {
                 values.all(|value| value == Some(first)).then_some(first)
             }
             (op::COPY_OBJECT, [_, _, pointer]) => self.loaded(module, *pointer, steps),
-            (op::FUNCTION_PARAMETER, [_, id]) if !self.stored.contains_key(id) => {
+            (op::FUNCTION_PARAMETER, [_, id]) if !self.stored.contains_key(id) && !self.escaped.contains(id) => {
                 self.argument(module, *id, steps, Self::loaded)
             }
             _ => None,
