@@ -446,32 +446,28 @@ fn check_vertices(stages: &[(vk::ShaderStageFlags, Fitted)], limits: &vk::Physic
             OUTPUT_VERTICES,
             "output vertices",
             limits.max_geometry_output_vertices,
-            None,
         ),
         (
             geometry,
             INVOCATIONS,
             "invocations",
             limits.max_geometry_shader_invocations,
-            Some(1),
         ),
         (
             control,
             OUTPUT_VERTICES,
             "output vertices",
             limits.max_tessellation_patch_size,
-            None,
         ),
     ];
-    for (stage, mode, what, most, default) in rules {
-        if !stages.iter().any(|(flag, _)| *flag == stage) {
-            continue;
-        }
-        let given = value(stage, mode).or(default).unwrap_or(0);
+    for (stage, mode, what, most) in rules
+        .into_iter()
+        .filter(|rule| stages.iter().any(|(flag, _)| *flag == rule.0))
+    {
+        let given = value(stage, mode).unwrap_or(0);
         if !(1..=most).contains(&given) {
-            return Err(Error::Unsupported(format!(
-                "{given} {what} of the {stage:?} stage, the device has 1 to {most}"
-            )));
+            let message = format!("{given} {what} of the {stage:?} stage, the device has 1 to {most}");
+            return Err(Error::Unsupported(message));
         }
     }
     Ok(())
