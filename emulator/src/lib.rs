@@ -1,1 +1,5 @@
 //! The Mali-400 (Utgard) GPU in software.
+//!
+//! So far the encoding of its vertex processor's instructions: [`isa::gp`].
+
+pub mod isa;

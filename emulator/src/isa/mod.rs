@@ -1,0 +1,3 @@
+//! Instruction sets as tables: one row per field; decoding, encoding and checks follow from the rows.
+
+pub mod gp;
