@@ -3,3 +3,5 @@
 //! So far the encoding of its vertex processor's instructions: [`isa::gp`].
 
 pub mod isa;
+pub mod num;
+pub mod random;

@@ -1,3 +1,7 @@
-//! Instruction sets as tables: one row per field; decoding, encoding and checks follow from the rows.
+//! Instruction sets as tables: one row per field and per operation; decoding, encoding, printing, parsing, checks and
+//! random programs follow from the rows.
 
+pub mod field;
 pub mod gp;
+pub mod pp;
+pub mod text;

@@ -6,10 +6,9 @@ mod literal;
 use super::grammar::{Grammar, Quantifier, Row, Shape};
 use super::operand::{Context, NumberType};
 use super::{Instruction, MAGIC};
+pub use crate::SourceError as Error;
 use lex::{Token, begins, tokens};
 use std::collections::{HashMap, HashSet};
-use std::fmt;
-use std::ops::Range;
 
 /// How to assemble.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,58 +18,6 @@ pub struct Options {
     /// As above, and the header is taken from the disassembler's comments: gives back the words that were printed
     /// with raw ids.
     pub exact: bool,
-}
-
-/// Why a text is no module.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
-    /// Bytes of the text.
-    pub span: Range<usize>,
-    /// Line from 1.
-    pub line: usize,
-    /// Column from 1, in characters.
-    pub column: usize,
-    /// What is wrong, with the opcode and the operand that was expected.
-    pub message: String,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}: {}", self.line, self.column, self.message)
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl Error {
-    fn new(text: &str, span: Range<usize>, message: String) -> Self {
-        let before = &text[..span.start];
-        let start = before.rfind('\n').map_or(0, |at| at + 1);
-        let (line, column) = (before.matches('\n').count() + 1, before[start..].chars().count() + 1);
-        Self {
-            span,
-            line,
-            column,
-            message,
-        }
-    }
-
-    /// The error with the lines it is about, as rustc shows them.
-    pub fn render(&self, text: &str, file: &str) -> String {
-        use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-        // One line is enough, and the renderer need not read a whole module.
-        let start = text[..self.span.start].rfind('\n').map_or(0, |at| at + 1);
-        let end = text[self.span.start..]
-            .find('\n')
-            .map_or(text.len(), |at| self.span.start + at);
-        let span = self.span.start - start..(self.span.end.min(end).max(self.span.start)) - start;
-        let snippet = Snippet::source(&text[start..end])
-            .line_start(self.line)
-            .path(file)
-            .annotation(AnnotationKind::Primary.span(span).label("here"));
-        let group = Level::ERROR.primary_title(&self.message).element(snippet);
-        format!("{}\n", Renderer::plain().render(&[group]))
-    }
 }
 
 /// The module a text describes.

@@ -4,41 +4,14 @@
 //! name them, recorded programs hold them). Nothing is lost: fields are kept as the bits are, whether or not what they
 //! say is known.
 
-/// Bits of an instruction.
-pub const BITS: u32 = 128;
+use super::field::{Fields, fields};
 
 /// Words of an instruction; word 0 holds bits 0 to 31.
 pub const WORDS: usize = 4;
 
-macro_rules! fields {
-    ($($(#[$meta:meta])* $name:ident: $bit:literal, $width:literal;)*) => {
-        /// One instruction, field by field.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-        pub struct Instruction {
-            $($(#[$meta])* pub $name: u16,)*
-        }
-
-        /// Name, first bit and width of every field, in bit order.
-        pub const FIELDS: &[(&str, u32, u32)] = &[$((stringify!($name), $bit, $width)),*];
-
-        impl Instruction {
-            /// Takes four words apart; total: every pattern is an instruction.
-            pub fn decode(words: [u32; WORDS]) -> Self {
-                let bits = words.iter().rev().fold(0u128, |bits, word| bits << 32 | u128::from(*word));
-                Self { $($name: (bits >> $bit & ((1 << $width) - 1)) as u16,)* }
-            }
-
-            /// The words; of each field as many low bits as it is wide.
-            pub fn encode(&self) -> [u32; WORDS] {
-                let mut bits = 0u128;
-                $(bits |= (u128::from(self.$name) & ((1 << $width) - 1)) << $bit;)*
-                std::array::from_fn(|word| (bits >> (32 * word)) as u32)
-            }
-        }
-    };
-}
-
 fields! {
+    /// One instruction, field by field.
+    pub struct Instruction of u16, 128 bits {
     /// Source of mul0's first operand.
     mul0_a: 0, 5;
     /// Source of mul0's second operand; 22 is the constant 1.0.
@@ -117,9 +90,22 @@ fields! {
     flags: 116, 4;
     /// Low eight bits of the branch target, an instruction's number.
     branch_target: 120, 8;
+    }
 }
 
 impl Instruction {
+    /// Takes four words apart; total: every pattern is an instruction.
+    #[inline]
+    pub fn decode(words: [u32; WORDS]) -> Self {
+        Self::from_bits(words.iter().rev().fold(0, |bits, word| bits << 32 | u128::from(*word)))
+    }
+
+    /// The words again.
+    pub fn encode(&self) -> [u32; WORDS] {
+        let bits = self.to_bits();
+        std::array::from_fn(|word| (bits >> (32 * word)) as u32)
+    }
+
     /// The instruction that does nothing, as compilers write it.
     pub const NOP_WORDS: [u32; WORDS] = [0xad4a_d6b5, 0x0380_02b5, 0x0007_ff80, 0x000a_d500];
 
@@ -134,21 +120,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fields_are_every_bit_once() {
-        let mut at = 0;
-        for (name, bit, width) in FIELDS {
-            assert_eq!(*bit, at, "{name} does not follow the field before");
-            at += width;
-        }
-        assert_eq!(at, BITS);
-    }
-
-    #[test]
     fn every_bit_survives() {
-        for bit in 0..BITS {
-            let words = std::array::from_fn(|word| if bit / 32 == word as u32 { 1 << (bit % 32) } else { 0 });
-            assert_eq!(Instruction::decode(words).encode(), words, "bit {bit}");
-        }
+        crate::isa::field::every_bit_once::<Instruction>();
         let mut random = 0x2545_f491_4f6c_dd1du64;
         for _ in 0..100_000 {
             let words = std::array::from_fn(|_| {

@@ -1,0 +1,116 @@
+//! fp16: what the PP's registers, constants, uniforms and temporaries hold (facts/mali/pp.md, section 16).
+
+/// The nearest half, ties to even; too large becomes infinity, NaN stays NaN with the top of its payload (what x86's
+/// conversion gives, so that engines with hardware conversion agree). Rounding on hardware is not known (\[?\] in
+/// facts/mali/isa-open.md, 1).
+#[inline]
+pub fn from_f32(value: f32) -> u16 {
+    let bits = value.to_bits();
+    let sign = (bits >> 16 & 0x8000) as u16;
+    let magnitude = bits & 0x7fff_ffff;
+    if magnitude > 0x7f80_0000 {
+        return sign | 0x7e00 | (magnitude >> 13 & 0x3ff) as u16;
+    }
+    // 65520 and up round to infinity.
+    if magnitude >= 0x477f_f000 {
+        return sign | 0x7c00;
+    }
+    if magnitude < 0x3880_0000 {
+        // Below the smallest normal half: adding a half that has the wanted last place rounds as it should.
+        let shifted = f32::from_bits(magnitude) + 0.5;
+        return sign | (shifted.to_bits() - 0.5f32.to_bits()) as u16;
+    }
+    let odd = magnitude >> 13 & 1;
+    sign | ((magnitude - 0x3800_0000 + 0xfff + odd) >> 13) as u16
+}
+
+/// The half's value, exactly; a signalling NaN comes out quiet, as from x86's conversion.
+#[inline]
+pub fn to_f32(half: u16) -> f32 {
+    let sign = u32::from(half & 0x8000) << 16;
+    let (exponent, mantissa) = (u32::from(half >> 10 & 0x1f), u32::from(half & 0x3ff));
+    match (exponent, mantissa) {
+        (0, _) => f32::from_bits(sign | (mantissa as f32 * 2.0f32.powi(-24)).to_bits()),
+        (0x1f, 0) => f32::from_bits(sign | 0x7f80_0000),
+        (0x1f, _) => f32::from_bits(sign | 0x7fc0_0000 | mantissa << 13),
+        _ => f32::from_bits(sign | (exponent + 112) << 23 | mantissa << 13),
+    }
+}
+
+/// A value as a register would hold it.
+#[inline]
+pub fn round(value: f32) -> f32 {
+    to_f32(from_f32(value))
+}
+
+/// A half as text that reads back as the same half: six decimals where they are enough, more where not, and the bits
+/// for what has no decimals.
+pub fn to_text(half: u16) -> String {
+    let value = to_f32(half);
+    if !value.is_finite() {
+        return format!("{half:#06x}");
+    }
+    let short = format!("{value:.6}");
+    if from_text(&short) == Some(half) {
+        short
+    } else {
+        format!("{value:e}")
+    }
+}
+
+/// A half from text: a decimal number, rounded to the nearest, or `0x` and bits.
+pub fn from_text(text: &str) -> Option<u16> {
+    match text.strip_prefix("0x") {
+        Some(bits) => u16::from_str_radix(bits, 16).ok(),
+        None if text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte)) =>
+        {
+            text.parse().ok().map(from_f32)
+        }
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_half_comes_back() {
+        for half in 0..=u16::MAX {
+            let value = to_f32(half);
+            let quiet = if value.is_nan() { half | 0x200 } else { half };
+            assert_eq!(from_f32(value), quiet, "{half:#06x}");
+            assert_eq!(from_text(&to_text(half)), Some(half), "{half:#06x}: {}", to_text(half));
+        }
+    }
+
+    #[test]
+    fn rounds_to_the_nearest_even() {
+        // Between every two neighbouring halves: the middle goes to the even one, anything off it to the nearer.
+        for low in 0..0x7bffu16 {
+            let (a, b) = (f64::from(to_f32(low)), f64::from(to_f32(low + 1)));
+            let middle = ((a + b) / 2.0) as f32;
+            let even = if low & 1 == 0 { low } else { low + 1 };
+            assert_eq!(from_f32(middle), even, "{low:#06x}");
+            assert_eq!(from_f32(f32::from_bits(middle.to_bits() - 1)), low, "{low:#06x}");
+            assert_eq!(from_f32(f32::from_bits(middle.to_bits() + 1)), low + 1, "{low:#06x}");
+            assert_eq!(from_f32(-middle), even | 0x8000);
+        }
+        assert_eq!(
+            [from_f32(65519.996), from_f32(65520.0), from_f32(-1e30)],
+            [0x7bff, 0x7c00, 0xfc00]
+        );
+    }
+
+    #[test]
+    fn texts() {
+        assert_eq!(to_text(0x1490), "0.001114");
+        assert_eq!(to_text(from_f32(50.0)), "50.000000");
+        assert_eq!(
+            [from_text("inf"), from_text("nan"), from_text(""), from_text("x")],
+            [None; 4]
+        );
+    }
+}

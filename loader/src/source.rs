@@ -1,0 +1,61 @@
+//! Errors in texts: assembly and the like.
+
+use std::fmt;
+use std::ops::Range;
+
+/// Where a text breaks the rules of its language, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceError {
+    /// Bytes of the text.
+    pub span: Range<usize>,
+    /// Line from 1.
+    pub line: usize,
+    /// Column from 1, in characters.
+    pub column: usize,
+    /// What is wrong, and what was expected.
+    pub message: String,
+}
+
+impl fmt::Display for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for SourceError {}
+
+impl SourceError {
+    /// An error about these bytes of `text`; the span is cut to the text's characters.
+    pub fn new(text: &str, span: Range<usize>, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let within = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+        let start = within(span.start).unwrap_or(0);
+        let span = start..within(span.end).unwrap_or(0).max(start);
+        let before = &text[..span.start];
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let (line, column) = (before.matches('\n').count() + 1, before[start..].chars().count() + 1);
+        Self {
+            span,
+            line,
+            column,
+            message,
+        }
+    }
+
+    /// The error with the lines it is about, as rustc shows them.
+    pub fn render(&self, text: &str, file: &str) -> String {
+        use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+        // One line is enough, and the renderer need not read a whole module.
+        let start = text[..self.span.start].rfind('\n').map_or(0, |at| at + 1);
+        let end = text[self.span.start..]
+            .find('\n')
+            .map_or(text.len(), |at| self.span.start + at);
+        let span = self.span.start - start..(self.span.end.min(end).max(self.span.start)) - start;
+        let snippet = Snippet::source(&text[start..end])
+            .line_start(self.line)
+            .path(file)
+            .annotation(AnnotationKind::Primary.span(span).label("here"));
+        let group = Level::ERROR.primary_title(&self.message).element(snippet);
+        format!("{}\n", Renderer::plain().render(&[group]))
+    }
+}
