@@ -4,6 +4,13 @@
 //! name them, recorded programs hold them). Nothing is lost: fields are kept as the bits are, whether or not what they
 //! say is known.
 
+pub mod ops;
+mod parse;
+mod print;
+
+pub use parse::{assemble, assemble_statements};
+pub use print::{Options, disassemble};
+
 use super::field::{Fields, fields};
 
 /// Words of an instruction; word 0 holds bits 0 to 31.
@@ -108,6 +115,16 @@ impl Instruction {
 
     /// The instruction that does nothing, as compilers write it.
     pub const NOP_WORDS: [u32; WORDS] = [0xad4a_d6b5, 0x0380_02b5, 0x0007_ff80, 0x000a_d500];
+
+    /// The instruction that does nothing, field by field.
+    pub fn nop() -> Self {
+        Self::decode(Self::NOP_WORDS)
+    }
+
+    /// Sets the instruction that a branch goes to, 0 to 511.
+    pub fn set_target(&mut self, target: u16) {
+        (self.branch_target, self.branch_target_low) = (target & 0xff, u16::from(target < 256));
+    }
 
     /// The instruction that a branch goes to.
     pub fn target(&self) -> u16 {

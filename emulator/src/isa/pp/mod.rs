@@ -5,13 +5,11 @@
 //! project's notes name them, recorded programs hold them). Nothing is lost: fields are kept as the bits are, and so
 //! are the bits behind the last unit.
 
-mod flow;
 pub mod ops;
 mod parse;
 mod print;
 
-pub use flow::{Fault, verify};
-pub use parse::assemble;
+pub use parse::{assemble, assemble_statements};
 pub use print::{Options, disassemble};
 
 use super::field::{Field, Fields, fields};
