@@ -9,6 +9,7 @@ pub mod harness;
 pub mod judges;
 pub mod pack;
 pub mod picture;
+pub mod replay;
 pub mod sample;
 pub mod scene;
 pub mod sksl;

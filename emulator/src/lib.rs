@@ -1,7 +1,10 @@
 //! The Mali-400 (Utgard) GPU in software.
 //!
-//! So far the encoding of its vertex processor's instructions: [`isa::gp`].
+//! [`isa`] is the instruction sets as tables, [`num`] the arithmetic, [`exec`] the engines that run programs, [`gpu`] the
+//! memory and jobs around them.
 
+pub mod exec;
+pub mod gpu;
 pub mod isa;
 pub mod num;
 pub mod random;

@@ -18,6 +18,7 @@ mod report;
 pub mod sksl;
 mod source;
 pub mod spirv;
+pub mod trace;
 pub mod vbc;
 
 pub use error::{Error, ErrorKind, Result};

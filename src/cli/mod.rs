@@ -12,6 +12,7 @@ pub mod grammar;
 mod info;
 mod pack;
 mod reflect;
+pub mod replay;
 mod rewrite;
 mod run;
 
@@ -54,6 +55,8 @@ enum Command {
     Pack(pack::PackArgs),
     /// Print what an engine needs of a VBC: layouts, or Rust structs
     Reflect(reflect::ReflectArgs),
+    /// Run recorded Mali-400 jobs on the emulator
+    Replay(replay::ReplayArgs),
     /// List the Vulkan devices
     Devices(devices::DevicesArgs),
     /// Compare two pictures
@@ -115,6 +118,7 @@ pub fn main() -> ExitCode {
         Command::Grammar(args) => grammar::run(&args),
         Command::Pack(args) => pack::run(&args),
         Command::Reflect(args) => reflect::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Compare(args) => compare::run(&args),
     };

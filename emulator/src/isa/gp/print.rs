@@ -197,8 +197,8 @@ impl Printer<'_> {
                 format!("complex1.m01 {d} {a} {b} {c} {e}")
             }
             ops::SELECT => {
-                let [condition, yes, no] = [i.mul0_b, i.mul0_a, i.mul1_a].map(source);
-                format!("sel.m01 {d} {condition} {yes} {no}")
+                let [condition, no, yes] = [i.mul0_b, i.mul0_a, i.mul1_a].map(source);
+                format!("sel.m01 {d} {condition} {no} {yes}")
             }
             ops::COMPLEX2 => format!("complex2.m0 {d} {} {}", source(i.mul0_a), source(i.mul0_b)),
             _ => self.product("m0", &d, i.mul0_a, i.mul0_b, i.mul0_negate),

@@ -332,6 +332,16 @@ impl Store {
 }
 
 impl Branch {
+    /// The three conditions as bits: greater, equal, less.
+    pub fn condition(&self) -> u32 {
+        self.greater | self.equal << 1 | self.less << 2
+    }
+
+    /// Never goes on behind itself.
+    pub fn always(&self) -> bool {
+        self.condition() == 7
+    }
+
     /// The target as a number of words.
     pub fn signed_target(&self) -> i32 {
         signed(self.target, 27)

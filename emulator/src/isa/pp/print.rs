@@ -366,7 +366,7 @@ fn branch(at: u32, unit: &Branch, starts: &BTreeSet<u32>) -> String {
     if unit.kind == 3 {
         return "discard".to_owned();
     }
-    let condition = unit.greater | unit.equal << 1 | unit.less << 2;
+    let condition = unit.condition();
     let absolute = i64::from(at) + i64::from(unit.signed_target());
     let target = match u32::try_from(absolute) {
         Ok(target) if starts.contains(&target) => target.to_string(),

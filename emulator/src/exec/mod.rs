@@ -1,0 +1,219 @@
+//! Engines that run GP and PP programs, behind one trait: [`scalar`] is plain and the specification.
+
+pub mod inputs;
+pub mod scalar;
+
+use crate::gpu::fault::{Fault, FaultKind, Result};
+use crate::gpu::texture::Texture;
+use crate::isa::{gp, pp};
+use inputs::Inputs;
+
+/// Instructions one vertex or quad may execute before its job ends with a fault.
+pub const BUDGET: u32 = 1 << 20;
+
+/// Vec4s of the GP's uniform and temporary memory that an instruction can name.
+pub const VERTEX_MEMORY: usize = 512;
+
+/// Vertices of a job, all through one program.
+pub struct VertexBatch<'a> {
+    /// The program.
+    pub program: &'a [gp::Instruction],
+    /// Uniforms and constants; what is not there reads as zero.
+    pub uniforms: &'a [[f32; 4]],
+    /// Attributes a vertex has.
+    pub attribute_count: usize,
+    /// The attributes, vertex after vertex.
+    pub attributes: &'a [[f32; 4]],
+    /// Outputs a vertex has; stores to others are lost.
+    pub output_count: usize,
+    /// The outputs, vertex after vertex.
+    pub outputs: &'a mut [[f32; 4]],
+}
+
+/// A fragment program: its instructions and where in memory order they stand.
+#[derive(Clone, Debug, Default)]
+pub struct FragmentProgram {
+    /// Each instruction with the number of its control word.
+    pub instructions: Vec<(u32, pp::Instruction)>,
+    /// For each word the instruction that begins there, plus one.
+    starts: Vec<u16>,
+    /// Lowest and highest float of the temporaries that the program can name, if it names any.
+    pub temporaries: Option<(i32, i32)>,
+    /// The program has derivatives or textures: the fragments of a quad need each other.
+    pub needs_quads: bool,
+    /// The program may end fragments without output.
+    pub discards: bool,
+    /// The program reads the tile buffer.
+    pub reads_tile: bool,
+}
+
+/// Words of the longest fragment program that is followed.
+const MAX_PROGRAM_WORDS: usize = 1 << 15;
+
+/// Reach of temporaries behind an offset register, in floats to each side.
+const TEMPORARY_REACH: i32 = 1024;
+
+impl FragmentProgram {
+    /// Follows a program from its first word: everything that can be reached by going on and by branches.
+    ///
+    /// # Errors
+    /// When a reachable word is no instruction.
+    pub fn read(words: &[u32]) -> Result<Self> {
+        let words = &words[..words.len().min(MAX_PROGRAM_WORDS)];
+        let mut program = Self {
+            starts: vec![0; words.len()],
+            ..Self::default()
+        };
+        let mut pending = vec![0u32];
+        while let Some(at) = pending.pop() {
+            let Some(start) = program.starts.get_mut(at as usize) else {
+                return Err(Fault::new(FaultKind::Program, "the program goes on past its words").pc(at));
+            };
+            if *start != 0 {
+                continue;
+            }
+            *start = program.instructions.len() as u16 + 1;
+            let instruction = pp::Instruction::decode(&words[at as usize..])
+                .map_err(|error| Fault::new(FaultKind::Program, error.to_string()).pc(at))?;
+            program.note(&instruction);
+            program.instructions.push((at, instruction));
+            if instruction.control.stop == 0 && !instruction.branch.is_some_and(|branch| branch.always()) {
+                pending.push(at + instruction.words());
+            }
+            if let Some(branch) = instruction
+                .branch
+                .filter(|branch| branch.kind != 3 && branch.condition() != 0)
+            {
+                let target = i64::from(at) + i64::from(branch.signed_target());
+                let target = u32::try_from(target);
+                pending.push(target.map_err(|_| Fault::new(FaultKind::Program, "a branch leaves the program").pc(at))?);
+            }
+        }
+        Ok(program)
+    }
+
+    fn note(&mut self, instruction: &pp::Instruction) {
+        let derives = |op: u32| op == 20 || op == 21;
+        self.needs_quads |= instruction.sampler.is_some()
+            || instruction.vec_acc.is_some_and(|unit| derives(unit.op))
+            || instruction.float_acc.is_some_and(|unit| derives(unit.op));
+        self.discards |= instruction.branch.is_some_and(|branch| branch.kind == 3);
+        if let Some(load) = instruction.load.filter(|load| load.source == 3) {
+            self.reach(load.signed_index(), load.alignment, load.offset_enable == 1);
+        }
+        if let Some(store) = instruction.store {
+            if store.read == 3 {
+                self.reads_tile = true;
+            } else {
+                self.reach(store.signed_index(), store.alignment, store.offset_enable == 1);
+            }
+        }
+    }
+
+    fn reach(&mut self, index: i32, alignment: u32, indirect: bool) {
+        let first = index << alignment.min(2);
+        let (mut low, mut high) = (first, first + 3);
+        if indirect {
+            (low, high) = (low - TEMPORARY_REACH, high + TEMPORARY_REACH);
+        }
+        let (have_low, have_high) = self.temporaries.unwrap_or((low, high));
+        self.temporaries = Some((have_low.min(low), have_high.max(high)));
+    }
+
+    /// Number of the instruction that begins at a word.
+    pub fn index_of(&self, word: u32) -> Option<usize> {
+        usize::from(*self.starts.get(word as usize)?).checked_sub(1)
+    }
+}
+
+/// How `gl_FragCoord` and derivatives go, from the frame's registers (facts/mali/pp-frame.md, 1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Orientation {
+    /// Added to the column, in pixels.
+    pub x: f32,
+    /// Added to the row, or what the row is taken from when `flip` is set, in pixels.
+    pub y: f32,
+    /// Rows count upwards.
+    pub flip: bool,
+    /// `dFdy` is the upper row's first operand and the lower row's second; without, the other way round (\[I\]).
+    pub flip_derivative: bool,
+}
+
+/// Everything the fragments of a draw share.
+pub struct FragmentContext<'a> {
+    /// The program.
+    pub program: &'a FragmentProgram,
+    /// Uniforms as floats; what is not there reads as zero.
+    pub uniforms: &'a [f32],
+    /// Textures by sampler number.
+    pub textures: &'a [Texture<'a>],
+    /// Register of the colour.
+    pub color_register: usize,
+    /// Register of the depth, if the program writes it.
+    pub depth_register: Option<usize>,
+    /// Directions.
+    pub orientation: Orientation,
+    /// Reads the tile's colour and depth at a pixel, for programs that ask.
+    pub tile: Option<&'a (dyn Fn(u32, u32) -> ([f32; 4], f32) + 'a)>,
+}
+
+/// Four fragments: (x, y), (x+1, y), (x, y+1), (x+1, y+1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quad {
+    /// Column of the first fragment, even.
+    pub x: u32,
+    /// Row of the first fragment, even.
+    pub y: u32,
+    /// Which fragments are wanted, a bit each; the others only help.
+    pub live: u8,
+}
+
+/// Quads of a batch at most: those of a tile.
+pub const MAX_QUADS: usize = 64;
+
+/// Fragments of a batch at most.
+pub const MAX_FRAGMENTS: usize = 4 * MAX_QUADS;
+
+/// What fragments came to, four for each quad of the batch.
+pub struct Fragments {
+    /// Red, green, blue, alpha.
+    pub color: [[f32; MAX_FRAGMENTS]; 4],
+    /// Depth from 0 to 1, when the program writes it.
+    pub depth: [f32; MAX_FRAGMENTS],
+    /// Which fragments of each quad are there still.
+    pub live: [u8; MAX_QUADS],
+}
+
+impl Default for Fragments {
+    fn default() -> Self {
+        Self {
+            color: [[0.0; MAX_FRAGMENTS]; 4],
+            depth: [0.0; MAX_FRAGMENTS],
+            live: [0; MAX_QUADS],
+        }
+    }
+}
+
+/// Something that runs programs.
+pub trait Engine: Send + Sync {
+    /// Its name, as on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Runs vertices.
+    ///
+    /// # Errors
+    /// A fault with the instruction's number; outputs are then unspecified.
+    fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()>;
+
+    /// Runs at most [`MAX_QUADS`] quads of one primitive.
+    ///
+    /// # Errors
+    /// A fault with the instruction's word; results are then unspecified.
+    fn fragments(
+        &self,
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
+        quads: &[Quad],
+        out: &mut Fragments,
+    ) -> Result<()>;
+}

@@ -1,0 +1,437 @@
+//! Primitives on their way from the vertices to the tiles: assembly, clipping, culling (facts/mali/command-streams.md,
+//! 2 and 3).
+
+/// A draw of a polygon list: what its primitives share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draw {
+    /// Address of the render state.
+    pub state: u32,
+    /// First and last column and row that may be touched.
+    pub bounds: Bounds,
+}
+
+/// A rectangle of pixels, its last ones included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// First column and row.
+    pub min: [u32; 2],
+    /// Last column and row.
+    pub max: [u32; 2],
+}
+
+/// A corner of the triangle that values are interpolated over.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Corner {
+    /// Window column and row in pixels, depth, 1/w.
+    pub position: [f32; 4],
+    /// How much of each of the primitive's vertices is in this corner.
+    pub weights: [f32; 3],
+}
+
+/// A triangle of pixels; lines, points and rectangles are two of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Primitive {
+    /// Number of its draw.
+    pub draw: u32,
+    /// The triangle that is covered, in window pixels.
+    pub shape: [[f32; 2]; 3],
+    /// What is interpolated over it.
+    pub corners: [Corner; 3],
+    /// Slots of its vertices in the varyings.
+    pub vertices: [u32; 3],
+    /// Twice the area is negative: it turns counter-clockwise in the picture's rows.
+    pub ccw: bool,
+    /// Left, top and size of a point.
+    pub point: Option<[f32; 3]>,
+}
+
+/// A vertex as the polygon list builder reads it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Vertex {
+    /// Window column and row, depth, 1/w.
+    pub position: [f32; 4],
+    /// Slot in the varyings.
+    pub slot: u32,
+    /// Size of a point.
+    pub size: f32,
+}
+
+/// What the setup word and the draw command say about primitives.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rules {
+    /// Number of the draw.
+    pub draw: u32,
+    /// Leave out triangles that turn clockwise, counter-clockwise.
+    pub cull: [bool; 2],
+    /// Depth of the near and the far plane.
+    pub depth: [f32; 2],
+    /// Width of lines.
+    pub width: f32,
+}
+
+/// Kinds of primitives by their number.
+pub const MODES: [(u32, &str); 8] = [
+    (0, "points"),
+    (1, "lines"),
+    (2, "line loop"),
+    (3, "line strip"),
+    (4, "triangles"),
+    (5, "triangle strip"),
+    (6, "triangle fan"),
+    (15, "rectangle"),
+];
+
+/// Smallest w that is in front of the eye, and largest coordinate that is rasterised, in pixels: beyond them
+/// triangles are clipped ([I]: what hardware does is not public).
+const NEAREST: f32 = 1e-6;
+const GUARD: f32 = 131_072.0;
+
+/// Calls `emit` with the vertices of every primitive: `count` vertices in a mode, numbered in their order.
+pub fn assemble(mode: u32, count: u32, mut emit: impl FnMut(&[u32])) {
+    match mode {
+        0 => (0..count).for_each(|at| emit(&[at])),
+        1 => (0..count / 2).for_each(|at| emit(&[2 * at, 2 * at + 1])),
+        2 | 3 => {
+            (1..count).for_each(|at| emit(&[at - 1, at]));
+            if mode == 2 && count > 2 {
+                emit(&[count - 1, 0]);
+            }
+        }
+        4 => (0..count / 3).for_each(|at| emit(&[3 * at, 3 * at + 1, 3 * at + 2])),
+        // Every second triangle of a strip turns the other way.
+        5 => (2..count).for_each(|at| {
+            emit(&if at % 2 == 0 {
+                [at - 2, at - 1, at]
+            } else {
+                [at - 1, at - 2, at]
+            });
+        }),
+        6 => (2..count).for_each(|at| emit(&[0, at - 1, at])),
+        _ => (0..count / 3).for_each(|at| emit(&[3 * at, 3 * at + 1, 3 * at + 2])),
+    }
+}
+
+/// The primitives that a point, a line or a triangle comes to.
+pub fn build(mode: u32, vertices: &[Vertex], rules: &Rules, out: &mut Vec<Primitive>) {
+    match (mode, vertices) {
+        (_, [vertex]) => point(vertex, rules, out),
+        (_, [a, b]) => line(a, b, rules, out),
+        (15, [a, b, c]) => rectangle([a, b, c], rules, out),
+        (_, [a, b, c]) => triangle([a, b, c], rules, out),
+        _ => {}
+    }
+}
+
+fn in_depth(z: f32, rules: &Rules) -> bool {
+    z >= rules.depth[0] && z <= rules.depth[1]
+}
+
+fn point(vertex: &Vertex, rules: &Rules, out: &mut Vec<Primitive>) {
+    let [x, y, z, w] = vertex.position;
+    let half = vertex.size / 2.0;
+    if !(w > 0.0
+        && w.is_finite()
+        && in_depth(z, rules)
+        && x.abs() < GUARD
+        && y.abs() < GUARD
+        && half > 0.0
+        && half < GUARD)
+    {
+        return;
+    }
+    let corner = |dx: f32, dy: f32| Corner {
+        position: [x + dx, y + dy, z, w],
+        weights: [1.0, 0.0, 0.0],
+    };
+    let corners = [corner(-half, -half), corner(half, -half), corner(-half, half)];
+    let point = Some([x - half, y - half, vertex.size]);
+    let shape = |a: [f32; 2], b: [f32; 2], c: [f32; 2]| Primitive {
+        draw: rules.draw,
+        shape: [a, b, c],
+        corners,
+        vertices: [vertex.slot; 3],
+        ccw: false,
+        point,
+    };
+    let (left, right, top, bottom) = (x - half, x + half, y - half, y + half);
+    out.push(shape([left, top], [right, top], [left, bottom]));
+    out.push(shape([right, top], [right, bottom], [left, bottom]));
+}
+
+/// A line is a parallelogram: its width lies along the axis it runs less in.
+fn line(a: &Vertex, b: &Vertex, rules: &Rules, out: &mut Vec<Primitive>) {
+    let mut ends = vec![full(a, 0), full(b, 1)];
+    if needs_clipping(&ends, rules) {
+        ends = clip(&ends, rules, false);
+    }
+    let [a_end, b_end] = ends[..] else { return };
+    let ([ax, ay, ..], [bx, by, ..]) = (a_end.position, b_end.position);
+    let half = rules.width / 2.0;
+    let (dx, dy) = if (bx - ax).abs() >= (by - ay).abs() {
+        (0.0, half)
+    } else {
+        (half, 0.0)
+    };
+    // A third corner beside the line, along which nothing changes.
+    let mut beside = a_end;
+    beside.position[0] += if dx > 0.0 { 1.0 } else { 0.0 };
+    beside.position[1] += if dy > 0.0 { 1.0 } else { 0.0 };
+    let shape = |shape: [[f32; 2]; 3]| Primitive {
+        draw: rules.draw,
+        shape,
+        corners: [a_end, b_end, beside],
+        vertices: [a.slot, b.slot, a.slot],
+        ccw: false,
+        point: None,
+    };
+    out.push(shape([[ax - dx, ay - dy], [bx - dx, by - dy], [ax + dx, ay + dy]]));
+    out.push(shape([[bx - dx, by - dy], [bx + dx, by + dy], [ax + dx, ay + dy]]));
+}
+
+/// Right top, left top, left bottom; the fourth corner follows.
+fn rectangle(vertices: [&Vertex; 3], rules: &Rules, out: &mut Vec<Primitive>) {
+    let corners = [full(vertices[0], 0), full(vertices[1], 1), full(vertices[2], 2)];
+    if corners
+        .iter()
+        .any(|corner| !corner.position.iter().all(|v| v.is_finite() && v.abs() < GUARD))
+    {
+        return;
+    }
+    let [a, b, c] = corners.map(|corner| [corner.position[0], corner.position[1]]);
+    let fourth = [a[0] + c[0] - b[0], a[1] + c[1] - b[1]];
+    for shape in [[a, b, c], [a, fourth, c]] {
+        let slots = vertices.map(|vertex| vertex.slot);
+        out.push(Primitive {
+            draw: rules.draw,
+            shape,
+            corners,
+            vertices: slots,
+            ccw: false,
+            point: None,
+        });
+    }
+}
+
+fn full(vertex: &Vertex, number: usize) -> Corner {
+    let mut weights = [0.0; 3];
+    weights[number] = 1.0;
+    Corner {
+        position: vertex.position,
+        weights,
+    }
+}
+
+fn needs_clipping(corners: &[Corner], rules: &Rules) -> bool {
+    !corners.iter().all(|corner| {
+        let [x, y, z, w] = corner.position;
+        w > 0.0 && w < 1.0 / NEAREST && x.abs() < GUARD && y.abs() < GUARD && in_depth(z, rules)
+    })
+}
+
+fn triangle(vertices: [&Vertex; 3], rules: &Rules, out: &mut Vec<Primitive>) {
+    let mut corners = vec![full(vertices[0], 0), full(vertices[1], 1), full(vertices[2], 2)];
+    if needs_clipping(&corners, rules) {
+        corners = clip(&corners, rules, true);
+    }
+    for at in 2..corners.len() {
+        let corners = [corners[0], corners[at - 1], corners[at]];
+        let shape = corners.map(|corner| [corner.position[0], corner.position[1]]);
+        let [[ax, ay], [bx, by], [cx, cy]] = shape.map(|corner| corner.map(f64::from));
+        let area = (bx - ax) * (cy - ay) - (cx - ax) * (by - ay);
+        let culled = area > 0.0 && rules.cull[0] || area < 0.0 && rules.cull[1];
+        if area == 0.0 || area.is_nan() || culled {
+            continue;
+        }
+        let slots = vertices.map(|vertex| vertex.slot);
+        out.push(Primitive {
+            draw: rules.draw,
+            shape,
+            corners,
+            vertices: slots,
+            ccw: area < 0.0,
+            point: None,
+        });
+    }
+}
+
+/// A corner with the division by w undone, so that lines through it are straight in front of and behind the eye.
+#[derive(Clone, Copy)]
+struct Clip {
+    position: [f32; 4],
+    weights: [f32; 3],
+}
+
+/// Clips against the eye, near and far, and the guard band. A corner exactly in the eye's plane has lost its place
+/// (facts/mali/command-streams.md, 3): what it belongs to is left out.
+fn clip(corners: &[Corner], rules: &Rules, closed: bool) -> Vec<Corner> {
+    let undo = |corner: &Corner| {
+        let [x, y, z, pw] = corner.position;
+        let w = 1.0 / pw;
+        Clip {
+            position: [x * w, y * w, z * w, w],
+            weights: corner.weights,
+        }
+    };
+    let mut polygon: Vec<Clip> = corners.iter().map(undo).collect();
+    if polygon
+        .iter()
+        .any(|corner| !corner.position.iter().all(|v| v.is_finite()))
+    {
+        return Vec::new();
+    }
+    let [near, far] = rules.depth;
+    // Distances that are positive inside: a x + b y + c z + d w + e.
+    let planes: [[f32; 5]; 7] = [
+        [0.0, 0.0, 0.0, 1.0, -NEAREST],
+        [0.0, 0.0, 1.0, -near, 0.0],
+        [0.0, 0.0, -1.0, far, 0.0],
+        [1.0, 0.0, 0.0, GUARD, 0.0],
+        [-1.0, 0.0, 0.0, GUARD, 0.0],
+        [0.0, 1.0, 0.0, GUARD, 0.0],
+        [0.0, -1.0, 0.0, GUARD, 0.0],
+    ];
+    for plane in planes {
+        polygon = clip_plane(&polygon, plane, closed);
+    }
+    let redo = |corner: &Clip| {
+        let [x, y, z, w] = corner.position;
+        let pw = 1.0 / w;
+        Corner {
+            position: [x * pw, y * pw, (z * pw).clamp(near, far), pw],
+            weights: corner.weights,
+        }
+    };
+    polygon.iter().map(redo).collect()
+}
+
+fn clip_plane(polygon: &[Clip], [a, b, c, d, e]: [f32; 5], closed: bool) -> Vec<Clip> {
+    let distance = |corner: &Clip| {
+        let [x, y, z, w] = corner.position;
+        a * x + b * y + c * z + d * w + e
+    };
+    let mut out = Vec::with_capacity(polygon.len() + 1);
+    for at in 0..polygon.len() {
+        let current = &polygon[at];
+        let here = distance(current);
+        if here >= 0.0 {
+            out.push(*current);
+        }
+        let Some(next) = polygon
+            .get(at + 1)
+            .or(polygon.first().filter(|_| closed && polygon.len() > 1))
+        else {
+            continue;
+        };
+        let there = distance(next);
+        if (here >= 0.0) != (there >= 0.0) {
+            let t = here / (here - there);
+            let mix = |a: f32, b: f32| a + (b - a) * t;
+            out.push(Clip {
+                position: std::array::from_fn(|i| mix(current.position[i], next.position[i])),
+                weights: std::array::from_fn(|i| mix(current.weights[i], next.weights[i])),
+            });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(mode: u32, count: u32) -> Vec<Vec<u32>> {
+        let mut primitives = Vec::new();
+        assemble(mode, count, |vertices| primitives.push(vertices.to_vec()));
+        primitives
+    }
+
+    #[test]
+    fn modes_assemble() {
+        assert_eq!(all(2, 3), [[0, 1], [1, 2], [2, 0]]);
+        assert_eq!(all(5, 5), [[0, 1, 2], [2, 1, 3], [2, 3, 4]]);
+        assert_eq!(all(6, 4), [[0, 1, 2], [0, 2, 3]]);
+        assert_eq!(all(4, 5), [[0, 1, 2]]);
+        for mode in 0..16 {
+            for count in 0..3 {
+                all(mode, count);
+            }
+        }
+    }
+
+    fn vertex(x: f32, y: f32, z: f32, w: f32) -> Vertex {
+        Vertex {
+            position: [x, y, z, w],
+            slot: 0,
+            size: 1.0,
+        }
+    }
+
+    #[test]
+    fn triangles_through_the_eye_are_clipped() {
+        let rules = Rules {
+            depth: [0.0, 1.0],
+            ..Default::default()
+        };
+        let mut out = Vec::new();
+        // w of -1: behind the eye.
+        build(
+            4,
+            &[
+                vertex(10.0, 10.0, 0.5, 1.0),
+                vertex(20.0, 10.0, 0.5, 1.0),
+                vertex(0.0, 0.0, 0.5, -1.0),
+            ],
+            &rules,
+            &mut out,
+        );
+        assert_eq!(out.len(), 2, "a corner behind the eye leaves four corners");
+        let finite = |p: &Primitive| p.shape.iter().flatten().all(|v| v.abs() <= GUARD * 1.01);
+        assert!(out.iter().all(finite), "{out:?}");
+        out.clear();
+        build(
+            4,
+            &[
+                vertex(0.0, 0.0, 0.5, f32::INFINITY),
+                vertex(1.0, 0.0, 0.5, 1.0),
+                vertex(0.0, 1.0, 0.5, 1.0),
+            ],
+            &rules,
+            &mut out,
+        );
+        assert!(out.is_empty());
+        build(
+            4,
+            &[
+                vertex(0.0, 0.0, f32::NAN, 1.0),
+                vertex(1.0, 0.0, 0.5, 1.0),
+                vertex(0.0, 1.0, 0.5, 1.0),
+            ],
+            &rules,
+            &mut out,
+        );
+        assert!(out.is_empty());
+    }
+
+    #[test]
+    fn culling_knows_the_turn() {
+        let corners = [
+            vertex(0.0, 0.0, 0.5, 1.0),
+            vertex(10.0, 0.0, 0.5, 1.0),
+            vertex(0.0, 10.0, 0.5, 1.0),
+        ];
+        for (cull, left) in [([false, false], 1), ([true, false], 0), ([false, true], 1)] {
+            let mut out = Vec::new();
+            build(
+                4,
+                &corners,
+                &Rules {
+                    cull,
+                    depth: [0.0, 1.0],
+                    ..Default::default()
+                },
+                &mut out,
+            );
+            assert_eq!(out.len(), left, "{cull:?}");
+        }
+    }
+}

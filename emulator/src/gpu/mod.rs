@@ -1,0 +1,130 @@
+//! The GPU around the programs: memory, and the two kinds of jobs a driver submits.
+//!
+//! Our own driver, recorded jobs and Mesa's driver all come in by [`Gpu::run_gp`] and [`Gpu::run_pp`].
+
+pub mod fault;
+pub mod frame;
+pub mod geometry;
+pub mod memory;
+pub mod notes;
+pub mod pixel;
+pub mod plbu;
+pub mod raster;
+pub mod state;
+pub mod texel;
+pub mod texture;
+pub mod tile;
+pub mod vertex;
+pub mod write_back;
+
+use crate::exec::Engine;
+use fault::{Fault, FaultKind, Job, Result};
+use frame::Frame;
+use memory::Memory;
+use notes::Notes;
+use pixel::PixelStats;
+use plbu::List;
+use std::collections::HashMap;
+
+/// Polygon lists a GPU keeps at most.
+const MAX_LISTS: usize = 1 << 16;
+
+/// Words of a GP job's frame.
+pub const GP_FRAME_WORDS: usize = 6;
+
+/// A Mali-400.
+pub struct Gpu {
+    /// Its address space.
+    pub memory: Memory,
+    /// What jobs met that nobody knows.
+    pub notes: Notes,
+    lists: HashMap<u32, List>,
+    engine: Box<dyn Engine>,
+    threads: usize,
+}
+
+/// What a GP job did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GeometryStats {
+    /// Vertices that were run.
+    pub vertices: u64,
+    /// Triangles that are left.
+    pub primitives: u64,
+}
+
+impl Gpu {
+    /// A GPU with nothing in its memory.
+    pub fn new(engine: Box<dyn Engine>) -> Self {
+        Self {
+            memory: Memory::default(),
+            notes: Notes::default(),
+            lists: HashMap::new(),
+            engine,
+            threads: 1,
+        }
+    }
+
+    /// How many threads paint tiles; pictures are the same with any number.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self
+    }
+
+    /// Runs a GP job: the vertex stream, then the polygon list builder's (facts/mali/lima-uapi.md, "Frames").
+    ///
+    /// # Errors
+    /// The fault that ends the job.
+    pub fn run_gp(&mut self, frame: &[u32]) -> Result<GeometryStats> {
+        self.gp(frame).map_err(|fault| fault.of(Job::Gp))
+    }
+
+    fn gp(&mut self, frame: &[u32]) -> Result<GeometryStats> {
+        let [vs_start, vs_end, plbu_start, plbu_end, ..] = *frame else {
+            return Err(Fault::new(
+                FaultKind::State,
+                format!("a GP frame of {} words", frame.len()),
+            ));
+        };
+        let mut shader = vertex::VertexShader::new();
+        shader.run(&mut self.memory, vs_start, vs_end, &*self.engine, &mut self.notes)?;
+        let plbu = plbu::Plbu::new(&self.memory, &shader.point_sizes);
+        let lists = plbu.run(plbu_start, plbu_end, &mut self.notes)?;
+        let primitives = lists
+            .first()
+            .map_or(0, |(_, list)| list.geometry.primitives.len() as u64);
+        if self.lists.len() + lists.len() > MAX_LISTS {
+            self.lists.clear();
+        }
+        self.lists.extend(lists);
+        Ok(GeometryStats {
+            vertices: shader.vertices,
+            primitives,
+        })
+    }
+
+    /// Runs a PP job, for as many PPs as its frame is for.
+    ///
+    /// # Errors
+    /// The fault that ends the job; nothing is written back then.
+    pub fn run_pp(&mut self, frame: &[u32]) -> Result<PixelStats> {
+        self.pp(frame).map_err(|fault| fault.of(Job::Pp))
+    }
+
+    fn pp(&mut self, frame: &[u32]) -> Result<PixelStats> {
+        let frame = Frame::parse(frame)?;
+        let (runs, stats) = pixel::run(
+            &self.memory,
+            &frame,
+            &self.lists,
+            &*self.engine,
+            self.threads,
+            &mut self.notes,
+        )?;
+        for runs in runs {
+            runs.write(&mut self.memory)
+                .map_err(|fault| fault.within("write-back"))?;
+        }
+        Ok(stats)
+    }
+}

@@ -1,0 +1,475 @@
+//! The PP job: for every tile of the frame, the fragments of the primitives in its list, and the write-back
+//! (facts/mali/pp-frame.md; command-streams.md, 4).
+
+use super::fault::{Fault, FaultKind, Result};
+use super::frame::Frame;
+use super::geometry::Primitive;
+use super::memory::Memory;
+use super::notes::Notes;
+use super::plbu::{Geometry, List};
+use super::raster::{self, Coverage, Shape};
+use super::state::{STATE_WORDS, State};
+use super::texture::{Descriptor, Texture};
+use super::tile::{Incoming, SIDE, Tile};
+use super::write_back::{self, Runs};
+use crate::exec::inputs::{Inputs, SLOTS};
+use crate::exec::{Engine, FragmentContext, FragmentProgram, Fragments};
+use crate::isa::pp::ops::{Source, VARYING};
+use crate::num::half;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Tiles of a frame at most: 4096 pixels each way.
+const MAX_TILES: usize = 1 << 16;
+
+/// Commands of a tile list at most.
+const MAX_COMMANDS: u32 = 1 << 20;
+
+/// Bytes of a fragment program at most.
+const MAX_PROGRAM: u32 = 1 << 16;
+
+/// What a PP job did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PixelStats {
+    /// Tiles.
+    pub tiles: u64,
+    /// Quads that were run.
+    pub quads: u64,
+    /// Fragments that were wanted of them.
+    pub fragments: u64,
+}
+
+impl PixelStats {
+    fn add(&mut self, other: Self) {
+        self.tiles += other.tiles;
+        self.quads += other.quads;
+        self.fragments += other.fragments;
+    }
+}
+
+/// Which polygon lists belong to each tile.
+type Tiles = BTreeMap<(u32, u32), Vec<u32>>;
+
+/// Reads every PP's list of tiles.
+fn tiles(memory: &Memory, frame: &Frame, notes: &mut Notes) -> Result<Tiles> {
+    let mut tiles = Tiles::new();
+    for start in &frame.lists {
+        let (mut at, mut tile) = (*start, None);
+        for command in 0.. {
+            if command == MAX_COMMANDS {
+                return Err(Fault::new(FaultKind::Budget, "a list of tiles does not end").at(*start));
+            }
+            let (low, high) = (memory.word(at)?, memory.word(at.wrapping_add(4))?);
+            match (high >> 24, low >> 29) {
+                (0xbc, _) => break,
+                (0xb8, _) => {
+                    tile = Some((high >> 8 & 0xff, high & 0xff));
+                    tiles.entry((high >> 8 & 0xff, high & 0xff)).or_default();
+                }
+                (0xb0, 7) => match tile.and_then(|tile| tiles.get_mut(&tile)) {
+                    Some(lists) => lists.push((low & 0x1fff_fffc) << 3),
+                    None => return Err(Fault::new(FaultKind::Command, "a polygon list before any tile").at(at)),
+                },
+                _ => notes.add(format!("tile list command {high:#010x} {low:#010x} is unknown")),
+            }
+            at = at.wrapping_add(8);
+        }
+        if tiles.len() > MAX_TILES {
+            return Err(Fault::new(FaultKind::Limit, "too many tiles"));
+        }
+    }
+    Ok(tiles)
+}
+
+/// What the fragments of draws with one render state share.
+struct Shader<'a> {
+    state: State,
+    program: FragmentProgram,
+    uniforms: Vec<f32>,
+    textures: Vec<Texture<'a>>,
+    /// Slots and components of varyings that the program reads.
+    used: Vec<(usize, usize)>,
+}
+
+/// A primitive made ready for its tiles.
+struct Ready {
+    shader: usize,
+    shape: Shape,
+    inputs: Inputs,
+    /// Depth offset of polygon offset.
+    offset: f32,
+}
+
+/// A job's primitives and shaders by their polygon lists.
+#[derive(Default)]
+struct Scene<'a> {
+    shaders: Vec<Shader<'a>>,
+    by_state: HashMap<u32, usize>,
+    /// For every list address the ready primitives of its geometry, and which of them are in the list.
+    lists: HashMap<u32, (Arc<Vec<Option<Ready>>>, &'a [u32])>,
+    multisample: bool,
+}
+
+/// Runs a PP job; returns what goes to memory.
+///
+/// # Errors
+/// A fault of anything the job reads.
+pub fn run(
+    memory: &Memory,
+    frame: &Frame,
+    lists: &HashMap<u32, List>,
+    engine: &dyn Engine,
+    threads: usize,
+    notes: &mut Notes,
+) -> Result<(Vec<Runs>, PixelStats)> {
+    let tiles = tiles(memory, frame, notes)?;
+    let scene = scene(memory, &tiles, lists, notes)?;
+    for (register, value) in &frame.unknown {
+        notes.add(format!(
+            "PP frame register {register} holds {value:#x}, whose meaning is unknown"
+        ));
+    }
+    let work: Vec<(&(u32, u32), &Vec<u32>)> = tiles.iter().collect();
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::new());
+    let worker = || {
+        let mut painter = Painter {
+            frame,
+            scene: &scene,
+            engine,
+            out: Box::default(),
+            stats: PixelStats::default(),
+        };
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(((row, column), lists)) = work.get(at) else {
+                break;
+            };
+            let result = painter.tile(*column, *row, lists);
+            let failed = result.is_err();
+            done.push((at, result));
+            if failed {
+                // Others may finish what they have; the first fault by tile is the job's.
+                next.store(work.len(), Ordering::Relaxed);
+            }
+        }
+        if let Ok(mut results) = results.lock() {
+            results.push((done, painter.stats));
+        }
+    };
+    if threads <= 1 {
+        worker();
+    } else {
+        std::thread::scope(|scope| (0..threads.min(64)).for_each(|_| drop(scope.spawn(worker))));
+    }
+    collect(results.into_inner().unwrap_or_default())
+}
+
+type Done = (Vec<(usize, Result<Vec<Runs>>)>, PixelStats);
+
+/// Puts the workers' tiles into order.
+fn collect(results: Vec<Done>) -> Result<(Vec<Runs>, PixelStats)> {
+    let mut stats = PixelStats::default();
+    let mut tiles = Vec::new();
+    for (done, part) in results {
+        stats.add(part);
+        tiles.extend(done);
+    }
+    tiles.sort_by_key(|(at, _)| *at);
+    let mut runs = Vec::with_capacity(tiles.len());
+    for (_, result) in tiles {
+        runs.extend(result?);
+    }
+    Ok((runs, stats))
+}
+
+fn scene<'a>(memory: &'a Memory, tiles: &Tiles, lists: &'a HashMap<u32, List>, notes: &mut Notes) -> Result<Scene<'a>> {
+    let mut scene = Scene::default();
+    let mut geometries: Vec<(*const Geometry, Arc<Vec<Option<Ready>>>)> = Vec::new();
+    for address in tiles.values().flatten() {
+        if scene.lists.contains_key(address) {
+            continue;
+        }
+        let Some(list) = lists.get(address) else {
+            notes.add(format!("no polygon list was built at {address:#x}"));
+            continue;
+        };
+        let key = Arc::as_ptr(&list.geometry);
+        let ready = match geometries.iter().find(|(have, _)| *have == key) {
+            Some((_, ready)) => ready.clone(),
+            None => {
+                let ready = Arc::new(prepare(memory, &list.geometry, &mut scene, notes)?);
+                geometries.push((key, ready.clone()));
+                ready
+            }
+        };
+        scene.lists.insert(*address, (ready, &list.primitives));
+    }
+    Ok(scene)
+}
+
+fn prepare<'a>(
+    memory: &'a Memory,
+    geometry: &Geometry,
+    scene: &mut Scene<'a>,
+    notes: &mut Notes,
+) -> Result<Vec<Option<Ready>>> {
+    let mut ready = Vec::with_capacity(geometry.primitives.len());
+    for primitive in &geometry.primitives {
+        let draw = &geometry.draws[primitive.draw as usize];
+        let Some(shape) = Shape::new(primitive, draw.bounds) else {
+            ready.push(None);
+            continue;
+        };
+        let number = match scene.by_state.get(&draw.state) {
+            Some(number) => *number,
+            None => {
+                let shader = shader(memory, draw.state, notes).map_err(|fault| fault.at(draw.state))?;
+                scene.multisample |= shader.state.multisample || shader.state.sample_mask != 15;
+                scene.shaders.push(shader);
+                scene.by_state.insert(draw.state, scene.shaders.len() - 1);
+                scene.shaders.len() - 1
+            }
+        };
+        let shader = &scene.shaders[number];
+        let front = primitive.ccw == shader.state.front_ccw;
+        let inputs = raster::inputs(
+            primitive,
+            front,
+            shader.used.iter().copied(),
+            |vertex, slot, component| varying(memory, &shader.state, vertex, slot, component),
+        );
+        let offset = offset(&shader.state, &inputs, primitive);
+        ready.push(Some(Ready {
+            shader: number,
+            shape,
+            inputs,
+            offset,
+        }));
+    }
+    Ok(ready)
+}
+
+/// Polygon offset: the steepest slope times the factor, and units of the depth buffer's resolution.
+fn offset(state: &State, inputs: &Inputs, primitive: &Primitive) -> f32 {
+    let [factor, units] = state.polygon_offset;
+    if primitive.point.is_some() {
+        return 0.0;
+    }
+    let slope = inputs.z.dx.abs().max(inputs.z.dy.abs());
+    factor * slope + units / 16_777_216.0
+}
+
+/// One component of a vertex's varying; what is in no buffer object is zero.
+fn varying(memory: &Memory, state: &State, vertex: u32, slot: usize, component: usize) -> f32 {
+    // Slots are 16 bytes apart in every layout that was seen (facts/mali/pp-frame.md, 4).
+    let start = state
+        .varyings
+        .wrapping_add(vertex.wrapping_mul(state.varying_stride))
+        .wrapping_add(16 * slot as u32);
+    let component = component as u32;
+    match state.varying_formats[slot] {
+        0 | 1 => memory.float(start.wrapping_add(4 * component)).unwrap_or(0.0),
+        _ => {
+            let bytes = memory.bytes(start.wrapping_add(2 * component), 2);
+            bytes.map_or(0.0, |bytes| half::to_f32(u16::from_le_bytes([bytes[0], bytes[1]])))
+        }
+    }
+}
+
+fn shader<'a>(memory: &'a Memory, address: u32, notes: &mut Notes) -> Result<Shader<'a>> {
+    let words = memory.words(address, STATE_WORDS)?;
+    let state = State::parse(words.as_slice().try_into().map_err(|_| Fault::unmapped(address, 64))?);
+    for (word, bits) in &state.unknown {
+        notes.add(format!("render state word {word} has the unknown bits {bits:#x}"));
+    }
+    let code = memory.bytes_up_to(state.program, MAX_PROGRAM);
+    let code: Vec<u32> = code
+        .chunks_exact(4)
+        .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
+        .collect();
+    if code.is_empty() {
+        return Err(Fault::unmapped(state.program, 4).within("the fragment program"));
+    }
+    let program = FragmentProgram::read(&code).map_err(|fault| fault.at(state.program))?;
+    let uniforms = uniforms(memory, &state, notes);
+    let mut textures = Vec::new();
+    for number in 0..state.texture_count.min(16) {
+        let list = state.textures.wrapping_add(4 * number);
+        let address = memory.word(list)?;
+        let words = memory.bytes_up_to(address, 128);
+        let words: Vec<u32> = words
+            .chunks_exact(4)
+            .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
+            .collect();
+        let descriptor = Descriptor::parse(&words);
+        for (word, bits) in &descriptor.unknown {
+            notes.add(format!("texture descriptor word {word} has the unknown bits {bits:#x}"));
+        }
+        textures.push(Texture::new(memory, descriptor)?);
+    }
+    let used = used(&program);
+    Ok(Shader {
+        state,
+        program,
+        uniforms,
+        textures,
+        used,
+    })
+}
+
+fn uniforms(memory: &Memory, state: &State, notes: &mut Notes) -> Vec<f32> {
+    if !state.has_uniforms {
+        return Vec::new();
+    }
+    let Ok(block) = memory.word(state.uniforms) else {
+        notes.add(format!(
+            "the uniforms' list at {:#x} is in no buffer object",
+            state.uniforms
+        ));
+        return Vec::new();
+    };
+    let bytes = memory.bytes_up_to(block, state.uniform_bytes);
+    bytes
+        .chunks_exact(2)
+        .map(|half| half::to_f32(u16::from_le_bytes([half[0], half[1]])))
+        .collect()
+}
+
+/// The varyings a program reads; all of them once it goes by an offset register.
+fn used(program: &FragmentProgram) -> Vec<(usize, usize)> {
+    let mut used = [[false; 4]; SLOTS];
+    for unit in program
+        .instructions
+        .iter()
+        .filter_map(|(_, instruction)| instruction.varying)
+    {
+        if VARYING[(unit.kind & 15) as usize].source != Source::Memory {
+            continue;
+        }
+        if unit.register != 15 {
+            used = [[true; 4]; SLOTS];
+        }
+        let (shift, count) = match unit.alignment {
+            0 => (0, 1),
+            1 => (1, 2),
+            _ => (2, 4),
+        };
+        let first = (unit.index as usize) << shift;
+        for at in first..first + count {
+            if let Some(slot) = used.get_mut(at / 4) {
+                slot[at % 4] = true;
+            }
+        }
+    }
+    (0..SLOTS)
+        .flat_map(|slot| (0..4).map(move |component| (slot, component)))
+        .filter(|(s, c)| used[*s][*c])
+        .collect()
+}
+
+/// Paints tiles.
+struct Painter<'a> {
+    frame: &'a Frame,
+    scene: &'a Scene<'a>,
+    engine: &'a dyn Engine,
+    out: Box<Fragments>,
+    stats: PixelStats,
+}
+
+impl Painter<'_> {
+    fn tile(&mut self, column: u32, row: u32, lists: &[u32]) -> Result<Vec<Runs>> {
+        let samples = if self.scene.multisample { 4 } else { 1 };
+        let mut tile = Tile::new(self.frame, samples, column, row);
+        self.stats.tiles += 1;
+        let mut coverage = Coverage {
+            quads: Vec::new(),
+            samples: Vec::new(),
+        };
+        for (ready, numbers) in lists.iter().filter_map(|list| self.scene.lists.get(list)) {
+            for ready in numbers
+                .iter()
+                .filter_map(|number| ready.get(*number as usize)?.as_ref())
+            {
+                let shader = &self.scene.shaders[ready.shader];
+                ready.shape.cover(tile.origin, shader.state.multisample, &mut coverage);
+                if !coverage.quads.is_empty() {
+                    self.primitive(ready, shader, &coverage, &mut tile)?;
+                }
+            }
+        }
+        let units = self.frame.write_backs.iter();
+        units.map(|unit| write_back::encode(self.frame, unit, &tile)).collect()
+    }
+
+    fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>, coverage: &Coverage, tile: &mut Tile) -> Result<()> {
+        let state = &shader.state;
+        self.stats.quads += coverage.quads.len() as u64;
+        self.stats.fragments += coverage
+            .quads
+            .iter()
+            .map(|quad| u64::from(quad.live.count_ones()))
+            .sum::<u64>();
+        let pixel = |x: u32, y: u32| ((y % SIDE) * SIDE + x % SIDE) as usize;
+        {
+            let tile = &*tile;
+            let read = |x: u32, y: u32| tile.read(pixel(x, y));
+            let context = FragmentContext {
+                program: &shader.program,
+                uniforms: &shader.uniforms,
+                textures: &shader.textures,
+                color_register: state.color_register,
+                depth_register: state.depth_register.or(state.packed_depth.then_some(0)),
+                orientation: self.frame.orientation,
+                tile: shader.program.reads_tile.then_some(&read),
+            };
+            let result = self
+                .engine
+                .fragments(&context, &ready.inputs, &coverage.quads, &mut self.out);
+            result.map_err(|fault| fault.at(state.program))?;
+        }
+        for (number, quad) in coverage.quads.iter().enumerate() {
+            for lane in (0..4usize).filter(|lane| self.out.live[number] >> lane & 1 == 1) {
+                let (x, y) = (quad.x + (lane as u32 & 1), quad.y + (lane as u32 >> 1));
+                let mut incoming = Incoming {
+                    pixel: pixel(x, y),
+                    coverage: coverage.samples[number][lane],
+                    color: std::array::from_fn(|channel| self.out.color[channel][4 * number + lane]),
+                    depth: depths(ready, tile.samples, x, y),
+                    front: ready.inputs.front,
+                    stencil: None,
+                };
+                self.depth_from_program(state, 4 * number + lane, &mut incoming);
+                tile.put(state, &incoming);
+            }
+        }
+        Ok(())
+    }
+
+    /// Depth the program wrote, or depth and stencil that are being loaded back into the tile.
+    fn depth_from_program(&self, state: &State, lane: usize, incoming: &mut Incoming) {
+        if state.packed_depth {
+            // Our own packing: a byte a channel, as the reload format gives it.
+            let [high, middle, low, stencil] = incoming.color.map(|channel| (channel * 255.0).round() as u32);
+            let depth = high << 16 | middle << 8 | low;
+            incoming.depth = [depth as f32 / super::tile::MAX_DEPTH as f32; 4];
+            incoming.stencil = Some(stencil as u8);
+        } else if state.depth_register.is_some() {
+            incoming.depth = [self.out.depth[lane]; 4];
+        }
+    }
+}
+
+/// Depth of a pixel's samples.
+fn depths(ready: &Ready, samples: usize, x: u32, y: u32) -> [f32; 4] {
+    let [dx, dy] = ready.inputs.offset(x, y);
+    if samples == 1 {
+        return [ready.inputs.z.at(dx, dy) + ready.offset; 4];
+    }
+    std::array::from_fn(|sample| {
+        let [sx, sy] = raster::sample_offset(sample);
+        ready.inputs.z.at(dx + sx, dy + sy) + ready.offset
+    })
+}

@@ -1,0 +1,322 @@
+//! The polygon list builder: its command stream, primitives, and the lists of blocks of tiles
+//! (facts/mali/command-streams.md, 2 to 4).
+//!
+//! What hardware writes into the lists is not public, and nothing but the pixel processors reads it: ours are kept
+//! beside memory, by the address of the block they belong to.
+
+use super::fault::{Fault, FaultKind, Result};
+use super::geometry::{self, Bounds, Draw, Primitive, Rules, Vertex};
+use super::memory::Memory;
+use super::notes::Notes;
+use super::vertex::Commands;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Primitives of a job at most.
+const MAX_PRIMITIVES: usize = 1 << 22;
+
+/// Entries of all lists of a job at most.
+const MAX_ENTRIES: usize = 1 << 24;
+
+/// Tiles of a row and of a column at most.
+const MAX_TILES: u32 = 256;
+
+/// All primitives of a GP job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Geometry {
+    /// The draws.
+    pub draws: Vec<Draw>,
+    /// The primitives, in the order they were drawn.
+    pub primitives: Vec<Primitive>,
+}
+
+/// The list of a block of tiles.
+#[derive(Clone, Debug)]
+pub struct List {
+    /// The job's primitives.
+    pub geometry: Arc<Geometry>,
+    /// Those that may touch the block, in order.
+    pub primitives: Vec<u32>,
+}
+
+/// The polygon list builder's registers.
+pub struct Plbu<'a> {
+    memory: &'a Memory,
+    point_sizes: &'a HashMap<u32, u32>,
+    positions: u32,
+    indices: u32,
+    sizes: Option<u32>,
+    viewport: [f32; 4],
+    scissor: Bounds,
+    tiles: [u32; 2],
+    shift: [u32; 2],
+    blocks: Option<(u32, u32)>,
+    block_width: u32,
+    setup: u32,
+    size: f32,
+    depth: [f32; 2],
+    state: u32,
+    geometry: Geometry,
+    binned: Vec<Vec<u32>>,
+    entries: usize,
+}
+
+impl<'a> Plbu<'a> {
+    /// A builder; `point_sizes` says for each position array where its point sizes are.
+    pub fn new(memory: &'a Memory, point_sizes: &'a HashMap<u32, u32>) -> Self {
+        Self {
+            memory,
+            point_sizes,
+            positions: 0,
+            indices: 0,
+            sizes: None,
+            viewport: [0.0, 4096.0, 0.0, 4096.0],
+            scissor: Bounds {
+                min: [0; 2],
+                max: [4095; 2],
+            },
+            tiles: [MAX_TILES; 2],
+            shift: [0; 2],
+            blocks: None,
+            block_width: 1,
+            setup: 0x200,
+            size: 1.0,
+            depth: [0.0, 1.0],
+            state: 0,
+            geometry: Geometry::default(),
+            binned: Vec::new(),
+            entries: 0,
+        }
+    }
+
+    /// Runs a stream: the lists it builds, by the address of their block.
+    ///
+    /// # Errors
+    /// A fault with the command's address.
+    pub fn run(mut self, start: u32, end: u32, notes: &mut Notes) -> Result<Vec<(u32, List)>> {
+        let mut commands = Commands::new(self.memory, start, end);
+        while let Some((address, value, op)) = commands.next()? {
+            // Everything behind the end is another stream's.
+            if op >> 28 == 5 {
+                break;
+            }
+            self.command(value, op, notes).map_err(|fault| fault.at(address))?;
+        }
+        self.lists()
+    }
+
+    fn lists(self) -> Result<Vec<(u32, List)>> {
+        let Some((table, count)) = self.blocks else {
+            return Ok(Vec::new());
+        };
+        let addresses = self.memory.words(table, count)?;
+        let geometry = Arc::new(self.geometry);
+        let mut binned = self.binned;
+        binned.resize(addresses.len().max(binned.len()), Vec::new());
+        let list = |(address, primitives)| {
+            (
+                address,
+                List {
+                    geometry: geometry.clone(),
+                    primitives,
+                },
+            )
+        };
+        Ok(addresses.into_iter().zip(binned).map(list).collect())
+    }
+
+    fn command(&mut self, value: u32, op: u32, notes: &mut Notes) -> Result<()> {
+        let float = f32::from_bits(value);
+        match (op >> 28, op & 0x0fff_ffff) {
+            (0, _) => self.draw(value, op, notes)?,
+            (1, register) => match register {
+                0x100 => self.positions = value,
+                0x101 => self.indices = value,
+                0x102 => self.sizes = Some(value),
+                0x103 | 0x104 | 0x10a => {}
+                0x105..=0x108 => self.viewport[(register - 0x105) as usize] = float,
+                0x109 => self.tiles = [(value >> 24) + 1, (value >> 8 & 0xff) + 1],
+                0x10b => self.setup = value,
+                0x10c => self.shift = [value & 15, value >> 16 & 15],
+                0x10d => self.size = float,
+                0x10e => self.depth[0] = float,
+                0x10f => self.depth[1] = float,
+                _ => notes.add(format!("polygon list register {register:#x} is unknown")),
+            },
+            (2, _) => {
+                let count = (op & 0xffff) + 1;
+                self.blocks = Some((value, count));
+                self.binned = vec![Vec::new(); count as usize];
+            }
+            (3, _) => self.block_width = value.max(1),
+            (6, _) => {}
+            (7, _) => {
+                let min = [value >> 30 | (op & 0x1fff) << 2, value & 0x7fff];
+                let max = [op >> 13 & 0x7fff, value >> 15 & 0x7fff];
+                self.scissor = Bounds { min, max };
+            }
+            (8, _) => {
+                self.state = value;
+                self.positions = (op & 0x0fff_ffff) << 4;
+            }
+            (9 | 10 | 13, _) => {}
+            _ => notes.add(format!("polygon list command {op:#010x} with {value:#x} is unknown")),
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, value: u32, op: u32, notes: &mut Notes) -> Result<()> {
+        let (mode, indexed) = (op >> 16 & 31, op >> 21 & 1 == 1);
+        let (count, start) = ((op & 0xffff) << 8 | value >> 24, value & 0x00ff_ffff);
+        if !geometry::MODES.iter().any(|row| row.0 == mode) {
+            return Err(Fault::new(FaultKind::Command, format!("primitive mode {mode}")));
+        }
+        let culls = |bit: u32| self.setup >> bit & 1 == 1;
+        let rules = Rules {
+            draw: self.geometry.draws.len() as u32,
+            cull: [culls(17), culls(18)],
+            depth: self.depth,
+            width: self.size,
+        };
+        let Some(bounds) = self.bounds(mode) else { return Ok(()) };
+        self.geometry.draws.push(Draw {
+            state: self.state,
+            bounds,
+        });
+        let slots = self.slots(count, start, indexed)?;
+        let first = self.geometry.primitives.len();
+        let mut failed = None;
+        let mut primitives = std::mem::take(&mut self.geometry.primitives);
+        geometry::assemble(mode, count, |numbers| {
+            if failed.is_some() || primitives.len() >= MAX_PRIMITIVES {
+                return;
+            }
+            let read = |number: &u32| self.vertex(slots.slot(*number), mode);
+            match numbers.iter().map(read).collect::<Result<Vec<Vertex>>>() {
+                Ok(vertices) => geometry::build(mode, &vertices, &rules, &mut primitives),
+                Err(fault) => failed = Some(fault),
+            }
+        });
+        self.geometry.primitives = primitives;
+        if let Some(fault) = failed {
+            return Err(fault);
+        }
+        if self.geometry.primitives.len() >= MAX_PRIMITIVES {
+            return Err(Fault::new(FaultKind::Limit, "too many primitives for one job"));
+        }
+        if self.blocks.is_none() {
+            notes.add("a draw without a table of blocks is drawn nowhere".to_owned());
+        }
+        self.bin(first)
+    }
+
+    /// Pixels a draw may touch; points may stand out of the viewport, and only their middle may not.
+    fn bounds(&self, mode: u32) -> Option<Bounds> {
+        let [top, bottom, left, right] = self.viewport;
+        let mut bounds = self.scissor;
+        let last = [self.tiles[0] * 16 - 1, self.tiles[1] * 16 - 1];
+        for axis in 0..2 {
+            bounds.max[axis] = bounds.max[axis].min(last[axis]);
+        }
+        if mode != 0 {
+            // Pixels whose centre is inside; a viewport that is no number bounds nothing.
+            let low = |edge: f32| (edge - 0.5).ceil().max(0.0) as u32;
+            let high = |edge: f32| ((edge - 0.5).ceil() - 1.0).max(0.0) as u32;
+            bounds.min = [bounds.min[0].max(low(left)), bounds.min[1].max(low(top))];
+            if right > left && bottom > top {
+                bounds.max = [bounds.max[0].min(high(right)), bounds.max[1].min(high(bottom))];
+            }
+        }
+        (bounds.min[0] <= bounds.max[0] && bounds.min[1] <= bounds.max[1]).then_some(bounds)
+    }
+
+    fn slots(&self, count: u32, start: u32, indexed: bool) -> Result<Slots> {
+        if !indexed {
+            return Ok(Slots { indices: None });
+        }
+        let bytes = if self.setup >> 11 & 1 == 1 {
+            4
+        } else {
+            1 + (self.setup >> 10 & 1)
+        };
+        let data = self.memory.bytes(self.indices, count.saturating_mul(bytes))?;
+        let index = |bytes: &[u8]| {
+            bytes
+                .iter()
+                .rev()
+                .fold(0u32, |index, byte| index << 8 | u32::from(*byte))
+        };
+        // The arrays begin with the vertex numbered `start`.
+        let slot = |bytes: &[u8]| index(bytes).wrapping_sub(start);
+        Ok(Slots {
+            indices: Some(data.chunks_exact(bytes as usize).map(slot).collect()),
+        })
+    }
+
+    fn vertex(&self, slot: u32, mode: u32) -> Result<Vertex> {
+        let address = self.positions.wrapping_add(slot.wrapping_mul(16));
+        let bytes = self.memory.bytes(address, 16)?;
+        let float = |at: usize| f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let position = [float(0), float(4), float(8), float(12)];
+        let fixed = self.setup >> 12 & 1 == 1;
+        let size = match self.sizes.or_else(|| self.point_sizes.get(&self.positions).copied()) {
+            Some(sizes) if mode == 0 && !fixed => self.memory.float(sizes.wrapping_add(slot.wrapping_mul(4)))?,
+            _ => self.size,
+        };
+        Ok(Vertex { position, slot, size })
+    }
+
+    /// Puts primitives from number `first` on into the lists of the blocks their bounds touch.
+    fn bin(&mut self, first: usize) -> Result<()> {
+        let [shift_x, shift_y] = self.shift.map(|shift| 4 + shift);
+        for (number, primitive) in self.geometry.primitives.iter().enumerate().skip(first) {
+            let bounds = self.geometry.draws[primitive.draw as usize].bounds;
+            let Some(touched) = touched(&primitive.shape, bounds) else {
+                continue;
+            };
+            for row in touched.min[1] >> shift_y..=touched.max[1] >> shift_y {
+                for column in touched.min[0] >> shift_x..=touched.max[0] >> shift_x {
+                    let block = u64::from(row) * u64::from(self.block_width) + u64::from(column);
+                    if let Some(list) = self.binned.get_mut(block as usize) {
+                        list.push(number as u32);
+                        self.entries += 1;
+                    }
+                }
+            }
+            if self.entries > MAX_ENTRIES {
+                return Err(Fault::new(FaultKind::Limit, "the polygon lists are too long"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which vertices a draw names.
+struct Slots {
+    indices: Option<Vec<u32>>,
+}
+
+impl Slots {
+    fn slot(&self, number: u32) -> u32 {
+        // Arrays begin with the first vertex that is drawn.
+        self.indices
+            .as_ref()
+            .map_or(number, |indices| indices.get(number as usize).copied().unwrap_or(0))
+    }
+}
+
+/// Pixels a shape may touch within bounds.
+fn touched(shape: &[[f32; 2]; 3], bounds: Bounds) -> Option<Bounds> {
+    let mut touched = bounds;
+    for axis in 0..2 {
+        let values = shape.map(|corner| corner[axis]);
+        let low = values.into_iter().fold(f32::INFINITY, f32::min).floor();
+        let high = values.into_iter().fold(f32::NEG_INFINITY, f32::max).ceil();
+        touched.min[axis] = touched.min[axis].max(low.max(0.0) as u32);
+        touched.max[axis] = touched.max[axis].min(high.max(0.0) as u32);
+        if high < 0.0 || touched.min[axis] > touched.max[axis] {
+            return None;
+        }
+    }
+    Some(touched)
+}

@@ -1,0 +1,468 @@
+//! Texture descriptors and sampling (facts/mali/textures.md).
+
+use super::fault::{Fault, FaultKind, Result};
+use super::memory::Memory;
+use super::texel::{self, Format};
+use crate::num::lanes::One;
+use crate::num::math;
+use std::sync::OnceLock;
+
+/// Levels a descriptor has at most: 4096 down to 1.
+pub const MAX_LEVELS: usize = 13;
+
+/// Where texels lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Rows of `stride` bytes.
+    Linear {
+        /// Bytes from row to row.
+        stride: u32,
+    },
+    /// Tiles of 16x16 texels, in u-order inside.
+    Tiled,
+}
+
+/// How coordinates outside a texture are brought inside; the numbers are the descriptor's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wrap(pub u8);
+
+impl Wrap {
+    /// Texel number of a texel coordinate in a texture `size` wide; `None` is the border.
+    fn texel(self, at: i64, size: u32) -> Option<u32> {
+        let size = i64::from(size.max(1));
+        let inside = |at: i64| at.clamp(0, size - 1) as u32;
+        // Numbers of the mirror image, -1 beside 0.
+        let mirrored_once = if at < 0 { -1 - at } else { at };
+        match self.0 {
+            0 => Some(at.rem_euclid(size) as u32),
+            1 => Some(inside(at)),
+            // Clamping to the half border and to the border: the texels outside are border.
+            2 | 3 => (0..size).contains(&at).then(|| at as u32),
+            4 => {
+                let at = at.rem_euclid(2 * size);
+                Some((if at >= size { 2 * size - 1 - at } else { at }) as u32)
+            }
+            5 => Some(inside(mirrored_once)),
+            _ => (mirrored_once < size).then(|| mirrored_once as u32),
+        }
+    }
+
+    /// Clamping of the coordinate itself, before filtering: plain clamp goes half a texel past the edge at most.
+    fn coordinate(self, at: f32, size: f32) -> f32 {
+        match self.0 {
+            2 => at.clamp(0.0, size),
+            6 => at.clamp(-size, size),
+            _ => at,
+        }
+    }
+}
+
+/// A texture descriptor's fields.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Descriptor {
+    /// Texel format's number.
+    pub format: u8,
+    /// Exchange red and blue.
+    pub swap: bool,
+    /// Coordinates are texels, not parts of the texture.
+    pub unnormalised: bool,
+    /// Six faces.
+    pub cube: bool,
+    /// 0, 1, 2: one to three dimensions.
+    pub dimension: u8,
+    /// Lowest and highest level, 4 fraction bits, as levels.
+    pub lod: [f32; 2],
+    /// Added to the level.
+    pub lod_bias: f32,
+    /// Levels are blended.
+    pub mip_linear: bool,
+    /// Nearest texel when the texture is made smaller, and larger.
+    pub nearest: [bool; 2],
+    /// Wrapping by axis.
+    pub wrap: [Wrap; 3],
+    /// Width, height, depth in texels.
+    pub size: [u32; 3],
+    /// Colour outside.
+    pub border: [f32; 4],
+    /// Where texels lie.
+    pub layout: Layout,
+    /// Addresses of the levels.
+    pub levels: [u32; MAX_LEVELS],
+    /// Bits that are set and have no known meaning: word and bits.
+    pub unknown: Vec<(usize, u32)>,
+}
+
+/// Bits of each word whose meaning is not known (facts/mali/textures.md, 1).
+const UNKNOWN: [u32; 7] = [0x8000_ff40, 0x0000_017f, 0x0000_00e0, 0, 0, 0xe000_0000, 0x3fff_9fff];
+
+impl Descriptor {
+    /// Takes a descriptor apart; 16 words for ten levels, more for more. Missing words are zero.
+    pub fn parse(words: &[u32]) -> Self {
+        let word = |at: usize| words.get(at).copied().unwrap_or(0);
+        // A field anywhere in the words, as they are one number.
+        let bits = |from: u32, count: u32| {
+            let pair = u64::from(word((from / 32) as usize)) | u64::from(word((from / 32) as usize + 1)) << 32;
+            (pair >> (from % 32)) as u32 & (u32::MAX >> (32 - count))
+        };
+        let bit = |at: u32| bits(at, 1) == 1;
+        let border = |at: u32| bits(at, 16) as f32 / 65535.0;
+        let bias = (bits(60, 9) << 23) as i32 >> 23;
+        let linear = bit(72) || bits(6 * 32 + 13, 2) == 0;
+        Self {
+            format: bits(0, 6) as u8,
+            swap: bit(7),
+            unnormalised: bit(39),
+            cube: bit(41),
+            dimension: bits(42, 2) as u8,
+            lod: [bits(44, 8) as f32 / 16.0, bits(52, 8) as f32 / 16.0],
+            lod_bias: bias as f32 / 16.0,
+            mip_linear: bits(73, 2) == 3,
+            nearest: [bit(75), bit(76)],
+            wrap: [
+                Wrap(bits(77, 3) as u8),
+                Wrap(bits(80, 3) as u8),
+                Wrap(bits(83, 3) as u8),
+            ],
+            size: [bits(86, 13), bits(99, 13), bits(112, 13)],
+            border: [border(125), border(141), border(157), border(173)],
+            layout: if linear {
+                Layout::Linear { stride: bits(16, 15) }
+            } else {
+                Layout::Tiled
+            },
+            levels: std::array::from_fn(|level| bits(222 + 26 * level as u32, 26) << 6),
+            unknown: UNKNOWN
+                .iter()
+                .enumerate()
+                .map(|(at, mask)| (at, word(at) & mask))
+                .filter(|(_, bits)| *bits != 0)
+                .collect(),
+        }
+    }
+
+    /// Levels that can be sampled.
+    pub fn level_count(&self) -> usize {
+        let largest = self.size.iter().copied().max().unwrap_or(1).max(1);
+        let all = 32 - largest.leading_zeros();
+        let wanted = self.lod[1].ceil() as u32 + 1;
+        all.min(wanted).min(MAX_LEVELS as u32) as usize
+    }
+}
+
+/// How the level is chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lod {
+    /// Added to what the neighbours' coordinates say.
+    Bias(f32),
+    /// The level itself.
+    Level(f32),
+}
+
+/// A level's texels.
+#[derive(Debug)]
+struct Level<'a> {
+    /// From the level's address on, as far as there is memory and the level goes.
+    data: &'a [u8],
+    /// Width, height, depth in texels.
+    size: [u32; 3],
+    /// Bytes of a face or slice.
+    layer: u32,
+    /// The level as eight-bit red, green, blue, alpha, row by row, made when first needed.
+    colors: OnceLock<Option<Vec<u32>>>,
+}
+
+/// A texture that can be sampled.
+#[derive(Debug)]
+pub struct Texture<'a> {
+    /// What the descriptor says.
+    pub descriptor: Descriptor,
+    format: Option<&'static Format>,
+    levels: Vec<Level<'a>>,
+}
+
+impl<'a> Texture<'a> {
+    /// The texture of a descriptor; a missing one (format 0 and all others that are unknown) samples as black.
+    ///
+    /// # Errors
+    /// When a level that can be sampled is in no buffer object.
+    pub fn new(memory: &'a Memory, descriptor: Descriptor) -> Result<Self> {
+        let format = texel::by_code(descriptor.format);
+        let mut levels = Vec::new();
+        if let Some(format) = format {
+            for number in 0..descriptor.level_count() {
+                levels.push(level(memory, &descriptor, format, number)?);
+            }
+        }
+        Ok(Self {
+            descriptor,
+            format,
+            levels,
+        })
+    }
+
+    /// Samples for the four fragments of a quad: coordinates and level choice of each.
+    pub fn sample(&self, coordinates: &[[f32; 4]; 4], lods: &[Lod; 4], cube: bool) -> [[f32; 4]; 4] {
+        if self.levels.is_empty() {
+            return [[0.0, 0.0, 0.0, 1.0]; 4];
+        }
+        let places: [Place; 4] = std::array::from_fn(|lane| self.place(coordinates[lane], cube));
+        let implicit = self.implicit_level(&places);
+        std::array::from_fn(|lane| {
+            let level = match lods[lane] {
+                Lod::Level(level) => level,
+                Lod::Bias(bias) => implicit + bias,
+            };
+            self.sample_at(&places[lane], level + self.descriptor.lod_bias)
+        })
+    }
+
+    /// Coordinates in texels of level 0, and the face.
+    fn place(&self, coordinates: [f32; 4], cube: bool) -> Place {
+        let [width, height, depth] = self.descriptor.size.map(|size| size as f32);
+        let (face, s, t, r) = if cube || self.descriptor.cube {
+            cube_face(coordinates)
+        } else {
+            (0, coordinates[0], coordinates[1], coordinates[2])
+        };
+        let scale = if self.descriptor.unnormalised {
+            [1.0; 3]
+        } else {
+            [width, height, depth]
+        };
+        Place {
+            face,
+            texel: [s * scale[0], t * scale[1], r * scale[2]],
+        }
+    }
+
+    /// The level at which a step to the neighbouring pixel is a texel.
+    fn implicit_level(&self, places: &[Place; 4]) -> f32 {
+        let three = self.descriptor.dimension == 2 && !self.descriptor.cube && self.descriptor.size[2] > 1;
+        let squared = |a: &Place, b: &Place| {
+            let d = |axis: usize| a.texel[axis] - b.texel[axis];
+            d(0) * d(0) + d(1) * d(1) + if three { d(2) * d(2) } else { 0.0 }
+        };
+        let steps = (squared(&places[1], &places[0]), squared(&places[2], &places[0]));
+        let longest = if steps.0 > steps.1 { steps.0 } else { steps.1 };
+        0.5 * math::log2::<One>(longest)
+    }
+
+    fn sample_at(&self, place: &Place, level: f32) -> [f32; 4] {
+        let descriptor = &self.descriptor;
+        let [low, high] = descriptor.lod;
+        let larger = level.is_nan() || level <= 0.0;
+        let nearest = descriptor.nearest[usize::from(larger)];
+        // Levels count in sixteenths.
+        let clamped = if level > low { level } else { low };
+        let clamped = if clamped < high { clamped } else { high };
+        let clamped = (clamped * 16.0).floor() / 16.0;
+        let base = clamped.floor();
+        let first = (base.max(0.0) as usize).min(self.levels.len() - 1);
+        let color = self.filtered(place, first, nearest);
+        let weight = clamped - base;
+        let second = (first + 1).min(self.levels.len() - 1);
+        if !descriptor.mip_linear || weight <= 0.0 || second == first {
+            return color;
+        }
+        mix(color, self.filtered(place, second, nearest), weight)
+    }
+
+    fn filtered(&self, place: &Place, number: usize, nearest: bool) -> [f32; 4] {
+        let level = &self.levels[number];
+        let descriptor = &self.descriptor;
+        let at: [f32; 3] = std::array::from_fn(|axis| {
+            let size = level.size[axis] as f32;
+            // Level sizes are rounded, so coordinates are scaled by what they are.
+            let scaled = place.texel[axis] * (size / (descriptor.size[axis].max(1) as f32));
+            let scaled = if scaled.is_finite() {
+                scaled.clamp(-1e9, 1e9)
+            } else {
+                0.0
+            };
+            descriptor.wrap[axis].coordinate(scaled, size)
+        });
+        let layer = if descriptor.cube {
+            place.face
+        } else if descriptor.size[2] > 1 {
+            descriptor.wrap[2]
+                .texel(at[2].floor() as i64, level.size[2])
+                .unwrap_or(0)
+        } else {
+            0
+        };
+        if nearest {
+            return self.texel(level, at[0].floor() as i64, at[1].floor() as i64, layer);
+        }
+        let (x, y) = (at[0] - 0.5, at[1] - 0.5);
+        let (left, top) = (x.floor(), y.floor());
+        let texel = |dx: i64, dy: i64| self.texel(level, left as i64 + dx, top as i64 + dy, layer);
+        let upper = mix(texel(0, 0), texel(1, 0), x - left);
+        let lower = mix(texel(0, 1), texel(1, 1), x - left);
+        mix(upper, lower, y - top)
+    }
+
+    fn texel(&self, level: &Level<'_>, x: i64, y: i64, layer: u32) -> [f32; 4] {
+        let [s, t, _] = self.descriptor.wrap;
+        match (s.texel(x, level.size[0]), t.texel(y, level.size[1])) {
+            (Some(x), Some(y)) => self.fetch(level, x, y, layer),
+            _ => self.descriptor.border,
+        }
+    }
+
+    /// A texel of a level; what lies outside memory is black.
+    fn fetch(&self, level: &Level<'_>, x: u32, y: u32, layer: u32) -> [f32; 4] {
+        const BLACK: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
+        if layer == 0
+            && let Some(colors) = level.colors.get_or_init(|| self.colors(level))
+        {
+            let at = y as usize * level.size[0] as usize + x as usize;
+            return colors
+                .get(at)
+                .map_or(BLACK, |color| color.to_le_bytes().map(|byte| f32::from(byte) / 255.0));
+        }
+        self.decode(level, x, y, layer).unwrap_or(BLACK)
+    }
+
+    /// The first layer of a level of up to eight bits a channel, in rows.
+    fn colors(&self, level: &Level<'_>) -> Option<Vec<u32>> {
+        let eight_bits = matches!(self.format?.code, 0x09..=0x0b | 0x11 | 0x15..=0x17 | texel::ETC1);
+        // A size nobody checked is at most what the level's memory has room for.
+        let [width, height, _] = level.size;
+        if !eight_bits || u64::from(width) * u64::from(height) > level.data.len() as u64 * 2 {
+            return None;
+        }
+        let mut colors = Vec::with_capacity((width * height) as usize);
+        for y in 0..height {
+            for x in 0..width {
+                let color = self.decode(level, x, y, 0).unwrap_or([0.0, 0.0, 0.0, 1.0]);
+                colors.push(u32::from_le_bytes(color.map(|channel| (channel * 255.0).round() as u8)));
+            }
+        }
+        Some(colors)
+    }
+
+    fn decode(&self, level: &Level<'_>, x: u32, y: u32, layer: u32) -> Option<[f32; 4]> {
+        let format = self.format?;
+        let base = u64::from(level.layer) * u64::from(layer);
+        let (column, row) = if format.code == texel::ETC1 {
+            (x / 4, y / 4)
+        } else {
+            (x, y)
+        };
+        let offset = base + offset(self.descriptor.layout, format, level.size[0], column, row);
+        let start = usize::try_from(offset).ok()?;
+        let bytes = level.data.get(start..start.checked_add(format.bytes as usize)?)?;
+        if format.code == texel::ETC1 {
+            return Some(texel::decode_etc1(bytes.try_into().ok()?, x % 4, y % 4));
+        }
+        texel::decode(format.code, self.descriptor.swap, bytes)
+    }
+}
+
+/// A place to sample.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    face: u32,
+    /// In texels of level 0.
+    texel: [f32; 3],
+}
+
+fn mix(a: [f32; 4], b: [f32; 4], weight: f32) -> [f32; 4] {
+    std::array::from_fn(|channel| a[channel] + (b[channel] - a[channel]) * weight)
+}
+
+/// Byte of a texel (a block of a compressed format) within its layer.
+fn offset(layout: Layout, format: &Format, width: u32, x: u32, y: u32) -> u64 {
+    match layout {
+        Layout::Linear { stride } => u64::from(y) * u64::from(stride) + u64::from(x * format.bytes),
+        // Compressed: a tile is 4x4 blocks, also 16x16 texels, numbered by the low bits of the order.
+        Layout::Tiled if format.code == texel::ETC1 => {
+            let tile = u64::from(y / 4) * u64::from(width.div_ceil(16)) + u64::from(x / 4);
+            (tile * 16 + u64::from(texel::u_order(x & 3, y & 3))) * u64::from(format.bytes)
+        }
+        Layout::Tiled => {
+            let tile = u64::from(y / 16) * u64::from(width.div_ceil(16)) + u64::from(x / 16);
+            (tile * 256 + u64::from(texel::u_order(x, y))) * u64::from(format.bytes)
+        }
+    }
+}
+
+fn level<'a>(memory: &'a Memory, descriptor: &Descriptor, format: &Format, number: usize) -> Result<Level<'a>> {
+    let size = descriptor.size.map(|size| (size >> number).max(1));
+    let [width, height, depth] = size;
+    let layer = match descriptor.layout {
+        Layout::Linear { stride } => stride * height,
+        Layout::Tiled => {
+            let tiles = width.div_ceil(16) * height.div_ceil(16);
+            tiles * format.bytes * if format.code == texel::ETC1 { 16 } else { 256 }
+        }
+    };
+    let layers = if descriptor.cube { 6 } else { depth };
+    let address = descriptor.levels[number];
+    let length = u32::try_from(u64::from(layer) * u64::from(layers)).unwrap_or(u32::MAX);
+    let data = memory.bytes_up_to(address, length);
+    if data.is_empty() && length > 0 {
+        let what = format!("level {number} of a {} texture is in no buffer object", format.name);
+        return Err(Fault::new(FaultKind::Unmapped, what).at(address));
+    }
+    Ok(Level {
+        data,
+        size,
+        layer,
+        colors: OnceLock::new(),
+    })
+}
+
+/// Face and coordinates on it of a direction, as OpenGL has them.
+fn cube_face([x, y, z, _]: [f32; 4]) -> (u32, f32, f32, f32) {
+    let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
+    let (face, s, t, major) = if ax >= ay && ax >= az {
+        if x >= 0.0 { (0, -z, -y, ax) } else { (1, z, -y, ax) }
+    } else if ay >= az {
+        if y >= 0.0 { (2, x, z, ay) } else { (3, x, -z, ay) }
+    } else if z >= 0.0 {
+        (4, x, -y, az)
+    } else {
+        (5, -x, -y, az)
+    };
+    let on = |v: f32| (v / major + 1.0) * 0.5;
+    (face, on(s), on(t), 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wraps() {
+        let all = |code: u8| -> Vec<Option<u32>> { (-5..9).map(|at| Wrap(code).texel(at, 4)).collect() };
+        let numbers = |text: &str| -> Vec<Option<u32>> { text.chars().map(|c| c.to_digit(10)).collect() };
+        assert_eq!(all(0), numbers("30123012301230"));
+        assert_eq!(all(1), numbers("00000012333333"));
+        assert_eq!(all(3), numbers("-----0123-----"));
+        assert_eq!(all(4), numbers("33210012332100"));
+        assert_eq!(all(5), numbers("33210012333333"));
+        assert_eq!(all(7), numbers("-32100123-----"));
+    }
+
+    #[test]
+    fn a_recorded_descriptor_reads_as_the_facts_say() {
+        let mut words = [0x96, 0x0600_0400, 0x1000_0600, 0x0001_0200, 0, 0, 0x6000, 0xc0fd_ef30];
+        let d = Descriptor::parse(&words);
+        assert_eq!((d.format, d.swap, d.size, d.dimension), (0x16, true, [64, 64, 1], 1));
+        assert_eq!(
+            (d.lod, d.mip_linear, d.layout, d.level_count()),
+            ([0.0, 6.0], true, Layout::Tiled, 7)
+        );
+        assert!(d.unknown.is_empty());
+        words[0] |= 1 << 31;
+        assert_eq!(Descriptor::parse(&words).unknown, [(0, 1 << 31)]);
+    }
+
+    #[test]
+    fn faces() {
+        assert_eq!(cube_face([1.0, 0.0, 0.0, 0.0]), (0, 0.5, 0.5, 0.0));
+        assert_eq!(cube_face([0.0, -2.0, 1.0, 0.0]).0, 3);
+        assert_eq!(cube_face([0.0, 0.0, -1.0, 0.0]).0, 5);
+    }
+}

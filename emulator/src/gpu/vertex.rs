@@ -1,0 +1,302 @@
+//! The GP's vertex command stream: loads a program, its uniforms and attributes, runs vertices and stores their outputs
+//! (facts/mali/command-streams.md, 1).
+
+use super::fault::{Fault, FaultKind, Result};
+use super::memory::Memory;
+use super::notes::Notes;
+use crate::exec::{Engine, VERTEX_MEMORY, VertexBatch};
+use crate::isa::gp::Instruction;
+use crate::num::half;
+use std::collections::HashMap;
+
+/// Vertices that go through the engine together.
+const BATCH: u32 = 256;
+
+/// Commands of a stream at most.
+pub const MAX_COMMANDS: u32 = 1 << 20;
+
+/// A stream's commands as pairs of words, following jumps.
+pub struct Commands<'a> {
+    memory: &'a Memory,
+    at: u32,
+    end: u32,
+    left: u32,
+}
+
+impl<'a> Commands<'a> {
+    /// The commands from `start` to `end`.
+    pub fn new(memory: &'a Memory, start: u32, end: u32) -> Self {
+        Self {
+            memory,
+            at: start,
+            end,
+            left: MAX_COMMANDS,
+        }
+    }
+
+    /// The next command: its address, value and operation.
+    ///
+    /// # Errors
+    /// When it is in no buffer object, or there are too many.
+    pub fn next(&mut self) -> Result<Option<(u32, u32, u32)>> {
+        while self.at != self.end {
+            if self.left == 0 {
+                return Err(Fault::new(FaultKind::Budget, "a command stream does not end").at(self.at));
+            }
+            self.left -= 1;
+            let (value, op) = (self.memory.word(self.at)?, self.memory.word(self.at.wrapping_add(4))?);
+            if op >> 28 == 15 {
+                self.at = value;
+                continue;
+            }
+            let at = self.at;
+            self.at = self.at.wrapping_add(8);
+            return Ok(Some((at, value, op)));
+        }
+        Ok(None)
+    }
+}
+
+/// The vertex stream's state.
+pub struct VertexShader {
+    program: Vec<Instruction>,
+    uniforms: Vec<[f32; 4]>,
+    instructions: u32,
+    attributes: Vec<(u32, u32)>,
+    outputs: Vec<(u32, u32)>,
+    attribute_count: usize,
+    output_count: usize,
+    /// For each position array the array of point sizes that was filled with it.
+    pub point_sizes: HashMap<u32, u32>,
+    /// Vertices that were run.
+    pub vertices: u64,
+}
+
+impl VertexShader {
+    /// A shader without a program.
+    pub fn new() -> Self {
+        Self {
+            program: Vec::new(),
+            uniforms: vec![[0.0; 4]; VERTEX_MEMORY],
+            instructions: 0,
+            attributes: Vec::new(),
+            outputs: Vec::new(),
+            attribute_count: 0,
+            output_count: 0,
+            point_sizes: HashMap::new(),
+            vertices: 0,
+        }
+    }
+
+    /// Runs a stream.
+    ///
+    /// # Errors
+    /// A fault with the command's address.
+    pub fn run(
+        &mut self,
+        memory: &mut Memory,
+        start: u32,
+        end: u32,
+        engine: &dyn Engine,
+        notes: &mut Notes,
+    ) -> Result<()> {
+        let mut at = (start, MAX_COMMANDS);
+        loop {
+            let mut commands = Commands {
+                memory,
+                at: at.0,
+                end,
+                left: at.1,
+            };
+            let Some((address, value, op)) = commands.next()? else {
+                return Ok(());
+            };
+            at = (commands.at, commands.left);
+            self.command(memory, value, op, engine, notes)
+                .map_err(|fault| fault.at(address))?;
+        }
+    }
+
+    fn command(
+        &mut self,
+        memory: &mut Memory,
+        value: u32,
+        op: u32,
+        engine: &dyn Engine,
+        notes: &mut Notes,
+    ) -> Result<()> {
+        let units = op >> 16 & 0xfff;
+        match (op >> 28, op & 0xffff) {
+            (0, _) => return self.draw(memory, (op & 0xffff) << 8 | value >> 24, engine, notes),
+            (1, 0x40) => self.instructions = (value >> 10 & 0x3ff) + 1,
+            (1, 0x41) => {}
+            (1, 0x42) => {
+                self.attribute_count = (value >> 24) as usize + 1;
+                self.output_count = (value >> 8 & 0xff) as usize + 1;
+            }
+            (2, 0) => self.attributes = pairs(memory, value, units, notes, "attribute"),
+            (2, 8) => self.outputs = pairs(memory, value, units, notes, "output"),
+            (3, _) => self.load_uniforms(memory, value, units)?,
+            (4, _) => {
+                let words = memory.words(value, units * 4)?;
+                let decode = |words: &[u32]| Instruction::decode([words[0], words[1], words[2], words[3]]);
+                self.program = words.chunks_exact(4).map(decode).collect();
+            }
+            (5 | 6, _) => {}
+            _ => notes.add(format!("vertex command {op:#010x} with {value:#x} is unknown")),
+        }
+        Ok(())
+    }
+
+    fn load_uniforms(&mut self, memory: &Memory, address: u32, vec4s: u32) -> Result<()> {
+        let count = (vec4s as usize).min(VERTEX_MEMORY);
+        let words = memory.words(address, count as u32 * 4)?;
+        for (uniform, words) in self.uniforms.iter_mut().zip(words.chunks_exact(4)) {
+            *uniform = std::array::from_fn(|at| f32::from_bits(words[at]));
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, memory: &mut Memory, count: u32, engine: &dyn Engine, notes: &mut Notes) -> Result<()> {
+        let length = (self.instructions as usize).min(self.program.len());
+        let attribute_count = self.attribute_count.clamp(1, 16);
+        let output_count = self.output_count.clamp(1, 16);
+        self.note_point_sizes();
+        let mut attributes = vec![[0.0; 4]; BATCH as usize * attribute_count];
+        let mut outputs = vec![[0.0; 4]; BATCH as usize * output_count];
+        for first in (0..count).step_by(BATCH as usize) {
+            let vertices = BATCH.min(count - first);
+            let attributes = &mut attributes[..vertices as usize * attribute_count];
+            for (number, values) in attributes.chunks_mut(attribute_count).enumerate() {
+                for (value, spec) in values.iter_mut().zip(&self.attributes) {
+                    *value = fetch(memory, *spec, first + number as u32, notes);
+                }
+            }
+            let outputs = &mut outputs[..vertices as usize * output_count];
+            outputs.fill([0.0; 4]);
+            engine.vertices(&mut VertexBatch {
+                program: &self.program[..length],
+                uniforms: &self.uniforms,
+                attribute_count,
+                attributes,
+                output_count,
+                outputs,
+            })?;
+            for (number, values) in outputs.chunks(output_count).enumerate() {
+                for (value, spec) in values.iter().zip(&self.outputs) {
+                    store(memory, *spec, first + number as u32, value, notes)?;
+                }
+            }
+        }
+        self.vertices += u64::from(count);
+        Ok(())
+    }
+
+    fn note_point_sizes(&mut self) {
+        let find = |word: u32| self.outputs.iter().find(|spec| spec.1 == word).map(|spec| spec.0);
+        if let (Some(positions), Some(sizes)) = (find(POSITION), find(POINT_SIZE)) {
+            self.point_sizes.insert(positions, sizes);
+        }
+    }
+}
+
+/// Output descriptor of the position: four floats.
+pub const POSITION: u32 = 0x8020;
+/// Output descriptor of the point size: one float.
+pub const POINT_SIZE: u32 = 0x2021;
+
+/// `words` words as pairs; what is in no buffer object is nothing, for drivers announce attributes they do not have.
+fn pairs(memory: &Memory, address: u32, words: u32, notes: &mut Notes, what: &str) -> Vec<(u32, u32)> {
+    match memory.words(address, (words & !1).min(64)) {
+        Ok(words) => words.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
+        Err(_) => {
+            notes.add(format!("{what} descriptors at {address:#x} are in no buffer object"));
+            Vec::new()
+        }
+    }
+}
+
+/// Bytes of a component, for the types of attributes and outputs.
+fn component_bytes(kind: u32) -> Option<u32> {
+    Some(match kind {
+        0 | 1 | 2 | 0xd | 0xe | 0x101 => 4,
+        3 | 4 | 5 | 0xa | 0xb => 2,
+        6..=9 => 1,
+        _ => return None,
+    })
+}
+
+/// One attribute of one vertex; missing components are 0, 0, 0, 1 ([I]).
+fn fetch(memory: &Memory, (address, word): (u32, u32), vertex: u32, notes: &mut Notes) -> [f32; 4] {
+    let mut value = [0.0, 0.0, 0.0, 1.0];
+    let (stride, kind, components) = (word >> 11, word >> 2 & 0x1ff, (word & 3) + 1);
+    let Some(bytes) = component_bytes(kind) else {
+        notes.add(format!("attribute type {kind:#x} is unknown"));
+        return value;
+    };
+    let start = address.wrapping_add(stride.wrapping_mul(vertex));
+    let Ok(data) = memory.bytes(start, components * bytes) else {
+        notes.add(format!(
+            "an attribute at {address:#x} is read outside all buffer objects"
+        ));
+        return value;
+    };
+    for (value, data) in value.iter_mut().zip(data.chunks_exact(bytes as usize)) {
+        *value = component(kind, data);
+    }
+    value
+}
+
+/// A component as a float. Signed normalised numbers are c / (2^(n-1) - 1), not below -1 ([?] in the facts).
+fn component(kind: u32, data: &[u8]) -> f32 {
+    let mut bytes = [0; 4];
+    bytes[..data.len()].copy_from_slice(data);
+    let unsigned = u32::from_le_bytes(bytes);
+    let unused = 32 - 8 * data.len() as u32;
+    let signed = (unsigned << unused) as i32 >> unused;
+    let top = f64::from(u32::MAX >> unused);
+    match kind {
+        0 => f32::from_bits(unsigned),
+        1 | 4 | 6 => signed as f32,
+        2 | 5 | 7 => unsigned as f32,
+        3 => half::to_f32(unsigned as u16),
+        8 | 0xa | 0xd => (f64::from(signed) / ((top - 1.0) / 2.0)).max(-1.0) as f32,
+        9 | 0xb | 0xe => (f64::from(unsigned) / top) as f32,
+        _ => (f64::from(signed) / 65536.0) as f32,
+    }
+}
+
+/// Stores one output of one vertex.
+fn store(
+    memory: &mut Memory,
+    (address, word): (u32, u32),
+    vertex: u32,
+    value: &[f32; 4],
+    notes: &mut Notes,
+) -> Result<()> {
+    let (stride, kind, components) = match word {
+        POSITION => (16, 0, 4),
+        POINT_SIZE => (4, 0, 1),
+        word => (word >> 11, word >> 2 & 0x1ff, (word & 3) as usize + 1),
+    };
+    let start = address.wrapping_add(stride.wrapping_mul(vertex));
+    let mut bytes = [0u8; 16];
+    match kind {
+        0 => {
+            for (slot, value) in bytes.chunks_exact_mut(4).zip(value) {
+                slot.copy_from_slice(&value.to_le_bytes());
+            }
+            memory.write(start, &bytes[..4 * components])
+        }
+        3 => {
+            for (slot, value) in bytes.chunks_exact_mut(2).zip(value) {
+                slot.copy_from_slice(&half::from_f32(*value).to_le_bytes());
+            }
+            memory.write(start, &bytes[..2 * components])
+        }
+        kind => {
+            notes.add(format!("output type {kind:#x} is unknown"));
+            Ok(())
+        }
+    }
+}

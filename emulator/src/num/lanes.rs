@@ -1,0 +1,174 @@
+//! A row of numbers that are worked on together: what engines need of SIMD, and nothing more.
+//!
+//! One lane ([`One`]) is the plain machine; the wide forms give the same bits for every lane. Multiplications and
+//! additions are never fused, for fusing would make forms differ.
+
+use super::half;
+
+/// Some number of lanes. Functions are static: the type is a token for what the processor can do.
+pub trait Lanes: Copy {
+    /// Lanes in a row.
+    const COUNT: usize;
+    /// A number for every lane.
+    type V: Copy;
+    /// Yes or no for every lane.
+    type M: Copy;
+
+    /// The same number everywhere.
+    fn splat(value: f32) -> Self::V;
+    /// The first [`Lanes::COUNT`] numbers of a row, which has as many.
+    fn load(row: &[f32]) -> Self::V;
+    /// Writes the first [`Lanes::COUNT`] numbers of a row, which has as many.
+    fn store(row: &mut [f32], value: Self::V);
+    /// a + b
+    fn add(a: Self::V, b: Self::V) -> Self::V;
+    /// a - b
+    fn sub(a: Self::V, b: Self::V) -> Self::V;
+    /// a * b
+    fn mul(a: Self::V, b: Self::V) -> Self::V;
+    /// a / b
+    fn div(a: Self::V, b: Self::V) -> Self::V;
+    /// The correctly rounded square root.
+    fn sqrt(a: Self::V) -> Self::V;
+    /// The next whole number below.
+    fn floor(a: Self::V) -> Self::V;
+    /// Towards zero to a whole number.
+    fn trunc(a: Self::V) -> Self::V;
+    /// Without the sign bit.
+    fn abs(a: Self::V) -> Self::V;
+    /// With the sign bit flipped.
+    fn neg(a: Self::V) -> Self::V;
+    /// a < b ? a : b
+    fn min(a: Self::V, b: Self::V) -> Self::V;
+    /// a > b ? a : b
+    fn max(a: Self::V, b: Self::V) -> Self::V;
+    /// a > b, false with NaN.
+    fn gt(a: Self::V, b: Self::V) -> Self::M;
+    /// a >= b, false with NaN.
+    fn ge(a: Self::V, b: Self::V) -> Self::M;
+    /// a == b, false with NaN.
+    fn eq(a: Self::V, b: Self::V) -> Self::M;
+    /// a != b, true with NaN.
+    fn ne(a: Self::V, b: Self::V) -> Self::M;
+    /// `a` where the mask says yes, `b` elsewhere.
+    fn select(mask: Self::M, a: Self::V, b: Self::V) -> Self::V;
+    /// The mask with these bits, lane 0 in the lowest.
+    fn mask(bits: u32) -> Self::M;
+    /// The bits of a mask.
+    fn bits(mask: Self::M) -> u32;
+    /// The nearest fp16 numbers, ties to even.
+    fn round_half(a: Self::V) -> Self::V;
+    /// 2 to the power of whole numbers from -126 to 127.
+    fn power(exponent: Self::V) -> Self::V;
+    /// Positive normal numbers as whole exponent and mantissa from 1 to 2.
+    fn split(a: Self::V) -> (Self::V, Self::V);
+}
+
+/// A single lane.
+#[derive(Clone, Copy, Debug)]
+pub struct One;
+
+impl Lanes for One {
+    const COUNT: usize = 1;
+    type V = f32;
+    type M = bool;
+
+    #[inline(always)]
+    fn splat(value: f32) -> f32 {
+        value
+    }
+    #[inline(always)]
+    fn load(row: &[f32]) -> f32 {
+        row[0]
+    }
+    #[inline(always)]
+    fn store(row: &mut [f32], value: f32) {
+        row[0] = value;
+    }
+    #[inline(always)]
+    fn add(a: f32, b: f32) -> f32 {
+        a + b
+    }
+    #[inline(always)]
+    fn sub(a: f32, b: f32) -> f32 {
+        a - b
+    }
+    #[inline(always)]
+    fn mul(a: f32, b: f32) -> f32 {
+        a * b
+    }
+    #[inline(always)]
+    fn div(a: f32, b: f32) -> f32 {
+        a / b
+    }
+    #[inline(always)]
+    fn sqrt(a: f32) -> f32 {
+        a.sqrt()
+    }
+    #[inline(always)]
+    fn floor(a: f32) -> f32 {
+        a.floor()
+    }
+    #[inline(always)]
+    fn trunc(a: f32) -> f32 {
+        a.trunc()
+    }
+    #[inline(always)]
+    fn abs(a: f32) -> f32 {
+        a.abs()
+    }
+    #[inline(always)]
+    fn neg(a: f32) -> f32 {
+        -a
+    }
+    #[inline(always)]
+    fn min(a: f32, b: f32) -> f32 {
+        if a < b { a } else { b }
+    }
+    #[inline(always)]
+    fn max(a: f32, b: f32) -> f32 {
+        if a > b { a } else { b }
+    }
+    #[inline(always)]
+    fn gt(a: f32, b: f32) -> bool {
+        a > b
+    }
+    #[inline(always)]
+    fn ge(a: f32, b: f32) -> bool {
+        a >= b
+    }
+    #[inline(always)]
+    fn eq(a: f32, b: f32) -> bool {
+        a == b
+    }
+    #[inline(always)]
+    fn ne(a: f32, b: f32) -> bool {
+        a != b
+    }
+    #[inline(always)]
+    fn select(mask: bool, a: f32, b: f32) -> f32 {
+        if mask { a } else { b }
+    }
+    #[inline(always)]
+    fn mask(bits: u32) -> bool {
+        bits & 1 == 1
+    }
+    #[inline(always)]
+    fn bits(mask: bool) -> u32 {
+        u32::from(mask)
+    }
+    #[inline(always)]
+    fn round_half(a: f32) -> f32 {
+        half::round(a)
+    }
+    #[inline(always)]
+    fn power(exponent: f32) -> f32 {
+        f32::from_bits(((exponent as i32 + 127) as u32) << 23)
+    }
+    #[inline(always)]
+    fn split(a: f32) -> (f32, f32) {
+        let bits = a.to_bits();
+        let mantissa = f32::from_bits(bits & 0x007f_ffff | 0x3f80_0000);
+        ((bits >> 23) as f32 - 127.0, mantissa)
+    }
+}

@@ -1,0 +1,89 @@
+//! `skrymir replay`: recorded jobs of a Mali-400 driver on the emulator.
+
+use super::{Failure, Outcome};
+use crate::replay::{JobStats, Replay, replay};
+use anyhow::{Context, anyhow};
+use clap::Args;
+use emulator::exec::Engine;
+use emulator::exec::scalar::Scalar;
+use loader::trace::Trace;
+use std::path::PathBuf;
+
+/// Arguments of `replay`.
+#[derive(Args, Debug)]
+pub struct ReplayArgs {
+    /// The recording
+    pub file: PathBuf,
+    /// Where to write the last picture
+    #[arg(short, long)]
+    pub output: Option<PathBuf>,
+    /// What runs the programs
+    #[arg(long, value_enum, default_value_t)]
+    pub engine: EngineName,
+    /// Threads that paint tiles [default: as many as the machine has]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Print what every job did
+    #[arg(long)]
+    pub stats: bool,
+}
+
+/// Which engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum EngineName {
+    /// One at a time, the specification
+    #[default]
+    Scalar,
+}
+
+impl EngineName {
+    /// The engine.
+    pub fn engine(self) -> Box<dyn Engine> {
+        match self {
+            Self::Scalar => Box::new(Scalar),
+        }
+    }
+}
+
+/// Threads when nobody says how many.
+pub fn default_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Runs the command.
+pub fn run(args: &ReplayArgs) -> Outcome {
+    let bytes = std::fs::read(&args.file).with_context(|| format!("cannot read {}", args.file.display()))?;
+    let trace = Trace::read(&bytes)?;
+    let threads = args.threads.unwrap_or_else(default_threads);
+    let done = replay(&trace, args.engine.engine(), threads).map_err(Failure::Bad)?;
+    if args.stats {
+        print_stats(&done);
+    }
+    for note in done.gpu.notes.iter() {
+        eprintln!("note: {note}");
+    }
+    let picture = done.picture().map_err(Failure::Bad)?;
+    match &args.output {
+        Some(output) => picture.save(output)?,
+        None if !args.stats => return Err(Failure::Trouble(anyhow!("say where the picture goes: -o PICTURE.png"))),
+        None => {}
+    }
+    Ok(())
+}
+
+fn print_stats(done: &Replay) {
+    for (number, job) in done.jobs.iter().enumerate() {
+        match job {
+            JobStats::Gp(stats, time) => {
+                println!(
+                    "job {number}: GP, {} vertices, {} triangles, {time:.1?}",
+                    stats.vertices, stats.primitives
+                );
+            }
+            JobStats::Pp(stats, time) => {
+                let (tiles, quads, fragments) = (stats.tiles, stats.quads, stats.fragments);
+                println!("job {number}: PP, {tiles} tiles, {quads} quads, {fragments} fragments, {time:.1?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Recorded jobs run again on the emulator: file in, picture out.
+
+use crate::picture::Picture;
+use anyhow::Context;
+use emulator::exec::Engine;
+use emulator::gpu::frame::Frame;
+use emulator::gpu::pixel::PixelStats;
+use emulator::gpu::{GeometryStats, Gpu, write_back};
+use loader::trace::{Pipe, Record, Trace};
+use std::time::Duration;
+
+/// What one job did.
+#[derive(Clone, Copy, Debug)]
+pub enum JobStats {
+    /// A geometry job and how long it took.
+    Gp(GeometryStats, Duration),
+    /// A pixel job and how long it took.
+    Pp(PixelStats, Duration),
+}
+
+/// A recording that has run.
+pub struct Replay {
+    /// The GPU behind the last job.
+    pub gpu: Gpu,
+    /// The frame of the last pixel job.
+    pub frame: Option<Frame>,
+    /// Every job in order.
+    pub jobs: Vec<JobStats>,
+}
+
+/// Runs a recording.
+///
+/// # Errors
+/// The fault of a job, with its number.
+pub fn replay(trace: &Trace<'_>, engine: Box<dyn Engine>, threads: usize) -> anyhow::Result<Replay> {
+    let mut replay = Replay {
+        gpu: Gpu::new(engine).with_threads(threads),
+        frame: None,
+        jobs: Vec::new(),
+    };
+    for (offset, record) in &trace.records {
+        let number = replay.jobs.len();
+        step(&mut replay, record).with_context(|| format!("trace: job {number} (at offset {offset:#x})"))?;
+    }
+    Ok(replay)
+}
+
+fn step(replay: &mut Replay, record: &Record<'_>) -> anyhow::Result<()> {
+    let start = std::time::Instant::now();
+    match record {
+        Record::Buffer { address, size, .. } => replay.gpu.memory.map(*address, *size)?,
+        Record::Free { address } => replay.gpu.memory.unmap(*address)?,
+        Record::Page { address, bytes } => replay.gpu.memory.write(*address, bytes)?,
+        Record::Submit {
+            pipe: Pipe::Gp, frame, ..
+        } => {
+            let stats = replay.gpu.run_gp(frame)?;
+            replay.jobs.push(JobStats::Gp(stats, start.elapsed()));
+        }
+        Record::Submit {
+            pipe: Pipe::Pp, frame, ..
+        } => {
+            let stats = replay.gpu.run_pp(frame)?;
+            replay.frame = Some(Frame::parse(frame)?);
+            replay.jobs.push(JobStats::Pp(stats, start.elapsed()));
+        }
+    }
+    Ok(())
+}
+
+impl Replay {
+    /// The picture the last pixel job wrote.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn picture(&self) -> anyhow::Result<Picture> {
+        let frame = self.frame.as_ref().context("no pixel job was recorded")?;
+        let unit = frame
+            .write_backs
+            .iter()
+            .find(|unit| unit.source == 2)
+            .context("the last job wrote no colour")?;
+        let (width, height, rgba) = write_back::read(&self.gpu.memory, frame, unit)?;
+        Ok(Picture { width, height, rgba })
+    }
+}
