@@ -256,7 +256,10 @@ impl<'a> Texture<'a> {
         let clamped = if level > low { level } else { low };
         let clamped = if clamped < high { clamped } else { high };
         let clamped = (clamped * 16.0).floor() / 16.0;
-        let base = clamped.floor();
+        // One level only: where the texture is made smaller by nearest texels, drivers add the half that rounds; by
+        // blended texels they do not, and are right as well, so the hardware must round there itself ([I]).
+        let blends = descriptor.mip_linear || descriptor.nearest[0];
+        let base = (clamped + if blends { 0.0 } else { 0.5 }).floor();
         let first = (base.max(0.0) as usize).min(self.levels.len() - 1);
         let color = self.filtered(place, first, nearest);
         let weight = clamped - base;
@@ -413,13 +416,14 @@ fn level<'a>(memory: &'a Memory, descriptor: &Descriptor, format: &Format, numbe
     })
 }
 
-/// Face and coordinates on it of a direction, as OpenGL has them.
+/// Face and coordinates on it of a direction, as OpenGL has them. Where two axes are as long, y comes before x before
+/// z (\[?\]: what hardware does is not known; the recorded pictures agree with y before x).
 fn cube_face([x, y, z, _]: [f32; 4]) -> (u32, f32, f32, f32) {
     let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
-    let (face, s, t, major) = if ax >= ay && ax >= az {
-        if x >= 0.0 { (0, -z, -y, ax) } else { (1, z, -y, ax) }
-    } else if ay >= az {
+    let (face, s, t, major) = if ay >= ax && ay >= az {
         if y >= 0.0 { (2, x, z, ay) } else { (3, x, -z, ay) }
+    } else if ax >= az {
+        if x >= 0.0 { (0, -z, -y, ax) } else { (1, z, -y, ax) }
     } else if z >= 0.0 {
         (4, x, -y, az)
     } else {
