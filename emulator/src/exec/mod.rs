@@ -139,6 +139,9 @@ pub struct Orientation {
     pub flip_derivative: bool,
 }
 
+/// Colour and depth of the tile at a pixel.
+pub type TileReader<'a> = dyn Fn(u32, u32) -> ([f32; 4], f32) + 'a;
+
 /// Everything the fragments of a draw share.
 pub struct FragmentContext<'a> {
     /// The program.
@@ -154,7 +157,7 @@ pub struct FragmentContext<'a> {
     /// Directions.
     pub orientation: Orientation,
     /// Reads the tile's colour and depth at a pixel, for programs that ask.
-    pub tile: Option<&'a (dyn Fn(u32, u32) -> ([f32; 4], f32) + 'a)>,
+    pub tile: Option<&'a TileReader<'a>>,
 }
 
 /// Four fragments: (x, y), (x+1, y), (x, y+1), (x+1, y+1).

@@ -86,7 +86,7 @@ impl Gpu {
                 format!("a GP frame of {} words", frame.len()),
             ));
         };
-        let mut shader = vertex::VertexShader::new();
+        let mut shader = vertex::VertexShader::default();
         shader.run(&mut self.memory, vs_start, vs_end, &*self.engine, &mut self.notes)?;
         let plbu = plbu::Plbu::new(&self.memory, &shader.point_sizes);
         let lists = plbu.run(plbu_start, plbu_end, &mut self.notes)?;

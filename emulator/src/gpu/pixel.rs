@@ -101,13 +101,16 @@ struct Ready {
     offset: f32,
 }
 
+/// The primitives of a geometry job, those that cover something.
+type Prepared = Arc<Vec<Option<Ready>>>;
+
 /// A job's primitives and shaders by their polygon lists.
 #[derive(Default)]
 struct Scene<'a> {
     shaders: Vec<Shader<'a>>,
     by_state: HashMap<u32, usize>,
     /// For every list address the ready primitives of its geometry, and which of them are in the list.
-    lists: HashMap<u32, (Arc<Vec<Option<Ready>>>, &'a [u32])>,
+    lists: HashMap<u32, (Prepared, &'a [u32])>,
     multisample: bool,
 }
 
@@ -187,7 +190,7 @@ fn collect(results: Vec<Done>) -> Result<(Vec<Runs>, PixelStats)> {
 
 fn scene<'a>(memory: &'a Memory, tiles: &Tiles, lists: &'a HashMap<u32, List>, notes: &mut Notes) -> Result<Scene<'a>> {
     let mut scene = Scene::default();
-    let mut geometries: Vec<(*const Geometry, Arc<Vec<Option<Ready>>>)> = Vec::new();
+    let mut geometries: Vec<(*const Geometry, Prepared)> = Vec::new();
     for address in tiles.values().flatten() {
         if scene.lists.contains_key(address) {
             continue;

@@ -95,7 +95,7 @@ impl<'a> Plbu<'a> {
     /// A fault with the command's address.
     pub fn run(mut self, start: u32, end: u32, notes: &mut Notes) -> Result<Vec<(u32, List)>> {
         let mut commands = Commands::new(self.memory, start, end);
-        while let Some((address, value, op)) = commands.next()? {
+        while let Some((address, value, op)) = commands.step()? {
             // Everything behind the end is another stream's.
             if op >> 28 == 5 {
                 break;
@@ -215,9 +215,7 @@ impl<'a> Plbu<'a> {
         let [top, bottom, left, right] = self.viewport;
         let mut bounds = self.scissor;
         let last = [self.tiles[0] * 16 - 1, self.tiles[1] * 16 - 1];
-        for axis in 0..2 {
-            bounds.max[axis] = bounds.max[axis].min(last[axis]);
-        }
+        bounds.max = [bounds.max[0].min(last[0]), bounds.max[1].min(last[1])];
         if mode != 0 {
             // Pixels whose centre is inside; a viewport that is no number bounds nothing.
             let low = |edge: f32| (edge - 0.5).ceil().max(0.0) as u32;

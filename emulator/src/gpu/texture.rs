@@ -37,13 +37,13 @@ impl Wrap {
             0 => Some(at.rem_euclid(size) as u32),
             1 => Some(inside(at)),
             // Clamping to the half border and to the border: the texels outside are border.
-            2 | 3 => (0..size).contains(&at).then(|| at as u32),
+            2 | 3 => (0..size).contains(&at).then_some(at as u32),
             4 => {
                 let at = at.rem_euclid(2 * size);
                 Some((if at >= size { 2 * size - 1 - at } else { at }) as u32)
             }
             5 => Some(inside(mirrored_once)),
-            _ => (mirrored_once < size).then(|| mirrored_once as u32),
+            _ => (mirrored_once < size).then_some(mirrored_once as u32),
         }
     }
 

@@ -38,7 +38,7 @@ impl<'a> Commands<'a> {
     ///
     /// # Errors
     /// When it is in no buffer object, or there are too many.
-    pub fn next(&mut self) -> Result<Option<(u32, u32, u32)>> {
+    pub fn step(&mut self) -> Result<Option<(u32, u32, u32)>> {
         while self.at != self.end {
             if self.left == 0 {
                 return Err(Fault::new(FaultKind::Budget, "a command stream does not end").at(self.at));
@@ -72,9 +72,9 @@ pub struct VertexShader {
     pub vertices: u64,
 }
 
-impl VertexShader {
+impl Default for VertexShader {
     /// A shader without a program.
-    pub fn new() -> Self {
+    fn default() -> Self {
         Self {
             program: Vec::new(),
             uniforms: vec![[0.0; 4]; VERTEX_MEMORY],
@@ -87,7 +87,9 @@ impl VertexShader {
             vertices: 0,
         }
     }
+}
 
+impl VertexShader {
     /// Runs a stream.
     ///
     /// # Errors
@@ -108,7 +110,7 @@ impl VertexShader {
                 end,
                 left: at.1,
             };
-            let Some((address, value, op)) = commands.next()? else {
+            let Some((address, value, op)) = commands.step()? else {
                 return Ok(());
             };
             at = (commands.at, commands.left);
