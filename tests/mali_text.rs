@@ -154,3 +154,54 @@ fn vertex_code_reads_as_the_drivers() {
         );
     }
 }
+
+/// The programs of the listings lie in the recorded memory, and come back from there as well.
+#[test]
+fn recorded_memory_holds_the_same_code() {
+    let Some(folder) = common::corpus("mali") else { return };
+    let mut programs = 0;
+    for path in common::files(&folder, "trace") {
+        let listing = listing(&std::fs::read_to_string(path.with_extension("code.txt")).unwrap());
+        let bytes = std::fs::read(&path).unwrap();
+        let trace = loader::trace::Trace::read(&bytes).unwrap();
+        let pages: Vec<&[u8]> = trace
+            .records
+            .iter()
+            .filter_map(|(_, record)| match record {
+                loader::trace::Record::Page { bytes, .. } => Some(*bytes),
+                _ => None,
+            })
+            .collect();
+        let find = |words: &[u32]| -> Vec<u32> {
+            let needle: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let place = pages.iter().find_map(|page| {
+                page.windows(needle.len())
+                    .position(|w| w == needle)
+                    .map(|at| &page[at..])
+            });
+            let place = place.unwrap_or_else(|| panic!("{}: code is not in memory", path.display()));
+            place
+                .chunks_exact(4)
+                .take(words.len())
+                .map(|w| u32::from_le_bytes(w.try_into().unwrap()))
+                .collect()
+        };
+        for (words, _) in listing.gp.iter().filter(|(words, _)| !words.is_empty()) {
+            let found = find(words.as_flattened());
+            let again = found
+                .chunks_exact(4)
+                .flat_map(|w| gp::Instruction::decode(w.try_into().unwrap()).encode());
+            assert!(again.eq(found.iter().copied()), "{}", path.display());
+            programs += 1;
+        }
+        for (words, _) in listing.pp.iter().filter(|(words, _)| !words.is_empty()) {
+            let (code, broken) = pp::flow::instructions(&find(words));
+            let mut again = Vec::new();
+            code.iter().for_each(|(_, instruction)| instruction.encode(&mut again));
+            assert_eq!((again, broken), (words.clone(), None), "{}", path.display());
+            programs += 1;
+        }
+    }
+    assert!(programs > 100);
+    println!("{programs} programs found in recorded memory come back bit for bit");
+}

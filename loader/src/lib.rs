@@ -12,6 +12,7 @@
 
 pub mod cursor;
 mod error;
+pub mod mbs;
 mod open_enum;
 pub mod reflect;
 mod report;

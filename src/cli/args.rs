@@ -45,6 +45,12 @@ pub struct DisArgs {
     /// How SPIR-V is printed
     #[command(flatten)]
     pub spirv: SpirvDisArgs,
+    /// The file is bare words of a Mali-400 vertex program
+    #[arg(long, conflicts_with = "pp")]
+    pub gp: bool,
+    /// The file is bare words of a Mali-400 fragment program
+    #[arg(long)]
+    pub pp: bool,
     /// Print the file's structure with byte offsets
     #[arg(long)]
     pub tree: bool,
@@ -61,6 +67,12 @@ pub struct AsArgs {
     /// Where to write
     #[arg(short, long)]
     pub output: PathBuf,
+    /// Write bare words of a Mali-400 vertex program
+    #[arg(long, conflicts_with = "pp")]
+    pub gp: bool,
+    /// Write bare words of a Mali-400 fragment program
+    #[arg(long)]
+    pub pp: bool,
     /// Keep the ids that are numbers (SPIR-V)
     #[arg(long)]
     pub preserve_numeric_ids: bool,

@@ -1,6 +1,15 @@
 //! Mali-200/400 binary shaders on the command line.
 
-use super::Format;
+use super::{Format, Info};
+use crate::cli::{AsArgs, CheckArgs, DisArgs, Failure, InfoArgs, Outcome, RewriteArgs};
+use anyhow::anyhow;
+use emulator::isa::stats::{Stats, stats};
+use emulator::isa::{gp, pp, shader};
+use loader::mbs::chunk::{Body, Chunk};
+use loader::mbs::{Mbs as File, Program, Stage, Symbol, validate};
+use loader::{Report, Severity};
+use serde_json::{Value, json};
+use std::fmt::Write;
 
 /// Mali-200/400 binary shaders.
 pub struct Mbs;
@@ -13,4 +22,269 @@ impl Format for Mbs {
     fn detect(&self, bytes: &[u8]) -> bool {
         bytes.starts_with(b"MBS1")
     }
+
+    fn info(&self, bytes: &[u8], _args: &InfoArgs) -> Outcome<Info> {
+        Ok(info(&File::read(bytes)?)?)
+    }
+
+    /// The rules of the container, then those of the code.
+    fn check(&self, bytes: &[u8], _args: &CheckArgs) -> Report {
+        let mbs = match File::read(bytes) {
+            Ok(mbs) => mbs,
+            Err(error) => {
+                return Report {
+                    diagnostics: vec![(&error).into()],
+                };
+            }
+        };
+        let mut report = validate(&mbs);
+        for program in mbs.programs().unwrap_or_default() {
+            let name = stage_name(program.stage);
+            for finding in stats(&program).findings {
+                let place = format!("{name} program, instruction {}", finding.address);
+                report.push(Severity::Error, finding.rule, place, finding.message, None);
+            }
+        }
+        report
+    }
+
+    fn rewrite(&self, bytes: &[u8], _args: &RewriteArgs) -> Outcome<Vec<u8>> {
+        Ok(File::read(bytes)?.write())
+    }
+
+    fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {
+        let mbs = File::read(bytes)?;
+        if args.tree {
+            let mut text = String::new();
+            tree(&mbs.root, 0, &mut text);
+            return Ok(text);
+        }
+        Ok(shader::disassemble(&mbs)?)
+    }
+
+    fn assembles(&self, text: &str, args: &AsArgs) -> bool {
+        args.gp || args.pp || shader::recognises(text)
+    }
+
+    fn assemble(&self, text: &str, args: &AsArgs) -> Outcome<Vec<u8>> {
+        let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let bytes = match (args.gp, args.pp) {
+            (true, _) => gp::assemble(text).map(|code| words(code.as_flattened())),
+            (_, true) => pp::assemble(text).map(|code| words(&code)),
+            _ => shader::assemble(text).map(|mbs| mbs.write()),
+        };
+        bytes.map_err(|error| {
+            let text = error.render(text, &args.file.display().to_string());
+            Failure::Bad(anyhow!("mbs: {error}\n{}", text.trim_end()))
+        })
+    }
+}
+
+/// Bare little-endian words as text: of a vertex program, or of a fragment program.
+///
+/// # Errors
+/// When the bytes are no whole words, or no whole instructions of the vertex processor.
+pub fn dis_words(bytes: &[u8], vertex: bool) -> Outcome<String> {
+    let unit = if vertex { 16 } else { 4 };
+    if bytes.is_empty() || !bytes.len().is_multiple_of(unit) {
+        return Err(Failure::Bad(anyhow!(
+            "mali: {} bytes are no multiple of {unit}",
+            bytes.len()
+        )));
+    }
+    let words: Vec<u32> = bytes
+        .chunks_exact(4)
+        .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
+        .collect();
+    Ok(if vertex {
+        gp::disassemble(&shader::instructions(&words), gp::Options { words: true })
+    } else {
+        pp::disassemble(&words, pp::Options { words: true })
+    })
+}
+
+fn stage_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Vertex => "vertex",
+        Stage::Fragment => "fragment",
+    }
+}
+
+/// The chunks with their offsets and sizes.
+fn tree(chunk: &Chunk, depth: usize, out: &mut String) {
+    let _ = write!(
+        out,
+        "{:#06x} {:indent$}{} {} bytes",
+        chunk.offset,
+        "",
+        chunk.name(),
+        chunk.size(),
+        indent = 2 * depth
+    );
+    match &chunk.body {
+        Body::Leaf(bytes) if bytes.len() <= 32 => {
+            let _ = writeln!(
+                out,
+                ": {}",
+                bytes
+                    .iter()
+                    .map(|byte| format!("{byte:02x}"))
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            );
+        }
+        _ => out.push('\n'),
+    }
+    chunk.children().iter().for_each(|child| tree(child, depth + 1, out));
+}
+
+fn info(mbs: &File) -> loader::Result<Info> {
+    let mut text = String::new();
+    let mut programs = Vec::new();
+    for program in mbs.programs()? {
+        let stats = stats(&program);
+        print_program(&program, &stats, &mut text);
+        programs.push(program_json(&program, &stats));
+    }
+    Ok(Info {
+        text,
+        json: json!({ "format": "mbs", "programs": programs }),
+    })
+}
+
+fn print_program(program: &Program, stats: &Stats, out: &mut String) {
+    let _ = writeln!(
+        out,
+        "{} program for {} (core version {})",
+        stage_name(program.stage),
+        program.version,
+        program.version.0
+    );
+    let _ = writeln!(out, "  {} instructions, {} words", stats.instructions, stats.words);
+    let _ = writeln!(out, "  {} registers, {} vec4s of memory", stats.registers, stats.memory);
+    let used: Vec<String> = stats
+        .units
+        .iter()
+        .filter(|unit| unit.1 > 0)
+        .map(|(name, count)| format!("{name} {count}"))
+        .collect();
+    let _ = writeln!(out, "  units: {}", used.join(", "));
+    let cycles = |cycles: Option<u32>| cycles.map_or("unbounded".to_owned(), |cycles| cycles.to_string());
+    let [shortest, longest] = [stats.paths.shortest, stats.paths.longest].map(cycles);
+    let _ = writeln!(
+        out,
+        "  cycles: shortest path {shortest}, longest path {longest}{}",
+        limits(program, stats)
+    );
+    if let Some([size, start]) = program.stack {
+        let _ = writeln!(
+            out,
+            "  stack {size}, start {start}; discard {}",
+            program.discard.unwrap_or(0)
+        );
+    }
+    if let Some(buffers) = program.buffers {
+        let names = [
+            "reads color",
+            "writes color",
+            "reads depth",
+            "writes depth",
+            "reads stencil",
+            "writes stencil",
+        ];
+        let set: Vec<&str> = names
+            .iter()
+            .zip(buffers)
+            .filter(|(_, byte)| *byte != 0)
+            .map(|(name, _)| *name)
+            .collect();
+        let _ = writeln!(out, "  {}", set.join(", "));
+    }
+    if let Some([_, count, prefetch]) = program.instructions {
+        let _ = writeln!(
+            out,
+            "  {count} instructions declared, attributes are read before instruction {prefetch}"
+        );
+    }
+    for (table, symbols) in program.tables().iter().filter(|(_, symbols)| !symbols.is_empty()) {
+        let space = if *table == "uniform" {
+            format!(" in {} floats", program.uniform_space)
+        } else {
+            String::new()
+        };
+        let _ = writeln!(out, "  {table}s{space}:");
+        for symbol in *symbols {
+            let _ = writeln!(out, "    {}", symbol_line(symbol));
+        }
+    }
+}
+
+/// What else bounds a program's speed: the units that do one thing a cycle.
+fn limits(program: &Program, stats: &Stats) -> String {
+    if program.stage == Stage::Vertex {
+        return String::new();
+    }
+    let count = |name: &str| stats.units.iter().find(|unit| unit.0 == name).map_or(0, |unit| unit.1);
+    format!(
+        "; {} texture look-ups and {} varying loads, one of each a cycle at most",
+        count("sampler"),
+        count("varying")
+    )
+}
+
+fn symbol_line(symbol: &Symbol) -> String {
+    let mut text = format!("{:18} {}", symbol.type_name(), symbol.name());
+    if symbol.is_used() {
+        let _ = write!(
+            text,
+            " at {} (size {}, stride {})",
+            symbol.offset, symbol.size, symbol.stride
+        );
+    } else {
+        text += " unused";
+    }
+    let precision = ["", "lowp", "mediump", "highp"]
+        .get(usize::from(symbol.precision))
+        .copied()
+        .unwrap_or("");
+    let _ = write!(text, " {precision}, flags {:#x}", symbol.flags);
+    if symbol.invariant != 0 {
+        text += ", invariant";
+    }
+    if let Some(initial) = &symbol.initial {
+        let floats: Vec<String> = initial.iter().map(|bits| f32::from_bits(*bits).to_string()).collect();
+        let _ = write!(text, " = {}", floats.join(" "));
+    }
+    text
+}
+
+fn program_json(program: &Program, stats: &Stats) -> Value {
+    let symbols = |symbols: &[Symbol]| -> Vec<Value> {
+        let one = |symbol: &Symbol| {
+            json!({
+                "name": symbol.name(), "type": symbol.type_name(), "kind": symbol.kind.0,
+                "components": symbol.components, "size": symbol.size, "entries": symbol.entries,
+                "stride": symbol.stride, "flags": symbol.flags, "precision": symbol.precision,
+                "invariant": symbol.invariant, "offset": symbol.offset, "used": symbol.is_used(),
+                "parent": symbol.parent, "unknown": symbol.unknown, "index": symbol.index,
+                "initial": symbol.initial.as_ref().map(|words| words.iter().map(|w| f32::from_bits(*w)).collect::<Vec<_>>()),
+            })
+        };
+        symbols.iter().map(one).collect()
+    };
+    let units: serde_json::Map<String, Value> = stats
+        .units
+        .iter()
+        .map(|(name, count)| ((*name).to_owned(), (*count).into()))
+        .collect();
+    let [uniforms, attributes, varyings] = program.tables().map(|(_, table)| symbols(table));
+    json!({
+        "stage": stage_name(program.stage), "version": program.version.0, "core": program.version.to_string(),
+        "instructions": stats.instructions, "words": stats.words, "registers": stats.registers,
+        "memory": stats.memory, "units": units,
+        "cycles": { "shortest": stats.paths.shortest, "longest": stats.paths.longest },
+        "stack": program.stack, "discard": program.discard, "buffers": program.buffers,
+        "declared_instructions": program.instructions, "uniform_space": program.uniform_space,
+        "uniforms": uniforms, "attributes": attributes, "varyings": varyings,
+    })
 }

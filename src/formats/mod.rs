@@ -1,6 +1,6 @@
 //! What the tool can do with each format: one file per format, all behind [`Format`].
 
-mod mbs;
+pub mod mbs;
 mod sksl;
 mod sl;
 mod spirv;

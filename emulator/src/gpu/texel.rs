@@ -64,6 +64,9 @@ fn unorm(value: u32, bits: u32) -> f32 {
 
 /// One texel as red, green, blue, alpha; `None` for compressed and unknown formats and when bytes are missing.
 pub fn decode(code: u8, swap: bool, bytes: &[u8]) -> Option<[f32; 4]> {
+    if bytes.len() < by_code(code)?.bytes as usize {
+        return None;
+    }
     let byte = |at: usize| bytes.get(at).map(|byte| f32::from(*byte) / 255.0);
     let word = |at: usize| Some(u32::from(*bytes.get(at)?) | u32::from(*bytes.get(at + 1)?) << 8);
     let half = |at: usize| word(at).map(|bits| half::to_f32(bits as u16));

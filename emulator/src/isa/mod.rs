@@ -2,6 +2,9 @@
 //! random programs follow from the rows.
 
 pub mod field;
+pub mod flow;
 pub mod gp;
 pub mod pp;
+pub mod shader;
+pub mod stats;
 pub mod text;

@@ -4,9 +4,11 @@
 //! name them, recorded programs hold them). Nothing is lost: fields are kept as the bits are, whether or not what they
 //! say is known.
 
+pub mod flow;
 pub mod ops;
 mod parse;
 mod print;
+pub mod random;
 
 pub use parse::{assemble, assemble_statements};
 pub use print::{Options, disassemble};

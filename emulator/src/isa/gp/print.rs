@@ -12,7 +12,7 @@ use crate::isa::text::COMPONENTS;
 /// How a program is printed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// The words stand behind every instruction as a comment.
+    /// The words stand behind every instruction, and where branches come from before it, as comments.
     pub words: bool,
 }
 
@@ -52,6 +52,16 @@ pub fn disassemble(program: &[[u32; WORDS]], options: Options) -> String {
     }
     let mut text = String::new();
     for (at, (parts, words)) in all.iter().zip(program).enumerate() {
+        if options.words {
+            let from = instructions
+                .iter()
+                .enumerate()
+                .filter(|(_, i)| i.branch == 1 && usize::from(i.target()) == at);
+            let from: Vec<String> = from.map(|(from, _)| format!("{from:03}")).collect();
+            if !from.is_empty() {
+                text += &format!("# from {}\n", from.join(", "));
+            }
+        }
         text += &format!("{at:03}: {}", parts.join(",\n     "));
         if options.words {
             let words = words.map(|word| format!("{word:08x}"));

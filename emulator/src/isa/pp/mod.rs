@@ -5,9 +5,11 @@
 //! project's notes name them, recorded programs hold them). Nothing is lost: fields are kept as the bits are, and so
 //! are the bits behind the last unit.
 
+pub mod flow;
 pub mod ops;
 mod parse;
 mod print;
+pub mod random;
 
 pub use parse::{assemble, assemble_statements};
 pub use print::{Options, disassemble};
@@ -388,6 +390,7 @@ macro_rules! units {
         pub const UNITS: &[(&str, u32, &[Field])] = &[$(($text, <$type>::BITS, <$type>::FIELDS)),*];
 
         impl Instruction {
+            #[inline(always)]
             fn take(control: Control, stream: &mut Stream) -> Self {
                 let mut unit = 0;
                 $(
@@ -493,11 +496,27 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Words that an instruction with these units (a bit each) takes.
-pub fn words_of_units(units: u32) -> u32 {
+/// Words of an instruction for every set of units.
+static LENGTHS: [u8; 1 << 12] = {
     const BITS: [u32; 12] = [34, 62, 41, 43, 30, 44, 31, 30, 41, 73, 64, 64];
-    let bits: u32 = (0..12).map(|unit| BITS[unit] * (units >> unit & 1)).sum();
-    1 + bits.div_ceil(32)
+    let mut lengths = [0; 1 << 12];
+    let mut units = 0;
+    while units < lengths.len() {
+        let (mut bits, mut unit) = (0, 0);
+        while unit < BITS.len() {
+            bits += BITS[unit] * (units as u32 >> unit & 1);
+            unit += 1;
+        }
+        lengths[units] = 1 + bits.div_ceil(32) as u8;
+        units += 1;
+    }
+    lengths
+};
+
+/// Words that an instruction with these units (a bit each) takes.
+#[inline]
+pub fn words_of_units(units: u32) -> u32 {
+    u32::from(LENGTHS[(units & 0xfff) as usize])
 }
 
 impl Instruction {
@@ -505,6 +524,7 @@ impl Instruction {
     ///
     /// # Errors
     /// When the length disagrees with the units, or the words end early. Everything else is an instruction.
+    #[inline(always)]
     pub fn decode(words: &[u32]) -> Result<Self, DecodeError> {
         let first = words.first().ok_or(DecodeError::Empty)?;
         let control = Control::from_bits(u128::from(*first));
@@ -550,31 +570,44 @@ impl Instruction {
 }
 
 /// Takes bits from the low end of words.
-struct Stream<'a> {
-    words: &'a [u32],
+struct Stream {
+    /// The words, and zeros behind them so that any field can be read.
+    words: [u32; MAX_WORDS + 4],
+    length: u32,
     at: u32,
 }
 
-impl<'a> Stream<'a> {
-    fn new(words: &'a [u32]) -> Self {
-        Self { words, at: 0 }
+impl Stream {
+    #[inline]
+    fn new(words: &[u32]) -> Self {
+        let mut padded = [0; MAX_WORDS + 4];
+        let length = words.len().min(MAX_WORDS);
+        padded[..length].copy_from_slice(&words[..length]);
+        Self {
+            words: padded,
+            length: length as u32,
+            at: 0,
+        }
     }
 
-    fn word(&self, index: u32) -> u128 {
-        self.words.get(index as usize).copied().map_or(0, u128::from)
-    }
-
+    #[inline(always)]
     fn take(&mut self, bits: u32) -> u128 {
-        let (first, shift) = (self.at / 32, self.at % 32);
+        let (first, shift) = ((self.at / 32) as usize, self.at % 32);
         self.at += bits;
-        let window =
-            self.word(first) | self.word(first + 1) << 32 | self.word(first + 2) << 64 | self.word(first + 3) << 96;
-        window >> shift & ((1 << bits) - 1)
+        let word = |at: usize| u64::from(self.words.get(first + at).copied().unwrap_or(0));
+        let low = word(0) | word(1) << 32;
+        let high = word(2) | word(3) << 32;
+        // A shift by 64 and more is none: then nothing of the upper words belongs to the field.
+        let merged = low >> shift | high.checked_shl(64 - shift).unwrap_or(0);
+        if bits <= 64 {
+            return u128::from(merged & (u64::MAX >> (64 - bits)));
+        }
+        u128::from(merged) | u128::from(high >> shift & ((1 << (bits - 64)) - 1)) << 64
     }
 
     /// What is left of the last word.
     fn rest(&self) -> u32 {
-        let last = self.words.last().copied().unwrap_or_default();
+        let last = self.length.checked_sub(1).map_or(0, |last| self.words[last as usize]);
         if self.at.is_multiple_of(32) {
             0
         } else {

@@ -11,13 +11,13 @@ use super::{
 use crate::isa::field::Fields;
 use crate::isa::text::{COMPONENTS, mask_letters};
 use crate::num::half;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// How a program is printed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// The words stand behind every instruction as a comment.
+    /// The words stand behind every instruction, and where branches come from before it, as comments.
     pub words: bool,
 }
 
@@ -66,7 +66,15 @@ pub fn disassemble(words: &[u32], options: Options) -> String {
         }
     }
     let mut text = String::new();
+    let from = if options.words {
+        targets(&items)
+    } else {
+        BTreeMap::new()
+    };
     for (line, (at, item)) in lines.iter().zip(&items) {
+        if let Some(from) = from.get(at) {
+            let _ = writeln!(text, "# from {}", from.join(", "));
+        }
         text.push_str(line);
         if options.words {
             let end = (*at + item.words()) as usize;
@@ -76,6 +84,19 @@ pub fn disassemble(words: &[u32], options: Options) -> String {
         text.push('\n');
     }
     text
+}
+
+/// For each word that is branched to the words of the branches.
+fn targets(items: &[(u32, Item)]) -> BTreeMap<u32, Vec<String>> {
+    let mut targets = BTreeMap::<u32, Vec<String>>::new();
+    for (at, item) in items {
+        let Item::Instruction(instruction) = item else { continue };
+        if let Some(branch) = instruction.branch.filter(|branch| branch.kind != 3) {
+            let target = at.wrapping_add_signed(branch.signed_target());
+            targets.entry(target).or_default().push(at.to_string());
+        }
+    }
+    targets
 }
 
 fn line(at: u32, item: &Item, starts: &BTreeSet<u32>) -> String {

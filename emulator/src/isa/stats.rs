@@ -1,0 +1,135 @@
+//! What a program uses and how long it takes at least: one instruction a cycle on both processors.
+
+use super::flow::{Finding, Paths, paths};
+use super::gp::{self, ops as gp_ops};
+use super::pp;
+use loader::mbs::{Program, Stage};
+
+/// Figures of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stats {
+    /// Instructions.
+    pub instructions: u32,
+    /// Words of code.
+    pub words: u32,
+    /// Vec4 registers that are read or written.
+    pub registers: u32,
+    /// Vec4s of temporaries that fragments store to, or highest vec4 of the vertex memory that is read, plus one.
+    pub memory: u32,
+    /// Each unit with how many instructions use it.
+    pub units: Vec<(&'static str, u32)>,
+    /// Cycles of the ways through.
+    pub paths: Paths,
+    /// What cannot be right.
+    pub findings: Vec<Finding>,
+}
+
+/// Figures of a program of either stage.
+pub fn stats(program: &Program) -> Stats {
+    match program.stage {
+        Stage::Vertex => vertex(&program.code),
+        Stage::Fragment => fragment(&program.code, program.stack.map(|[size, _]| size)),
+    }
+}
+
+fn vertex(words: &[u32]) -> Stats {
+    let code: Vec<gp::Instruction> = super::shader::instructions(words)
+        .into_iter()
+        .map(gp::Instruction::decode)
+        .collect();
+    let mut units: Vec<(&'static str, u32)> = gp_ops::UNITS.iter().map(|unit| (unit.name, 0)).collect();
+    let (mut registers, mut memory) = (0u32, 0);
+    let (mut stores, mut branches) = (0, 0);
+    for i in &code {
+        for (unit, busy) in units.iter_mut().zip(gp::flow::busy(i)) {
+            unit.1 += u32::from(busy);
+        }
+        let sources = gp::flow::sources(i);
+        let reads = |range: std::ops::Range<u16>| sources.iter().any(|source| range.contains(source));
+        if reads(0..4) && i.register0_is_attribute == 0 {
+            registers |= 1 << i.register0_address;
+        }
+        if reads(4..8) {
+            registers |= 1 << i.register1_address;
+        }
+        if reads(12..16) {
+            memory = memory.max(u32::from(i.load_address) + 1);
+        }
+        for (components, temporary, varying, address) in [
+            (
+                [i.store0_x, i.store0_y],
+                i.store0_temporary,
+                i.store0_varying,
+                i.store0_address,
+            ),
+            (
+                [i.store1_z, i.store1_w],
+                i.store1_temporary,
+                i.store1_varying,
+                i.store1_address,
+            ),
+        ] {
+            let stored = components != [gp_ops::NO_STORE; 2];
+            stores += u32::from(stored);
+            if stored && temporary == 0 && varying == 0 {
+                registers |= 1 << address;
+            }
+        }
+        branches += u32::from(i.branch);
+    }
+    units.extend([("store", stores), ("branch", branches)]);
+    Stats {
+        instructions: code.len() as u32,
+        words: words.len() as u32,
+        registers: registers.count_ones(),
+        memory,
+        units,
+        paths: paths(&gp::flow::nodes(&code)),
+        findings: gp::flow::verify(&code),
+    }
+}
+
+fn fragment(words: &[u32], stack: Option<u32>) -> Stats {
+    let (code, _) = pp::flow::instructions(words);
+    let mut registers = 0u32;
+    let mut memory = 0;
+    for (_, i) in &code {
+        registers |= written(i);
+        if let Some(store) = i.store.filter(|store| store.read == 0) {
+            memory = memory.max((store.signed_index() >> (2 - store.alignment.min(2))).unsigned_abs());
+        }
+    }
+    let units = pp::UNITS
+        .iter()
+        .zip(pp::flow::unit_counts(&code))
+        .map(|(unit, count)| (unit.0, count))
+        .collect();
+    Stats {
+        instructions: code.len() as u32,
+        words: words.len() as u32,
+        registers: registers.count_ones(),
+        memory,
+        units,
+        paths: paths(&pp::flow::nodes(&code)),
+        findings: pp::flow::verify(words, stack),
+    }
+}
+
+/// General registers an instruction writes, a bit each.
+fn written(i: &pp::Instruction) -> u32 {
+    let vector = |register: u32, mask: u32| if mask != 0 && register < 12 { 1 << register } else { 0 };
+    let scalar = |register: u32, write: u32| vector(register >> 2, write);
+    i.varying.map_or(0, |u| vector(u.destination, u.mask))
+        | i.vec_mul.map_or(0, |u| vector(u.destination, u.mask))
+        | i.vec_acc.map_or(0, |u| vector(u.destination, u.mask))
+        | i.float_mul.map_or(0, |u| scalar(u.destination, u.write))
+        | i.float_acc.map_or(0, |u| scalar(u.destination, u.write))
+        | i.combine.map_or(0, |u| {
+            if u.vector == 1 {
+                vector(u.destination_vector().0, 15)
+            } else {
+                scalar(u.destination, 1)
+            }
+        })
+        | i.store.filter(|u| u.read == 3).map_or(0, |u| scalar(u.source, 1))
+}
