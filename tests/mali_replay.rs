@@ -5,13 +5,18 @@ mod common;
 
 use emulator::exec::Engine;
 use emulator::exec::scalar::Scalar;
+use emulator::exec::wide::Wide;
+use emulator::num::simd::Level;
 use loader::trace::{Record, Trace};
 use skrymir::picture::Picture;
 use skrymir::replay::replay;
 use std::path::Path;
 
 fn engines() -> Vec<Box<dyn Engine>> {
-    vec![Box::new(Scalar)]
+    let narrower = [Level::Portable, Level::Avx2].map(Wide::at_most);
+    let mut engines: Vec<Box<dyn Engine>> = vec![Box::new(Scalar), Box::new(Wide::default())];
+    engines.extend(narrower.map(|engine| Box::new(engine) as Box<dyn Engine>));
+    engines
 }
 
 /// Largest difference of a channel, and the share of pixels with one above 6.

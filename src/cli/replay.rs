@@ -6,6 +6,7 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use emulator::exec::Engine;
 use emulator::exec::scalar::Scalar;
+use emulator::exec::wide::Wide;
 use loader::trace::Trace;
 use std::path::PathBuf;
 
@@ -32,8 +33,10 @@ pub struct ReplayArgs {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum EngineName {
     /// One at a time, the specification
-    #[default]
     Scalar,
+    /// Many at a time
+    #[default]
+    Wide,
 }
 
 impl EngineName {
@@ -41,6 +44,7 @@ impl EngineName {
     pub fn engine(self) -> Box<dyn Engine> {
         match self {
             Self::Scalar => Box::new(Scalar),
+            Self::Wide => Box::new(Wide::default()),
         }
     }
 }

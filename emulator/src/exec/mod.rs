@@ -2,11 +2,13 @@
 
 pub mod inputs;
 pub mod scalar;
+pub mod wide;
 
 use crate::gpu::fault::{Fault, FaultKind, Result};
 use crate::gpu::texture::Texture;
 use crate::isa::{gp, pp};
 use inputs::Inputs;
+use std::sync::OnceLock;
 
 /// Instructions one vertex or quad may execute before its job ends with a fault.
 pub const BUDGET: u32 = 1 << 20;
@@ -14,10 +16,29 @@ pub const BUDGET: u32 = 1 << 20;
 /// Vec4s of the GP's uniform and temporary memory that an instruction can name.
 pub const VERTEX_MEMORY: usize = 512;
 
+/// A vertex program.
+#[derive(Clone, Debug, Default)]
+pub struct VertexProgram {
+    /// Its instructions.
+    pub instructions: Vec<gp::Instruction>,
+    /// The program as the fast engine runs it, once it has; nothing where it cannot.
+    wide: OnceLock<Option<wide::VertexCode>>,
+}
+
+impl VertexProgram {
+    /// A program of these instructions; it ends behind the last one.
+    pub fn new(instructions: Vec<gp::Instruction>) -> Self {
+        Self {
+            instructions,
+            wide: OnceLock::new(),
+        }
+    }
+}
+
 /// Vertices of a job, all through one program.
 pub struct VertexBatch<'a> {
     /// The program.
-    pub program: &'a [gp::Instruction],
+    pub program: &'a VertexProgram,
     /// Uniforms and constants; what is not there reads as zero.
     pub uniforms: &'a [[f32; 4]],
     /// Attributes a vertex has.
@@ -45,6 +66,8 @@ pub struct FragmentProgram {
     pub discards: bool,
     /// The program reads the tile buffer.
     pub reads_tile: bool,
+    /// The program as the fast engine runs it, once it has.
+    wide: OnceLock<wide::FragmentCode>,
 }
 
 /// Words of the longest fragment program that is followed.

@@ -19,7 +19,7 @@ impl Engine for Scalar {
     fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
         let attributes = batch.attributes.chunks(batch.attribute_count.max(1));
         for (attributes, outputs) in attributes.zip(batch.outputs.chunks_mut(batch.output_count.max(1))) {
-            vertex::run(batch.program, batch.uniforms, attributes, outputs)?;
+            vertex::run(&batch.program.instructions, batch.uniforms, attributes, outputs)?;
         }
         Ok(())
     }

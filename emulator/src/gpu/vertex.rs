@@ -4,7 +4,7 @@
 use super::fault::{Fault, FaultKind, Result};
 use super::memory::Memory;
 use super::notes::Notes;
-use crate::exec::{Engine, VERTEX_MEMORY, VertexBatch};
+use crate::exec::{Engine, VERTEX_MEMORY, VertexBatch, VertexProgram};
 use crate::isa::gp::Instruction;
 use crate::num::half;
 use std::collections::HashMap;
@@ -161,6 +161,7 @@ impl VertexShader {
 
     fn draw(&mut self, memory: &mut Memory, count: u32, engine: &dyn Engine, notes: &mut Notes) -> Result<()> {
         let length = (self.instructions as usize).min(self.program.len());
+        let program = VertexProgram::new(self.program[..length].to_vec());
         let attribute_count = self.attribute_count.clamp(1, 16);
         let output_count = self.output_count.clamp(1, 16);
         self.note_point_sizes();
@@ -177,7 +178,7 @@ impl VertexShader {
             let outputs = &mut outputs[..vertices as usize * output_count];
             outputs.fill([0.0; 4]);
             engine.vertices(&mut VertexBatch {
-                program: &self.program[..length],
+                program: &program,
                 uniforms: &self.uniforms,
                 attribute_count,
                 attributes,

@@ -172,3 +172,15 @@ impl Lanes for One {
         ((bits >> 23) as f32 - 127.0, mantissa)
     }
 }
+
+/// Lanes that are the fragments of quads: (x, y), (x+1, y), (x, y+1), (x+1, y+1).
+pub trait QuadLanes: Lanes {
+    /// Each row's left fragment, for both.
+    fn left(a: Self::V) -> Self::V;
+    /// Each row's right fragment, for both.
+    fn right(a: Self::V) -> Self::V;
+    /// Each column's upper fragment, for both.
+    fn upper(a: Self::V) -> Self::V;
+    /// Each column's lower fragment, for both.
+    fn lower(a: Self::V) -> Self::V;
+}

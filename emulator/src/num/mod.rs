@@ -3,3 +3,4 @@
 pub mod half;
 pub mod lanes;
 pub mod math;
+pub mod simd;

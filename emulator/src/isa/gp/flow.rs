@@ -63,6 +63,11 @@ pub fn sources(i: &Instruction) -> Vec<u16> {
     let product = |a: u16, b: u16| [Some(a), (b != ops::IDENTITY).then_some(b)].into_iter().flatten();
     match i.mul_op {
         ops::COMPLEX1 if mul0 => sources.extend([i.mul0_a, i.mul0_b, i.mul1_a, i.mul1_b]),
+        // There the identity's number is the complex unit.
+        ops::COMPLEX2 => {
+            sources.extend(mul0.then_some([i.mul0_a, i.mul0_b]).into_iter().flatten());
+            sources.extend(mul1.then(|| product(i.mul1_a, i.mul1_b)).into_iter().flatten());
+        }
         ops::SELECT if mul0 => sources.extend([i.mul0_a, i.mul0_b, i.mul1_a]),
         _ => {
             sources.extend(mul0.then(|| product(i.mul0_a, i.mul0_b)).into_iter().flatten());

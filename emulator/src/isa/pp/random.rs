@@ -112,6 +112,12 @@ fn combine(random: &mut Random, i: &Instruction) -> Combine {
     unit
 }
 
+/// Operations of an adder: selection needs the scalar multiplier, sums are of vectors.
+fn adds(float_mul: bool, vector: bool) -> Vec<Op> {
+    let fits = |op: &&Op| (op.code != 23 || float_mul) && (!matches!(op.code, 16 | 17) || vector);
+    ops::ACC.iter().filter(fits).copied().collect()
+}
+
 /// An instruction without a branch.
 pub fn instruction(random: &mut Random) -> Instruction {
     let mut i = Instruction::default();
@@ -145,19 +151,14 @@ pub fn instruction(random: &mut Random) -> Instruction {
     i.vec_mul = vec_mul.then(|| vector(random, &i, ops::MUL));
     i.float_mul = float_mul.then(|| scalar(random, &i, ops::MUL));
     i.vec_acc = vec_acc.then(|| {
-        let unit: VecAcc = VecAcc::from_bits(vector(random, &i, ops::ACC).to_bits());
+        let unit: VecAcc = VecAcc::from_bits(vector(random, &i, &adds(float_mul, true)).to_bits());
         VecAcc {
             a_is_mul: u32::from(vec_mul && random.one_in(2)),
             ..unit
         }
     });
     i.float_acc = float_acc.then(|| {
-        let scalars: Vec<Op> = ops::ACC
-            .iter()
-            .copied()
-            .filter(|op| !matches!(op.code, 16 | 17))
-            .collect();
-        let unit: FloatAcc = FloatAcc::from_bits(scalar(random, &i, &scalars).to_bits());
+        let unit: FloatAcc = FloatAcc::from_bits(scalar(random, &i, &adds(float_mul, false)).to_bits());
         FloatAcc {
             a_is_mul: u32::from(float_mul && random.one_in(2)),
             ..unit

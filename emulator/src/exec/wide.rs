@@ -1,0 +1,111 @@
+//! The fast engine: many vertices or fragments go through each operation together, a row of lanes for every component
+//! of a register. Programs are taken apart once into operations on rows; where lanes part at a branch, those that are
+//! furthest behind go first, as in the plain engine, so both give the same bits.
+
+mod alu;
+mod fragment;
+mod fragment_code;
+mod vertex;
+mod vertex_code;
+
+pub use fragment_code::FragmentCode;
+pub use vertex_code::VertexCode;
+
+use super::inputs::Inputs;
+use super::{Engine, FragmentContext, Fragments, Quad, VertexBatch};
+use crate::gpu::fault::Result;
+use crate::num::simd::{Level, level};
+
+/// Lanes of a row.
+pub const LANES: usize = 128;
+
+/// A number for every lane.
+pub type Row = [f32; LANES];
+
+/// A bit for every lane.
+pub type Mask = u128;
+
+/// The fast engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Wide {
+    level: Level,
+}
+
+impl Default for Wide {
+    /// With the best vector units of this processor.
+    fn default() -> Self {
+        Self { level: level() }
+    }
+}
+
+impl Wide {
+    /// With vector units that are not better than `limit`.
+    pub fn at_most(limit: Level) -> Self {
+        Self {
+            level: level().min(limit),
+        }
+    }
+}
+
+impl Engine for Wide {
+    fn name(&self) -> &'static str {
+        match self.level {
+            Level::Portable => "wide (portable)",
+            Level::Avx2 => "wide (256 bits)",
+            Level::Avx512 => "wide (512 bits)",
+        }
+    }
+
+    fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
+        vertex::run(self.level, batch)
+    }
+
+    fn fragments(
+        &self,
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
+        quads: &[Quad],
+        out: &mut Fragments,
+    ) -> Result<()> {
+        let batches = quads.chunks(LANES / 4).take(super::MAX_QUADS / (LANES / 4));
+        for (number, quads) in batches.enumerate() {
+            fragment::run(self.level, context, inputs, quads, number * LANES / 4, out)?;
+        }
+        Ok(())
+    }
+}
+
+/// Lanes that are at the same instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Group {
+    /// Number of the instruction.
+    at: usize,
+    /// The lanes.
+    lanes: Mask,
+}
+
+/// Groups of lanes, each at its own instruction.
+struct Groups(Vec<Group>);
+
+impl Groups {
+    fn new(lanes: Mask) -> Self {
+        Self(vec![Group { at: 0, lanes }])
+    }
+
+    /// Takes the group that is furthest behind; `order` gives an instruction's place in memory.
+    fn take(&mut self, order: impl Fn(usize) -> u32) -> Option<Group> {
+        let first = (0..self.0.len()).min_by_key(|group| order(self.0[*group].at))?;
+        Some(self.0.swap_remove(first))
+    }
+
+    /// Lanes go on at an instruction, together with those that are there.
+    fn put(&mut self, at: usize, lanes: Mask) {
+        if lanes == 0 {
+            return;
+        }
+        match self.0.iter_mut().find(|group| group.at == at) {
+            Some(group) => group.lanes |= lanes,
+            None => self.0.push(Group { at, lanes }),
+        }
+    }
+}

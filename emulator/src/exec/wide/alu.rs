@@ -1,0 +1,356 @@
+//! Operations on rows.
+
+use super::{LANES, Mask, Row};
+use crate::num::lanes::{Lanes, QuadLanes};
+use crate::num::math;
+
+/// Where an operand comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum From {
+    /// A row.
+    Row(u16),
+    /// The same number for every lane.
+    Value(f32),
+    /// A uniform: the same number for every lane, known when the batch runs. What is not there is zero.
+    Uniform(u16),
+}
+
+/// An operand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Operand {
+    /// Where it comes from.
+    pub from: From,
+    /// Its absolute value.
+    pub absolute: bool,
+    /// Negated, after that.
+    pub negate: bool,
+}
+
+impl Operand {
+    /// A plain operand.
+    pub const fn new(from: From) -> Self {
+        Self {
+            from,
+            absolute: false,
+            negate: false,
+        }
+    }
+
+    /// A row.
+    pub const fn row(row: u16) -> Self {
+        Self::new(From::Row(row))
+    }
+
+    /// The same number everywhere.
+    pub const fn value(value: f32) -> Self {
+        Self::new(From::Value(value))
+    }
+}
+
+/// What is computed of operands a, b and c.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AluOp {
+    /// a
+    Copy,
+    /// a * b
+    Mul,
+    /// a * b * c
+    MulScaled,
+    /// a + b
+    Add,
+    /// a * b + c, rounded in between
+    MulAdd,
+    /// a / b
+    Div,
+    /// a == 0
+    Not,
+    /// a != 0 and b != 0
+    And,
+    /// a != 0 or b != 0
+    Or,
+    /// a != 0 is not b != 0
+    Xor,
+    /// a != b
+    Ne,
+    /// a > b
+    Gt,
+    /// a >= b
+    Ge,
+    /// a == b
+    Eq,
+    /// a < b ? a : b
+    Min,
+    /// a > b ? a : b
+    Max,
+    /// Part behind the point.
+    Fract,
+    /// Whole number below.
+    Floor,
+    /// Whole number above.
+    Ceil,
+    /// -1, 0 or 1
+    Sign,
+    /// a + (b + c)
+    Sum3,
+    /// c != 0 ? a : b
+    Select,
+    /// At least b, at most c.
+    Clamp,
+    /// Right neighbour's a plus left one's b.
+    Ddx,
+    /// Upper neighbour's a plus lower one's b.
+    DdyUp,
+    /// Lower neighbour's a plus upper one's b.
+    DdyDown,
+    /// 1 / a
+    Rcp,
+    /// Square root.
+    Sqrt,
+    /// 1 / square root
+    Rsqrt,
+    /// 2 to the power of a
+    Exp2,
+    /// Logarithm to base 2.
+    Log2,
+    /// Sine of a turns.
+    Sin,
+    /// Cosine of a turns.
+    Cos,
+    /// Arc tangent.
+    Atan,
+    /// Angle of (b, a).
+    Atan2,
+}
+
+/// An operation with its operands, result and what is done to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Alu {
+    /// What is computed.
+    pub op: AluOp,
+    /// Operands; operations use as many as they need.
+    pub operands: [Operand; 3],
+    /// 0 nothing, 1 clamped to 0 and 1, 2 not below 0, 3 cut to a whole number, 4 negated.
+    pub modifier: u8,
+    /// Rounded to fp16.
+    pub round: bool,
+    /// Row of the result.
+    pub to: u16,
+}
+
+impl Alu {
+    /// An operation whose result stays as it is.
+    pub fn new(op: AluOp, operands: &[Operand], to: u16) -> Self {
+        let mut all = [Operand::value(0.0); 3];
+        all[..operands.len()].copy_from_slice(operands);
+        Self {
+            op,
+            operands: all,
+            modifier: 0,
+            round: false,
+            to,
+        }
+    }
+
+    /// Whether it reads a row.
+    pub fn reads(&self, row: u16) -> bool {
+        self.operands.iter().any(|operand| operand.from == From::Row(row))
+    }
+}
+
+/// The modifier that negates.
+pub const NEGATED: u8 = 4;
+
+/// An operand made ready for a batch.
+#[derive(Clone, Copy)]
+struct Ready<L: Lanes> {
+    row: usize,
+    value: Option<L::V>,
+    absolute: bool,
+    negate: bool,
+}
+
+#[inline(always)]
+fn ready<L: Lanes>(operand: &Operand, uniforms: &[f32]) -> Ready<L> {
+    let (row, value) = match operand.from {
+        From::Row(row) => (row as usize, None),
+        From::Value(value) => (0, Some(L::splat(value))),
+        From::Uniform(at) => (0, Some(L::splat(uniforms.get(at as usize).copied().unwrap_or(0.0)))),
+    };
+    Ready {
+        row,
+        value,
+        absolute: operand.absolute,
+        negate: operand.negate,
+    }
+}
+
+#[inline(always)]
+fn fetch<L: Lanes>(rows: &[Row], operand: &Ready<L>, at: usize) -> L::V {
+    let mut value = match operand.value {
+        Some(value) => value,
+        None => L::load(&rows[operand.row][at..]),
+    };
+    if operand.absolute {
+        value = L::abs(value);
+    }
+    if operand.negate {
+        value = L::neg(value);
+    }
+    value
+}
+
+/// Rows, uniforms and lanes that operations work on.
+pub struct Machine<'a> {
+    /// The rows.
+    pub rows: &'a mut [Row],
+    /// The uniforms as floats.
+    pub uniforms: &'a [f32],
+    /// Lanes that are there at all, from the first on.
+    pub lanes: usize,
+}
+
+impl Machine<'_> {
+    /// Computes `f` of the first `N` operands for the lanes of `mask`.
+    #[inline(always)]
+    fn each<L: QuadLanes, const N: usize>(&mut self, alu: &Alu, mask: Mask, f: impl Fn([L::V; N]) -> L::V) {
+        let operands: [Ready<L>; N] = std::array::from_fn(|at| ready::<L>(&alu.operands[at], self.uniforms));
+        let all = Mask::MAX >> (LANES - self.lanes);
+        let full = mask & all == all;
+        let to = alu.to as usize;
+        for at in (0..self.lanes).step_by(L::COUNT) {
+            let values: [L::V; N] = std::array::from_fn(|number| fetch::<L>(self.rows, &operands[number], at));
+            let mut value = f(values);
+            match alu.modifier {
+                0 => {}
+                1 => value = math::saturate::<L>(value),
+                2 => value = L::max(value, L::splat(0.0)),
+                3 => value = L::trunc(value),
+                _ => value = L::neg(value),
+            }
+            if alu.round {
+                value = L::round_half(value);
+            }
+            let row = &mut self.rows[to][at..];
+            if !full {
+                let lanes = L::mask((mask >> at) as u32);
+                value = L::select(lanes, value, L::load(row));
+            }
+            L::store(row, value);
+        }
+    }
+
+    /// Runs one operation for the lanes of `mask`.
+    #[inline(always)]
+    pub fn run<L: QuadLanes>(&mut self, alu: &Alu, mask: Mask) {
+        let nonzero = |value: L::V| math::truth::<L>(L::ne(value, L::splat(0.0)));
+        match alu.op {
+            AluOp::Copy => self.each::<L, 1>(alu, mask, |[a]| a),
+            AluOp::Mul => self.each::<L, 2>(alu, mask, |[a, b]| L::mul(a, b)),
+            AluOp::MulScaled => self.each::<L, 3>(alu, mask, |[a, b, c]| L::mul(L::mul(a, b), c)),
+            AluOp::Add => self.each::<L, 2>(alu, mask, |[a, b]| L::add(a, b)),
+            AluOp::MulAdd => self.each::<L, 3>(alu, mask, |[a, b, c]| L::add(L::mul(a, b), c)),
+            AluOp::Div => self.each::<L, 2>(alu, mask, |[a, b]| L::div(a, b)),
+            AluOp::Not => self.each::<L, 1>(alu, mask, |[a]| math::truth::<L>(L::eq(a, L::splat(0.0)))),
+            AluOp::And => self.each::<L, 2>(alu, mask, |[a, b]| L::mul(nonzero(a), nonzero(b))),
+            AluOp::Or => self.each::<L, 2>(alu, mask, |[a, b]| L::max(nonzero(a), nonzero(b))),
+            AluOp::Xor => self.each::<L, 2>(alu, mask, |[a, b]| L::abs(L::sub(nonzero(a), nonzero(b)))),
+            AluOp::Ne => self.each::<L, 2>(alu, mask, |[a, b]| math::truth::<L>(L::ne(a, b))),
+            AluOp::Gt => self.each::<L, 2>(alu, mask, |[a, b]| math::truth::<L>(L::gt(a, b))),
+            AluOp::Ge => self.each::<L, 2>(alu, mask, |[a, b]| math::truth::<L>(L::ge(a, b))),
+            AluOp::Eq => self.each::<L, 2>(alu, mask, |[a, b]| math::truth::<L>(L::eq(a, b))),
+            AluOp::Min => self.each::<L, 2>(alu, mask, |[a, b]| L::min(a, b)),
+            AluOp::Max => self.each::<L, 2>(alu, mask, |[a, b]| L::max(a, b)),
+            AluOp::Fract => self.each::<L, 1>(alu, mask, |[a]| math::fract::<L>(a)),
+            AluOp::Floor => self.each::<L, 1>(alu, mask, |[a]| L::floor(a)),
+            AluOp::Ceil => self.each::<L, 1>(alu, mask, |[a]| math::ceil::<L>(a)),
+            AluOp::Sign => self.each::<L, 1>(alu, mask, |[a]| math::sign::<L>(a)),
+            AluOp::Sum3 => self.each::<L, 3>(alu, mask, |[a, b, c]| L::add(a, L::add(b, c))),
+            AluOp::Select => {
+                self.each::<L, 3>(alu, mask, |[a, b, c]| L::select(L::ne(c, L::splat(0.0)), a, b));
+            }
+            AluOp::Clamp => self.each::<L, 3>(alu, mask, |[a, b, c]| L::min(L::max(a, b), c)),
+            AluOp::Ddx => self.each::<L, 2>(alu, mask, |[a, b]| L::add(L::right(a), L::left(b))),
+            AluOp::DdyUp => self.each::<L, 2>(alu, mask, |[a, b]| L::add(L::upper(a), L::lower(b))),
+            AluOp::DdyDown => self.each::<L, 2>(alu, mask, |[a, b]| L::add(L::lower(a), L::upper(b))),
+            AluOp::Rcp => self.each::<L, 1>(alu, mask, |[a]| math::rcp::<L>(a)),
+            AluOp::Sqrt => self.each::<L, 1>(alu, mask, |[a]| L::sqrt(a)),
+            AluOp::Rsqrt => self.each::<L, 1>(alu, mask, |[a]| math::rsqrt::<L>(a)),
+            AluOp::Exp2 => self.each::<L, 1>(alu, mask, |[a]| math::exp2::<L>(a)),
+            AluOp::Log2 => self.each::<L, 1>(alu, mask, |[a]| math::log2::<L>(a)),
+            AluOp::Sin => self.each::<L, 1>(alu, mask, |[a]| math::sin_turns::<L>(a)),
+            AluOp::Cos => self.each::<L, 1>(alu, mask, |[a]| math::cos_turns::<L>(a)),
+            AluOp::Atan | AluOp::Atan2 => self.angles::<L>(alu, mask),
+        }
+    }
+
+    /// The angle functions, a lane at a time: programs use them seldom.
+    fn angles<L: QuadLanes>(&mut self, alu: &Alu, mask: Mask) {
+        let number = |operand: &Operand, rows: &[Row], uniforms: &[f32], lane: usize| {
+            let value = match operand.from {
+                From::Row(row) => rows[row as usize][lane],
+                From::Value(value) => value,
+                From::Uniform(at) => uniforms.get(at as usize).copied().unwrap_or(0.0),
+            };
+            let value = if operand.absolute { value.abs() } else { value };
+            if operand.negate { -value } else { value }
+        };
+        let mut result = [0.0; LANES];
+        for (lane, result) in result.iter_mut().enumerate().take(self.lanes) {
+            let of = |at: usize| number(&alu.operands[at], self.rows, self.uniforms, lane);
+            *result = if alu.op == AluOp::Atan {
+                of(0).atan()
+            } else {
+                of(0).atan2(of(1))
+            };
+        }
+        for lane in (0..self.lanes).filter(|lane| mask >> lane & 1 == 1) {
+            let value = result[lane];
+            self.rows[alu.to as usize][lane] = if alu.round {
+                crate::num::half::round(value)
+            } else {
+                value
+            };
+        }
+    }
+
+    /// Lanes for which a comparison of two operands has one of the wanted outcomes: greater, equal, less.
+    #[inline(always)]
+    pub fn compare<L: QuadLanes>(&self, a: &Operand, b: &Operand, wanted: u32) -> Mask {
+        let (a, b) = (ready::<L>(a, self.uniforms), ready::<L>(b, self.uniforms));
+        let mut lanes = 0;
+        for at in (0..self.lanes).step_by(L::COUNT) {
+            let (a, b) = (fetch::<L>(self.rows, &a, at), fetch::<L>(self.rows, &b, at));
+            let mut bits = 0;
+            if wanted & 1 != 0 {
+                bits |= L::bits(L::gt(a, b));
+            }
+            if wanted & 2 != 0 {
+                bits |= L::bits(L::eq(a, b));
+            }
+            if wanted & 4 != 0 {
+                bits |= L::bits(L::gt(b, a));
+            }
+            lanes |= Mask::from(bits) << at;
+        }
+        lanes
+    }
+}
+
+/// Keeps operations that read rows apart from operations in front of them that write those: all of a stage read before
+/// any of them writes. Results that would be read are put aside, from row `spare` on, and copied at the end; unless a
+/// later operation writes the same row, for the last one counts.
+pub fn stage(mut operations: Vec<Alu>, spare: u16, out: &mut Vec<Alu>) {
+    let mut copies = Vec::new();
+    for at in 0..operations.len() {
+        let to = operations[at].to;
+        let later = &operations[at + 1..];
+        if later.iter().any(|later| later.reads(to)) {
+            let aside = spare + at as u16;
+            let overwritten = later.iter().any(|later| later.to == to);
+            copies.extend((!overwritten).then(|| Alu::new(AluOp::Copy, &[Operand::row(aside)], to)));
+            operations[at].to = aside;
+        }
+    }
+    out.extend(operations);
+    out.extend(copies);
+}

@@ -1,0 +1,339 @@
+//! A batch of quads through a PP program.
+
+use super::alu::{From, Machine};
+use super::fragment_code::{FragmentCode, Input, Next, Op, Step, extent, row};
+use super::{Groups, LANES, Mask, Row};
+use crate::exec::inputs::{Inputs, Plane, SLOTS};
+use crate::exec::{BUDGET, FragmentContext, Fragments, Quad};
+use crate::gpu::fault::{Fault, FaultKind, Result};
+use crate::gpu::texture::Lod;
+use crate::isa::pp::{Load, Sampler, Store};
+use crate::num::half;
+use crate::num::lanes::QuadLanes;
+use crate::num::simd::{Level, dispatch};
+use std::cell::RefCell;
+
+thread_local! {
+    /// Rows of the thread's last batch: what they hold does not matter, only that they need not be made again.
+    static ROWS: RefCell<Vec<Row>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs at most 32 quads; results go behind the first `base` quads of `out`.
+pub(super) fn run(
+    level: Level,
+    context: &FragmentContext<'_>,
+    inputs: &Inputs,
+    quads: &[Quad],
+    base: usize,
+    out: &mut Fragments,
+) -> Result<()> {
+    let code = context
+        .program
+        .wide
+        .get_or_init(|| FragmentCode::new(context.program, context.orientation));
+    ROWS.with_borrow_mut(|rows| {
+        if rows.len() < code.rows {
+            rows.resize(code.rows, [0.0; LANES]);
+        }
+        let mut batch = Batch {
+            context,
+            code,
+            inputs,
+            quads,
+            base,
+            machine: Machine {
+                rows,
+                uniforms: context.uniforms,
+                lanes: (quads.len() * 4).next_multiple_of(16),
+            },
+            discarded: 0,
+        };
+        let batch = &mut batch;
+        dispatch!(batch_run(batch: &mut Batch<'_>, out: &mut Fragments) -> Result<()>, level)
+    })
+}
+
+struct Batch<'a> {
+    context: &'a FragmentContext<'a>,
+    code: &'a FragmentCode,
+    inputs: &'a Inputs,
+    quads: &'a [Quad],
+    base: usize,
+    machine: Machine<'a>,
+    discarded: Mask,
+}
+
+#[inline(always)]
+fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result<()> {
+    batch.prepare();
+    let lanes = batch.quads.len() * 4;
+    let mut groups = Groups::new(Mask::MAX >> (LANES - lanes));
+    let mut budget = BUDGET;
+    while let Some(group) = groups.take(|at| batch.code.steps[at].word) {
+        let code = batch.code;
+        let step = &code.steps[group.at];
+        budget -= 1;
+        if budget == 0 {
+            return Err(Fault::new(FaultKind::Budget, "a fragment does not come to its end").pc(step.word));
+        }
+        for op in &step.ops {
+            batch.op::<L>(op, group.lanes);
+        }
+        batch.go::<L>(step, group.lanes, &mut groups)?;
+    }
+    batch.finish(out);
+    Ok(())
+}
+
+impl Batch<'_> {
+    /// Fills the rows every program may read: places of the pixels, and zeros.
+    fn prepare(&mut self) {
+        let rows = &mut *self.machine.rows;
+        for at in &self.code.clear {
+            rows[usize::from(*at)] = [0.0; LANES];
+        }
+        for register in [Some(self.context.color_register), self.context.depth_register]
+            .into_iter()
+            .flatten()
+        {
+            for at in (4 * (register & 15)..)
+                .take(4)
+                .filter(|at| self.code.written >> at & 1 == 0)
+            {
+                rows[at] = [0.0; LANES];
+            }
+        }
+        let last = self.quads.last().copied().unwrap_or(Quad { x: 0, y: 0, live: 0 });
+        for number in 0..self.machine.lanes / 4 {
+            let quad = self.quads.get(number).unwrap_or(&last);
+            for lane in 0..4 {
+                let (column, line) = (quad.x + (lane & 1), quad.y + (lane >> 1));
+                let [x, y] = self.inputs.offset(column, line);
+                let at = 4 * number + lane as usize;
+                rows[usize::from(row::X)][at] = x;
+                rows[usize::from(row::Y)][at] = y;
+                rows[usize::from(row::COLUMN)][at] = column as f32;
+                rows[usize::from(row::ROW)][at] = line as f32;
+            }
+        }
+        if !self.inputs.flat {
+            for at in 0..self.machine.lanes {
+                let (x, y) = (rows[usize::from(row::X)][at], rows[usize::from(row::Y)][at]);
+                rows[usize::from(row::W)][at] = 1.0 / self.inputs.inverse_w.at(x, y);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn op<L: QuadLanes>(&mut self, op: &Op, lanes: Mask) {
+        match op {
+            Op::Alu(alu) => {
+                // What only this instruction sees is computed for all lanes: neighbours look at it.
+                let local = (row::COORDINATES..row::X).contains(&alu.to);
+                self.machine.run::<L>(alu, if local { Mask::MAX } else { lanes });
+            }
+            Op::Interpolate(input) => self.interpolate::<L>(input.what, input.to),
+            Op::InterpolateAt(index, alignment, offset, to) => self.interpolate_at(*index, *alignment, *offset, *to),
+            Op::Sample(unit, lod, offset) => self.sample(unit, *lod, *offset),
+            Op::Load(unit, offset) => self.load(unit, *offset, lanes),
+            Op::Store(unit, offset, sources) => self.store(unit, *offset, sources, lanes),
+            Op::Tile(first, depth) => self.tile(*first, *depth, lanes),
+        }
+    }
+
+    #[inline(always)]
+    fn interpolate<L: QuadLanes>(&mut self, what: Input, to: u16) {
+        let varying = |at: u16| {
+            let slot = self.inputs.varyings.get(usize::from(at / 4));
+            slot.map_or(Plane::default(), |slot| slot[usize::from(at % 4)])
+        };
+        match what {
+            Input::Varying(at) => self.plane::<L>(varying(at), to, !self.inputs.flat),
+            Input::Z => self.plane::<L>(self.inputs.z, to, false),
+            Input::Point(axis) => self.plane::<L>(self.inputs.point[usize::from(axis & 1)], to, false),
+            Input::Front => self.machine.rows[usize::from(to)] = [f32::from(u8::from(self.inputs.front)); LANES],
+            Input::W => {
+                self.plane::<L>(self.inputs.inverse_w, to, false);
+                for at in (0..self.machine.lanes).step_by(L::COUNT) {
+                    let row = &mut self.machine.rows[usize::from(to)][at..];
+                    let value = L::div(L::splat(1.0), L::load(row));
+                    L::store(row, value);
+                }
+            }
+        }
+    }
+
+    /// A plane's values, times w in perspective; in the order [`Plane::at`] has.
+    #[inline(always)]
+    fn plane<L: QuadLanes>(&mut self, plane: Plane, to: u16, perspective: bool) {
+        let (base, dx, dy) = (L::splat(plane.base), L::splat(plane.dx), L::splat(plane.dy));
+        for at in (0..self.machine.lanes).step_by(L::COUNT) {
+            let rows = &mut *self.machine.rows;
+            let x = L::load(&rows[usize::from(row::X)][at..]);
+            let y = L::load(&rows[usize::from(row::Y)][at..]);
+            let mut value = L::add(L::mul(dx, x), L::add(L::mul(dy, y), base));
+            if perspective {
+                value = L::mul(value, L::load(&rows[usize::from(row::W)][at..]));
+            }
+            L::store(&mut rows[usize::from(to)][at..], value);
+        }
+    }
+
+    /// One lane's number.
+    fn lane(&self, from: From, lane: usize) -> f32 {
+        match from {
+            From::Row(row) => self.machine.rows[usize::from(row)][lane],
+            From::Value(value) => value,
+            From::Uniform(at) => self.machine.uniforms.get(usize::from(at)).copied().unwrap_or(0.0),
+        }
+    }
+
+    fn interpolate_at(&mut self, index: u16, alignment: u32, offset: From, to: u16) {
+        let (shift, count) = extent(alignment.min(2));
+        for lane in 0..self.machine.lanes {
+            let first = i32::from(index)
+                .wrapping_add(self.lane(offset, lane) as i32)
+                .wrapping_shl(shift);
+            let rows = &mut *self.machine.rows;
+            let (x, y) = (rows[usize::from(row::X)][lane], rows[usize::from(row::Y)][lane]);
+            let w = if self.inputs.flat {
+                1.0
+            } else {
+                rows[usize::from(row::W)][lane]
+            };
+            for component in 0..count {
+                let at = first.wrapping_add(component as i32);
+                let inside = (0..4 * SLOTS as i32).contains(&at);
+                let plane = inside.then(|| self.inputs.varyings[at as usize / 4][at as usize % 4]);
+                let linear = plane.map_or(0.0, |plane| plane.at(x, y));
+                rows[usize::from(to) + component as usize][lane] = if self.inputs.flat { linear } else { linear * w };
+            }
+        }
+    }
+
+    fn sample(&mut self, unit: &Sampler, lod: From, offset: From) {
+        for quad in 0..self.quads.len() {
+            let first = 4 * quad;
+            let offset = if unit.offset_enable == 1 {
+                self.lane(offset, first) as i32
+            } else {
+                0
+            };
+            let index = usize::try_from(i64::from(unit.index) + i64::from(offset));
+            let texture = index.ok().and_then(|index| self.context.textures.get(index));
+            let lods = std::array::from_fn(|lane| match (unit.lod_enable, unit.explicit_lod) {
+                (1, 1) => Lod::Level(self.lane(lod, first + lane)),
+                (1, _) => Lod::Bias(self.lane(lod, first + lane)),
+                _ => Lod::Bias(0.0),
+            });
+            let coordinate =
+                |lane: usize, axis: u16| self.machine.rows[usize::from(row::COORDINATES + axis)][first + lane];
+            let coordinates = std::array::from_fn(|lane| [0, 1, 2, 3].map(|axis| coordinate(lane, axis)));
+            let texels = match texture {
+                Some(texture) => texture.sample(&coordinates, &lods, unit.kind == 31),
+                None => [[0.0, 0.0, 0.0, 1.0]; 4],
+            };
+            for (lane, texel) in texels.into_iter().enumerate() {
+                for (channel, value) in texel.into_iter().enumerate() {
+                    self.machine.rows[usize::from(row::TEXTURE) + channel][first + lane] = value;
+                }
+            }
+        }
+    }
+
+    /// Row of a temporary's float, where there is one.
+    fn temporary(&self, at: i32) -> Option<usize> {
+        let number = usize::try_from(i64::from(at) - i64::from(self.code.temporary_base)).ok()?;
+        let row = usize::from(row::TEMPORARIES) + number;
+        (row < self.code.rows).then_some(row)
+    }
+
+    fn load(&mut self, unit: &Load, offset: From, lanes: Mask) {
+        let (shift, count) = extent(unit.alignment);
+        for lane in (0..self.machine.lanes).filter(|lane| lanes >> lane & 1 == 1) {
+            let first = unit
+                .signed_index()
+                .wrapping_add(self.lane(offset, lane) as i32)
+                .wrapping_shl(shift);
+            for component in 0..4 {
+                let at = first.wrapping_add(component as i32);
+                let value = match unit.source {
+                    _ if component >= count => 0.0,
+                    0 => usize::try_from(at)
+                        .ok()
+                        .and_then(|at| self.machine.uniforms.get(at))
+                        .copied()
+                        .unwrap_or(0.0),
+                    _ => self.temporary(at).map_or(0.0, |row| self.machine.rows[row][lane]),
+                };
+                self.machine.rows[usize::from(row::UNIFORM) + component as usize][lane] = value;
+            }
+        }
+    }
+
+    fn store(&mut self, unit: &Store, offset: From, sources: &[From], lanes: Mask) {
+        let (shift, _) = extent(unit.alignment);
+        for lane in (0..self.machine.lanes).filter(|lane| lanes >> lane & 1 == 1) {
+            let first = unit
+                .signed_index()
+                .wrapping_add(self.lane(offset, lane) as i32)
+                .wrapping_shl(shift);
+            for (component, source) in sources.iter().enumerate() {
+                let value = half::round(self.lane(*source, lane));
+                if let Some(row) = self.temporary(first.wrapping_add(component as i32)) {
+                    self.machine.rows[row][lane] = value;
+                }
+            }
+        }
+    }
+
+    fn tile(&mut self, first: u16, depth: bool, lanes: Mask) {
+        for lane in (0..self.quads.len() * 4).filter(|lane| lanes >> lane & 1 == 1) {
+            let quad = self.quads[lane / 4];
+            let (x, y) = (quad.x + (lane as u32 & 1), quad.y + (lane as u32 >> 1 & 1));
+            let (color, have) = self.context.tile.map_or(([0.0; 4], 0.0), |tile| tile(x, y));
+            let value = if depth { [have, 0.0, 0.0, 0.0] } else { color };
+            for (channel, value) in value.into_iter().enumerate() {
+                self.machine.rows[usize::from(first) + channel][lane] = half::round(value);
+            }
+        }
+    }
+
+    /// Sends lanes where their instruction goes.
+    #[inline(always)]
+    fn go<L: QuadLanes>(&mut self, step: &Step, lanes: Mask, groups: &mut Groups) -> Result<()> {
+        match &step.next {
+            Next::On(at) => groups.put(*at, lanes),
+            Next::End => {}
+            Next::Discard => self.discarded |= lanes,
+            Next::Branch(condition, target, on) => {
+                let [a, b] = &condition.operands;
+                let taken = match condition.wanted {
+                    7 => Mask::MAX,
+                    wanted => self.machine.compare::<L>(a, b, wanted),
+                };
+                groups.put(*target, lanes & taken);
+                if let Some(on) = on {
+                    groups.put(*on, lanes & !taken);
+                }
+            }
+            Next::Fault(message) => return Err(Fault::new(FaultKind::Program, message.clone()).pc(step.word)),
+        }
+        Ok(())
+    }
+
+    fn finish(&self, out: &mut Fragments) {
+        let (start, count) = (4 * self.base, 4 * self.quads.len());
+        let color = 4 * (self.context.color_register & 15);
+        for (channel, row) in out.color.iter_mut().enumerate() {
+            row[start..start + count].copy_from_slice(&self.machine.rows[color + channel][..count]);
+        }
+        if let Some(register) = self.context.depth_register {
+            out.depth[start..start + count].copy_from_slice(&self.machine.rows[4 * (register & 15)][..count]);
+        }
+        for (number, quad) in self.quads.iter().enumerate() {
+            let left = !(self.discarded >> (4 * number)) as u8 & 15;
+            out.live[self.base + number] = quad.live & left;
+        }
+    }
+}
