@@ -7,6 +7,7 @@ pub mod cli;
 pub mod formats;
 pub mod harness;
 pub mod judges;
+pub mod mali;
 pub mod pack;
 pub mod picture;
 pub mod replay;

@@ -10,6 +10,7 @@ mod dis;
 pub mod draw;
 pub mod grammar;
 mod info;
+pub mod mali;
 mod pack;
 mod reflect;
 pub mod replay;
@@ -55,6 +56,8 @@ enum Command {
     Pack(pack::PackArgs),
     /// Print what an engine needs of a VBC: layouts, or Rust structs
     Reflect(reflect::ReflectArgs),
+    /// Draw with a pair of Mali-400 programs on the emulator
+    Draw(mali::DrawArgs),
     /// Run recorded Mali-400 jobs on the emulator
     Replay(replay::ReplayArgs),
     /// List the Vulkan devices
@@ -118,6 +121,7 @@ pub fn main() -> ExitCode {
         Command::Grammar(args) => grammar::run(&args),
         Command::Pack(args) => pack::run(&args),
         Command::Reflect(args) => reflect::run(&args),
+        Command::Draw(args) => mali::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Compare(args) => compare::run(&args),

@@ -378,7 +378,8 @@ mod tests {
     #[inline(always)]
     fn all<L: QuadLanes>(a: &[f32; 16], b: &[f32; 16]) -> Vec<[u32; 16]> {
         let mut out = Vec::new();
-        let binary: [fn(L::V, L::V) -> L::V; 8] = [
+        type Binary<V> = fn(V, V) -> V;
+        let binary: [Binary<L::V>; 8] = [
             L::add,
             L::sub,
             L::mul,

@@ -279,12 +279,12 @@ impl Machine<'_> {
             AluOp::Log2 => self.each::<L, 1>(alu, mask, |[a]| math::log2::<L>(a)),
             AluOp::Sin => self.each::<L, 1>(alu, mask, |[a]| math::sin_turns::<L>(a)),
             AluOp::Cos => self.each::<L, 1>(alu, mask, |[a]| math::cos_turns::<L>(a)),
-            AluOp::Atan | AluOp::Atan2 => self.angles::<L>(alu, mask),
+            AluOp::Atan | AluOp::Atan2 => self.angles(alu, mask),
         }
     }
 
     /// The angle functions, a lane at a time: programs use them seldom.
-    fn angles<L: QuadLanes>(&mut self, alu: &Alu, mask: Mask) {
+    fn angles(&mut self, alu: &Alu, mask: Mask) {
         let number = |operand: &Operand, rows: &[Row], uniforms: &[f32], lane: usize| {
             let value = match operand.from {
                 From::Row(row) => rows[row as usize][lane],

@@ -117,9 +117,9 @@ impl Batch<'_> {
             }
         }
         if !self.inputs.flat {
-            for at in 0..self.machine.lanes {
-                let (x, y) = (rows[usize::from(row::X)][at], rows[usize::from(row::Y)][at]);
-                rows[usize::from(row::W)][at] = 1.0 / self.inputs.inverse_w.at(x, y);
+            let [x, y] = [row::X, row::Y].map(|row| rows[usize::from(row)]);
+            for (w, (x, y)) in rows[usize::from(row::W)].iter_mut().zip(x.into_iter().zip(y)) {
+                *w = 1.0 / self.inputs.inverse_w.at(x, y);
             }
         }
     }

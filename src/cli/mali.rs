@@ -1,0 +1,51 @@
+//! `skrymir draw`: a pair of Mali-400 programs on the emulator.
+
+use super::replay::{EngineName, default_threads};
+use super::{Failure, Outcome};
+use crate::mali::{self, Pair};
+use crate::scene::Scene;
+use anyhow::Context;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Arguments of `draw`.
+#[derive(Args, Debug)]
+pub struct DrawArgs {
+    /// Vertex program: MBS, or its text
+    pub vertex: PathBuf,
+    /// Fragment program: MBS, or its text
+    pub fragment: PathBuf,
+    /// Attributes, uniforms, textures and state by name (TOML or JSON)
+    #[arg(long, value_name = "FILE")]
+    pub scene: Option<PathBuf>,
+    /// Where to write the picture
+    #[arg(short, long)]
+    pub output: PathBuf,
+    /// Size of the picture in pixels [default: 256x256]
+    #[arg(long, value_name = "WxH", value_parser = super::draw::parse_size)]
+    pub size: Option<[u32; 2]>,
+    /// What runs the programs
+    #[arg(long, value_enum, default_value_t)]
+    pub engine: EngineName,
+    /// Threads that paint tiles [default: as many as the machine has]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+}
+
+/// Runs the command.
+pub fn run(args: &DrawArgs) -> Outcome {
+    let pair = Pair::load(&args.vertex, &args.fragment)?;
+    let mut scene = match &args.scene {
+        Some(path) => {
+            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let folder = path.parent().unwrap_or(std::path::Path::new(""));
+            Scene::parse(&text, folder).map_err(|error| Failure::Bad(error.into()))?
+        }
+        None => Scene::default(),
+    };
+    scene.size = args.size.or(scene.size);
+    let threads = args.threads.unwrap_or_else(default_threads);
+    let picture = mali::draw(&pair, &scene, args.engine.engine(), threads).map_err(Failure::Bad)?;
+    picture.save(&args.output)?;
+    Ok(())
+}

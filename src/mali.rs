@@ -1,0 +1,260 @@
+//! Pairs of Mali-400 programs and scenes: file in, picture out, without a GPU.
+//!
+//! Scenes are those of [`scene`](crate::scene), with names where shaders for Vulkan have numbers: `[inputs]` are
+//! attributes, `[slots]` are textures by their sampler, `[uniform]` are uniforms of both programs. What is not said is
+//! filled: `position` (or the first attribute) is the vertices of a triangle, the others are its corners' colours.
+
+use crate::picture::Picture;
+use crate::scene::{Blend, Compare, Cull, Filter, Scene, SceneError, Slot, Topology, Wrap};
+use anyhow::{Context, anyhow, bail};
+use emulator::driver::{self, Depth, Draw, Image};
+use emulator::exec::Engine;
+use emulator::gpu::Gpu;
+use emulator::isa::shader;
+use loader::mbs::{Mbs, Program, Stage, Symbol, SymbolType};
+use std::path::Path;
+
+/// A vertex and a fragment program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// Vertex program.
+    pub vertex: Program,
+    /// Fragment program.
+    pub fragment: Program,
+}
+
+/// A program of a file: MBS, or the assembler's text.
+fn program(path: &Path, stage: Stage) -> anyhow::Result<Program> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mbs = match std::str::from_utf8(&bytes) {
+        Ok(text) if shader::recognises(text) => shader::assemble(text).map_err(|error| {
+            anyhow!(
+                "mbs: {error}\n{}",
+                error.render(text, &path.display().to_string()).trim_end()
+            )
+        })?,
+        _ => Mbs::read(&bytes)?,
+    };
+    let found = mbs.program(stage)?;
+    found.with_context(|| format!("{} has no {stage:?} program", path.display()))
+}
+
+impl Pair {
+    /// Reads both programs.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or lacks the program.
+    pub fn load(vertex: &Path, fragment: &Path) -> anyhow::Result<Self> {
+        Ok(Self {
+            vertex: program(vertex, Stage::Vertex)?,
+            fragment: program(fragment, Stage::Fragment)?,
+        })
+    }
+}
+
+/// The draw a scene describes.
+///
+/// # Errors
+/// What the scene says that does not fit.
+pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> anyhow::Result<Draw<'a>> {
+    let mut draw = Draw::new(&pair.vertex, &pair.fragment, scene.size.unwrap_or([256, 256]));
+    draw.mode = match scene.topology.unwrap_or(Topology::Triangles) {
+        Topology::Points => 0,
+        Topology::Lines => 1,
+        Topology::LineStrip => 3,
+        Topology::Triangles => 4,
+        Topology::TriangleStrip => 5,
+        Topology::TriangleFan => 6,
+        other => bail!(SceneError(format!("a Mali-400 has no {other:?}"))),
+    };
+    draw.clear = scene.clear.unwrap_or(draw.clear);
+    draw.cull = match scene.cull.unwrap_or(Cull::None) {
+        Cull::None => driver::Cull::None,
+        Cull::Front => driver::Cull::Front,
+        Cull::Back => driver::Cull::Back,
+    };
+    draw.blend = match scene.blend.unwrap_or(Blend::None) {
+        Blend::None => driver::Blend::None,
+        Blend::Alpha => driver::Blend::Alpha,
+        Blend::Premultiplied => driver::Blend::Premultiplied,
+        Blend::Additive => driver::Blend::Additive,
+        Blend::Multiply => driver::Blend::Multiply,
+    };
+    if let Some(depth) = &scene.depth {
+        draw.depth = Some(Depth {
+            compare: compare(depth.compare),
+            write: depth.write,
+        });
+        draw.clear_depth = depth.clear;
+    }
+    attributes(pair, scene, &mut draw)?;
+    for (name, numbers) in &scene.uniform {
+        draw.uniforms.push((
+            name.clone(),
+            numbers.flat().into_iter().map(|number| number as f32).collect(),
+        ));
+    }
+    unsaid_uniforms(pair, &mut draw);
+    textures(pair, scene, &mut draw)?;
+    Ok(draw)
+}
+
+fn compare(compare: Compare) -> u32 {
+    match compare {
+        Compare::Never => 0,
+        Compare::Less => 1,
+        Compare::Equal => 2,
+        Compare::LessOrEqual => 3,
+        Compare::Greater => 4,
+        Compare::NotEqual => 5,
+        Compare::GreaterOrEqual => 6,
+        Compare::Always => 7,
+    }
+}
+
+/// Corners of the triangle that is drawn when nothing is said, and their colours.
+const TRIANGLE: [[f32; 4]; 3] = [[0.0, 0.8, 0.0, 1.0], [-0.8, -0.8, 0.0, 1.0], [0.8, -0.8, 0.0, 1.0]];
+const COLORS: [[f32; 4]; 3] = [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0]];
+
+fn attributes(pair: &Pair, scene: &Scene, draw: &mut Draw<'_>) -> anyhow::Result<()> {
+    let [_, (_, symbols), _] = pair.vertex.tables();
+    let used: Vec<&Symbol> = symbols.iter().filter(|symbol| symbol.is_used()).collect();
+    if let Some(name) = scene
+        .inputs
+        .keys()
+        .find(|name| !used.iter().any(|symbol| symbol.name == name.as_bytes()))
+    {
+        bail!(SceneError(format!("the vertex program has no attribute {name}")));
+    }
+    let mut counts = Vec::new();
+    for symbol in &used {
+        let Some(numbers) = scene.inputs.get(&symbol.name()) else {
+            continue;
+        };
+        let flat = numbers.flat();
+        let components = usize::from(symbol.components).clamp(1, 4);
+        if flat.len() % components != 0 {
+            bail!(SceneError(format!(
+                "{} numbers for {}, a {}",
+                flat.len(),
+                symbol.name(),
+                symbol.type_name()
+            )));
+        }
+        let vertex = |numbers: &[f64]| {
+            let mut value = [0.0, 0.0, 0.0, 1.0];
+            value
+                .iter_mut()
+                .zip(numbers)
+                .for_each(|(value, number)| *value = *number as f32);
+            value
+        };
+        let data: Vec<[f32; 4]> = flat.chunks_exact(components).map(vertex).collect();
+        counts.push(data.len());
+        draw.attributes.push((symbol.name(), data));
+    }
+    let count = scene
+        .vertices
+        .or(counts.iter().min().map(|count| *count as u32))
+        .unwrap_or(3);
+    draw.count = count;
+    let position = used
+        .iter()
+        .find(|symbol| symbol.name().to_lowercase().contains("pos"))
+        .or(used.first())
+        .map(|s| s.name());
+    for symbol in used.iter().filter(|symbol| !scene.inputs.contains_key(&symbol.name())) {
+        let corners = if Some(symbol.name()) == position {
+            TRIANGLE
+        } else {
+            COLORS
+        };
+        let data = (0..count as usize).map(|at| corners[at % 3]).collect();
+        draw.attributes.push((symbol.name(), data));
+    }
+    Ok(())
+}
+
+/// Matrices nobody gives are the identity; other uniforms are zero.
+fn unsaid_uniforms(pair: &Pair, draw: &mut Draw<'_>) {
+    let symbols = [&pair.vertex, &pair.fragment]
+        .into_iter()
+        .flat_map(|program| program.tables()[0].1);
+    for symbol in symbols.filter(|symbol| symbol.kind == SymbolType::MATRIX) {
+        let size = usize::from(symbol.components);
+        if !draw.uniforms.iter().any(|(name, _)| name.as_bytes() == symbol.name) && symbol.entries == 0 {
+            let identity = (0..size * size)
+                .map(|at| if at % (size + 1) == 0 { 1.0 } else { 0.0 })
+                .collect();
+            draw.uniforms.push((symbol.name(), identity));
+        }
+    }
+}
+
+fn textures(pair: &Pair, scene: &Scene, draw: &mut Draw<'_>) -> anyhow::Result<()> {
+    let [(_, symbols), ..] = pair.fragment.tables();
+    let samplers = symbols.iter().filter(|symbol| {
+        matches!(
+            symbol.kind,
+            SymbolType::SAMPLER_2D | SymbolType::SAMPLER_CUBE | SymbolType::SAMPLER_EXTERNAL
+        )
+    });
+    for sampler in samplers {
+        let slot = scene.slots.get(&sampler.name()).cloned().unwrap_or_default();
+        let mut image = image(&slot, &scene.folder).with_context(|| format!("texture {}", sampler.name()))?;
+        if sampler.kind == SymbolType::SAMPLER_CUBE && image.rgba.len() == (image.width * image.height * 4) as usize {
+            image.rgba = image.rgba.repeat(6);
+        }
+        draw.textures.push((sampler.name(), image));
+    }
+    Ok(())
+}
+
+/// A texture: a file, one texel, all texels, or a checkerboard where nothing is said.
+fn image(slot: &Slot, folder: &Path) -> anyhow::Result<Image> {
+    let byte = |value: f64| (value.clamp(0.0, 1.0) * 255.0).round() as u8;
+    let (width, height, rgba) = if let Some(path) = &slot.image {
+        let picture = Picture::load(&folder.join(path))?;
+        (picture.width, picture.height, picture.rgba)
+    } else if let Some(texels) = slot.texels.as_ref().or(slot.fill.as_ref()) {
+        let rgba: Vec<u8> = texels.flat().into_iter().map(byte).collect();
+        let [width, height] = match slot.size.as_deref() {
+            Some([width, height, ..]) => [*width, *height],
+            _ => [rgba.len() as u32 / 4, 1],
+        };
+        (width, height, rgba)
+    } else {
+        let texel = |at: u32| {
+            if (at % 8 / 4 + at / 8 / 4).is_multiple_of(2) {
+                [255; 4]
+            } else {
+                [64, 64, 64, 255]
+            }
+        };
+        (8, 8, (0..64).flat_map(texel).collect())
+    };
+    let linear = slot.filter.unwrap_or(Filter::Linear) == Filter::Linear;
+    let repeat = slot.wrap.unwrap_or(Wrap::Repeat) == Wrap::Repeat;
+    Ok(Image {
+        width,
+        height,
+        rgba,
+        linear,
+        repeat,
+    })
+}
+
+/// Draws a pair.
+///
+/// # Errors
+/// What does not fit, or the fault of a job.
+pub fn draw(pair: &Pair, scene: &Scene, engine: Box<dyn Engine>, threads: usize) -> anyhow::Result<Picture> {
+    let draw = prepare(pair, scene)?;
+    let mut gpu = Gpu::new(engine).with_threads(threads);
+    let picture = driver::draw(&mut gpu, &draw)?;
+    Ok(Picture {
+        width: picture.width,
+        height: picture.height,
+        rgba: picture.rgba,
+    })
+}
