@@ -324,7 +324,7 @@ fn the_genuine_vertex_program_computes_its_formulas() {
 
 fn checkers() -> Image {
     let texel = |at: u32| {
-        if (at % 8 / 4 + at / 32) % 2 == 0 {
+        if (at % 8 / 4 + at / 32).is_multiple_of(2) {
             [255, 255, 255, 255]
         } else {
             [40, 80, 160, 255]
@@ -340,7 +340,7 @@ fn checkers() -> Image {
 }
 
 /// Six faces: normal, and four corners with texture coordinates.
-fn cube_mesh() -> (Vec<[f32; 4]>, Vec<[f32; 4]>, Vec<[f32; 4]>, Vec<u16>) {
+fn cube_mesh() -> ([Vec<[f32; 4]>; 3], Vec<u16>) {
     let (mut positions, mut normals, mut coords, mut indices) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for face in 0..6 {
         let (axis, sign) = (face % 3, if face < 3 { 1.0 } else { -1.0 });
@@ -358,7 +358,7 @@ fn cube_mesh() -> (Vec<[f32; 4]>, Vec<[f32; 4]>, Vec<[f32; 4]>, Vec<u16>) {
         }
         indices.extend([0, 1, 2, 0, 2, 3].map(|at| first + at));
     }
-    (positions, normals, coords, indices)
+    ([positions, normals, coords], indices)
 }
 
 #[test]
@@ -380,7 +380,7 @@ fn the_genuine_pair_draws_a_textured_lit_cube() {
     ];
     let mvp = product(&projection, &modelview);
     let normal_matrix: [f32; 9] = std::array::from_fn(|at| turned[4 * (at / 3) + at % 3]);
-    let (positions, normals, coords, indices) = cube_mesh();
+    let ([positions, normals, coords], indices) = cube_mesh();
     let size = 128;
     let mut draw = Draw::new(&vertex, &fragment, [size, size]);
     draw.attributes = vec![
