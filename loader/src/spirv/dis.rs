@@ -6,7 +6,7 @@ use super::grammar::{Grammar, Row, Shape};
 use super::names::{self, Names};
 use super::number::{push_literal, push_u32};
 use super::operand::{Context, Operand, Operands, bits, operands};
-use super::{HEADER_WORDS, Instruction, MAGIC, instructions};
+use super::{HEADER_WORDS, Instruction, MAGIC, instructions, op};
 use crate::{Error, Result};
 
 /// How to print.
@@ -174,7 +174,7 @@ impl<'g> Printer<'g> {
             self.out.truncate(start);
             self.raw(instruction);
         }
-        if self.options.comment && instruction.opcode == 5 && instruction.words.len() > 1 {
+        if self.options.comment && instruction.opcode == op::NAME && instruction.words.len() > 1 {
             self.out.extend_from_slice(b"  ; id %");
             push_u32(&mut self.out, instruction.words[1]);
         }
@@ -188,10 +188,12 @@ impl<'g> Printer<'g> {
     fn heading(&mut self, instruction: &Instruction<'_>) {
         let opcode = instruction.opcode;
         let (slot, text) = match opcode {
-            54 => (None, "; Function "),
-            71..=75 | 332 | 5632 | 5633 => (Some(0), "; Annotations"),
-            3..=8 | 317 | 330 => (Some(1), "; Debug Information"),
-            19..=33 | 38..=39 | 322 | 327 => (Some(2), "; Types, variables and constants"),
+            op::FUNCTION => (None, "; Function "),
+            op::DECORATE..=op::GROUP_MEMBER_DECORATE
+            | op::DECORATE_ID
+            | op::DECORATE_STRING
+            | op::MEMBER_DECORATE_STRING => (Some(0), "; Annotations"),
+            op::SOURCE..=op::LINE | op::NO_LINE | op::MODULE_PROCESSED => (Some(1), "; Debug Information"),
             _ if self.grammar.row(opcode).is_some_and(|r| r.name.starts_with("OpType")) => {
                 (Some(2), "; Types, variables and constants")
             }

@@ -18,7 +18,7 @@ pub use check::check;
 pub use grammar::Grammar;
 pub use known::{class, decoration, op};
 pub use split::split_samplers;
-pub use walk::{Instruction, Instructions, instructions, to_words};
+pub use walk::{Bytes, Instruction, InstructionIn, Instructions, Words, instructions, to_words};
 
 /// First word of a module in the reader's byte order.
 pub const MAGIC: u32 = 0x0723_0203;

@@ -4,8 +4,11 @@ use super::grammar::Grammar;
 use super::ids::Ids;
 use super::number::{push_literal, push_u32};
 use super::operand::{Context, string};
-use super::{Instruction, instructions};
+use super::{Instruction, decoration, instructions, op};
 use std::collections::HashMap;
+
+/// Span of an id whose name is its own number: nothing of it is stored.
+const NUMBER: (u32, u32) = (u32::MAX, u32::MAX);
 
 /// The name of every id, in one buffer.
 pub(super) struct Names {
@@ -18,14 +21,21 @@ impl Names {
     #[inline]
     pub(super) fn get(&self, id: u32) -> &[u8] {
         let (start, end) = self.spans.get(id);
-        &self.text[start as usize..end as usize]
+        self.text.get(start as usize..end as usize).unwrap_or(&[])
+    }
+
+    fn has(&self, id: u32) -> bool {
+        self.spans.get(id) != (0, 0)
     }
 }
 
 struct Maker<'g> {
     grammar: &'g Grammar,
     names: Names,
+    /// Names given, each with the next suffix to try for another id that wants it.
     used: HashMap<Box<[u8]>, u32>,
+    /// The same for names that are a number, one more than the suffix: most ids have no other name.
+    numbers: Ids<u32>,
     budget: usize,
 }
 
@@ -45,6 +55,7 @@ pub(super) fn friendly(grammar: &Grammar, words: &[u32]) -> Names {
         grammar,
         names,
         used: HashMap::new(),
+        numbers: Ids::new(words.len(), bound, 0),
         budget,
     };
     let mut context = Context::new(words);
@@ -63,14 +74,14 @@ impl Maker<'_> {
         let id = word(1);
         let mut name = Vec::new();
         match instruction.opcode {
-            5 => name.extend(string(words.get(2..).unwrap_or(&[])).unwrap_or_default().0.bytes()),
-            71 if word(2) == 11 => match self.built_in(word(3)) {
+            op::NAME => name.extend(string(words.get(2..).unwrap_or(&[])).unwrap_or_default().0.bytes()),
+            op::DECORATE if word(2) == decoration::BUILT_IN => match self.built_in(word(3)) {
                 Some(text) => name.extend(text.bytes()),
                 None => return,
             },
-            19 => name.extend(b"void"),
-            20 => name.extend(b"bool"),
-            21 => {
+            op::TYPE_VOID => name.extend(b"void"),
+            op::TYPE_BOOL => name.extend(b"bool"),
+            op::TYPE_INT => {
                 let root = match word(2) {
                     8 => "char",
                     16 => "short",
@@ -93,7 +104,7 @@ impl Maker<'_> {
                     _ => name.extend(root.bytes()),
                 }
             }
-            22 => match word(2) {
+            op::TYPE_FLOAT => match word(2) {
                 16 => name.extend(b"half"),
                 32 => name.extend(b"float"),
                 64 => name.extend(b"double"),
@@ -102,49 +113,53 @@ impl Maker<'_> {
                     push_u32(&mut name, width);
                 }
             },
-            23 | 24 => {
-                name.extend(if instruction.opcode == 23 { &b"v"[..] } else { b"mat" });
+            op::TYPE_VECTOR | op::TYPE_MATRIX => {
+                name.extend(if instruction.opcode == op::TYPE_VECTOR {
+                    &b"v"[..]
+                } else {
+                    b"mat"
+                });
                 push_u32(&mut name, word(3));
                 self.push(&mut name, word(2));
             }
-            28 => {
+            op::TYPE_ARRAY => {
                 name.extend(b"_arr_");
                 self.push(&mut name, word(2));
                 name.push(b'_');
                 self.push(&mut name, word(3));
             }
-            29 => {
+            op::TYPE_RUNTIME_ARRAY => {
                 name.extend(b"_runtimearr_");
                 self.push(&mut name, word(2));
             }
-            32 => {
+            op::TYPE_POINTER => {
                 name.extend(b"_ptr_");
                 self.push_enumerant(&mut name, "StorageClass", word(2));
                 name.push(b'_');
                 self.push(&mut name, word(3));
             }
-            38 => {
+            op::TYPE_PIPE => {
                 name.extend(b"Pipe");
                 self.push_enumerant(&mut name, "AccessQualifier", word(2));
             }
-            34 => name.extend(b"Event"),
-            35 => name.extend(b"DeviceEvent"),
-            36 => name.extend(b"ReserveId"),
-            37 => name.extend(b"Queue"),
-            322 => name.extend(b"PipeStorage"),
-            327 => name.extend(b"NamedBarrier"),
-            31 => {
+            op::TYPE_EVENT => name.extend(b"Event"),
+            op::TYPE_DEVICE_EVENT => name.extend(b"DeviceEvent"),
+            op::TYPE_RESERVE_ID => name.extend(b"ReserveId"),
+            op::TYPE_QUEUE => name.extend(b"Queue"),
+            op::TYPE_PIPE_STORAGE => name.extend(b"PipeStorage"),
+            op::TYPE_NAMED_BARRIER => name.extend(b"NamedBarrier"),
+            op::TYPE_OPAQUE => {
                 name.extend(b"Opaque_");
                 let text = string(words.get(2..).unwrap_or(&[])).unwrap_or_default().0;
                 name.extend(if text.is_empty() { "_" } else { &text }.bytes());
             }
-            30 => {
+            op::TYPE_STRUCT => {
                 name.extend(b"_struct_");
                 push_u32(&mut name, id);
             }
-            41 => return self.save(word(2), b"true"),
-            42 => return self.save(word(2), b"false"),
-            43 => {
+            op::CONSTANT_TRUE => return self.save(word(2), b"true"),
+            op::CONSTANT_FALSE => return self.save(word(2), b"false"),
+            op::CONSTANT => {
                 self.push(&mut name, id);
                 name.push(b'_');
                 let from = name.len();
@@ -182,8 +197,15 @@ impl Maker<'_> {
     }
 
     /// An id without a name of its own claims its number, so that no OpName can take it.
+    #[inline]
     fn number(&mut self, id: u32) {
-        if self.names.get(id).is_empty() {
+        if self.names.has(id) {
+            return;
+        }
+        if self.numbers.get(id) == 0 {
+            self.numbers.set(id, 1);
+            self.names.spans.set(id, NUMBER);
+        } else {
             let mut name = Vec::with_capacity(10);
             push_u32(&mut name, id);
             self.save(id, &name);
@@ -191,7 +213,7 @@ impl Maker<'_> {
     }
 
     fn save(&mut self, id: u32, wanted: &[u8]) {
-        if !self.names.get(id).is_empty() {
+        if self.names.has(id) {
             return;
         }
         let mut name: Vec<u8> = wanted
@@ -204,9 +226,8 @@ impl Maker<'_> {
         if name.len() * 2 + 24 > self.budget {
             return;
         }
-        if self.used.contains_key(name.as_slice()) {
+        if let Some(mut next) = self.next_suffix(&name) {
             let base = name.clone();
-            let mut next = self.used[base.as_slice()];
             loop {
                 name.truncate(base.len());
                 name.push(b'_');
@@ -216,13 +237,28 @@ impl Maker<'_> {
                     break;
                 }
             }
-            self.used.insert(base.into(), next);
+            self.claim(&base, next);
         }
         self.budget = self.budget.saturating_sub(name.len() * 2 + 24);
         let start = self.names.text.len() as u32;
         self.names.text.extend_from_slice(&name);
         self.names.spans.set(id, (start, self.names.text.len() as u32));
-        self.used.insert(name.into(), 0);
+        self.claim(&name, 0);
+    }
+
+    /// The next suffix to try for a name that is taken; none if it is free.
+    fn next_suffix(&self, name: &[u8]) -> Option<u32> {
+        match as_number(name) {
+            Some(number) => self.numbers.get(number).checked_sub(1),
+            None => self.used.get(name).copied(),
+        }
+    }
+
+    fn claim(&mut self, name: &[u8], next: u32) {
+        match as_number(name) {
+            Some(number) => self.numbers.set(number, next + 1),
+            None => drop(self.used.insert(name.into(), next)),
+        }
     }
 
     /// The GLSL name of a built-in where the reference has one.
@@ -244,4 +280,10 @@ impl Maker<'_> {
             _ => return None,
         })
     }
+}
+
+/// The number a name is, as an id's number would be written.
+fn as_number(name: &[u8]) -> Option<u32> {
+    let digits = name.len() <= 10 && name.iter().all(u8::is_ascii_digit) && (name[0] != b'0' || name.len() == 1);
+    digits.then(|| std::str::from_utf8(name).ok()?.parse().ok()).flatten()
 }

@@ -2,9 +2,11 @@
 //!
 //! Total: an unknown opcode or enumerant gives raw words from there on, a broken instruction ends with a [`Fault`].
 
-use super::Instruction;
 use super::grammar::{Grammar, Quantifier, Row, Rule, Shape};
 use super::ids::Ids;
+use super::op;
+use super::walk::{Bytes, InstructionIn, Words};
+use std::collections::HashMap;
 
 /// How a number is written, from the type it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,16 +41,24 @@ impl NumberType {
 #[derive(Clone, Debug)]
 pub struct Context {
     numbers: Ids<NumberType>,
-    sets: Vec<(u32, Option<usize>)>,
+    sets: HashMap<u32, Option<usize>>,
 }
 
 impl Context {
     /// For a module given with its header.
     pub fn new(words: &[u32]) -> Self {
-        let bound = words.get(3).copied().unwrap_or(0);
+        Self::over(words)
+    }
+
+    /// For a module given as bytes.
+    pub fn of(bytes: Bytes<'_>) -> Self {
+        Self::over(bytes)
+    }
+
+    fn over(words: impl Words) -> Self {
         Self {
-            numbers: Ids::new(words.len(), bound, NumberType::None),
-            sets: Vec::new(),
+            numbers: Ids::new(words.count(), words.word(3).unwrap_or(0), NumberType::None),
+            sets: HashMap::new(),
         }
     }
 
@@ -56,35 +66,35 @@ impl Context {
     pub fn with_room(ids: usize) -> Self {
         Self {
             numbers: Ids::new(ids, u32::MAX, NumberType::None),
-            sets: Vec::new(),
+            sets: HashMap::new(),
         }
     }
 
     /// Takes in an instruction before those behind it are looked at.
     #[inline]
-    pub fn note(&mut self, grammar: &Grammar, row: Option<&Row>, instruction: &Instruction<'_>) {
+    pub fn note<W: Words>(&mut self, grammar: &Grammar, row: Option<&Row>, instruction: &InstructionIn<W>) {
         let words = instruction.words;
-        match (instruction.opcode, words.len()) {
-            (21, 4..) => {
-                let width = words[2].min(0xffff) as u16;
-                let kind = if words[3] == 0 {
+        let word = |at| words.word(at).unwrap_or(0);
+        match (instruction.opcode, words.count()) {
+            (op::TYPE_INT, 4..) => {
+                let width = word(2).min(0xffff) as u16;
+                let kind = if word(3) == 0 {
                     NumberType::Unsigned(width)
                 } else {
                     NumberType::Signed(width)
                 };
-                self.numbers.set(words[1], kind);
+                self.numbers.set(word(1), kind);
             }
-            (22, 3..) => self
-                .numbers
-                .set(words[1], NumberType::Float(words[2].min(0xffff) as u16)),
-            (11, 3..) => {
-                let set = string(&words[2..]).and_then(|(name, _)| grammar.set(&name));
-                self.sets.push((words[1], set));
+            (op::TYPE_FLOAT, 3..) => self.numbers.set(word(1), NumberType::Float(word(2).min(0xffff) as u16)),
+            (op::EXT_INST_IMPORT, 3..) => {
+                let name = words.part(2, words.count()).and_then(string_in);
+                let set = name.and_then(|(name, _)| grammar.set(&name));
+                self.sets.entry(word(1)).or_insert(set);
             }
             (_, 3..) if row.is_some_and(|r| r.has_type && r.has_result) => {
-                let number = self.numbers.get(words[1]);
+                let number = self.numbers.get(word(1));
                 if number != NumberType::None {
-                    self.numbers.set(words[2], number);
+                    self.numbers.set(word(2), number);
                 }
             }
             _ => {}
@@ -98,7 +108,7 @@ impl Context {
 
     /// The set an id imports: `None` if the id imports nothing, `Some(None)` if the set is not known.
     pub fn set(&self, id: u32) -> Option<Option<usize>> {
-        self.sets.iter().find(|row| row.0 == id).map(|row| row.1)
+        self.sets.get(&id).copied()
     }
 }
 
@@ -113,28 +123,34 @@ pub struct Fault {
 
 /// One operand.
 #[derive(Clone, Copy, Debug)]
-pub struct Operand<'a, 'g> {
+pub struct OperandIn<'g, W> {
     /// Index of the kind in the grammar; `u16::MAX` for raw words.
     pub kind: u16,
     /// What it is.
     pub shape: &'g Shape,
     /// Its words.
-    pub words: &'a [u32],
+    pub words: W,
     /// How its number is written, for literal numbers.
     pub number: NumberType,
     /// Word within the instruction.
     pub at: usize,
 }
 
+/// One operand of a module held as words.
+pub type Operand<'a, 'g> = OperandIn<'g, &'a [u32]>;
+
+/// Iterator over the operands of an instruction held as words.
+pub type Operands<'a, 'g, 'c> = OperandsIn<'g, 'c, &'a [u32]>;
+
 const PENDING: usize = 48;
 
 /// Iterator over an instruction's operands; ends after a fault.
 #[derive(Debug)]
-pub struct Operands<'a, 'g, 'c> {
+pub struct OperandsIn<'g, 'c, W> {
     grammar: &'g Grammar,
     context: &'c Context,
     opcode: u16,
-    words: &'a [u32],
+    words: W,
     at: usize,
     rules: &'g [Rule],
     pending: [u16; PENDING],
@@ -144,13 +160,13 @@ pub struct Operands<'a, 'g, 'c> {
 }
 
 /// The operands of an instruction.
-pub fn operands<'a, 'g, 'c>(
+pub fn operands<'g, 'c, W: Words>(
     grammar: &'g Grammar,
     context: &'c Context,
     row: Option<&'g Row>,
-    instruction: &Instruction<'a>,
-) -> Operands<'a, 'g, 'c> {
-    Operands {
+    instruction: &InstructionIn<W>,
+) -> OperandsIn<'g, 'c, W> {
+    OperandsIn {
         grammar,
         context,
         opcode: instruction.opcode,
@@ -164,15 +180,15 @@ pub fn operands<'a, 'g, 'c>(
     }
 }
 
-impl<'a, 'g> Iterator for Operands<'a, 'g, '_> {
-    type Item = Result<Operand<'a, 'g>, Fault>;
+impl<'g, W: Words> Iterator for OperandsIn<'g, '_, W> {
+    type Item = Result<OperandIn<'g, W>, Fault>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let rest = &self.words[self.at..];
+            let left = self.words.count() - self.at;
             if self.raw {
-                let word = rest.get(..1)?;
+                let word = self.words.part(self.at, self.at + 1)?;
                 return Some(Ok(self.take(u16::MAX, &Shape::Raw, word, NumberType::None)));
             }
             let kind = if self.depth > 0 {
@@ -180,7 +196,7 @@ impl<'a, 'g> Iterator for Operands<'a, 'g, '_> {
                 self.pending[self.depth]
             } else {
                 let Some(rule) = self.rules.first() else {
-                    return if rest.is_empty() {
+                    return if left == 0 {
                         None
                     } else {
                         self.fault("more words than the instruction has operands")
@@ -188,7 +204,7 @@ impl<'a, 'g> Iterator for Operands<'a, 'g, '_> {
                 };
                 match rule.quantifier {
                     Quantifier::One => self.rules = &self.rules[1..],
-                    _ if rest.is_empty() => return None,
+                    _ if left == 0 => return None,
                     Quantifier::Optional => self.rules = &self.rules[1..],
                     Quantifier::Many => {}
                 }
@@ -201,19 +217,19 @@ impl<'a, 'g> Iterator for Operands<'a, 'g, '_> {
                 }
                 continue;
             }
-            if rest.is_empty() {
+            let Some(word) = self.words.word(self.at) else {
                 return self.fault("the instruction ends before its last operand");
-            }
-            return self.operand(kind, shape, rest);
+            };
+            return self.operand(kind, shape, word);
         }
     }
 }
 
-impl<'a, 'g> Operands<'a, 'g, '_> {
-    fn take(&mut self, kind: u16, shape: &'g Shape, words: &'a [u32], number: NumberType) -> Operand<'a, 'g> {
+impl<'g, W: Words> OperandsIn<'g, '_, W> {
+    fn take(&mut self, kind: u16, shape: &'g Shape, words: W, number: NumberType) -> OperandIn<'g, W> {
         let at = self.at;
-        self.at += words.len();
-        Operand {
+        self.at += words.count();
+        OperandIn {
             kind,
             shape,
             words,
@@ -223,9 +239,9 @@ impl<'a, 'g> Operands<'a, 'g, '_> {
     }
 
     #[cold]
-    fn fault(&mut self, why: &'static str) -> Option<Result<Operand<'a, 'g>, Fault>> {
+    fn fault(&mut self, why: &'static str) -> Option<Result<OperandIn<'g, W>, Fault>> {
         let at = self.at;
-        (self.at, self.raw) = (self.words.len(), true);
+        (self.at, self.raw) = (self.words.count(), true);
         Some(Err(Fault { at, why }))
     }
 
@@ -240,23 +256,22 @@ impl<'a, 'g> Operands<'a, 'g, '_> {
         true
     }
 
-    fn operand(&mut self, kind: u16, shape: &'g Shape, rest: &'a [u32]) -> Option<Result<Operand<'a, 'g>, Fault>> {
-        let word = rest[0];
+    fn operand(&mut self, kind: u16, shape: &'g Shape, word: u32) -> Option<Result<OperandIn<'g, W>, Fault>> {
         let (mut length, mut number) = (1, NumberType::None);
         match shape {
-            Shape::Integer if self.opcode == 251 => {
-                number = self.context.number(self.words[1]);
+            Shape::Integer if self.opcode == op::SWITCH => {
+                number = self.context.number(self.words.word(1).unwrap_or(0));
                 length = number.words();
             }
             Shape::ContextNumber => {
-                number = self.context.number(self.words[1]);
+                number = self.context.number(self.words.word(1).unwrap_or(0));
                 if number == NumberType::None {
                     return self.fault("a literal whose type is no number");
                 }
                 length = number.words();
             }
             Shape::Float => number = NumberType::Float(32),
-            Shape::String => match string_words(rest) {
+            Shape::String => match string_words_in(self.rest()) {
                 Some(words) => length = words,
                 None => return self.fault("a string without its closing zero"),
             },
@@ -269,8 +284,8 @@ impl<'a, 'g> Operands<'a, 'g, '_> {
             Shape::ExtInst => {
                 self.set = self
                     .words
-                    .get(self.at - 1)
-                    .and_then(|id| self.context.set(*id))
+                    .word(self.at - 1)
+                    .and_then(|id| self.context.set(id))
                     .flatten();
                 let row = self.set.and_then(|set| self.grammar.sets[set].row(word));
                 if let Some(row) = row {
@@ -287,14 +302,14 @@ impl<'a, 'g> Operands<'a, 'g, '_> {
                         self.rules = &row.parameters;
                     }
                 }
-                None => return Some(Ok(self.unknown(rest))),
+                None => return self.unknown(),
             },
             Shape::Mask => {
                 let Some(table) = self.grammar.kind(kind) else {
                     return self.fault("a kind without a table");
                 };
                 if (word == 0 && table.value(0).is_none()) || bits(word).any(|bit| table.value(bit).is_none()) {
-                    return Some(Ok(self.unknown(rest)));
+                    return self.unknown();
                 }
                 // Parameters follow from the lowest bit up: the stack takes them from the highest down.
                 for bit in (0..32).rev().map(|n| 1 << n).filter(|bit| word & bit != 0) {
@@ -307,16 +322,17 @@ impl<'a, 'g> Operands<'a, 'g, '_> {
             }
             _ => {}
         }
-        match rest.get(..length) {
+        match self.words.part(self.at, self.at + length) {
             Some(words) => Some(Ok(self.take(kind, shape, words, number))),
             None => self.fault("a literal longer than its instruction"),
         }
     }
 
     /// Of an unknown enumerant's parameters nothing is known: raw words from here.
-    fn unknown(&mut self, rest: &'a [u32]) -> Operand<'a, 'g> {
+    fn unknown(&mut self) -> Option<Result<OperandIn<'g, W>, Fault>> {
         self.raw = true;
-        self.take(u16::MAX, &Shape::Raw, &rest[..1], NumberType::None)
+        let word = self.words.part(self.at, self.at + 1)?;
+        Some(Ok(self.take(u16::MAX, &Shape::Raw, word, NumberType::None)))
     }
 
     /// The instruction an [`Shape::ExtInst`] operand just given stands for, where its set is known.
@@ -325,8 +341,8 @@ impl<'a, 'g> Operands<'a, 'g, '_> {
     }
 
     /// Words not given yet.
-    pub fn rest(&self) -> &'a [u32] {
-        &self.words[self.at..]
+    pub fn rest(&self) -> W {
+        self.words.part(self.at, self.words.count()).unwrap_or(self.words)
     }
 }
 
@@ -341,14 +357,30 @@ pub fn bits(mut word: u32) -> impl Iterator<Item = u32> {
 
 /// Words of a string that starts here; `None` if it does not end.
 pub fn string_words(words: &[u32]) -> Option<usize> {
-    let ends = |word: &u32| word.wrapping_sub(0x0101_0101) & !word & 0x8080_8080 != 0;
-    words.iter().position(ends).map(|at| at + 1)
+    string_words_in(words)
+}
+
+/// [`string_words`] of words held in any way.
+#[inline]
+pub fn string_words_in(words: impl Words) -> Option<usize> {
+    let ends = |word: u32| word.wrapping_sub(0x0101_0101) & !word & 0x8080_8080 != 0;
+    (0..words.count())
+        .find(|at| words.word(*at).is_some_and(ends))
+        .map(|at| at + 1)
 }
 
 /// The string that starts here and the words it takes; bytes that are not UTF-8 become replacement characters.
 pub fn string(words: &[u32]) -> Option<(String, usize)> {
-    let length = string_words(words)?;
-    let mut bytes: Vec<u8> = words[..length].iter().flat_map(|w| w.to_le_bytes()).collect();
+    string_in(words)
+}
+
+/// [`string`] of words held in any way.
+pub fn string_in(words: impl Words) -> Option<(String, usize)> {
+    let length = string_words_in(words)?;
+    let mut bytes: Vec<u8> = (0..length)
+        .filter_map(|at| words.word(at))
+        .flat_map(u32::to_le_bytes)
+        .collect();
     bytes.truncate(bytes.iter().position(|b| *b == 0)?);
     Some((String::from_utf8_lossy(&bytes).into_owned(), length))
 }

@@ -1,17 +1,121 @@
-//! Iteration over the instructions of a module held as words.
+//! Iteration over the instructions of a module, held as words or as the file's bytes in either order; nothing is copied.
 
 use crate::{Error, Result};
 
+/// Words that can be looked at where they lie.
+pub trait Words: Copy {
+    /// How many there are.
+    fn count(self) -> usize;
+
+    /// The word at a place; none behind the end.
+    fn word(self, at: usize) -> Option<u32>;
+
+    /// The words from one place up to another; none where the end is passed.
+    fn part(self, from: usize, to: usize) -> Option<Self>;
+}
+
+impl Words for &[u32] {
+    #[inline]
+    fn count(self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn word(self, at: usize) -> Option<u32> {
+        self.get(at).copied()
+    }
+
+    #[inline]
+    fn part(self, from: usize, to: usize) -> Option<Self> {
+        self.get(from..to)
+    }
+}
+
+/// Words as bytes of a file, in either byte order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bytes<'a> {
+    words: &'a [[u8; 4]],
+    big: bool,
+}
+
+impl<'a> Bytes<'a> {
+    /// A module's bytes; the magic number tells their order.
+    ///
+    /// # Errors
+    /// Invalid when the bytes are no whole words or begin with no magic number.
+    pub fn new(bytes: &'a [u8]) -> Result<Self> {
+        let (words, rest) = bytes.as_chunks();
+        if !rest.is_empty() {
+            let message = format!("{} bytes are no whole words", bytes.len());
+            return Err(Error::invalid("spirv", message, bytes.len() as u64));
+        }
+        match words.first() {
+            Some(magic) if u32::from_le_bytes(*magic) == super::MAGIC => Ok(Self { words, big: false }),
+            Some(magic) if u32::from_be_bytes(*magic) == super::MAGIC => Ok(Self { words, big: true }),
+            _ => Err(Error::invalid("spirv", "does not begin with the magic number", 0)),
+        }
+    }
+
+    /// Whether the most significant byte of a word comes first.
+    pub fn is_big_endian(self) -> bool {
+        self.big
+    }
+
+    /// The instructions behind the header.
+    pub fn instructions(self) -> Instructions<Self> {
+        Instructions {
+            words: self,
+            at: super::HEADER_WORDS.min(self.count()),
+        }
+    }
+
+    /// All words, in the machine's order.
+    pub fn to_vec(self) -> Vec<u32> {
+        let read = if self.big {
+            u32::from_be_bytes
+        } else {
+            u32::from_le_bytes
+        };
+        self.words.iter().map(|word| read(*word)).collect()
+    }
+}
+
+impl Words for Bytes<'_> {
+    #[inline]
+    fn count(self) -> usize {
+        self.words.len()
+    }
+
+    #[inline]
+    fn word(self, at: usize) -> Option<u32> {
+        let word = *self.words.get(at)?;
+        Some(if self.big {
+            u32::from_be_bytes(word)
+        } else {
+            u32::from_le_bytes(word)
+        })
+    }
+
+    #[inline]
+    fn part(self, from: usize, to: usize) -> Option<Self> {
+        let (words, big) = (self.words.get(from..to)?, self.big);
+        Some(Self { words, big })
+    }
+}
+
 /// One instruction, borrowed from the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Instruction<'a> {
+pub struct InstructionIn<W> {
     /// Opcode, the low half of the first word; may be unknown.
     pub opcode: u16,
     /// All words of the instruction, the first included.
-    pub words: &'a [u32],
+    pub words: W,
     /// Position of the first word in the module, counted in words from the header's first.
     pub position: usize,
 }
+
+/// One instruction of a module held as words.
+pub type Instruction<'a> = InstructionIn<&'a [u32]>;
 
 impl<'a> Instruction<'a> {
     /// The words behind the first.
@@ -22,43 +126,51 @@ impl<'a> Instruction<'a> {
 
 /// Iterator over a module's instructions; ends after the first error.
 #[derive(Clone, Debug)]
-pub struct Instructions<'a> {
-    words: &'a [u32],
+pub struct Instructions<W> {
+    words: W,
     at: usize,
 }
 
 /// The instructions of a module given with its five-word header.
 ///
 /// A module shorter than its header has no instructions; checking the header is another's work.
-pub fn instructions(words: &[u32]) -> Instructions<'_> {
+pub fn instructions(words: &[u32]) -> Instructions<&[u32]> {
     Instructions {
         words,
         at: super::HEADER_WORDS.min(words.len()),
     }
 }
 
-impl<'a> Iterator for Instructions<'a> {
-    type Item = Result<Instruction<'a>>;
+impl<W: Words> Iterator for Instructions<W> {
+    type Item = Result<InstructionIn<W>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let position = self.at;
-        let rest = &self.words[position..];
-        let first = *rest.first()?;
+        let first = self.words.word(position)?;
         let (length, opcode) = ((first >> 16) as usize, first as u16);
-        if length == 0 || length > rest.len() {
-            self.at = self.words.len();
-            let message = format!(
-                "instruction with opcode {opcode} says {length} words, {} are left",
-                rest.len()
-            );
-            return Some(Err(Error::invalid("spirv", message, position as u64 * 4)));
+        match self.words.part(position, position + length) {
+            Some(words) if length > 0 => {
+                self.at += length;
+                Some(Ok(InstructionIn {
+                    opcode,
+                    words,
+                    position,
+                }))
+            }
+            _ => Some(Err(self.bad_length(length, opcode))),
         }
-        self.at += length;
-        Some(Ok(Instruction {
-            opcode,
-            words: &rest[..length],
-            position,
-        }))
+    }
+}
+
+impl<W: Words> Instructions<W> {
+    #[cold]
+    fn bad_length(&mut self, length: usize, opcode: u16) -> Error {
+        let (position, count) = (self.at, self.words.count());
+        self.at = count;
+        let left = count - position;
+        let message = format!("instruction with opcode {opcode} says {length} words, {left} are left");
+        Error::invalid("spirv", message, position as u64 * 4)
     }
 }
 
@@ -67,21 +179,14 @@ impl<'a> Iterator for Instructions<'a> {
 /// # Errors
 /// Invalid when the bytes are no whole words or begin with no magic number.
 pub fn to_words(bytes: &[u8]) -> Result<Vec<u32>> {
-    if !bytes.len().is_multiple_of(4) {
-        let message = format!("{} bytes are no whole words", bytes.len());
-        return Err(Error::invalid("spirv", message, bytes.len() as u64));
-    }
-    let words = |read: fn([u8; 4]) -> u32| bytes.chunks_exact(4).map(|c| read([c[0], c[1], c[2], c[3]])).collect();
-    match bytes.first_chunk() {
-        Some(magic) if u32::from_le_bytes(*magic) == super::MAGIC => Ok(words(u32::from_le_bytes)),
-        Some(magic) if u32::from_be_bytes(*magic) == super::MAGIC => Ok(words(u32::from_be_bytes)),
-        _ => Err(Error::invalid("spirv", "does not begin with the magic number", 0)),
-    }
+    Ok(Bytes::new(bytes)?.to_vec())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spirv::Grammar;
+    use crate::spirv::operand::{Context, operands};
 
     #[test]
     fn walks_and_stops_at_a_bad_length() {
@@ -91,5 +196,70 @@ mod tests {
         assert_eq!(all[0].as_ref().unwrap().opcode, 17);
         assert_eq!(all[0].as_ref().unwrap().operands(), [1]);
         assert_eq!(all[1].as_ref().unwrap_err().offset(), Some(28));
+    }
+
+    /// Operands of every instruction with their kinds and words, as the grammar types them.
+    fn typed<W: Words>(all: Instructions<W>, mut context: Context) -> Vec<(u16, u16, usize, Vec<Option<u32>>)> {
+        let grammar = Grammar::builtin();
+        let mut out = Vec::new();
+        for instruction in all.map_while(Result::ok) {
+            let row = grammar.row(instruction.opcode);
+            context.note(grammar, row, &instruction);
+            for operand in operands(grammar, &context, row, &instruction).flatten() {
+                let words = (0..operand.words.count()).map(|at| operand.words.word(at)).collect();
+                out.push((instruction.opcode, operand.kind, operand.at, words));
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn both_byte_orders_give_the_same_as_words() {
+        let text = "OpCapability Shader\n%1 = OpExtInstImport \"GLSL.std.450\"\nOpMemoryModel Logical GLSL450\n\
+                    OpName %5 \"a longer name\"\n%2 = OpTypeInt 64 1\n%3 = OpConstant %2 -5\n%4 = OpTypeFloat 32\n\
+                    %6 = OpConstant %4 0.5\n%5 = OpTypeStruct %2 %4\n!0x0002ffff !77\nOpDecorate %5 !4242 !1\n";
+        let words = crate::spirv::asm::assemble(Grammar::builtin(), text, Default::default()).unwrap();
+        let little: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let big: Vec<u8> = words.iter().flat_map(|w| w.to_be_bytes()).collect();
+        let (little, big) = (Bytes::new(&little).unwrap(), Bytes::new(&big).unwrap());
+        assert!(!little.is_big_endian() && big.is_big_endian());
+        let wanted = typed(instructions(&words), Context::new(&words));
+        assert_eq!(wanted.len(), 25, "{wanted:?}");
+        assert!(
+            wanted.iter().any(|row| row.0 == 0xffff && row.3 == [Some(77)]),
+            "{wanted:?}"
+        );
+        assert_eq!(typed(little.instructions(), Context::of(little)), wanted);
+        assert_eq!(typed(big.instructions(), Context::of(big)), wanted);
+        assert_eq!(big.to_vec(), words);
+    }
+
+    #[test]
+    fn any_bytes_walk_the_same_in_both_orders() {
+        let mut state = 0x9e37_79b9_u32;
+        let mut random = || {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            state
+        };
+        for _ in 0..3000 {
+            let mut words = vec![crate::spirv::MAGIC, 0x10500, 0, 40, 0];
+            for _ in 0..random() % 40 {
+                // Short lengths and known opcodes mostly, anything at times.
+                let word = random();
+                words.push(if word & 7 == 0 {
+                    word
+                } else {
+                    (word >> 8 & 7) << 16 | (word >> 16) % 400
+                });
+            }
+            let big: Vec<u8> = words.iter().flat_map(|w| w.to_be_bytes()).collect();
+            let big = Bytes::new(&big).unwrap();
+            assert_eq!(
+                typed(big.instructions(), Context::of(big)),
+                typed(instructions(&words), Context::new(&words))
+            );
+        }
     }
 }
