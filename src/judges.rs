@@ -2,7 +2,8 @@
 //!
 //! Foreign readers are witnesses: a panic inside one is caught and is its verdict.
 
-use loader::spirv::{self, Grammar};
+use loader::spirv::{self, Grammar, Instruction};
+use serde_json::{Value, json};
 use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,11 +34,70 @@ impl fmt::Display for Verdict {
             Self::Invalid {
                 reason,
                 offset: Some(offset),
-            } => write!(f, "Invalid: {reason} (at offset {offset:#x})"),
-            Self::Invalid { reason, offset: None } => write!(f, "Invalid: {reason}"),
+            } if !reason.contains("(at offset ") => write!(f, "Invalid: {reason} (at offset {offset:#x})"),
+            Self::Invalid { reason, .. } => write!(f, "Invalid: {reason}"),
             Self::Unsupported(reason) => write!(f, "Unsupported: {reason}"),
             Self::Panicked(reason) => write!(f, "Unsupported: panicked: {reason}"),
         }
+    }
+}
+
+impl Verdict {
+    /// Lower-case word for JSON, the reason and the byte offset.
+    fn parts(&self) -> (&'static str, Option<&str>, Option<u64>) {
+        match self {
+            Self::Valid => ("valid", None, None),
+            Self::Invalid { reason, offset } => ("invalid", Some(reason), *offset),
+            Self::Unsupported(reason) => ("unsupported", Some(reason), None),
+            Self::Panicked(reason) => ("panicked", Some(reason), None),
+        }
+    }
+}
+
+/// What every judge thinks of one module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// The stage, in files that have several modules; empty in others.
+    pub stage: String,
+    /// The judges' answers.
+    pub rows: Vec<(&'static str, Verdict)>,
+}
+
+impl Table {
+    /// Asks every judge about a module.
+    pub fn new(grammar: &Grammar, stage: &str, words: &[u32]) -> Self {
+        Self {
+            stage: stage.to_owned(),
+            rows: all(grammar, words),
+        }
+    }
+
+    /// `{stage, disagreement, verdicts: [{judge, verdict, reason, offset}]}`; what there is none of is null.
+    pub fn to_json(&self) -> Value {
+        let row = |(judge, verdict): &(&str, Verdict)| {
+            let (word, reason, offset) = verdict.parts();
+            json!({ "judge": judge, "verdict": word, "reason": reason, "offset": offset })
+        };
+        let verdicts: Vec<Value> = self.rows.iter().map(row).collect();
+        let stage = (!self.stage.is_empty()).then_some(&self.stage);
+        json!({ "stage": stage, "disagreement": disagree(&self.rows), "verdicts": verdicts })
+    }
+}
+
+impl fmt::Display for Table {
+    /// A line per judge, and one more where they disagree.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stage = match self.stage.as_str() {
+            "" => String::new(),
+            stage => format!("stage {stage}: "),
+        };
+        for (judge, verdict) in &self.rows {
+            writeln!(f, "  note[verdict]: {stage}{judge}: {verdict}")?;
+        }
+        if disagree(&self.rows) {
+            writeln!(f, "  warning[disagreement]: {stage}the judges do not agree")?;
+        }
+        Ok(())
     }
 }
 
@@ -131,12 +191,15 @@ pub fn naga_module(words: &[u32]) -> Result<(naga::Module, naga::valid::ModuleIn
     let module = Frontend::new(words.iter().copied(), &options)
         .parse()
         .map_err(|error| {
-            let reason = located(words, format!("{error:?}"), &error.to_string());
+            let kind = format!("{error:?}");
+            let position = blamed(words, &kind);
+            let (place, offset) = named(words, position);
+            let reason = format!("{kind}: {error} {place}");
             let lacks = ["Unsupported", "Unknown", "Unimplemented"];
             if lacks.iter().any(|word| reason.starts_with(word)) {
                 Verdict::Unsupported(reason)
             } else {
-                Verdict::Invalid { reason, offset: None }
+                Verdict::Invalid { reason, offset }
             }
         })?;
     let info = Validator::new(ValidationFlags::all(), Capabilities::all())
@@ -149,13 +212,31 @@ pub fn naga_module(words: &[u32]) -> Result<(naga::Module, naga::valid::ModuleIn
                 reason += &format!(": {inner}");
                 source = inner.source();
             }
-            Verdict::Invalid { reason, offset: None }
+            // naga's spans are byte ranges of the module; the shortest is nearest to what is wrong.
+            let ranges = error.spans().filter_map(|(span, _)| span.to_range());
+            let start = ranges.min_by_key(|range| range.len()).map(|range| range.start / 4);
+            let position = start.and_then(|word| {
+                let holds = |i: &Instruction<'_>| (i.position..i.position + i.words.len()).contains(&word);
+                Some(spirv::instructions(words).flatten().find(holds)?.position)
+            });
+            let (place, offset) = named(words, position);
+            reason += &format!(" {place}");
+            Verdict::Invalid { reason, offset }
         })?;
     Ok((module, info))
 }
 
-/// naga's error with the instruction it is about, where its text has an id or an opcode.
-fn located(words: &[u32], kind: String, text: &str) -> String {
+/// The instruction a judge means, as `(at offset 0x40: %5 = OpLoad %float %4)`, or that it names none; and its offset.
+fn named(words: &[u32], position: Option<usize>) -> (String, Option<u64>) {
+    let text = position.and_then(|at| spirv::dis::one(Grammar::builtin(), words, at));
+    match (position, text) {
+        (Some(at), Some(text)) => (format!("(at offset {:#x}: {text})", at * 4), Some(at as u64 * 4)),
+        _ => ("(naga names no instruction)".to_owned(), None),
+    }
+}
+
+/// Position of the instruction an error of naga's reader is about, where its kind has an id or an opcode.
+fn blamed(words: &[u32], kind: &str) -> Option<usize> {
     let number = kind
         .split(['(', ')', ',', ' '])
         .filter_map(|part| part.parse::<u32>().ok())
@@ -174,11 +255,7 @@ fn located(words: &[u32], kind: String, text: &str) -> String {
             kind.starts_with("Invalid") && kind.contains("Id(") && number.is_some() && result == number.as_ref()
         }
     });
-    let place = about.and_then(|i| {
-        let row = grammar.row(i.opcode)?;
-        Some(format!(" ({} at offset {:#x})", row.name, i.position * 4))
-    });
-    format!("{kind}: {text}{}", place.unwrap_or_default())
+    Some(about?.position)
 }
 
 struct Nothing;

@@ -161,6 +161,18 @@ fn check_on_the_command_line() {
             .iter()
             .any(|d| d["rule"] == "id-bound" && d["offset"].is_u64())
     );
+    let judged = &json[0]["judged"][0];
+    assert_eq!(judged["stage"], serde_json::Value::Null);
+    assert!(judged["disagreement"].is_boolean());
+    let ours = &judged["verdicts"][0];
+    assert_eq!(
+        (&ours["judge"], &ours["verdict"]),
+        (&"skrymir".into(), &"invalid".into())
+    );
+    assert!(
+        ours["reason"].as_str().unwrap().contains("bound") && ours["offset"].is_u64(),
+        "{ours}"
+    );
     // Both byte orders are read.
     let swapped: Vec<u32> = words.iter().map(|w| w.swap_bytes()).collect();
     assert_eq!(run(&swapped, &[]).0, Some(0));
@@ -198,4 +210,94 @@ fn any_words_get_a_verdict() {
     }
     println!("{good} valid, {bad} not");
     assert!(bad > 100);
+}
+
+/// Runs the tool; its exit status and what it printed.
+fn skrymir(args: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_skrymir")).args(args).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    (output.status.code(), text)
+}
+
+#[test]
+fn check_takes_a_grammar() {
+    let folder = tempfile::tempdir().unwrap();
+    let (module, extra) = (folder.path().join("a.spv"), folder.path().join("extra.grammar.json"));
+    let text = std::fs::read_to_string(common::data("spirv/numbers.spvasm")).unwrap();
+    let mut words = spirv::asm::assemble(grammar(), &text, Default::default()).unwrap();
+    // An opcode nobody has, with no operands, behind the types.
+    let at = spirv::instructions(&words)
+        .flatten()
+        .find(|i| i.opcode == spirv::op::FUNCTION)
+        .map_or(words.len(), |i| i.position);
+    words.insert(at, 1 << 16 | 0x7abc);
+    std::fs::write(&module, bytes(&words)).unwrap();
+    std::fs::write(
+        &extra,
+        r#"{"magic_number":"0x07230203","major_version":1,"minor_version":6,"revision":1,"instructions":[
+            {"opname":"OpExtraThing","class":"Miscellaneous","opcode":31420}],"operand_kinds":[]}"#,
+    )
+    .unwrap();
+    let (module, extra) = (module.to_str().unwrap(), extra.to_str().unwrap());
+    let (code, text) = skrymir(&["check", module]);
+    assert!(code == Some(1) && text.contains("opcode 31420 is not known"), "{text}");
+    let (_, text) = skrymir(&["check", module, "--grammar", extra]);
+    assert!(
+        !text.contains("31420 is not known") && !text.contains("error[opcode]"),
+        "{text}"
+    );
+    assert_eq!(skrymir(&["check", module, "--grammar", "missing.json"]).0, Some(2));
+}
+
+#[test]
+fn stages_of_a_vbc_get_a_table_each() {
+    let file = common::data("vbc/triangle.vbc");
+    let (code, text) = skrymir(&["check", file.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{text}");
+    for stage in ["vert", "frag"] {
+        assert!(text.contains(&format!("stage {stage}: skrymir: Valid")), "{text}");
+        assert!(text.contains(&format!("stage {stage}: rspirv parser: Valid")), "{text}");
+    }
+    let (_, text) = skrymir(&["check", "--json", file.to_str().unwrap()]);
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let stages: Vec<_> = json[0]["judged"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|t| &t["stage"])
+        .collect();
+    assert_eq!(stages, ["vert", "frag"]);
+}
+
+/// naga's refusals name an instruction of the module, or say that there is none to name.
+#[test]
+fn refusals_of_naga_name_the_instruction() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut named, mut unnamed) = (0, 0);
+    for sample in &all(folder.path()) {
+        for at in (5..sample.words.len()).step_by(7) {
+            let mut words = sample.words.clone();
+            words[at] ^= 3;
+            let Verdict::Invalid { reason, offset } = judges::guarded(|| judges::naga_module(&words).map(drop)) else {
+                continue;
+            };
+            match offset {
+                Some(offset) => {
+                    let at = offset as usize / 4;
+                    let text = spirv::dis::one(grammar(), &words, at).expect("an instruction begins there");
+                    assert!(reason.contains(&format!("(at offset {offset:#x}: {text})")), "{reason}");
+                    named += 1;
+                }
+                None => {
+                    assert!(reason.ends_with("(naga names no instruction)"), "{reason}");
+                    unnamed += 1;
+                }
+            }
+        }
+        if named > 2000 {
+            break;
+        }
+    }
+    println!("{named} refusals name an instruction, {unnamed} say that they name none");
+    assert!(named > 100);
 }

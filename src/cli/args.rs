@@ -22,6 +22,9 @@ pub struct CheckArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// A grammar to extend the built-in one, or SET=FILE for an extended instruction set (SPIR-V)
+    #[arg(long)]
+    pub grammar: Vec<String>,
 }
 
 /// Arguments of `rewrite`.

@@ -2,6 +2,7 @@
 
 use super::{CheckArgs, Failure, Outcome, print};
 use crate::formats;
+use crate::judges::Table;
 use loader::{Report, Severity};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -10,12 +11,12 @@ pub(super) fn run(args: &CheckArgs) -> Outcome {
     let mut all = Vec::new();
     let mut bad = false;
     for path in &args.files {
-        let (name, report) = check(path, args)?;
+        let (name, report, tables) = check(path, args)?;
         bad |= matches!(report.worst(), Some(Severity::Error | Severity::Unsupported));
         if args.json {
-            all.push(to_json(path, name, &report));
+            all.push(to_json(path, name, &report, &tables));
         } else {
-            print(&to_text(path, name, &report))?;
+            print(&to_text(path, name, &report, &tables))?;
         }
     }
     if args.json {
@@ -24,7 +25,7 @@ pub(super) fn run(args: &CheckArgs) -> Outcome {
     if bad { Err(Failure::BadSilently) } else { Ok(()) }
 }
 
-fn check(path: &Path, args: &CheckArgs) -> Outcome<(&'static str, Report)> {
+fn check(path: &Path, args: &CheckArgs) -> Outcome<(&'static str, Report, Vec<Table>)> {
     let bytes = super::read(path)?;
     let Some(format) = formats::detect(&bytes) else {
         let mut report = Report::default();
@@ -35,9 +36,10 @@ fn check(path: &Path, args: &CheckArgs) -> Outcome<(&'static str, Report)> {
             "no known format begins with these bytes",
             Some(0),
         );
-        return Ok(("unknown", report));
+        return Ok(("unknown", report, Vec::new()));
     };
-    Ok((format.name(), format.check(&bytes, args)))
+    let (report, tables) = format.judged(&bytes, args)?;
+    Ok((format.name(), report, tables))
 }
 
 /// The verdict over a report: `valid`, `unsupported` or `invalid`.
@@ -49,15 +51,16 @@ fn verdict(report: &Report) -> &'static str {
     }
 }
 
-fn to_text(path: &Path, format: &str, report: &Report) -> String {
+fn to_text(path: &Path, format: &str, report: &Report, tables: &[Table]) -> String {
     let mut text = format!("{}: {format}: {}\n", path.display(), verdict(report));
     for diagnostic in &report.diagnostics {
         text += &format!("  {diagnostic}\n");
     }
+    tables.iter().for_each(|table| text += &table.to_string());
     text
 }
 
-fn to_json(path: &Path, format: &str, report: &Report) -> Value {
+fn to_json(path: &Path, format: &str, report: &Report, tables: &[Table]) -> Value {
     let diagnostics: Vec<Value> = report
         .diagnostics
         .iter()
@@ -68,8 +71,9 @@ fn to_json(path: &Path, format: &str, report: &Report) -> Value {
             })
         })
         .collect();
+    let judged: Vec<Value> = tables.iter().map(Table::to_json).collect();
     json!({
         "file": path.display().to_string(), "format": format,
-        "verdict": verdict(report), "diagnostics": diagnostics,
+        "verdict": verdict(report), "diagnostics": diagnostics, "judged": judged,
     })
 }

@@ -9,6 +9,7 @@ mod vbc;
 pub use vbc::stages as vbc_stages;
 
 use crate::cli::{AsArgs, CheckArgs, DisArgs, InfoArgs, Outcome, RewriteArgs, RunArgs};
+use crate::judges::Table;
 use loader::{Error, Report};
 
 /// What `info` shows.
@@ -39,6 +40,14 @@ pub trait Format: Sync {
         Report {
             diagnostics: vec![(&error).into()],
         }
+    }
+
+    /// [`Self::check`] with the verdicts of other readers, one table per module in the file.
+    ///
+    /// # Errors
+    /// Bad or trouble when what the arguments name (a grammar) cannot be used.
+    fn judged(&self, bytes: &[u8], args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
+        Ok((self.check(bytes, args), Vec::new()))
     }
 
     /// The bytes our writer makes of what our reader read.

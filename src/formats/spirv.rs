@@ -2,9 +2,9 @@
 
 use super::Format;
 use crate::cli::{AsArgs, CheckArgs, DisArgs, Failure, Outcome, SpirvDisArgs, grammar};
-use crate::judges;
+use crate::judges::Table;
 use loader::spirv::{Grammar, asm, check, dis, to_words};
-use loader::{Report, Severity};
+use loader::{Error, Report};
 
 /// SPIR-V modules.
 pub struct Spirv;
@@ -18,34 +18,21 @@ impl Format for Spirv {
         bytes.starts_with(&[3, 2, 0x23, 7]) || bytes.starts_with(&[7, 0x23, 2, 3])
     }
 
-    /// Our findings, then the verdict of every judge, then whether they disagree.
+    /// Our findings, with the built-in grammar.
     fn check(&self, bytes: &[u8], _args: &CheckArgs) -> Report {
-        let words = match to_words(bytes) {
-            Ok(words) => words,
-            Err(error) => {
-                return Report {
-                    diagnostics: vec![(&error).into()],
-                };
-            }
-        };
-        let grammar = Grammar::builtin();
-        let mut report = check(grammar, &words);
-        let table = judges::all(grammar, &words);
-        for (judge, verdict) in &table {
-            let offset = match verdict {
-                judges::Verdict::Invalid { offset, .. } => *offset,
-                _ => None,
-            };
-            let text = match verdict {
-                judges::Verdict::Invalid { reason, .. } => format!("Invalid: {reason}"),
-                other => other.to_string(),
-            };
-            report.push(Severity::Note, "verdict", judge, text, offset);
+        match to_words(bytes) {
+            Ok(words) => check(Grammar::builtin(), &words),
+            Err(error) => unreadable(&error),
         }
-        if judges::disagree(&table) {
-            report.push(Severity::Warning, "disagreement", "", "the judges do not agree", None);
-        }
-        report
+    }
+
+    /// Our findings and the verdict of every judge, with the grammars given.
+    fn judged(&self, bytes: &[u8], args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
+        let grammar = grammar::extended(&args.grammar)?;
+        Ok(match to_words(bytes) {
+            Ok(words) => (check(&grammar, &words), vec![Table::new(&grammar, "", &words)]),
+            Err(error) => (unreadable(&error), Vec::new()),
+        })
     }
 
     fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {
@@ -75,6 +62,12 @@ impl Format for Spirv {
                 Err(Failure::Bad(anyhow::anyhow!("spirv: {error}\n{}", text.trim_end())))
             }
         }
+    }
+}
+
+fn unreadable(error: &Error) -> Report {
+    Report {
+        diagnostics: vec![error.into()],
     }
 }
 

@@ -1,7 +1,8 @@
 //! Vega bytecode on the command line.
 
 use super::{Format, Info};
-use crate::cli::{CheckArgs, DisArgs, InfoArgs, Outcome, RewriteArgs, RunArgs, draw};
+use crate::cli::{CheckArgs, DisArgs, InfoArgs, Outcome, RewriteArgs, RunArgs, draw, grammar};
+use crate::judges::Table;
 use loader::{Report, vbc};
 
 /// Vega bytecode.
@@ -24,6 +25,14 @@ impl Format for Vbc {
 
     fn check(&self, bytes: &[u8], _args: &CheckArgs) -> Report {
         vbc::check(bytes)
+    }
+
+    /// The findings about the file, and what every judge thinks of each stage.
+    fn judged(&self, bytes: &[u8], args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
+        let grammar = grammar::extended(&args.grammar)?;
+        let tables = stages(bytes, None).unwrap_or_default();
+        let tables = tables.iter().map(|(stage, words)| Table::new(&grammar, stage, words));
+        Ok((vbc::check(bytes), tables.collect()))
     }
 
     fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {

@@ -124,6 +124,30 @@ pub fn disassemble(grammar: &Grammar, words: &[u32], options: Options) -> Result
     String::from_utf8(printer.out).map_err(|_| Error::new(crate::ErrorKind::Invalid, "spirv", "text is not UTF-8"))
 }
 
+/// One instruction as [`disassemble`] prints it without indenting; none where no instruction begins there.
+pub fn one(grammar: &Grammar, words: &[u32], position: usize) -> Option<String> {
+    let mut printer = Printer {
+        grammar,
+        names: Some(names::friendly(grammar, words)),
+        options: Options {
+            indent: false,
+            ..Options::default()
+        },
+        out: Vec::new(),
+        headed: [false; 3],
+        limit: 1 << 20,
+    };
+    let mut context = Context::new(words);
+    for instruction in instructions(words).map_while(Result::ok) {
+        if instruction.position == position {
+            printer.line(&mut context, &instruction);
+            return Some(String::from_utf8(printer.out).ok()?.trim_end().to_owned());
+        }
+        context.note(grammar, grammar.row(instruction.opcode), &instruction);
+    }
+    None
+}
+
 /// The header's generator word of the text the header comment gives, such as `Khronos; 3`.
 pub(super) fn generator(text: &str) -> Option<u32> {
     let (tool, misc) = text.rsplit_once("; ")?;
