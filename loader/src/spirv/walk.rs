@@ -251,7 +251,7 @@ mod tests {
                 words.push(if word & 7 == 0 {
                     word
                 } else {
-                    (word >> 8 & 7) << 16 | (word >> 16) % 400
+                    ((word >> 8 & 7) << 16) | ((word >> 16) % 400)
                 });
             }
             let big: Vec<u8> = words.iter().flat_map(|w| w.to_be_bytes()).collect();

@@ -1,5 +1,6 @@
 //! Blocks: targets, predecessors, dominance, merges.
 
+use super::dominance::immediate_dominators;
 use super::layout::is_terminator;
 use super::{Checked, Item};
 use crate::spirv::operand::{Context, operands};
@@ -107,57 +108,10 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
     if !module.report.is_valid() || blocks.is_empty() {
         return;
     }
-    let dominators = dominators(&blocks);
+    let dominators = immediate_dominators(blocks.len(), |n| &blocks[n].next);
     order(module, &blocks, &dominators);
     structure(module, &blocks, &dominators, &index);
     uses(module, &blocks, &dominators, &index, start, end);
-}
-
-/// Immediate dominators; `usize::MAX` for blocks that are not reached.
-fn dominators(blocks: &[Block]) -> Vec<usize> {
-    let mut order = Vec::new();
-    let mut seen = vec![false; blocks.len()];
-    let mut stack = vec![(0, 0)];
-    seen[0] = true;
-    while let Some((block, next)) = stack.pop() {
-        match blocks[block].next.get(next) {
-            Some(&to) => {
-                stack.push((block, next + 1));
-                if !std::mem::replace(&mut seen[to], true) {
-                    stack.push((to, 0));
-                }
-            }
-            None => order.push(block),
-        }
-    }
-    order.reverse();
-    let mut rank = vec![usize::MAX; blocks.len()];
-    order.iter().enumerate().for_each(|(n, b)| rank[*b] = n);
-    let mut before = vec![Vec::new(); blocks.len()];
-    for block in &order {
-        blocks[*block].next.iter().for_each(|to| before[*to].push(*block));
-    }
-    let mut idom = vec![usize::MAX; blocks.len()];
-    idom[0] = 0;
-    // Reducible graphs settle in two rounds; more rounds only for those that are not.
-    for _ in 0..32 {
-        let mut changed = false;
-        for &block in &order[1..] {
-            let mut new = usize::MAX;
-            for &from in before[block].iter().filter(|from| idom[**from] != usize::MAX) {
-                let (mut a, mut b) = (from, if new == usize::MAX { from } else { new });
-                while a != b {
-                    if rank[a] > rank[b] { a = idom[a] } else { b = idom[b] }
-                }
-                new = a;
-            }
-            changed |= std::mem::replace(&mut idom[block], new) != new;
-        }
-        if !changed {
-            break;
-        }
-    }
-    idom
 }
 
 /// Depth-first numbers of the dominator tree: `a` dominates `b` when b's lie within a's.
@@ -265,21 +219,20 @@ fn uses(
     for (n, block) in blocks.iter().enumerate() {
         block.next.iter().for_each(|to| before[*to].push(n));
     }
+    // Sorted already; a branch may name a block twice.
+    before.iter_mut().for_each(Vec::dedup);
     let context = Context::new(&[]);
     for at in start..end {
         let item = module.items[at];
         let Some(block) = block_of(at) else { continue };
         if item.name() == "Phi" {
-            let mut from: Vec<usize> = before[block].clone();
-            from.sort_unstable();
-            from.dedup();
             let mut named: Vec<usize> = item
                 .args()
                 .chunks_exact(2)
                 .filter_map(|pair| index.get(&pair[1]).copied())
                 .collect();
             named.sort_unstable();
-            if named != from {
+            if named != before[block] {
                 module.fail("phi", &item, "does not name each predecessor once");
             }
             for pair in item.args().chunks_exact(2) {

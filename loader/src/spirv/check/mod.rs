@@ -4,6 +4,7 @@
 //! names its rule. Rules of one client API (Vulkan, OpenCL) are not here.
 
 mod arithmetic;
+mod dominance;
 mod flow;
 mod images;
 mod layout;

@@ -3,8 +3,8 @@
 use super::{Checked, Item};
 use crate::spirv::Instruction;
 use crate::spirv::grammar::{Gate, Shape};
-use crate::spirv::operand::{Context, bits, operands, string};
-use std::collections::HashSet;
+use crate::spirv::operand::{Context, bits, operands, string, string_words};
+use std::collections::{HashMap, HashSet};
 
 pub(super) fn check(module: &mut Checked<'_>) {
     let have = declared(module);
@@ -15,6 +15,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
         .filter_map(|i| string(&i.words[1..]))
         .map(|s| s.0)
         .collect();
+    let entries = Entries::new(module);
     let grammar = module.grammar;
     let mut context = Context::new(module.words);
     for at in 0..module.items.len() {
@@ -67,14 +68,10 @@ pub(super) fn check(module: &mut Checked<'_>) {
             }
         }
         match item.name() {
-            "EntryPoint" => entry_point(module, &item),
+            "EntryPoint" => entry_point(module, &item, &entries),
             "ExecutionMode" | "ExecutionModeId" => {
                 let entry = item.word(1);
-                if !module
-                    .items
-                    .iter()
-                    .any(|i| i.name() == "EntryPoint" && i.word(2) == entry)
-                {
+                if !entries.functions.contains(&entry) {
                     module.fail("execution-mode", &item, format!("id {entry} is no entry point"));
                 }
             }
@@ -95,7 +92,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
         }
     }
     let linkage = have.contains(&5);
-    if !linkage && !module.items.iter().any(|i| i.name() == "EntryPoint") {
+    if !linkage && entries.functions.is_empty() {
         module.header(
             "entry-point",
             "neither an entry point nor the capability Linkage".to_owned(),
@@ -161,7 +158,47 @@ fn gate(
     }
 }
 
-fn entry_point(module: &mut Checked<'_>, item: &Item<'_>) {
+/// Entry points and their modes, gathered once.
+struct Entries<'a> {
+    functions: HashSet<u32>,
+    /// How many have a model and a name.
+    names: HashMap<(u32, &'a [u32]), u32>,
+    modes: HashMap<u32, HashSet<u32>>,
+}
+
+impl<'a> Entries<'a> {
+    fn new(module: &Checked<'a>) -> Self {
+        let mut all = Self {
+            functions: HashSet::new(),
+            names: HashMap::new(),
+            modes: HashMap::new(),
+        };
+        for item in &module.items {
+            match item.name() {
+                "EntryPoint" => {
+                    all.functions.insert(item.word(2));
+                    *all.names.entry((item.word(1), Self::name(item))).or_default() += 1;
+                }
+                "ExecutionMode" => drop(all.modes.entry(item.word(1)).or_default().insert(item.word(2))),
+                _ => {}
+            }
+        }
+        all
+    }
+
+    /// The words of an entry point's name.
+    fn name(item: &Item<'a>) -> &'a [u32] {
+        let words = item.words.get(3..).unwrap_or(&[]);
+        &words[..string_words(words).unwrap_or(0)]
+    }
+
+    /// Entry points of this one's model and name.
+    fn twins(&self, item: &Item<'a>) -> u32 {
+        self.names.get(&(item.word(1), Self::name(item))).copied().unwrap_or(0)
+    }
+}
+
+fn entry_point<'a>(module: &mut Checked<'a>, item: &Item<'a>, entries: &Entries<'a>) {
     let Some(function) = module.def(item.word(2)).filter(|f| f.name() == "Function") else {
         return module.fail("entry-point", item, "names no function");
     };
@@ -191,23 +228,16 @@ fn entry_point(module: &mut Checked<'_>, item: &Item<'_>) {
             module.fail("interface", item, format!("%{id} is named twice"));
         }
     }
-    let count = module
-        .items
-        .iter()
-        .filter(|i| {
-            i.name() == "EntryPoint" && i.word(1) == item.word(1) && i.words.get(3..skip) == item.words.get(3..skip)
-        })
-        .count();
-    if count > 1 {
+    if entries.twins(item) > 1 {
         module.fail("entry-point", item, "name and model are those of another entry point");
     }
-    let set: HashSet<u32> = module
-        .items
-        .iter()
-        .filter(|i| i.name() == "ExecutionMode" && i.word(1) == item.word(2))
-        .map(|i| i.word(2))
-        .collect();
-    let modes = |modes: &[u32]| modes.iter().filter(|mode| set.contains(mode)).count();
+    let modes = |modes: &[u32]| {
+        let set = entries.modes.get(&item.word(2));
+        modes
+            .iter()
+            .filter(|mode| set.is_some_and(|s| s.contains(mode)))
+            .count()
+    };
     if item.word(1) == 4 && modes(&[7, 8]) == 0 {
         module.fail(
             "execution-mode",

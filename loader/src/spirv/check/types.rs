@@ -80,19 +80,28 @@ impl Checked<'_> {
 
 pub(super) fn check(module: &mut Checked<'_>) {
     let mut unique = HashSet::new();
-    let mut function = 0;
+    let (mut function, mut parameters) = (0, 0);
     for at in 0..module.items.len() {
         let item = module.items[at];
         if item.name() == "Function" {
-            function = at;
+            (function, parameters) = (at, 0);
         }
+        parameters += usize::from(item.name() == "FunctionParameter");
         let why = result_type(module, &item)
             .or_else(|| operands_are_values(module, &item))
             .or_else(|| {
                 if item.name().starts_with("Type") {
                     type_rules(module, &item, &mut unique)
                 } else {
-                    rules(module, &item, function, at)
+                    rules(
+                        module,
+                        &item,
+                        Place {
+                            function,
+                            at,
+                            parameters,
+                        },
+                    )
                 }
             });
         if let Some(why) = why {
@@ -291,12 +300,12 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
     }
 }
 
-fn rules(module: &Checked<'_>, item: &Item<'_>, function: usize, at: usize) -> Why {
+fn rules(module: &Checked<'_>, item: &Item<'_>, place: Place) -> Why {
     constants(module, item)
         .or_else(|| memory(module, item))
         .or_else(|| composites(module, item))
         .or_else(|| arithmetic::arithmetic(module, item))
-        .or_else(|| flow(module, item, function, at))
+        .or_else(|| flow(module, item, place))
         .or_else(|| images::images(module, item))
         .or_else(|| images::extended(module, item))
 }
@@ -603,12 +612,23 @@ fn composites(module: &Checked<'_>, item: &Item<'_>) -> Why {
     }
 }
 
-fn flow(module: &Checked<'_>, item: &Item<'_>, function: usize, at: usize) -> Why {
-    let owner = module.items[function];
+/// Where an instruction stands.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The item of the function around it, or the last before it.
+    function: usize,
+    /// Its item.
+    at: usize,
+    /// Parameters of the function up to it, itself included.
+    parameters: usize,
+}
+
+fn flow(module: &Checked<'_>, item: &Item<'_>, place: Place) -> Why {
+    let owner = module.items[place.function];
     match item.name() {
         "Function" => {
             let ty = module.def(item.word(4)).filter(|t| t.name() == "TypeFunction");
-            let count = module.items[at + 1..]
+            let count = module.items[place.at + 1..]
                 .iter()
                 .take_while(|i| matches!(i.name(), "FunctionParameter" | "Line" | "NoLine"))
                 .filter(|i| i.name() == "FunctionParameter")
@@ -625,13 +645,9 @@ fn flow(module: &Checked<'_>, item: &Item<'_>, function: usize, at: usize) -> Wh
             })
         }
         "FunctionParameter" => {
-            let number = module.items[function + 1..at]
-                .iter()
-                .filter(|i| i.name() == "FunctionParameter")
-                .count();
             let ty = module
                 .def(owner.word(4))
-                .and_then(|t| t.args().get(number + 1).copied());
+                .and_then(|t| t.args().get(place.parameters).copied());
             when(ty != Some(item.ty), "the function type has another parameter there")
         }
         "FunctionCall" => {
