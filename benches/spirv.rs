@@ -11,7 +11,7 @@ mod modules;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use rspirv::binary::Disassemble;
-use skrymir::loader::spirv::{Bytes, Grammar, dis, instructions};
+use skrymir::loader::spirv::{Bytes, Grammar, dis, instructions, op};
 use std::sync::LazyLock;
 use std::time::Instant;
 
@@ -31,7 +31,7 @@ fn repeat(words: &[u32], wanted: usize) -> Vec<u32> {
     let grammar = Grammar::builtin();
     let first = instructions(words)
         .flatten()
-        .find(|i| i.opcode == 54)
+        .find(|i| i.opcode == op::FUNCTION)
         .map_or(words.len(), |i| i.position);
     let (head, body) = words.split_at(first);
     let mut out = words.to_vec();

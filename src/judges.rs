@@ -249,6 +249,8 @@ fn blamed(words: &[u32], kind: &str) -> Option<usize> {
         let short = row.name.trim_start_matches("Op");
         if kind.contains("Instruction") {
             kind.contains(&format!("{short})"))
+        } else if kind.starts_with("InvalidTypeWidth") {
+            matches!(short, "TypeInt" | "TypeFloat") && i.words.get(2) == number.as_ref()
         } else if kind.contains("ImageDim") {
             short == "TypeImage" && i.words.get(3) == number.as_ref()
         } else {

@@ -117,6 +117,14 @@ fn converts_or_says_why() {
 }
 
 #[test]
+fn a_width_naga_lacks_is_shown_where_it_is_declared() {
+    let text = "OpCapability Shader\nOpCapability Float16\nOpMemoryModel Logical GLSL450\n%bad = OpTypeInt 7 0\n";
+    let words = spirv::asm::assemble(grammar(), text, Default::default()).unwrap();
+    let verdict = judges::guarded(|| judges::naga_module(&words).map(drop)).to_string();
+    assert!(verdict.ends_with("(at offset 0x30: %u7 = OpTypeInt 7 0)"), "{verdict}");
+}
+
+#[test]
 fn a_panic_is_a_verdict() {
     assert_eq!(judges::guarded(|| panic!("oh {}", 1)), Verdict::Panicked("oh 1".into()));
     assert_eq!(Verdict::Panicked("oh".into()).to_string(), "Unsupported: panicked: oh");

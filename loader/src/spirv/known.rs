@@ -89,19 +89,32 @@ known! {
     }
     /// Decorations.
     decoration(u32) {
+        SPEC_ID = 1 "SpecId",
         BLOCK = 2 "Block",
         BUFFER_BLOCK = 3 "BufferBlock",
+        ROW_MAJOR = 4 "RowMajor",
+        COL_MAJOR = 5 "ColMajor",
         ARRAY_STRIDE = 6 "ArrayStride",
         MATRIX_STRIDE = 7 "MatrixStride",
         BUILT_IN = 11 "BuiltIn",
         PATCH = 15 "Patch",
+        RESTRICT = 19 "Restrict",
+        ALIASED = 20 "Aliased",
+        COHERENT = 23 "Coherent",
         NON_WRITABLE = 24 "NonWritable",
+        NON_READABLE = 25 "NonReadable",
         LOCATION = 30 "Location",
         COMPONENT = 31 "Component",
+        INDEX = 32 "Index",
         BINDING = 33 "Binding",
         DESCRIPTOR_SET = 34 "DescriptorSet",
         OFFSET = 35 "Offset",
+        XFB_BUFFER = 36 "XfbBuffer",
+        XFB_STRIDE = 37 "XfbStride",
+        FP_FAST_MATH_MODE = 40 "FPFastMathMode",
+        NO_CONTRACTION = 42 "NoContraction",
         INPUT_ATTACHMENT_INDEX = 43 "InputAttachmentIndex",
+        ALIGNMENT = 44 "Alignment",
     }
     /// Storage classes.
     class(u32) {
@@ -113,11 +126,36 @@ known! {
         PUSH_CONSTANT = 9 "PushConstant",
         STORAGE_BUFFER = 12 "StorageBuffer",
     }
+    /// Capabilities.
+    capability(u32) {
+        LINKAGE = 5 "Linkage",
+    }
+    /// Execution models.
+    model(u32) {
+        GEOMETRY = 3 "Geometry",
+        FRAGMENT = 4 "Fragment",
+        KERNEL = 6 "Kernel",
+    }
+    /// Execution modes.
+    mode(u32) {
+        ORIGIN_UPPER_LEFT = 7 "OriginUpperLeft",
+        ORIGIN_LOWER_LEFT = 8 "OriginLowerLeft",
+        DEPTH_GREATER = 14 "DepthGreater",
+        DEPTH_LESS = 15 "DepthLess",
+        INPUT_POINTS = 19 "InputPoints",
+        INPUT_LINES = 20 "InputLines",
+        INPUT_LINES_ADJACENCY = 21 "InputLinesAdjacency",
+        TRIANGLES = 22 "Triangles",
+        INPUT_TRIANGLES_ADJACENCY = 23 "InputTrianglesAdjacency",
+        OUTPUT_POINTS = 27 "OutputPoints",
+        OUTPUT_LINE_STRIP = 28 "OutputLineStrip",
+        OUTPUT_TRIANGLE_STRIP = 29 "OutputTriangleStrip",
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{class, decoration, op};
+    use super::{capability, class, decoration, mode, model, op};
     use crate::spirv::Grammar;
 
     #[test]
@@ -130,7 +168,13 @@ mod tests {
                 "{name}"
             );
         }
-        for (kind, table) in [("Decoration", decoration::TABLE), ("StorageClass", class::TABLE)] {
+        for (kind, table) in [
+            ("Decoration", decoration::TABLE),
+            ("StorageClass", class::TABLE),
+            ("Capability", capability::TABLE),
+            ("ExecutionModel", model::TABLE),
+            ("ExecutionMode", mode::TABLE),
+        ] {
             for (number, name) in table {
                 assert_eq!(grammar.number(kind, name), Some(*number), "{kind} {name}");
             }

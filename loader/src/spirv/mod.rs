@@ -16,7 +16,7 @@ mod walk;
 
 pub use check::check;
 pub use grammar::Grammar;
-pub use known::{class, decoration, op};
+pub use known::{capability, class, decoration, mode, model, op};
 pub use split::split_samplers;
 pub use walk::{Bytes, Instruction, InstructionIn, Instructions, Words, instructions, to_words};
 

@@ -207,7 +207,12 @@ impl Split {
 
 /// Whether an opcode's words are ids of values: decorations hold literals.
 fn in_body(opcode: u16) -> bool {
-    opcode >= op::FUNCTION_PARAMETER && !matches!(opcode, 71..=75 | 332 | 5632 | 5633)
+    opcode >= op::FUNCTION_PARAMETER
+        && !matches!(
+            opcode,
+            op::DECORATE
+                ..=op::GROUP_MEMBER_DECORATE | op::DECORATE_ID | op::DECORATE_STRING | op::MEMBER_DECORATE_STRING
+        )
 }
 
 fn refused(instruction: &super::Instruction<'_>) -> Error {

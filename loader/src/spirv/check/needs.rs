@@ -4,6 +4,7 @@ use super::{Checked, Item};
 use crate::spirv::Instruction;
 use crate::spirv::grammar::{Gate, Shape};
 use crate::spirv::operand::{Context, bits, operands, string, string_words};
+use crate::spirv::{capability, class, decoration as dec, mode, model};
 use std::collections::{HashMap, HashSet};
 
 pub(super) fn check(module: &mut Checked<'_>) {
@@ -91,7 +92,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
             _ => {}
         }
     }
-    let linkage = have.contains(&5);
+    let linkage = have.contains(&capability::LINKAGE);
     if !linkage && entries.functions.is_empty() {
         module.header(
             "entry-point",
@@ -202,7 +203,7 @@ fn entry_point<'a>(module: &mut Checked<'a>, item: &Item<'a>, entries: &Entries<
     let Some(function) = module.def(item.word(2)).filter(|f| f.name() == "Function") else {
         return module.fail("entry-point", item, "names no function");
     };
-    let kernel = item.word(1) == 6;
+    let kernel = item.word(1) == model::KERNEL;
     let signature = module.def(function.word(4));
     if !kernel && signature.is_some_and(|s| s.args().len() != 1 || module.kind(s.word(2)) != "TypeVoid") {
         module.fail("entry-point", item, "an entry point takes and gives nothing");
@@ -214,7 +215,7 @@ fn entry_point<'a>(module: &mut Checked<'a>, item: &Item<'a>, entries: &Entries<
         match module.def(*id) {
             Some(v) if v.name() == "Variable" => {
                 let class = v.word(3);
-                if class == 7 || (!late && class != 1 && class != 3) {
+                if class == class::FUNCTION || (!late && class != class::INPUT && class != class::OUTPUT) {
                     module.fail(
                         "interface",
                         item,
@@ -238,16 +239,29 @@ fn entry_point<'a>(module: &mut Checked<'a>, item: &Item<'a>, entries: &Entries<
             .filter(|mode| set.is_some_and(|s| s.contains(mode)))
             .count()
     };
-    if item.word(1) == 4 && modes(&[7, 8]) == 0 {
+    let origins = modes(&[mode::ORIGIN_UPPER_LEFT, mode::ORIGIN_LOWER_LEFT]);
+    let inputs = &[
+        mode::INPUT_POINTS,
+        mode::INPUT_LINES,
+        mode::INPUT_LINES_ADJACENCY,
+        mode::TRIANGLES,
+        mode::INPUT_TRIANGLES_ADJACENCY,
+    ];
+    let outputs = &[
+        mode::OUTPUT_POINTS,
+        mode::OUTPUT_LINE_STRIP,
+        mode::OUTPUT_TRIANGLE_STRIP,
+    ];
+    if item.word(1) == model::FRAGMENT && origins == 0 {
         module.fail(
             "execution-mode",
             item,
             "a fragment entry point needs OriginUpperLeft or OriginLowerLeft",
         );
     }
-    if item.word(1) == 4 && modes(&[7, 8]) > 1
-        || modes(&[14, 15]) > 1
-        || (item.word(1) == 3 && (modes(&[19, 20, 21, 22, 23]) != 1 || modes(&[27, 28, 29]) != 1))
+    if item.word(1) == model::FRAGMENT && origins > 1
+        || modes(&[mode::DEPTH_GREATER, mode::DEPTH_LESS]) > 1
+        || (item.word(1) == model::GEOMETRY && (modes(inputs) != 1 || modes(outputs) != 1))
     {
         module.fail(
             "execution-mode",
@@ -271,16 +285,21 @@ fn decorated(module: &mut Checked<'_>, item: &Item<'_>) {
     let of = target.name();
     let value = !of.starts_with("Type") && target.ty != 0;
     let fits = match decoration {
-        // Block, BufferBlock; SpecId; strides; Offset and matrix layouts; Location, Component, Index.
-        2 | 3 => of == "TypeStruct",
-        1 => of.starts_with("SpecConstant") && of.len() <= 17,
-        6 => matches!(of, "TypeArray" | "TypeRuntimeArray" | "TypePointer") || of == "DecorationGroup",
-        4 | 5 | 7 | 35 => member,
-        11 => member || value,
-        30 | 31 => member || matches!(of, "Variable" | "FunctionParameter"),
-        32 | 33 | 34 | 43 | 44 | 36 | 37 => of == "Variable" || of == "DecorationGroup",
-        24 | 25 | 20 | 19 | 23 => member || value,
-        42 | 40 => value,
+        dec::BLOCK | dec::BUFFER_BLOCK => of == "TypeStruct",
+        dec::SPEC_ID => of.starts_with("SpecConstant") && of.len() <= 17,
+        dec::ARRAY_STRIDE => matches!(of, "TypeArray" | "TypeRuntimeArray" | "TypePointer") || of == "DecorationGroup",
+        dec::ROW_MAJOR | dec::COL_MAJOR | dec::MATRIX_STRIDE | dec::OFFSET => member,
+        dec::BUILT_IN => member || value,
+        dec::LOCATION | dec::COMPONENT => member || matches!(of, "Variable" | "FunctionParameter"),
+        dec::INDEX
+        | dec::BINDING
+        | dec::DESCRIPTOR_SET
+        | dec::INPUT_ATTACHMENT_INDEX
+        | dec::ALIGNMENT
+        | dec::XFB_BUFFER
+        | dec::XFB_STRIDE => of == "Variable" || of == "DecorationGroup",
+        dec::NON_WRITABLE | dec::NON_READABLE | dec::ALIASED | dec::RESTRICT | dec::COHERENT => member || value,
+        dec::NO_CONTRACTION | dec::FP_FAST_MATH_MODE => value,
         _ => true,
     };
     if !fits && of != "DecorationGroup" {

@@ -1,6 +1,7 @@
 //! Types of results and operands.
 
 use super::{Checked, Item, arithmetic, images};
+use crate::spirv::class;
 use std::collections::HashSet;
 
 /// A type taken apart as far as the rules ask.
@@ -371,7 +372,7 @@ fn memory(module: &Checked<'_>, item: &Item<'_>) -> Why {
             )
             .or_else(|| {
                 when(
-                    (class == 7) != local,
+                    (class == class::FUNCTION) != local,
                     "storage class Function belongs inside functions, and only there",
                 )
             })
@@ -393,13 +394,15 @@ fn memory(module: &Checked<'_>, item: &Item<'_>) -> Why {
                 )
                 .or_else(|| {
                     when(
-                        module.shader && class == 0 && module.form(pointee).base != Base::Other,
+                        module.shader && class == class::UNIFORM_CONSTANT && module.form(pointee).base != Base::Other,
                         "UniformConstant holds no plain values",
                     )
                 })
                 .or_else(|| {
                     when(
-                        module.shader && matches!(class, 2 | 12) && module.form(pointee).base != Base::Other,
+                        module.shader
+                            && matches!(class, class::UNIFORM | class::STORAGE_BUFFER)
+                            && module.form(pointee).base != Base::Other,
                         "uniform variables are structs",
                     )
                 })
@@ -416,7 +419,12 @@ fn memory(module: &Checked<'_>, item: &Item<'_>) -> Why {
                 pointee != module.type_of(item.word(2)),
                 "the object's type is not what the pointer points to",
             )
-            .or_else(|| when(matches!(class, 0 | 1 | 9), "the storage class cannot be written"))
+            .or_else(|| {
+                when(
+                    matches!(class, class::UNIFORM_CONSTANT | class::INPUT | class::PUSH_CONSTANT),
+                    "the storage class cannot be written",
+                )
+            })
             .or_else(|| logical(module, item.word(1), physical))
         }
         "CopyMemory" => {
