@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use loader::spirv::{Grammar, asm, check, dis, operand, split_samplers, to_words};
+use loader::spirv::{Bytes, Grammar, asm, check, dis, operand, split_samplers, to_words};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(words) = to_words(bytes) else { return };
@@ -10,6 +10,12 @@ fuzz_target!(|bytes: &[u8]| {
     let context = operand::Context::new(&words);
     for instruction in loader::spirv::instructions(&words).flatten() {
         operand::operands(grammar, &context, grammar.row(instruction.opcode), &instruction).for_each(drop);
+    }
+    if let Ok(bytes) = Bytes::new(bytes) {
+        let context = operand::Context::of(bytes);
+        for instruction in bytes.instructions().flatten() {
+            operand::operands(grammar, &context, grammar.row(instruction.opcode), &instruction).for_each(drop);
+        }
     }
     let _ = check(grammar, &words);
     let _ = split_samplers(&words);
