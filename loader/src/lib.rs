@@ -17,6 +17,7 @@ mod open_enum;
 pub mod reflect;
 mod report;
 pub mod sksl;
+pub mod sl;
 mod source;
 pub mod spirv;
 pub mod trace;

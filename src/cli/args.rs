@@ -35,6 +35,9 @@ pub struct RewriteArgs {
     /// Where to write
     #[arg(short, long)]
     pub output: PathBuf,
+    /// Each constant once, in order of first use (SL)
+    #[arg(long)]
+    pub canonical: bool,
 }
 
 /// Arguments of `dis`.
@@ -54,6 +57,9 @@ pub struct DisArgs {
     /// The file is bare words of a Mali-400 fragment program
     #[arg(long)]
     pub pp: bool,
+    /// Keep names' source locations in comments (SL)
+    #[arg(long)]
+    pub locations: bool,
     /// Print the file's structure with byte offsets
     #[arg(long)]
     pub tree: bool,

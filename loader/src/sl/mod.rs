@@ -1,0 +1,25 @@
+//! Swanson SL libraries, versions 3 and 4: modules of S₀ code over a table of binary constants.
+//!
+//! Layout from the public description of the format (seed: the SL file format); decisions where it is silent are named
+//! at the place that takes them. Nothing here executes S₀.
+
+mod check;
+mod model;
+mod parse;
+mod print;
+mod read;
+mod varint;
+mod write;
+
+pub use check::{check, free_names};
+pub use model::*;
+pub use parse::parse;
+pub use print::{PrintOptions, print, quote};
+pub use read::{Notes, Options, read, read_with};
+pub use varint::{MAX_VARINT, put_varint, varint};
+pub use write::{canonical, write};
+
+/// Short name of the format in errors.
+pub const FORMAT: &str = "sl";
+/// The first four bytes of a file.
+pub const MAGIC: [u8; 4] = *b"SLIB";

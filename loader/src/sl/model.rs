@@ -1,0 +1,199 @@
+//! What an SL file holds, as the file says it: names are indices into the table of constants.
+
+use super::FORMAT;
+use crate::{Error, Result};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// A library: the file's version, its constants in the file's order, and its modules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Library<'a> {
+    /// 3 or 4.
+    pub version: u32,
+    /// The binary constants, borrowed from the file.
+    pub constants: Vec<Cow<'a, [u8]>>,
+    /// The units.
+    pub modules: Vec<Module>,
+}
+
+/// Where something stands in its source; lines and columns count from zero, the end is exclusive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Location {
+    /// Index of the constant that names the source file.
+    pub file: u32,
+    /// First line and column.
+    pub start: [u64; 2],
+    /// Line and column behind the last character.
+    pub end: [u64; 2],
+}
+
+/// A name: bytes in the table, and where it was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Name {
+    /// Index of the constant with the name's bytes.
+    pub content: u32,
+    /// Where it was written.
+    pub location: Location,
+}
+
+/// Names and, with a glob, the rest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// The listed names.
+    pub names: Vec<Name>,
+    /// Where the glob was written, if there is one.
+    pub glob: Option<Location>,
+}
+
+/// One unit: an S₀ module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// The unit's name.
+    pub name: Name,
+    /// Blocks; the first is the loader.
+    pub blocks: Vec<Block>,
+}
+
+/// A block: what its closures contain, and the branches they offer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The block's name.
+    pub name: Name,
+    /// What a closure of this block holds.
+    pub containing: Names,
+    /// The branches.
+    pub branches: Vec<Branch>,
+}
+
+/// A branch: what it receives and what it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// The branch's name, often empty.
+    pub name: Name,
+    /// What an invocation passes it.
+    pub receiving: Names,
+    /// The statements, in order.
+    pub statements: Vec<Statement>,
+    /// The invocation that ends it.
+    pub invocation: Invocation,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Statement {
+    /// `dest = closure containing (…) -> block`.
+    Closure {
+        /// The name it defines.
+        dest: Name,
+        /// Index of a block of the same module.
+        block: u32,
+        /// What moves into the closure.
+        close_over: Names,
+    },
+    /// `dest = literal content`.
+    Literal {
+        /// The name it defines.
+        dest: Name,
+        /// Index of the constant with the bytes.
+        content: u32,
+        /// Where the literal was written; version 4 has it, version 3 does not.
+        location: Option<Location>,
+    },
+    /// `dest = rename source`.
+    Rename {
+        /// The name it defines.
+        dest: Name,
+        /// The name it uses up.
+        source: Name,
+    },
+}
+
+/// `-> target branch (inputs)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invocation {
+    /// The name of what is invoked.
+    pub target: Name,
+    /// The branch's name.
+    pub branch: Name,
+    /// What is passed.
+    pub inputs: Names,
+}
+
+impl Library<'_> {
+    /// The bytes of a constant; empty for an index out of range, which the reader never gives.
+    pub fn bytes(&self, constant: u32) -> &[u8] {
+        self.constants.get(constant as usize).map_or(&[], |bytes| bytes)
+    }
+
+    /// A constant for people: UTF-8 as far as it goes.
+    pub fn text(&self, constant: u32) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.bytes(constant))
+    }
+
+    /// `file:line:column` of a location, counted from one.
+    pub fn place(&self, location: &Location) -> String {
+        let [line, column] = location.start.map(|n| n.saturating_add(1));
+        format!("{}:{line}:{column}", self.text(location.file))
+    }
+
+    /// The index of the module of this name.
+    pub fn module(&self, name: &[u8]) -> Option<usize> {
+        self.modules
+            .iter()
+            .position(|module| self.bytes(module.name.content) == name)
+    }
+}
+
+/// Builds a library: interns constants, everything else is plain data.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    pub(super) library: Library<'static>,
+    pub(super) known: HashMap<Vec<u8>, u32>,
+}
+
+impl Builder {
+    /// An empty library of version 3 or 4.
+    pub fn new(version: u32) -> Self {
+        let library = Library {
+            version,
+            constants: Vec::new(),
+            modules: Vec::new(),
+        };
+        Self {
+            library,
+            known: HashMap::new(),
+        }
+    }
+
+    /// The index of a constant, added if it is new.
+    pub fn constant(&mut self, bytes: &[u8]) -> Result<u32> {
+        if let Some(&index) = self.known.get(bytes) {
+            return Ok(index);
+        }
+        let index = u32::try_from(self.library.constants.len())
+            .map_err(|_| Error::unsupported(FORMAT, "more than 2^32 constants"))?;
+        self.library.constants.push(Cow::Owned(bytes.to_vec()));
+        self.known.insert(bytes.to_vec(), index);
+        Ok(index)
+    }
+
+    /// A name without a place in a source: its file is the empty constant.
+    pub fn name(&mut self, bytes: &[u8]) -> Result<Name> {
+        let (content, file) = (self.constant(bytes)?, self.constant(b"")?);
+        let location = Location {
+            file,
+            ..Location::default()
+        };
+        Ok(Name { content, location })
+    }
+
+    /// Adds a module.
+    pub fn module(&mut self, module: Module) {
+        self.library.modules.push(module);
+    }
+
+    /// The library.
+    pub fn finish(self) -> Library<'static> {
+        self.library
+    }
+}
