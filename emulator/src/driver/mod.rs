@@ -189,6 +189,15 @@ impl Prepared {
         Ok((geometry, pixels))
     }
 
+    /// Runs the vertices of the geometry job, without building lists.
+    ///
+    /// # Errors
+    /// The fault of the job.
+    pub fn run_vertices(&self, gpu: &mut Gpu) -> Result<GeometryStats> {
+        let [start, end, ..] = self.gp_frame;
+        Ok(gpu.run_gp(&[start, end, 0, 0, 0, 0])?)
+    }
+
     /// The picture of the last submission.
     ///
     /// # Errors

@@ -90,6 +90,8 @@ struct Shader<'a> {
     textures: Vec<Texture<'a>>,
     /// Slots and components of varyings that the program reads.
     used: Vec<(usize, usize)>,
+    /// Nothing but the fragments' colours counts.
+    plain: bool,
 }
 
 /// A primitive made ready for its tiles.
@@ -314,12 +316,14 @@ fn shader<'a>(memory: &'a Memory, address: u32, notes: &mut Notes) -> Result<Sha
         textures.push(Texture::new(memory, descriptor)?);
     }
     let used = used(&program);
+    let plain = state.is_plain();
     Ok(Shader {
         state,
         program,
         uniforms,
         textures,
         used,
+        plain,
     })
 }
 
@@ -432,6 +436,10 @@ impl Painter<'_> {
                 .engine
                 .fragments(&context, &ready.inputs, &coverage.quads, &mut self.out);
             result.map_err(|fault| fault.at(state.program))?;
+        }
+        if shader.plain && tile.samples == 1 {
+            tile.put_plain(&coverage.quads, &self.out);
+            return Ok(());
         }
         for (number, quad) in coverage.quads.iter().enumerate() {
             for lane in (0..4usize).filter(|lane| self.out.live[number] >> lane & 1 == 1) {

@@ -115,6 +115,24 @@ fn stencil(word: u32, write_mask: u32) -> Stencil {
 }
 
 impl State {
+    /// Fragments replace what is there, untested: nothing but their colour counts.
+    pub fn is_plain(&self) -> bool {
+        let one = |factor: &Factor| factor.source == 3 && factor.complement;
+        let zero = |factor: &Factor| factor.source == 3 && !factor.complement;
+        let replaces = |[source, destination]: &[Factor; 2]| one(source) && zero(destination);
+        let ignores = |stencil: &Stencil| stencil.compare == 7 && stencil.operations[2] == 0;
+        self.blend_equation == [2, 2]
+            && replaces(&self.color_factors)
+            && replaces(&self.alpha_factors)
+            && self.write_mask == 15
+            && self.depth_compare == 7
+            && !self.depth_write
+            && self.stencil.iter().all(ignores)
+            && self.alpha_compare == 7
+            && !(self.alpha_to_coverage || self.alpha_to_one || self.multisample || self.packed_depth)
+            && self.sample_mask == 15
+    }
+
     /// Takes a render state apart.
     pub fn parse(w: &[u32; STATE_WORDS as usize]) -> Self {
         let byte = |word: u32, shift: u32| (word >> shift & 0xff) as f32 / 255.0;

@@ -53,9 +53,13 @@ pub fn by_code(code: u8) -> Option<&'static Format> {
 
 /// Number of a pixel within its 16x16 tile, in u-order: bits y3, x3^y3, y2, x2^y2, y1, x1^y1, y0, x0^y0.
 #[inline]
-pub fn u_order(x: u32, y: u32) -> u32 {
-    let spread = |v: u32| v & 1 | (v & 2) << 1 | (v & 4) << 2 | (v & 8) << 3;
+pub const fn u_order(x: u32, y: u32) -> u32 {
     spread((x ^ y) & 15) | spread(y & 15) << 1
+}
+
+/// Four bits with gaps between them.
+const fn spread(v: u32) -> u32 {
+    v & 1 | (v & 2) << 1 | (v & 4) << 2 | (v & 8) << 3
 }
 
 fn unorm(value: u32, bits: u32) -> f32 {

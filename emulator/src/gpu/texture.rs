@@ -178,6 +178,8 @@ pub struct Texture<'a> {
     pub descriptor: Descriptor,
     format: Option<&'static Format>,
     levels: Vec<Level<'a>>,
+    /// Two-dimensional, of one level, with one filter, repeated or clamped.
+    plain: bool,
 }
 
 impl<'a> Texture<'a> {
@@ -193,10 +195,15 @@ impl<'a> Texture<'a> {
                 levels.push(level(memory, &descriptor, format, number)?);
             }
         }
+        let d = &descriptor;
+        let one_level = levels.len() == 1 || d.lod == [0.0, 0.0];
+        let flat = !d.cube && d.size[2] <= 1 && d.size[0] > 0 && d.size[1] > 0;
+        let plain = one_level && flat && d.nearest[0] == d.nearest[1] && d.wrap[0].0 <= 1 && d.wrap[1].0 <= 1;
         Ok(Self {
             descriptor,
             format,
             levels,
+            plain,
         })
     }
 
@@ -204,6 +211,12 @@ impl<'a> Texture<'a> {
     pub fn sample(&self, coordinates: &[[f32; 4]; 4], lods: &[Lod; 4], cube: bool) -> [[f32; 4]; 4] {
         if self.levels.is_empty() {
             return [[0.0, 0.0, 0.0, 1.0]; 4];
+        }
+        if self.plain
+            && !cube
+            && let Some(colors) = self.levels[0].colors.get_or_init(|| self.colors(&self.levels[0]))
+        {
+            return std::array::from_fn(|lane| self.sample_plain(colors, coordinates[lane]));
         }
         let places: [Place; 4] = std::array::from_fn(|lane| self.place(coordinates[lane], cube));
         let implicit = self.implicit_level(&places);
@@ -214,6 +227,34 @@ impl<'a> Texture<'a> {
             };
             self.sample_at(&places[lane], level + self.descriptor.lod_bias)
         })
+    }
+
+    /// What [`Texture::sample`] does where no level has to be chosen and texels are eight bits, in fewer steps.
+    fn sample_plain(&self, colors: &[u32], [s, t, ..]: [f32; 4]) -> [f32; 4] {
+        let [width, height, _] = self.descriptor.size;
+        let scale = |size: u32| if self.descriptor.unnormalised { 1.0 } else { size as f32 };
+        let place = |at: f32| if at.is_finite() { at.clamp(-1e9, 1e9) } else { 0.0 };
+        let (x, y) = (place(s * scale(width)), place(t * scale(height)));
+        let [wrap_s, wrap_t, _] = self.descriptor.wrap;
+        let column = |at: i32| wrapped(wrap_s, at, width);
+        let row = |at: i32| wrapped(wrap_t, at, height) * width as usize;
+        let texel = |at: usize| {
+            colors
+                .get(at)
+                .map_or(BLACK, |color| color.to_le_bytes().map(|byte| BYTES[usize::from(byte)]))
+        };
+        if self.descriptor.nearest[0] {
+            return texel(row(y.floor() as i32) + column(x.floor() as i32));
+        }
+        let (x, y) = (x - 0.5, y - 0.5);
+        let (left, top) = (x.floor(), y.floor());
+        let (columns, rows) = (
+            [column(left as i32), column(left as i32 + 1)],
+            [row(top as i32), row(top as i32 + 1)],
+        );
+        let upper = mix(texel(rows[0] + columns[0]), texel(rows[0] + columns[1]), x - left);
+        let lower = mix(texel(rows[1] + columns[0]), texel(rows[1] + columns[1]), x - left);
+        mix(upper, lower, y - top)
     }
 
     /// Coordinates in texels of level 0, and the face.
@@ -314,7 +355,6 @@ impl<'a> Texture<'a> {
 
     /// A texel of a level; what lies outside memory is black.
     fn fetch(&self, level: &Level<'_>, x: u32, y: u32, layer: u32) -> [f32; 4] {
-        const BLACK: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
         if layer == 0
             && let Some(colors) = level.colors.get_or_init(|| self.colors(level))
         {
@@ -359,6 +399,34 @@ impl<'a> Texture<'a> {
             return Some(texel::decode_etc1(bytes.try_into().ok()?, x % 4, y % 4));
         }
         texel::decode(format.code, self.descriptor.swap, bytes)
+    }
+}
+
+/// What is where there is nothing.
+const BLACK: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
+
+/// Every byte as a part of 255.
+static BYTES: [f32; 256] = {
+    let mut bytes = [0.0; 256];
+    let mut at = 0;
+    while at < 256 {
+        bytes[at] = at as f32 / 255.0;
+        at += 1;
+    }
+    bytes
+};
+
+/// Texel number of a coordinate, repeated or clamped.
+#[inline]
+fn wrapped(wrap: Wrap, at: i32, size: u32) -> usize {
+    let inside = at >= 0 && (at as u32) < size;
+    if inside {
+        return at as usize;
+    }
+    if wrap.0 == 0 {
+        at.rem_euclid(size as i32) as usize
+    } else {
+        at.clamp(0, size as i32 - 1) as usize
     }
 }
 

@@ -3,6 +3,9 @@
 
 use super::frame::Frame;
 use super::state::{Factor, State, Stencil};
+use crate::exec::{Fragments, MAX_FRAGMENTS, MAX_QUADS, Quad};
+use crate::num::lanes::QuadLanes;
+use crate::num::simd::{dispatch, level};
 
 /// Pixels of a tile's side.
 pub const SIDE: u32 = 16;
@@ -69,14 +72,37 @@ impl Tile {
             true => halves(a, b),
             false => [a, b, c, d][sample].to_le_bytes().map(u16::from),
         };
-        let colors: Vec<[u16; 4]> = (0..samples).map(sample).collect();
+        let mut color = vec![sample(0); PIXELS * samples];
+        for (at, color) in color.iter_mut().enumerate().filter(|_| samples > 1) {
+            *color = sample(at % samples);
+        }
         Self {
             origin: [column * SIDE, row * SIDE],
             samples,
             one: if frame.half_float { 65535.0 } else { 255.0 },
-            color: colors.iter().copied().cycle().take(PIXELS * samples).collect(),
+            color,
             depth: vec![frame.clear_depth; PIXELS * samples],
             stencil: vec![frame.clear_stencil; PIXELS * samples],
+        }
+    }
+
+    /// Stores the live fragments of a batch whose state neither tests nor blends.
+    pub fn put_plain(&mut self, quads: &[Quad], fragments: &Fragments) {
+        let (one, count) = (self.one, 4 * quads.len().min(MAX_QUADS));
+        let color = &fragments.color;
+        let mut channels = [[0u16; MAX_FRAGMENTS]; 4];
+        let into = &mut channels;
+        dispatch!(quantise(color: &[[f32; MAX_FRAGMENTS]; 4], one: f32, count: usize, into: &mut [[u16; MAX_FRAGMENTS]; 4]) -> (), level());
+        for (number, quad) in quads.iter().enumerate() {
+            let live = fragments.live[number];
+            let first = ((quad.y % SIDE) * SIDE + quad.x % SIDE) as usize;
+            for lane in 0..4 {
+                if live >> lane & 1 == 1 {
+                    let at = 4 * number + lane;
+                    let pixel = first + (lane & 1) + (lane >> 1) * SIDE as usize;
+                    self.color[pixel] = [channels[0][at], channels[1][at], channels[2][at], channels[3][at]];
+                }
+            }
         }
     }
 
@@ -135,6 +161,34 @@ impl Tile {
                 self.color[at][channel] = unorm(value, self.one);
             }
         }
+    }
+}
+
+/// Channels of a batch as they are stored; what [`unorm`] does, many at a time.
+#[inline(always)]
+fn quantise<L: QuadLanes>(
+    color: &[[f32; MAX_FRAGMENTS]; 4],
+    one: f32,
+    count: usize,
+    into: &mut [[u16; MAX_FRAGMENTS]; 4],
+) {
+    let mut channel = 0;
+    while channel < 4 {
+        let (row, into) = (&color[channel], &mut into[channel]);
+        let mut clamped = [0.0f32; MAX_FRAGMENTS];
+        let mut at = 0;
+        while at < count {
+            // Zero in front: what is no number becomes the second operand.
+            let value = L::min(L::max(L::load(&row[at..]), L::splat(0.0)), L::splat(1.0));
+            L::store(&mut clamped[at..], L::add(L::mul(value, L::splat(one)), L::splat(0.5)));
+            at += L::COUNT;
+        }
+        let mut at = 0;
+        while at < count {
+            into[at] = clamped[at] as i32 as u16;
+            at += 1;
+        }
+        channel += 1;
     }
 }
 

@@ -170,10 +170,14 @@ impl VertexShader {
         for first in (0..count).step_by(BATCH as usize) {
             let vertices = BATCH.min(count - first);
             let attributes = &mut attributes[..vertices as usize * attribute_count];
-            for (number, values) in attributes.chunks_mut(attribute_count).enumerate() {
-                for (value, spec) in values.iter_mut().zip(&self.attributes) {
-                    *value = fetch(memory, *spec, first + number as u32, notes);
-                }
+            for (number, spec) in self.attributes.iter().enumerate().take(attribute_count) {
+                fetch(
+                    memory,
+                    *spec,
+                    first,
+                    attributes[number..].iter_mut().step_by(attribute_count),
+                    notes,
+                );
             }
             let outputs = &mut outputs[..vertices as usize * output_count];
             outputs.fill([0.0; 4]);
@@ -185,10 +189,14 @@ impl VertexShader {
                 output_count,
                 outputs,
             })?;
-            for (number, values) in outputs.chunks(output_count).enumerate() {
-                for (value, spec) in values.iter().zip(&self.outputs) {
-                    store(memory, *spec, first + number as u32, value, notes)?;
-                }
+            for (number, spec) in self.outputs.iter().enumerate().take(output_count) {
+                store(
+                    memory,
+                    *spec,
+                    first,
+                    outputs[number..].iter().step_by(output_count),
+                    notes,
+                )?;
             }
         }
         self.vertices += u64::from(count);
@@ -229,25 +237,39 @@ fn component_bytes(kind: u32) -> Option<u32> {
     })
 }
 
-/// One attribute of one vertex; missing components are 0, 0, 0, 1 ([I]).
-fn fetch(memory: &Memory, (address, word): (u32, u32), vertex: u32, notes: &mut Notes) -> [f32; 4] {
-    let mut value = [0.0, 0.0, 0.0, 1.0];
+/// One attribute of vertices from `first` on; missing components are 0, 0, 0, 1 ([I]).
+fn fetch<'a>(
+    memory: &Memory,
+    (address, word): (u32, u32),
+    first: u32,
+    values: impl Iterator<Item = &'a mut [f32; 4]>,
+    notes: &mut Notes,
+) {
     let (stride, kind, components) = (word >> 11, word >> 2 & 0x1ff, (word & 3) + 1);
-    let Some(bytes) = component_bytes(kind) else {
+    let bytes = component_bytes(kind);
+    if bytes.is_none() {
         notes.add(format!("attribute type {kind:#x} is unknown"));
-        return value;
-    };
-    let start = address.wrapping_add(stride.wrapping_mul(vertex));
-    let Ok(data) = memory.bytes(start, components * bytes) else {
-        notes.add(format!(
-            "an attribute at {address:#x} is read outside all buffer objects"
-        ));
-        return value;
-    };
-    for (value, data) in value.iter_mut().zip(data.chunks_exact(bytes as usize)) {
-        *value = component(kind, data);
     }
-    value
+    for (value, vertex) in values.zip(first..) {
+        *value = [0.0, 0.0, 0.0, 1.0];
+        let Some(bytes) = bytes else { continue };
+        let start = address.wrapping_add(stride.wrapping_mul(vertex));
+        let Ok(data) = memory.bytes(start, components * bytes) else {
+            notes.add(format!(
+                "an attribute at {address:#x} is read outside all buffer objects"
+            ));
+            continue;
+        };
+        if kind == 0 {
+            for (value, data) in value.iter_mut().zip(data.chunks_exact(4)) {
+                *value = f32::from_le_bytes([data[0], data[1], data[2], data[3]]);
+            }
+        } else {
+            for (value, data) in value.iter_mut().zip(data.chunks_exact(bytes as usize)) {
+                *value = component(kind, data);
+            }
+        }
+    }
 }
 
 /// A component as a float. Signed normalised numbers are c / (2^(n-1) - 1), not below -1 ([?] in the facts).
@@ -269,12 +291,12 @@ fn component(kind: u32, data: &[u8]) -> f32 {
     }
 }
 
-/// Stores one output of one vertex.
-fn store(
+/// Stores one output of vertices from `first` on.
+fn store<'a>(
     memory: &mut Memory,
     (address, word): (u32, u32),
-    vertex: u32,
-    value: &[f32; 4],
+    first: u32,
+    values: impl Iterator<Item = &'a [f32; 4]>,
     notes: &mut Notes,
 ) -> Result<()> {
     let (stride, kind, components) = match word {
@@ -282,24 +304,26 @@ fn store(
         POINT_SIZE => (4, 0, 1),
         word => (word >> 11, word >> 2 & 0x1ff, (word & 3) as usize + 1),
     };
-    let start = address.wrapping_add(stride.wrapping_mul(vertex));
-    let mut bytes = [0u8; 16];
-    match kind {
-        0 => {
-            for (slot, value) in bytes.chunks_exact_mut(4).zip(value) {
-                slot.copy_from_slice(&value.to_le_bytes());
-            }
-            memory.write(start, &bytes[..4 * components])
-        }
-        3 => {
-            for (slot, value) in bytes.chunks_exact_mut(2).zip(value) {
-                slot.copy_from_slice(&half::from_f32(*value).to_le_bytes());
-            }
-            memory.write(start, &bytes[..2 * components])
-        }
+    let bytes = match kind {
+        0 => 4 * components,
+        3 => 2 * components,
         kind => {
             notes.add(format!("output type {kind:#x} is unknown"));
-            Ok(())
+            return Ok(());
+        }
+    };
+    for (value, vertex) in values.zip(first..) {
+        let start = address.wrapping_add(stride.wrapping_mul(vertex));
+        let slot = memory.bytes_mut(start, bytes as u32)?;
+        if kind == 0 {
+            for (slot, value) in slot.chunks_exact_mut(4).zip(value) {
+                slot.copy_from_slice(&value.to_le_bytes());
+            }
+        } else {
+            for (slot, value) in slot.chunks_exact_mut(2).zip(value) {
+                slot.copy_from_slice(&half::from_f32(*value).to_le_bytes());
+            }
         }
     }
+    Ok(())
 }

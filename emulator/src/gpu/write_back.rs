@@ -23,6 +23,17 @@ const FORMATS: [(u32, &str, u32); 12] = [
     (0xf, "Z24S8", 4),
 ];
 
+/// Where each pixel of a tile lies in u-order, row by row.
+static U_ORDER: [u8; 256] = {
+    let mut order = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        order[at] = u_order(at as u32 % SIDE, at as u32 / SIDE) as u8;
+        at += 1;
+    }
+    order
+};
+
 /// Name of a pixel format.
 pub fn format_name(code: u32) -> &'static str {
     FORMATS.iter().find(|row| row.0 == code).map_or("unknown", |row| row.1)
@@ -96,6 +107,20 @@ fn plane(
     let of_tile = sample.map(|sample| sample.min(tile.samples - 1));
     let value = |column: u32, row: u32| pixel(unit, tile, (row * SIDE + column) as usize, of_tile).to_le_bytes();
     let whole = unit.layout == 2 && columns == SIDE && rows == SIDE;
+    // By far the most pictures: eight bits a channel, one sample.
+    let bytes_as_they_are = unit.format == 3 && unit.source == 2 && tile.samples == 1 && tile.one == 255.0;
+    if whole && bytes_as_they_are && !unit.reverse {
+        let start = runs.bytes.len();
+        runs.bytes.resize(start + 1024, 0);
+        let order = if unit.swap { [0, 1, 2, 3] } else { [2, 1, 0, 3] };
+        for (pixel, to) in tile.color.iter().zip(&U_ORDER) {
+            let at = start + 4 * usize::from(*to);
+            runs.bytes[at..at + 4].copy_from_slice(&order.map(|channel| pixel[channel] as u8));
+        }
+        runs.runs
+            .push((address.wrapping_add(offset(unit, bytes, left, top)?), 1024));
+        return Ok(());
+    }
     if whole {
         let start = runs.bytes.len();
         runs.bytes.resize(start + (256 * bytes) as usize, 0);

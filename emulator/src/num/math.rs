@@ -51,8 +51,10 @@ pub fn rsqrt<L: Lanes>(value: L::V) -> L::V {
 #[inline(always)]
 fn polynomial<L: Lanes, const N: usize>(x: L::V, coefficients: [f32; N]) -> L::V {
     let mut sum = L::splat(coefficients[0]);
-    for coefficient in &coefficients[1..] {
-        sum = L::add(L::mul(sum, x), L::splat(*coefficient));
+    let mut at = 1;
+    while at < N {
+        sum = L::add(L::mul(sum, x), L::splat(coefficients[at]));
+        at += 1;
     }
     sum
 }

@@ -199,6 +199,12 @@ fn fetch<L: Lanes>(rows: &[Row], operand: &Ready<L>, at: usize) -> L::V {
     value
 }
 
+/// 1.0 where a number is not zero.
+#[inline(always)]
+fn nonzero<L: Lanes>(value: L::V) -> L::V {
+    math::truth::<L>(L::ne(value, L::splat(0.0)))
+}
+
 /// Rows, uniforms and lanes that operations work on.
 pub struct Machine<'a> {
     /// The rows.
@@ -210,16 +216,32 @@ pub struct Machine<'a> {
 }
 
 impl Machine<'_> {
-    /// Computes `f` of the first `N` operands for the lanes of `mask`.
+    /// Computes `f` of the operands for the lanes of `mask`. Operands beyond the first `count` are not fetched.
+    ///
+    /// Everything in here has to end up inside the function that is compiled for the vector units: closures are called
+    /// directly, and nothing goes through the standard library's iterators over arrays, which would stay outside.
     #[inline(always)]
-    fn each<L: QuadLanes, const N: usize>(&mut self, alu: &Alu, mask: Mask, f: impl Fn([L::V; N]) -> L::V) {
-        let operands: [Ready<L>; N] = std::array::from_fn(|at| ready::<L>(&alu.operands[at], self.uniforms));
+    fn each<L: QuadLanes>(&mut self, alu: &Alu, mask: Mask, count: usize, f: impl Fn(L::V, L::V, L::V) -> L::V) {
+        let a = ready::<L>(&alu.operands[0], self.uniforms);
+        let b = ready::<L>(&alu.operands[1], self.uniforms);
+        let c = ready::<L>(&alu.operands[2], self.uniforms);
         let all = Mask::MAX >> (LANES - self.lanes);
         let full = mask & all == all;
         let to = alu.to as usize;
-        for at in (0..self.lanes).step_by(L::COUNT) {
-            let values: [L::V; N] = std::array::from_fn(|number| fetch::<L>(self.rows, &operands[number], at));
-            let mut value = f(values);
+        let mut at = 0;
+        while at < self.lanes {
+            let first = fetch::<L>(self.rows, &a, at);
+            let second = if count > 1 {
+                fetch::<L>(self.rows, &b, at)
+            } else {
+                first
+            };
+            let third = if count > 2 {
+                fetch::<L>(self.rows, &c, at)
+            } else {
+                first
+            };
+            let mut value = f(first, second, third);
             match alu.modifier {
                 0 => {}
                 1 => value = math::saturate::<L>(value),
@@ -236,49 +258,49 @@ impl Machine<'_> {
                 value = L::select(lanes, value, L::load(row));
             }
             L::store(row, value);
+            at += L::COUNT;
         }
     }
 
     /// Runs one operation for the lanes of `mask`.
     #[inline(always)]
     pub fn run<L: QuadLanes>(&mut self, alu: &Alu, mask: Mask) {
-        let nonzero = |value: L::V| math::truth::<L>(L::ne(value, L::splat(0.0)));
         match alu.op {
-            AluOp::Copy => self.each::<L, 1>(alu, mask, |[a]| a),
-            AluOp::Mul => self.each::<L, 2>(alu, mask, |[a, b]| L::mul(a, b)),
-            AluOp::MulScaled => self.each::<L, 3>(alu, mask, |[a, b, c]| L::mul(L::mul(a, b), c)),
-            AluOp::Add => self.each::<L, 2>(alu, mask, |[a, b]| L::add(a, b)),
-            AluOp::MulAdd => self.each::<L, 3>(alu, mask, |[a, b, c]| L::add(L::mul(a, b), c)),
-            AluOp::Div => self.each::<L, 2>(alu, mask, |[a, b]| L::div(a, b)),
-            AluOp::Not => self.each::<L, 1>(alu, mask, |[a]| math::truth::<L>(L::eq(a, L::splat(0.0)))),
-            AluOp::And => self.each::<L, 2>(alu, mask, |[a, b]| L::mul(nonzero(a), nonzero(b))),
-            AluOp::Or => self.each::<L, 2>(alu, mask, |[a, b]| L::max(nonzero(a), nonzero(b))),
-            AluOp::Xor => self.each::<L, 2>(alu, mask, |[a, b]| L::abs(L::sub(nonzero(a), nonzero(b)))),
-            AluOp::Ne => self.each::<L, 2>(alu, mask, |[a, b]| math::truth::<L>(L::ne(a, b))),
-            AluOp::Gt => self.each::<L, 2>(alu, mask, |[a, b]| math::truth::<L>(L::gt(a, b))),
-            AluOp::Ge => self.each::<L, 2>(alu, mask, |[a, b]| math::truth::<L>(L::ge(a, b))),
-            AluOp::Eq => self.each::<L, 2>(alu, mask, |[a, b]| math::truth::<L>(L::eq(a, b))),
-            AluOp::Min => self.each::<L, 2>(alu, mask, |[a, b]| L::min(a, b)),
-            AluOp::Max => self.each::<L, 2>(alu, mask, |[a, b]| L::max(a, b)),
-            AluOp::Fract => self.each::<L, 1>(alu, mask, |[a]| math::fract::<L>(a)),
-            AluOp::Floor => self.each::<L, 1>(alu, mask, |[a]| L::floor(a)),
-            AluOp::Ceil => self.each::<L, 1>(alu, mask, |[a]| math::ceil::<L>(a)),
-            AluOp::Sign => self.each::<L, 1>(alu, mask, |[a]| math::sign::<L>(a)),
-            AluOp::Sum3 => self.each::<L, 3>(alu, mask, |[a, b, c]| L::add(a, L::add(b, c))),
+            AluOp::Copy => self.each::<L>(alu, mask, 1, |a, _, _| a),
+            AluOp::Mul => self.each::<L>(alu, mask, 2, |a, b, _| L::mul(a, b)),
+            AluOp::MulScaled => self.each::<L>(alu, mask, 3, |a, b, c| L::mul(L::mul(a, b), c)),
+            AluOp::Add => self.each::<L>(alu, mask, 2, |a, b, _| L::add(a, b)),
+            AluOp::MulAdd => self.each::<L>(alu, mask, 3, |a, b, c| L::add(L::mul(a, b), c)),
+            AluOp::Div => self.each::<L>(alu, mask, 2, |a, b, _| L::div(a, b)),
+            AluOp::Not => self.each::<L>(alu, mask, 1, |a, _, _| math::truth::<L>(L::eq(a, L::splat(0.0)))),
+            AluOp::And => self.each::<L>(alu, mask, 2, |a, b, _| L::mul(nonzero::<L>(a), nonzero::<L>(b))),
+            AluOp::Or => self.each::<L>(alu, mask, 2, |a, b, _| L::max(nonzero::<L>(a), nonzero::<L>(b))),
+            AluOp::Xor => self.each::<L>(alu, mask, 2, |a, b, _| L::abs(L::sub(nonzero::<L>(a), nonzero::<L>(b)))),
+            AluOp::Ne => self.each::<L>(alu, mask, 2, |a, b, _| math::truth::<L>(L::ne(a, b))),
+            AluOp::Gt => self.each::<L>(alu, mask, 2, |a, b, _| math::truth::<L>(L::gt(a, b))),
+            AluOp::Ge => self.each::<L>(alu, mask, 2, |a, b, _| math::truth::<L>(L::ge(a, b))),
+            AluOp::Eq => self.each::<L>(alu, mask, 2, |a, b, _| math::truth::<L>(L::eq(a, b))),
+            AluOp::Min => self.each::<L>(alu, mask, 2, |a, b, _| L::min(a, b)),
+            AluOp::Max => self.each::<L>(alu, mask, 2, |a, b, _| L::max(a, b)),
+            AluOp::Fract => self.each::<L>(alu, mask, 1, |a, _, _| math::fract::<L>(a)),
+            AluOp::Floor => self.each::<L>(alu, mask, 1, |a, _, _| L::floor(a)),
+            AluOp::Ceil => self.each::<L>(alu, mask, 1, |a, _, _| math::ceil::<L>(a)),
+            AluOp::Sign => self.each::<L>(alu, mask, 1, |a, _, _| math::sign::<L>(a)),
+            AluOp::Sum3 => self.each::<L>(alu, mask, 3, |a, b, c| L::add(a, L::add(b, c))),
             AluOp::Select => {
-                self.each::<L, 3>(alu, mask, |[a, b, c]| L::select(L::ne(c, L::splat(0.0)), a, b));
+                self.each::<L>(alu, mask, 3, |a, b, c| L::select(L::ne(c, L::splat(0.0)), a, b));
             }
-            AluOp::Clamp => self.each::<L, 3>(alu, mask, |[a, b, c]| L::min(L::max(a, b), c)),
-            AluOp::Ddx => self.each::<L, 2>(alu, mask, |[a, b]| L::add(L::right(a), L::left(b))),
-            AluOp::DdyUp => self.each::<L, 2>(alu, mask, |[a, b]| L::add(L::upper(a), L::lower(b))),
-            AluOp::DdyDown => self.each::<L, 2>(alu, mask, |[a, b]| L::add(L::lower(a), L::upper(b))),
-            AluOp::Rcp => self.each::<L, 1>(alu, mask, |[a]| math::rcp::<L>(a)),
-            AluOp::Sqrt => self.each::<L, 1>(alu, mask, |[a]| L::sqrt(a)),
-            AluOp::Rsqrt => self.each::<L, 1>(alu, mask, |[a]| math::rsqrt::<L>(a)),
-            AluOp::Exp2 => self.each::<L, 1>(alu, mask, |[a]| math::exp2::<L>(a)),
-            AluOp::Log2 => self.each::<L, 1>(alu, mask, |[a]| math::log2::<L>(a)),
-            AluOp::Sin => self.each::<L, 1>(alu, mask, |[a]| math::sin_turns::<L>(a)),
-            AluOp::Cos => self.each::<L, 1>(alu, mask, |[a]| math::cos_turns::<L>(a)),
+            AluOp::Clamp => self.each::<L>(alu, mask, 3, |a, b, c| L::min(L::max(a, b), c)),
+            AluOp::Ddx => self.each::<L>(alu, mask, 2, |a, b, _| L::add(L::right(a), L::left(b))),
+            AluOp::DdyUp => self.each::<L>(alu, mask, 2, |a, b, _| L::add(L::upper(a), L::lower(b))),
+            AluOp::DdyDown => self.each::<L>(alu, mask, 2, |a, b, _| L::add(L::lower(a), L::upper(b))),
+            AluOp::Rcp => self.each::<L>(alu, mask, 1, |a, _, _| math::rcp::<L>(a)),
+            AluOp::Sqrt => self.each::<L>(alu, mask, 1, |a, _, _| L::sqrt(a)),
+            AluOp::Rsqrt => self.each::<L>(alu, mask, 1, |a, _, _| math::rsqrt::<L>(a)),
+            AluOp::Exp2 => self.each::<L>(alu, mask, 1, |a, _, _| math::exp2::<L>(a)),
+            AluOp::Log2 => self.each::<L>(alu, mask, 1, |a, _, _| math::log2::<L>(a)),
+            AluOp::Sin => self.each::<L>(alu, mask, 1, |a, _, _| math::sin_turns::<L>(a)),
+            AluOp::Cos => self.each::<L>(alu, mask, 1, |a, _, _| math::cos_turns::<L>(a)),
             AluOp::Atan | AluOp::Atan2 => self.angles(alu, mask),
         }
     }
@@ -318,7 +340,8 @@ impl Machine<'_> {
     pub fn compare<L: QuadLanes>(&self, a: &Operand, b: &Operand, wanted: u32) -> Mask {
         let (a, b) = (ready::<L>(a, self.uniforms), ready::<L>(b, self.uniforms));
         let mut lanes = 0;
-        for at in (0..self.lanes).step_by(L::COUNT) {
+        let mut at = 0;
+        while at < self.lanes {
             let (a, b) = (fetch::<L>(self.rows, &a, at), fetch::<L>(self.rows, &b, at));
             let mut bits = 0;
             if wanted & 1 != 0 {
@@ -331,6 +354,7 @@ impl Machine<'_> {
                 bits |= L::bits(L::gt(b, a));
             }
             lanes |= Mask::from(bits) << at;
+            at += L::COUNT;
         }
         lanes
     }

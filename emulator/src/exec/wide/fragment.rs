@@ -167,7 +167,8 @@ impl Batch<'_> {
     #[inline(always)]
     fn plane<L: QuadLanes>(&mut self, plane: Plane, to: u16, perspective: bool) {
         let (base, dx, dy) = (L::splat(plane.base), L::splat(plane.dx), L::splat(plane.dy));
-        for at in (0..self.machine.lanes).step_by(L::COUNT) {
+        let mut at = 0;
+        while at < self.machine.lanes {
             let rows = &mut *self.machine.rows;
             let x = L::load(&rows[usize::from(row::X)][at..]);
             let y = L::load(&rows[usize::from(row::Y)][at..]);
@@ -176,6 +177,7 @@ impl Batch<'_> {
                 value = L::mul(value, L::load(&rows[usize::from(row::W)][at..]));
             }
             L::store(&mut rows[usize::from(to)][at..], value);
+            at += L::COUNT;
         }
     }
 

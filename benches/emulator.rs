@@ -1,0 +1,249 @@
+//! The emulated Mali-400 beside lavapipe on the same machine with as many threads: full-screen draws of 1024x1024, a
+//! straight-line program of twenty vec4 operations and a textured one; and vertices through a 4x4 transform.
+//!
+//! `cargo bench --bench emulator`; all run in turn, medians and ratios are printed.
+#![allow(missing_docs)]
+
+use emulator::driver::{self, Draw, Image, Prepared};
+use emulator::exec::Engine;
+use emulator::exec::scalar::Scalar;
+use emulator::exec::wide::Wide;
+use emulator::gpu::Gpu;
+use emulator::isa::shader;
+use loader::mbs::{Program, Stage};
+use loader::vbc::pack::{Names, pack};
+use skrymir::harness::{self, Loaded, Settings};
+use skrymir::pack::to_spirv;
+use skrymir::scene::Scene;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use vulkan::{Context, Options};
+
+const SIZE: u32 = 1024;
+const DRAWS: u32 = 1;
+const ROUNDS: usize = 9;
+
+const VERTEX: &str = include_str!("../examples/mali/triangle.vert.s");
+
+/// Ten products, each added to: twenty vec4 operations.
+fn straight_mali() -> String {
+    let step = "mul.v0 $1 $0, add.v1 $1 ^v0 ^const0, const0 0.05 0.04 0.03 0.02\n";
+    format!(
+        ".fragment\n.varying vec4 tint\nload.v $0 0, mov.v1 $1 $0\n{}mov.v1 $2 $1, stop\n",
+        step.repeat(10)
+    )
+}
+
+fn textured_mali() -> String {
+    ".fragment\n.uniform sampler2D picture\n.varying vec4 tint\n\
+     load.v ^discard.xy 0.xy, texld 0, mov.v1 $1 ^texture, sync\n\
+     load.v $0 0, mul.v0 $2 $1 $0, stop\n"
+        .to_owned()
+}
+
+const HEAD: &str = "struct Vertex { @builtin(position) position: vec4<f32>, @location(0) tint: vec4<f32> }
+@vertex fn vert(@location(0) p: vec4<f32>, @location(1) tint: vec4<f32>) -> Vertex { return Vertex(p, tint); }
+";
+
+fn straight_wgsl() -> String {
+    let step = "c = c * v.tint + vec4<f32>(0.05, 0.04, 0.03, 0.02);\n";
+    format!(
+        "{HEAD}@fragment fn frag(v: Vertex) -> @location(0) vec4<f32> {{ var c = v.tint;\n{}return c; }}",
+        step.repeat(10)
+    )
+}
+
+fn textured_wgsl() -> String {
+    format!(
+        "{HEAD}@group(0) @binding(3) var image: texture_2d<f32>;
+@group(0) @binding(7) var filtering: sampler;
+@fragment fn frag(v: Vertex) -> @location(0) vec4<f32> {{ return textureSample(image, filtering, v.tint.xy) * v.tint; }}"
+    )
+}
+
+fn main() {
+    let context = Context::new(&Options::default());
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
+    println!(
+        "{threads} threads, {SIZE}x{SIZE} pixels, {DRAWS} full-screen draw in a job; of lavapipe what the draw adds to an empty frame"
+    );
+    for (name, mali, wgsl) in [
+        ("20 vec4 operations", straight_mali(), straight_wgsl()),
+        ("textured", textured_mali(), textured_wgsl()),
+    ] {
+        let vertex = assemble(VERTEX, Stage::Vertex);
+        let fragment = assemble(&mali, Stage::Fragment);
+        let draw = full_screen(&vertex, &fragment);
+        let wide = Job::new(Box::new(Wide::default()), &draw, threads);
+        let scalar = Job::new(Box::new(Scalar), &draw, threads);
+        let peer = context.as_ref().ok().map(|context| Peer::new(context, &wgsl));
+        let (mut wide, mut scalar, mut peer) = (wide, scalar, peer);
+        let mut times = [Vec::new(), Vec::new(), Vec::new()];
+        for round in 0..ROUNDS {
+            times[0].push(wide.run());
+            if round < 2 {
+                times[1].push(scalar.run());
+            }
+            if let Some(peer) = &mut peer {
+                times[2].push(peer.run());
+            }
+        }
+        let pixels = f64::from(SIZE * SIZE * DRAWS);
+        let rate = |times: &mut Vec<Duration>| {
+            times.sort_unstable();
+            times.get(times.len() / 2).map(|time| pixels / time.as_secs_f64() / 1e6)
+        };
+        let [wide, scalar, peer] = times.each_mut().map(rate);
+        let (wide, scalar) = (wide.unwrap_or(0.0), scalar.unwrap_or(0.0));
+        println!(
+            "{name}: wide {wide:.0} Mpixel/s, scalar {scalar:.1}, wide:scalar {:.1}",
+            wide / scalar
+        );
+        match peer {
+            Some(peer) => println!("{name}: lavapipe {peer:.0} Mpixel/s, wide:lavapipe {:.2}", wide / peer),
+            None => println!("{name}: no Vulkan device to compare with"),
+        }
+    }
+    vertices();
+}
+
+fn assemble(text: &str, stage: Stage) -> Program {
+    let mbs = shader::assemble(text).unwrap_or_else(|error| panic!("{}", error.render(text, "bench")));
+    mbs.program(stage).unwrap().unwrap()
+}
+
+const CORNERS: [[f32; 4]; 4] = [
+    [-1.0, 1.0, 0.0, 1.0],
+    [1.0, 1.0, 0.0, 1.0],
+    [-1.0, -1.0, 0.0, 1.0],
+    [1.0, -1.0, 0.0, 1.0],
+];
+const TINTS: [[f32; 4]; 4] = [
+    [0.0, 0.0, 0.5, 1.0],
+    [1.0, 0.0, 0.5, 1.0],
+    [0.0, 1.0, 0.5, 1.0],
+    [1.0, 1.0, 0.5, 1.0],
+];
+
+fn full_screen<'a>(vertex: &'a Program, fragment: &'a Program) -> Draw<'a> {
+    let mut draw = Draw::new(vertex, fragment, [SIZE, SIZE]);
+    draw.attributes = vec![
+        ("position".to_owned(), CORNERS.to_vec()),
+        ("color".to_owned(), TINTS.to_vec()),
+    ];
+    draw.uniforms = vec![("transform".to_owned(), identity())];
+    draw.indices = Some([0, 1, 2, 1, 3, 2].repeat(DRAWS as usize));
+    let texel = |at: u32| [(at * 7) as u8, (at * 13) as u8, (at / 256) as u8, 255];
+    let image = Image {
+        width: 256,
+        height: 256,
+        rgba: (0..65536).flat_map(texel).collect(),
+        linear: true,
+        repeat: true,
+    };
+    if fragment.uniforms.is_some() {
+        draw.textures = vec![("picture".to_owned(), image)];
+    }
+    draw
+}
+
+fn identity() -> Vec<f32> {
+    (0..16).map(|at| if at % 5 == 0 { 1.0 } else { 0.0 }).collect()
+}
+
+/// A job of ours that can be run again and again.
+struct Job {
+    gpu: Gpu,
+    prepared: Prepared,
+}
+
+impl Job {
+    fn new(engine: Box<dyn Engine>, draw: &Draw<'_>, threads: usize) -> Self {
+        let mut gpu = Gpu::new(engine).with_threads(threads);
+        let prepared = driver::prepare(&mut gpu, draw).unwrap();
+        Self { gpu, prepared }
+    }
+
+    fn run(&mut self) -> Duration {
+        let start = Instant::now();
+        self.prepared.submit(&mut self.gpu).unwrap();
+        start.elapsed()
+    }
+}
+
+/// The same picture by Vulkan; what is measured is what more draws add.
+struct Peer {
+    loaded: Loaded,
+    scene: Scene,
+}
+
+impl Peer {
+    fn new(context: &Context, wgsl: &str) -> Self {
+        let module = naga::front::wgsl::parse_str(wgsl).unwrap();
+        let stages = [
+            (
+                loader::vbc::Stage::Vert,
+                to_spirv(module.clone(), naga::ShaderStage::Vertex).unwrap(),
+            ),
+            (
+                loader::vbc::Stage::Frag,
+                to_spirv(module, naga::ShaderStage::Fragment).unwrap(),
+            ),
+        ];
+        let bytes = loader::vbc::write(&pack(&stages, &Names::default()).unwrap()).unwrap();
+        let order = [0, 1, 2, 1, 3, 2];
+        let list = |of: &[[f32; 4]; 4]| format!("{:?}", order.map(|at: usize| of[at]));
+        let text = format!(
+            "size = [{SIZE}, {SIZE}]\nvertices = 6\n[inputs]\n0 = {}\n1 = {}\n",
+            list(&CORNERS),
+            list(&TINTS)
+        );
+        let scene = Scene::parse(&text, Path::new("")).unwrap();
+        Self {
+            loaded: harness::load(context, &bytes, Settings::default()).unwrap(),
+            scene,
+        }
+    }
+
+    fn run(&mut self) -> Duration {
+        let mut time = |draws: u32| {
+            self.scene.draws = Some(draws);
+            self.loaded.draw(&self.scene, &[], None).unwrap().frame.timing.draw
+        };
+        let empty = time(0);
+        time(DRAWS).saturating_sub(empty)
+    }
+}
+
+/// Vertices through the transform, on one thread.
+fn vertices() {
+    const COUNT: u32 = 300_000;
+    let vertex = assemble(VERTEX, Stage::Vertex);
+    let fragment = assemble(".fragment\n.varying vec4 tint\nload.v $0 0, stop\n", Stage::Fragment);
+    let mut draw = Draw::new(&vertex, &fragment, [16, 16]);
+    let data = |scale: f32| {
+        (0..COUNT)
+            .map(|at| [(at % 100) as f32 * scale, 0.5, 0.25, 1.0])
+            .collect::<Vec<_>>()
+    };
+    draw.attributes = vec![("position".to_owned(), data(0.01)), ("color".to_owned(), data(0.005))];
+    draw.uniforms = vec![("transform".to_owned(), identity())];
+    // All vertices are run, none are drawn.
+    draw.indices = None;
+    (draw.mode, draw.count) = (4, COUNT);
+    for engine in [Box::new(Wide::default()) as Box<dyn Engine>, Box::new(Scalar)] {
+        let name = engine.name();
+        let mut gpu = Gpu::new(engine);
+        let prepared = driver::prepare(&mut gpu, &draw).unwrap();
+        let mut times: Vec<Duration> = (0..ROUNDS)
+            .map(|_| {
+                let start = Instant::now();
+                prepared.run_vertices(&mut gpu).unwrap();
+                start.elapsed()
+            })
+            .collect();
+        times.sort_unstable();
+        let rate = f64::from(COUNT) / times[ROUNDS / 2].as_secs_f64() / 1e6;
+        println!("vertices, {name}: {rate:.1} million a second on one core");
+    }
+}
