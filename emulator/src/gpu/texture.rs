@@ -244,17 +244,22 @@ impl<'a> Texture<'a> {
                 .map_or(BLACK, |color| color.to_le_bytes().map(|byte| BYTES[usize::from(byte)]))
         };
         if self.descriptor.nearest[0] {
-            return texel(row(y.floor() as i32) + column(x.floor() as i32));
+            return texel(row(whole(y)) + column(whole(x)));
         }
         let (x, y) = (x - 0.5, y - 0.5);
-        let (left, top) = (x.floor(), y.floor());
-        let (columns, rows) = (
-            [column(left as i32), column(left as i32 + 1)],
-            [row(top as i32), row(top as i32 + 1)],
+        let (left, top) = (whole(x), whole(y));
+        let (columns, rows) = ([column(left), column(left + 1)], [row(top), row(top + 1)]);
+        let upper = mix(
+            texel(rows[0] + columns[0]),
+            texel(rows[0] + columns[1]),
+            x - left as f32,
         );
-        let upper = mix(texel(rows[0] + columns[0]), texel(rows[0] + columns[1]), x - left);
-        let lower = mix(texel(rows[1] + columns[0]), texel(rows[1] + columns[1]), x - left);
-        mix(upper, lower, y - top)
+        let lower = mix(
+            texel(rows[1] + columns[0]),
+            texel(rows[1] + columns[1]),
+            x - left as f32,
+        );
+        mix(upper, lower, y - top as f32)
     }
 
     /// Coordinates in texels of level 0, and the face.
@@ -428,6 +433,13 @@ fn wrapped(wrap: Wrap, at: i32, size: u32) -> usize {
     } else {
         at.clamp(0, size as i32 - 1) as usize
     }
+}
+
+/// The whole number below one that is far inside 32 bits.
+#[inline]
+fn whole(at: f32) -> i32 {
+    let cut = at as i32;
+    cut - i32::from(cut as f32 > at)
 }
 
 /// A place to sample.

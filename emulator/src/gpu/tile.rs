@@ -180,12 +180,14 @@ fn quantise<L: QuadLanes>(
         while at < count {
             // Zero in front: what is no number becomes the second operand.
             let value = L::min(L::max(L::load(&row[at..]), L::splat(0.0)), L::splat(1.0));
-            L::store(&mut clamped[at..], L::add(L::mul(value, L::splat(one)), L::splat(0.5)));
+            let rounded = L::floor(L::add(L::mul(value, L::splat(one)), L::splat(0.5)));
+            // Behind 2^23 the last bits are the whole number.
+            L::store(&mut clamped[at..], L::add(rounded, L::splat(8_388_608.0)));
             at += L::COUNT;
         }
         let mut at = 0;
         while at < count {
-            into[at] = clamped[at] as i32 as u16;
+            into[at] = clamped[at].to_bits() as u16;
             at += 1;
         }
         channel += 1;

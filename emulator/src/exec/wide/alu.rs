@@ -222,11 +222,16 @@ impl Machine<'_> {
     /// directly, and nothing goes through the standard library's iterators over arrays, which would stay outside.
     #[inline(always)]
     fn each<L: QuadLanes>(&mut self, alu: &Alu, mask: Mask, count: usize, f: impl Fn(L::V, L::V, L::V) -> L::V) {
+        let all = Mask::MAX >> (LANES - self.lanes);
+        let full = mask & all == all;
+        let [a, b, c] = &alu.operands;
+        let as_is = |operand: &Operand| !(operand.absolute || operand.negate);
+        if full && self.lanes == LANES && alu.modifier == 0 && as_is(a) && as_is(b) && as_is(c) {
+            return self.each_plain::<L>(alu, count, f);
+        }
         let a = ready::<L>(&alu.operands[0], self.uniforms);
         let b = ready::<L>(&alu.operands[1], self.uniforms);
         let c = ready::<L>(&alu.operands[2], self.uniforms);
-        let all = Mask::MAX >> (LANES - self.lanes);
-        let full = mask & all == all;
         let to = alu.to as usize;
         let mut at = 0;
         while at < self.lanes {
@@ -260,6 +265,36 @@ impl Machine<'_> {
             L::store(row, value);
             at += L::COUNT;
         }
+    }
+
+    /// [`Machine::each`] for all lanes of a full row, with operands and result as they are: what most operations are.
+    #[inline(always)]
+    fn each_plain<L: QuadLanes>(&mut self, alu: &Alu, count: usize, f: impl Fn(L::V, L::V, L::V) -> L::V) {
+        let mut constants = [[0.0; LANES]; 3];
+        let [ca, cb, cc] = &mut constants;
+        let a = self.row(&alu.operands[0], ca);
+        let b = if count > 1 { self.row(&alu.operands[1], cb) } else { a };
+        let c = if count > 2 { self.row(&alu.operands[2], cc) } else { a };
+        let mut out = [0.0; LANES];
+        let mut at = 0;
+        while at < LANES {
+            let value = f(L::load(&a[at..]), L::load(&b[at..]), L::load(&c[at..]));
+            L::store(&mut out[at..], if alu.round { L::round_half(value) } else { value });
+            at += L::COUNT;
+        }
+        self.rows[alu.to as usize] = out;
+    }
+
+    /// An operand as a row; `constant` is room for one that is none.
+    #[inline(always)]
+    fn row<'r>(&'r self, operand: &Operand, constant: &'r mut Row) -> &'r Row {
+        let value = match operand.from {
+            From::Row(row) => return &self.rows[row as usize],
+            From::Value(value) => value,
+            From::Uniform(at) => self.uniforms.get(at as usize).copied().unwrap_or(0.0),
+        };
+        *constant = [value; LANES];
+        constant
     }
 
     /// Runs one operation for the lanes of `mask`.
