@@ -11,6 +11,7 @@ pub mod mali;
 pub mod pack;
 pub mod picture;
 pub mod replay;
+pub mod s0;
 pub mod sample;
 pub mod scene;
 pub mod sksl;

@@ -146,6 +146,15 @@ pub struct RunArgs {
     /// Folder of the pipeline cache [default: the user's cache folder]
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,
+    /// The unit that is run [default: the only one, or the last] (SL)
+    #[arg(long, value_name = "NAME")]
+    pub module: Option<String>,
+    /// Print every invocation (SL)
+    #[arg(long)]
+    pub trace: bool,
+    /// Most invocations (SL)
+    #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
+    pub fuel: u64,
     /// Use no pipeline cache
     #[arg(long)]
     pub no_cache: bool,

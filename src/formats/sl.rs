@@ -1,7 +1,9 @@
 //! Swanson SL libraries on the command line.
 
 use super::{Format, Info};
-use crate::cli::{AsArgs, CheckArgs, DisArgs, InfoArgs, Outcome, RewriteArgs};
+use crate::cli::{AsArgs, CheckArgs, DisArgs, Failure, InfoArgs, Outcome, RewriteArgs, RunArgs};
+use crate::s0::{self, Host};
+use anyhow::anyhow;
 use loader::Report;
 use loader::sl::{self, Library, PrintOptions};
 use serde_json::{Value, json};
@@ -41,6 +43,29 @@ impl Format for Sl {
 
     fn check(&self, bytes: &[u8], _args: &CheckArgs) -> Report {
         sl::check(bytes)
+    }
+
+    /// Runs a unit: exit code 0 when it succeeds.
+    fn run(&self, bytes: &[u8], args: &RunArgs) -> Outcome {
+        let library = sl::read(bytes)?;
+        let unit = match (&args.module, library.modules.last()) {
+            (Some(name), _) => name.as_bytes().to_vec(),
+            (None, Some(module)) => library.bytes(module.name.content).to_vec(),
+            (None, None) => return Err(Failure::Bad(anyhow!("sl: the library has no unit to run"))),
+        };
+        let mut print = |line: &str| eprintln!("{line}");
+        let mut host = Host::new(&library).with_fuel(args.fuel);
+        if args.trace {
+            host = host.with_trace(&mut print);
+        }
+        match host.run(&unit) {
+            Ok(s0::Outcome::Succeeded) => Ok(()),
+            Ok(s0::Outcome::Failed) => Err(Failure::Bad(anyhow!(
+                "sl: unit {} finished with fail",
+                sl::quote(&unit)
+            ))),
+            Err(error) => Err(Failure::Bad(anyhow!("sl: {error}"))),
+        }
     }
 
     fn rewrite(&self, bytes: &[u8], args: &RewriteArgs) -> Outcome<Vec<u8>> {

@@ -1,0 +1,649 @@
+//! The loop that runs invocations.
+
+use super::code::{BranchCode, Code, Fast, Step, Symbol};
+use super::{Call, Closure, Next, Primitive, Value, primitives};
+use loader::sl::{Library, Name, Names, Statement, free_names, quote};
+use std::collections::HashMap;
+use std::fmt;
+use std::rc::Rc;
+
+/// Names in order.
+#[derive(Clone, Debug)]
+pub(super) struct Shape(pub Rc<[Symbol]>);
+
+impl Shape {
+    /// The same names; shapes of one host that are the same are one.
+    #[inline]
+    pub fn same(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+
+    /// Whether the other has all of these names.
+    pub fn is_part_of(&self, other: &Self) -> bool {
+        self.0.iter().all(|name| other.0.binary_search(name).is_ok())
+    }
+}
+
+/// What a program must not do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A name is defined that is there already.
+    DuplicateName,
+    /// A name is used that is not there.
+    MissingValue,
+    /// A value would be lost.
+    LeftOver,
+    /// A value of another kind is needed.
+    WrongKind,
+    /// A literal is invoked.
+    NotInvokable,
+    /// There is no such branch.
+    UnknownBranch,
+    /// A branch does not receive what is passed.
+    ReceivingMismatch,
+    /// A block does not contain what is closed over.
+    ContainingMismatch,
+    /// There is no such unit.
+    UnknownUnit,
+    /// Units depend on each other.
+    DependencyCycle,
+    /// A unit's first block is no loader.
+    NoLoader,
+    /// A number that is none, or too large.
+    Number,
+    /// The fuel is spent.
+    Fuel,
+}
+
+/// The host halts and catches fire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HardError(Box<(Kind, String, Vec<String>)>);
+
+impl HardError {
+    /// A hard error without a place.
+    pub fn new(kind: Kind, text: impl Into<String>) -> Self {
+        Self(Box::new((kind, text.into(), Vec::new())))
+    }
+
+    /// What rule was broken.
+    pub fn kind(&self) -> Kind {
+        self.0.0
+    }
+
+    /// Adds a place: the innermost comes first.
+    #[must_use]
+    pub fn at(mut self, place: impl Into<String>) -> Self {
+        self.0.2.push(place.into());
+        self
+    }
+}
+
+impl fmt::Display for HardError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, text, places) = &*self.0;
+        write!(f, "halt and catch fire: {kind:?}: {text}")?;
+        places.iter().try_for_each(|place| write!(f, "; {place}"))
+    }
+}
+
+impl std::error::Error for HardError {}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// `$finish succeed`.
+    Succeeded,
+    /// `$finish fail`.
+    Failed,
+}
+
+/// Told of every invocation.
+pub type Trace<'t> = dyn FnMut(&str) + 't;
+
+/// Makes a primitive unit's value.
+type Make = fn() -> Box<dyn Primitive>;
+
+/// How deep units may depend on units.
+const MAX_DEPTH: usize = 256;
+
+/// Runs units of a library.
+pub struct Host<'l, 't> {
+    code: Code<'l>,
+    primitives: HashMap<Vec<u8>, Make>,
+    fuel: u64,
+    invocations: u64,
+    trace: Option<&'t mut Trace<'t>>,
+}
+
+/// Where a program is: a closure's branch with its environment, or a primitive.
+enum State {
+    Fast {
+        block: u32,
+        branch: usize,
+        values: Vec<Value>,
+    },
+    Slow {
+        block: u32,
+        branch: usize,
+        environment: Vec<(Symbol, Value)>,
+    },
+}
+
+/// The end of a run.
+enum End {
+    Loaded(Value),
+    Finished(bool),
+}
+
+impl<'l, 't> Host<'l, 't> {
+    /// A host for a library, with the primitives of [`primitives`].
+    pub fn new(library: &'l Library<'l>) -> Self {
+        let primitives = primitives::UNITS
+            .iter()
+            .map(|(name, make)| (name.as_bytes().to_vec(), *make))
+            .collect();
+        Self {
+            code: Code::new(library),
+            primitives,
+            fuel: u64::MAX,
+            invocations: 0,
+            trace: None,
+        }
+    }
+
+    /// At most so many invocations.
+    #[must_use]
+    pub fn with_fuel(mut self, fuel: u64) -> Self {
+        self.fuel = fuel;
+        self
+    }
+
+    /// Tells `trace` of every invocation.
+    #[must_use]
+    pub fn with_trace(mut self, trace: &'t mut Trace<'t>) -> Self {
+        self.trace = Some(trace);
+        self
+    }
+
+    /// Adds a unit of the host's, or replaces one.
+    pub fn add(&mut self, unit: &[u8], make: fn() -> Box<dyn Primitive>) {
+        self.primitives.insert(unit.to_vec(), make);
+    }
+
+    /// Invocations so far.
+    pub fn invocations(&self) -> u64 {
+        self.invocations
+    }
+
+    /// Loads a unit and runs its value with `$finish`.
+    ///
+    /// # Errors
+    /// A hard error, with the places it went through.
+    pub fn run(&mut self, unit: &[u8]) -> Result<Outcome, HardError> {
+        let value = self.load(unit, &mut Vec::new())?;
+        let finish = Value::Primitive(Box::new(primitives::Finish));
+        match self.execute(value, b"", vec![(b"$finish".as_slice().into(), finish)])? {
+            End::Finished(true) => Ok(Outcome::Succeeded),
+            End::Finished(false) => Ok(Outcome::Failed),
+            End::Loaded(_) => Err(HardError::new(
+                Kind::WrongKind,
+                "the program ends as a unit that is being loaded",
+            )),
+        }
+    }
+
+    /// A unit's value; units are loaded again for every use.
+    fn load(&mut self, unit: &[u8], loading: &mut Vec<Vec<u8>>) -> Result<Value, HardError> {
+        let library = self.code.library;
+        let Some(number) = library.module(unit) else {
+            let make = self.primitives.get(unit);
+            let unknown = || HardError::new(Kind::UnknownUnit, format!("there is no unit {}", quote(unit)));
+            return make.map(|make| Value::Primitive(make())).ok_or_else(unknown);
+        };
+        if loading.iter().any(|have| have == unit) || loading.len() >= MAX_DEPTH {
+            let path: Vec<String> = loading.iter().map(|name| quote(name)).chain([quote(unit)]).collect();
+            return Err(HardError::new(Kind::DependencyCycle, path.join(" needs ")));
+        }
+        loading.push(unit.to_vec());
+        let module = &library.modules[number];
+        let loader = module.blocks.first().filter(|block| block.containing.names.is_empty());
+        let branch = loader
+            .map(|block| &block.branches[..])
+            .and_then(|branches| match branches {
+                [branch] if library.bytes(branch.name.content).is_empty() => Some(branch),
+                _ => None,
+            });
+        let Some(branch) = branch else {
+            let text = format!(
+                "the first block of {} does not contain nothing and offer one branch without a name",
+                quote(unit)
+            );
+            return Err(HardError::new(Kind::NoLoader, text));
+        };
+        let mut inputs: Vec<(Rc<[u8]>, Value)> = Vec::new();
+        for name in &branch.receiving.names {
+            let bytes = library.bytes(name.content);
+            let value = match bytes {
+                b"$loaded" => Value::Primitive(Box::new(primitives::Loaded)),
+                unit => self
+                    .load(unit, loading)
+                    .map_err(|error| error.at(format!("needed at {}", self.code.location(&name.location))))?,
+            };
+            inputs.push((bytes.into(), value));
+        }
+        loading.pop();
+        let names = self.code.shape(Vec::new());
+        let closure = Value::Closure(Closure {
+            block: self.code.first[number],
+            names,
+            values: Box::default(),
+        });
+        match self.execute(closure, b"", inputs)? {
+            End::Loaded(value) => Ok(value),
+            End::Finished(_) => Err(HardError::new(
+                Kind::WrongKind,
+                "a program finishes before it is loaded",
+            )),
+        }
+    }
+
+    /// Runs invocations until one does not go on.
+    fn execute(&mut self, target: Value, branch: &[u8], inputs: Vec<(Rc<[u8]>, Value)>) -> Result<End, HardError> {
+        let mut next = Next::Invoke {
+            target,
+            branch: branch.into(),
+            outputs: inputs,
+        };
+        let mut spare = Vec::new();
+        loop {
+            let mut state = match next {
+                Next::Loaded(value) => return Ok(End::Loaded(value)),
+                Next::Finished(succeeded) => return Ok(End::Finished(succeeded)),
+                Next::Invoke {
+                    target,
+                    branch,
+                    outputs,
+                } => {
+                    let symbol = self.code.symbol(&branch);
+                    let mut named: Vec<(Symbol, Value)> = Vec::with_capacity(outputs.len());
+                    for (name, value) in outputs {
+                        named.push((self.code.symbol(&name), value));
+                    }
+                    self.invoke(target, symbol, named)?
+                }
+            };
+            // Closures that invoke closures stay in here.
+            next = loop {
+                state = match state {
+                    Ok(State::Fast { block, branch, values }) => self.fast(block, branch, values, &mut spare)?,
+                    Ok(State::Slow {
+                        block,
+                        branch,
+                        environment,
+                    }) => self.slow(block, branch, environment)?,
+                    Err(next) => break next,
+                };
+            };
+        }
+    }
+
+    #[inline]
+    fn count(&mut self) -> Result<(), HardError> {
+        self.invocations += 1;
+        if self.invocations > self.fuel {
+            return Err(HardError::new(
+                Kind::Fuel,
+                format!("{} invocations and no end", self.fuel),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Runs a branch by slots.
+    fn fast(
+        &mut self,
+        block: u32,
+        branch: usize,
+        mut values: Vec<Value>,
+        spare: &mut Vec<Value>,
+    ) -> Result<Result<State, Next>, HardError> {
+        let Some(Fast {
+            slots,
+            steps,
+            target,
+            inputs,
+            names,
+        }) = &self.code.blocks[block as usize].branches[branch].fast
+        else {
+            return Err(HardError::new(Kind::MissingValue, "a branch without slots"));
+        };
+        values.resize_with(*slots, || Value::Used);
+        for step in steps {
+            match step {
+                Step::Literal { to, bytes } => values[usize::from(*to)] = Value::Literal(bytes.clone()),
+                Step::Closure {
+                    to,
+                    block,
+                    names,
+                    slots,
+                } => {
+                    let take = |slot: &u16| std::mem::replace(&mut values[usize::from(*slot)], Value::Used);
+                    let held = slots.iter().map(take).collect();
+                    values[usize::from(*to)] = Value::Closure(Closure {
+                        block: *block,
+                        names: names.clone(),
+                        values: held,
+                    });
+                }
+            }
+        }
+        let invoked = std::mem::replace(&mut values[usize::from(*target)], Value::Used);
+        let name = self.code.blocks[block as usize].branches[branch].invokes;
+        // The common way: a closure whose branch runs by slots and receives just these names.
+        if let Value::Closure(closure) = &invoked
+            && self.trace.is_none()
+        {
+            let to = &self.code.blocks[closure.block as usize];
+            let found = to.branches.iter().position(|branch| branch.name == name);
+            if let Some(found) = found
+                && to.branches[found].fast.is_some()
+                && to.branches[found].receiving.same(names)
+            {
+                spare.clear();
+                spare.extend(
+                    inputs
+                        .iter()
+                        .map(|slot| std::mem::replace(&mut values[usize::from(*slot)], Value::Used)),
+                );
+                let Value::Closure(mut closure) = invoked else {
+                    return Err(HardError::new(Kind::NotInvokable, "nothing"));
+                };
+                spare.extend(std::mem::take(&mut closure.values));
+                self.count()?;
+                std::mem::swap(&mut values, spare);
+                spare.clear();
+                return Ok(Ok(State::Fast {
+                    block: closure.block,
+                    branch: found,
+                    values,
+                }));
+            }
+        }
+        let passed: Vec<(Symbol, Value)> = names
+            .0
+            .iter()
+            .zip(inputs.iter())
+            .map(|(name, slot)| (*name, std::mem::replace(&mut values[usize::from(*slot)], Value::Used)))
+            .collect();
+        self.invoke(invoked, name, passed)
+            .map_err(|error| self.invoked_at(error, block, branch))
+    }
+
+    fn invoked_at(&self, error: HardError, block: u32, branch: usize) -> HardError {
+        let source = self.code.source(block, branch);
+        let place = self.code.location(&source.invocation.target.location);
+        error.at(format!(
+            "invoked in {} at {place}",
+            self.code.place(block, Some(branch))
+        ))
+    }
+
+    /// Passes named values to a branch of a closure, or to a primitive.
+    fn invoke(
+        &mut self,
+        target: Value,
+        name: Symbol,
+        mut passed: Vec<(Symbol, Value)>,
+    ) -> Result<Result<State, Next>, HardError> {
+        self.count()?;
+        self.tell(&target, name, &passed);
+        match target {
+            Value::Closure(closure) => {
+                passed.sort_unstable_by_key(|(name, _)| *name);
+                self.enter(closure, name, passed).map(Ok)
+            }
+            Value::Primitive(primitive) => {
+                let inputs = passed
+                    .into_iter()
+                    .map(|(name, value)| (self.code.text(name).clone(), value))
+                    .collect();
+                let call = Call {
+                    branch: self.code.text(name).clone(),
+                    inputs,
+                    kind: primitive.kind(),
+                };
+                primitive.invoke(call).map(Err)
+            }
+            other => Err(HardError::new(
+                Kind::NotInvokable,
+                format!("{} is invoked", other.kind()),
+            )),
+        }
+    }
+
+    fn tell(&mut self, target: &Value, name: Symbol, passed: &[(Symbol, Value)]) {
+        let Some(trace) = &mut self.trace else { return };
+        let what = match target {
+            Value::Closure(closure) => self.code.place(closure.block, None),
+            other => other.kind().to_owned(),
+        };
+        let names: Vec<String> = passed.iter().map(|(name, _)| quote(self.code.text(*name))).collect();
+        trace(&format!(
+            "{}: -> {what} {} ({})",
+            self.invocations,
+            quote(self.code.text(name)),
+            names.join(", ")
+        ));
+    }
+
+    fn listed(&self, names: &[Symbol]) -> String {
+        let names: Vec<String> = names.iter().map(|name| quote(self.code.text(*name))).collect();
+        format!("({})", names.join(", "))
+    }
+
+    /// Begins a branch of a closure; `passed` is in order.
+    fn enter(&self, mut closure: Closure, name: Symbol, passed: Vec<(Symbol, Value)>) -> Result<State, HardError> {
+        let block = &self.code.blocks[closure.block as usize];
+        let at = |error: HardError, branch| error.at(self.code.place(closure.block, branch));
+        let Some(branch) = block.branches.iter().find(|branch| branch.name == name) else {
+            let text = format!("there is no branch {}", quote(self.code.text(name)));
+            return Err(at(HardError::new(Kind::UnknownBranch, text), None));
+        };
+        self.receives(branch, &passed).map_err(|error| {
+            let source = self.code.source(closure.block, branch.number);
+            let place = self.code.location(&source.name.location);
+            at(error, Some(branch.number)).at(format!("at {place}"))
+        })?;
+        let (block, number) = (closure.block, branch.number);
+        if branch.fast.is_some() {
+            let values = passed
+                .into_iter()
+                .map(|(_, value)| value)
+                .chain(std::mem::take(&mut closure.values))
+                .collect();
+            return Ok(State::Fast {
+                block,
+                branch: number,
+                values,
+            });
+        }
+        let mut environment = passed;
+        let held = std::mem::take(&mut closure.values);
+        for (name, value) in closure.names.0.iter().zip(held) {
+            if environment.iter().any(|(have, _)| have == name) {
+                let text = format!("{} is received and contained", quote(self.code.text(*name)));
+                return Err(at(HardError::new(Kind::DuplicateName, text), Some(number)));
+            }
+            environment.push((*name, value));
+        }
+        Ok(State::Slow {
+            block,
+            branch: number,
+            environment,
+        })
+    }
+
+    fn receives(&self, branch: &BranchCode, passed: &[(Symbol, Value)]) -> Result<(), HardError> {
+        let wanted = &branch.receiving.0;
+        let fits = if branch.receives_rest {
+            wanted.iter().all(|name| passed.iter().any(|(have, _)| have == name))
+        } else {
+            wanted.len() == passed.len() && wanted.iter().zip(passed).all(|(name, (have, _))| name == have)
+        };
+        if fits {
+            return Ok(());
+        }
+        let passed: Vec<Symbol> = passed.iter().map(|(name, _)| *name).collect();
+        let text = format!("receives {}, not {}", self.listed(wanted), self.listed(&passed));
+        Err(HardError::new(Kind::ReceivingMismatch, text))
+    }
+
+    /// Runs a branch by names: where globs leave open what there is, and where a rule is broken.
+    fn slow(
+        &mut self,
+        block: u32,
+        branch: usize,
+        environment: Vec<(Symbol, Value)>,
+    ) -> Result<Result<State, Next>, HardError> {
+        let place = self.code.place(block, Some(branch));
+        let mut scope = Scope { environment, place };
+        let source = self.code.source(block, branch);
+        for (at, statement) in source.statements.iter().enumerate() {
+            match statement {
+                Statement::Literal { dest, content, .. } => {
+                    let value = Value::literal(self.code.library.bytes(*content));
+                    scope.define(&mut self.code, dest, value)?;
+                }
+                Statement::Rename { dest, source } => {
+                    let value = scope.take(&mut self.code, source)?;
+                    scope.define(&mut self.code, dest, value)?;
+                }
+                Statement::Closure {
+                    dest,
+                    block: number,
+                    close_over,
+                } => {
+                    let mut held = Vec::new();
+                    for name in &close_over.names {
+                        held.push((
+                            self.code.symbol(self.code.library.bytes(name.content)),
+                            scope.take(&mut self.code, name)?,
+                        ));
+                    }
+                    if close_over.glob.is_some() {
+                        let mut kept: Vec<Symbol> = Vec::new();
+                        for name in free_names(self.code.library, source, at + 1) {
+                            kept.push(self.code.symbol(name));
+                        }
+                        let dest = self.code.symbol(self.code.library.bytes(dest.content));
+                        kept.retain(|name| *name != dest);
+                        let (stay, go) = scope.environment.drain(..).partition(|(name, _)| kept.contains(name));
+                        scope.environment = stay;
+                        held.extend::<Vec<(Symbol, Value)>>(go);
+                    }
+                    held.sort_by_key(|(name, _)| *name);
+                    let number = self.code.first[self.code.blocks[block as usize].place.0] + number;
+                    let names = self.code.shape(held.iter().map(|(name, _)| *name).collect());
+                    self.contains(number, &names)
+                        .map_err(|error| scope.at(&self.code, error, dest))?;
+                    let values = held.into_iter().map(|(_, value)| value).collect();
+                    scope.define(
+                        &mut self.code,
+                        dest,
+                        Value::Closure(Closure {
+                            block: number,
+                            names,
+                            values,
+                        }),
+                    )?;
+                }
+            }
+        }
+        let target = scope.take(&mut self.code, &source.invocation.target)?;
+        scope.passes(&mut self.code, &source.invocation.target, &source.invocation.inputs)?;
+        let name = self.code.blocks[block as usize].branches[branch].invokes;
+        self.invoke(target, name, scope.environment)
+            .map_err(|error| self.invoked_at(error, block, branch))
+    }
+
+    fn contains(&self, block: u32, names: &Shape) -> Result<(), HardError> {
+        let code = &self.code.blocks[block as usize];
+        let fits = if code.contains_rest {
+            code.containing.is_part_of(names)
+        } else {
+            code.containing.same(names)
+        };
+        if fits {
+            return Ok(());
+        }
+        let text = format!(
+            "contains {}, not {}",
+            self.listed(&code.containing.0),
+            self.listed(&names.0)
+        );
+        Err(HardError::new(Kind::ContainingMismatch, text).at(self.code.place(block, None)))
+    }
+}
+
+/// A branch's environment by name.
+struct Scope {
+    environment: Vec<(Symbol, Value)>,
+    place: String,
+}
+
+impl Scope {
+    fn at(&self, code: &Code<'_>, error: HardError, name: &Name) -> HardError {
+        error.at(format!("{} at {}", self.place, code.location(&name.location)))
+    }
+
+    fn take(&mut self, code: &mut Code<'_>, name: &Name) -> Result<Value, HardError> {
+        let library = code.library;
+        let bytes = library.bytes(name.content);
+        let symbol = code.symbol(bytes);
+        match self.environment.iter().position(|(have, _)| *have == symbol) {
+            Some(at) => Ok(self.environment.swap_remove(at).1),
+            None => {
+                let error = HardError::new(Kind::MissingValue, format!("there is no {}", quote(bytes)));
+                Err(self.at(code, error, name))
+            }
+        }
+    }
+
+    fn define(&mut self, code: &mut Code<'_>, name: &Name, value: Value) -> Result<(), HardError> {
+        let library = code.library;
+        let bytes = library.bytes(name.content);
+        let symbol = code.symbol(bytes);
+        if self.environment.iter().any(|(have, _)| *have == symbol) {
+            let error = HardError::new(Kind::DuplicateName, format!("there is {} already", quote(bytes)));
+            return Err(self.at(code, error, name));
+        }
+        self.environment.push((symbol, value));
+        Ok(())
+    }
+
+    /// Checks what is left against the inputs of an invocation.
+    fn passes(&self, code: &mut Code<'_>, target: &Name, inputs: &Names) -> Result<(), HardError> {
+        let library = code.library;
+        let mut listed = Vec::new();
+        for name in &inputs.names {
+            let bytes = library.bytes(name.content);
+            let symbol = code.symbol(bytes);
+            if !self.environment.iter().any(|(have, _)| *have == symbol) {
+                let error = HardError::new(Kind::MissingValue, format!("there is no {}", quote(bytes)));
+                return Err(self.at(code, error, name));
+            }
+            listed.push(symbol);
+        }
+        let lost = self
+            .environment
+            .iter()
+            .find(|(name, _)| inputs.glob.is_none() && !listed.contains(name));
+        match lost {
+            None => Ok(()),
+            Some((name, _)) => {
+                let text = format!("{} would be lost", quote(code.text(*name)));
+                Err(self.at(code, HardError::new(Kind::LeftOver, text), target))
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! A host that executes S₀, the language of Swanson SL libraries.
+//!
+//! A library's units are loaded with what they depend on, and the entry unit's value is given `$finish`. Environments are
+//! strictly linear: every value is used exactly once, and what breaks a rule is a [`HardError`] with the place in the
+//! source, as if the machine had halted and caught fire. Invocations never return, so the host is a loop: no stack
+//! grows.
+//!
+//! Names are resolved to slots before anything runs; only branches that receive or contain a glob look names up while
+//! they run. From the facts on Swanson SL, section 1, where the public posts left decisions open they are named there.
+
+mod code;
+mod machine;
+pub mod primitives;
+
+pub use code::{Code, Symbol};
+pub use machine::{HardError, Host, Kind, Outcome, Trace};
+
+use std::fmt;
+use std::rc::Rc;
+
+/// A value: used exactly once.
+#[derive(Debug)]
+pub enum Value {
+    /// Bytes.
+    Literal(Rc<[u8]>),
+    /// A block with what it contains.
+    Closure(Closure),
+    /// Something of the host's.
+    Primitive(Box<dyn Primitive>),
+    /// No value any more: it has been used.
+    Used,
+}
+
+impl Value {
+    /// A literal.
+    pub fn literal(bytes: &[u8]) -> Self {
+        Self::Literal(bytes.into())
+    }
+
+    /// What it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Literal(_) => "a literal",
+            Self::Closure(_) => "a closure",
+            Self::Primitive(primitive) => primitive.kind(),
+            Self::Used => "nothing",
+        }
+    }
+}
+
+/// A block with what it contains.
+#[derive(Debug)]
+pub struct Closure {
+    block: u32,
+    names: machine::Shape,
+    values: Box<[Value]>,
+}
+
+impl Drop for Closure {
+    /// Closures hold closures as deep as a program likes: they are taken apart one by one, not one inside the other.
+    fn drop(&mut self) {
+        if self.values.is_empty() {
+            return;
+        }
+        let mut pending = std::mem::take(&mut self.values).into_vec();
+        while let Some(value) = pending.pop() {
+            if let Value::Closure(mut closure) = value {
+                pending.extend(std::mem::take(&mut closure.values));
+            }
+        }
+    }
+}
+
+/// Something the host gives programs. An engine adds its own by implementing this.
+pub trait Primitive: fmt::Debug {
+    /// What it is, for messages: with an article.
+    fn kind(&self) -> &'static str;
+
+    /// Answers an invocation: takes what it needs out of the call, and says how the program goes on.
+    ///
+    /// # Errors
+    /// [`Call::fail`], and what the call's own functions give: inputs that are missing, left over or of another kind.
+    fn invoke(self: Box<Self>, call: Call) -> Result<Next, HardError>;
+
+    /// Its number, for primitives that compute with others.
+    fn number(&self) -> Option<i128> {
+        None
+    }
+
+    /// Its bytes, for primitives that join or print others.
+    fn bytes(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+/// An invocation of a primitive.
+#[derive(Debug)]
+pub struct Call {
+    /// The branch.
+    pub branch: Rc<[u8]>,
+    /// What is passed, by name.
+    pub inputs: Vec<(Rc<[u8]>, Value)>,
+    /// The primitive's kind, for messages.
+    pub kind: &'static str,
+}
+
+impl Call {
+    /// Takes an input.
+    ///
+    /// # Errors
+    /// When there is none of this name.
+    pub fn take(&mut self, name: &[u8]) -> Result<Value, HardError> {
+        match self.inputs.iter().position(|(have, _)| **have == *name) {
+            Some(at) => Ok(self.inputs.swap_remove(at).1),
+            None => Err(self.fail(
+                Kind::MissingValue,
+                format!("{} needs {}", self.kind, loader::sl::quote(name)),
+            )),
+        }
+    }
+
+    /// Takes an input that is a literal.
+    ///
+    /// # Errors
+    /// When there is none, or it is something else.
+    pub fn literal(&mut self, name: &[u8]) -> Result<Rc<[u8]>, HardError> {
+        match self.take(name)? {
+            Value::Literal(bytes) => Ok(bytes),
+            other => {
+                let text = format!("{} is {}, not a literal", loader::sl::quote(name), other.kind());
+                Err(self.fail(Kind::WrongKind, text))
+            }
+        }
+    }
+
+    /// Says that nothing may be left.
+    ///
+    /// # Errors
+    /// When something is: it would be lost.
+    pub fn nothing_left(&self) -> Result<(), HardError> {
+        match self.inputs.first() {
+            None => Ok(()),
+            Some((name, _)) => {
+                let text = format!("{} does not take {}", self.kind, loader::sl::quote(name));
+                Err(self.fail(Kind::LeftOver, text))
+            }
+        }
+    }
+
+    /// Goes on with the input `$return` and these outputs; nothing else may be left.
+    ///
+    /// # Errors
+    /// When there is no `$return`, or more than that.
+    pub fn give_back(mut self, outputs: Vec<(&[u8], Value)>) -> Result<Next, HardError> {
+        let target = self.take(b"$return")?;
+        self.nothing_left()?;
+        let outputs = outputs
+            .into_iter()
+            .map(|(name, value)| (Rc::from(name), value))
+            .collect();
+        Ok(Next::Invoke {
+            target,
+            branch: Rc::from(&b""[..]),
+            outputs,
+        })
+    }
+
+    /// A hard error; the host adds the place.
+    pub fn fail(&self, kind: Kind, text: impl Into<String>) -> HardError {
+        HardError::new(kind, text)
+    }
+
+    /// A branch this primitive does not have.
+    pub fn unknown_branch(&self) -> HardError {
+        self.fail(
+            Kind::UnknownBranch,
+            format!("{} has no branch {}", self.kind, loader::sl::quote(&self.branch)),
+        )
+    }
+}
+
+/// How a program goes on behind a primitive.
+#[derive(Debug)]
+pub enum Next {
+    /// With an invocation.
+    Invoke {
+        /// What is invoked.
+        target: Value,
+        /// The branch.
+        branch: Rc<[u8]>,
+        /// What is passed.
+        outputs: Vec<(Rc<[u8]>, Value)>,
+    },
+    /// Not at all: the unit is loaded, and this is its value.
+    Loaded(Value),
+    /// Not at all: the program has finished; whether it succeeded.
+    Finished(bool),
+}
