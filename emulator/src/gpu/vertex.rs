@@ -12,6 +12,9 @@ use std::collections::HashMap;
 /// Vertices that go through the engine together.
 const BATCH: u32 = 256;
 
+/// Vertices of a job at most.
+const MAX_VERTICES: u64 = 1 << 24;
+
 /// Commands of a stream at most.
 pub const MAX_COMMANDS: u32 = 1 << 20;
 
@@ -160,6 +163,12 @@ impl VertexShader {
     }
 
     fn draw(&mut self, memory: &mut Memory, count: u32, engine: &dyn Engine, notes: &mut Notes) -> Result<()> {
+        if self.vertices + u64::from(count) > MAX_VERTICES {
+            return Err(Fault::new(
+                FaultKind::Budget,
+                format!("more than {MAX_VERTICES} vertices in a job"),
+            ));
+        }
         let length = (self.instructions as usize).min(self.program.len());
         let program = VertexProgram::new(self.program[..length].to_vec());
         let attribute_count = self.attribute_count.clamp(1, 16);
@@ -250,14 +259,13 @@ fn fetch<'a>(
     if bytes.is_none() {
         notes.add(format!("attribute type {kind:#x} is unknown"));
     }
+    let mut outside = false;
     for (value, vertex) in values.zip(first..) {
         *value = [0.0, 0.0, 0.0, 1.0];
         let Some(bytes) = bytes else { continue };
         let start = address.wrapping_add(stride.wrapping_mul(vertex));
         let Ok(data) = memory.bytes(start, components * bytes) else {
-            notes.add(format!(
-                "an attribute at {address:#x} is read outside all buffer objects"
-            ));
+            outside = true;
             continue;
         };
         if kind == 0 {
@@ -269,6 +277,11 @@ fn fetch<'a>(
                 *value = component(kind, data);
             }
         }
+    }
+    if outside {
+        notes.add(format!(
+            "an attribute at {address:#x} is read outside all buffer objects"
+        ));
     }
 }
 
