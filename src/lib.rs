@@ -4,6 +4,7 @@
 //! [`vulkan`] runs VBC on a Vulkan device. The command line tool is built from [`cli`] and [`formats`].
 
 pub mod cli;
+pub mod dump;
 pub mod formats;
 pub mod harness;
 pub mod judges;

@@ -4,6 +4,7 @@ use crate::picture::Picture;
 use anyhow::Context;
 use emulator::exec::Engine;
 use emulator::gpu::frame::Frame;
+use emulator::gpu::memory::Memory;
 use emulator::gpu::pixel::PixelStats;
 use emulator::gpu::{GeometryStats, Gpu, write_back};
 use loader::trace::{Pipe, Record, Trace};
@@ -33,6 +34,19 @@ pub struct Replay {
 /// # Errors
 /// The fault of a job, with its number.
 pub fn replay(trace: &Trace<'_>, engine: Box<dyn Engine>, threads: usize) -> anyhow::Result<Replay> {
+    replay_with(trace, engine, threads, |_, _, _| Ok(()))
+}
+
+/// Runs a recording; `before` sees the memory before every job, its queue and its frame.
+///
+/// # Errors
+/// As [`replay`], and what `before` gives.
+pub fn replay_with(
+    trace: &Trace<'_>,
+    engine: Box<dyn Engine>,
+    threads: usize,
+    mut before: impl FnMut(&Memory, Pipe, &[u32]) -> anyhow::Result<()>,
+) -> anyhow::Result<Replay> {
     let mut replay = Replay {
         gpu: Gpu::new(engine).with_threads(threads),
         frame: None,
@@ -40,6 +54,9 @@ pub fn replay(trace: &Trace<'_>, engine: Box<dyn Engine>, threads: usize) -> any
     };
     for (offset, record) in &trace.records {
         let number = replay.jobs.len();
+        if let Record::Submit { pipe, frame, .. } = record {
+            before(&replay.gpu.memory, *pipe, frame)?;
+        }
         step(&mut replay, record).with_context(|| format!("trace: job {number} (at offset {offset:#x})"))?;
     }
     Ok(replay)

@@ -85,7 +85,7 @@ fn damaged_jobs_end_in_a_picture_or_a_fault() {
                 Err(error) => Err(error),
             }
         };
-        let (a, b) = (run(Box::new(Scalar)), run(Box::new(Wide::default())));
+        let (a, b) = (run(Box::new(Scalar)), run(Box::<Wide>::default()));
         match (&a, &b) {
             (Ok(a), Ok(b)) => assert!(a == b, "{changes:x?}: the engines' pictures differ"),
             (Err(driver::Error::Fault(a)), Err(driver::Error::Fault(b))) => {

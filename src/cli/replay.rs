@@ -1,7 +1,8 @@
 //! `skrymir replay`: recorded jobs of a Mali-400 driver on the emulator.
 
 use super::{Failure, Outcome};
-use crate::replay::{JobStats, Replay, replay};
+use crate::dump;
+use crate::replay::{JobStats, Replay, replay_with};
 use anyhow::{Context, anyhow};
 use clap::Args;
 use emulator::exec::Engine;
@@ -24,6 +25,9 @@ pub struct ReplayArgs {
     /// Threads that paint tiles [default: as many as the machine has]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
+    /// Print every job's streams, states, descriptors and code
+    #[arg(long)]
+    pub dump: bool,
     /// Print what every job did
     #[arg(long)]
     pub stats: bool,
@@ -59,7 +63,15 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     let bytes = std::fs::read(&args.file).with_context(|| format!("cannot read {}", args.file.display()))?;
     let trace = Trace::read(&bytes)?;
     let threads = args.threads.unwrap_or_else(default_threads);
-    let done = replay(&trace, args.engine.engine(), threads).map_err(Failure::Bad)?;
+    let mut number = 0;
+    let dump = |memory: &_, pipe, frame: &[u32]| -> anyhow::Result<()> {
+        if args.dump {
+            println!("job {number}:\n{}", dump::job(memory, pipe, frame)?);
+            number += 1;
+        }
+        Ok(())
+    };
+    let done = replay_with(&trace, args.engine.engine(), threads, dump).map_err(Failure::Bad)?;
     if args.stats {
         print_stats(&done);
     }
@@ -69,7 +81,9 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     let picture = done.picture().map_err(Failure::Bad)?;
     match &args.output {
         Some(output) => picture.save(output)?,
-        None if !args.stats => return Err(Failure::Trouble(anyhow!("say where the picture goes: -o PICTURE.png"))),
+        None if !args.stats && !args.dump => {
+            return Err(Failure::Trouble(anyhow!("say where the picture goes: -o PICTURE.png")));
+        }
         None => {}
     }
     Ok(())
