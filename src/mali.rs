@@ -12,6 +12,7 @@ use emulator::exec::Engine;
 use emulator::gpu::Gpu;
 use emulator::isa::shader;
 use loader::mbs::{Mbs, Program, Stage, Symbol, SymbolType};
+use loader::trace::{Pipe, Record, Trace};
 use std::path::Path;
 
 /// A vertex and a fragment program.
@@ -257,4 +258,39 @@ pub fn draw(pair: &Pair, scene: &Scene, engine: Box<dyn Engine>, threads: usize)
         height: picture.height,
         rgba: picture.rgba,
     })
+}
+
+/// A draw as a recording of its two jobs, which [`crate::replay`] runs.
+///
+/// # Errors
+/// What does not fit.
+pub fn record(pair: &Pair, scene: &Scene) -> anyhow::Result<Vec<u8>> {
+    let draw = prepare(pair, scene)?;
+    let mut gpu = Gpu::new(Box::new(emulator::exec::scalar::Scalar));
+    let prepared = driver::prepare(&mut gpu, &draw)?;
+    let objects = gpu.memory.objects();
+    let mut records = Vec::new();
+    for (address, bytes) in &objects {
+        let (address, size, flags) = (*address, bytes.len() as u32, 0);
+        records.push(Record::Buffer { address, size, flags });
+        let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        if used > 0 {
+            let bytes = &bytes[..used];
+            records.push(Record::Page { address, bytes });
+        }
+    }
+    let (gp, pp) = prepared.frames();
+    for (pipe, frame) in [(Pipe::Gp, gp), (Pipe::Pp, pp)] {
+        records.push(Record::Submit {
+            pipe,
+            frame: frame.to_vec(),
+            objects: objects.iter().map(|(address, _)| (*address, 3)).collect(),
+        });
+    }
+    let trace = Trace {
+        gpu: 1,
+        pps: 1,
+        records: records.into_iter().map(|record| (0, record)).collect(),
+    };
+    Ok(trace.write())
 }

@@ -19,8 +19,11 @@ pub struct DrawArgs {
     #[arg(long, value_name = "FILE")]
     pub scene: Option<PathBuf>,
     /// Where to write the picture
-    #[arg(short, long)]
-    pub output: PathBuf,
+    #[arg(short, long, required_unless_present = "record")]
+    pub output: Option<PathBuf>,
+    /// Write the jobs as a recording for `skrymir replay`
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
     /// Size of the picture in pixels [default: 256x256]
     #[arg(long, value_name = "WxH", value_parser = super::draw::parse_size)]
     pub size: Option<[u32; 2]>,
@@ -45,7 +48,13 @@ pub fn run(args: &DrawArgs) -> Outcome {
     };
     scene.size = args.size.or(scene.size);
     let threads = args.threads.unwrap_or_else(default_threads);
-    let picture = mali::draw(&pair, &scene, args.engine.engine(), threads).map_err(Failure::Bad)?;
-    picture.save(&args.output)?;
+    if let Some(path) = &args.record {
+        let trace = mali::record(&pair, &scene).map_err(Failure::Bad)?;
+        std::fs::write(path, trace).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    if let Some(path) = &args.output {
+        let picture = mali::draw(&pair, &scene, args.engine.engine(), threads).map_err(Failure::Bad)?;
+        picture.save(path)?;
+    }
     Ok(())
 }

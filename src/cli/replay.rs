@@ -66,14 +66,15 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     let mut number = 0;
     let dump = |memory: &_, pipe, frame: &[u32]| -> anyhow::Result<()> {
         if args.dump {
-            println!("job {number}:\n{}", dump::job(memory, pipe, frame)?);
+            let text = format!("job {number}:\n{}\n", dump::job(memory, pipe, frame)?);
+            super::print(&text).map_err(|failure| anyhow!("{failure}"))?;
             number += 1;
         }
         Ok(())
     };
     let done = replay_with(&trace, args.engine.engine(), threads, dump).map_err(Failure::Bad)?;
     if args.stats {
-        print_stats(&done);
+        super::print(&stats(&done))?;
     }
     for note in done.gpu.notes.iter() {
         eprintln!("note: {note}");
@@ -89,19 +90,17 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     Ok(())
 }
 
-fn print_stats(done: &Replay) {
-    for (number, job) in done.jobs.iter().enumerate() {
-        match job {
-            JobStats::Gp(stats, time) => {
-                println!(
-                    "job {number}: GP, {} vertices, {} triangles, {time:.1?}",
-                    stats.vertices, stats.primitives
-                );
-            }
-            JobStats::Pp(stats, time) => {
-                let (tiles, quads, fragments) = (stats.tiles, stats.quads, stats.fragments);
-                println!("job {number}: PP, {tiles} tiles, {quads} quads, {fragments} fragments, {time:.1?}");
-            }
+/// A line for every job.
+fn stats(done: &Replay) -> String {
+    let line = |(number, job): (usize, &JobStats)| match job {
+        JobStats::Gp(stats, time) => format!(
+            "job {number}: GP, {} vertices, {} triangles, {time:.1?}\n",
+            stats.vertices, stats.primitives
+        ),
+        JobStats::Pp(stats, time) => {
+            let (tiles, quads, fragments) = (stats.tiles, stats.quads, stats.fragments);
+            format!("job {number}: PP, {tiles} tiles, {quads} quads, {fragments} fragments, {time:.1?}\n")
         }
-    }
+    };
+    done.jobs.iter().enumerate().map(line).collect()
 }

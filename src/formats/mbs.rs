@@ -68,7 +68,13 @@ impl Format for Mbs {
 
     fn assemble(&self, text: &str, args: &AsArgs) -> Outcome<Vec<u8>> {
         let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let bare = args.gp || args.pp;
         let bytes = match (args.gp, args.pp) {
+            // A whole program's text, of which only the code is wanted.
+            _ if bare && shader::recognises(text) => match shader::assemble(text) {
+                Ok(mbs) => return code_of(&mbs, args.gp),
+                Err(error) => Err(error),
+            },
             (true, _) => gp::assemble(text).map(|code| words(code.as_flattened())),
             (_, true) => pp::assemble(text).map(|code| words(&code)),
             _ => shader::assemble(text).map(|mbs| mbs.write()),
@@ -78,6 +84,15 @@ impl Format for Mbs {
             Failure::Bad(anyhow!("mbs: {error}\n{}", text.trim_end()))
         })
     }
+}
+
+/// The code of a file's only program, which must be of the stage asked for.
+fn code_of(mbs: &File, vertex: bool) -> Outcome<Vec<u8>> {
+    let stage = if vertex { Stage::Vertex } else { Stage::Fragment };
+    let program = mbs.program(stage)?;
+    let missing = || Failure::Bad(anyhow!("mbs: the text has no {} program", stage_name(stage)));
+    let words = program.ok_or_else(missing)?.code;
+    Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
 }
 
 /// Bare little-endian words as text: of a vertex program, or of a fragment program.

@@ -179,6 +179,11 @@ pub fn prepare(gpu: &mut Gpu, draw: &Draw<'_>) -> Result<Prepared> {
 }
 
 impl Prepared {
+    /// The frames of the geometry and of the pixel job, as the kernel interface has them.
+    pub fn frames(&self) -> (&[u32], &[u32]) {
+        (&self.gp_frame, &self.pp_frame)
+    }
+
     /// Runs both jobs.
     ///
     /// # Errors

@@ -101,6 +101,18 @@ impl Memory {
         Ok(())
     }
 
+    /// Address and bytes of every buffer object, by address.
+    pub fn objects(&self) -> Vec<(u32, &[u8])> {
+        let mut objects: Vec<_> = self
+            .objects
+            .iter()
+            .flatten()
+            .map(|o| (o.address, &o.data[..]))
+            .collect();
+        objects.sort_by_key(|(address, _)| *address);
+        objects
+    }
+
     fn slot(&self, address: u32) -> Option<usize> {
         (self.pages[(address / PAGE) as usize] as usize).checked_sub(1)
     }

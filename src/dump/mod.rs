@@ -1,15 +1,13 @@
 //! Recorded jobs in words: command streams, render states, texture descriptors, frames and code.
 
+mod state;
+
 use anyhow::Result;
 use emulator::gpu::frame::Frame;
 use emulator::gpu::geometry::MODES;
 use emulator::gpu::memory::Memory;
-use emulator::gpu::state::{STATE_WORDS, State};
-use emulator::gpu::texel;
-use emulator::gpu::texture::Descriptor;
 use emulator::gpu::vertex::Commands;
-use emulator::gpu::write_back::format_name;
-use emulator::isa::{gp, pp, shader};
+use emulator::isa::{gp, shader};
 use loader::trace::Pipe;
 use std::fmt::Write;
 
@@ -27,7 +25,7 @@ pub fn job(memory: &Memory, pipe: Pipe, frame: &[u32]) -> Result<String> {
             writeln!(out, "polygon list stream {:#x} to {:#x}", word(2), word(3))?;
             stream(memory, word(2), word(3), list_command, &mut out)?;
         }
-        Pipe::Pp => frame_text(&Frame::parse(frame)?, &mut out)?,
+        Pipe::Pp => state::frame(&Frame::parse(frame)?, &mut out)?,
     }
     Ok(out)
 }
@@ -148,7 +146,7 @@ fn list_command(memory: &Memory, value: u32, op: u32, more: &mut String) -> Resu
             )
         }
         (8, _) => {
-            state(memory, value, more)?;
+            state::render_state(memory, value, more)?;
             format!(
                 "render state at {value:#x}, positions at {:#x}",
                 (op & 0x0fff_ffff) << 4
@@ -156,55 +154,4 @@ fn list_command(memory: &Memory, value: u32, op: u32, more: &mut String) -> Resu
         }
         _ => "not known".to_owned(),
     })
-}
-
-fn state(memory: &Memory, address: u32, out: &mut String) -> Result<()> {
-    let words = memory.words(address, STATE_WORDS)?;
-    let Ok(words) = <&[u32; STATE_WORDS as usize]>::try_from(words.as_slice()) else {
-        return Ok(());
-    };
-    let state = State::parse(words);
-    writeln!(out, "{state:#?}")?;
-    for number in 0..state.texture_count.min(16) {
-        let at = memory.word(state.textures.wrapping_add(4 * number))?;
-        let words = memory
-            .bytes_up_to(at, 128)
-            .chunks_exact(4)
-            .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]));
-        let descriptor = Descriptor::parse(&words.collect::<Vec<u32>>());
-        let format = texel::by_code(descriptor.format).map_or("unknown", |format| format.name);
-        writeln!(out, "texture {number} at {at:#x}: {format} {descriptor:#?}")?;
-    }
-    let code = memory.bytes_up_to(state.program, 1 << 14).chunks_exact(4);
-    let code: Vec<u32> = code.map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
-    out.push_str(&pp::disassemble(program(&code), pp::Options { words: false }));
-    Ok(())
-}
-
-/// The words up to the first instruction that has nothing behind it.
-fn program(code: &[u32]) -> &[u32] {
-    let mut at = 0;
-    while let Ok(instruction) = pp::Instruction::decode(&code[at..]) {
-        at += instruction.words() as usize;
-        if instruction.control.prefetch == 0 {
-            break;
-        }
-    }
-    &code[..at]
-}
-
-fn frame_text(frame: &Frame, out: &mut String) -> Result<()> {
-    writeln!(out, "frame of {} x {} pixels", frame.width, frame.height)?;
-    let [a, b, c, d] = frame.clear_color;
-    writeln!(
-        out,
-        "  cleared to {a:08x} {b:08x} {c:08x} {d:08x}, depth {:#x}, stencil {}",
-        frame.clear_depth, frame.clear_stencil
-    )?;
-    writeln!(out, "  {:?}", frame.orientation)?;
-    writeln!(out, "  tile lists at {:x?}", frame.lists)?;
-    for unit in &frame.write_backs {
-        writeln!(out, "  write-back as {}: {unit:x?}", format_name(unit.format))?;
-    }
-    Ok(())
 }

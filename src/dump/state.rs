@@ -1,0 +1,344 @@
+//! Render states, texture descriptors and frames in words (facts/mali/pp-frame.md, textures.md).
+
+use anyhow::Result;
+use emulator::gpu::frame::{Frame, WriteBack};
+use emulator::gpu::memory::Memory;
+use emulator::gpu::state::{Factor, STATE_WORDS, State, Stencil};
+use emulator::gpu::texel;
+use emulator::gpu::texture::{Descriptor, Layout};
+use emulator::gpu::write_back::format_name;
+use emulator::isa::pp;
+use std::fmt::Write;
+
+const COMPARE: [&str; 8] = [
+    "never",
+    "less",
+    "equal",
+    "less or equal",
+    "greater",
+    "not equal",
+    "greater or equal",
+    "always",
+];
+const STENCIL: [&str; 8] = [
+    "keep",
+    "replace",
+    "zero",
+    "invert",
+    "increment and wrap",
+    "decrement and wrap",
+    "increment",
+    "decrement",
+];
+const WRAP: [&str; 8] = [
+    "repeat",
+    "clamp to edge",
+    "clamp to half border",
+    "clamp to border",
+    "mirror",
+    "mirror once to edge",
+    "mirror once to half border",
+    "mirror once to border",
+];
+const VARYING: [&str; 4] = ["vec4", "vec2", "half4", "half2"];
+
+fn of(names: &[&'static str; 8], number: u32) -> &'static str {
+    names[(number & 7) as usize]
+}
+
+fn factor(factor: Factor) -> String {
+    let alpha = if factor.alpha { ".a" } else { "" };
+    let value = match factor.source {
+        0 => format!("source{alpha}"),
+        1 => format!("destination{alpha}"),
+        2 => format!("constant{alpha}"),
+        3 => return if factor.complement { "1" } else { "0" }.to_owned(),
+        5 => format!("second source{alpha}"),
+        _ => "saturated source.a".to_owned(),
+    };
+    if factor.complement {
+        format!("(1 - {value})")
+    } else {
+        value
+    }
+}
+
+fn equation(number: u32, [source, destination]: [Factor; 2]) -> String {
+    let (s, d) = (factor(source), factor(destination));
+    match number {
+        0 => format!("source * {s} - destination * {d}"),
+        1 => format!("destination * {d} - source * {s}"),
+        4 => format!("min(source * {s} + destination * {d}, destination)"),
+        5 => format!("max(source * {s} + destination * {d}, destination)"),
+        _ => format!("source * {s} + destination * {d}"),
+    }
+}
+
+fn stencil(face: &Stencil) -> String {
+    let [fail, depth_fail, pass] = face.operations.map(|operation| of(&STENCIL, operation));
+    format!(
+        "{} to {} (mask {:#04x}); on failure {fail}, on depth failure {depth_fail}, else {pass}; writes {:#04x}",
+        of(&COMPARE, face.compare),
+        face.reference,
+        face.mask,
+        face.write_mask
+    )
+}
+
+fn floats(values: &[f32]) -> String {
+    values.iter().map(f32::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn words_at(memory: &Memory, address: u32, bytes: u32) -> Vec<u32> {
+    let words = memory.bytes_up_to(address, bytes).chunks_exact(4);
+    words.map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect()
+}
+
+/// A render state with what it points to: uniforms, textures, code.
+pub(super) fn render_state(memory: &Memory, address: u32, out: &mut String) -> Result<()> {
+    let words = memory.words(address, STATE_WORDS)?;
+    let Ok(words) = <&[u32; STATE_WORDS as usize]>::try_from(words.as_slice()) else {
+        return Ok(());
+    };
+    let state = State::parse(words);
+    pixels(&state, out)?;
+    for (word, bits) in &state.unknown {
+        writeln!(out, "word {word}: bits {bits:#x} are not known")?;
+    }
+    uniforms(memory, &state, out)?;
+    for number in 0..state.texture_count.min(16) {
+        let at = memory.word(state.textures.wrapping_add(4 * number))?;
+        writeln!(out, "texture {number} at {at:#x}:")?;
+        descriptor(&Descriptor::parse(&words_at(memory, at, 128)), out)?;
+    }
+    let code = words_at(memory, state.program, 1 << 14);
+    writeln!(
+        out,
+        "program at {:#x}, colour in register {}",
+        state.program, state.color_register
+    )?;
+    out.push_str(&pp::disassemble(program(&code), pp::Options { words: false }));
+    Ok(())
+}
+
+/// Tests, blending and varyings.
+fn pixels(state: &State, out: &mut String) -> Result<()> {
+    let channels: String = "rgba"
+        .chars()
+        .enumerate()
+        .filter(|(bit, _)| state.write_mask >> bit & 1 == 1)
+        .map(|(_, channel)| channel)
+        .collect();
+    let [color, alpha] = state.blend_equation;
+    writeln!(out, "colour = {}", equation(color, state.color_factors))?;
+    writeln!(out, "alpha = {}", equation(alpha, state.alpha_factors))?;
+    writeln!(
+        out,
+        "writes {}; blend constant {}",
+        if channels.is_empty() { "no channel" } else { &channels },
+        floats(&state.blend_constant)
+    )?;
+    write!(out, "depth {}", of(&COMPARE, state.depth_compare))?;
+    out.push_str(if state.depth_write {
+        ", written"
+    } else {
+        ", not written"
+    });
+    if let Some(register) = state.depth_register {
+        write!(out, ", from register {register}")?;
+    }
+    let [near, far] = state.depth_range;
+    let [slope, units] = state.polygon_offset;
+    writeln!(out, ", range {near} to {far}, offset {slope} x slope + {units} units")?;
+    for (name, face) in ["front", "back"].iter().zip(&state.stencil) {
+        writeln!(out, "stencil {name}: {}", stencil(face))?;
+    }
+    writeln!(
+        out,
+        "alpha {} {}; front is {}",
+        of(&COMPARE, state.alpha_compare),
+        state.alpha_reference,
+        if state.front_ccw {
+            "counter-clockwise"
+        } else {
+            "clockwise"
+        }
+    )?;
+    if state.multisample {
+        let extra = match (state.alpha_to_coverage, state.alpha_to_one) {
+            (false, false) => "",
+            (true, false) => ", alpha to coverage",
+            (false, true) => ", alpha to one",
+            (true, true) => ", alpha to coverage, alpha to one",
+        };
+        writeln!(out, "four samples, mask {:#x}{extra}", state.sample_mask)?;
+    }
+    varyings(state, out)
+}
+
+fn varyings(state: &State, out: &mut String) -> Result<()> {
+    if state.varying_stride == 0 {
+        return Ok(writeln!(out, "no varyings")?);
+    }
+    let mut names = Vec::new();
+    let mut bytes = 0;
+    for format in state.varying_formats {
+        let (name, size) = match format {
+            0..=3 => (VARYING[usize::from(format)], [16, 8, 8, 4][usize::from(format)]),
+            _ => ("unknown", 16),
+        };
+        if bytes + size > state.varying_stride {
+            break;
+        }
+        bytes += size;
+        names.push(name);
+    }
+    writeln!(
+        out,
+        "varyings at {:#x}, {} bytes a vertex: {}",
+        state.varyings,
+        state.varying_stride,
+        names.join(" ")
+    )?;
+    Ok(())
+}
+
+fn uniforms(memory: &Memory, state: &State, out: &mut String) -> Result<()> {
+    if !state.has_uniforms {
+        return Ok(());
+    }
+    let block = memory.word(state.uniforms)?;
+    writeln!(out, "uniforms at {block:#x} (half floats):")?;
+    for (number, vec4) in words_at(memory, block, state.uniform_bytes).chunks_exact(2).enumerate() {
+        let half = |bits: u32| emulator::num::half::to_f32(bits as u16);
+        let [a, b] = [vec4[0], vec4[1]];
+        let values = [half(a), half(a >> 16), half(b), half(b >> 16)];
+        writeln!(out, "  u{number} = {}", floats(&values))?;
+    }
+    Ok(())
+}
+
+fn descriptor(descriptor: &Descriptor, out: &mut String) -> Result<()> {
+    let format = texel::by_code(descriptor.format).map_or("unknown format", |format| format.name);
+    let [width, height, depth] = descriptor.size;
+    let kind = match (descriptor.cube, descriptor.dimension) {
+        (true, _) => format!("cube of {width} x {height}"),
+        (_, 0) => format!("{width}"),
+        (_, 1) => format!("{width} x {height}"),
+        _ => format!("{width} x {height} x {depth}"),
+    };
+    let layout = match descriptor.layout {
+        Layout::Linear { stride } => format!("linear, {stride} bytes a row"),
+        Layout::Tiled => "tiled".to_owned(),
+    };
+    let swapped = if descriptor.swap {
+        ", red and blue exchanged"
+    } else {
+        ""
+    };
+    writeln!(out, "  {format}{swapped}, {kind}, {layout}")?;
+    let filter = |nearest: bool| if nearest { "nearest" } else { "linear" };
+    let wraps = descriptor.wrap.map(|wrap| of(&WRAP, u32::from(wrap.0)));
+    writeln!(
+        out,
+        "  made smaller {}, larger {}, {} levels; {}",
+        filter(descriptor.nearest[0]),
+        filter(descriptor.nearest[1]),
+        if descriptor.mip_linear { "between" } else { "nearest of" },
+        wraps[..(1 + usize::from(descriptor.dimension)).min(3)].join(", ")
+    )?;
+    let [low, high] = descriptor.lod;
+    let levels: Vec<String> = descriptor
+        .levels
+        .iter()
+        .take(high as usize + 1)
+        .map(|level| format!("{level:#x}"))
+        .collect();
+    writeln!(
+        out,
+        "  levels {low} to {high}, bias {}, at {}; border {}{}",
+        descriptor.lod_bias,
+        levels.join(" "),
+        floats(&descriptor.border),
+        if descriptor.unnormalised {
+            "; coordinates in texels"
+        } else {
+            ""
+        }
+    )?;
+    for (word, bits) in &descriptor.unknown {
+        writeln!(out, "  word {word}: bits {bits:#x} are not known")?;
+    }
+    Ok(())
+}
+
+/// The words up to the first instruction that has nothing behind it.
+fn program(code: &[u32]) -> &[u32] {
+    let mut at = 0;
+    while let Ok(instruction) = pp::Instruction::decode(&code[at..]) {
+        at += instruction.words() as usize;
+        if instruction.control.prefetch == 0 {
+            break;
+        }
+    }
+    &code[..at]
+}
+
+/// A pixel job's registers.
+pub(super) fn frame(frame: &Frame, out: &mut String) -> Result<()> {
+    writeln!(
+        out,
+        "frame of {} x {} pixels{}",
+        frame.width,
+        frame.height,
+        if frame.half_float { ", half floats" } else { "" }
+    )?;
+    let colors = frame.clear_color.map(|color| format!("{color:#010x}")).join(" ");
+    writeln!(
+        out,
+        "  cleared to colour {colors}, depth {:#x}, stencil {}",
+        frame.clear_depth, frame.clear_stencil
+    )?;
+    let lists: Vec<String> = frame.lists.iter().map(|list| format!("{list:#x}")).collect();
+    writeln!(out, "  tile lists at {}", lists.join(" "))?;
+    for unit in &frame.write_backs {
+        write_back(unit, out)?;
+    }
+    for (register, bits) in &frame.unknown {
+        writeln!(out, "  register {register}: {bits:#x} is not known")?;
+    }
+    Ok(())
+}
+
+fn write_back(unit: &WriteBack, out: &mut String) -> Result<()> {
+    let what = match unit.source {
+        1 => "depth and stencil",
+        2 => "colour",
+        _ => "nothing",
+    };
+    let layout = match unit.layout {
+        0 => format!("linear, {} bytes a row", unit.pitch * 8),
+        1 => "one image in u-order".to_owned(),
+        _ => format!("tiled, {} tiles a row", unit.pitch),
+    };
+    write!(
+        out,
+        "  write-back of {what} to {:#x} as {}, {layout}",
+        unit.address,
+        format_name(unit.format)
+    )?;
+    out.push_str(if unit.swap { ", red and blue exchanged" } else { "" });
+    out.push_str(if unit.reverse { ", components reversed" } else { "" });
+    if unit.downsample != [0, 0] {
+        let [x, y] = unit.downsample.map(|log| 1u32 << (log & 31));
+        write!(out, ", made smaller by {x} x {y}")?;
+    }
+    if unit.planes != 0 {
+        write!(
+            out,
+            ", samples {:#x} apart by {:#x} bytes",
+            unit.planes, unit.plane_pitch
+        )?;
+    }
+    Ok(writeln!(out)?)
+}
