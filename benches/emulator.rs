@@ -1,7 +1,8 @@
 //! The emulated Mali-400 beside lavapipe on the same machine with as many threads: full-screen draws of 1024x1024, a
 //! straight-line program of twenty vec4 operations and a textured one; and vertices through a 4x4 transform.
 //!
-//! `cargo bench --bench emulator`; all run in turn, medians and ratios are printed.
+//! `cargo bench --bench emulator`; all run in turn, medians and ratios are printed. With `-- --wide ROUNDS THREADS PROGRAM` only the fast
+//! engine runs, so often: to look at it with a profiler.
 #![allow(missing_docs)]
 
 use emulator::driver::{self, Draw, Image, Prepared};
@@ -61,7 +62,29 @@ fn textured_wgsl() -> String {
     )
 }
 
+/// Only the fast engine, round after round.
+fn only_wide(rounds: usize, threads: usize, only: usize) {
+    let programs = [("20 vec4 operations", straight_mali()), ("textured", textured_mali())];
+    for (number, (name, mali)) in programs.into_iter().enumerate() {
+        if only != 0 && number + 1 != only {
+            continue;
+        }
+        let vertex = assemble(VERTEX, Stage::Vertex);
+        let fragment = assemble(&mali, Stage::Fragment);
+        let draw = full_screen(&vertex, &fragment);
+        let mut job = Job::new(Box::new(Wide::default()), &draw, threads);
+        let mut times: Vec<Duration> = (0..rounds).map(|_| job.run()).collect();
+        times.sort_unstable();
+        println!("{name}: {:.2?}, at best {:.2?}", times[rounds / 2], times[0]);
+    }
+}
+
 fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let Some(at) = arguments.iter().position(|argument| argument == "--wide") {
+        let number = |at: usize, else_: usize| arguments.get(at).and_then(|text| text.parse().ok()).unwrap_or(else_);
+        return only_wide(number(at + 1, 100), number(at + 2, 1), number(at + 3, 0));
+    }
     let context = Context::new(&Options::default());
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
     println!(

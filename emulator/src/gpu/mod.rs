@@ -121,10 +121,7 @@ impl Gpu {
             self.threads,
             &mut self.notes,
         )?;
-        for runs in runs {
-            runs.write(&mut self.memory)
-                .map_err(|fault| fault.within("write-back"))?;
-        }
+        write_back::write(&runs, &mut self.memory).map_err(|fault| fault.within("write-back"))?;
         Ok(stats)
     }
 }

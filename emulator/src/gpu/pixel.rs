@@ -139,29 +139,21 @@ pub fn run(
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::new());
     let worker = || {
-        let mut painter = Painter {
-            frame,
-            scene: &scene,
-            engine,
-            out: Box::default(),
-            stats: PixelStats::default(),
-        };
-        let mut done = Vec::new();
+        let mut painter = Painter::new(frame, &scene, engine);
+        let mut fault = None;
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(((row, column), lists)) = work.get(at) else {
                 break;
             };
-            let result = painter.tile(*column, *row, lists);
-            let failed = result.is_err();
-            done.push((at, result));
-            if failed {
+            if let Err(found) = painter.tile(at, *column, *row, lists) {
                 // Others may finish what they have; the first fault by tile is the job's.
+                fault = Some((at, found));
                 next.store(work.len(), Ordering::Relaxed);
             }
         }
         if let Ok(mut results) = results.lock() {
-            results.push((done, painter.stats));
+            results.push((painter.runs, painter.stats, fault));
         }
     };
     if threads <= 1 {
@@ -172,22 +164,23 @@ pub fn run(
     collect(results.into_inner().unwrap_or_default())
 }
 
-type Done = (Vec<(usize, Result<Vec<Runs>>)>, PixelStats);
+/// What a painter leaves: its pictures, what it did, and its fault with the tile's number.
+type Done = (Runs, PixelStats, Option<(usize, Fault)>);
 
-/// Puts the workers' tiles into order.
+/// Puts together what the painters left.
 fn collect(results: Vec<Done>) -> Result<(Vec<Runs>, PixelStats)> {
     let mut stats = PixelStats::default();
-    let mut tiles = Vec::new();
-    for (done, part) in results {
+    let mut faults = Vec::new();
+    let mut pictures = Vec::new();
+    for (runs, part, fault) in results {
         stats.add(part);
-        tiles.extend(done);
+        faults.extend(fault);
+        pictures.push(runs);
     }
-    tiles.sort_by_key(|(at, _)| *at);
-    let mut runs = Vec::with_capacity(tiles.len());
-    for (_, result) in tiles {
-        runs.extend(result?);
+    match faults.into_iter().min_by_key(|(at, _)| *at) {
+        Some((_, fault)) => Err(fault),
+        None => Ok((pictures, stats)),
     }
-    Ok((runs, stats))
 }
 
 fn scene<'a>(memory: &'a Memory, tiles: &Tiles, lists: &'a HashMap<u32, List>, notes: &mut Notes) -> Result<Scene<'a>> {
@@ -383,45 +376,56 @@ struct Painter<'a> {
     scene: &'a Scene<'a>,
     engine: &'a dyn Engine,
     out: Box<Fragments>,
+    coverage: Coverage,
+    tile: Tile,
+    runs: Runs,
     stats: PixelStats,
 }
 
-impl Painter<'_> {
-    fn tile(&mut self, column: u32, row: u32, lists: &[u32]) -> Result<Vec<Runs>> {
+impl<'a> Painter<'a> {
+    fn new(frame: &'a Frame, scene: &'a Scene<'a>, engine: &'a dyn Engine) -> Self {
+        Self {
+            frame,
+            scene,
+            engine,
+            out: Box::default(),
+            coverage: Coverage::default(),
+            tile: Tile::default(),
+            runs: Runs::default(),
+            stats: PixelStats::default(),
+        }
+    }
+
+    /// Paints a tile, the `number`th of the job.
+    fn tile(&mut self, number: usize, column: u32, row: u32, lists: &[u32]) -> Result<()> {
         let samples = if self.scene.multisample { 4 } else { 1 };
-        let mut tile = Tile::new(self.frame, samples, column, row);
+        self.tile.begin(self.frame, samples, column, row);
         self.stats.tiles += 1;
-        let mut coverage = Coverage {
-            quads: Vec::new(),
-            samples: Vec::new(),
-        };
         for (ready, numbers) in lists.iter().filter_map(|list| self.scene.lists.get(list)) {
             for ready in numbers
                 .iter()
                 .filter_map(|number| ready.get(*number as usize)?.as_ref())
             {
                 let shader = &self.scene.shaders[ready.shader];
-                ready.shape.cover(tile.origin, shader.state.multisample, &mut coverage);
-                if !coverage.quads.is_empty() {
-                    self.primitive(ready, shader, &coverage, &mut tile)?;
+                ready
+                    .shape
+                    .cover(self.tile.origin, shader.state.multisample, &mut self.coverage);
+                if !self.coverage.quads.is_empty() {
+                    self.primitive(ready, shader)?;
                 }
             }
         }
-        let units = self.frame.write_backs.iter();
-        units.map(|unit| write_back::encode(self.frame, unit, &tile)).collect()
+        let mut units = self.frame.write_backs.iter();
+        units.try_for_each(|unit| write_back::encode(self.frame, unit, &self.tile, number, &mut self.runs))
     }
 
-    fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>, coverage: &Coverage, tile: &mut Tile) -> Result<()> {
-        let state = &shader.state;
+    fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+        let (state, coverage) = (&shader.state, &self.coverage);
         self.stats.quads += coverage.quads.len() as u64;
-        self.stats.fragments += coverage
-            .quads
-            .iter()
-            .map(|quad| u64::from(quad.live.count_ones()))
-            .sum::<u64>();
+        self.stats.fragments += coverage.fragments();
         let pixel = |x: u32, y: u32| ((y % SIDE) * SIDE + x % SIDE) as usize;
         {
-            let tile = &*tile;
+            let tile = &self.tile;
             let read = |x: u32, y: u32| tile.read(pixel(x, y));
             let context = FragmentContext {
                 program: &shader.program,
@@ -437,8 +441,8 @@ impl Painter<'_> {
                 .fragments(&context, &ready.inputs, &coverage.quads, &mut self.out);
             result.map_err(|fault| fault.at(state.program))?;
         }
-        if shader.plain && tile.samples == 1 {
-            tile.put_plain(&coverage.quads, &self.out);
+        if shader.plain && self.tile.samples == 1 {
+            self.tile.put_plain(&coverage.quads, &self.out);
             return Ok(());
         }
         for (number, quad) in coverage.quads.iter().enumerate() {
@@ -448,28 +452,28 @@ impl Painter<'_> {
                     pixel: pixel(x, y),
                     coverage: coverage.samples[number][lane],
                     color: std::array::from_fn(|channel| self.out.color[channel][4 * number + lane]),
-                    depth: depths(ready, tile.samples, x, y),
+                    depth: depths(ready, self.tile.samples, x, y),
                     front: ready.inputs.front,
                     stencil: None,
                 };
-                self.depth_from_program(state, 4 * number + lane, &mut incoming);
-                tile.put(state, &incoming);
+                depth_from_program(state, self.out.depth[4 * number + lane], &mut incoming);
+                self.tile.put(state, &incoming);
             }
         }
         Ok(())
     }
+}
 
-    /// Depth the program wrote, or depth and stencil that are being loaded back into the tile.
-    fn depth_from_program(&self, state: &State, lane: usize, incoming: &mut Incoming) {
-        if state.packed_depth {
-            // Our own packing: a byte a channel, as the reload format gives it.
-            let [high, middle, low, stencil] = incoming.color.map(|channel| (channel * 255.0).round() as u32);
-            let depth = high << 16 | middle << 8 | low;
-            incoming.depth = [depth as f32 / super::tile::MAX_DEPTH as f32; 4];
-            incoming.stencil = Some(stencil as u8);
-        } else if state.depth_register.is_some() {
-            incoming.depth = [self.out.depth[lane]; 4];
-        }
+/// Depth the program wrote, or depth and stencil that are being loaded back into the tile.
+fn depth_from_program(state: &State, depth: f32, incoming: &mut Incoming) {
+    if state.packed_depth {
+        // Our own packing: a byte a channel, as the reload format gives it.
+        let [high, middle, low, stencil] = incoming.color.map(|channel| (channel * 255.0).round() as u32);
+        let depth = high << 16 | middle << 8 | low;
+        incoming.depth = [depth as f32 / super::tile::MAX_DEPTH as f32; 4];
+        incoming.stencil = Some(stencil as u8);
+    } else if state.depth_register.is_some() {
+        incoming.depth = [depth; 4];
     }
 }
 

@@ -55,15 +55,38 @@ impl Edge {
 #[derive(Clone, Debug)]
 pub struct Shape {
     edges: [Edge; 3],
+    /// What of the picture it can cover at all.
     bounds: Bounds,
 }
 
 /// What of a tile is covered.
+#[derive(Clone, Debug, Default)]
 pub struct Coverage {
     /// Quads with anything in them, at most [`MAX_QUADS`].
     pub quads: Vec<Quad>,
     /// Samples of each pixel of each quad.
     pub samples: Vec<[u8; 4]>,
+}
+
+impl Coverage {
+    /// All of the tile whose first pixel is `origin`.
+    fn fill(&mut self, [left, top]: [u32; 2]) {
+        let quads = (0..MAX_QUADS as u32).map(|number| Quad {
+            x: left + number % (SIDE / 2) * 2,
+            y: top + number / (SIDE / 2) * 2,
+            live: 15,
+        });
+        self.quads.extend(quads);
+        self.samples.resize(MAX_QUADS, [15; 4]);
+    }
+
+    /// How many pixels.
+    pub fn fragments(&self) -> u64 {
+        if self.quads.len() == MAX_QUADS && self.quads.iter().all(|quad| quad.live == 15) {
+            return 4 * MAX_QUADS as u64;
+        }
+        self.quads.iter().map(|quad| u64::from(quad.live.count_ones())).sum()
+    }
 }
 
 fn snap(corner: [f32; 2]) -> [i64; 2] {
@@ -85,6 +108,16 @@ impl Shape {
         if area < 0 {
             std::mem::swap(&mut b, &mut c);
         }
+        // Pixels whose square the corners' box touches.
+        let extent = |axis: usize| {
+            let (low, high) = (a[axis].min(b[axis]).min(c[axis]), a[axis].max(b[axis]).max(c[axis]));
+            (low.div_euclid(ONE).max(0) as u32, high.div_euclid(ONE).max(0) as u32)
+        };
+        let ([left, right], [top, bottom]) = ([extent(0).0, extent(0).1], [extent(1).0, extent(1).1]);
+        let bounds = Bounds {
+            min: [bounds.min[0].max(left), bounds.min[1].max(top)],
+            max: [bounds.max[0].min(right), bounds.max[1].min(bottom)],
+        };
         Some(Self {
             edges: [Edge::new(a, b), Edge::new(b, c), Edge::new(c, a)],
             bounds,
@@ -106,18 +139,21 @@ impl Shape {
         }
         let Bounds { min, max } = self.bounds;
         let last = [origin[0] + SIDE - 1, origin[1] + SIDE - 1];
-        let bounded = (0..2).any(|axis| min[axis] > origin[axis] || max[axis] < last[axis]);
-        for row in (origin[1]..origin[1] + SIDE).step_by(2) {
-            for column in (origin[0]..origin[0] + SIDE).step_by(2) {
-                let samples = if inside && !bounded {
-                    [15; 4]
-                } else {
-                    std::array::from_fn(|lane| {
-                        let (x, y) = (column + (lane as u32 & 1), row + (lane as u32 >> 1));
-                        let out = x < min[0] || x > max[0] || y < min[1] || y > max[1];
-                        if out { 0 } else { self.pixel(x, y, multisample) }
-                    })
-                };
+        if (0..2).any(|axis| min[axis] > last[axis] || max[axis] < origin[axis]) {
+            return;
+        }
+        if inside && (0..2).all(|axis| min[axis] <= origin[axis] && max[axis] >= last[axis]) {
+            return coverage.fill(origin);
+        }
+        let first = [0, 1].map(|axis: usize| min[axis].max(origin[axis]) & !1);
+        let last = [0, 1].map(|axis: usize| max[axis].min(last[axis]));
+        for row in (first[1]..=last[1]).step_by(2) {
+            for column in (first[0]..=last[0]).step_by(2) {
+                let samples = std::array::from_fn(|lane| {
+                    let (x, y) = (column + (lane as u32 & 1), row + (lane as u32 >> 1));
+                    let out = x < min[0] || x > max[0] || y < min[1] || y > max[1];
+                    if out { 0 } else { self.pixel(x, y, multisample) }
+                });
                 let live = (0..4).map(|lane| u8::from(samples[lane] != 0) << lane).sum();
                 if live != 0 && coverage.quads.len() < MAX_QUADS {
                     coverage.quads.push(Quad {
@@ -236,10 +272,7 @@ mod tests {
     };
 
     fn pixels(shape: [[f32; 2]; 3]) -> Vec<[u32; 2]> {
-        let mut coverage = Coverage {
-            quads: Vec::new(),
-            samples: Vec::new(),
-        };
+        let mut coverage = Coverage::default();
         let Some(shape) = Shape::new(&primitive(shape), ALL) else {
             return Vec::new();
         };

@@ -17,6 +17,7 @@ pub const PIXELS: usize = 256;
 pub const MAX_DEPTH: u32 = 0x00ff_ffff;
 
 /// A tile in work.
+#[derive(Clone, Debug, Default)]
 pub struct Tile {
     /// Column and row of its first pixel.
     pub origin: [u32; 2],
@@ -24,8 +25,8 @@ pub struct Tile {
     pub samples: usize,
     /// Channel value of 1.0: 255, or 65535 with sixteen bits.
     pub one: f32,
-    /// Red, green, blue, alpha of every sample, pixel after pixel.
-    pub color: Vec<[u16; 4]>,
+    /// Red, green, blue, alpha of every sample, pixel after pixel: sixteen bits each, red lowest.
+    pub color: Vec<u64>,
     /// Depth of every sample.
     pub depth: Vec<u32>,
     /// Stencil of every sample.
@@ -63,44 +64,57 @@ pub fn compares<T: PartialOrd>(compare: u32, a: T, b: T) -> bool {
     }
 }
 
+/// A colour as the tile has it.
+pub fn packed(channels: [u16; 4]) -> u64 {
+    let [red, green, blue, alpha] = channels.map(u64::from);
+    red | green << 16 | blue << 32 | alpha << 48
+}
+
+/// The channels of a colour of the tile.
+pub fn channels(packed: u64) -> [u16; 4] {
+    [
+        packed as u16,
+        (packed >> 16) as u16,
+        (packed >> 32) as u16,
+        (packed >> 48) as u16,
+    ]
+}
+
 impl Tile {
-    /// A cleared tile.
-    pub fn new(frame: &Frame, samples: usize, column: u32, row: u32) -> Self {
+    /// Begins another tile, cleared.
+    pub fn begin(&mut self, frame: &Frame, samples: usize, column: u32, row: u32) {
         let [a, b, c, d] = frame.clear_color;
-        let halves = |low: u32, high: u32| [low as u16, (low >> 16) as u16, high as u16, (high >> 16) as u16];
         let sample = |sample: usize| match frame.half_float {
-            true => halves(a, b),
-            false => [a, b, c, d][sample].to_le_bytes().map(u16::from),
+            true => u64::from(a) | u64::from(b) << 32,
+            false => packed([a, b, c, d][sample].to_le_bytes().map(u16::from)),
         };
-        let mut color = vec![sample(0); PIXELS * samples];
-        for (at, color) in color.iter_mut().enumerate().filter(|_| samples > 1) {
+        self.origin = [column * SIDE, row * SIDE];
+        self.samples = samples;
+        self.one = if frame.half_float { 65535.0 } else { 255.0 };
+        fill(&mut self.color, PIXELS * samples, sample(0));
+        for (at, color) in self.color.iter_mut().enumerate().filter(|_| samples > 1) {
             *color = sample(at % samples);
         }
-        Self {
-            origin: [column * SIDE, row * SIDE],
-            samples,
-            one: if frame.half_float { 65535.0 } else { 255.0 },
-            color,
-            depth: vec![frame.clear_depth; PIXELS * samples],
-            stencil: vec![frame.clear_stencil; PIXELS * samples],
-        }
+        fill(&mut self.depth, PIXELS * samples, frame.clear_depth);
+        fill(&mut self.stencil, PIXELS * samples, frame.clear_stencil);
     }
 
     /// Stores the live fragments of a batch whose state neither tests nor blends.
     pub fn put_plain(&mut self, quads: &[Quad], fragments: &Fragments) {
         let (one, count) = (self.one, 4 * quads.len().min(MAX_QUADS));
         let color = &fragments.color;
-        let mut channels = [[0u16; MAX_FRAGMENTS]; 4];
-        let into = &mut channels;
-        dispatch!(quantise(color: &[[f32; MAX_FRAGMENTS]; 4], one: f32, count: usize, into: &mut [[u16; MAX_FRAGMENTS]; 4]) -> (), level());
-        for (number, quad) in quads.iter().enumerate() {
-            let live = fragments.live[number];
+        let mut colors = [0u64; MAX_FRAGMENTS];
+        let into = &mut colors;
+        dispatch!(quantise(color: &[[f32; MAX_FRAGMENTS]; 4], one: f32, count: usize, into: &mut [u64; MAX_FRAGMENTS]) -> (), level());
+        let (pairs, _) = colors.as_chunks::<4>();
+        for ((quad, live), [a, b, c, d]) in quads.iter().zip(&fragments.live).zip(pairs) {
             let first = ((quad.y % SIDE) * SIDE + quad.x % SIDE) as usize;
-            for lane in 0..4 {
+            let Some(two_rows) = self.color.get_mut(first..first + SIDE as usize + 2) else {
+                continue;
+            };
+            for (lane, (at, color)) in [(0, a), (1, b), (16, c), (17, d)].into_iter().enumerate() {
                 if live >> lane & 1 == 1 {
-                    let at = 4 * number + lane;
-                    let pixel = first + (lane & 1) + (lane >> 1) * SIDE as usize;
-                    self.color[pixel] = [channels[0][at], channels[1][at], channels[2][at], channels[3][at]];
+                    two_rows[at] = *color;
                 }
             }
         }
@@ -109,7 +123,7 @@ impl Tile {
     /// Colour and depth of a pixel's first sample, 0 to 1.
     pub fn read(&self, pixel: usize) -> ([f32; 4], f32) {
         let at = pixel * self.samples;
-        let color = self.color[at].map(|channel| f32::from(channel) / self.one);
+        let color = channels(self.color[at]).map(|channel| f32::from(channel) / self.one);
         (color, self.depth[at] as f32 / MAX_DEPTH as f32)
     }
 
@@ -154,43 +168,49 @@ impl Tile {
         if state.depth_write {
             self.depth[at] = depth;
         }
-        let destination = self.color[at].map(|channel| f32::from(channel) / self.one);
+        let mut have = channels(self.color[at]);
+        let destination = have.map(|channel| f32::from(channel) / self.one);
         let blended = blend(state, color, destination);
         for (channel, value) in blended.into_iter().enumerate() {
             if state.write_mask >> channel & 1 == 1 {
-                self.color[at][channel] = unorm(value, self.one);
+                have[channel] = unorm(value, self.one);
             }
         }
+        self.color[at] = packed(have);
     }
 }
 
-/// Channels of a batch as they are stored; what [`unorm`] does, many at a time.
+/// So many of a value, in the room there is.
+fn fill<T: Copy>(into: &mut Vec<T>, count: usize, value: T) {
+    into.clear();
+    into.resize(count, value);
+}
+
+/// Colours of a batch as they are stored; what [`unorm`] does, many at a time.
 #[inline(always)]
-fn quantise<L: QuadLanes>(
-    color: &[[f32; MAX_FRAGMENTS]; 4],
-    one: f32,
-    count: usize,
-    into: &mut [[u16; MAX_FRAGMENTS]; 4],
-) {
+fn quantise<L: QuadLanes>(color: &[[f32; MAX_FRAGMENTS]; 4], one: f32, count: usize, into: &mut [u64; MAX_FRAGMENTS]) {
+    let mut whole = [[0.0f32; MAX_FRAGMENTS]; 4];
     let mut channel = 0;
     while channel < 4 {
-        let (row, into) = (&color[channel], &mut into[channel]);
-        let mut clamped = [0.0f32; MAX_FRAGMENTS];
+        let (row, whole) = (&color[channel], &mut whole[channel]);
         let mut at = 0;
         while at < count {
             // Zero in front: what is no number becomes the second operand.
             let value = L::min(L::max(L::load(&row[at..]), L::splat(0.0)), L::splat(1.0));
             let rounded = L::floor(L::add(L::mul(value, L::splat(one)), L::splat(0.5)));
             // Behind 2^23 the last bits are the whole number.
-            L::store(&mut clamped[at..], L::add(rounded, L::splat(8_388_608.0)));
+            L::store(&mut whole[at..], L::add(rounded, L::splat(8_388_608.0)));
             at += L::COUNT;
         }
-        let mut at = 0;
-        while at < count {
-            into[at] = clamped[at].to_bits() as u16;
-            at += 1;
-        }
         channel += 1;
+    }
+    let [red, green, blue, alpha] = &whole;
+    let mut at = 0;
+    while at < count {
+        let low = red[at].to_bits() & 0xffff | green[at].to_bits() << 16;
+        let high = blue[at].to_bits() & 0xffff | alpha[at].to_bits() << 16;
+        into[at] = u64::from(low) | u64::from(high) << 32;
+        at += 1;
     }
 }
 

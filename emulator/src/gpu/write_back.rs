@@ -4,7 +4,7 @@ use super::fault::{Fault, FaultKind, Result};
 use super::frame::{Frame, WriteBack};
 use super::memory::Memory;
 use super::texel::u_order;
-use super::tile::{SIDE, Tile};
+use super::tile::{SIDE, Tile, channels};
 use crate::num::half;
 
 /// A pixel format: number, name, bytes.
@@ -23,15 +23,15 @@ const FORMATS: [(u32, &str, u32); 12] = [
     (0xf, "Z24S8", 4),
 ];
 
-/// Where each pixel of a tile lies in u-order, row by row.
-static U_ORDER: [u8; 256] = {
-    let mut order = [0; 256];
+/// Which pixel of a tile, row by row, comes at each place of the u-order.
+static FROM_U_ORDER: [u8; 256] = {
+    let mut from = [0; 256];
     let mut at = 0;
     while at < 256 {
-        order[at] = u_order(at as u32 % SIDE, at as u32 / SIDE) as u8;
+        from[u_order(at as u32 % SIDE, at as u32 / SIDE) as usize] = at as u8;
         at += 1;
     }
-    order
+    from
 };
 
 /// Name of a pixel format.
@@ -49,101 +49,155 @@ pub fn format_bytes(code: u32) -> Result<u32> {
         .ok_or_else(|| Fault::new(FaultKind::State, format!("pixel format {code:#x}")))
 }
 
-/// Bytes that go to memory: some number of runs one behind the other.
+/// A piece of what goes to memory.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// Number of its tile: pieces are written in that order.
+    tile: usize,
+    address: u32,
+    /// Where in the bytes it is.
+    start: usize,
+    length: u32,
+}
+
+/// Bytes that go to memory, in pieces.
 #[derive(Clone, Debug, Default)]
 pub struct Runs {
     bytes: Vec<u8>,
-    /// Address and length of each run.
-    runs: Vec<(u32, u32)>,
+    runs: Vec<Run>,
 }
 
 impl Runs {
-    /// Writes the runs.
-    ///
-    /// # Errors
-    /// When a run is in no buffer object.
-    pub fn write(&self, memory: &mut Memory) -> Result<()> {
-        let mut at = 0;
-        for (address, length) in &self.runs {
-            let end = at + *length as usize;
-            memory.write(*address, &self.bytes[at..end])?;
-            at = end;
-        }
-        Ok(())
+    /// Everything from `start` on is a piece.
+    fn piece(&mut self, tile: usize, address: u32, start: usize) {
+        let length = (self.bytes.len() - start) as u32;
+        self.runs.push(Run {
+            tile,
+            address,
+            start,
+            length,
+        });
     }
 }
 
-/// What a finished tile puts into memory.
+/// Writes what any number of painters left, by the tiles' numbers.
+///
+/// # Errors
+/// When a piece is in no buffer object.
+pub fn write(painters: &[Runs], memory: &mut Memory) -> Result<()> {
+    let pieces = painters
+        .iter()
+        .flat_map(|painter| painter.runs.iter().map(move |run| (run, &painter.bytes)));
+    let mut pieces: Vec<(&Run, &Vec<u8>)> = pieces.collect();
+    pieces.sort_by_key(|(run, _)| run.tile);
+    for (run, bytes) in pieces {
+        memory.write(run.address, &bytes[run.start..run.start + run.length as usize])?;
+    }
+    Ok(())
+}
+
+/// What a finished tile, the `number`th, puts into memory.
 ///
 /// # Errors
 /// A format or layout nobody knows.
-pub fn encode(frame: &Frame, unit: &WriteBack, tile: &Tile) -> Result<Runs> {
+pub fn encode(frame: &Frame, unit: &WriteBack, tile: &Tile, number: usize, runs: &mut Runs) -> Result<()> {
     let bytes = format_bytes(unit.format)?;
-    let mut runs = Runs::default();
+    let mut plane = |sample| {
+        let picture = Plane {
+            frame,
+            unit,
+            tile,
+            sample,
+            bytes,
+            number,
+        };
+        picture.encode(runs)
+    };
     if unit.planes == 0 {
-        plane(frame, unit, tile, None, bytes, &mut runs)?;
+        plane(None)?;
     }
-    for number in (0..4).filter(|plane| unit.planes >> plane & 1 == 1) {
-        plane(frame, unit, tile, Some(number), bytes, &mut runs)?;
-    }
-    Ok(runs)
+    (0..4)
+        .filter(|sample| unit.planes >> sample & 1 == 1)
+        .try_for_each(|sample| plane(Some(sample)))
 }
 
-/// The picture of one sample, or of their average.
-fn plane(
-    frame: &Frame,
-    unit: &WriteBack,
-    tile: &Tile,
+/// A tile's part of a picture: of one sample, or of the average of all.
+struct Plane<'a> {
+    frame: &'a Frame,
+    unit: &'a WriteBack,
+    tile: &'a Tile,
     sample: Option<usize>,
     bytes: u32,
-    runs: &mut Runs,
-) -> Result<()> {
-    let [left, top] = tile.origin;
-    let (columns, rows) = (
-        frame.width.saturating_sub(left).min(SIDE),
-        frame.height.saturating_sub(top).min(SIDE),
-    );
-    let address = unit.address.wrapping_add(sample.unwrap_or(0) as u32 * unit.plane_pitch);
-    let of_tile = sample.map(|sample| sample.min(tile.samples - 1));
-    let value = |column: u32, row: u32| pixel(unit, tile, (row * SIDE + column) as usize, of_tile).to_le_bytes();
-    let whole = unit.layout == 2 && columns == SIDE && rows == SIDE;
-    // By far the most pictures: eight bits a channel, one sample.
-    let bytes_as_they_are = unit.format == 3 && unit.source == 2 && tile.samples == 1 && tile.one == 255.0;
-    if whole && bytes_as_they_are && !unit.reverse {
-        let start = runs.bytes.len();
-        runs.bytes.resize(start + 1024, 0);
-        let order = if unit.swap { [0, 1, 2, 3] } else { [2, 1, 0, 3] };
-        for (pixel, to) in tile.color.iter().zip(&U_ORDER) {
-            let at = start + 4 * usize::from(*to);
-            runs.bytes[at..at + 4].copy_from_slice(&order.map(|channel| pixel[channel] as u8));
+    number: usize,
+}
+
+impl Plane<'_> {
+    fn encode(&self, runs: &mut Runs) -> Result<()> {
+        let (unit, bytes) = (self.unit, self.bytes);
+        let [left, top] = self.tile.origin;
+        let (columns, rows) = (
+            self.frame.width.saturating_sub(left).min(SIDE),
+            self.frame.height.saturating_sub(top).min(SIDE),
+        );
+        let address = unit
+            .address
+            .wrapping_add(self.sample.unwrap_or(0) as u32 * unit.plane_pitch);
+        if unit.layout == 2 && columns == SIDE && rows == SIDE {
+            let address = address.wrapping_add(offset(unit, bytes, left, top)?);
+            let start = runs.bytes.len();
+            self.whole(&mut runs.bytes);
+            runs.piece(self.number, address, start);
+            return Ok(());
         }
-        runs.runs
-            .push((address.wrapping_add(offset(unit, bytes, left, top)?), 1024));
-        return Ok(());
-    }
-    if whole {
-        let start = runs.bytes.len();
-        runs.bytes.resize(start + (256 * bytes) as usize, 0);
-        for (row, column) in (0..SIDE).flat_map(|row| (0..SIDE).map(move |column| (row, column))) {
-            let at = start + (u_order(column, row) * bytes) as usize;
-            runs.bytes[at..at + bytes as usize].copy_from_slice(&value(column, row)[..bytes as usize]);
-        }
-        runs.runs
-            .push((address.wrapping_add(offset(unit, bytes, left, top)?), 256 * bytes));
-        return Ok(());
-    }
-    for row in 0..rows {
-        // Rows of a linear picture are in one piece, those of a tile are not.
-        let step = if unit.layout == 0 { columns } else { 1 };
-        for column in (0..columns).step_by(step.max(1) as usize) {
-            for pixel in column..column + step {
-                runs.bytes.extend_from_slice(&value(pixel, row)[..bytes as usize]);
+        for row in 0..rows {
+            // Rows of a linear picture are in one piece, those of a tile are not.
+            let step = if unit.layout == 0 { columns } else { 1 };
+            for column in (0..columns).step_by(step.max(1) as usize) {
+                let start = runs.bytes.len();
+                for pixel in column..column + step {
+                    runs.bytes.extend_from_slice(&self.pixel(pixel, row)[..bytes as usize]);
+                }
+                let at = offset(unit, bytes, left + column, top + row)?;
+                runs.piece(self.number, address.wrapping_add(at), start);
             }
-            let at = offset(unit, bytes, left + column, top + row)?;
-            runs.runs.push((address.wrapping_add(at), step * bytes));
+        }
+        Ok(())
+    }
+
+    fn pixel(&self, column: u32, row: u32) -> [u8; 8] {
+        let sample = self.sample.map(|sample| sample.min(self.tile.samples - 1));
+        pixel(self.unit, self.tile, (row * SIDE + column) as usize, sample).to_le_bytes()
+    }
+
+    /// A whole tile in u-order.
+    fn whole(&self, out: &mut Vec<u8>) {
+        let (unit, tile) = (self.unit, self.tile);
+        // By far the most pictures: eight bits a channel, one sample.
+        if unit.format == 3 && unit.source == 2 && tile.samples == 1 && tile.one == 255.0 && !unit.reverse {
+            let mut pixels = [0; 256];
+            for (pixel, color) in pixels.iter_mut().zip(&tile.color) {
+                *pixel = eight_bits(*color, unit.swap);
+            }
+            let bytes = FROM_U_ORDER.map(|from| pixels[usize::from(from)]);
+            out.extend(bytes.iter().flat_map(|pixel| pixel.to_le_bytes()));
+            return;
+        }
+        for from in FROM_U_ORDER.map(u32::from) {
+            out.extend_from_slice(&self.pixel(from % SIDE, from / SIDE)[..self.bytes as usize]);
         }
     }
-    Ok(())
+}
+
+/// A colour of the tile whose channels are bytes as such a word; blue is lowest unless swapped.
+#[inline]
+fn eight_bits(color: u64, swap: bool) -> u32 {
+    let pairs = (color | color >> 8) & 0x0000_ffff_0000_ffff;
+    let word = (pairs | pairs >> 16) as u32;
+    if swap {
+        word
+    } else {
+        word & 0xff00_ff00 | word >> 16 & 0xff | (word & 0xff) << 16
+    }
 }
 
 /// Byte of a pixel from its picture's address.
@@ -174,15 +228,15 @@ fn pixel(unit: &WriteBack, tile: &Tile, pixel: usize, sample: Option<usize>) -> 
         };
     }
     let color = match sample {
-        Some(sample) => tile.color[first + sample].map(f32::from),
+        Some(sample) => channels(tile.color[first + sample]).map(f32::from),
         None => average(&tile.color[first..first + tile.samples]),
     };
     pack(unit, color.map(|channel| channel / tile.one))
 }
 
-fn average(samples: &[[u16; 4]]) -> [f32; 4] {
+fn average(samples: &[u64]) -> [f32; 4] {
     std::array::from_fn(|channel| {
-        let sum: u32 = samples.iter().map(|sample| u32::from(sample[channel])).sum();
+        let sum: u32 = samples.iter().map(|sample| u32::from(channels(*sample)[channel])).sum();
         sum as f32 / samples.len() as f32
     })
 }

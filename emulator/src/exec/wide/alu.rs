@@ -205,9 +205,12 @@ fn nonzero<L: Lanes>(value: L::V) -> L::V {
     math::truth::<L>(L::ne(value, L::splat(0.0)))
 }
 
+/// Rows behind a program's own that a machine keeps for constants.
+pub const CONSTANT_ROWS: usize = 3;
+
 /// Rows, uniforms and lanes that operations work on.
 pub struct Machine<'a> {
-    /// The rows.
+    /// The rows, the last [`CONSTANT_ROWS`] of them for constants.
     pub rows: &'a mut [Row],
     /// The uniforms as floats.
     pub uniforms: &'a [f32],
@@ -270,31 +273,40 @@ impl Machine<'_> {
     /// [`Machine::each`] for all lanes of a full row, with operands and result as they are: what most operations are.
     #[inline(always)]
     fn each_plain<L: QuadLanes>(&mut self, alu: &Alu, count: usize, f: impl Fn(L::V, L::V, L::V) -> L::V) {
-        let mut constants = [[0.0; LANES]; 3];
-        let [ca, cb, cc] = &mut constants;
-        let a = self.row(&alu.operands[0], ca);
-        let b = if count > 1 { self.row(&alu.operands[1], cb) } else { a };
-        let c = if count > 2 { self.row(&alu.operands[2], cc) } else { a };
-        let mut out = [0.0; LANES];
+        let a = self.place::<L>(alu, 0);
+        let b = if count > 1 { self.place::<L>(alu, 1) } else { a };
+        let c = if count > 2 { self.place::<L>(alu, 2) } else { a };
+        let (rows, to) = (&mut *self.rows, alu.to as usize);
         let mut at = 0;
-        while at < LANES {
-            let value = f(L::load(&a[at..]), L::load(&b[at..]), L::load(&c[at..]));
-            L::store(&mut out[at..], if alu.round { L::round_half(value) } else { value });
-            at += L::COUNT;
+        if alu.round {
+            while at < LANES {
+                let load = |(row, step): (usize, usize)| L::load(&rows[row][at & step..]);
+                let value = L::round_half(f(load(a), load(b), load(c)));
+                L::store(&mut rows[to][at..], value);
+                at += L::COUNT;
+            }
+        } else {
+            while at < LANES {
+                let load = |(row, step): (usize, usize)| L::load(&rows[row][at & step..]);
+                let value = f(load(a), load(b), load(c));
+                L::store(&mut rows[to][at..], value);
+                at += L::COUNT;
+            }
         }
-        self.rows[alu.to as usize] = out;
     }
 
-    /// An operand as a row; `constant` is room for one that is none.
+    /// Row of an operand, and which bits of a lane's number count there: none for a constant, which is put into the
+    /// first lanes of a row of its own.
     #[inline(always)]
-    fn row<'r>(&'r self, operand: &Operand, constant: &'r mut Row) -> &'r Row {
-        let value = match operand.from {
-            From::Row(row) => return &self.rows[row as usize],
+    fn place<L: QuadLanes>(&mut self, alu: &Alu, number: usize) -> (usize, usize) {
+        let value = match alu.operands[number].from {
+            From::Row(row) => return (row as usize, usize::MAX),
             From::Value(value) => value,
             From::Uniform(at) => self.uniforms.get(at as usize).copied().unwrap_or(0.0),
         };
-        *constant = [value; LANES];
-        constant
+        let row = self.rows.len() - CONSTANT_ROWS + number;
+        L::store(&mut self.rows[row][..], L::splat(value));
+        (row, 0)
     }
 
     /// Runs one operation for the lanes of `mask`.

@@ -1,8 +1,8 @@
 //! A batch of quads through a PP program.
 
-use super::alu::{From, Machine};
+use super::alu::{CONSTANT_ROWS, From, Machine};
 use super::fragment_code::{FragmentCode, Input, Next, Op, Step, extent, row};
-use super::{Groups, LANES, Mask, Row};
+use super::{Group, Groups, LANES, Mask, Row};
 use crate::exec::inputs::{Inputs, Plane, SLOTS};
 use crate::exec::{BUDGET, FragmentContext, Fragments, Quad};
 use crate::gpu::fault::{Fault, FaultKind, Result};
@@ -32,9 +32,11 @@ pub(super) fn run(
         .wide
         .get_or_init(|| FragmentCode::new(context.program, context.orientation));
     ROWS.with_borrow_mut(|rows| {
-        if rows.len() < code.rows {
-            rows.resize(code.rows, [0.0; LANES]);
+        let wanted = code.rows + CONSTANT_ROWS;
+        if rows.len() < wanted {
+            rows.resize(wanted, Row::splat(0.0));
         }
+        let rows = &mut rows[..wanted];
         let mut batch = Batch {
             context,
             code,
@@ -53,6 +55,19 @@ pub(super) fn run(
     })
 }
 
+/// Columns and rows of half a tile's fragments from its first one.
+static HALF_TILE: [Row; 2] = {
+    let mut places = [Row::splat(0.0); 2];
+    let mut lane = 0;
+    while lane < LANES {
+        let quad = lane / 4;
+        places[0].0[lane] = (quad % 8 * 2 + lane % 2) as f32;
+        places[1].0[lane] = (quad / 8 * 2 + lane % 4 / 2) as f32;
+        lane += 1;
+    }
+    places
+};
+
 struct Batch<'a> {
     context: &'a FragmentContext<'a>,
     code: &'a FragmentCode,
@@ -66,20 +81,28 @@ struct Batch<'a> {
 #[inline(always)]
 fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result<()> {
     batch.prepare();
+    batch.half_tile_places::<L>();
+    batch.perspective::<L>();
     let lanes = batch.quads.len() * 4;
     let mut groups = Groups::new(Mask::MAX >> (LANES - lanes));
     let mut budget = BUDGET;
-    while let Some(group) = groups.take(|at| batch.code.steps[at].word) {
-        let code = batch.code;
-        let step = &code.steps[group.at];
-        budget -= 1;
-        if budget == 0 {
-            return Err(Fault::new(FaultKind::Budget, "a fragment does not come to its end").pc(step.word));
+    while let Some(Group { mut at, lanes }) = groups.take(|at| batch.code.steps[at].word) {
+        loop {
+            let step = &batch.code.steps[at];
+            budget -= 1;
+            if budget == 0 {
+                return Err(Fault::new(FaultKind::Budget, "a fragment does not come to its end").pc(step.word));
+            }
+            for op in &step.ops {
+                batch.op::<L>(op, lanes);
+            }
+            // Nobody to wait for: on, without asking around.
+            match step.next {
+                Next::On(next) if groups.is_empty() => at = next,
+                _ => break,
+            }
         }
-        for op in &step.ops {
-            batch.op::<L>(op, group.lanes);
-        }
-        batch.go::<L>(step, group.lanes, &mut groups)?;
+        batch.go::<L>(&batch.code.steps[at], lanes, &mut groups)?;
     }
     batch.finish(out);
     Ok(())
@@ -90,7 +113,7 @@ impl Batch<'_> {
     fn prepare(&mut self) {
         let rows = &mut *self.machine.rows;
         for at in &self.code.clear {
-            rows[usize::from(*at)] = [0.0; LANES];
+            rows[usize::from(*at)] = Row::splat(0.0);
         }
         for register in [Some(self.context.color_register), self.context.depth_register]
             .into_iter()
@@ -100,27 +123,74 @@ impl Batch<'_> {
                 .take(4)
                 .filter(|at| self.code.written >> at & 1 == 0)
             {
-                rows[at] = [0.0; LANES];
+                rows[at] = Row::splat(0.0);
             }
         }
+        if self.code.places || !self.is_half_tile() {
+            self.places();
+        }
+    }
+
+    /// The batch is half a tile, quad beside quad, row by row.
+    fn is_half_tile(&self) -> bool {
+        match (self.quads.first(), self.quads.last()) {
+            // They are in order and different, so the first and the last of so many say where all are.
+            (Some(first), Some(last)) => {
+                self.quads.len() == LANES / 4 && first.x % 16 == 0 && (last.x, last.y) == (first.x + 14, first.y + 6)
+            }
+            _ => false,
+        }
+    }
+
+    /// Places of the pixels, quad by quad.
+    fn places(&mut self) {
+        let rows = &mut *self.machine.rows;
         let last = self.quads.last().copied().unwrap_or(Quad { x: 0, y: 0, live: 0 });
+        let [x, y] = [row::X, row::Y].map(usize::from);
         for number in 0..self.machine.lanes / 4 {
             let quad = self.quads.get(number).unwrap_or(&last);
-            for lane in 0..4 {
-                let (column, line) = (quad.x + (lane & 1), quad.y + (lane >> 1));
-                let [x, y] = self.inputs.offset(column, line);
-                let at = 4 * number + lane as usize;
-                rows[usize::from(row::X)][at] = x;
-                rows[usize::from(row::Y)][at] = y;
-                rows[usize::from(row::COLUMN)][at] = column as f32;
-                rows[usize::from(row::ROW)][at] = line as f32;
+            let ([left, upper], [right, lower]) = (
+                self.inputs.offset(quad.x, quad.y),
+                self.inputs.offset(quad.x + 1, quad.y + 1),
+            );
+            let at = 4 * number;
+            rows[x][at..at + 4].copy_from_slice(&[left, right, left, right]);
+            rows[y][at..at + 4].copy_from_slice(&[upper, upper, lower, lower]);
+            if self.code.places {
+                let [column, line] = [quad.x as f32, quad.y as f32];
+                let columns = [column, column + 1.0, column, column + 1.0];
+                rows[usize::from(row::COLUMN)][at..at + 4].copy_from_slice(&columns);
+                rows[usize::from(row::ROW)][at..at + 4].copy_from_slice(&[line, line, line + 1.0, line + 1.0]);
             }
         }
-        if !self.inputs.flat {
-            let [x, y] = [row::X, row::Y].map(|row| rows[usize::from(row)]);
-            for (w, (x, y)) in rows[usize::from(row::W)].iter_mut().zip(x.into_iter().zip(y)) {
-                *w = 1.0 / self.inputs.inverse_w.at(x, y);
+    }
+
+    /// [`Batch::places`] of half a tile at once: the same sums in the same order.
+    #[inline(always)]
+    fn half_tile_places<L: QuadLanes>(&mut self) {
+        let Some(first) = self.quads.first().filter(|_| !self.code.places && self.is_half_tile()) else {
+            return;
+        };
+        let axes = [
+            (row::X, &HALF_TILE[0], first.x, self.inputs.origin[0]),
+            (row::Y, &HALF_TILE[1], first.y, self.inputs.origin[1]),
+        ];
+        for (row, pattern, start, origin) in axes {
+            let (start, origin) = (L::splat(start as f32 + 0.5), L::splat(origin));
+            let mut at = 0;
+            while at < LANES {
+                let place = L::sub(L::add(L::load(&pattern[at..]), start), origin);
+                L::store(&mut self.machine.rows[usize::from(row)][at..], place);
+                at += L::COUNT;
             }
+        }
+    }
+
+    /// w of every fragment, for primitives in perspective.
+    #[inline(always)]
+    fn perspective<L: QuadLanes>(&mut self) {
+        if !self.inputs.flat {
+            self.interpolate::<L>(Input::W, row::W);
         }
     }
 
@@ -151,7 +221,7 @@ impl Batch<'_> {
             Input::Varying(at) => self.plane::<L>(varying(at), to, !self.inputs.flat),
             Input::Z => self.plane::<L>(self.inputs.z, to, false),
             Input::Point(axis) => self.plane::<L>(self.inputs.point[usize::from(axis & 1)], to, false),
-            Input::Front => self.machine.rows[usize::from(to)] = [f32::from(u8::from(self.inputs.front)); LANES],
+            Input::Front => self.machine.rows[usize::from(to)] = Row::splat(f32::from(u8::from(self.inputs.front))),
             Input::W => {
                 self.plane::<L>(self.inputs.inverse_w, to, false);
                 for at in (0..self.machine.lanes).step_by(L::COUNT) {

@@ -126,6 +126,8 @@ pub struct FragmentCode {
     pub rows: usize,
     /// The first float of the temporaries.
     pub temporary_base: i32,
+    /// Columns and rows of the pixels are read.
+    pub places: bool,
 }
 
 /// An operation nobody knows, in words.
@@ -141,6 +143,7 @@ impl FragmentCode {
             written: 0,
             rows: usize::from(row::TEMPORARIES) + (high - low + 1).max(0) as usize,
             temporary_base: low,
+            places: false,
         };
         for (word, i) in &program.instructions {
             let mut builder = Builder {
@@ -188,10 +191,13 @@ impl FragmentCode {
         if straight {
             self.written = (0..64).filter(|row| written[*row]).map(|row| 1 << row).sum();
         }
+        // What a batch is given needs no zeros.
+        let given = usize::from(row::X)..usize::from(row::TEMPORARIES);
+        self.places = clear[usize::from(row::COLUMN)] || clear[usize::from(row::ROW)];
         self.clear = clear
             .iter()
             .enumerate()
-            .filter(|(_, clear)| **clear)
+            .filter(|(row, clear)| **clear && !given.contains(row))
             .map(|(row, _)| row as u16)
             .collect();
     }

@@ -1,6 +1,6 @@
 //! A batch of vertices through a GP program.
 
-use super::alu::{Machine, Operand};
+use super::alu::{CONSTANT_ROWS, Machine, Operand};
 use super::vertex_code::{VertexCode, row};
 use super::{Groups, LANES, Mask, Row};
 use crate::exec::scalar::Scalar;
@@ -27,7 +27,7 @@ pub(super) fn run(level: Level, batch: &mut VertexBatch<'_>) -> Result<()> {
     let attributes = batch.attributes.chunks(LANES * batch.attribute_count.max(1));
     let outputs = batch.outputs.chunks_mut(LANES * batch.output_count.max(1));
     ROWS.with_borrow_mut(|rows| {
-        rows.resize(row::COUNT, [0.0; LANES]);
+        rows.resize(row::COUNT + CONSTANT_ROWS, Row::splat(0.0));
         for (attributes, outputs) in attributes.zip(outputs) {
             let lanes = attributes.len() / batch.attribute_count.max(1);
             gather(rows, code, attributes, batch.attribute_count.max(1), lanes);
@@ -47,7 +47,7 @@ pub(super) fn run(level: Level, batch: &mut VertexBatch<'_>) -> Result<()> {
 /// Attributes into rows; what a vertex does not have is 0, 0, 0, 1.
 fn gather(rows: &mut [Row], code: &VertexCode, attributes: &[[f32; 4]], count: usize, lanes: usize) {
     for row in &code.clear {
-        rows[usize::from(*row)] = [0.0; LANES];
+        rows[usize::from(*row)] = Row::splat(0.0);
     }
     for attribute in (0..16).filter(|attribute| code.attributes >> attribute & 1 == 1) {
         let first = usize::from(row::ATTRIBUTES) + 4 * attribute;
