@@ -51,3 +51,16 @@ fn long_varints_are_read_and_told() {
     let report = sl::check(bytes);
     assert!(report.has("long-varint") && report.is_valid(), "{report:?}");
 }
+
+#[test]
+fn our_samples() {
+    let mut count = 0;
+    for path in common::files(&common::data("sl"), "s0") {
+        let text = fs::read_to_string(&path).expect("text");
+        let library = sl::parse(&text, "x.s0").unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        round_trips(&sl::write(&library).expect("writes"));
+        count += 1;
+    }
+    assert!(count >= 20, "samples are missing");
+    println!("{count} samples come back");
+}

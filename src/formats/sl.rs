@@ -92,7 +92,11 @@ impl Format for Sl {
 
     fn assemble(&self, text: &str, args: &AsArgs) -> Outcome<Vec<u8>> {
         let file = args.file.file_name().unwrap_or_default().to_string_lossy();
-        Ok(sl::write(&sl::parse(text, &file)?)?)
+        let library = sl::parse(text, &file).map_err(|error| {
+            let text = error.render(text, &args.file.display().to_string());
+            Failure::Bad(anyhow!("sl: {error}\n{}", text.trim_end()))
+        })?;
+        Ok(sl::write(&library)?)
     }
 }
 

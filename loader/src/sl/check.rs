@@ -4,6 +4,32 @@ use super::{Block, Branch, Library, Module, Name, Names, Options, Statement, rea
 use crate::{Report, Severity};
 use std::collections::{BTreeSet, HashSet};
 
+/// Every rule [`check`] knows beyond those of reading, and what it asks.
+pub const RULES: &[(&str, &str)] = &[
+    ("long-varint", "varints are as short as they can be (warning)"),
+    ("located-literals", "literals of version 3 have no location (warning)"),
+    ("no-modules", "a library holds a unit (warning)"),
+    ("unused-binary", "something refers to each binary (warning)"),
+    ("duplicate-module", "modules of a library have different names"),
+    ("no-blocks", "a module has a block to load it"),
+    ("loader-containing", "a module's first block contains nothing"),
+    (
+        "loader-branch",
+        "a module's first block has one branch, of the empty name",
+    ),
+    ("duplicate-block", "blocks of a module have different names (warning)"),
+    ("duplicate-branch", "branches of a block have different names"),
+    ("duplicate-in-list", "no name is twice in one list"),
+    ("containing-receiving", "a branch receives nothing its block contains"),
+    ("missing-name", "what is used is there: defined, and not used up"),
+    ("name-defined-twice", "what is defined is not there already"),
+    ("left-over", "everything is used, or passed on"),
+    (
+        "closure-contains",
+        "a closure holds what its block contains, and nothing else",
+    ),
+];
+
 /// Names that the statements from `from` on and the invocation use before they define them.
 ///
 /// This is the whole of the rule for a glob in a close-over list: it moves every value whose name is not among these

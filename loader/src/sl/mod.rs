@@ -8,10 +8,11 @@ mod model;
 mod parse;
 mod print;
 mod read;
+mod targets;
 mod varint;
 mod write;
 
-pub use check::{check, free_names};
+pub use check::{RULES, check, free_names};
 pub use model::*;
 pub use parse::parse;
 pub use print::{PrintOptions, print, quote};

@@ -144,6 +144,19 @@ impl Library<'_> {
     }
 }
 
+impl Library<'_> {
+    /// The locations of all literals.
+    pub(super) fn literal_locations(&mut self) -> impl Iterator<Item = &mut Option<Location>> {
+        let blocks = self.modules.iter_mut().flat_map(|module| &mut module.blocks);
+        let branches = blocks.flat_map(|block| &mut block.branches);
+        let statements = branches.flat_map(|branch| &mut branch.statements);
+        statements.filter_map(|statement| match statement {
+            Statement::Literal { location, .. } => Some(location),
+            _ => None,
+        })
+    }
+}
+
 /// Builds a library: interns constants, everything else is plain data.
 #[derive(Clone, Debug)]
 pub struct Builder {

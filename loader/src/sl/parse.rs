@@ -1,26 +1,38 @@
 //! S₀ text to [`Library`].
 
-use super::{Block, Branch, Builder, FORMAT, Invocation, Library, Location, Module, Name, Names, Statement, quote};
-use crate::{Error, Result};
+use super::targets::{Target, Targets};
+use super::{Block, Branch, Builder, Invocation, Library, Location, Module, Name, Names, Statement, canonical};
+use crate::SourceError;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::ops::Range;
+
+pub(super) type Result<T, E = SourceError> = std::result::Result<T, E>;
 
 /// Parses S₀ text; `file` is the name that locations get where the text has none in comments.
 ///
-/// Errors name line and column (from one) and carry the byte offset in the text.
+/// The grammar is the author's of 2020 with the inputs of 2022 (facts on Swanson SL, 1.8), and of our own: `branch NAME
+/// receiving (…) {…}` for blocks of several branches, `*` for globs, comments. Names are bare, quoted, or bytes in
+/// hexadecimal between brackets.
+///
+/// # Errors
+/// The first place where the text breaks the grammar, or names a block there is not.
 pub fn parse(text: &str, file: &str) -> Result<Library<'static>> {
     let mut parser = Parser {
+        source: text,
         text: text.as_bytes(),
         at: 0,
         line: 0,
         line_start: 0,
         version: 4,
         note: None,
+        head: true,
+        located_literals: false,
         table: Vec::new(),
         builder: Builder::new(4),
         file,
     };
     parser.skip()?;
+    parser.head = false;
     // The table comes first, as it was: a constant twice keeps both its places.
     if !parser.table.is_empty() {
         parser.builder = Builder::with_table(&parser.table);
@@ -31,7 +43,15 @@ pub fn parse(text: &str, file: &str) -> Result<Library<'static>> {
     }
     let mut library = parser.builder.finish();
     library.version = parser.version;
-    Ok(library)
+    // Version 3's literals have no location, unless comments say that those of this file have.
+    if library.version == 3 && !parser.located_literals {
+        library.literal_locations().for_each(|location| *location = None);
+    }
+    // Without a table of its own the text may have constants nothing needs by now, such as names of merged blocks.
+    Ok(match parser.table.is_empty() {
+        true => canonical(&library),
+        false => library,
+    })
 }
 
 impl Builder {
@@ -45,27 +65,67 @@ impl Builder {
     }
 }
 
+/// Numbers of a comment `/*@…*/`, and where it stands.
+struct Note {
+    span: Range<usize>,
+    numbers: Vec<u64>,
+}
+
+/// What a name or literal is, with its comment or without.
+struct Noted {
+    content: u32,
+    location: Option<Location>,
+    /// The location is the comment's.
+    told: bool,
+}
+
 struct Parser<'a> {
+    source: &'a str,
     text: &'a [u8],
     at: usize,
     line: u64,
     line_start: usize,
     version: u32,
-    /// Numbers of the last `/*@…*/`.
-    note: Option<Vec<u64>>,
+    /// The last `/*@…*/` with numbers.
+    note: Option<Note>,
+    /// Nothing but comments so far: the version and the table of constants stand here, or nowhere.
+    head: bool,
+    /// Some literal's comment gives its location.
+    located_literals: bool,
     table: Vec<Vec<u8>>,
     builder: Builder,
     file: &'a str,
 }
 
 impl Parser<'_> {
-    fn error(&self, message: impl std::fmt::Display) -> Error {
-        let (line, column) = (self.line + 1, self.at - self.line_start + 1);
-        Error::invalid(
-            FORMAT,
-            format!("line {line}, column {column}: {message}"),
-            self.at as u64,
-        )
+    /// An error about what comes next.
+    fn error(&self, message: impl Into<String>) -> SourceError {
+        self.error_at(self.at..self.at + self.bare().max(1), message)
+    }
+
+    fn error_at(&self, span: Range<usize>, message: impl Into<String>) -> SourceError {
+        SourceError::new(self.source, span, message)
+    }
+
+    /// What comes next, for messages.
+    fn found(&self) -> String {
+        match self.source.get(self.at..).map(|rest| rest.chars().next()) {
+            Some(Some(first)) => match self.bare() {
+                0 => format!("{first:?}"),
+                length => self.source[self.at..self.at + length].to_owned(),
+            },
+            Some(None) => "the end".to_owned(),
+            None => "half a character".to_owned(),
+        }
+    }
+
+    fn expected(&self, what: &str) -> SourceError {
+        self.error(format!("expected {what}, found {}", self.found()))
+    }
+
+    fn constant(&mut self, bytes: &[u8]) -> Result<u32> {
+        let constant = self.builder.constant(bytes);
+        constant.map_err(|error| self.error(error.message()))
     }
 
     fn peek(&self) -> Option<u8> {
@@ -98,10 +158,11 @@ impl Parser<'_> {
                 self.at += 3;
                 self.directive()?;
             } else if rest.starts_with(b"/*") {
+                let start = self.at;
                 self.at += 2;
                 while !self.text[self.at..].starts_with(b"*/") {
                     if self.peek().is_none() {
-                        return Err(self.error("a comment never ends"));
+                        return Err(self.error_at(start..start + 2, "a comment never ends"));
                     }
                     self.step();
                 }
@@ -119,14 +180,24 @@ impl Parser<'_> {
     }
 
     fn directive(&mut self) -> Result<()> {
-        if self.text[self.at..].starts_with(b"version ") {
+        let start = self.at;
+        let rest = &self.text[start..];
+        let (version, constant) = (rest.starts_with(b"version "), rest.starts_with(b"constant "));
+        if (version || constant) && !self.head {
+            let message = "the version and the constants come before the first module";
+            return Err(self.error(message));
+        }
+        if version {
             self.at += 8;
+            let number = self.at;
             self.version = match self.digits()? {
                 3 => 3,
                 4 => 4,
-                other => return Err(self.error(format!("version {other} (3 and 4 are known)"))),
+                other => {
+                    return Err(self.error_at(number..self.at, format!("version {other} (3 and 4 are known)")));
+                }
             };
-        } else if self.text[self.at..].starts_with(b"constant ") {
+        } else if constant {
             self.at += 9;
             let bytes = self.quoted()?;
             self.table.push(bytes);
@@ -139,10 +210,13 @@ impl Parser<'_> {
                 numbers.push(self.digits()?);
                 self.blanks();
             }
-            self.note = Some(numbers);
+            self.note = Some(Note {
+                span: start - 3..self.at + 2,
+                numbers,
+            });
         }
         if !self.text[self.at..].starts_with(b"*/") {
-            return Err(self.error("expected */"));
+            return Err(self.expected("`*/`"));
         }
         self.at += 2;
         Ok(())
@@ -153,8 +227,12 @@ impl Parser<'_> {
         while self.peek().is_some_and(|b| b.is_ascii_digit()) {
             self.at += 1;
         }
-        let text = std::str::from_utf8(&self.text[start..self.at]).unwrap_or_default();
-        text.parse().map_err(|_| self.error("expected a number"))
+        let end = self.at;
+        match self.source[start..end].parse() {
+            Ok(number) => Ok(number),
+            Err(_) if start == end => Err(self.expected("a number")),
+            Err(_) => Err(self.error_at(start..end, "a number of more than 64 bits")),
+        }
     }
 
     fn try_punct(&mut self, what: &str) -> Result<bool> {
@@ -170,7 +248,7 @@ impl Parser<'_> {
         if self.try_punct(what)? {
             return Ok(());
         }
-        Err(self.error(format!("expected {what}")))
+        Err(self.expected(&format!("`{what}`")))
     }
 
     fn bare(&self) -> usize {
@@ -181,7 +259,7 @@ impl Parser<'_> {
     fn keyword(&mut self, word: &str) -> Result<()> {
         self.skip()?;
         if &self.text[self.at..self.at + self.bare()] != word.as_bytes() {
-            return Err(self.error(format!("expected {word}")));
+            return Err(self.expected(&format!("`{word}`")));
         }
         self.at += word.len();
         Ok(())
@@ -196,7 +274,7 @@ impl Parser<'_> {
             _ => {
                 let length = self.bare();
                 if length == 0 {
-                    return Err(self.error("expected a name"));
+                    return Err(self.expected("a name"));
                 }
                 self.at += length;
                 Ok(self.text[self.at - length..self.at].to_vec())
@@ -206,12 +284,15 @@ impl Parser<'_> {
 
     fn quoted(&mut self) -> Result<Vec<u8>> {
         if self.peek() != Some(b'"') {
-            return Err(self.error("expected a quote"));
+            return Err(self.expected("a quote"));
         }
+        let start = self.at;
         self.at += 1;
         let mut out = Vec::new();
         loop {
-            let byte = self.peek().ok_or_else(|| self.error("a quoted name never ends"))?;
+            let Some(byte) = self.peek() else {
+                return Err(self.error_at(start..start + 1, "a quoted name never ends"));
+            };
             self.step();
             match byte {
                 b'"' => return Ok(out),
@@ -234,7 +315,10 @@ impl Parser<'_> {
                 self.at += 1;
                 return self.hex_byte();
             }
-            _ => return Err(self.error("unknown escape")),
+            _ => {
+                let message = "unknown escape: there are \\\\ \\\" \\n \\r \\t \\f \\v and \\xHH";
+                return Err(self.error_at(self.at - 1..self.at + 1, message));
+            }
         };
         self.at += 1;
         Ok(plain)
@@ -247,7 +331,7 @@ impl Parser<'_> {
                 self.at += 2;
                 Ok((high * 16 + low) as u8)
             }
-            _ => Err(self.error("expected two hexadecimal digits")),
+            _ => Err(self.expected("two hexadecimal digits")),
         }
     }
 
@@ -261,52 +345,60 @@ impl Parser<'_> {
     }
 
     /// The constant and location of what stands from `start` to here, or what the comment behind it says.
-    fn noted(&mut self, bytes: &[u8], start: [u64; 2]) -> Result<(u32, Option<Location>)> {
+    fn noted(&mut self, bytes: &[u8], start: [u64; 2]) -> Result<Noted> {
         let end = self.position();
         self.note = None;
         self.skip()?;
         let Some(note) = self.note.take() else {
-            let content = self.builder.constant(bytes)?;
-            let file = self.builder.constant(self.file.as_bytes())?;
-            return Ok((content, Some(Location { file, start, end })));
+            let content = self.constant(bytes)?;
+            let file = self.constant(self.file.as_bytes())?;
+            return Ok(Noted {
+                content,
+                location: Some(Location { file, start, end }),
+                told: false,
+            });
         };
-        let content = note.first().copied().unwrap_or(u64::MAX);
+        let content = note.numbers.first().copied().unwrap_or(u64::MAX);
         let same = usize::try_from(content)
             .ok()
             .and_then(|at| self.table.get(at))
             .is_some_and(|old| old == bytes);
         // A name edited beside its comment is a new name at the old place.
-        let content = if same {
-            content as u32
-        } else {
-            self.builder.constant(bytes)?
-        };
-        let location = note.get(1..).filter(|rest| !rest.is_empty());
-        Ok((content, location.map(|rest| self.located(rest)).transpose()?))
+        let content = if same { content as u32 } else { self.constant(bytes)? };
+        let told = note.numbers.len() > 1;
+        let location = told.then(|| self.located(&note, 1)).transpose()?;
+        Ok(Noted {
+            content,
+            location,
+            told,
+        })
     }
 
-    fn located(&self, numbers: &[u64]) -> Result<Location> {
-        match *numbers {
+    /// The location in a comment, from its number `from` on.
+    fn located(&self, note: &Note, from: usize) -> Result<Location> {
+        match *note.numbers.get(from..).unwrap_or_default() {
             [file, a, b, c, d] if (file as usize) < self.table.len() => Ok(Location {
                 file: file as u32,
                 start: [a, b],
                 end: [c, d],
             }),
-            _ => Err(self.error("a location wants the index of a constant and four numbers")),
+            _ => {
+                let message = "a location is the index of a constant and four numbers";
+                Err(self.error_at(note.span.clone(), message))
+            }
         }
     }
 
     fn name(&mut self) -> Result<Name> {
         self.skip()?;
-        let start = self.position();
+        let (at, start) = (self.at, self.position());
         let bytes = self.token()?;
-        self.name_of(&bytes, start)
-    }
-
-    fn name_of(&mut self, bytes: &[u8], start: [u64; 2]) -> Result<Name> {
-        let (content, location) = self.noted(bytes, start)?;
-        let location = location.ok_or_else(|| self.error("a name's comment wants six numbers"))?;
-        Ok(Name { content, location })
+        let end = self.at;
+        let Noted { content, location, .. } = self.noted(&bytes, start)?;
+        match location {
+            Some(location) => Ok(Name { content, location }),
+            None => Err(self.error_at(at..end, "a name's comment wants six numbers")),
+        }
     }
 
     fn glob(&mut self, start: [u64; 2]) -> Result<Location> {
@@ -314,9 +406,9 @@ impl Parser<'_> {
         self.note = None;
         self.skip()?;
         match self.note.take() {
-            Some(note) => self.located(&note),
+            Some(note) => self.located(&note, 0),
             None => {
-                let file = self.builder.constant(self.file.as_bytes())?;
+                let file = self.constant(self.file.as_bytes())?;
                 Ok(Location { file, start, end })
             }
         }
@@ -340,7 +432,9 @@ impl Parser<'_> {
             if self.try_punct(")")? {
                 return Ok(names);
             }
-            self.punct(",")?;
+            if !self.try_punct(",")? {
+                return Err(self.expected("`,` or `)`"));
+            }
         }
     }
 
@@ -352,46 +446,13 @@ impl Parser<'_> {
         while !self.try_punct("}")? {
             blocks.push(self.block(&mut targets)?);
         }
-        self.resolve(&mut blocks, targets)?;
+        let blocks = Targets {
+            source: self.source,
+            builder: &mut self.builder,
+        }
+        .resolve(blocks, targets)?;
         self.skip()?;
         Ok(Module { name, blocks })
-    }
-
-    /// Puts block numbers where the text had names.
-    fn resolve(&self, blocks: &mut [Block], targets: Vec<Target>) -> Result<()> {
-        let library = &self.builder.library;
-        let mut known: HashMap<&[u8], (u32, bool)> = HashMap::new();
-        for (index, block) in blocks.iter().enumerate() {
-            let bytes = library.bytes(block.name.content);
-            known
-                .entry(bytes)
-                .and_modify(|row| row.1 = true)
-                .or_insert((index as u32, false));
-        }
-        let count = blocks.len() as u64;
-        let mut targets = targets.into_iter();
-        for block in blocks.iter_mut() {
-            for statement in block.branches.iter_mut().flat_map(|branch| &mut branch.statements) {
-                let Statement::Closure { block, .. } = statement else {
-                    continue;
-                };
-                let Some((place, target)) = targets.next() else {
-                    continue;
-                };
-                *block = match target {
-                    Ok(index) if index < count => index as u32,
-                    Ok(index) => return Err(place.lacks(format!("block #{index}: the module has {count}"))),
-                    Err(name) => match known.get(&name[..]) {
-                        Some((index, false)) => *index,
-                        Some(_) => {
-                            return Err(place.lacks(format!("two blocks are named {}; use #index", quote(&name))));
-                        }
-                        None => return Err(place.lacks(format!("no block is named {}", quote(&name)))),
-                    },
-                };
-            }
-        }
-        Ok(())
     }
 
     fn is_keyword_then(&self, word: &str) -> bool {
@@ -429,10 +490,7 @@ impl Parser<'_> {
 
     /// A name left out: the empty one, of no width.
     fn empty_name(&mut self, at: [u64; 2]) -> Result<Name> {
-        let (content, file) = (
-            self.builder.constant(b"")?,
-            self.builder.constant(self.file.as_bytes())?,
-        );
+        let (content, file) = (self.constant(b"")?, self.constant(self.file.as_bytes())?);
         let location = Location {
             file,
             start: at,
@@ -471,15 +529,22 @@ impl Parser<'_> {
             b"literal" => {
                 self.at += length;
                 self.skip()?;
-                let start = self.position();
+                let (at, start) = (self.at, self.position());
                 let bytes = self.token()?;
-                let (content, location) = self.noted(&bytes, start)?;
-                // Version 3 literals have no location of their own unless a comment gives one.
-                let kept = self.version >= 4 || !self.table.is_empty();
+                let end = self.at;
+                let Noted {
+                    content,
+                    location,
+                    told,
+                } = self.noted(&bytes, start)?;
+                self.located_literals |= told;
+                if self.version >= 4 && location.is_none() {
+                    return Err(self.error_at(at..end, "a literal's comment wants six numbers in version 4"));
+                }
                 Ok(Statement::Literal {
                     dest,
                     content,
-                    location: location.filter(|_| kept),
+                    location,
                 })
             }
             b"rename" => {
@@ -493,22 +558,51 @@ impl Parser<'_> {
                 self.at += length;
                 self.keyword("containing")?;
                 let close_over = self.names()?;
-                self.punct("->")?;
                 self.skip()?;
-                let place = self.error("");
-                let target = if self.try_punct("#")? {
-                    Ok(self.digits()?)
-                } else {
-                    Err(self.token()?)
+                let target = match &self.text[self.at..self.at + self.bare()] {
+                    b"branch" => self.branch_list()?,
+                    _ => self.target()?,
                 };
-                targets.push((Place(place), target));
+                targets.push(target);
                 Ok(Statement::Closure {
                     dest,
                     block: 0,
                     close_over,
                 })
             }
-            _ => Err(self.error("expected literal, rename or closure")),
+            b"atom" => Err(self.error("SL libraries have no atoms: a host may offer them as a primitive")),
+            _ => Err(self.expected("`literal`, `rename` or `closure`")),
+        }
+    }
+
+    /// `-> block` or `-> #index`.
+    fn target(&mut self) -> Result<Target> {
+        self.punct("->")?;
+        self.skip()?;
+        let start = self.at;
+        if self.try_punct("#")? {
+            let index = self.digits()?;
+            return Ok(Target::Index(start..self.at, index));
+        }
+        let name = self.token()?;
+        Ok(Target::Name(start..self.at, name))
+    }
+
+    /// `branch NAME = block, …`, the form of 2020: blocks had one body, and closures put several together.
+    fn branch_list(&mut self) -> Result<Target> {
+        let start = self.at;
+        let mut branches = Vec::new();
+        loop {
+            self.keyword("branch")?;
+            let name = self.name()?;
+            self.punct("=")?;
+            self.skip()?;
+            let at = self.at;
+            let block = self.token()?;
+            branches.push((name, at..self.at, block));
+            if !self.try_punct(",")? {
+                return Ok(Target::Branches(start..self.at, branches));
+            }
         }
     }
 
@@ -529,17 +623,5 @@ impl Parser<'_> {
             _ => self.names()?,
         };
         Ok(Invocation { target, branch, inputs })
-    }
-}
-
-/// Where a closure names its block, and the number or the name.
-type Target = (Place, Result<u64, Vec<u8>>);
-
-struct Place(Error);
-
-impl Place {
-    fn lacks(&self, message: String) -> Error {
-        let at = self.0.offset().unwrap_or_default();
-        Error::invalid(FORMAT, format!("{}{message}", self.0.message()), at)
     }
 }

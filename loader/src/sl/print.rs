@@ -1,6 +1,7 @@
 //! [`Library`] to S₀ text.
 
 use super::{Branch, Library, Location, Module, Name, Names, Statement};
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// How to print.
@@ -19,6 +20,7 @@ pub fn print(library: &Library<'_>, options: &PrintOptions) -> String {
     let mut printer = Printer {
         library,
         exact: options.locations,
+        shared: HashSet::new(),
         out: format!("/*@version {}*/\n", library.version),
     };
     if options.locations {
@@ -63,6 +65,8 @@ fn quoted(bytes: &[u8]) -> String {
 struct Printer<'a> {
     library: &'a Library<'a>,
     exact: bool,
+    /// Names that several blocks of the present module have.
+    shared: HashSet<&'a [u8]>,
     out: String,
 }
 
@@ -103,6 +107,10 @@ impl Printer<'_> {
     }
 
     fn module(&mut self, module: &Module) {
+        let library = self.library;
+        let mut seen = HashSet::new();
+        let names = module.blocks.iter().map(|block| library.bytes(block.name.content));
+        self.shared = names.filter(|name| !seen.insert(*name)).collect();
         self.push("module ");
         self.name(&module.name);
         self.push(" {\n");
@@ -157,14 +165,11 @@ impl Printer<'_> {
                 self.push(" = closure containing ");
                 self.names(close_over);
                 self.push(" -> ");
-                let bytes = |index: usize| self.library.bytes(module.blocks[index].name.content);
-                let target = *block as usize;
-                let unique = target < module.blocks.len()
-                    && (0..module.blocks.len()).all(|other| other == target || bytes(other) != bytes(target));
-                let text = if unique {
-                    quote(bytes(target))
-                } else {
-                    format!("#{block}")
+                let target = module.blocks.get(*block as usize);
+                let name = target.map(|target| self.library.bytes(target.name.content));
+                let text = match name.filter(|name| !self.shared.contains(name)) {
+                    Some(name) => quote(name),
+                    None => format!("#{block}"),
                 };
                 self.push(&text);
             }
