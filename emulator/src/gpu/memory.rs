@@ -5,15 +5,49 @@ use super::fault::{Fault, FaultKind, Result};
 /// Bytes of a page.
 pub const PAGE: u32 = 4096;
 
+/// Bytes behind a buffer object that somebody else holds too, say the process whose driver writes them.
+///
+/// Both give the same number of bytes every time.
+pub trait Backing: Send + Sync {
+    /// All bytes.
+    fn bytes(&self) -> &[u8];
+
+    /// All bytes, to write.
+    fn bytes_mut(&mut self) -> &mut [u8];
+}
+
+/// What holds an object's bytes.
+enum Data {
+    Own(Vec<u8>),
+    Backed(Box<dyn Backing>),
+}
+
 /// A buffer object.
-#[derive(Clone, Debug)]
 struct Object {
     address: u32,
-    data: Vec<u8>,
+    size: u32,
+    data: Data,
+}
+
+impl Object {
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        match &self.data {
+            Data::Own(bytes) => bytes,
+            Data::Backed(backing) => backing.bytes(),
+        }
+    }
+
+    #[inline]
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        match &mut self.data {
+            Data::Own(bytes) => bytes,
+            Data::Backed(backing) => backing.bytes_mut(),
+        }
+    }
 }
 
 /// The address space; no access leaves a buffer object.
-#[derive(Clone, Debug)]
 pub struct Memory {
     objects: Vec<Option<Object>>,
     /// For each page the object's number plus one.
@@ -49,6 +83,25 @@ impl Memory {
     /// # Errors
     /// When it is empty, not at a page, runs past the address space, overlaps another, or there is no room.
     pub fn map(&mut self, address: u32, size: u32) -> Result<()> {
+        let range = self.room(address, size)?;
+        self.insert(range, address, size, Data::Own(vec![0; size as usize]));
+        Ok(())
+    }
+
+    /// A buffer object at `address` whose bytes somebody else holds too.
+    ///
+    /// # Errors
+    /// As [`Memory::map`].
+    pub fn map_backed(&mut self, address: u32, backing: Box<dyn Backing>) -> Result<()> {
+        let size = u32::try_from(backing.bytes().len())
+            .map_err(|_| Fault::new(FaultKind::Limit, "a buffer object of 4 GiB or more").at(address))?;
+        let range = self.room(address, size)?;
+        self.insert(range, address, size, Data::Backed(backing));
+        Ok(())
+    }
+
+    /// The pages a new object takes, when it may be there.
+    fn room(&self, address: u32, size: u32) -> Result<std::ops::Range<usize>> {
         let fail = |message: &str| {
             Err(Fault::new(FaultKind::Limit, format!("{message} (object of {size:#x} bytes)")).at(address))
         };
@@ -66,23 +119,23 @@ impl Memory {
         {
             return fail("another buffer object is here");
         }
+        Ok(range)
+    }
+
+    fn insert(&mut self, range: std::ops::Range<usize>, address: u32, size: u32, data: Data) {
         self.used += u64::from(size);
         let slot = self
             .objects
             .iter()
             .position(Option::is_none)
             .unwrap_or(self.objects.len());
-        let object = Some(Object {
-            address,
-            data: vec![0; size as usize],
-        });
+        let object = Some(Object { address, size, data });
         if slot == self.objects.len() {
             self.objects.push(object);
         } else {
             self.objects[slot] = object;
         }
         self.pages[range].fill(slot as u32 + 1);
-        Ok(())
     }
 
     /// Takes the buffer object that begins at `address` away.
@@ -96,19 +149,14 @@ impl Memory {
         let Some(object) = slot.and_then(|slot| self.objects[slot].take()) else {
             return Err(Fault::new(FaultKind::Unmapped, "no buffer object begins here").at(address));
         };
-        self.used -= object.data.len() as u64;
-        self.pages[Self::page_range(address, object.data.len() as u32)].fill(0);
+        self.used -= u64::from(object.size);
+        self.pages[Self::page_range(address, object.size)].fill(0);
         Ok(())
     }
 
     /// Address and bytes of every buffer object, by address.
     pub fn objects(&self) -> Vec<(u32, &[u8])> {
-        let mut objects: Vec<_> = self
-            .objects
-            .iter()
-            .flatten()
-            .map(|o| (o.address, &o.data[..]))
-            .collect();
+        let mut objects: Vec<_> = self.objects.iter().flatten().map(|o| (o.address, o.bytes())).collect();
         objects.sort_by_key(|(address, _)| *address);
         objects
     }
@@ -126,7 +174,7 @@ impl Memory {
         let object = self.slot(address).and_then(|slot| self.objects[slot].as_ref());
         let bytes = object.and_then(|object| {
             let start = (address - object.address) as usize;
-            object.data.get(start..start.checked_add(length as usize)?)
+            object.bytes().get(start..start.checked_add(length as usize)?)
         });
         bytes.ok_or_else(|| Fault::unmapped(address, length))
     }
@@ -134,7 +182,7 @@ impl Memory {
     /// From `address` to the end of its buffer object, at most `length` bytes; empty where there is none.
     pub fn bytes_up_to(&self, address: u32, length: u32) -> &[u8] {
         let object = self.slot(address).and_then(|slot| self.objects[slot].as_ref());
-        let rest = object.and_then(|object| object.data.get((address - object.address) as usize..));
+        let rest = object.and_then(|object| object.bytes().get((address - object.address) as usize..));
         rest.map_or(&[], |rest| &rest[..rest.len().min(length as usize)])
     }
 
@@ -146,7 +194,7 @@ impl Memory {
         let object = self.slot(address).and_then(|slot| self.objects[slot].as_mut());
         let bytes = object.and_then(|object| {
             let start = (address - object.address) as usize;
-            object.data.get_mut(start..start.checked_add(length as usize)?)
+            object.bytes_mut().get_mut(start..start.checked_add(length as usize)?)
         });
         bytes.ok_or_else(|| Fault::unmapped(address, length))
     }
@@ -197,6 +245,34 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    struct Everyone(&'static mut [u8]);
+
+    impl Backing for Everyone {
+        fn bytes(&self) -> &[u8] {
+            self.0
+        }
+
+        fn bytes_mut(&mut self) -> &mut [u8] {
+            self.0
+        }
+    }
+
+    #[test]
+    fn backed_objects_are_objects() {
+        let mut memory = Memory::default();
+        memory
+            .map_backed(0x1000, Box::new(Everyone(vec![7; 100].leak())))
+            .unwrap();
+        assert_eq!(memory.word(0x1000 + 96), Ok(0x0707_0707));
+        assert!(memory.word(0x1000 + 97).is_err());
+        memory.write(0x1000, &[1]).unwrap();
+        assert_eq!(memory.bytes_up_to(0x1000, 2), [1, 7]);
+        assert!(memory.map(0x1000, 1).is_err(), "overlaps");
+        assert!(memory.map_backed(0x2000, Box::new(Everyone(&mut []))).is_err(), "empty");
+        memory.unmap(0x1000).unwrap();
+        assert!(memory.word(0x1000).is_err());
+    }
 
     #[test]
     fn accesses_stay_in_objects() {
