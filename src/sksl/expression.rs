@@ -1,6 +1,6 @@
 //! Expressions and calls in GLSL.
 
-use super::glsl::Glsl;
+use super::glsl::{Around, Glsl};
 use super::interface::Place;
 use super::{helpers, unsupported};
 use loader::Result;
@@ -36,17 +36,19 @@ impl Glsl<'_> {
                 _ if (bits as i32) < 0 => format!("({})", bits as i32),
                 _ => bits.to_string(),
             },
-            Expression::Constructor { ty, arguments, .. } => {
-                let ty = self.reference(ty)?;
-                format!("{ty}({})", self.arguments(arguments)?.join(", "))
-            }
+            Expression::Constructor { ty, arguments, .. } => self.constructor(ty, arguments)?,
             Expression::FieldAccess { base, index, .. } => self.field(base, index)?,
             Expression::Call {
-                function, arguments, ..
-            } => self.call(function, arguments)?,
+                ty,
+                function,
+                arguments,
+            } => self.call(ty, function, arguments)?,
             Expression::Index { base, index } => {
                 let (base, index) = (self.expression(base)?, self.expression(index)?);
                 format!("{base}[{index}]")
+            }
+            Expression::Prefix { op, operand } if op == Operator::MINUS && self.is_matrix(operand) => {
+                format!("(-1.0 * {})", self.expression(operand)?)
             }
             Expression::Prefix { op, operand } => format!("({op}{})", self.expression(operand)?),
             Expression::Postfix { op, operand } => format!("({}{op})", self.expression(operand)?),
@@ -128,7 +130,14 @@ impl Glsl<'_> {
             let sign = if op == Operator::EQ { "" } else { "!" };
             return Ok(format!("({sign}{}({l}, {r}))", self.equality(ty)?));
         }
-        // A matrix and a number: GLSL and naga agree on products and quotients only.
+        // naga evaluates both operands of these always, but one branch of a choice.
+        if self.has_effects(right) {
+            match op {
+                Operator::AND => return Ok(format!("({l} ? {r} : false)")),
+                Operator::OR => return Ok(format!("({l} ? true : {r})")),
+                _ => {}
+            }
+        }
         Ok(format!("({l} {op} {r})"))
     }
 
@@ -179,39 +188,191 @@ impl Glsl<'_> {
         self.helpers.iter().map(|(_, text)| text.as_str()).collect()
     }
 
-    fn call(&mut self, function: Ref, arguments: List<Handle<Expression>>) -> Result<String> {
-        let Target::Builtin(name) = function.target() else {
-            return Ok(format!(
-                "{}({})",
-                self.name(function),
-                self.arguments(arguments)?.join(", ")
-            ));
-        };
-        let name = &self.tree.strings[name];
-        if let Some(shared) = self.shared(name, arguments) {
-            return Ok(format!(
-                "{}({})",
-                self.name(shared),
-                self.arguments(arguments)?.join(", ")
-            ));
+    /// A function of ours, its text kept once.
+    fn helper(&mut self, called: &str, text: impl FnOnce() -> String) {
+        if !self.helpers.iter().any(|(known, _)| known == called) {
+            self.helpers.push((called.to_owned(), text()));
         }
+    }
+
+    fn is_matrix(&mut self, expression: Handle<Expression>) -> bool {
+        matches!(self.typer.of(expression), Ty::Matrix(..))
+    }
+
+    fn constructor(&mut self, ty: Ref, arguments: List<Handle<Expression>>) -> Result<String> {
+        let tree = self.tree;
+        let made = self.typer.resolve(ty);
+        let types: Vec<Ty> = tree.list(arguments).map(|a| self.typer.of(a)).collect();
+        let spelled = self.ty(made)?;
+        let values = self.arguments(arguments)?.join(", ");
+        if let (Ty::Array(to), [Ty::Array(from)]) = (made, &types[..])
+            && !matches!(self.typer.element(to), Ty::Array(_))
+            && self.typer.element(*from).scalar().is_some()
+        {
+            return self.array_cast(to, *from, &values);
+        }
+        // naga takes numbers one by one where GLSL takes vectors and matrices apart.
+        let is_matrix = |ty: &Ty| matches!(ty, Ty::Matrix(..));
+        let apart = (is_matrix(&made) && types.len() > 1 || types.iter().any(is_matrix) || is_matrix(&made))
+            && made.scalar().is_some()
+            && types.iter().all(|ty| ty.scalar().is_some())
+            && types.iter().map(|ty| ty.slots()).sum::<u32>() == made.slots()
+            && types.iter().any(|ty| ty.slots() > 1)
+            && !(types.len() == 1 && is_matrix(&types[0]) && is_matrix(&made));
+        if !apart {
+            return Ok(format!("{spelled}({values})"));
+        }
+        let (mut name, mut parameters, mut parts) = (format!("sk_make_{spelled}"), Vec::new(), Vec::new());
+        for (i, ty) in types.iter().enumerate() {
+            let of = self.ty(*ty)?;
+            name += &format!("_{of}");
+            parameters.push(format!("{of} a{i}"));
+            match *ty {
+                Ty::Vector(_, n) => parts.extend((0..n).map(|c| format!("a{i}[{c}]"))),
+                Ty::Matrix(_, columns, rows) => {
+                    parts.extend((0..columns * rows).map(|k| format!("a{i}[{}][{}]", k / rows, k % rows)));
+                }
+                _ => parts.push(format!("a{i}")),
+            }
+        }
+        self.helper(&name, || {
+            let component = if matches!(made, Ty::Matrix(..)) { "float" } else { "" };
+            let parts: Vec<String> = parts.iter().map(|part| format!("{component}({part})")).collect();
+            format!(
+                "{spelled} {name}({}) {{ return {spelled}({}); }}\n",
+                parameters.join(", "),
+                parts.join(", ")
+            )
+        });
+        Ok(format!("{name}({values})"))
+    }
+
+    /// An array whose elements differ in precision (which is nothing here) or class.
+    fn array_cast(&mut self, to: Handle<Symbol>, from: Handle<Symbol>, value: &str) -> Result<String> {
+        let (a, b) = (self.ty(Ty::Array(to))?, self.ty(Ty::Array(from))?);
+        if a == b {
+            return Ok(value.to_owned());
+        }
+        let Symbol::Array { count, .. } = self.tree.symbols[to] else {
+            return Ok(value.to_owned());
+        };
+        let element = self.ty(self.typer.element(to))?;
+        let letters = format!("{a}_{b}").replace(['[', ']'], "_");
+        let name = format!("sk_cast_{letters}");
+        self.helper(&name, || {
+            let all: Vec<String> = (0..count).map(|i| format!("{element}(a[{i}])")).collect();
+            format!("{a} {name}({b} a) {{ return {a}({}); }}\n", all.join(", "))
+        });
+        Ok(format!("{name}({value})"))
+    }
+
+    fn call(&mut self, ty: Ref, function: Ref, arguments: List<Handle<Expression>>) -> Result<String> {
+        let tree = self.tree;
+        let around = self.around.take();
+        let own = match function.target() {
+            Target::Builtin(name) => self.shared(&tree.strings[name], arguments),
+            _ => Some(function),
+        };
+        if let Some(own) = own {
+            let written = match tree.symbol(own) {
+                Some(Symbol::Function { parameters, .. }) => {
+                    let all = tree.list(*parameters).map(|parameter| match tree.symbol(parameter) {
+                        Some(Symbol::Variable { modifiers, .. }) => modifiers.flags & modifier::OUT != 0,
+                        _ => false,
+                    });
+                    all.collect()
+                }
+                _ => Vec::new(),
+            };
+            let values = self.passed(arguments, &written, around)?;
+            return Ok(format!("{}({values})", self.name(own)));
+        }
+        let Target::Builtin(name) = function.target() else {
+            return Err(unsupported("a call of nothing"));
+        };
+        let name = &tree.strings[name];
         if name == "sample" {
             return self.sample(arguments);
         }
-        let first = self.tree.list(arguments).next().map(|a| self.typer.of(a));
+        if name == "outerProduct" {
+            return self.outer_product(ty, arguments);
+        }
+        let first = tree.list(arguments).next().map(|a| self.typer.of(a));
         if let Some(ty) = first.filter(|ty| ty.scalar().is_some()) {
             let scalar = matches!(ty, Ty::Scalar(_));
             if let Some((called, text)) = helpers::spelled(name, &self.ty(ty)?, scalar) {
-                if !self.helpers.iter().any(|(known, _)| *known == called) {
-                    self.helpers.push((called.clone(), text));
-                }
-                return Ok(format!("{called}({})", self.arguments(arguments)?.join(", ")));
+                self.helper(&called, || text);
+                let values = self.passed(arguments, &[false, name == "modf"], around)?;
+                return Ok(format!("{called}({values})"));
             }
         }
         if !helpers::is_shared(name) {
             return Err(unsupported(format!("the function {name}")));
         }
         Ok(format!("{name}({})", self.arguments(arguments)?.join(", ")))
+    }
+
+    /// Arguments of a call. naga cannot write through a swizzle, so such an argument is a copy, written back behind the
+    /// statement; that can be done where the call is the statement or its value.
+    fn passed(
+        &mut self,
+        arguments: List<Handle<Expression>>,
+        written: &[bool],
+        around: Option<Around>,
+    ) -> Result<String> {
+        let tree = self.tree;
+        let (mut around, mut texts) = (around, Vec::new());
+        for (i, argument) in tree.list(arguments).enumerate() {
+            let text = self.expression(argument)?;
+            let swizzled = matches!(tree.expressions[argument], Expression::Swizzle { .. });
+            if !(swizzled && written.get(i) == Some(&true)) {
+                texts.push(text);
+                continue;
+            }
+            let Some(around) = &mut around else {
+                return Err(unsupported("an out argument that is a swizzle, inside an expression"));
+            };
+            let (copy, ty) = (format!("sk_copy{}", self.next_copy), self.typer.of(argument));
+            self.next_copy += 1;
+            around.before += &format!("{} {copy} = {text};\n", self.ty(ty)?);
+            around.behind += &format!("\n{text} = {copy};");
+            texts.push(copy);
+        }
+        self.around = around;
+        Ok(texts.join(", "))
+    }
+
+    /// naga has it for vectors of one size only.
+    fn outer_product(&mut self, ty: Ref, arguments: List<Handle<Expression>>) -> Result<String> {
+        let (made, values) = (self.typer.resolve(ty), self.arguments(arguments)?.join(", "));
+        let Ty::Matrix(_, columns, rows) = made else {
+            return Err(unsupported("the function outerProduct"));
+        };
+        let (spelled, name) = (self.ty(made)?, format!("sk_outerProduct_{columns}x{rows}"));
+        self.helper(&name, || {
+            let all: Vec<String> = (0..columns).map(|c| format!("a * b[{c}]")).collect();
+            let parameters = format!("vec{rows} a, vec{columns} b");
+            format!(
+                "{spelled} {name}({parameters}) {{ return {spelled}({}); }}\n",
+                all.join(", ")
+            )
+        });
+        Ok(format!("{name}({values})"))
+    }
+
+    /// Whether evaluating an expression can change a variable.
+    fn has_effects(&mut self, expression: Handle<Expression>) -> bool {
+        let mut found = false;
+        self.walk(expression, &mut |tree, part| {
+            found |= match tree.expressions[part] {
+                Expression::Binary { op, .. } | Expression::Prefix { op, .. } | Expression::Postfix { op, .. } => {
+                    op.is_assignment()
+                }
+                Expression::Call { function, .. } => function.as_symbol().is_some(),
+                _ => false,
+            }
+        });
+        found
     }
 
     /// A function of a module that the file holds itself: calls name it like any other builtin.
@@ -314,20 +475,33 @@ impl Glsl<'_> {
     }
 
     fn calls(&mut self, expression: Handle<Expression>, found: &mut Vec<Ref>) {
+        let mut all = Vec::new();
+        self.walk(expression, &mut |tree, part| {
+            if let Expression::Call {
+                function, arguments, ..
+            } = tree.expressions[part]
+            {
+                all.push((function, arguments));
+            }
+        });
+        for (function, arguments) in all {
+            let target = match function.target() {
+                Target::Builtin(name) => self.shared(&self.tree.strings[name], arguments),
+                _ => Some(function),
+            };
+            found.extend(target);
+        }
+    }
+
+    /// Visits an expression and all its parts.
+    fn walk(&self, expression: Handle<Expression>, visit: &mut impl FnMut(&Tree, Handle<Expression>)) {
         let tree = self.tree;
+        visit(tree, expression);
         let mut parts = Vec::new();
         match tree.expressions[expression] {
             Expression::Binary { left, right, .. } => parts.extend([left, right]),
-            Expression::Constructor { arguments, .. } => parts.extend(tree.list(arguments)),
-            Expression::Call {
-                function, arguments, ..
-            } => {
+            Expression::Constructor { arguments, .. } | Expression::Call { arguments, .. } => {
                 parts.extend(tree.list(arguments));
-                let target = match function.target() {
-                    Target::Builtin(name) => self.shared(&tree.strings[name], arguments),
-                    _ => Some(function),
-                };
-                found.extend(target);
             }
             Expression::FieldAccess { base, .. } | Expression::Swizzle { base, .. } => parts.push(base),
             Expression::Index { base, index } => parts.extend([base, index]),
@@ -339,6 +513,6 @@ impl Glsl<'_> {
             | Expression::Setting(_)
             | Expression::Variable { .. } => {}
         }
-        parts.into_iter().for_each(|part| self.calls(part, found));
+        parts.into_iter().for_each(|part| self.walk(part, visit));
     }
 }

@@ -31,6 +31,10 @@ pub(super) struct Glsl<'a> {
     pub(super) next_binding: i32,
     /// Whether `sk_FragColor` is used.
     pub(super) writes_color: bool,
+    /// What must stand before and behind the statement being spelled; `None` where nothing can.
+    pub(super) around: Option<Around>,
+    /// Number of the next variable of our own.
+    pub(super) next_copy: u32,
 }
 
 impl<'a> Glsl<'a> {
@@ -48,6 +52,8 @@ impl<'a> Glsl<'a> {
             places: HashMap::new(),
             next_binding: 0,
             writes_color: false,
+            around: None,
+            next_copy: 0,
         }
     }
 
@@ -291,10 +297,7 @@ impl<'a> Glsl<'a> {
                 let test = self.expression(test)?;
                 self.line(&format!("while ({test});"));
             }
-            Statement::Expression(expression) => {
-                let text = self.expression(expression)?;
-                self.line(&format!("{text};"));
-            }
+            Statement::Expression(expression) => self.effect(expression)?,
             Statement::For {
                 initializer,
                 test,
@@ -323,6 +326,7 @@ impl<'a> Glsl<'a> {
             }
             Statement::Return(None) => self.line("return;"),
             Statement::Return(Some(value)) => {
+                let value = self.last_of(value)?;
                 let value = self.expression(value)?;
                 self.line(&format!("return {value};"));
             }
@@ -339,14 +343,78 @@ impl<'a> Glsl<'a> {
             Statement::Variable { variable, value, .. } => {
                 let ty = self.ty(self.typer.variable(variable))?;
                 let name = self.name(variable);
-                let value = value.map_or(Ok(String::new()), |value| {
-                    Ok::<_, loader::Error>(format!(" = {}", self.expression(value)?))
-                })?;
-                self.line(&format!("{ty} {name}{value};"));
+                let Some(value) = value else {
+                    self.line(&format!("{ty} {name};"));
+                    return Ok(());
+                };
+                let value = self.last_of(value)?;
+                if self.is_call(value) {
+                    self.line(&format!("{ty} {name};"));
+                    return self.surrounded(value, &format!("{name} = "));
+                }
+                let value = self.expression(value)?;
+                self.line(&format!("{ty} {name} = {value};"));
             }
         }
         Ok(())
     }
+
+    fn is_call(&self, expression: Handle<Expression>) -> bool {
+        matches!(self.tree.expressions[expression], Expression::Call { .. })
+    }
+
+    /// An expression that stands as a statement. Sequences become statements, as naga has none with void parts.
+    fn effect(&mut self, expression: Handle<Expression>) -> Result<()> {
+        match self.tree.expressions[expression] {
+            Expression::Binary { left, op, right } if op == Operator::COMMA => {
+                self.effect(left)?;
+                self.effect(right)
+            }
+            Expression::Binary { left, op, right } if op == Operator::ASSIGN => {
+                let right = self.last_of(right)?;
+                let left = self.expression(left)?;
+                if self.is_call(right) {
+                    return self.surrounded(right, &format!("{left} = "));
+                }
+                let right = self.expression(right)?;
+                self.line(&format!("{left} = {right};"));
+                Ok(())
+            }
+            Expression::Call { .. } => self.surrounded(expression, ""),
+            _ => {
+                let text = self.expression(expression)?;
+                self.line(&format!("{text};"));
+                Ok(())
+            }
+        }
+    }
+
+    /// The last part of a sequence, the others before it as statements.
+    fn last_of(&mut self, mut expression: Handle<Expression>) -> Result<Handle<Expression>> {
+        while let Expression::Binary { left, op, right } = self.tree.expressions[expression]
+            && op == Operator::COMMA
+        {
+            self.effect(left)?;
+            expression = right;
+        }
+        Ok(expression)
+    }
+
+    /// A call as a statement, with the copies its arguments need.
+    fn surrounded(&mut self, call: Handle<Expression>, target: &str) -> Result<()> {
+        self.around = Some(Around::default());
+        let text = self.expression(call)?;
+        let around = self.around.take().unwrap_or_default();
+        let _ = writeln!(self.out, "{}{target}{text};{}", around.before, around.behind);
+        Ok(())
+    }
+}
+
+/// Statements that go before and behind another.
+#[derive(Default)]
+pub(super) struct Around {
+    pub(super) before: String,
+    pub(super) behind: String,
 }
 
 /// Functions in the order of their calls.

@@ -3,8 +3,8 @@
 /// Functions that are called in GLSL as in SkSL.
 const SHARED: &str = " abs acos acosh all any asin asinh atan atanh bitCount ceil clamp cos cosh cross dFdx dFdy degrees \
     determinant distance dot equal exp exp2 faceforward findLSB findMSB floatBitsToInt floatBitsToUint floor fma fract \
-    fwidth greaterThan greaterThanEqual intBitsToFloat inverse inversesqrt isinf isnan length lessThan lessThanEqual log \
-    log2 max min mix mod normalize not notEqual outerProduct packHalf2x16 packSnorm2x16 packSnorm4x8 packUnorm2x16 \
+    fwidth greaterThan greaterThanEqual intBitsToFloat inverse inversesqrt isinf isnan ldexp length lessThan lessThanEqual log \
+    log2 max min mix mod normalize not notEqual packHalf2x16 packSnorm2x16 packSnorm4x8 packUnorm2x16 \
     packUnorm4x8 pow radians reflect refract round roundEven sign sin sinh smoothstep sqrt step tan tanh transpose trunc \
     uintBitsToFloat unpackHalf2x16 unpackSnorm2x16 unpackSnorm4x8 unpackUnorm2x16 unpackUnorm4x8 ";
 

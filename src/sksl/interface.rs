@@ -232,6 +232,12 @@ impl Glsl<'_> {
         used.push(location);
         let interpolation = match modifiers.flags {
             f if f & modifier::FLAT != 0 => "flat ",
+            // Between the stages whole numbers are never interpolated.
+            _ if ty.scalar().is_some_and(|s| s.class() != 0)
+                && (way == "in") == (self.stage == ShaderStage::Fragment) =>
+            {
+                "flat "
+            }
             f if f & modifier::NO_PERSPECTIVE != 0 => "noperspective ",
             _ => "",
         };
@@ -292,6 +298,10 @@ impl Glsl<'_> {
             );
         }
         let fix = self.position_fix();
+        if self.stage == ShaderStage::Vertex && !self.out.contains("gl_Position") && fix.is_empty() {
+            // A vertex stage has a position, wherever it is.
+            self.setup += "    gl_Position = vec4(0.0);\n";
+        }
         let _ = writeln!(self.out, "void main() {{\n{}    {call};\n{fix}}}", self.setup);
         for part in [&self.top, &self.helper_text(), &self.out] {
             text += part;

@@ -14,6 +14,7 @@ mod interface;
 
 pub use interface::{stage, to_glsl};
 
+use crate::judges::caught;
 use loader::sksl::{FORMAT, Tree};
 use loader::vbc::{self, Stage, pack};
 use loader::{Error, Result};
@@ -39,7 +40,7 @@ pub fn to_naga(tree: &Tree) -> Result<naga::Module> {
     let text = to_glsl(tree)?;
     let options = naga::front::glsl::Options::from(stage(tree)?);
     // The front end is not written for text it has not seen; a panic in it is its answer.
-    let parsed = std::panic::catch_unwind(|| naga::front::glsl::Frontend::default().parse(&options, &text));
+    let parsed = caught(|| naga::front::glsl::Frontend::default().parse(&options, &text));
     match parsed {
         Ok(Ok(mut module)) => {
             rename_uniforms(&mut module);
@@ -68,7 +69,7 @@ fn rename_uniforms(module: &mut naga::Module) {
         let mut ty = module.types[block].clone();
         if let TypeInner::Struct { members, .. } = &mut ty.inner {
             for name in members.iter_mut().filter_map(|member| member.name.as_mut()) {
-                *name = name.trim_start_matches("u_").to_owned();
+                *name = name.strip_prefix("u_").unwrap_or(name).to_owned();
             }
         }
         module.types.replace(block, ty);
@@ -80,8 +81,7 @@ fn rename_uniforms(module: &mut naga::Module) {
 /// # Errors
 /// Unsupported where naga finds the module invalid or cannot write it.
 pub fn to_spirv(module: &naga::Module, stage: ShaderStage) -> Result<Vec<u32>> {
-    let written = std::panic::catch_unwind(|| crate::pack::to_spirv(module.clone(), stage));
-    written
+    caught(|| crate::pack::to_spirv(module.clone(), stage))
         .map_err(|_| unsupported("naga's SPIR-V writer panicked"))?
         .map_err(|error| unsupported(format!("naga: {error}")))
 }
