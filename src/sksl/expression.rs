@@ -64,6 +64,10 @@ impl Glsl<'_> {
                     // GLSL has no swizzle of a number.
                     Ty::Scalar(_) if count == 1 => text,
                     Ty::Scalar(s) => format!("{}({text})", self.ty(Ty::of(s, count))?),
+                    // naga cannot write to a swizzle of a matrix' column.
+                    _ if count == 1 && matches!(self.tree.expressions[base], Expression::Index { .. }) => {
+                        format!("{text}[{}]", components[0] & 3)
+                    }
                     _ => format!(
                         "{text}.{}",
                         names
@@ -129,6 +133,10 @@ impl Glsl<'_> {
         if matches!(op, Operator::EQ | Operator::NE) && matches!(ty, Ty::Array(_) | Ty::Struct(_) | Ty::Matrix(..)) {
             let sign = if op == Operator::EQ { "" } else { "!" };
             return Ok(format!("({sign}{}({l}, {r}))", self.equality(ty)?));
+        }
+        if op == Operator::NE && ty.scalar().is_some_and(|s| s.class() == 0) {
+            // What is no number differs from everything; naga's comparison of floats says otherwise.
+            return Ok(format!("(!({l} == {r}))"));
         }
         // naga evaluates both operands of these always, but one branch of a choice.
         if self.has_effects(right) {
@@ -312,7 +320,7 @@ impl Glsl<'_> {
         Ok(format!("{name}({})", self.arguments(arguments)?.join(", ")))
     }
 
-    /// Arguments of a call. naga cannot write through a swizzle, so such an argument is a copy, written back behind the
+    /// Arguments of a call. naga cannot write through a part of a vector, so such an argument is a copy, written back behind the
     /// statement; that can be done where the call is the statement or its value.
     fn passed(
         &mut self,
@@ -324,22 +332,44 @@ impl Glsl<'_> {
         let (mut around, mut texts) = (around, Vec::new());
         for (i, argument) in tree.list(arguments).enumerate() {
             let text = self.expression(argument)?;
-            let swizzled = matches!(tree.expressions[argument], Expression::Swizzle { .. });
-            if !(swizzled && written.get(i) == Some(&true)) {
+            if written.get(i) != Some(&true) || !self.is_through_vector(argument) {
                 texts.push(text);
                 continue;
             }
             let Some(around) = &mut around else {
-                return Err(unsupported("an out argument that is a swizzle, inside an expression"));
+                return Err(unsupported(
+                    "an out argument that is part of a vector, inside an expression",
+                ));
             };
             let (copy, ty) = (format!("sk_copy{}", self.next_copy), self.typer.of(argument));
             self.next_copy += 1;
             around.before += &format!("{} {copy} = {text};\n", self.ty(ty)?);
-            around.behind += &format!("\n{text} = {copy};");
+            if let Expression::Swizzle {
+                base,
+                components,
+                count: count @ 2..,
+            } = tree.expressions[argument]
+            {
+                let base = self.expression(base)?;
+                for (i, component) in components.iter().enumerate().take(usize::from(count)) {
+                    around.behind += &format!("\n{base}[{component}] = {copy}[{i}];");
+                }
+            } else {
+                around.behind += &format!("\n{text} = {copy};");
+            }
             texts.push(copy);
         }
         self.around = around;
         Ok(texts.join(", "))
+    }
+
+    /// Whether an l-value is a component, a swizzle, or a column of a matrix.
+    fn is_through_vector(&mut self, argument: Handle<Expression>) -> bool {
+        match self.tree.expressions[argument] {
+            Expression::Swizzle { .. } => true,
+            Expression::Index { base, .. } => self.typer.of(base).scalar().is_some(),
+            _ => false,
+        }
     }
 
     /// naga has it for vectors of one size only.
@@ -358,21 +388,6 @@ impl Glsl<'_> {
             )
         });
         Ok(format!("{name}({values})"))
-    }
-
-    /// Whether evaluating an expression can change a variable.
-    fn has_effects(&mut self, expression: Handle<Expression>) -> bool {
-        let mut found = false;
-        self.walk(expression, &mut |tree, part| {
-            found |= match tree.expressions[part] {
-                Expression::Binary { op, .. } | Expression::Prefix { op, .. } | Expression::Postfix { op, .. } => {
-                    op.is_assignment()
-                }
-                Expression::Call { function, .. } => function.as_symbol().is_some(),
-                _ => false,
-            }
-        });
-        found
     }
 
     /// A function of a module that the file holds itself: calls name it like any other builtin.
@@ -430,89 +445,5 @@ impl Glsl<'_> {
         };
         let function = if projected { "textureProj" } else { "texture" };
         Ok(format!("{function}({combined}, {at}{bias})"))
-    }
-
-    /// Every function that a statement calls, in order.
-    pub(super) fn calls_of_statement(&mut self, statement: Handle<Statement>, found: &mut Vec<Ref>) {
-        let tree = self.tree;
-        let (mut statements, mut expressions) = (Vec::new(), Vec::new());
-        match tree.statements[statement] {
-            Statement::Block { statements: all, .. } => statements.extend(tree.list(all)),
-            Statement::Break | Statement::Continue | Statement::Discard | Statement::Nop => {}
-            Statement::Do { body, test } => (statements.push(body), expressions.push(test)).0,
-            Statement::Expression(expression) => expressions.push(expression),
-            Statement::For {
-                initializer,
-                test,
-                next,
-                body,
-                ..
-            } => {
-                statements.extend(initializer);
-                statements.push(body);
-                expressions.extend(test.into_iter().chain(next));
-            }
-            Statement::If {
-                test, then, otherwise, ..
-            } => {
-                expressions.push(test);
-                statements.push(then);
-                statements.extend(otherwise);
-            }
-            Statement::Return(value) => expressions.extend(value),
-            Statement::Switch { value, cases, .. } => {
-                expressions.push(value);
-                statements.extend(tree.list(cases).map(|case| tree.cases[case].body));
-            }
-            Statement::Variable { value, .. } => expressions.extend(value),
-        }
-        expressions
-            .into_iter()
-            .for_each(|expression| self.calls(expression, found));
-        statements
-            .into_iter()
-            .for_each(|statement| self.calls_of_statement(statement, found));
-    }
-
-    fn calls(&mut self, expression: Handle<Expression>, found: &mut Vec<Ref>) {
-        let mut all = Vec::new();
-        self.walk(expression, &mut |tree, part| {
-            if let Expression::Call {
-                function, arguments, ..
-            } = tree.expressions[part]
-            {
-                all.push((function, arguments));
-            }
-        });
-        for (function, arguments) in all {
-            let target = match function.target() {
-                Target::Builtin(name) => self.shared(&self.tree.strings[name], arguments),
-                _ => Some(function),
-            };
-            found.extend(target);
-        }
-    }
-
-    /// Visits an expression and all its parts.
-    fn walk(&self, expression: Handle<Expression>, visit: &mut impl FnMut(&Tree, Handle<Expression>)) {
-        let tree = self.tree;
-        visit(tree, expression);
-        let mut parts = Vec::new();
-        match tree.expressions[expression] {
-            Expression::Binary { left, right, .. } => parts.extend([left, right]),
-            Expression::Constructor { arguments, .. } | Expression::Call { arguments, .. } => {
-                parts.extend(tree.list(arguments));
-            }
-            Expression::FieldAccess { base, .. } | Expression::Swizzle { base, .. } => parts.push(base),
-            Expression::Index { base, index } => parts.extend([base, index]),
-            Expression::Prefix { operand, .. } | Expression::Postfix { operand, .. } => parts.push(operand),
-            Expression::Ternary { test, then, otherwise } => parts.extend([test, then, otherwise]),
-            Expression::Bool(_)
-            | Expression::Float { .. }
-            | Expression::Int { .. }
-            | Expression::Setting(_)
-            | Expression::Variable { .. } => {}
-        }
-        parts.into_iter().for_each(|part| self.walk(part, visit));
     }
 }

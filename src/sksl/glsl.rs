@@ -33,6 +33,8 @@ pub(super) struct Glsl<'a> {
     pub(super) writes_color: bool,
     /// What must stand before and behind the statement being spelled; `None` where nothing can.
     pub(super) around: Option<Around>,
+    /// Whether calls of a function have effects, as far as it is known.
+    pub(super) effects: HashMap<Ref, bool>,
     /// Number of the next variable of our own.
     pub(super) next_copy: u32,
 }
@@ -53,6 +55,7 @@ impl<'a> Glsl<'a> {
             next_binding: 0,
             writes_color: false,
             around: None,
+            effects: HashMap::new(),
             next_copy: 0,
         }
     }

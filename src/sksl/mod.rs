@@ -11,6 +11,7 @@ mod expression;
 mod glsl;
 mod helpers;
 mod interface;
+mod walk;
 
 pub use interface::{stage, to_glsl};
 
