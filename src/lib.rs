@@ -6,6 +6,7 @@
 pub mod cli;
 pub mod dump;
 pub mod formats;
+pub mod gles;
 pub mod harness;
 pub mod judges;
 pub mod mali;
@@ -21,4 +22,5 @@ pub mod watch;
 
 pub use emulator;
 pub use loader;
+pub use shim;
 pub use vulkan;

@@ -90,34 +90,40 @@ impl<'a> Trace<'a> {
     /// The recording as bytes.
     pub fn write(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
-        let words = |words: &[u32], bytes: &mut Vec<u8>| {
-            words
-                .iter()
-                .for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
-        };
-        words(&[self.gpu, self.pps], &mut bytes);
+        put(&[self.gpu, self.pps], &mut bytes);
         for (_, record) in &self.records {
-            match record {
-                Record::Buffer { address, size, flags } => {
-                    words(&[u32::from(b'B'), *address, *size, *flags], &mut bytes)
-                }
-                Record::Free { address } => words(&[u32::from(b'F'), *address], &mut bytes),
-                Record::Page { address, bytes: page } => {
-                    words(&[u32::from(b'P'), *address, page.len() as u32], &mut bytes);
-                    bytes.extend_from_slice(page);
-                }
-                Record::Submit { pipe, frame, objects } => {
-                    let pipe = u32::from(*pipe == Pipe::Pp);
-                    words(&[u32::from(b'S'), pipe, 4 * frame.len() as u32], &mut bytes);
-                    words(frame, &mut bytes);
-                    words(&[objects.len() as u32], &mut bytes);
-                    objects
-                        .iter()
-                        .for_each(|(address, access)| words(&[*address, *access], &mut bytes));
-                }
-            }
+            record.write(&mut bytes);
         }
         bytes
+    }
+}
+
+fn put(words: &[u32], bytes: &mut Vec<u8>) {
+    words
+        .iter()
+        .for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+}
+
+impl Record<'_> {
+    /// The record as bytes, behind those that are there.
+    pub fn write(&self, bytes: &mut Vec<u8>) {
+        match self {
+            Record::Buffer { address, size, flags } => put(&[u32::from(b'B'), *address, *size, *flags], bytes),
+            Record::Free { address } => put(&[u32::from(b'F'), *address], bytes),
+            Record::Page { address, bytes: page } => {
+                put(&[u32::from(b'P'), *address, page.len() as u32], bytes);
+                bytes.extend_from_slice(page);
+            }
+            Record::Submit { pipe, frame, objects } => {
+                let pipe = u32::from(*pipe == Pipe::Pp);
+                put(&[u32::from(b'S'), pipe, 4 * frame.len() as u32], bytes);
+                put(frame, bytes);
+                put(&[objects.len() as u32], bytes);
+                objects
+                    .iter()
+                    .for_each(|(address, access)| put(&[*address, *access], bytes));
+            }
+        }
     }
 }
 

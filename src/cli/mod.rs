@@ -8,6 +8,7 @@ pub mod convert;
 mod devices;
 mod dis;
 pub mod draw;
+pub mod gles;
 pub mod grammar;
 mod info;
 pub mod mali;
@@ -60,6 +61,8 @@ enum Command {
     Draw(mali::DrawArgs),
     /// Run recorded Mali-400 jobs on the emulator
     Replay(replay::ReplayArgs),
+    /// Run an OpenGL ES 2 program on the emulator, with Mesa's driver for the Mali-400
+    Gles(gles::GlesArgs),
     /// List the Vulkan devices
     Devices(devices::DevicesArgs),
     /// Compare two pictures
@@ -123,6 +126,7 @@ pub fn main() -> ExitCode {
         Command::Reflect(args) => reflect::run(&args),
         Command::Draw(args) => mali::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Gles(args) => gles::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Compare(args) => compare::run(&args),
     };

@@ -1,0 +1,236 @@
+//! Who watches devices: recordings, timings, pictures.
+
+use crate::picture::Picture;
+use anyhow::Context;
+use emulator::gpu::frame::Frame;
+use emulator::gpu::memory::{Memory, PAGE};
+use emulator::gpu::write_back;
+use loader::trace;
+use shim::{Event, Job, Pipe, Watch, Work};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Tells what jobs did, and writes their pictures.
+pub struct Show {
+    device: u64,
+    stats: bool,
+    frames: Option<PathBuf>,
+    total: Total,
+}
+
+#[derive(Default)]
+struct Total {
+    jobs: [u64; 2],
+    seconds: [f64; 2],
+    vertices: u64,
+    fragments: u64,
+    faults: u64,
+}
+
+impl Show {
+    /// For the `device`th device: whether to tell every job, and where to put pictures.
+    pub fn new(device: u64, stats: bool, frames: Option<PathBuf>) -> Self {
+        Self {
+            device,
+            stats,
+            frames,
+            total: Total::default(),
+        }
+    }
+
+    fn done(&mut self, job: Job<'_>, outcome: Result<Work, String>, seconds: f64) {
+        let pipe = usize::from(job.pipe == Pipe::Pp);
+        self.total.jobs[pipe] += 1;
+        self.total.seconds[pipe] += seconds;
+        let what = match outcome {
+            Ok(Work::Gp(stats)) => {
+                self.total.vertices += stats.vertices;
+                format!("GP, {} vertices, {} triangles", stats.vertices, stats.primitives)
+            }
+            Ok(Work::Pp(stats)) => {
+                self.total.fragments += stats.fragments;
+                format!(
+                    "PP, {} tiles, {} quads, {} fragments",
+                    stats.tiles, stats.quads, stats.fragments
+                )
+            }
+            Err(fault) => {
+                self.total.faults += 1;
+                eprintln!("skrymir: device {} job {}: {fault}", self.device, job.number);
+                return;
+            }
+        };
+        if self.stats {
+            let ms = seconds * 1e3;
+            eprintln!("skrymir: device {} job {}: {what}, {ms:.2} ms", self.device, job.number);
+        }
+    }
+
+    fn picture(&self, memory: &Memory, job: Job<'_>) -> Option<Picture> {
+        let frame = Frame::parse(job.plain).ok()?;
+        let unit = frame.write_backs.iter().find(|unit| unit.source == 2)?;
+        let (width, height, rgba) = write_back::read(memory, &frame, unit).ok()?;
+        Some(Picture { width, height, rgba })
+    }
+
+    fn dump(&self, memory: &Memory, job: Job<'_>) {
+        let Some(folder) = self.frames.as_ref().filter(|_| job.pipe == Pipe::Pp) else {
+            return;
+        };
+        // A job may well write no colour, or write it to where nobody can look.
+        let Some(picture) = self.picture(memory, job) else {
+            return;
+        };
+        let path = folder.join(format!("device{}-job{:05}.png", self.device, job.number));
+        if let Err(error) = picture.save(&path) {
+            eprintln!("skrymir: {error:#}");
+        }
+    }
+
+    fn closed(&self, notes: &emulator::gpu::notes::Notes) {
+        for note in notes.iter() {
+            eprintln!("skrymir: device {}: note: {note}", self.device);
+        }
+        if self.stats {
+            let total = &self.total;
+            eprintln!(
+                "skrymir: device {}: {} GP jobs in {:.1} ms, {} PP jobs in {:.1} ms, {} vertices, {} fragments, {} faults",
+                self.device,
+                total.jobs[0],
+                total.seconds[0] * 1e3,
+                total.jobs[1],
+                total.seconds[1] * 1e3,
+                total.vertices,
+                total.fragments,
+                total.faults
+            );
+        }
+    }
+}
+
+impl Watch for Show {
+    fn event(&mut self, memory: &Memory, event: &Event<'_>) {
+        match event {
+            Event::Done { job, outcome, time } => {
+                self.done(*job, outcome.map_err(ToString::to_string), time.as_secs_f64());
+                self.dump(memory, *job);
+            }
+            Event::Closed { notes } => self.closed(notes),
+            Event::Created { .. } | Event::Freed { .. } | Event::Submitted(_) => {}
+        }
+    }
+}
+
+/// Writes a device's jobs, and what the CPU wrote between them, as [`trace`] has them.
+pub struct Record {
+    file: File,
+    path: PathBuf,
+    failed: bool,
+    /// Every object's bytes as the recording has them by now, up to the last that is not zero.
+    known: BTreeMap<u32, Vec<u8>>,
+}
+
+impl Record {
+    /// A recording of a GPU as [`trace::Trace`] has it.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn create(path: &Path, gpu: u32, pps: u32) -> anyhow::Result<Self> {
+        let mut file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+        let head = trace::Trace {
+            gpu,
+            pps,
+            records: Vec::new(),
+        };
+        file.write_all(&head.write())?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            failed: false,
+            known: BTreeMap::new(),
+        })
+    }
+
+    fn put(&mut self, record: &trace::Record<'_>) {
+        let mut bytes = Vec::new();
+        record.write(&mut bytes);
+        self.append(&bytes);
+    }
+
+    fn append(&mut self, bytes: &[u8]) {
+        if let Err(error) = self.file.write_all(bytes)
+            && !std::mem::replace(&mut self.failed, true)
+        {
+            eprintln!("skrymir: cannot write {}: {error}", self.path.display());
+        }
+    }
+
+    /// Records the pages that differ from what is known.
+    fn pages(&mut self, memory: &Memory) {
+        let mut out = Vec::new();
+        for (address, bytes) in memory.objects() {
+            let Some(known) = self.known.get_mut(&address) else {
+                continue;
+            };
+            for (at, page) in bytes.chunks(PAGE as usize).enumerate() {
+                let start = at * PAGE as usize;
+                if !same(known.get(start..).unwrap_or(&[]), page) {
+                    let address = address + start as u32;
+                    trace::Record::Page { address, bytes: page }.write(&mut out);
+                }
+            }
+        }
+        self.append(&out);
+    }
+
+    /// Takes over what is there, for a job wrote it, or it has been recorded.
+    fn learn(&mut self, memory: &Memory) {
+        for (address, bytes) in memory.objects() {
+            if let Some(known) = self.known.get_mut(&address) {
+                let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+                known.clear();
+                known.extend_from_slice(&bytes[..used]);
+            }
+        }
+    }
+}
+
+/// Whether a page is as it is known; what is not known is zero.
+fn same(known: &[u8], page: &[u8]) -> bool {
+    let length = known.len().min(page.len());
+    known[..length] == page[..length] && page[length..].iter().all(|byte| *byte == 0)
+}
+
+impl Watch for Record {
+    fn event(&mut self, memory: &Memory, event: &Event<'_>) {
+        match event {
+            Event::Created { address, size, flags } => {
+                let (address, size, flags) = (*address, *size, *flags);
+                self.put(&trace::Record::Buffer { address, size, flags });
+                // A heap is the job's alone: the CPU does not see it.
+                if flags & shim::abi::HEAP == 0 {
+                    self.known.insert(address, Vec::new());
+                }
+            }
+            Event::Freed { address } => {
+                self.known.remove(address);
+                self.put(&trace::Record::Free { address: *address });
+            }
+            Event::Submitted(job) => {
+                self.pages(memory);
+                self.put(&trace::Record::Submit {
+                    pipe: match job.pipe {
+                        Pipe::Gp => trace::Pipe::Gp,
+                        Pipe::Pp => trace::Pipe::Pp,
+                    },
+                    frame: job.frame.to_vec(),
+                    objects: job.objects.to_vec(),
+                });
+            }
+            Event::Done { .. } => self.learn(memory),
+            Event::Closed { .. } => {}
+        }
+    }
+}
