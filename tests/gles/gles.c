@@ -1,0 +1,660 @@
+/* What an OpenGL ES 2 driver and its GPU can: each section draws a little and looks at pixels. */
+#include "check.h"
+
+#define SIZE 64
+
+static void clear(float red, float green, float blue, float alpha)
+{
+    glClearColor(red, green, blue, alpha);
+    glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT | GL_STENCIL_BUFFER_BIT);
+}
+
+static void tint(float red, float green, float blue, float alpha)
+{
+    glUniform4f(uniform("tint"), red, green, blue, alpha);
+}
+
+static void clears(void)
+{
+    begin("clear");
+    clear(0.25f, 0.5f, 0.75f, 1.0f);
+    pixel(0, 0, 64, 128, 191, 255, 1);
+    pixel(SIZE - 1, SIZE - 1, 64, 128, 191, 255, 1);
+
+    begin("clear in the scissor");
+    glEnable(GL_SCISSOR_TEST);
+    glScissor(10, 20, 30, 7);
+    clear(1, 0, 0, 0);
+    glDisable(GL_SCISSOR_TEST);
+    pixel(10, 20, 255, 0, 0, 0, 0);
+    pixel(39, 26, 255, 0, 0, 0, 0);
+    pixel(9, 20, 64, 128, 191, 255, 1);
+    pixel(10, 19, 64, 128, 191, 255, 1);
+    pixel(40, 26, 64, 128, 191, 255, 1);
+    pixel(39, 27, 64, 128, 191, 255, 1);
+
+    begin("clear of some channels");
+    glColorMask(GL_FALSE, GL_TRUE, GL_FALSE, GL_TRUE);
+    clear(0, 1, 0, 0);
+    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+    pixel(0, 0, 64, 255, 191, 0, 1);
+    no_error();
+}
+
+static void triangle(void)
+{
+    static const float corners[] = { -1, -1, 1, -1, -1, 1 };
+    static const float colors[] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    begin("triangle");
+    program("attribute vec4 position; attribute vec3 color; varying vec3 c;"
+            "void main() { gl_Position = position; c = color; }",
+            "precision mediump float; varying vec3 c; void main() { gl_FragColor = vec4(c, 1.0); }");
+    clear(0, 0, 0, 1);
+    glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, corners);
+    glVertexAttribPointer(1, 3, GL_FLOAT, GL_FALSE, 0, colors);
+    glEnableVertexAttribArray(0);
+    glEnableVertexAttribArray(1);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    pixel(0, 0, 251, 2, 2, 255, 3);
+    pixel(SIZE - 3, 0, 8, 245, 2, 255, 4);
+    pixel(0, SIZE - 3, 8, 2, 245, 255, 4);
+    pixel(SIZE / 4, SIZE / 4, 124, 65, 65, 255, 4);
+    pixel(SIZE - 1, SIZE - 1, 0, 0, 0, 255, 0);
+
+    begin("triangle from buffers, with indices");
+    GLuint buffers[2];
+    static const GLushort numbers[] = { 9, 2, 0, 1 };
+    glGenBuffers(2, buffers);
+    glBindBuffer(GL_ARRAY_BUFFER, buffers[0]);
+    glBufferData(GL_ARRAY_BUFFER, sizeof corners, corners, GL_STATIC_DRAW);
+    glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, NULL);
+    glBindBuffer(GL_ARRAY_BUFFER, 0);
+    glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, buffers[1]);
+    glBufferData(GL_ELEMENT_ARRAY_BUFFER, sizeof numbers, numbers, GL_STATIC_DRAW);
+    clear(0, 0, 0, 1);
+    glDrawElements(GL_TRIANGLES, 3, GL_UNSIGNED_SHORT, (void *)2);
+    pixel(SIZE / 4, SIZE / 4, 124, 65, 65, 255, 4);
+    glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, 0);
+    glDeleteBuffers(2, buffers);
+    glDisableVertexAttribArray(1);
+    glVertexAttrib3f(1, 0, 1, 1);
+    begin("constant attribute");
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(5, 5, 0, 255, 255, 255, 0);
+    no_error();
+}
+
+static void culling(void)
+{
+    begin("cull");
+    program(PLAIN_VERTEX, PLAIN_FRAGMENT);
+    clear(0, 0, 0, 1);
+    tint(1, 1, 1, 1);
+    glEnable(GL_CULL_FACE);
+    rectangle(-1, -1, 0, 1, 0); /* counter-clockwise: the front */
+    pixel(10, 10, 255, 255, 255, 255, 0);
+    glCullFace(GL_FRONT);
+    rectangle(0, -1, 1, 1, 0);
+    pixel(50, 10, 0, 0, 0, 255, 0);
+    glFrontFace(GL_CW);
+    rectangle(0, -1, 1, 1, 0);
+    pixel(50, 10, 255, 255, 255, 255, 0);
+    glFrontFace(GL_CCW);
+    glCullFace(GL_BACK);
+    glDisable(GL_CULL_FACE);
+    no_error();
+}
+
+static void depth(void)
+{
+    begin("depth");
+    program(PLAIN_VERTEX, PLAIN_FRAGMENT);
+    glEnable(GL_DEPTH_TEST);
+    clear(0, 0, 0, 1);
+    tint(1, 0, 0, 1);
+    rectangle(-1, -1, 0.5f, 1, 0.0f);
+    tint(0, 1, 0, 1);
+    rectangle(-0.5f, -1, 1, 1, 0.5f);
+    pixel(8, 32, 255, 0, 0, 255, 0);
+    pixel(32, 32, 255, 0, 0, 255, 0);
+    pixel(56, 32, 0, 255, 0, 255, 0);
+    begin("depth, another function");
+    glDepthFunc(GL_GREATER);
+    tint(0, 0, 1, 1);
+    rectangle(-1, -1, 1, 1, 0.25f);
+    pixel(8, 32, 0, 0, 255, 255, 0);
+    pixel(56, 32, 0, 255, 0, 255, 0);
+    begin("depth survives a read-back");
+    glDepthFunc(GL_EQUAL);
+    tint(1, 1, 0, 1);
+    rectangle(-1, -1, 1, 1, 0.25f);
+    pixel(8, 32, 255, 255, 0, 255, 0);
+    pixel(56, 32, 0, 255, 0, 255, 0);
+    begin("depth is not written");
+    glDepthFunc(GL_LESS);
+    clear(0, 0, 0, 1);
+    glDepthMask(GL_FALSE);
+    tint(1, 0, 0, 1);
+    rectangle(-1, -1, 1, 1, -0.5f);
+    glDepthMask(GL_TRUE);
+    tint(0, 1, 0, 1);
+    rectangle(-1, -1, 1, 1, 0.5f);
+    pixel(32, 32, 0, 255, 0, 255, 0);
+    begin("polygon offset");
+    clear(0, 0, 0, 1);
+    tint(1, 0, 0, 1);
+    rectangle(-1, -1, 1, 1, 0.5f);
+    glEnable(GL_POLYGON_OFFSET_FILL);
+    glPolygonOffset(0, -8);
+    tint(0, 1, 0, 1);
+    rectangle(-1, -1, 0, 1, 0.5f);
+    glPolygonOffset(0, 8);
+    rectangle(0, -1, 1, 1, 0.5f);
+    glDisable(GL_POLYGON_OFFSET_FILL);
+    pixel(10, 10, 0, 255, 0, 255, 0);
+    pixel(50, 10, 255, 0, 0, 255, 0);
+    glDisable(GL_DEPTH_TEST);
+    no_error();
+}
+
+static void stencil(void)
+{
+    begin("stencil");
+    program(PLAIN_VERTEX, PLAIN_FRAGMENT);
+    clear(0, 0, 0, 1);
+    glEnable(GL_STENCIL_TEST);
+    glStencilFunc(GL_ALWAYS, 3, 0xff);
+    glStencilOp(GL_KEEP, GL_KEEP, GL_REPLACE);
+    glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
+    rectangle(-0.5f, -0.5f, 0.5f, 0.5f, 0);
+    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+    glStencilFunc(GL_EQUAL, 3, 0xff);
+    glStencilOp(GL_KEEP, GL_KEEP, GL_INCR);
+    tint(0, 1, 0, 1);
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(32, 32, 0, 255, 0, 255, 0);
+    pixel(8, 8, 0, 0, 0, 255, 0);
+    glStencilFunc(GL_EQUAL, 4, 0xff);
+    tint(0, 0, 1, 1);
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(32, 32, 0, 0, 255, 255, 0);
+    pixel(8, 8, 0, 0, 0, 255, 0);
+    glDisable(GL_STENCIL_TEST);
+    no_error();
+}
+
+static void blending(void)
+{
+    begin("blend");
+    program(PLAIN_VERTEX, PLAIN_FRAGMENT);
+    clear(0.5f, 0.5f, 0.5f, 0.5f);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+    tint(1, 0, 0, 0.25f);
+    rectangle(-1, -1, 0, 0, 0);
+    pixel(8, 8, 159, 95, 95, 111, 2);
+    glBlendFunc(GL_ONE, GL_ONE);
+    tint(0.25f, 0.75f, 0, 0.5f);
+    rectangle(0, -1, 1, 0, 0);
+    pixel(56, 8, 191, 255, 128, 255, 2);
+    glBlendFunc(GL_DST_COLOR, GL_ZERO);
+    tint(0.5f, 1, 0, 1);
+    rectangle(-1, 0, 0, 1, 0);
+    pixel(8, 56, 64, 128, 0, 128, 2);
+    glBlendEquation(GL_FUNC_REVERSE_SUBTRACT);
+    glBlendFunc(GL_ONE, GL_ONE);
+    tint(0.25f, 0.125f, 1, 0);
+    rectangle(0, 0, 1, 1, 0);
+    pixel(56, 56, 64, 96, 0, 128, 2);
+    glBlendEquation(GL_FUNC_ADD);
+    begin("blend with a constant");
+    clear(0, 0, 0, 0);
+    glBlendColor(0.5f, 0.25f, 1, 0.75f);
+    glBlendFunc(GL_CONSTANT_COLOR, GL_ZERO);
+    tint(1, 1, 0.5f, 1);
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(8, 8, 128, 64, 128, 191, 2);
+    glDisable(GL_BLEND);
+    no_error();
+}
+
+static const char textured[] = "attribute vec4 position; varying vec2 at;"
+                               "void main() { gl_Position = position; at = position.xy * 0.5 + 0.5; }";
+static const char sampled[] = "precision mediump float; uniform sampler2D image; varying vec2 at;"
+                              "void main() { gl_FragColor = texture2D(image, at); }";
+
+static GLuint texture(GLenum target, GLint filter, GLint wrap)
+{
+    GLuint name;
+    glGenTextures(1, &name);
+    glBindTexture(target, name);
+    glTexParameteri(target, GL_TEXTURE_MIN_FILTER, filter);
+    glTexParameteri(target, GL_TEXTURE_MAG_FILTER, filter);
+    glTexParameteri(target, GL_TEXTURE_WRAP_S, wrap);
+    glTexParameteri(target, GL_TEXTURE_WRAP_T, wrap);
+    return name;
+}
+
+static void textures(void)
+{
+    static const unsigned char four[] = { 255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 255, 255, 255, 128 };
+    begin("texture, nearest");
+    program(textured, sampled);
+    GLuint name = texture(GL_TEXTURE_2D, GL_NEAREST, GL_CLAMP_TO_EDGE);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, 2, 2, 0, GL_RGBA, GL_UNSIGNED_BYTE, four);
+    clear(0, 0, 0, 0);
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(8, 8, 255, 0, 0, 255, 0);
+    pixel(56, 8, 0, 255, 0, 255, 0);
+    pixel(8, 56, 0, 0, 255, 255, 0);
+    pixel(56, 56, 255, 255, 255, 128, 1);
+
+    begin("texture, linear");
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(2, 2, 255, 0, 0, 255, 1);
+    pixel(32, 2, 124, 131, 0, 255, 5);
+    pixel(2, 32, 124, 0, 131, 255, 5);
+
+    begin("texture, part replaced");
+    static const unsigned char one[] = { 255, 255, 0, 255 };
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 1, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, one);
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(8, 8, 255, 0, 0, 255, 0);
+    pixel(56, 8, 255, 255, 0, 255, 0);
+
+    begin("texture of 16 bits");
+    static const GLushort packed[] = { 0xf800, 0x07e0, 0x001f, 0xffff };
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB, 2, 2, 0, GL_RGB, GL_UNSIGNED_SHORT_5_6_5, packed);
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(8, 8, 255, 0, 0, 255, 0);
+    pixel(56, 8, 0, 255, 0, 255, 0);
+    pixel(56, 56, 255, 255, 255, 255, 0);
+
+    begin("texture of luminance");
+    static const unsigned char gray[] = { 10, 100, 200, 250 };
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_LUMINANCE, 2, 2, 0, GL_LUMINANCE, GL_UNSIGNED_BYTE, gray);
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(8, 8, 10, 10, 10, 255, 1);
+    pixel(56, 56, 250, 250, 250, 255, 1);
+    glDeleteTextures(1, &name);
+
+    begin("texture, large and repeated");
+    static unsigned char big[128 * 32 * 4];
+    for (int at = 0; at < 128 * 32; at++)
+        memcpy(big + 4 * at, at % 128 < 64 ? "\377\0\0\377" : "\0\0\377\377", 4);
+    program("attribute vec4 position; varying vec2 at;"
+            "void main() { gl_Position = position; at = position.xy * 2.0; }",
+            sampled);
+    name = texture(GL_TEXTURE_2D, GL_NEAREST, GL_REPEAT);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, 128, 32, 0, GL_RGBA, GL_UNSIGNED_BYTE, big);
+    rectangle(-1, -1, 1, 1, 0);
+    for (int at = 0; at < 8; at++)
+        pixel(4 + 8 * at, 30, at % 2 ? 0 : 255, 0, at % 2 ? 255 : 0, 255, 0);
+    glDeleteTextures(1, &name);
+    no_error();
+}
+
+static void mipmaps(void)
+{
+    begin("mipmap levels");
+    program("attribute vec4 position; uniform float scale; varying vec2 at;"
+            "void main() { gl_Position = position; at = position.xy * scale; }",
+            sampled);
+    GLuint name = texture(GL_TEXTURE_2D, GL_NEAREST, GL_REPEAT);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_NEAREST);
+    static unsigned char level[64 * 64 * 4];
+    static const unsigned char colors[7][4] = {
+        { 255, 0, 0, 255 }, { 0, 255, 0, 255 }, { 0, 0, 255, 255 }, { 255, 255, 0, 255 },
+        { 255, 0, 255, 255 }, { 0, 255, 255, 255 }, { 255, 255, 255, 255 },
+    };
+    for (int number = 0; number < 7; number++) {
+        int side = 64 >> number;
+        for (int at = 0; at < side * side; at++)
+            memcpy(level + 4 * at, colors[number], 4);
+        glTexImage2D(GL_TEXTURE_2D, number, GL_RGBA, side, side, 0, GL_RGBA, GL_UNSIGNED_BYTE, level);
+    }
+    for (int number = 0; number < 6; number++) {
+        clear(0, 0, 0, 0);
+        glUniform1f(uniform("scale"), 0.5f * (float)(1 << number));
+        rectangle(-1, -1, 1, 1, 0);
+        pixel(20, 33, colors[number][0], colors[number][1], colors[number][2], 255, 0);
+    }
+
+    begin("mipmaps the driver makes");
+    for (int at = 0; at < 64 * 64; at++)
+        memcpy(level + 4 * at, (at + at / 64) % 2 ? "\377\377\377\377" : "\0\0\0\377", 4);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, 64, 64, 0, GL_RGBA, GL_UNSIGNED_BYTE, level);
+    glGenerateMipmap(GL_TEXTURE_2D);
+    glUniform1f(uniform("scale"), 4);
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(20, 33, 128, 128, 128, 255, 3);
+    glDeleteTextures(1, &name);
+    no_error();
+}
+
+static void cube(void)
+{
+    begin("cube map");
+    program("attribute vec4 position; void main() { gl_Position = position; }",
+            "precision mediump float; uniform samplerCube image; uniform vec3 way;"
+            "void main() { gl_FragColor = textureCube(image, way); }");
+    GLuint name = texture(GL_TEXTURE_CUBE_MAP, GL_NEAREST, GL_CLAMP_TO_EDGE);
+    for (int face = 0; face < 6; face++) {
+        unsigned char texels[16][4];
+        for (int at = 0; at < 16; at++)
+            memcpy(texels[at], (unsigned char[4]) { 40 * face, 255 - 40 * face, 7, 255 }, 4);
+        glTexImage2D(GL_TEXTURE_CUBE_MAP_POSITIVE_X + face, 0, GL_RGBA, 4, 4, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+    }
+    for (int face = 0; face < 6; face++) {
+        float way[3] = { 0.1f, 0.2f, -0.3f };
+        way[face / 2] = face % 2 ? -1 : 1;
+        glUniform3fv(uniform("way"), 1, way);
+        rectangle(-1, -1, 1, 1, 0);
+        pixel(31, 31, 40 * face, 255 - 40 * face, 7, 255, 1);
+    }
+    glDeleteTextures(1, &name);
+    no_error();
+}
+
+static void framebuffers(void)
+{
+    begin("framebuffer object");
+    GLuint frame, image = texture(GL_TEXTURE_2D, GL_NEAREST, GL_CLAMP_TO_EDGE), depth;
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, 32, 16, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+    glGenFramebuffers(1, &frame);
+    glGenRenderbuffers(1, &depth);
+    glBindRenderbuffer(GL_RENDERBUFFER, depth);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT16, 32, 16);
+    glBindFramebuffer(GL_FRAMEBUFFER, frame);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, image, 0);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, depth);
+    check(glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE, "not complete");
+    glViewport(0, 0, 32, 16);
+    glEnable(GL_DEPTH_TEST);
+    clear(0, 0, 1, 1);
+    program(PLAIN_VERTEX, PLAIN_FRAGMENT);
+    tint(1, 0.5f, 0, 1);
+    rectangle(-1, -1, 0, 0, 0);
+    tint(0, 1, 0, 1);
+    rectangle(-1, -1, 1, 0, 0.5f);
+    glDisable(GL_DEPTH_TEST);
+    pixel(3, 3, 255, 128, 0, 255, 1);
+    pixel(28, 3, 0, 255, 0, 255, 0);
+    pixel(3, 12, 0, 0, 255, 255, 0);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    glViewport(0, 0, SIZE, SIZE);
+
+    begin("framebuffer object as a texture");
+    clear(0, 0, 0, 0);
+    program(textured, sampled);
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(6, 12, 255, 128, 0, 255, 1);
+    pixel(56, 12, 0, 255, 0, 255, 0);
+    pixel(6, 50, 0, 0, 255, 255, 0);
+
+    begin("framebuffer object of 16 bits");
+    GLuint color;
+    glGenRenderbuffers(1, &color);
+    glBindRenderbuffer(GL_RENDERBUFFER, color);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGB565, 20, 20);
+    glBindFramebuffer(GL_FRAMEBUFFER, frame);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, 0);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color);
+    check(glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE, "not complete");
+    glDisable(GL_DITHER);
+    clear(1, 0.5f, 0, 1);
+    glEnable(GL_DITHER);
+    pixel(19, 19, 255, 130, 0, 255, 4);
+
+    begin("copy from a framebuffer");
+    glBindTexture(GL_TEXTURE_2D, image);
+    glCopyTexImage2D(GL_TEXTURE_2D, 0, GL_RGB, 0, 0, 16, 16, 0);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    clear(0, 0, 0, 0);
+    program(textured, sampled);
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(30, 30, 255, 130, 0, 255, 4);
+    glDeleteFramebuffers(1, &frame);
+    glDeleteRenderbuffers(1, &color);
+    glDeleteRenderbuffers(1, &depth);
+    glDeleteTextures(1, &image);
+    no_error();
+}
+
+static void points(void)
+{
+    begin("points");
+    program("attribute vec4 position; uniform float size;"
+            "void main() { gl_Position = position; gl_PointSize = size; }",
+            "precision mediump float; void main() { gl_FragColor = vec4(gl_PointCoord, 1.0, 1.0); }");
+    clear(0, 0, 0, 0);
+    static const float at[] = { -0.5f, -0.5f, 0.5f, 0.5f };
+    glUniform1f(uniform("size"), 16);
+    glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, at);
+    glDrawArrays(GL_POINTS, 0, 2);
+    pixel(16, 16, 136, 120, 255, 255, 6);
+    pixel(9, 9, 24, 231, 255, 255, 6);
+    pixel(22, 22, 231, 24, 255, 255, 6);
+    pixel(48, 48, 136, 120, 255, 255, 6);
+    pixel(6, 16, 0, 0, 0, 0, 0);
+    pixel(16, 26, 0, 0, 0, 0, 0);
+    no_error();
+}
+
+static void lines(void)
+{
+    begin("lines");
+    program(PLAIN_VERTEX, PLAIN_FRAGMENT);
+    clear(0, 0, 0, 1);
+    tint(1, 1, 1, 1);
+    static const float across[] = { -1, 1 / 64.0f, 1, 1 / 64.0f };
+    glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, across);
+    glDrawArrays(GL_LINES, 0, 2);
+    pixel(10, 32, 255, 255, 255, 255, 0);
+    pixel(60, 32, 255, 255, 255, 255, 0);
+    pixel(10, 34, 0, 0, 0, 255, 0);
+    pixel(10, 30, 0, 0, 0, 255, 0);
+    begin("wide lines");
+    static const float up[] = { 0, -1, 0, 1 };
+    glLineWidth(6);
+    tint(0, 1, 0, 1);
+    glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, up);
+    glDrawArrays(GL_LINES, 0, 2);
+    glLineWidth(1);
+    pixel(30, 10, 0, 255, 0, 255, 0);
+    pixel(33, 50, 0, 255, 0, 255, 0);
+    pixel(27, 10, 0, 0, 0, 255, 0);
+    pixel(37, 10, 0, 0, 0, 255, 0);
+    no_error();
+}
+
+static void shaders(void)
+{
+    begin("uniforms and arithmetic");
+    program("attribute vec4 position; uniform mat4 turn; varying vec4 v;"
+            "void main() { gl_Position = turn * position; v = vec4(sin(position.x), cos(position.y), position.xy); }",
+            "precision mediump float; uniform float list[4]; varying vec4 v;"
+            "void main() { gl_FragColor = vec4(list[0] + list[3], sqrt(list[1]), max(v.x, 0.5), v.y * v.y); }");
+    static const float quarter[] = { 0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1 };
+    static const float list[] = { 0.25f, 0.25f, 9, 0.5f };
+    glUniformMatrix4fv(uniform("turn"), 1, GL_FALSE, quarter);
+    glUniform1fv(uniform("list"), 4, list);
+    clear(0, 0, 0, 0);
+    rectangle(-1, -0.125f, 1, 0.125f, 0);
+    pixel(32, 10, 191, 128, 128, 251, 3);
+    pixel(32, 60, 191, 128, 198, 251, 4);
+    pixel(10, 32, 0, 0, 0, 0, 0);
+
+    begin("branches, loops and discard");
+    program(textured,
+            "precision mediump float; uniform int rounds; varying vec2 at;"
+            "void main() { float sum = 0.0; for (int i = 0; i < 10; i++) { if (float(i) > at.x * 10.0) break; sum += 0.1; }"
+            "if (at.y > 0.5) discard; gl_FragColor = vec4(sum, at.x > 0.5 ? 1.0 : 0.0, 0.0, 1.0); }");
+    clear(0, 0, 1, 1);
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(3, 10, 26, 0, 0, 255, 3);
+    pixel(35, 10, 153, 255, 0, 255, 3);
+    pixel(61, 10, 255, 255, 0, 255, 3);
+    pixel(35, 40, 0, 0, 255, 255, 0);
+
+    begin("where the fragment is");
+    program(PLAIN_VERTEX, "precision mediump float; void main() { gl_FragColor = vec4(gl_FragCoord.xy / 64.0,"
+                          "gl_FragCoord.z, gl_FrontFacing ? 1.0 : 0.0); }");
+    rectangle(-1, -1, 1, 1, 0.5f);
+    pixel(10, 50, 42, 201, 191, 255, 2);
+
+    begin("perspective");
+    program("attribute vec4 position; attribute float color; varying float c;"
+            "void main() { gl_Position = position; c = color; }",
+            "precision mediump float; varying float c; void main() { gl_FragColor = vec4(c, c, c, 1.0); }");
+    static const float corners[] = { -1, -1, 0, 1, 3, -3, 0, 3, -1, 1, 0, 1, 3, 3, 0, 3 };
+    static const float colors[] = { 0, 1, 0, 1 };
+    glVertexAttribPointer(0, 4, GL_FLOAT, GL_FALSE, 0, corners);
+    glVertexAttribPointer(1, 1, GL_FLOAT, GL_FALSE, 0, colors);
+    glEnableVertexAttribArray(1);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    glDisableVertexAttribArray(1);
+    pixel(31, 20, 63, 63, 63, 255, 3);
+    no_error();
+}
+
+static void clipping(void)
+{
+    begin("clipping");
+    program(PLAIN_VERTEX, PLAIN_FRAGMENT);
+    clear(0, 0, 0, 1);
+    tint(1, 0, 0, 1);
+    static const float corners[] = { -30, -30, 0, 1, 30, -30, 0, 1, 0, 60, 0, 1 };
+    glVertexAttribPointer(0, 4, GL_FLOAT, GL_FALSE, 0, corners);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    pixel(0, 0, 255, 0, 0, 255, 0);
+    pixel(63, 63, 255, 0, 0, 255, 0);
+    begin("clipping behind the eye");
+    clear(0, 0, 0, 1);
+    static const float behind[] = { -1, -1, 0, 1, 1, -1, 0, 1, 0, -1, 0, -1 };
+    tint(0, 1, 0, 1);
+    glVertexAttribPointer(0, 4, GL_FLOAT, GL_FALSE, 0, behind);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    pixel(32, 1, 0, 0, 0, 255, 255);
+    begin("clipping in depth");
+    clear(0, 0, 0, 1);
+    tint(0, 0, 1, 1);
+    static const float deep[] = { -1, -1, -3, 1, 1, -1, -3, 1, -1, 1, 3, 1, 1, 1, 3, 1 };
+    glVertexAttribPointer(0, 4, GL_FLOAT, GL_FALSE, 0, deep);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    pixel(32, 32, 0, 0, 255, 255, 0);
+    pixel(32, 10, 0, 0, 0, 255, 0);
+    pixel(32, 54, 0, 0, 0, 255, 0);
+    no_error();
+}
+
+static void read_back(void)
+{
+    begin("read-back");
+    static unsigned char all[SIZE * SIZE * 4];
+    int wrong = 0;
+    program(PLAIN_VERTEX, PLAIN_FRAGMENT);
+    clear(0, 0, 1, 1);
+    tint(1, 1, 0, 1);
+    rectangle(-0.5f, -0.75f, 0.25f, 0.5f, 0);
+    glReadPixels(0, 0, SIZE, SIZE, GL_RGBA, GL_UNSIGNED_BYTE, all);
+    for (int y = 0; y < SIZE; y++)
+        for (int x = 0; x < SIZE; x++) {
+            int in = x >= 16 && x < 40 && y >= 8 && y < 48;
+            wrong += memcmp(all + 4 * (y * SIZE + x), in ? "\377\377\0\377" : "\0\0\377\377", 4) != 0;
+        }
+    check(wrong == 0, "%d pixels of the picture are wrong", wrong);
+    no_error();
+}
+
+static void frames(struct target *target)
+{
+    begin("frames");
+    program(PLAIN_VERTEX, PLAIN_FRAGMENT);
+    for (int frame = 0; frame < 20; frame++) {
+        clear(0, 0, (float)frame / 20, 1);
+        tint((float)frame / 20, 1, 0, 1);
+        float x = (float)frame / 10 - 1;
+        rectangle(x, -1, x + 0.25f, 1, 0);
+        glFlush();
+        pixel(frame * 32 / 10 + 3, 5, frame * 255 / 20, 255, 0, 255, 2);
+        pixel((frame * 32 / 10 + 30) % SIZE, 5, 0, 0, frame * 255 / 20, 255, 2);
+        eglSwapBuffers(target->display, target->surface);
+    }
+    glFinish();
+    no_error();
+}
+
+static void samples(void)
+{
+    begin("four samples");
+    struct target target = open_target(SIZE, SIZE, 4);
+    program(PLAIN_VERTEX, PLAIN_FRAGMENT);
+    clear(0, 0, 0, 1);
+    tint(1, 1, 1, 1);
+    static const float corners[] = { -1, -1, 1, -1, -1, 1 };
+    glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, corners);
+    glEnableVertexAttribArray(0);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    pixel(5, 5, 255, 255, 255, 255, 0);
+    pixel(60, 60, 0, 0, 0, 255, 0);
+    unsigned char edge[4];
+    glReadPixels(20, 43, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, edge);
+    check(edge[0] > 30 && edge[0] < 225, "the edge is %d: not smooth", edge[0]);
+    /* What is there survives another draw. */
+    tint(1, 0, 0, 1);
+    rectangle(0.5f, 0.5f, 1, 1, 0);
+    pixel(5, 5, 255, 255, 255, 255, 0);
+    pixel(60, 60, 255, 0, 0, 255, 0);
+    no_error();
+    close_target(&target);
+}
+
+static void contexts(void)
+{
+    begin("two contexts");
+    struct target one = open_target(SIZE, SIZE, 1);
+    clear(1, 0, 0, 1);
+    struct target two = open_target(32, 32, 1);
+    clear(0, 1, 0, 1);
+    pixel(3, 3, 0, 255, 0, 255, 0);
+    eglMakeCurrent(one.display, one.surface, one.surface, one.context);
+    pixel(3, 3, 255, 0, 0, 255, 0);
+    eglDestroySurface(two.display, two.surface);
+    eglDestroyContext(two.display, two.context);
+    pixel(40, 40, 255, 0, 0, 255, 0);
+    close_target(&one);
+}
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    EGLDisplay display = open_display();
+    EGLint configs = 0;
+    eglGetConfigs(display, NULL, 0, &configs);
+    struct target target = open_target(SIZE, SIZE, 1);
+    printf("%s, %s, %d configurations\n", glGetString(GL_RENDERER), glGetString(GL_VERSION), configs);
+    clears();
+    triangle();
+    culling();
+    depth();
+    stencil();
+    blending();
+    textures();
+    mipmaps();
+    cube();
+    framebuffers();
+    points();
+    lines();
+    shaders();
+    clipping();
+    read_back();
+    frames(&target);
+    close_target(&target);
+    samples();
+    contexts();
+    return summary();
+}
