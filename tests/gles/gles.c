@@ -485,7 +485,7 @@ static void shaders(void)
     clear(0, 0, 0, 0);
     rectangle(-1, -0.125f, 1, 0.125f, 0);
     pixel(32, 10, 191, 128, 128, 251, 3);
-    pixel(32, 60, 191, 128, 198, 251, 4);
+    pixel(32, 60, 191, 128, 191, 251, 3);
     pixel(10, 32, 0, 0, 0, 0, 0);
 
     begin("branches, loops and discard");

@@ -296,16 +296,19 @@ impl<'a> Texture<'a> {
     fn sample_at(&self, place: &Place, level: f32) -> [f32; 4] {
         let descriptor = &self.descriptor;
         let [low, high] = descriptor.lod;
-        let larger = level.is_nan() || level <= 0.0;
-        let nearest = descriptor.nearest[usize::from(larger)];
+        // Mesa adds a half where the texture is made smaller by nearest texels, unless all its filters are nearest, and
+        // then passes conformance tests on hardware with every filter; so the hardware must take that half away ([I]).
+        let (smaller, larger) = (descriptor.nearest[0], descriptor.nearest[1]);
+        let all_nearest = smaller && larger && !descriptor.mip_linear && low != high;
+        let level = level - if smaller && !all_nearest { 0.5 } else { 0.0 };
+        // Where nearest texels give way to blended ones, OpenGL wants that to be half a level later.
+        let turn = if smaller && !larger && low != high { 0.5 } else { 0.0 };
+        let nearest = descriptor.nearest[usize::from(level.is_nan() || level <= turn)];
         // Levels count in sixteenths.
         let clamped = if level > low { level } else { low };
         let clamped = if clamped < high { clamped } else { high };
         let clamped = (clamped * 16.0).floor() / 16.0;
-        // One level only: where the texture is made smaller by nearest texels, drivers add the half that rounds; by
-        // blended texels they do not, and are right as well, so the hardware must round there itself ([I]).
-        let blends = descriptor.mip_linear || descriptor.nearest[0];
-        let base = (clamped + if blends { 0.0 } else { 0.5 }).floor();
+        let base = (clamped + if descriptor.mip_linear { 0.0 } else { 0.5 }).floor();
         let first = (base.max(0.0) as usize).min(self.levels.len() - 1);
         let color = self.filtered(place, first, nearest);
         let weight = clamped - base;
