@@ -1,6 +1,6 @@
 //! `skrymir draw`: a pair of Mali-400 programs on the emulator.
 
-use super::replay::{EngineName, default_threads};
+use super::observe::EngineArgs;
 use super::{Failure, Outcome};
 use crate::mali::{self, Pair};
 use crate::scene::Scene;
@@ -19,7 +19,7 @@ pub struct DrawArgs {
     #[arg(long, value_name = "FILE")]
     pub scene: Option<PathBuf>,
     /// Where to write the picture
-    #[arg(short, long, required_unless_present = "record")]
+    #[arg(short, long, required_unless_present_any = ["record", "trace", "watch_pixel", "profile", "lcov"])]
     pub output: Option<PathBuf>,
     /// Write the jobs as a recording for `skrymir replay`
     #[arg(long, value_name = "FILE")]
@@ -27,12 +27,9 @@ pub struct DrawArgs {
     /// Size of the picture in pixels [default: 256x256]
     #[arg(long, value_name = "WxH", value_parser = super::draw::parse_size)]
     pub size: Option<[u32; 2]>,
-    /// What runs the programs
-    #[arg(long, value_enum, default_value_t)]
-    pub engine: EngineName,
-    /// Threads that paint tiles [default: as many as the machine has]
-    #[arg(long, value_name = "N")]
-    pub threads: Option<usize>,
+    /// How programs are run and what is told of it
+    #[command(flatten)]
+    pub running: EngineArgs,
 }
 
 /// Runs the command.
@@ -47,13 +44,18 @@ pub fn run(args: &DrawArgs) -> Outcome {
         None => Scene::default(),
     };
     scene.size = args.size.or(scene.size);
-    let threads = args.threads.unwrap_or_else(default_threads);
     if let Some(path) = &args.record {
         let trace = mali::record(&pair, &scene).map_err(Failure::Bad)?;
         std::fs::write(path, trace).with_context(|| format!("cannot write {}", path.display()))?;
     }
+    if args.output.is_none() && !args.running.tells() {
+        return Ok(());
+    }
+    let (engine, threads, watching) = args.running.start()?.take();
+    let picture = mali::draw(&pair, &scene, engine, threads);
+    args.running.finish(watching.as_ref())?;
+    let picture = picture.map_err(Failure::Bad)?;
     if let Some(path) = &args.output {
-        let picture = mali::draw(&pair, &scene, args.engine.engine(), threads).map_err(Failure::Bad)?;
         picture.save(path)?;
     }
     Ok(())

@@ -12,6 +12,7 @@ pub mod gles;
 pub mod grammar;
 mod info;
 pub mod mali;
+mod observe;
 mod pack;
 mod reflect;
 pub mod replay;

@@ -1,5 +1,6 @@
 //! `skrymir replay`: recorded jobs of a Mali-400 driver on the emulator.
 
+use super::observe::EngineArgs;
 use super::{Failure, Outcome};
 use crate::dump;
 use crate::replay::{JobStats, Replay, replay_with};
@@ -19,12 +20,9 @@ pub struct ReplayArgs {
     /// Where to write the last picture
     #[arg(short, long)]
     pub output: Option<PathBuf>,
-    /// What runs the programs
-    #[arg(long, value_enum, default_value_t)]
-    pub engine: EngineName,
-    /// Threads that paint tiles [default: as many as the machine has]
-    #[arg(long, value_name = "N")]
-    pub threads: Option<usize>,
+    /// How programs are run and what is told of it
+    #[command(flatten)]
+    pub running: EngineArgs,
     /// Print every job's streams, states, descriptors and code
     #[arg(long)]
     pub dump: bool,
@@ -62,7 +60,7 @@ pub fn default_threads() -> usize {
 pub fn run(args: &ReplayArgs) -> Outcome {
     let bytes = std::fs::read(&args.file).with_context(|| format!("cannot read {}", args.file.display()))?;
     let trace = Trace::read(&bytes)?;
-    let threads = args.threads.unwrap_or_else(default_threads);
+    let (engine, threads, watching) = args.running.start()?.take();
     let mut number = 0;
     let dump = |memory: &_, pipe, frame: &[u32]| -> anyhow::Result<()> {
         if args.dump {
@@ -72,7 +70,9 @@ pub fn run(args: &ReplayArgs) -> Outcome {
         }
         Ok(())
     };
-    let done = replay_with(&trace, args.engine.engine(), threads, dump).map_err(Failure::Bad)?;
+    let done = replay_with(&trace, engine, threads, dump);
+    args.running.finish(watching.as_ref())?;
+    let done = done.map_err(Failure::Bad)?;
     if args.stats {
         super::print(&stats(&done))?;
     }
@@ -82,7 +82,7 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     let picture = done.picture().map_err(Failure::Bad)?;
     match &args.output {
         Some(output) => picture.save(output)?,
-        None if !args.stats && !args.dump => {
+        None if !args.stats && !args.dump && !args.running.tells() => {
             return Err(Failure::Trouble(anyhow!("say where the picture goes: -o PICTURE.png")));
         }
         None => {}

@@ -1,6 +1,8 @@
 //! Engines that run GP and PP programs, behind one trait: [`scalar`] is plain and the specification.
 
 pub mod inputs;
+pub mod observe;
+pub mod observed;
 pub mod scalar;
 pub mod wide;
 
@@ -242,4 +244,12 @@ pub trait Engine: Send + Sync {
         quads: &[Quad],
         out: &mut Fragments,
     ) -> Result<()>;
+
+    /// The pixel somebody wants to be told of by [`Engine::painted`].
+    fn watched_pixel(&self) -> Option<(u32, u32)> {
+        None
+    }
+
+    /// A fragment's colour went to the watched pixel, or nothing did: what the tile had there and has now.
+    fn painted(&self, _before: [f32; 4], _color: Option<[f32; 4]>, _after: [f32; 4]) {}
 }

@@ -420,6 +420,27 @@ impl<'a> Painter<'a> {
     }
 
     fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+        let watched = self.engine.watched_pixel().and_then(|pixel| self.watched(pixel));
+        let before = watched.map(|(_, pixel)| self.tile.read(pixel).0);
+        self.paint(ready, shader)?;
+        if let (Some((fragment, pixel)), Some(before)) = (watched, before) {
+            let live = self.out.live[fragment / 4] >> (fragment % 4) & 1 == 1;
+            let color = live.then(|| std::array::from_fn(|channel| self.out.color[channel][fragment]));
+            self.engine.painted(before, color, self.tile.read(pixel).0);
+        }
+        Ok(())
+    }
+
+    /// A watched pixel that the present primitive covers: the fragment's number, and the pixel's in the tile.
+    fn watched(&self, (x, y): (u32, u32)) -> Option<(usize, usize)> {
+        let quads = &self.coverage.quads;
+        let number = quads.iter().position(|quad| (quad.x, quad.y) == (x & !1, y & !1))?;
+        let lane = (x & 1 | (y & 1) << 1) as usize;
+        let covered = quads[number].live >> lane & 1 == 1;
+        covered.then_some((4 * number + lane, ((y % SIDE) * SIDE + x % SIDE) as usize))
+    }
+
+    fn paint(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
         let (state, coverage) = (&shader.state, &self.coverage);
         self.stats.quads += coverage.quads.len() as u64;
         self.stats.fragments += coverage.fragments();

@@ -117,19 +117,8 @@ fn fragment(words: &[u32], stack: Option<u32>) -> Stats {
 
 /// General registers an instruction writes, a bit each.
 fn written(i: &pp::Instruction) -> u32 {
-    let vector = |register: u32, mask: u32| if mask != 0 && register < 12 { 1 << register } else { 0 };
-    let scalar = |register: u32, write: u32| vector(register >> 2, write);
-    i.varying.map_or(0, |u| vector(u.destination, u.mask))
-        | i.vec_mul.map_or(0, |u| vector(u.destination, u.mask))
-        | i.vec_acc.map_or(0, |u| vector(u.destination, u.mask))
-        | i.float_mul.map_or(0, |u| scalar(u.destination, u.write))
-        | i.float_acc.map_or(0, |u| scalar(u.destination, u.write))
-        | i.combine.map_or(0, |u| {
-            if u.vector == 1 {
-                vector(u.destination_vector().0, 15)
-            } else {
-                scalar(u.destination, 1)
-            }
-        })
-        | i.store.filter(|u| u.read == 3).map_or(0, |u| scalar(u.source, 1))
+    let writes = pp::access::accesses(i).into_iter().filter_map(|access| access.writes);
+    writes
+        .filter(|(register, _)| *register < pp::access::CONSTANTS[0])
+        .fold(0, |bits, (register, _)| bits | 1 << register)
 }

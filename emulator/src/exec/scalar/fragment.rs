@@ -2,6 +2,7 @@
 //! ones that are furthest behind go first, so that they meet again.
 
 use crate::exec::inputs::{Inputs, SLOTS};
+use crate::exec::observe::{FragmentStep, Observer, Outside};
 use crate::exec::{BUDGET, FragmentContext, Fragments, Quad};
 use crate::gpu::fault::{Fault, FaultKind, Result};
 use crate::gpu::texture::Lod;
@@ -36,20 +37,23 @@ struct Write {
     value: Vec4,
 }
 
-struct Lanes<'a> {
+struct Lanes<'a, O> {
     context: &'a FragmentContext<'a>,
     inputs: &'a Inputs,
     quad: Quad,
     fragments: [Fragment; 4],
+    observer: &'a mut O,
 }
 
-pub(super) fn run(
+pub(super) fn run<O: Observer>(
     context: &FragmentContext<'_>,
     inputs: &Inputs,
     quad: Quad,
     number: usize,
     out: &mut Fragments,
+    observer: &mut O,
 ) -> Result<()> {
+    observer.quad(context.program, quad.x, quad.y, quad.live);
     let (low, high) = context.program.temporaries.unwrap_or((0, -1));
     let fragment = Fragment {
         registers: [[0.0; 4]; 16],
@@ -64,6 +68,7 @@ pub(super) fn run(
         inputs,
         quad,
         fragments: std::array::from_fn(|_| fragment.clone()),
+        observer,
     };
     let mut budget = BUDGET;
     loop {
@@ -81,7 +86,7 @@ pub(super) fn run(
     Ok(())
 }
 
-impl Lanes<'_> {
+impl<O: Observer> Lanes<'_, O> {
     fn active(&self, pc: u32) -> [bool; 4] {
         std::array::from_fn(|lane| self.fragments[lane].pc == pc)
     }
@@ -93,6 +98,7 @@ impl Lanes<'_> {
         let Some((_, i)) = index.and_then(|index| self.context.program.instructions.get(index)) else {
             return Err(Fault::new(FaultKind::Program, "no instruction begins here"));
         };
+        let before = O::ON.then(|| self.fragments.each_ref().map(|fragment| fragment.registers));
         for fragment in &mut self.fragments {
             for (register, constant) in [(12, &i.const0), (13, &i.const1)] {
                 if let Some(constant) = constant {
@@ -125,7 +131,34 @@ impl Lanes<'_> {
             }
             self.fragments[lane].pc = self.next(lane, pc, i)?;
         }
+        if let Some(before) = before {
+            for lane in (0..4).filter(|lane| active[*lane]) {
+                self.observed(lane, index.unwrap_or_default(), i, &before[lane]);
+            }
+        }
         Ok(())
+    }
+
+    /// Tells the observer what a fragment just did.
+    fn observed(&mut self, lane: usize, number: usize, instruction: &Instruction, before: &[Vec4; 16]) {
+        let fragment = &self.fragments[lane];
+        self.observer.fragment(&FragmentStep {
+            lane,
+            number,
+            instruction,
+            before,
+            after: &fragment.registers,
+            products: (fragment.vec_mul, fragment.float_mul),
+            next: (fragment.pc != END).then_some(fragment.pc),
+            discarded: fragment.discarded,
+        });
+    }
+
+    /// Tells the observer that something is not there.
+    fn outside(&mut self, lane: usize, what: Outside, index: i64) {
+        if O::ON {
+            self.observer.outside(lane, what, index);
+        }
     }
 
     /// Where a fragment goes from here.
@@ -158,10 +191,14 @@ impl Lanes<'_> {
 
     /// Registers are fp16; only some of the components are written.
     fn write(&mut self, lane: usize, write: Write) {
+        let register = &mut self.fragments[lane].registers[write.register & 15];
         for (component, value) in write.value.into_iter().enumerate() {
             if write.mask >> component & 1 == 1 {
-                self.fragments[lane].registers[write.register & 15][component] = half::round(value);
+                register[component] = half::round(value);
             }
+        }
+        if O::ON && write.mask != 0 {
+            self.observer.write(lane, write.register & 15, write.mask, *register);
         }
     }
 
@@ -184,7 +221,7 @@ impl Lanes<'_> {
         Ok(values)
     }
 
-    fn varying_value(&self, lane: usize, unit: &Varying) -> Result<Vec4> {
+    fn varying_value(&mut self, lane: usize, unit: &Varying) -> Result<Vec4> {
         let kind = VARYING[(unit.kind & 15) as usize];
         let value = match (kind.source, kind.code) {
             (Source::Builtin, code) => return self.builtin(lane, code),
@@ -243,7 +280,7 @@ impl Lanes<'_> {
     }
 
     /// A varying of the vertices; components from the index on, as many as the alignment says.
-    fn interpolated(&self, lane: usize, unit: &Varying) -> Vec4 {
+    fn interpolated(&mut self, lane: usize, unit: &Varying) -> Vec4 {
         let offset = match unit.register {
             15 => 0,
             register => self.fragments[lane].registers[register as usize][unit.component as usize] as i32,
@@ -267,6 +304,9 @@ impl Lanes<'_> {
             let plane = (0..4 * SLOTS as i32)
                 .contains(&at)
                 .then(|| self.inputs.varyings[at as usize / 4][at as usize % 4]);
+            if plane.is_none() {
+                self.outside(lane, Outside::Varying, i64::from(at));
+            }
             let linear = plane.map_or(0.0, |plane| plane.at(x, y));
             *value = if self.inputs.flat { linear } else { linear * w };
         }
@@ -297,7 +337,10 @@ impl Lanes<'_> {
         let texels = match texture {
             Some(texture) => texture.sample(coordinates, &lods, unit.kind == 31),
             // What a missing texture gives is not known; nothing may go wrong ([?]).
-            None => [[0.0, 0.0, 0.0, 1.0]; 4],
+            None => {
+                self.outside(0, Outside::Texture, index);
+                [[0.0, 0.0, 0.0, 1.0]; 4]
+            }
         };
         for (fragment, texel) in self.fragments.iter_mut().zip(texels) {
             fragment.registers[14] = texel;
@@ -323,12 +366,8 @@ impl Lanes<'_> {
         for (component, value) in value.iter_mut().enumerate().take(count) {
             let at = first.wrapping_add(component as i32);
             *value = match unit.source {
-                0 => usize::try_from(at)
-                    .ok()
-                    .and_then(|at| self.context.uniforms.get(at))
-                    .copied()
-                    .unwrap_or(0.0),
-                3 => self.temporary(lane, at).map_or(0.0, |value| *value),
+                0 => self.uniform(lane, at),
+                3 => self.temporary(lane, at, false).map_or(0.0, |value| *value),
                 source => {
                     return Err(Fault::new(
                         FaultKind::Program,
@@ -341,10 +380,29 @@ impl Lanes<'_> {
         Ok(())
     }
 
-    fn temporary(&mut self, lane: usize, at: i32) -> Option<&mut f32> {
+    fn uniform(&mut self, lane: usize, at: i32) -> f32 {
+        let value = usize::try_from(at).ok().and_then(|at| self.context.uniforms.get(at));
+        match value {
+            Some(value) => *value,
+            None => {
+                self.outside(lane, Outside::Uniform, i64::from(at));
+                0.0
+            }
+        }
+    }
+
+    fn temporary(&mut self, lane: usize, at: i32, write: bool) -> Option<&mut f32> {
         let (low, _) = self.context.program.temporaries?;
-        let index = usize::try_from(i64::from(at) - i64::from(low)).ok()?;
-        self.fragments[lane].temporaries.get_mut(index)
+        let index = usize::try_from(i64::from(at) - i64::from(low)).ok();
+        let have = self.fragments[lane].temporaries.len();
+        let index = index.filter(|index| *index < have);
+        if O::ON {
+            match index {
+                Some(_) => self.observer.temporary(lane, i64::from(at), write),
+                None => self.outside(lane, Outside::Temporary, i64::from(at)),
+            }
+        }
+        self.fragments[lane].temporaries.get_mut(index?)
     }
 
     fn multiply(&mut self, lane: usize, i: &Instruction) -> Result<()> {
@@ -541,7 +599,7 @@ impl Lanes<'_> {
         };
         for component in 0..count {
             let value = self.scalar(lane, source + component as u32);
-            if let Some(slot) = self.temporary(lane, first.wrapping_add(component as i32)) {
+            if let Some(slot) = self.temporary(lane, first.wrapping_add(component as i32), true) {
                 *slot = half::round(value);
             }
         }

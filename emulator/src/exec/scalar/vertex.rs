@@ -1,8 +1,9 @@
 //! One vertex through a GP program (facts/mali/gp.md).
 
-use crate::exec::{BUDGET, VERTEX_MEMORY};
+use crate::exec::observe::{Observer, Outside, VertexStep};
+use crate::exec::{BUDGET, VERTEX_MEMORY, VertexProgram};
 use crate::gpu::fault::{Fault, FaultKind, Result};
-use crate::isa::gp::{Instruction, ops};
+use crate::isa::gp::{Instruction, flow, ops};
 use crate::num::lanes::One;
 use crate::num::math;
 
@@ -34,12 +35,14 @@ struct Loads {
     memory: [f32; 4],
 }
 
-pub(super) fn run(
-    program: &[Instruction],
+pub(super) fn run<O: Observer>(
+    program: &VertexProgram,
     uniforms: &[[f32; 4]],
     attributes: &[[f32; 4]],
     outputs: &mut [[f32; 4]],
+    observer: &mut O,
 ) -> Result<()> {
+    observer.vertex(program);
     let mut vertex = Vertex {
         uniforms,
         memory: Vec::new(),
@@ -50,12 +53,14 @@ pub(super) fn run(
         port0_before: [0.0; 4],
     };
     let (mut at, mut budget) = (0, BUDGET);
-    while let Some(instruction) = program.get(at) {
+    while let Some(instruction) = program.instructions.get(at) {
         budget -= 1;
         if budget == 0 {
             return Err(Fault::new(FaultKind::Budget, "a vertex does not come to its end").pc(at as u32));
         }
-        let taken = vertex.step(instruction, outputs).map_err(|fault| fault.pc(at as u32))?;
+        let taken = vertex
+            .step(at, instruction, outputs, observer)
+            .map_err(|fault| fault.pc(at as u32))?;
         at = if taken {
             usize::from(instruction.target())
         } else {
@@ -67,15 +72,65 @@ pub(super) fn run(
 
 impl Vertex<'_> {
     /// Runs one instruction; whether its branch is taken.
-    fn step(&mut self, i: &Instruction, outputs: &mut [[f32; 4]]) -> Result<bool> {
+    fn step<O: Observer>(
+        &mut self,
+        number: usize,
+        i: &Instruction,
+        outputs: &mut [[f32; 4]],
+        observer: &mut O,
+    ) -> Result<bool> {
         let loads = self.load(i);
         let results = self.compute(i, &loads)?;
+        // Without a branch target field that could be wrong: it is an instruction's number, or past the end.
+        let taken = i.branch == 1 && results.pass != 0.0;
+        let addresses = self.addresses;
         self.addresses(i, &results);
-        self.store(i, &results, outputs)?;
+        self.store(i, &results, outputs, observer)?;
+        if O::ON {
+            self.observed(number, i, &loads, &results, addresses, observer);
+        }
         self.port0_before = loads.port0;
         self.results = [results, self.results[0]];
-        // Without a branch target field that could be wrong: it is an instruction's number, or past the end.
-        Ok(i.branch == 1 && results.pass != 0.0)
+        Ok(taken)
+    }
+
+    /// Tells the observer what the vertex does, and what it finds nothing for.
+    #[cold]
+    fn observed<O: Observer>(
+        &self,
+        number: usize,
+        instruction: &Instruction,
+        loads: &Loads,
+        results: &Results,
+        addresses: [i32; 4],
+        observer: &mut O,
+    ) {
+        let sources = flow::sources(instruction);
+        let reads = |range: std::ops::Range<u16>| sources.iter().any(|source| range.contains(source));
+        let attribute = usize::from(instruction.register0_address);
+        if reads(0..4) && instruction.register0_is_attribute == 1 && attribute >= self.attributes.len() {
+            observer.outside(0, Outside::Attribute, attribute as i64);
+        }
+        let address = load_address(instruction, addresses);
+        if reads(12..16) && !(0..self.uniforms.len() as i32).contains(&address) {
+            observer.outside(0, Outside::Uniform, i64::from(address));
+        }
+        let value = |source: u16| Some((source, self.source(loads, source).ok()?));
+        observer.vertex_step(&VertexStep {
+            number,
+            instruction,
+            sources: &sources.into_iter().filter_map(value).collect::<Vec<_>>(),
+            results: [
+                results.acc[0],
+                results.acc[1],
+                results.mul[0],
+                results.mul[1],
+                results.complex,
+                results.pass,
+            ],
+            addresses,
+            taken: instruction.branch == 1 && results.pass != 0.0,
+        });
     }
 
     fn load(&self, i: &Instruction) -> Loads {
@@ -87,12 +142,7 @@ impl Vertex<'_> {
         } else {
             self.registers[usize::from(i.register0_address & 15)]
         };
-        // Load offset 0 is taken for address register 0, 4 to 6 for nothing ([?] in facts/mali/gp.md, 2).
-        let offset = match i.load_offset {
-            register @ 0..=3 => self.addresses[usize::from(register)],
-            _ => 0,
-        };
-        let address = i32::from(i.load_address).wrapping_add(offset);
+        let address = load_address(i, self.addresses);
         let memory = if self.memory.is_empty() {
             self.uniforms
         } else {
@@ -229,7 +279,13 @@ impl Vertex<'_> {
         }
     }
 
-    fn store(&mut self, i: &Instruction, results: &Results, outputs: &mut [[f32; 4]]) -> Result<()> {
+    fn store<O: Observer>(
+        &mut self,
+        i: &Instruction,
+        results: &Results,
+        outputs: &mut [[f32; 4]],
+        observer: &mut O,
+    ) -> Result<()> {
         let halves = [
             (i.store0_temporary, i.store0_varying, i.store0_address),
             (i.store1_temporary, i.store1_varying, i.store1_address),
@@ -256,6 +312,12 @@ impl Vertex<'_> {
             // Stores outside what is there are lost.
             if let Some(slot) = slot {
                 slot[component] = value;
+            } else if O::ON {
+                let (what, index) = match halves[component / 2] {
+                    (1, ..) => (Outside::Temporary, self.addresses[0].into()),
+                    (.., address) => (Outside::Output, i64::from(address)),
+                };
+                observer.outside(0, what, index);
             }
         }
         Ok(())
@@ -269,6 +331,16 @@ impl Vertex<'_> {
         }
         self.memory.get_mut(usize::try_from(self.addresses[0]).ok()?)
     }
+}
+
+/// The vec4 that the memory load reads.
+fn load_address(i: &Instruction, addresses: [i32; 4]) -> i32 {
+    // Load offset 0 is taken for address register 0, 4 to 6 for nothing ([?] in facts/mali/gp.md, 2).
+    let offset = match i.load_offset {
+        register @ 0..=3 => addresses[usize::from(register)],
+        _ => 0,
+    };
+    i32::from(i.load_address).wrapping_add(offset)
 }
 
 fn acc(op: u16, a: f32, b: f32) -> Result<f32> {

@@ -5,6 +5,7 @@
 //! project's notes name them, recorded programs hold them). Nothing is lost: fields are kept as the bits are, and so
 //! are the bits behind the last unit.
 
+pub mod access;
 pub mod flow;
 pub mod ops;
 mod parse;

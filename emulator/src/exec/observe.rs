@@ -1,0 +1,107 @@
+//! What the plain engine tells whoever watches it. Nobody watching costs nothing: the engine is compiled once with
+//! [`Off`], without any of it.
+
+use super::{FragmentProgram, VertexProgram};
+use crate::isa::{gp, pp};
+
+/// Something that watches programs run. Events of one vertex or quad come in order, between a beginning and the next.
+pub trait Observer {
+    /// Whether anybody watches.
+    const ON: bool;
+
+    /// A quad begins at a pixel; `live` are the fragments that are wanted.
+    fn quad(&mut self, _program: &FragmentProgram, _x: u32, _y: u32, _live: u8) {}
+
+    /// A fragment of the quad did an instruction.
+    fn fragment(&mut self, _step: &FragmentStep<'_>) {}
+
+    /// The next step of a fragment writes components of a register, in the order its units do.
+    fn write(&mut self, _lane: usize, _register: usize, _mask: u32, _value: [f32; 4]) {}
+
+    /// A vertex begins.
+    fn vertex(&mut self, _program: &VertexProgram) {}
+
+    /// The vertex did an instruction.
+    fn vertex_step(&mut self, _step: &VertexStep<'_>) {}
+
+    /// A read or write of the next step finds nothing there.
+    fn outside(&mut self, _lane: usize, _what: Outside, _index: i64) {}
+
+    /// The next step of a fragment reads (or writes) a float of its temporaries.
+    fn temporary(&mut self, _lane: usize, _index: i64, _write: bool) {}
+}
+
+/// What has no such index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outside {
+    /// A float of the uniforms (a vec4 for vertices).
+    Uniform,
+    /// A float of the temporaries (a vec4 for vertices).
+    Temporary,
+    /// A component of the varyings.
+    Varying,
+    /// A texture.
+    Texture,
+    /// An attribute.
+    Attribute,
+    /// An output.
+    Output,
+}
+
+impl Outside {
+    /// For messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Temporary => "temporary",
+            Self::Varying => "varying component",
+            Self::Texture => "texture",
+            Self::Attribute => "attribute",
+            Self::Output => "output",
+        }
+    }
+}
+
+/// An instruction of one fragment.
+pub struct FragmentStep<'a> {
+    /// Which fragment of the quad: bit 0 right, bit 1 below.
+    pub lane: usize,
+    /// Number of the instruction among the program's.
+    pub number: usize,
+    /// The instruction.
+    pub instruction: &'a pp::Instruction,
+    /// Registers before it.
+    pub before: &'a [[f32; 4]; 16],
+    /// Registers behind it; 12 to 15 are the constants, the texture and the uniform it had.
+    pub after: &'a [[f32; 4]; 16],
+    /// Results of the vec4 and the scalar multiplier.
+    pub products: ([f32; 4], f32),
+    /// Word of the next instruction; `None` when this was the last.
+    pub next: Option<u32>,
+    /// The fragment gave up.
+    pub discarded: bool,
+}
+
+/// An instruction of one vertex.
+pub struct VertexStep<'a> {
+    /// Number of the instruction.
+    pub number: usize,
+    /// The instruction.
+    pub instruction: &'a gp::Instruction,
+    /// The sources that were read, and what they gave.
+    pub sources: &'a [(u16, f32)],
+    /// What the units gave, in the order of [`gp::ops::UNITS`]; idle ones zero.
+    pub results: [f32; 6],
+    /// Address registers before it.
+    pub addresses: [i32; 4],
+    /// Its branch is taken.
+    pub taken: bool,
+}
+
+/// Nobody watches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Off;
+
+impl Observer for Off {
+    const ON: bool = false;
+}

@@ -1,0 +1,283 @@
+//! The plain engine with somebody watching: traces, values nobody made, reads of what is not there, counts.
+
+mod fragments;
+mod report;
+mod vertices;
+
+pub use report::{Finding, Line, Report, Stage, Watched};
+
+use super::inputs::Inputs;
+use super::observe::{FragmentStep, Observer, Outside, VertexStep};
+use super::scalar;
+use super::{Engine, FragmentContext, FragmentProgram, Fragments, Quad, VertexBatch, VertexProgram};
+use crate::gpu::fault::Result;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Where words about single instructions go.
+pub type Sink = Box<dyn Write + Send>;
+
+/// Whose instructions are told one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tell {
+    /// Nobody's.
+    #[default]
+    Nothing,
+    /// Everybody's.
+    Everything,
+    /// Those of the fragments at a pixel.
+    Pixel(u32, u32),
+}
+
+/// The plain engine, watched. Clones share what was seen, so one can run in a GPU and another be asked.
+#[derive(Clone)]
+pub struct Observed {
+    log: Arc<Mutex<Log>>,
+    tell: Tell,
+}
+
+impl Observed {
+    /// Tells what `tell` says to `sink`; counts and findings are kept in any case.
+    pub fn new(tell: Tell, sink: Sink) -> Self {
+        Self {
+            log: Arc::new(Mutex::new(Log::new(tell, sink))),
+            tell,
+        }
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        // A log is whole at every step, so one that a panic left is as good.
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was seen so far.
+    ///
+    /// # Errors
+    /// When something could not be written to the sink.
+    pub fn report(&self) -> std::io::Result<Report> {
+        let mut log = self.log();
+        match log.failed.take() {
+            Some(error) => Err(error),
+            None => {
+                log.sink.flush()?;
+                Ok(log.report())
+            }
+        }
+    }
+}
+
+impl Engine for Observed {
+    fn name(&self) -> &'static str {
+        "scalar, watched"
+    }
+
+    fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
+        scalar::vertices(batch, &mut *self.log())
+    }
+
+    fn fragments(
+        &self,
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
+        quads: &[Quad],
+        out: &mut Fragments,
+    ) -> Result<()> {
+        scalar::fragments(context, inputs, quads, out, &mut *self.log())
+    }
+
+    fn watched_pixel(&self) -> Option<(u32, u32)> {
+        match self.tell {
+            Tell::Pixel(x, y) => Some((x, y)),
+            _ => None,
+        }
+    }
+
+    fn painted(&self, before: [f32; 4], color: Option<[f32; 4]>, after: [f32; 4]) {
+        let color = match color {
+            Some(color) => format!("gives {}", numbers(&color)),
+            None => "gives nothing".to_owned(),
+        };
+        let text = format!(
+            "    {color}; the tile had {} and has {}\n",
+            numbers(&before),
+            numbers(&after)
+        );
+        self.log().say(&text);
+    }
+}
+
+/// A program that was run.
+struct Program {
+    of: Key,
+    watched: Watched,
+    /// The line of each instruction, by its number.
+    lines: Vec<usize>,
+}
+
+/// What makes programs the same.
+#[derive(PartialEq)]
+enum Key {
+    Vertex(Vec<crate::isa::gp::Instruction>),
+    Fragment(Vec<(u32, crate::isa::pp::Instruction)>),
+}
+
+/// What was seen, and what the present vertex or quad is about.
+struct Log {
+    tell: Tell,
+    sink: Sink,
+    failed: Option<std::io::Error>,
+    programs: Vec<Program>,
+    /// Program, address and message, and how often.
+    findings: BTreeMap<(usize, u32, String), u64>,
+    /// Number of the present program.
+    program: usize,
+    /// What the present step has met so far: fragment and message.
+    pending: Vec<(usize, String)>,
+    quad: fragments::Watch,
+    vertex: vertices::Watch,
+}
+
+impl Log {
+    fn new(tell: Tell, sink: Sink) -> Self {
+        Self {
+            tell,
+            sink,
+            failed: None,
+            programs: Vec::new(),
+            findings: BTreeMap::new(),
+            program: 0,
+            pending: Vec::new(),
+            quad: fragments::Watch::default(),
+            vertex: vertices::Watch::default(),
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        if self.failed.is_none() {
+            self.failed = self.sink.write_all(text.as_bytes()).err();
+        }
+    }
+
+    /// The present program is this one, seen before or not.
+    fn begin(&mut self, is: impl Fn(&Key) -> bool, new: impl FnOnce() -> Program) {
+        if self.programs.get(self.program).is_some_and(|program| is(&program.of)) {
+            return;
+        }
+        self.program = match self.programs.iter().position(|program| is(&program.of)) {
+            Some(number) => number,
+            None => {
+                self.programs.push(new());
+                self.programs.len() - 1
+            }
+        };
+    }
+
+    /// An instruction of the present program was run; `taken` is said of branches that have a choice.
+    fn count(&mut self, number: usize, taken: Option<bool>) {
+        let Some(program) = self.programs.get_mut(self.program) else {
+            return;
+        };
+        let Some(line) = program
+            .lines
+            .get(number)
+            .and_then(|line| program.watched.lines.get_mut(*line))
+        else {
+            return;
+        };
+        line.hits += 1;
+        if let Some(taken) = taken {
+            line.ways.get_or_insert([0; 2])[usize::from(taken)] += 1;
+        }
+    }
+
+    /// What the step met, of a fragment, is found at its instruction.
+    fn find(&mut self, lane: usize, number: usize) {
+        let Some(address) = self.line(number).map(|line| line.address) else {
+            return;
+        };
+        let (mine, others) = std::mem::take(&mut self.pending)
+            .into_iter()
+            .partition(|(of, _)| *of == lane);
+        self.pending = others;
+        let mine: Vec<(usize, String)> = mine;
+        for (_, message) in mine {
+            *self.findings.entry((self.program, address, message)).or_default() += 1;
+        }
+    }
+
+    fn line(&self, number: usize) -> Option<&Line> {
+        let program = self.programs.get(self.program)?;
+        program.watched.lines.get(*program.lines.get(number)?)
+    }
+
+    /// The instruction's text, for traces.
+    fn text(&self, number: usize) -> String {
+        self.line(number).map(|line| line.text.clone()).unwrap_or_default()
+    }
+
+    fn report(&self) -> Report {
+        let finding = |((program, address, message), count): (&(usize, u32, String), &u64)| Finding {
+            program: *program,
+            address: *address,
+            message: message.clone(),
+            count: *count,
+        };
+        Report {
+            programs: self.programs.iter().map(|program| program.watched.clone()).collect(),
+            findings: self.findings.iter().map(finding).collect(),
+        }
+    }
+}
+
+impl Observer for Log {
+    const ON: bool = true;
+
+    fn quad(&mut self, program: &FragmentProgram, x: u32, y: u32, live: u8) {
+        self.begin(
+            |key| matches!(key, Key::Fragment(have) if *have == program.instructions),
+            || fragments::program(program),
+        );
+        self.pending.clear();
+        self.quad.begin(x, y, live);
+    }
+
+    fn fragment(&mut self, step: &FragmentStep<'_>) {
+        fragments::step(self, step);
+    }
+
+    fn write(&mut self, lane: usize, register: usize, mask: u32, value: [f32; 4]) {
+        self.quad.write(lane, register, mask, value);
+    }
+
+    fn vertex(&mut self, program: &VertexProgram) {
+        self.begin(
+            |key| matches!(key, Key::Vertex(have) if *have == program.instructions),
+            || vertices::program(program),
+        );
+        self.pending.clear();
+        self.vertex.begin();
+    }
+
+    fn vertex_step(&mut self, step: &VertexStep<'_>) {
+        vertices::step(self, step);
+    }
+
+    fn outside(&mut self, lane: usize, what: Outside, index: i64) {
+        self.pending
+            .push((lane, format!("there is no {} {index}", what.name())));
+    }
+
+    fn temporary(&mut self, lane: usize, index: i64, write: bool) {
+        if !self.quad.temporary(lane, index, write) {
+            self.pending
+                .push((lane, format!("reads temporary {index}, which nobody wrote")));
+        }
+    }
+}
+
+/// Numbers of a vector for people.
+fn numbers(values: &[f32]) -> String {
+    let texts: Vec<String> = values.iter().map(|value| format!("{value}")).collect();
+    format!("({})", texts.join(", "))
+}

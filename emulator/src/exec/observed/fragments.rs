@@ -1,0 +1,229 @@
+//! Watching quads.
+
+use super::report::{Line, Stage, Watched};
+use super::{Key, Log, Program, Tell, numbers};
+use crate::exec::FragmentProgram;
+use crate::exec::observe::FragmentStep;
+use crate::isa::pp::access::{CONSTANTS, accesses};
+use crate::isa::pp::{self, Instruction};
+use crate::isa::text::mask_letters;
+use std::collections::BTreeSet;
+
+/// The program's words with its instructions where they stand; what is never reached is zero.
+fn words(program: &FragmentProgram) -> Vec<u32> {
+    let ends = program
+        .instructions
+        .iter()
+        .map(|(at, instruction)| at + instruction.words());
+    let mut words = vec![0; ends.max().unwrap_or(0) as usize];
+    for (at, instruction) in &program.instructions {
+        let mut own = Vec::new();
+        instruction.encode(&mut own);
+        words[*at as usize..][..own.len()].copy_from_slice(&own);
+    }
+    words
+}
+
+/// A program that is seen for the first time.
+pub(super) fn program(program: &FragmentProgram) -> Program {
+    let text = pp::disassemble(&words(program), pp::Options::default());
+    // A line is an instruction, or a word that is none: both say where they stand.
+    let lines: Vec<Line> = text
+        .lines()
+        .map(|line| Line {
+            address: line
+                .split(':')
+                .next()
+                .and_then(|at| at.trim().parse().ok())
+                .unwrap_or(0),
+            text: line.to_owned(),
+            hits: 0,
+            ways: None,
+        })
+        .collect();
+    let line_of = |at: u32| lines.iter().position(|line| line.address == at).unwrap_or(0);
+    Program {
+        of: Key::Fragment(program.instructions.clone()),
+        lines: program.instructions.iter().map(|(at, _)| line_of(*at)).collect(),
+        watched: Watched {
+            stage: Stage::Fragment,
+            lines,
+        },
+    }
+}
+
+/// What is known of a quad.
+#[derive(Default)]
+pub(super) struct Watch {
+    x: u32,
+    y: u32,
+    live: u8,
+    /// Components of registers that were written, for each fragment.
+    written: [[u32; 16]; 4],
+    temporaries: [BTreeSet<i64>; 4],
+    /// What the present step wrote so far, in order: register, components, values.
+    writes: [Vec<(usize, u32, [f32; 4])>; 4],
+    /// The fragment has been told about.
+    told: [bool; 4],
+}
+
+impl Watch {
+    pub(super) fn begin(&mut self, x: u32, y: u32, live: u8) {
+        *self = Self {
+            x,
+            y,
+            live,
+            ..Self::default()
+        };
+    }
+
+    /// A temporary is read or written; false when it was never written.
+    pub(super) fn temporary(&mut self, lane: usize, index: i64, write: bool) -> bool {
+        match write {
+            true => {
+                self.temporaries[lane].insert(index);
+                true
+            }
+            false => self.temporaries[lane].contains(&index),
+        }
+    }
+
+    pub(super) fn write(&mut self, lane: usize, register: usize, mask: u32, value: [f32; 4]) {
+        self.writes[lane].push((register, mask, value));
+    }
+
+    fn place(&self, lane: usize) -> (u32, u32) {
+        (self.x + (lane as u32 & 1), self.y + (lane as u32 >> 1))
+    }
+}
+
+/// Name of a register with components.
+fn name(register: u32, mask: u32) -> String {
+    let register = match register {
+        12 => "^const0".to_owned(),
+        13 => "^const1".to_owned(),
+        14 => "^texture".to_owned(),
+        15 => "^uniform".to_owned(),
+        register => format!("${register}"),
+    };
+    match mask {
+        15 => register,
+        mask => format!("{register}.{}", mask_letters(mask)),
+    }
+}
+
+/// A register's components of a mask, with their values.
+fn values(registers: &[[f32; 4]; 16], register: u32, mask: u32) -> String {
+    let values = registers[(register & 15) as usize];
+    let some: Vec<f32> = (0..4).filter(|at| mask >> at & 1 == 1).map(|at| values[at]).collect();
+    format!("{} {}", name(register, mask), numbers(&some))
+}
+
+/// A fragment did an instruction.
+pub(super) fn step(log: &mut Log, step: &FragmentStep<'_>) {
+    unwritten(log, step.lane, step.instruction);
+    log.find(step.lane, step.number);
+    let branch = step
+        .instruction
+        .branch
+        .filter(|branch| branch.kind == 0 && !branch.always() && branch.condition() != 0);
+    let on = log
+        .line(step.number)
+        .map(|line| line.address + step.instruction.words());
+    log.count(step.number, branch.map(|_| step.next != on));
+    let tell = match log.tell {
+        Tell::Nothing => false,
+        Tell::Everything => true,
+        Tell::Pixel(x, y) => log.quad.place(step.lane) == (x, y),
+    };
+    if tell {
+        let text = told(log, step);
+        log.say(&text);
+    }
+    log.quad.writes[step.lane].clear();
+}
+
+/// Notes reads of what nobody wrote, and what is written.
+fn unwritten(log: &mut Log, lane: usize, instruction: &Instruction) {
+    // Pipeline registers last for one instruction.
+    for register in CONSTANTS[0]..16 {
+        log.quad.written[lane][register as usize] = 0;
+    }
+    let all = accesses(instruction);
+    for stage in 0..=8 {
+        let here = || all.iter().filter(|access| access.stage == stage);
+        for (register, mask) in here().flat_map(|access| &access.reads) {
+            let missing = mask & !log.quad.written[lane][(*register & 15) as usize];
+            if missing != 0 {
+                let message = format!("reads {}, which nobody wrote", name(*register, missing));
+                log.pending.push((lane, message));
+            }
+        }
+        for (register, mask) in here().filter_map(|access| access.writes) {
+            log.quad.written[lane][(register & 15) as usize] |= mask;
+        }
+    }
+}
+
+/// What a step's units read and wrote, in the order they did; `written` is what went to registers.
+fn operands(step: &FragmentStep<'_>, written: &[(usize, u32, [f32; 4])]) -> (Vec<String>, Vec<String>) {
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    // Registers as the present unit finds them; those of the pipeline are this instruction's own.
+    let mut now = *step.before;
+    now[CONSTANTS[0] as usize..].copy_from_slice(&step.after[CONSTANTS[0] as usize..]);
+    let mut written = written.iter();
+    let all = accesses(step.instruction);
+    for stage in 0..=8 {
+        let here = || all.iter().filter(|access| access.stage == stage);
+        for (register, mask) in here().flat_map(|access| &access.reads) {
+            reads.push(values(&now, *register, *mask));
+        }
+        // The constants, the texture and the uniform are no writes of registers.
+        if matches!(stage, 0 | 2 | 3) {
+            continue;
+        }
+        for _ in here().filter(|access| access.writes.is_some()) {
+            if let Some((register, mask, value)) = written.next() {
+                now[*register] = *value;
+                writes.push(values(&now, *register as u32, *mask));
+            }
+        }
+    }
+    (reads, writes)
+}
+
+/// The step in words: the instruction, what it read, what it gave, where it goes.
+fn told(log: &mut Log, step: &FragmentStep<'_>) -> String {
+    let mut text = String::new();
+    if !std::mem::replace(&mut log.quad.told[step.lane], true) {
+        let (x, y) = log.quad.place(step.lane);
+        let helps = if log.quad.live >> step.lane & 1 == 1 {
+            ""
+        } else {
+            ", only to help its neighbours"
+        };
+        text += &format!("pixel {x},{y}, fragment{}{helps}\n", log.program);
+    }
+    text += &log.text(step.number);
+    let (mut reads, writes) = operands(step, &log.quad.writes[step.lane]);
+    if step.instruction.vec_acc.is_some_and(|unit| unit.a_is_mul == 1) {
+        reads.push(format!("^v0 {}", numbers(&step.products.0)));
+    }
+    if step.instruction.float_acc.is_some_and(|unit| unit.a_is_mul == 1) {
+        reads.push(format!("^s0 {}", numbers(&[step.products.1])));
+    }
+    for (what, list) in [("reads", reads), ("gives", writes)] {
+        if !list.is_empty() {
+            text += &format!("\n        {what} {}", list.join(", "));
+        }
+    }
+    if step.instruction.branch.is_some() || step.next.is_none() {
+        text += &match step.next {
+            _ if step.discarded => "\n        gives up".to_owned(),
+            Some(next) => format!("\n        goes to {next}"),
+            None => "\n        ends".to_owned(),
+        };
+    }
+    text.push('\n');
+    text
+}

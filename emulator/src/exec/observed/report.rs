@@ -1,0 +1,155 @@
+//! What watching programs brought, for people and for coverage tools.
+
+use std::fmt::Write;
+
+/// Which processor a program is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The GP.
+    Vertex,
+    /// The PP.
+    Fragment,
+}
+
+impl Stage {
+    /// For names of files and titles.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Vertex => "vertex",
+            Self::Fragment => "fragment",
+        }
+    }
+}
+
+/// An instruction of a watched program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Its place: the instruction's number in vertex programs, the number of its first word in fragment programs.
+    pub address: u32,
+    /// Its text, one line or several.
+    pub text: String,
+    /// How many vertices or fragments ran it, those that only help their neighbours included.
+    pub hits: u64,
+    /// How many did not take its branch, and how many took it.
+    pub ways: Option<[u64; 2]>,
+}
+
+/// A program that was run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// What it is for.
+    pub stage: Stage,
+    /// Its instructions in the order of memory.
+    pub lines: Vec<Line>,
+}
+
+/// Something that may be wrong with a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Number of the program.
+    pub program: usize,
+    /// Where: see [`Line::address`].
+    pub address: u32,
+    /// What.
+    pub message: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// All that was seen. Numbers of programs are in the order they first ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The programs.
+    pub programs: Vec<Watched>,
+    /// What may be wrong.
+    pub findings: Vec<Finding>,
+}
+
+impl Watched {
+    /// Cycles of its processor at least: both do an instruction a cycle of one vertex or fragment ([I]: stalls, such as
+    /// for textures, are not known).
+    pub fn cycles(&self) -> u64 {
+        self.lines.iter().map(|line| line.hits).sum()
+    }
+
+    /// The program as text that assembles.
+    pub fn listing(&self) -> String {
+        self.lines.iter().map(|line| format!("{}\n", line.text)).collect()
+    }
+}
+
+impl Report {
+    /// Name of a program for titles and files, such as `fragment1`.
+    pub fn name(&self, program: usize) -> String {
+        let stage = self
+            .programs
+            .get(program)
+            .map_or("program", |watched| watched.stage.name());
+        format!("{stage}{program}")
+    }
+
+    /// Every instruction with how often it ran, and the cycles.
+    pub fn profile(&self) -> String {
+        let mut text = String::new();
+        for (number, program) in self.programs.iter().enumerate() {
+            let cycles = program.cycles();
+            let _ = writeln!(text, "{}: {cycles} cycles at least", self.name(number));
+            for line in &program.lines {
+                let share = line.hits as f64 * 100.0 / cycles.max(1) as f64;
+                let _ = write!(text, "{:>12} {share:>5.1} %  {}", line.hits, indented(&line.text));
+                if let Some([on, taken]) = line.ways {
+                    let _ = write!(text, "  # taken {taken}, not taken {on}");
+                }
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    /// What may be wrong, a line each.
+    pub fn findings(&self) -> Vec<String> {
+        let line = |finding: &Finding| {
+            let (name, count) = (self.name(finding.program), finding.count);
+            let times = if count == 1 {
+                "once".to_owned()
+            } else {
+                format!("{count} times")
+            };
+            format!("{name}, at {}: {}, {times}", finding.address, finding.message)
+        };
+        self.findings.iter().map(line).collect()
+    }
+
+    /// Coverage as LCOV's info over the listings; `path` says where a program's listing is.
+    pub fn lcov(&self, path: impl Fn(&str) -> String) -> String {
+        let mut text = String::from("TN:\n");
+        for (number, program) in self.programs.iter().enumerate() {
+            let _ = writeln!(text, "SF:{}", path(&self.name(number)));
+            let (mut row, mut branches, mut ways_hit, mut hit) = (1, 0, 0, 0);
+            let mut lines = String::new();
+            for line in &program.lines {
+                let _ = writeln!(lines, "DA:{row},{}", line.hits);
+                hit += u32::from(line.hits > 0);
+                if let Some(ways) = line.ways {
+                    for (way, count) in ways.into_iter().enumerate() {
+                        let _ = writeln!(text, "BRDA:{row},0,{way},{count}");
+                        ways_hit += u32::from(count > 0);
+                    }
+                    branches += 2;
+                }
+                row += line.text.lines().count();
+            }
+            let _ = write!(
+                text,
+                "BRF:{branches}\nBRH:{ways_hit}\n{lines}LF:{}\nLH:{hit}\nend_of_record\n",
+                program.lines.len()
+            );
+        }
+        text
+    }
+}
+
+/// Further lines of a text under the first, behind a profile's columns.
+fn indented(text: &str) -> String {
+    text.replace('\n', "\n                      ")
+}

@@ -1,0 +1,124 @@
+//! Watching Mali-400 programs from the command line: what `replay` and `draw` have in common.
+
+use super::replay::{EngineName, default_threads};
+use super::{Failure, Outcome};
+use anyhow::Context;
+use clap::Args;
+use emulator::exec::Engine;
+use emulator::exec::observed::{Observed, Sink, Tell};
+use std::path::{Path, PathBuf};
+
+/// How programs are run and what is told of it.
+#[derive(Args, Debug)]
+pub struct EngineArgs {
+    /// What runs the programs; to watch them it is always the scalar engine, on one thread
+    #[arg(long, value_enum, default_value_t)]
+    engine: EngineName,
+    /// Threads that paint tiles [default: as many as the machine has]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Write every instruction of every vertex and fragment with its operands and results (`-` for standard output)
+    #[arg(long, value_name = "FILE", conflicts_with = "watch_pixel")]
+    trace: Option<PathBuf>,
+    /// Print everything the fragments at a pixel of the picture did
+    #[arg(long, value_name = "X,Y", value_parser = parse_pixel)]
+    watch_pixel: Option<(u32, u32)>,
+    /// Print how often each instruction ran, and cycles at least
+    #[arg(long)]
+    profile: bool,
+    /// Write which instructions ran as LCOV's info, and the programs' texts beside it
+    #[arg(long, value_name = "FILE")]
+    lcov: Option<PathBuf>,
+}
+
+/// A pixel as `X,Y`.
+fn parse_pixel(text: &str) -> Result<(u32, u32), String> {
+    let wrong = || "a pixel is X,Y, such as 12,34".to_owned();
+    let (x, y) = text.split_once(',').ok_or_else(wrong)?;
+    Ok((
+        x.trim().parse().map_err(|_| wrong())?,
+        y.trim().parse().map_err(|_| wrong())?,
+    ))
+}
+
+/// An engine, and who watches it.
+pub struct Running {
+    /// The engine.
+    pub engine: Box<dyn Engine>,
+    /// Threads that paint.
+    pub threads: usize,
+    watching: Option<Observed>,
+}
+
+impl EngineArgs {
+    /// The engine the arguments ask for.
+    ///
+    /// # Errors
+    /// When the trace cannot be written.
+    pub fn start(&self) -> Outcome<Running> {
+        let tell = match self.watch_pixel {
+            Some((x, y)) => Tell::Pixel(x, y),
+            None if self.trace.is_some() => Tell::Everything,
+            None => Tell::Nothing,
+        };
+        if tell == Tell::Nothing && !self.profile && self.lcov.is_none() {
+            return Ok(Running {
+                engine: self.engine.engine(),
+                threads: self.threads.unwrap_or_else(default_threads),
+                watching: None,
+            });
+        }
+        let sink: Sink = match &self.trace {
+            Some(path) if path != Path::new("-") => {
+                let file = std::fs::File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+                Box::new(std::io::BufWriter::new(file))
+            }
+            _ => Box::new(std::io::BufWriter::new(std::io::stdout())),
+        };
+        let watching = Observed::new(tell, sink);
+        // One thread, so that what is told comes in order.
+        Ok(Running {
+            engine: Box::new(watching.clone()),
+            threads: 1,
+            watching: Some(watching),
+        })
+    }
+
+    /// Whether something is printed, so that a picture need not be written.
+    pub fn tells(&self) -> bool {
+        self.trace.is_some() || self.watch_pixel.is_some() || self.profile || self.lcov.is_some()
+    }
+
+    /// Writes what was seen, also when the job came to a fault.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(&self, watching: Option<&Observed>) -> Outcome {
+        let Some(watching) = watching else { return Ok(()) };
+        let report = match watching.report() {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
+            other => other.map_err(|error| Failure::Trouble(error.into()))?,
+        };
+        for finding in report.findings() {
+            eprintln!("note: {finding}");
+        }
+        if self.profile {
+            super::print(&report.profile())?;
+        }
+        if let Some(path) = &self.lcov {
+            let listing = |name: &str| path.with_extension(format!("{name}.s"));
+            for (number, program) in report.programs.iter().enumerate() {
+                super::write(&listing(&report.name(number)), program.listing())?;
+            }
+            super::write(path, report.lcov(|name| listing(name).display().to_string()))?;
+        }
+        Ok(())
+    }
+}
+
+impl Running {
+    /// The engine and threads for a job, and who watches, for [`EngineArgs::finish`].
+    pub fn take(self) -> (Box<dyn Engine>, usize, Option<Observed>) {
+        (self.engine, self.threads, self.watching)
+    }
+}
