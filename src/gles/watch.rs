@@ -128,6 +128,8 @@ pub struct Record {
     file: File,
     path: PathBuf,
     failed: bool,
+    /// What is recorded when another job comes: the last picture is to be there at the end, though the driver cleans up.
+    waiting: Vec<u8>,
     /// Every object's bytes as the recording has them by now, up to the last that is not zero.
     known: BTreeMap<u32, Vec<u8>>,
 }
@@ -149,14 +151,9 @@ impl Record {
             file,
             path: path.to_owned(),
             failed: false,
+            waiting: Vec::new(),
             known: BTreeMap::new(),
         })
-    }
-
-    fn put(&mut self, record: &trace::Record<'_>) {
-        let mut bytes = Vec::new();
-        record.write(&mut bytes);
-        self.append(&bytes);
     }
 
     fn append(&mut self, bytes: &[u8]) {
@@ -169,7 +166,7 @@ impl Record {
 
     /// Records the pages that differ from what is known.
     fn pages(&mut self, memory: &Memory) {
-        let mut out = Vec::new();
+        let mut out = std::mem::take(&mut self.waiting);
         for (address, bytes) in memory.objects() {
             let Some(known) = self.known.get_mut(&address) else {
                 continue;
@@ -208,7 +205,7 @@ impl Watch for Record {
         match event {
             Event::Created { address, size, flags } => {
                 let (address, size, flags) = (*address, *size, *flags);
-                self.put(&trace::Record::Buffer { address, size, flags });
+                trace::Record::Buffer { address, size, flags }.write(&mut self.waiting);
                 // A heap is the job's alone: the CPU does not see it.
                 if flags & shim::abi::HEAP == 0 {
                     self.known.insert(address, Vec::new());
@@ -216,18 +213,21 @@ impl Watch for Record {
             }
             Event::Freed { address } => {
                 self.known.remove(address);
-                self.put(&trace::Record::Free { address: *address });
+                trace::Record::Free { address: *address }.write(&mut self.waiting);
             }
             Event::Submitted(job) => {
                 self.pages(memory);
-                self.put(&trace::Record::Submit {
+                let submit = trace::Record::Submit {
                     pipe: match job.pipe {
                         Pipe::Gp => trace::Pipe::Gp,
                         Pipe::Pp => trace::Pipe::Pp,
                     },
-                    frame: job.frame.to_vec(),
+                    frame: job.plain.to_vec(),
                     objects: job.objects.to_vec(),
-                });
+                };
+                let mut bytes = Vec::new();
+                submit.write(&mut bytes);
+                self.append(&bytes);
             }
             Event::Done { .. } => self.learn(memory),
             Event::Closed { .. } => {}

@@ -4,7 +4,7 @@ use crate::abi::{EXPLICIT_FENCE, GP_FRAME, HEAP, PP_FRAME_400, PP_FRAME_450, err
 use crate::job::{self, Request};
 use crate::object::Object;
 use crate::server::{Hardware, Options};
-use crate::space::Space;
+use crate::space::{self, Space};
 use crate::wire::{Answer, What};
 use crate::{Event, Pipe, Watch};
 use emulator::gpu::Gpu;
@@ -15,6 +15,9 @@ use std::sync::Arc;
 
 /// Bytes of all of a device's objects at most: its address space.
 const MEMORY: u64 = 1 << 32;
+
+/// Bytes of the lists of tiles that a Mali-450 makes for itself: two commands of eight bytes for each of 256 x 256, an end.
+const TILE_LISTS: u32 = 0x20_0000;
 
 /// Handles of a kind at most.
 const MAX_HANDLES: usize = 1 << 20;
@@ -96,7 +99,7 @@ impl Device {
     pub fn new(options: Arc<Options>, watch: Box<dyn Watch>) -> Self {
         let mut gpu = Gpu::new((options.engine)()).with_threads(options.threads);
         gpu.memory = Memory::with_limit(MEMORY);
-        Self {
+        let mut device = Self {
             options,
             gpu,
             watch,
@@ -105,6 +108,18 @@ impl Device {
             space: Space::default(),
             contexts: BTreeSet::new(),
             fences: BTreeMap::new(),
+        };
+        if device.hardware() == Hardware::Mali450 {
+            device.map_tile_lists();
+        }
+        device
+    }
+
+    /// A Mali-450's own memory, where it lists tiles.
+    fn map_tile_lists(&mut self) {
+        let (address, size, flags) = (space::END, TILE_LISTS, 0);
+        if self.gpu.memory.map(address, size).is_ok() {
+            self.tell(&Event::Created { address, size, flags });
         }
     }
 

@@ -3,8 +3,10 @@
 use crate::abi::errno;
 use crate::device::Device;
 use crate::server::Hardware;
-use crate::{Event, Job, Pipe, Work};
+use crate::{Event, Job, Pipe, Work, space};
 use emulator::gpu::fault::{Fault, FaultKind};
+use emulator::gpu::frame::FRAME_WORDS;
+use emulator::gpu::memory::Memory;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
@@ -38,7 +40,8 @@ pub fn check(pipe: Pipe, frame: &[u32], hardware: Hardware, pps: u32) -> Result<
 
 /// Runs a job. A fault ends it and is told; the driver sees no difference, as with hardware that was reset.
 pub fn run(device: &mut Device, request: &Request) {
-    let plain = plain(&request.frame, request.pipe, device.hardware());
+    let hardware = device.hardware();
+    let plain = plain(&request.frame, request.pipe, hardware, &mut device.gpu.memory);
     let job = Job {
         number: device.jobs,
         pipe: request.pipe,
@@ -61,10 +64,91 @@ pub fn run(device: &mut Device, request: &Request) {
     device.tell(&Event::Done { job, outcome, time });
 }
 
-/// A frame as the emulator takes it: that of a Mali-400.
-fn plain(frame: &[u32], pipe: Pipe, hardware: Hardware) -> Vec<u32> {
-    match (pipe, hardware) {
-        (Pipe::Gp, _) | (_, Hardware::Mali400) => frame.to_vec(),
-        (Pipe::Pp, Hardware::Mali450) => frame.to_vec(),
+/// A frame as the emulator takes it: that of a Mali-400, but with as many lists as there are pixel processors.
+fn plain(frame: &[u32], pipe: Pipe, hardware: Hardware, memory: &mut Memory) -> Vec<u32> {
+    if pipe == Pipe::Gp || hardware == Hardware::Mali400 {
+        return frame.to_vec();
+    }
+    let mut plain = frame[..60].to_vec();
+    if frame[60] & 1 == 1 {
+        let list = tiles(&frame[62..66]);
+        // The place has room for the most tiles there are.
+        if memory.write(space::END, &list).is_ok() {
+            plain[23] = 1;
+            plain.push(space::END);
+        }
+    } else {
+        plain.extend_from_slice(&frame[62..70]);
+    }
+    plain.resize(FRAME_WORDS, 0);
+    plain
+}
+
+/// The list of tiles that a Mali-450 makes for itself, given the registers of the unit that does it: where the polygon
+/// lists are, tiles less one in both directions, log2 of a block's tiles (facts/mali/lima-uapi.md, "Frames").
+fn tiles(registers: &[u32]) -> Vec<u8> {
+    let (base, size, blocks) = (registers[0], registers[1], registers[2]);
+    let [columns, rows] = [size & 0xff, size >> 16 & 0xff].map(|last| last + 1);
+    let [shift_x, shift_y] = [blocks & 15, blocks >> 16 & 15];
+    let block_bytes = 128 << (blocks >> 28 & 3);
+    let width = columns.div_ceil(1 << shift_x);
+    let mut list = Vec::new();
+    let mut put = |low: u32, high: u32| {
+        list.extend_from_slice(&low.to_le_bytes());
+        list.extend_from_slice(&high.to_le_bytes());
+    };
+    for row in 0..rows {
+        for column in 0..columns {
+            let block = (row >> shift_y) * width + (column >> shift_x);
+            put(0, 0xb800_0000 | row << 8 | column);
+            put(0xe000_0002 | base.wrapping_add(block * block_bytes) >> 3, 0xb000_0000);
+        }
+    }
+    put(0, 0xbc00_0000);
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_kernel_refuses() {
+        let gp = |frame: [u32; 6]| check(Pipe::Gp, &frame, Hardware::Mali400, 1);
+        assert_eq!(gp([1, 2, 3, 4, 5, 6]), Ok(()));
+        assert_eq!(gp([1, 1, 3, 4, 5, 6]), Ok(()));
+        assert_eq!(gp([2, 1, 3, 4, 5, 6]), Err(errno::EINVAL));
+        assert_eq!(gp([1, 1, 3, 3, 5, 6]), Err(errno::EINVAL));
+        let mut pp = [0; 78];
+        for (pps, good) in [(0, false), (1, true), (2, true), (3, false)] {
+            pp[23] = pps;
+            assert_eq!(check(Pipe::Pp, &pp, Hardware::Mali400, 2).is_ok(), good, "{pps}");
+        }
+        (pp[23], pp[61]) = (1, 1);
+        assert_eq!(check(Pipe::Pp, &pp, Hardware::Mali450, 2), Err(errno::EINVAL));
+    }
+
+    #[test]
+    fn every_tile_has_its_block() {
+        // Three by two tiles in blocks of two by one.
+        let list = tiles(&[0x4000, 1 << 16 | 2, 2 << 28 | 1, 0]);
+        let words: Vec<u32> = list
+            .chunks_exact(4)
+            .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
+            .collect();
+        let commands: Vec<(u32, u32)> = words
+            .chunks_exact(4)
+            .map(|w| (w[1] & 0xffff, (w[2] & 0x1fff_fffc) << 3))
+            .collect();
+        let expected = [
+            (0, 0x4000),
+            (1, 0x4000),
+            (2, 0x4200),
+            (0x100, 0x4400),
+            (0x101, 0x4400),
+            (0x102, 0x4600),
+        ];
+        assert_eq!(commands, expected);
+        assert_eq!(words.last(), Some(&0xbc00_0000));
     }
 }

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 /// The first address given out: nought is legal, but nobody's pointer should be it.
 const FIRST: u32 = 0x10_0000;
 
-/// The end: the last MiB is the Mali-450's own.
-const END: u32 = 0xfff0_0000;
+/// The end. Behind it are the lists of tiles that a Mali-450 makes for itself; its kernel driver keeps the last MiB for
+/// that, we take two.
+pub const END: u32 = 0xffe0_0000;
 
 /// The taken ranges, first address to end.
 #[derive(Debug, Default)]

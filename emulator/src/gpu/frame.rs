@@ -67,7 +67,8 @@ impl Frame {
             return fail(format!("a PP frame of {} words", words.len()));
         }
         let pps = words[23] as usize;
-        if !(1..=4).contains(&pps) {
+        // Eight are a Mali-450's; its frame is otherwise the same once the lists are in one place.
+        if !(1..=8).contains(&pps) {
             return fail(format!("a PP frame for {pps} PPs"));
         }
         let scaling = words[21];
