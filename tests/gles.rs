@@ -5,9 +5,11 @@
 //! `tests/run.sh` sets it, they fail.
 
 use skrymir::gles::{Driver, Machine};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The driver, or a loud word why it is not here.
 fn driver() -> Option<&'static Driver> {
@@ -26,7 +28,9 @@ fn driver() -> Option<&'static Driver> {
 /// A program of `tests/gles`, built.
 fn program(driver: &Driver, name: &str) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/gles/{name}.c"));
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{number}"));
     driver.compile(&source, &program).expect("the program compiles");
     program
 }
@@ -49,13 +53,176 @@ fn text(output: &Output) -> String {
 #[test]
 fn every_pixel_is_right() {
     let Some(driver) = driver() else { return };
-    let output = gles(&[], &program(driver, "gles"), &[]);
+    let program = program(driver, "gles");
+    for (options, name) in [
+        (&[][..], "Mali400"),
+        (&["--pps", "4"], "Mali400"),
+        (&["--mali450", "--pps", "6"], "Mali450"),
+    ] {
+        let output = gles(options, &program, &[]);
+        let text = text(&output);
+        println!("{options:?}: {text}");
+        assert!(output.status.success(), "{text}");
+        let first = format!("{name}, OpenGL ES 2.0 Mesa 22.3.6, 19 configurations\n");
+        assert!(text.starts_with(&first), "{text}");
+        assert!(
+            text.ends_with("178 checks, 0 failed\n"),
+            "no job faults, nothing is unknown: {text}"
+        );
+    }
+}
+
+#[test]
+fn a_wrong_pixel_is_noticed() {
+    let Some(driver) = driver() else { return };
+    let output = gles(&[], &program(driver, "gles"), &["wrong"]);
     let text = text(&output);
-    print!("{text}");
-    assert!(output.status.success(), "{text}");
+    assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(
-        text.starts_with("Mali400, OpenGL ES 2.0 Mesa 22.3.6, 19 configurations\n"),
+        text.contains("FAIL wrong on purpose: pixel 3, 3 is 0 0 0 255 instead of 0 9 0 255"),
         "{text}"
     );
-    assert!(text.contains(" checks, 0 failed\n"), "{text}");
+}
+
+#[test]
+fn the_device_behaves_as_the_kernels() {
+    let native = Path::new(env!("CARGO_TARGET_TMPDIR")).join("device-native");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gles/device.c");
+    let compiler = Command::new("cc")
+        .args(["-std=gnu11", "-O1", "-o"])
+        .arg(&native)
+        .arg(source)
+        .arg("-lpthread")
+        .status();
+    assert!(compiler.expect("a C compiler").success());
+    let arm = driver().map(|driver| program(driver, "device"));
+    for program in [Some(native), arm].into_iter().flatten() {
+        for options in [&[][..], &["--mali450"]] {
+            let output = gles(options, &program, &[]);
+            let text = text(&output);
+            assert!(
+                output.status.success() && text.contains("125 checks, 0 failed"),
+                "{program:?} {options:?}: {text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn recordings_are_replayed() {
+    let Some(driver) = driver() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().to_str().expect("a plain name");
+    for options in [&[][..], &["--mali450"]] {
+        let options = [&["--record", place, "--dump-frames", place, "--stats"], options].concat();
+        let output = gles(&options, &program(driver, "frames"), &["20"]);
+        let text = text(&output);
+        assert!(output.status.success(), "{text}");
+        assert!(text.contains("device 0: 20 GP jobs in "), "{text}");
+        let bytes = std::fs::read(folder.path().join("device0.trace")).expect("a recording");
+        let trace = skrymir::loader::trace::Trace::read(&bytes).expect("a good recording");
+        let replay = skrymir::replay::replay(&trace, Box::new(skrymir::emulator::exec::scalar::Scalar), 1);
+        let replay = replay.expect("it runs again");
+        assert_eq!(replay.jobs.len(), 40);
+        let picture = replay.picture().expect("a picture");
+        let dumped = skrymir::picture::Picture::load(&folder.path().join("device0-job00039.png")).expect("a dump");
+        assert_eq!(picture, dumped);
+        assert_eq!(picture.rgba[..4], [20 + 64, 20, 20, 20]);
+    }
+}
+
+/// Resident kilobytes of a process.
+fn resident(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS:"))
+        .expect("its memory");
+    line.split_whitespace()
+        .nth(1)
+        .and_then(|number| number.parse().ok())
+        .expect("a number")
+}
+
+/// The only child of a process.
+fn child_of(process: u32) -> u32 {
+    let children = |task: &Path| std::fs::read_to_string(task.join("children")).unwrap_or_default();
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).expect("its threads");
+    let all: String = tasks.flatten().map(|task| children(&task.path())).collect();
+    all.split_whitespace()
+        .next()
+        .and_then(|child| child.parse().ok())
+        .expect("a child")
+}
+
+/// `frames`, which waits for a line after every hundred frames.
+fn start(program: &Path, frames: &str) -> (Child, BufReader<ChildStdout>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
+    command.args(["gles", "--"]).arg(program).args([frames, "wait"]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    let out = BufReader::new(child.stdout.take().expect("its output"));
+    (child, out)
+}
+
+fn next_line(out: &mut BufReader<ChildStdout>) -> String {
+    let mut line = String::new();
+    out.read_line(&mut line).expect("a line");
+    line
+}
+
+#[test]
+fn memory_is_flat_over_a_thousand_frames() {
+    let Some(driver) = driver() else { return };
+    let (mut server, mut out) = start(&program(driver, "frames"), "1000");
+    let mut input = server.stdin.take().expect("its input");
+    let mut sizes = Vec::new();
+    for hundred in 1..=10 {
+        assert_eq!(next_line(&mut out), format!("frame {}00\n", hundred));
+        sizes.push([resident(server.id()), resident(child_of(server.id()))]);
+        input.write_all(b"go\n").expect("it reads");
+    }
+    assert_eq!(next_line(&mut out), "100 checks, 0 failed\n");
+    assert!(server.wait().expect("it ends").success());
+    println!("resident KiB of server and program after every hundred frames: {sizes:?}");
+    for side in 0..2 {
+        // From the second hundred on; a leak of one texture a frame would be 3 MiB.
+        let (first, last) = (sizes[1][side], sizes[9][side]);
+        assert!(last <= first + 1500, "grows from {first} to {last} KiB: {sizes:?}");
+    }
+}
+
+#[test]
+fn two_at_once_and_one_killed() {
+    let Some(driver) = driver() else { return };
+    let program = program(driver, "frames");
+    let (mut victim, mut victims) = start(&program, "100000");
+    let (mut other, mut others) = start(&program, "300");
+    let mut feed = other.stdin.take().expect("its input");
+    let mut to_victim = victim.stdin.take().expect("its input");
+    assert_eq!(next_line(&mut victims), "frame 100\n");
+    assert_eq!(next_line(&mut others), "frame 100\n");
+    to_victim.write_all(b"go\n").expect("it reads");
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    // The program dies in the middle of its frames; the command says so and leaves nothing.
+    let process = victim.id();
+    let killed = Command::new("kill")
+        .args(["-9", &child_of(process).to_string()])
+        .status();
+    assert!(killed.expect("kill runs").success());
+    assert_eq!(victim.wait().expect("it ends").code(), Some(128 + 9));
+    let left = std::fs::read_dir(std::env::temp_dir()).expect("a folder").flatten();
+    let of_victim = format!("skrymir-gles-{process}-");
+    let left = left
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&of_victim))
+        .count();
+    assert_eq!(left, 0, "files are left");
+    feed.write_all(b"go\ngo\ngo\n").expect("it reads");
+    assert_eq!(next_line(&mut others), "frame 200\n");
+    assert_eq!(next_line(&mut others), "frame 300\n");
+    assert_eq!(next_line(&mut others), "30 checks, 0 failed\n");
+    assert!(other.wait().expect("it ends").success());
 }

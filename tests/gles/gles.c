@@ -629,8 +629,10 @@ static void contexts(void)
     close_target(&one);
 }
 
-int main(void)
+/* With an argument, one check more, which is wrong: to see that a wrong pixel is noticed. */
+int main(int count, char **arguments)
 {
+    (void)arguments;
     setvbuf(stdout, NULL, _IOLBF, 0);
     EGLDisplay display = open_display();
     EGLint configs = 0;
@@ -653,6 +655,11 @@ int main(void)
     clipping();
     read_back();
     frames(&target);
+    if (count > 1) {
+        begin("wrong on purpose");
+        clear(0, 0, 0, 1);
+        pixel(3, 3, 0, 9, 0, 255, 8);
+    }
     close_target(&target);
     samples();
     contexts();

@@ -381,7 +381,8 @@ PUBLIC int ioctl(int fd, unsigned long request, ...)
         error = device_ioctl(fd, request, argument);
     } else {
         int result = next(fd, request, argument);
-        if (result >= 0 || errno != ENOTTY || !active())
+        /* qemu says ENOSYS of what it does not know. */
+        if (result >= 0 || (errno != ENOTTY && errno != ENOSYS) || !active())
             return result;
         if (_IOC_TYPE(request) == '>')
             error = fence_ioctl(fd, request, argument);

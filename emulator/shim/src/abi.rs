@@ -54,8 +54,8 @@ pub mod errno {
     pub const EBADF: i32 = 9;
     /// No memory, no addresses.
     pub const ENOMEM: i32 = 12;
-    /// Still in use.
-    pub const EBUSY: i32 = 16;
+    /// A pointer that leads nowhere.
+    pub const EFAULT: i32 = 14;
     /// What makes no sense.
     pub const EINVAL: i32 = 22;
     /// Too many open descriptors.

@@ -361,7 +361,10 @@ impl Device {
         if count == 0 || data.word(32) & !EXPLICIT_FENCE != 0 || size != frame_size {
             return Err(errno::EINVAL);
         }
-        let (frame, list) = behind.split_at_checked(size).ok_or(errno::EINVAL)?;
+        // What the front cannot read it cannot send.
+        let whole = size + count as usize * 8;
+        let behind = behind.get(..whole).ok_or(errno::EFAULT)?;
+        let (frame, list) = behind.split_at(size);
         let frame = words(frame);
         job::check(pipe, &frame, self.options.hardware, self.options.pps)?;
         if !self.contexts.contains(&context) {
