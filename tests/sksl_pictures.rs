@@ -1,24 +1,86 @@
-//! Runtime effects drawn on a Vulkan device.
+//! Programs drawn on a Vulkan device.
 //!
-//! Two judges: a formula of our own for a shader of our own, and the corpus' sources themselves: most of Skia's tests
-//! work out a truth and return `colorGreen` if it holds, `colorRed` if not, so a right translation draws green. The
-//! negative control swaps the two uniforms.
+//! Three judges: a formula of our own for a shader of our own; an interpreter of SkSL trees that shares nothing with the
+//! translation, for the corpus and for random programs; and the corpus' sources themselves: most of Skia's tests work out
+//! a truth and return `colorGreen` if it holds, `colorRed` if not, so a right translation draws green. Each has its
+//! negative control.
 #![allow(missing_docs)]
 
 mod common;
+#[path = "common/sksl_eval.rs"]
+mod sksl_eval;
+#[path = "common/sksl_math.rs"]
+mod sksl_math;
+#[path = "common/sksl_random.rs"]
+mod sksl_random;
 
-use loader::sksl::{self, modifier};
+use loader::sksl::{self, Operator, Tree, modifier};
 use skrymir::harness;
 use skrymir::picture::Picture;
 use skrymir::scene::Scene;
-use std::collections::BTreeSet;
+use sksl_eval::{Eval, Num, Stop, Value};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-fn draw(tree: &sksl::Tree, uniforms: &str) -> Result<Picture, String> {
+const SIZE: usize = 8;
+/// What filters and blenders get.
+const INPUT: [f32; 4] = [0.2, 0.6, 0.4, 0.8];
+const DEST: [f32; 4] = [0.5, 0.1, 0.3, 0.9];
+
+/// Draws a program; uniforms the program does not use are left out.
+fn draw(tree: &Tree, uniforms: &HashMap<String, Value>) -> Result<Picture, String> {
     let bytes = skrymir::sksl::to_vbc(tree).map_err(|e| e.to_string())?;
-    let scene = Scene::parse(&format!("size = [8, 8]\n[uniform]\n{uniforms}"), Path::new("")).map_err(|e| e.0)?;
+    let file = loader::vbc::read(&bytes).map_err(|e| e.to_string())?;
+    let members = file.uniform().map(|u| u.members().map(|m| m.name.to_vec()).collect());
+    let members: Vec<Vec<u8>> = members.unwrap_or_default();
+    let mut text = format!("size = [{SIZE}, {SIZE}]\n[uniform]\n");
+    let mut all = uniforms.clone();
+    all.insert("sk_Color".into(), Value::floats(&INPUT));
+    all.insert("sk_Dest".into(), Value::floats(&DEST));
+    for member in members {
+        let name = String::from_utf8_lossy(&member).into_owned();
+        let mut numbers = Vec::new();
+        flatten(all.get(&name).ok_or(format!("no value for {name}"))?, &mut numbers);
+        text += &format!("\"{name}\" = [{}]\n", numbers.join(", "));
+    }
+    let scene = Scene::parse(&text, Path::new("")).map_err(|e| e.0)?;
     let drawn = harness::draw(common::context(), &bytes, &scene).map_err(|e| e.to_string())?;
     Ok(Picture::of(&drawn.frame.targets[0]))
+}
+
+fn flatten(value: &Value, out: &mut Vec<String>) {
+    match value {
+        Value::Nums { all, .. } => out.extend(all.iter().map(|n| match n {
+            Num::F(x) => format!("{x:?}"),
+            Num::I(x) => x.to_string(),
+            Num::U(x) => x.to_string(),
+            Num::B(x) => u8::from(*x).to_string(),
+        })),
+        Value::Parts(parts) => parts.iter().for_each(|part| flatten(part, out)),
+        Value::Void => {}
+    }
+}
+
+/// The worst difference of a channel, in steps of 1/255, of all but the `spared` worst pixels.
+fn difference(picture: &Picture, eval: &mut Eval, spared: usize) -> Result<f64, Stop> {
+    let mut worst = Vec::new();
+    for (i, pixel) in picture.rgba.chunks(4).enumerate() {
+        let at = [(i % SIZE) as f32 + 0.5, (i / SIZE) as f32 + 0.5];
+        let right = eval.color(at, &Value::floats(&INPUT), &Value::floats(&DEST))?;
+        let off = pixel.iter().zip(right).map(|(ours, right)| {
+            // What is no number may become any colour.
+            let right = f64::from(if right.is_nan() {
+                f32::from(*ours) / 255.0
+            } else {
+                right
+            })
+            .clamp(0.0, 1.0);
+            (f64::from(*ours) - right * 255.0).abs()
+        });
+        worst.push(off.fold(0.0, f64::max));
+    }
+    worst.sort_by(f64::total_cmp);
+    Ok(worst[worst.len() - 1 - spared])
 }
 
 #[test]
@@ -37,7 +99,8 @@ fn coordinates_and_uniforms_follow_the_formula() {
     let product = b.binary(four, Operator::STAR, tint);
     let value = b.statement(Statement::Return(Some(product)));
     let tree = b.define(main, &[value]).finish();
-    let picture = draw(&tree, "tint = [1.0, 0.5, 0.25, 1.0]").unwrap();
+    let uniforms = HashMap::from([("tint".to_owned(), Value::floats(&[1.0, 0.5, 0.25, 1.0]))]);
+    let picture = draw(&tree, &uniforms).unwrap();
     let off = |tint: [f64; 4]| {
         let mut worst = 0.0f64;
         for (i, pixel) in picture.rgba.chunks(4).enumerate() {
@@ -53,62 +116,166 @@ fn coordinates_and_uniforms_follow_the_formula() {
     assert!(off([1.0, 0.4, 0.25, 1.0]) > 1.0, "the negative control passes");
 }
 
-/// Uniforms the effects may have, and their values in Skia's own test harness.
-const KNOWN: [&str; 4] = ["colorGreen", "colorRed", "testInputs", "unknownInput"];
-
-fn uniforms(tree: &sksl::Tree) -> BTreeSet<String> {
-    let all = tree.symbols.iter().filter_map(|(_, symbol)| match symbol {
-        sksl::Symbol::Variable { modifiers, name, .. } if modifiers.flags & modifier::UNIFORM != 0 => {
-            Some(tree.strings[*name].to_owned())
+/// Uniforms of a program with values: Skia's own harness' where it has some and `known` is set, else numbers that come
+/// from the name.
+fn values(tree: &Tree, known: bool) -> HashMap<String, Value> {
+    let eval_types = HashMap::new();
+    let eval = Eval::new(tree, &eval_types);
+    let mut made = HashMap::new();
+    for (_, symbol) in tree.symbols.iter() {
+        let sksl::Symbol::Variable {
+            modifiers, name, ty, ..
+        } = symbol
+        else {
+            continue;
+        };
+        if modifiers.flags & modifier::UNIFORM == 0 {
+            continue;
         }
-        _ => None,
-    });
-    all.collect()
-}
-
-fn values(names: &BTreeSet<String>, swapped: bool) -> String {
-    let (mut green, mut red) = ("[0, 1, 0, 1]", "[1, 0, 0, 1]");
-    if swapped {
-        std::mem::swap(&mut green, &mut red);
+        let name = tree.strings[*name].to_owned();
+        let Ok(mut value) = eval.zero(*ty) else { continue };
+        let fixed: Option<&[f32]> = match name.as_str() {
+            "colorGreen" => Some(&[0.0, 1.0, 0.0, 1.0]),
+            "colorRed" => Some(&[1.0, 0.0, 0.0, 1.0]),
+            "colorBlack" => Some(&[0.0, 0.0, 0.0, 1.0]),
+            "colorWhite" => Some(&[1.0; 4]),
+            "testInputs" => Some(&[-1.25, 0.0, 0.75, 2.25]),
+            "unknownInput" => Some(&[1.0]),
+            "testMatrix2x2" => Some(&[1.0, 2.0, 3.0, 4.0]),
+            "testMatrix3x3" => Some(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]),
+            _ => None,
+        };
+        let seed: u32 = name.bytes().fold(17, |h, b| h.wrapping_mul(31).wrapping_add(b.into()));
+        fill(&mut value, fixed.filter(|_| known).unwrap_or(&[]), seed);
+        made.insert(name, value);
     }
-    let all = [green, red, "[-1.25, 0, 0.75, 2.25]", "1"];
-    let rows = KNOWN.iter().zip(all).filter(|(name, _)| names.contains(**name));
-    rows.map(|(name, value)| format!("{name} = {value}\n")).collect()
+    made
 }
 
-#[test]
-fn effects_that_judge_themselves_draw_green() {
+fn fill(value: &mut Value, fixed: &[f32], seed: u32) {
+    match value {
+        Value::Nums { all, .. } => {
+            for (i, n) in all.iter_mut().enumerate() {
+                let own = seed.wrapping_mul(2_654_435_761).wrapping_add(i as u32 * 977) >> 8;
+                let number = fixed.get(i).copied().unwrap_or((own % 37) as f32 / 16.0 - 0.5);
+                *n = Num::F(number).to(n.class());
+            }
+        }
+        Value::Parts(parts) => (0..).zip(parts).for_each(|(i, part)| fill(part, fixed, seed + i)),
+        Value::Void => {}
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    agree: usize,
+    /// Programs whose picture a wrong interpreter would not have got.
+    noticed: usize,
+    differ: Vec<String>,
+    silent: BTreeMap<String, usize>,
+}
+
+/// Draws one program and works it out.
+fn judge(name: &str, tree: &Tree, known: bool, tally: &mut Tally) {
+    let uniforms = values(tree, known);
+    let mut eval = Eval::new(tree, &uniforms);
+    // Ask the interpreter first: it is the cheaper one to say no.
+    match eval.color([0.5; 2], &Value::floats(&INPUT), &Value::floats(&DEST)) {
+        Err(Stop::Unknown(why)) => return *tally.silent.entry(why).or_default() += 1,
+        Err(Stop::Discarded) | Ok(_) => {}
+    }
+    let picture = match draw(tree, &uniforms) {
+        Ok(picture) => picture,
+        Err(error) => return tally.differ.push(format!("{name}: not drawn: {error}")),
+    };
+    match difference(&picture, &mut eval, 0) {
+        Ok(off) if off <= 1.5 => {
+            tally.agree += 1;
+            let wrong = [
+                (Operator::PLUS, Operator::MINUS),
+                (Operator::EQ, Operator::NE),
+                (Operator::STAR, Operator::PLUS),
+                (Operator::AND, Operator::OR),
+            ];
+            tally.noticed += usize::from(wrong.into_iter().any(|wrong| {
+                let mut eval = Eval::new(tree, &uniforms);
+                eval.wrong = Some(wrong);
+                difference(&picture, &mut eval, 0).is_ok_and(|off| off > 1.5)
+            }));
+        }
+        Ok(off) => tally.differ.push(format!(
+            "{name}: {off:.1} steps off, known {known}, drawn {:?}",
+            &picture.rgba[..4]
+        )),
+        Err(Stop::Unknown(why)) => *tally.silent.entry(why).or_default() += 1,
+        Err(Stop::Discarded) => *tally.silent.entry("discard".into()).or_default() += 1,
+    }
+}
+
+fn corpus_agrees(what: &str, kinds: std::ops::RangeInclusive<u8>, least: usize) {
     let Some(folder) = common::corpus("sksl") else { return };
-    let (mut green, mut controls, mut other, mut failed) = (Vec::new(), 0, Vec::new(), Vec::new());
-    for path in common::files(&folder, "k5.noopt.bin") {
-        let tree = sksl::read(&std::fs::read(&path).unwrap()).unwrap();
-        let names = uniforms(&tree);
-        let judges = names.contains("colorGreen") && names.contains("colorRed");
-        if !judges || !names.iter().all(|name| KNOWN.contains(&name.as_str())) || skrymir::sksl::to_vbc(&tree).is_err()
-        {
+    let mut tally = Tally::default();
+    for path in common::files(&folder, "bin") {
+        let Ok(tree) = sksl::read(&std::fs::read(&path).unwrap()) else {
+            continue;
+        };
+        let fits = matches!(tree.header, sksl::Header::Program { kind, .. } if kinds.contains(&kind.0));
+        if !fits || skrymir::sksl::to_vbc(&tree).is_err() {
             continue;
         }
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let all_are = |picture: &Picture, color: [u8; 4]| picture.rgba.chunks(4).all(|pixel| pixel == color);
-        match draw(&tree, &values(&names, false)) {
-            Err(error) => failed.push(format!("{name}: {error}")),
-            Ok(picture) if all_are(&picture, [0, 255, 0, 255]) => {
-                green.push(name);
-                if green.len() <= 5 {
-                    let picture = draw(&tree, &values(&names, true)).unwrap();
-                    controls += u32::from(all_are(&picture, [255, 0, 0, 255]));
-                }
-            }
-            Ok(picture) => other.push(format!("{name}: {:?}", &picture.rgba[..4])),
+        judge(&name, &tree, true, &mut tally);
+        if name.contains("noopt") {
+            judge(&name, &tree, false, &mut tally);
         }
     }
     println!(
-        "sksl: {} effects draw green, {} another colour, {} not at all",
-        green.len(),
-        other.len(),
-        failed.len()
+        "sksl: {} pictures of {what} are as the interpreter has them ({} of them not as wrong ones have), {} differ",
+        tally.agree,
+        tally.noticed,
+        tally.differ.len()
     );
-    other.iter().chain(&failed).for_each(|line| println!("{line}"));
-    assert!(green.len() >= 30, "{} draw green", green.len());
-    assert_eq!(controls, 5, "swapped colours draw red");
+    tally.differ.iter().for_each(|line| println!("    {line}"));
+    for (why, n) in &tally.silent {
+        println!("{n:5}  not worked out: {why}");
+    }
+    assert!(tally.agree >= least, "{}", tally.agree);
+    assert!(
+        tally.noticed * 3 >= tally.agree,
+        "the negative control: {}",
+        tally.noticed
+    );
+    assert!(tally.differ.is_empty());
+}
+
+#[test]
+fn runtime_effects_draw_what_the_interpreter_computes() {
+    corpus_agrees("runtime effects", 4..=7, 300);
+}
+
+#[test]
+fn fragment_programs_draw_what_the_interpreter_computes() {
+    corpus_agrees("fragment programs", 0..=0, 300);
+}
+
+#[test]
+fn random_programs_draw_what_the_interpreter_computes() {
+    let (mut flat, mut noticed) = (0, 0);
+    for seed in 1..=60 {
+        let tree = sksl_random::program(seed);
+        let bytes = sksl::write(&tree).unwrap();
+        let report = sksl::check(&bytes);
+        assert!(report.is_valid(), "{seed}: {report:?}\n{}", sksl::print(&tree));
+        let uniforms = values(&tree, false);
+        let picture = draw(&tree, &uniforms).unwrap_or_else(|e| panic!("{seed}: {e}\n{}", sksl::print(&tree)));
+        // Steps of the program's own (a comparison, a floor) may fall to another side in one or two places.
+        let off = difference(&picture, &mut Eval::new(&tree, &uniforms), 2).unwrap();
+        assert!(off <= 1.5, "{seed}: {off} steps off\n{}", sksl::print(&tree));
+        flat += usize::from(picture.rgba.chunks(4).all(|pixel| pixel == &picture.rgba[..4]));
+        let mut wrong = Eval::new(&tree, &uniforms);
+        wrong.wrong = Some((Operator::PLUS, Operator::MINUS));
+        noticed += usize::from(difference(&picture, &mut wrong, 2).unwrap() > 1.5);
+    }
+    println!("sksl: 60 random programs agree, {flat} of one colour; {noticed} differ when + is taken for -");
+    assert!(flat < 20 && noticed > 30);
 }

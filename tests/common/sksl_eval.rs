@@ -474,7 +474,10 @@ impl<'a> Eval<'a> {
                 count,
             } => {
                 let base = self.expression(base)?;
-                part(&base, &Step::Components(components[..usize::from(count.min(4))].to_vec()))?
+                part(
+                    &base,
+                    &Step::Components(components[..usize::from(count.min(4))].to_vec()),
+                )?
             }
         })
     }
@@ -743,7 +746,11 @@ impl<'a> Eval<'a> {
 }
 
 fn step(value: &Value, op: Operator) -> Outcome<Value> {
-    let by = if op == Operator::INCREMENT { Operator::PLUS } else { Operator::MINUS };
+    let by = if op == Operator::INCREMENT {
+        Operator::PLUS
+    } else {
+        Operator::MINUS
+    };
     math::arithmetic(value, by, &Value::vector(vec![Num::I(1)]))
 }
 

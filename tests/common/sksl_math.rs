@@ -301,7 +301,9 @@ fn two(name: &str, a: &Value, b: &Value, whole: bool) -> Outcome<Value> {
         "reflect" => {
             let (i, n) = (floats(a)?, floats(b)?);
             let d = 2.0 * dot(&n, &i);
-            Ok(Value::floats(&i.iter().zip(&n).map(|(i, n)| i - d * n).collect::<Vec<_>>()))
+            Ok(Value::floats(
+                &i.iter().zip(&n).map(|(i, n)| i - d * n).collect::<Vec<_>>(),
+            ))
         }
         "lessThan" => compare(Operator::LT),
         "lessThanEqual" => compare(Operator::LE),
@@ -334,17 +336,11 @@ fn three(name: &str, a: &Value, b: &Value, c: &Value) -> Outcome<Value> {
         }
         "mix" => {
             let rest = each(c, |t| 1.0 - t)?;
-            let (x, y) = (
-                arithmetic(a, Operator::STAR, &rest)?,
-                arithmetic(b, Operator::STAR, c)?,
-            );
+            let (x, y) = (arithmetic(a, Operator::STAR, &rest)?, arithmetic(b, Operator::STAR, c)?);
             arithmetic(&x, Operator::PLUS, &y)
         }
         "smoothstep" => {
-            let (x, width) = (
-                arithmetic(c, Operator::MINUS, a)?,
-                arithmetic(b, Operator::MINUS, a)?,
-            );
+            let (x, width) = (arithmetic(c, Operator::MINUS, a)?, arithmetic(b, Operator::MINUS, a)?);
             each(&arithmetic(&x, Operator::SLASH, &width)?, |t| {
                 let t = clamp(t, 0.0, 1.0);
                 t * t * (3.0 - 2.0 * t)

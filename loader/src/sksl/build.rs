@@ -66,7 +66,7 @@ impl Builder {
         Ref::builtin(self.tree.strings.intern(name))
     }
 
-    /// A variable of a builtin type; declare it with [`Builder::global`] or [`Statement::Variable`].
+    /// A variable of a builtin type; [`Builder::local`] and [`Builder::global`] declare theirs too.
     pub fn variable(&mut self, ty: &str, name: &str, modifiers: Modifiers, storage: Storage) -> Ref {
         let (ty, name) = (self.builtin(ty), self.tree.strings.intern(name));
         Ref::symbol(self.tree.symbols.add(
@@ -100,19 +100,7 @@ impl Builder {
             flags: modifier::UNIFORM,
             ..Modifiers::default()
         };
-        let variable = self.variable(ty, name, modifiers, Storage::GLOBAL);
-        self.owned.push(variable);
-        let base_type = self.builtin(ty);
-        let declaration = Statement::Variable {
-            variable,
-            base_type,
-            array_size: 0,
-            value: None,
-        };
-        let declaration = self.statement(declaration);
-        self.top
-            .push(self.tree.elements.add(Element::Global { declaration }, 0));
-        variable
+        self.global(ty, name, modifiers, None)
     }
 
     /// A function's declaration; its parameters come from [`Builder::parameter`].
@@ -130,17 +118,65 @@ impl Builder {
         function
     }
 
-    /// The definition of a function.
+    /// The definition of a function; the variables its statements declare are its scope's.
     pub fn define(&mut self, declaration: Ref, body: &[Handle<Statement>]) -> &mut Self {
-        let statements = self.tree.make_list(body);
-        let body = self.statement(Statement::Block {
-            table: None,
-            statements,
-            kind: BlockKind::BRACED,
-        });
+        let body = self.block(body);
         self.top
             .push(self.tree.elements.add(Element::Function { declaration, body }, 0));
         self
+    }
+
+    /// A block in braces with a scope for the variables its statements declare.
+    pub fn block(&mut self, body: &[Handle<Statement>]) -> Handle<Statement> {
+        let declared = body
+            .iter()
+            .filter_map(|statement| match self.tree.statements[*statement] {
+                Statement::Variable { variable, .. } => Some(variable),
+                _ => None,
+            });
+        let declared: Vec<Ref> = declared.collect();
+        let table = (!declared.is_empty()).then(|| self.scope(&declared));
+        let statements = self.tree.make_list(body);
+        self.statement(Statement::Block {
+            table,
+            statements,
+            kind: BlockKind::BRACED,
+        })
+    }
+
+    /// The symbol table of a block or loop, for these variables.
+    pub fn scope(&mut self, variables: &[Ref]) -> Handle<SymbolTable> {
+        let table = self.table(variables);
+        self.tree.tables.add(table, 0)
+    }
+
+    /// A local variable of a builtin type, and the statement that declares it; the block it is in gives it a scope.
+    pub fn local(&mut self, ty: &str, name: &str, value: Option<Handle<Expression>>) -> (Ref, Handle<Statement>) {
+        let variable = self.variable(ty, name, Modifiers::default(), Storage::LOCAL);
+        let base_type = self.builtin(ty);
+        let declaration = self.statement(Statement::Variable {
+            variable,
+            base_type,
+            array_size: 0,
+            value,
+        });
+        (variable, declaration)
+    }
+
+    /// A global variable of a builtin type with these modifiers, and its declaration.
+    pub fn global(&mut self, ty: &str, name: &str, modifiers: Modifiers, value: Option<Handle<Expression>>) -> Ref {
+        let variable = self.variable(ty, name, modifiers, Storage::GLOBAL);
+        self.owned.push(variable);
+        let base_type = self.builtin(ty);
+        let declaration = self.statement(Statement::Variable {
+            variable,
+            base_type,
+            array_size: 0,
+            value,
+        });
+        self.top
+            .push(self.tree.elements.add(Element::Global { declaration }, 0));
+        variable
     }
 
     /// Any statement.
@@ -160,6 +196,12 @@ impl Builder {
             ty,
             bits: value.to_bits(),
         })
+    }
+
+    /// An int literal of a builtin type.
+    pub fn int(&mut self, ty: &str, value: i32) -> Handle<Expression> {
+        let ty = self.builtin(ty);
+        self.expression(Expression::Int { ty, bits: value as u32 })
     }
 
     /// A variable read.
@@ -192,10 +234,37 @@ impl Builder {
         })
     }
 
+    /// A call of a function of the program's own.
+    pub fn call_own(&mut self, ty: &str, function: Ref, arguments: &[Handle<Expression>]) -> Handle<Expression> {
+        let (ty, arguments) = (self.builtin(ty), self.tree.make_list(arguments));
+        self.expression(Expression::Call {
+            ty,
+            function,
+            arguments,
+        })
+    }
+
+    /// `target = value;`, where the target is a variable.
+    pub fn assign(&mut self, target: Ref, value: Handle<Expression>) -> Handle<Statement> {
+        let target = self.expression(Expression::Variable {
+            variable: target,
+            kind: RefKind::WRITE,
+        });
+        let assignment = self.binary(target, Operator::ASSIGN, value);
+        self.statement(Statement::Expression(assignment))
+    }
+
     /// The program, its symbol table sorted by name: a parameter is owned but has no entry.
     pub fn finish(&mut self) -> Tree {
+        let owned = std::mem::take(&mut self.owned);
+        self.tree.tables[self.tree.table] = self.table(&owned);
+        self.tree.top = self.tree.make_list(&self.top);
+        self.tree.clone()
+    }
+
+    fn table(&mut self, owned: &[Ref]) -> SymbolTable {
         let mut named: Vec<(String, Entry)> = Vec::new();
-        for (index, symbol) in self.owned.iter().enumerate() {
+        for (index, symbol) in owned.iter().enumerate() {
             match self.tree.symbol(*symbol) {
                 Some(Symbol::Variable {
                     storage: Storage::PARAMETER,
@@ -209,13 +278,11 @@ impl Builder {
         }
         named.sort_by(|a, b| a.0.cmp(&b.0));
         let entries: Vec<Entry> = named.into_iter().map(|(_, entry)| entry).collect();
-        let (owned, names) = (self.tree.make_list(&self.owned), self.tree.make_list(&entries));
-        self.tree.tables[self.tree.table] = SymbolTable {
+        let (owned, names) = (self.tree.make_list(owned), self.tree.make_list(&entries));
+        SymbolTable {
             builtin: false,
             owned,
             names,
-        };
-        self.tree.top = self.tree.make_list(&self.top);
-        self.tree.clone()
+        }
     }
 }
