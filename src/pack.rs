@@ -7,7 +7,8 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// One stage's words from a file's bytes: SPIR-V by its magic, WGSL by the file's ending, GLSL otherwise.
+/// One stage's words from a file's bytes: SPIR-V by its magic, SkSL binaries by how they begin, WGSL by the file's
+/// ending, GLSL otherwise.
 ///
 /// # Errors
 /// The compiler's, with its explanation.
@@ -20,6 +21,9 @@ pub fn compile(path: &Path, bytes: &[u8], stage: Stage) -> Result<Vec<u32>> {
             .chunks_exact(4)
             .map(|word| u32::from_le_bytes(word.try_into().expect("four")))
             .collect());
+    }
+    if loader::sksl::detect(bytes) {
+        return sksl(bytes, stage).with_context(|| path.display().to_string());
     }
     let text = std::str::from_utf8(bytes).with_context(|| format!("{} is neither SPIR-V nor text", path.display()))?;
     let naga_stage = match stage {
@@ -35,6 +39,20 @@ pub fn compile(path: &Path, bytes: &[u8], stage: Stage) -> Result<Vec<u32>> {
             .map_err(|error| anyhow!("{}: {}", path.display(), error.emit_to_string(text)))?,
     };
     to_spirv(module, naga_stage).with_context(|| path.display().to_string())
+}
+
+/// The words of an SkSL program of a stage.
+fn sksl(bytes: &[u8], stage: Stage) -> Result<Vec<u32>> {
+    let tree = loader::sksl::read(bytes)?;
+    let own = crate::sksl::stage(&tree)?;
+    let fits = matches!(
+        (own, stage),
+        (naga::ShaderStage::Vertex, Stage::Vert) | (naga::ShaderStage::Fragment, Stage::Frag)
+    );
+    if !fits {
+        bail!("a program of stage {own:?} as {stage} stage");
+    }
+    Ok(crate::sksl::to_spirv(&crate::sksl::to_naga(&tree)?, own)?)
 }
 
 /// SPIR-V 1.5 of a module's only entry point of a stage, called `main` as VBC has it.

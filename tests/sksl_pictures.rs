@@ -1,9 +1,8 @@
 //! Programs drawn on a Vulkan device.
 //!
-//! Three judges: a formula of our own for a shader of our own; an interpreter of SkSL trees that shares nothing with the
-//! translation, for the corpus and for random programs; and the corpus' sources themselves: most of Skia's tests work out
-//! a truth and return `colorGreen` if it holds, `colorRed` if not, so a right translation draws green. Each has its
-//! negative control.
+//! Two judges: a formula of our own for a shader of our own, and an interpreter of SkSL trees that shares nothing with
+//! the translation, for the corpus and for random programs. Each has its negative control: an interpreter that takes one
+//! operator for another must get other pictures.
 #![allow(missing_docs)]
 
 mod common;
@@ -250,12 +249,12 @@ fn corpus_agrees(what: &str, kinds: std::ops::RangeInclusive<u8>, least: usize) 
 
 #[test]
 fn runtime_effects_draw_what_the_interpreter_computes() {
-    corpus_agrees("runtime effects", 4..=7, 300);
+    corpus_agrees("runtime effects", 4..=7, 500);
 }
 
 #[test]
 fn fragment_programs_draw_what_the_interpreter_computes() {
-    corpus_agrees("fragment programs", 0..=0, 300);
+    corpus_agrees("fragment programs", 0..=0, 600);
 }
 
 #[test]

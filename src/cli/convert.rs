@@ -1,4 +1,4 @@
-//! `skrymir convert`: SPIR-V, or a stage of a VBC file, to another shading language by way of naga.
+//! `skrymir convert`: SPIR-V, a stage of a VBC file, or an SkSL program to another shading language by way of naga.
 
 use super::{Failure, Outcome, print, read, write};
 use crate::formats;
@@ -20,16 +20,16 @@ pub enum Language {
     Msl,
     /// Direct3D's language
     Hlsl,
-    /// SPIR-V (of an SkSL effect)
+    /// SPIR-V (of an SkSL program)
     Spirv,
-    /// A VBC file (of an SkSL effect)
+    /// A VBC file that draws (of an SkSL runtime effect or fragment program)
     Vbc,
 }
 
 /// Arguments of `convert`.
 #[derive(Args, Debug)]
 pub struct ConvertArgs {
-    /// A SPIR-V module, a VBC file, or an SkSL runtime effect
+    /// A SPIR-V module, a VBC file, or an SkSL program
     pub file: PathBuf,
     /// The language to write
     #[arg(long)]
@@ -77,7 +77,7 @@ fn effect(format: &dyn formats::Format, bytes: &[u8], to: Language) -> Outcome<V
     }
     let module = format.to_naga(bytes)?;
     if to == Language::Spirv {
-        let words = crate::pack::to_spirv(module, naga::ShaderStage::Fragment).map_err(Failure::Bad)?;
+        let words = crate::sksl::to_spirv(&module, module.entry_points[0].stage)?;
         return Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect());
     }
     let (flags, capabilities) = (naga::valid::ValidationFlags::all(), naga::valid::Capabilities::all());
@@ -117,7 +117,7 @@ pub fn convert(words: &[u32], to: Language) -> Result<String, String> {
 fn text(module: &naga::Module, info: &ModuleInfo, to: Language) -> Result<String, String> {
     use naga::back::{glsl, hlsl, msl, wgsl};
     match to {
-        Language::Spirv | Language::Vbc => Err("only SkSL effects are converted to that".into()),
+        Language::Spirv | Language::Vbc => Err("only SkSL programs are converted to that".into()),
         Language::Wgsl => wgsl::write_string(module, info, wgsl::WriterFlags::empty()).map_err(|e| e.to_string()),
         Language::Msl => {
             let options = msl::Options {

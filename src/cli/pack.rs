@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Arguments of `pack`.
 #[derive(Args, Debug)]
 pub struct PackArgs {
-    /// Vertex stage: WGSL (.wgsl), GLSL or SPIR-V
+    /// Vertex stage: WGSL (.wgsl), GLSL, SPIR-V or an SkSL binary
     #[arg(long)]
     pub vert: PathBuf,
     /// Fragment stage

@@ -1,49 +1,63 @@
-//! A runtime effect spelled in GLSL.
+//! A program spelled in GLSL: types, names, elements and statements.
 
+use super::interface::Place;
 use super::unsupported;
 use loader::Result;
 use loader::sksl::*;
+use naga::ShaderStage;
+use std::collections::HashMap;
 use std::fmt::Write;
 
-/// Spells a runtime effect as a GLSL 4.50 fragment shader.
-///
-/// Locals and functions get their symbol's number behind their names, so nothing collides with GLSL's own words.
-///
-/// # Errors
-/// Unsupported for other program kinds and for what GLSL has no words for, by name.
-pub fn to_glsl(tree: &Tree) -> Result<String> {
-    let Header::Program { kind, .. } = tree.header else {
-        return Err(unsupported("translating a module"));
-    };
-    if !(ProgramKind::RUNTIME_COLOR_FILTER..=ProgramKind::PRIVATE_RUNTIME_SHADER).contains(&kind) {
-        return Err(unsupported(format!("translating a {kind} program")));
-    }
-    let mut spelled = Glsl {
-        tree,
-        typer: Typer::new(tree),
-        out: String::new(),
-        uniforms: String::new(),
-        setup: String::new(),
-    };
-    spelled.structs()?;
-    for element in tree.list(tree.top) {
-        spelled.element(element)?;
-    }
-    spelled.entry()
-}
-
-struct Glsl<'a> {
-    tree: &'a Tree,
-    typer: Typer<'a>,
-    out: String,
+/// A program on its way to GLSL.
+pub(super) struct Glsl<'a> {
+    pub(super) tree: &'a Tree,
+    pub(super) typer: Typer<'a>,
+    pub(super) stage: ShaderStage,
+    /// Structs, and the declarations of the interface.
+    pub(super) top: String,
+    /// Functions spelled here: the name each is called by, and its text.
+    pub(super) helpers: Vec<(String, String)>,
+    /// Globals and functions of the program.
+    pub(super) out: String,
     /// Members of the uniform block.
-    uniforms: String,
+    pub(super) uniforms: String,
     /// Initial values of globals.
-    setup: String,
+    pub(super) setup: String,
+    /// Where the variables of the interface are.
+    pub(super) places: HashMap<Ref, Place>,
+    /// Binding of the next sampler that has none of its own.
+    pub(super) next_binding: i32,
+    /// Whether `sk_FragColor` is used.
+    pub(super) writes_color: bool,
+    /// What must stand before and behind the statement being spelled; `None` where nothing can.
+    pub(super) around: Option<Around>,
+    /// Whether calls of a function have effects, as far as it is known.
+    pub(super) effects: HashMap<Ref, bool>,
+    /// Number of the next variable of our own.
+    pub(super) next_copy: u32,
 }
 
-impl Glsl<'_> {
-    fn ty(&self, ty: Ty) -> Result<String> {
+impl<'a> Glsl<'a> {
+    pub(super) fn new(tree: &'a Tree, stage: ShaderStage) -> Self {
+        Self {
+            tree,
+            typer: Typer::new(tree),
+            stage,
+            top: String::new(),
+            helpers: Vec::new(),
+            out: String::new(),
+            uniforms: String::new(),
+            setup: String::new(),
+            places: HashMap::new(),
+            next_binding: 0,
+            writes_color: false,
+            around: None,
+            effects: HashMap::new(),
+            next_copy: 0,
+        }
+    }
+
+    pub(super) fn ty(&self, ty: Ty) -> Result<String> {
         let class = |s: Scalar| match s.class() {
             0 => ("float", ""),
             1 => ("int", "i"),
@@ -68,73 +82,126 @@ impl Glsl<'_> {
         })
     }
 
-    fn reference(&self, ty: Ref) -> Result<String> {
+    pub(super) fn reference(&self, ty: Ref) -> Result<String> {
         self.ty(self.typer.resolve(ty))
     }
 
-    /// A symbol's name with its number; uniforms keep theirs as it is, for they are an interface.
-    fn name(&self, symbol: Ref) -> String {
-        let Some(handle) = symbol.as_symbol() else {
-            return "?".into();
-        };
-        let text = match &self.tree.symbols[handle] {
-            Symbol::Variable { modifiers, name, .. } if modifiers.flags & modifier::UNIFORM != 0 => {
-                return format!("sk_u.{}", &self.tree.strings[*name]);
-            }
-            Symbol::Variable { name, .. } | Symbol::Function { name, .. } | Symbol::Struct { name, .. } => {
+    /// A symbol's name as the program has it; empty for those without one.
+    pub(super) fn plain_name(&self, symbol: Ref) -> &'a str {
+        match self.tree.symbol(symbol) {
+            Some(Symbol::Variable { name, .. } | Symbol::Function { name, .. } | Symbol::Struct { name, .. }) => {
                 &self.tree.strings[*name]
             }
-            _ => "s",
-        };
-        let plain: String = text.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
-        format!("s{}_{plain}", handle.index())
+            _ => "",
+        }
     }
 
-    fn structs(&mut self) -> Result<()> {
+    /// A symbol's name with its number.
+    pub(super) fn name(&self, symbol: Ref) -> String {
+        let number = symbol.as_symbol().map_or(0, |handle| handle.index());
+        let letters = self.plain_name(symbol).chars();
+        let plain: String = letters.filter(|c| c.is_ascii_alphanumeric()).collect();
+        format!("s{number}_{plain}")
+    }
+
+    pub(super) fn structs(&mut self) -> Result<()> {
         for (handle, symbol) in self.tree.symbols.iter() {
-            if let Symbol::Struct { fields, .. } = symbol {
+            if let Symbol::Struct {
+                fields,
+                interface_block: false,
+                ..
+            } = symbol
+            {
                 let mut text = format!("struct {} {{\n", self.name(Ref::symbol(handle)));
                 for (i, field) in fields.iter().enumerate() {
                     let _ = writeln!(text, "    {} f{i};", self.reference(field.ty)?);
                 }
-                self.out += &(text + "};\n");
+                self.top += &(text + "};\n");
             }
         }
         Ok(())
     }
 
-    fn element(&mut self, element: Handle<Element>) -> Result<()> {
+    /// Top-level elements, functions behind those they call: naga wants definitions before uses.
+    ///
+    /// # Errors
+    /// Unsupported for recursion, which neither language has.
+    pub(super) fn ordered(&mut self) -> Result<Vec<Handle<Element>>> {
+        let tree = self.tree;
+        let mut order = Order {
+            bodies: HashMap::new(),
+            open: Vec::new(),
+            done: Vec::new(),
+        };
+        let mut first = Vec::new();
+        for element in tree.list(tree.top) {
+            let inner = match tree.elements[element] {
+                Element::Shared { definition, .. } => definition,
+                _ => element,
+            };
+            match tree.elements[inner] {
+                Element::Function { declaration, body } => drop(order.bodies.insert(declaration, (inner, body))),
+                Element::Global { .. } => first.push(inner),
+                // Definitions stand where their types are, and prototypes are not needed in order.
+                _ => {}
+            }
+        }
+        // By symbol, so that the same file always gives the same text.
+        let mut all: Vec<Ref> = order.bodies.keys().copied().collect();
+        all.sort_by_key(|function| function.as_symbol().map(|handle| handle.index()));
+        for function in all {
+            self.visit(function, &mut order)?;
+        }
+        first.extend(order.done);
+        Ok(first)
+    }
+
+    fn visit(&mut self, function: Ref, order: &mut Order) -> Result<()> {
+        let Some(&(element, body)) = order.bodies.get(&function) else {
+            return Ok(());
+        };
+        if order.done.contains(&element) {
+            return Ok(());
+        }
+        if order.open.contains(&function) {
+            return Err(unsupported(format!(
+                "the recursive function {}",
+                self.plain_name(function)
+            )));
+        }
+        order.open.push(function);
+        let mut called = Vec::new();
+        self.calls_of_statement(body, &mut called);
+        for callee in called {
+            self.visit(callee, order)?;
+        }
+        order.open.pop();
+        order.done.push(element);
+        Ok(())
+    }
+
+    pub(super) fn element(&mut self, element: Handle<Element>) -> Result<()> {
         match self.tree.elements[element] {
             Element::Function { declaration, body } => {
                 let head = self.head(declaration)?;
                 self.out += &head;
-                self.braced(body)?;
+                self.function_body(declaration, body)
             }
-            // Definitions come before their uses but for prototypes, and naga orders functions by definition.
-            Element::Prototype { .. } | Element::Struct { .. } => {}
-            Element::Global { declaration } => self.global(declaration)?,
-            Element::InterfaceBlock { .. } => return Err(unsupported("an interface block in a runtime effect")),
-            Element::Shared { definition, .. } => self.element(definition)?,
+            Element::Global { declaration } => self.global(declaration),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn global(&mut self, declaration: Handle<Statement>) -> Result<()> {
         let Statement::Variable { variable, value, .. } = self.tree.statements[declaration] else {
             return Ok(());
         };
-        let Some(Symbol::Variable {
-            modifiers, name, ty, ..
-        }) = self.tree.symbol(variable)
-        else {
-            return Ok(());
-        };
-        let ty = self.reference(*ty)?;
-        if modifiers.flags & modifier::UNIFORM != 0 {
-            let _ = writeln!(self.uniforms, "    {ty} {};", &self.tree.strings[*name]);
+        let ty = self.typer.variable(variable);
+        // What is no part of the interface and has no type in GLSL is a child, which only calls would use.
+        if self.places.contains_key(&variable) || matches!(ty, Ty::Opaque(_)) {
             return Ok(());
         }
-        let name = self.name(variable);
+        let (ty, name) = (self.ty(ty)?, self.name(variable));
         let _ = writeln!(self.out, "{ty} {name};");
         if let Some(value) = value {
             let value = self.expression(value)?;
@@ -170,51 +237,29 @@ impl Glsl<'_> {
         ))
     }
 
-    /// The whole text, with the entry point that sets globals up and calls the effect's `main`.
-    fn entry(mut self) -> Result<String> {
-        let mut main = None;
-        for (handle, symbol) in self.tree.symbols.iter() {
-            if let Symbol::Function { name, parameters, .. } = symbol
-                && &self.tree.strings[*name] == "main"
-            {
-                main = Some((Ref::symbol(handle), *parameters));
-            }
+    /// The body in braces; naga wants a value returned at the end even where that is never reached.
+    fn function_body(&mut self, function: Ref, body: Handle<Statement>) -> Result<()> {
+        let returns = match self.tree.symbol(function) {
+            Some(Symbol::Function { returns, .. }) => self.typer.resolve(*returns),
+            _ => Ty::Void,
+        };
+        self.out += "{\n";
+        let statements: Vec<_> = match self.tree.statements[body] {
+            Statement::Block { statements, .. } => self.tree.list(statements).collect(),
+            _ => vec![body],
+        };
+        for statement in &statements {
+            self.statement(*statement)?;
         }
-        let (main, parameters) = main.ok_or_else(|| unsupported("a program without main"))?;
-        let mut arguments = Vec::new();
-        for parameter in self.tree.list(parameters) {
-            let Some(Symbol::Variable { modifiers, .. }) = self.tree.symbol(parameter) else {
-                continue;
-            };
-            arguments.push(match modifiers.layout.builtin {
-                10009 => "gl_FragCoord.xy",
-                10010 => "sk_u.sk_Color",
-                10011 => "sk_u.sk_Dest",
-                n => return Err(unsupported(format!("a parameter of main with builtin {n}"))),
-            });
+        let ends = statements
+            .last()
+            .is_some_and(|last| matches!(self.tree.statements[*last], Statement::Return(_)));
+        if returns != Ty::Void && !ends {
+            let ty = self.ty(returns)?;
+            let _ = writeln!(self.out, "{ty} sk_none;\nreturn sk_none;");
         }
-        for (argument, member) in [("sk_u.sk_Color", "sk_Color"), ("sk_u.sk_Dest", "sk_Dest")] {
-            if arguments.contains(&argument) {
-                let _ = writeln!(self.uniforms, "    vec4 {member};");
-            }
-        }
-        let mut text = String::from("#version 450\nlayout(location = 0) out vec4 sk_Out;\n");
-        if !self.uniforms.is_empty() {
-            let _ = writeln!(
-                text,
-                "layout(set = 1, binding = 0) uniform sk_Uniforms {{\n{}}} sk_u;",
-                self.uniforms
-            );
-        }
-        text += &self.out;
-        let _ = writeln!(
-            text,
-            "void main() {{\n{}    sk_Out = {}({});\n}}",
-            self.setup,
-            self.name(main),
-            arguments.join(", ")
-        );
-        Ok(text)
+        self.out += "}\n";
+        Ok(())
     }
 
     fn braced(&mut self, statement: Handle<Statement>) -> Result<()> {
@@ -238,7 +283,7 @@ impl Glsl<'_> {
         self.out += "\n";
     }
 
-    fn statement(&mut self, handle: Handle<Statement>) -> Result<()> {
+    pub(super) fn statement(&mut self, handle: Handle<Statement>) -> Result<()> {
         match self.tree.statements[handle] {
             Statement::Block { statements, kind, .. } if kind != BlockKind::BRACED => self.all(statements)?,
             Statement::Block { .. } => self.braced(handle)?,
@@ -252,10 +297,7 @@ impl Glsl<'_> {
                 let test = self.expression(test)?;
                 self.line(&format!("while ({test});"));
             }
-            Statement::Expression(expression) => {
-                let text = self.expression(expression)?;
-                self.line(&format!("{text};"));
-            }
+            Statement::Expression(expression) => self.effect(expression)?,
             Statement::For {
                 initializer,
                 test,
@@ -284,6 +326,7 @@ impl Glsl<'_> {
             }
             Statement::Return(None) => self.line("return;"),
             Statement::Return(Some(value)) => {
+                let value = self.last_of(value)?;
                 let value = self.expression(value)?;
                 self.line(&format!("return {value};"));
             }
@@ -300,103 +343,85 @@ impl Glsl<'_> {
             Statement::Variable { variable, value, .. } => {
                 let ty = self.ty(self.typer.variable(variable))?;
                 let name = self.name(variable);
-                let value = value.map_or(Ok(String::new()), |value| {
-                    Ok::<_, loader::Error>(format!(" = {}", self.expression(value)?))
-                })?;
-                self.line(&format!("{ty} {name}{value};"));
+                let Some(value) = value else {
+                    self.line(&format!("{ty} {name};"));
+                    return Ok(());
+                };
+                let value = self.last_of(value)?;
+                if self.is_call(value) {
+                    self.line(&format!("{ty} {name};"));
+                    return self.surrounded(value, &format!("{name} = "));
+                }
+                let value = self.expression(value)?;
+                self.line(&format!("{ty} {name} = {value};"));
             }
         }
         Ok(())
     }
 
-    fn arguments(&mut self, arguments: List<Handle<Expression>>) -> Result<String> {
-        let all: Result<Vec<String>> = self
-            .tree
-            .list(arguments)
-            .map(|argument| self.expression(argument))
-            .collect();
-        Ok(all?.join(", "))
+    fn is_call(&self, expression: Handle<Expression>) -> bool {
+        matches!(self.tree.expressions[expression], Expression::Call { .. })
     }
 
-    fn expression(&mut self, handle: Handle<Expression>) -> Result<String> {
-        Ok(match self.tree.expressions[handle] {
-            Expression::Binary { left, op, right } => {
-                let (l, r) = (self.expression(left)?, self.expression(right)?);
-                format!("({l} {op} {r})")
+    /// An expression that stands as a statement. Sequences become statements, as naga has none with void parts.
+    fn effect(&mut self, expression: Handle<Expression>) -> Result<()> {
+        match self.tree.expressions[expression] {
+            Expression::Binary { left, op, right } if op == Operator::COMMA => {
+                self.effect(left)?;
+                self.effect(right)
             }
-            Expression::Bool(value) => value.to_string(),
-            Expression::Float { bits, .. } => {
-                let value = f32::from_bits(bits);
-                if !value.is_finite() {
-                    return Err(unsupported("a literal that is not finite"));
+            Expression::Binary { left, op, right } if op == Operator::ASSIGN => {
+                let right = self.last_of(right)?;
+                let left = self.expression(left)?;
+                if self.is_call(right) {
+                    return self.surrounded(right, &format!("{left} = "));
                 }
-                format!("{value:?}")
+                let right = self.expression(right)?;
+                self.line(&format!("{left} = {right};"));
+                Ok(())
             }
-            Expression::Int { ty, bits } => match self.typer.resolve(ty).scalar().map(Scalar::class) {
-                Some(2) => format!("{bits}u"),
-                _ => (bits as i32).to_string(),
-            },
-            Expression::Constructor { ty, arguments, .. } => {
-                let ty = self.reference(ty)?;
-                format!("{ty}({})", self.arguments(arguments)?)
+            Expression::Call { .. } => self.surrounded(expression, ""),
+            _ => {
+                let text = self.expression(expression)?;
+                self.line(&format!("{text};"));
+                Ok(())
             }
-            Expression::FieldAccess { base, index, .. } => format!("{}.f{index}", self.expression(base)?),
-            Expression::Call {
-                function, arguments, ..
-            } => self.call(function, arguments)?,
-            Expression::Index { base, index } => {
-                let (base, index) = (self.expression(base)?, self.expression(index)?);
-                format!("{base}[{index}]")
-            }
-            Expression::Prefix { op, operand } => format!("({op}{})", self.expression(operand)?),
-            Expression::Postfix { op, operand } => format!("({}{op})", self.expression(operand)?),
-            Expression::Setting(name) => return Err(unsupported(format!("the setting {}", &self.tree.strings[name]))),
-            Expression::Swizzle {
-                base,
-                components,
-                count,
-            } => {
-                let text = self.expression(base)?;
-                let names = &components[..usize::from(count.min(4))];
-                match self.typer.of(base) {
-                    // GLSL has no swizzle of a number.
-                    Ty::Scalar(_) if count == 1 => text,
-                    Ty::Scalar(s) => format!("{}({text})", self.ty(Ty::of(s, count))?),
-                    _ => format!(
-                        "{text}.{}",
-                        names
-                            .iter()
-                            .map(|c| ["x", "y", "z", "w"][usize::from(*c & 3)])
-                            .collect::<String>()
-                    ),
-                }
-            }
-            Expression::Ternary { test, then, otherwise } => {
-                let (test, a, b) = (
-                    self.expression(test)?,
-                    self.expression(then)?,
-                    self.expression(otherwise)?,
-                );
-                format!("({test} ? {a} : {b})")
-            }
-            Expression::Variable { variable, .. } => match variable.target() {
-                Target::Builtin(name) if &self.tree.strings[name] == "sk_FragCoord" => "gl_FragCoord".into(),
-                Target::Builtin(name) => return Err(unsupported(format!("the builtin {}", &self.tree.strings[name]))),
-                _ => self.name(variable),
-            },
-        })
+        }
     }
 
-    fn call(&mut self, function: Ref, arguments: List<Handle<Expression>>) -> Result<String> {
-        let Target::Builtin(name) = function.target() else {
-            return Ok(format!("{}({})", self.name(function), self.arguments(arguments)?));
-        };
-        let text = self.arguments(arguments)?;
-        Ok(match &self.tree.strings[name] {
-            "saturate" => format!("clamp({text}, 0.0, 1.0)"),
-            "unpremul" => format!("vec4(({text}).rgb / max(({text}).a, 0.0001), ({text}).a)"),
-            name @ ("toLinearSrgb" | "fromLinearSrgb") => return Err(unsupported(format!("the function {name}"))),
-            name => format!("{name}({text})"),
-        })
+    /// The last part of a sequence, the others before it as statements.
+    fn last_of(&mut self, mut expression: Handle<Expression>) -> Result<Handle<Expression>> {
+        while let Expression::Binary { left, op, right } = self.tree.expressions[expression]
+            && op == Operator::COMMA
+        {
+            self.effect(left)?;
+            expression = right;
+        }
+        Ok(expression)
     }
+
+    /// A call as a statement, with the copies its arguments need.
+    fn surrounded(&mut self, call: Handle<Expression>, target: &str) -> Result<()> {
+        self.around = Some(Around::default());
+        let text = self.expression(call)?;
+        let around = self.around.take().unwrap_or_default();
+        let _ = writeln!(self.out, "{}{target}{text};{}", around.before, around.behind);
+        Ok(())
+    }
+}
+
+/// Statements that go before and behind another.
+#[derive(Default)]
+pub(super) struct Around {
+    pub(super) before: String,
+    pub(super) behind: String,
+}
+
+/// Functions in the order of their calls.
+struct Order {
+    /// Definition and body of each function.
+    bodies: HashMap<Ref, (Handle<Element>, Handle<Statement>)>,
+    /// Functions whose calls are being followed.
+    open: Vec<Ref>,
+    done: Vec<Handle<Element>>,
 }

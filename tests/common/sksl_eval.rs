@@ -187,7 +187,8 @@ pub struct Eval<'a> {
     bodies: HashMap<Ref, Handle<Statement>>,
     /// Values of the uniforms by name.
     uniforms: &'a HashMap<String, Value>,
-    color: Value,
+    /// What has been written to `sk_FragColor`.
+    color: Option<Value>,
     at: [f32; 2],
     fuel: u32,
     depth: u32,
@@ -208,7 +209,7 @@ impl<'a> Eval<'a> {
             variables: HashMap::new(),
             bodies,
             uniforms,
-            color: Value::floats(&[0.0; 4]),
+            color: None,
             at: [0.0; 2],
             fuel: 0,
             depth: 0,
@@ -221,6 +222,7 @@ impl<'a> Eval<'a> {
         self.at = at;
         self.fuel = 2_000_000;
         self.variables.clear();
+        self.color = None;
         self.globals()?;
         let (main, parameters) = self.main()?;
         let mut arguments = Vec::new();
@@ -239,7 +241,10 @@ impl<'a> Eval<'a> {
             self.variables.insert(parameter, argument);
         }
         let color = match self.statement(self.bodies[&main])? {
-            Flow::Return(Value::Void) | Flow::On => self.color.clone(),
+            Flow::Return(Value::Void) | Flow::On => match self.color.take() {
+                Some(color) => color,
+                None => return unknown("no colour is written"),
+            },
             Flow::Return(value) => value,
             _ => return unknown("a loop's end outside a loop"),
         };
@@ -486,7 +491,7 @@ impl<'a> Eval<'a> {
         if let Target::Builtin(name) = variable.target() {
             return match &self.tree.strings[name] {
                 "sk_FragCoord" => Ok(Value::floats(&[self.at[0], self.at[1], 0.0, 1.0])),
-                "sk_FragColor" => Ok(self.color.clone()),
+                "sk_FragColor" => Ok(self.color.clone().unwrap_or(Value::floats(&[0.0; 4]))),
                 name => unknown(format!("the builtin {name}")),
             };
         }
@@ -735,7 +740,7 @@ impl<'a> Eval<'a> {
         put(&mut whole, &place.1, value)?;
         if let Target::Builtin(name) = place.0.target() {
             match &self.tree.strings[name] {
-                "sk_FragColor" => self.color = whole,
+                "sk_FragColor" => self.color = Some(whole),
                 name => return unknown(format!("writing {name}")),
             }
         } else {

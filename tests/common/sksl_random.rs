@@ -272,8 +272,11 @@ pub fn program(seed: u64) -> Tree {
         let statement = made.statement();
         statements.push(statement);
     }
-    let (color, q) = (made.value(4, 3), made.b.read(q));
-    let more = made.b.construct(Command::CONSTRUCTOR_COMPOUND, "float4", &[q, q]);
+    // The coordinates once more, as nothing before need depend on them.
+    let (color, p, tenth) = (made.value(4, 3), made.b.read(at), made.b.float("float", 0.1));
+    let p = made.b.binary(p, Operator::STAR, tenth);
+    let p2 = made.b.read(at);
+    let more = made.b.construct(Command::CONSTRUCTOR_COMPOUND, "float4", &[p, p2]);
     let sum = made.b.binary(color, Operator::PLUS, more);
     let wave = made.b.call("float4", "sin", &[sum]);
     let half = made.b.float("float", 0.5);

@@ -1,0 +1,458 @@
+//! Expressions and calls in GLSL.
+
+use super::glsl::{Around, Glsl};
+use super::interface::Place;
+use super::walk::root;
+use super::{helpers, unsupported};
+use loader::Result;
+use loader::sksl::*;
+use naga::ShaderStage;
+
+impl Glsl<'_> {
+    fn arguments(&mut self, arguments: List<Handle<Expression>>) -> Result<Vec<String>> {
+        self.tree
+            .list(arguments)
+            .map(|argument| self.expression(argument))
+            .collect()
+    }
+
+    pub(super) fn expression(&mut self, handle: Handle<Expression>) -> Result<String> {
+        Ok(match self.tree.expressions[handle] {
+            Expression::Binary { left, op, right } => self.binary(left, op, right)?,
+            Expression::Bool(value) => value.to_string(),
+            Expression::Float { bits, .. } => {
+                let value = f32::from_bits(bits);
+                if !value.is_finite() {
+                    return Err(unsupported("a literal that is not finite"));
+                }
+                if value.is_sign_negative() {
+                    format!("({value:?})")
+                } else {
+                    format!("{value:?}")
+                }
+            }
+            Expression::Int { ty, bits } => match self.typer.resolve(ty).scalar().map(Scalar::class) {
+                Some(2) => format!("{bits}u"),
+                _ if bits == 1 << 31 => "(-2147483647 - 1)".into(),
+                _ if (bits as i32) < 0 => format!("({})", bits as i32),
+                _ => bits.to_string(),
+            },
+            Expression::Constructor { ty, arguments, .. } => self.constructor(ty, arguments)?,
+            Expression::FieldAccess { base, index, .. } => self.field(base, index)?,
+            Expression::Call {
+                ty,
+                function,
+                arguments,
+            } => self.call(ty, function, arguments)?,
+            Expression::Index { base, index } => {
+                let (base, index) = (self.expression(base)?, self.expression(index)?);
+                format!("{base}[{index}]")
+            }
+            Expression::Prefix { op, operand } if op == Operator::MINUS && self.is_matrix(operand) => {
+                format!("(-1.0 * {})", self.expression(operand)?)
+            }
+            Expression::Prefix { op, operand } => format!("({op}{})", self.expression(operand)?),
+            Expression::Postfix { op, operand } => format!("({}{op})", self.expression(operand)?),
+            Expression::Setting(name) => return Err(unsupported(format!("the setting {}", &self.tree.strings[name]))),
+            Expression::Swizzle {
+                base,
+                components,
+                count,
+            } => {
+                let text = self.expression(base)?;
+                let names = &components[..usize::from(count.min(4))];
+                match self.typer.of(base) {
+                    // GLSL has no swizzle of a number.
+                    Ty::Scalar(_) if count == 1 => text,
+                    Ty::Scalar(s) => format!("{}({text})", self.ty(Ty::of(s, count))?),
+                    // naga cannot write to a swizzle of a matrix' column.
+                    _ if count == 1 && matches!(self.tree.expressions[base], Expression::Index { .. }) => {
+                        format!("{text}[{}]", components[0] & 3)
+                    }
+                    _ => format!(
+                        "{text}.{}",
+                        names
+                            .iter()
+                            .map(|c| ["x", "y", "z", "w"][usize::from(*c & 3)])
+                            .collect::<String>()
+                    ),
+                }
+            }
+            Expression::Ternary { test, then, otherwise } => {
+                let (test, a, b) = (
+                    self.expression(test)?,
+                    self.expression(then)?,
+                    self.expression(otherwise)?,
+                );
+                format!("({test} ? {a} : {b})")
+            }
+            Expression::Variable { variable, .. } => self.variable(variable)?,
+        })
+    }
+
+    fn variable(&mut self, variable: Ref) -> Result<String> {
+        let Target::Builtin(name) = variable.target() else {
+            return match self.places.get(&variable) {
+                Some(Place::Plain(place)) => Ok(place.clone()),
+                Some(_) => Err(unsupported(format!("{} as a value", self.plain_name(variable)))),
+                None => Ok(self.name(variable)),
+            };
+        };
+        let (name, fragment) = (&self.tree.strings[name], self.stage == ShaderStage::Fragment);
+        Ok(match (name, fragment) {
+            ("sk_FragCoord", true) => "gl_FragCoord",
+            ("sk_Clockwise", true) => "gl_FrontFacing",
+            ("sk_FragColor", true) => {
+                self.writes_color = true;
+                "sk_FragColor"
+            }
+            ("sk_VertexID", false) => "int(gl_VertexIndex)",
+            ("sk_InstanceID", false) => "int(gl_InstanceIndex)",
+            _ => return Err(unsupported(format!("the builtin {name}"))),
+        }
+        .into())
+    }
+
+    fn field(&mut self, base: Handle<Expression>, index: u8) -> Result<String> {
+        if let Expression::Variable { variable, .. } = self.tree.expressions[base] {
+            if let Target::Builtin(name) = variable.target()
+                && &self.tree.strings[name] == "sk_PerVertex"
+                && self.stage == ShaderStage::Vertex
+            {
+                return Ok(["gl_Position", "gl_PointSize"][usize::from(index.min(1))].into());
+            }
+            if let Some(Place::Fields(prefix)) = self.places.get(&variable) {
+                return Ok(format!("{prefix}_f{index}"));
+            }
+        }
+        Ok(format!("{}.f{index}", self.expression(base)?))
+    }
+
+    fn binary(&mut self, left: Handle<Expression>, op: Operator, right: Handle<Expression>) -> Result<String> {
+        let ty = self.typer.of(left);
+        let (l, r) = (self.expression(left)?, self.expression(right)?);
+        if matches!(op, Operator::EQ | Operator::NE) && matches!(ty, Ty::Array(_) | Ty::Struct(_) | Ty::Matrix(..)) {
+            let sign = if op == Operator::EQ { "" } else { "!" };
+            return Ok(format!("({sign}{}({l}, {r}))", self.equality(ty)?));
+        }
+        if op == Operator::NE && ty.scalar().is_some_and(|s| s.class() == 0) {
+            // What is no number differs from everything; naga's comparison of floats says otherwise.
+            return Ok(format!("(!({l} == {r}))"));
+        }
+        // naga evaluates both operands of these always, but one branch of a choice.
+        if self.has_effects(right) {
+            match op {
+                Operator::AND => return Ok(format!("({l} ? {r} : false)")),
+                Operator::OR => return Ok(format!("({l} ? true : {r})")),
+                _ => {}
+            }
+        }
+        Ok(format!("({l} {op} {r})"))
+    }
+
+    /// The function that compares two values of a type, which GLSL has for numbers and vectors.
+    fn equality(&mut self, ty: Ty) -> Result<String> {
+        let spelled = self.ty(ty)?;
+        let letters = spelled.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' });
+        let name = format!("sk_equal_{}", letters.collect::<String>());
+        if self.helpers.iter().any(|(known, _)| *known == name) {
+            return Ok(name);
+        }
+        let tree = self.tree;
+        let parts: Vec<(String, Ty)> = match ty {
+            Ty::Array(array) => match tree.symbols[array] {
+                Symbol::Array { count, .. } => (0..count.max(0))
+                    .map(|i| (format!("[{i}]"), self.typer.element(array)))
+                    .collect(),
+                _ => Vec::new(),
+            },
+            Ty::Struct(handle) => match &tree.symbols[handle] {
+                Symbol::Struct { fields, .. } => {
+                    let all = fields.iter().enumerate();
+                    all.map(|(i, field)| (format!(".f{i}"), self.typer.resolve(field.ty)))
+                        .collect()
+                }
+                _ => Vec::new(),
+            },
+            Ty::Matrix(s, columns, rows) => (0..columns).map(|i| (format!("[{i}]"), Ty::Vector(s, rows))).collect(),
+            _ => Vec::new(),
+        };
+        let mut tests = Vec::new();
+        for (part, ty) in parts {
+            tests.push(match ty {
+                Ty::Array(_) | Ty::Struct(_) | Ty::Matrix(..) => format!("{}(a{part}, b{part})", self.equality(ty)?),
+                _ => format!("a{part} == b{part}"),
+            });
+        }
+        let text = format!(
+            "bool {name}({spelled} a, {spelled} b) {{ return {}; }}\n",
+            tests.join(" && ")
+        );
+        self.helpers.push((name.clone(), text));
+        Ok(name)
+    }
+
+    /// Texts of all helpers used, in an order in which each is defined before it is used.
+    pub(super) fn helper_text(&self) -> String {
+        self.helpers.iter().map(|(_, text)| text.as_str()).collect()
+    }
+
+    /// A function of ours, its text kept once.
+    fn helper(&mut self, called: &str, text: impl FnOnce() -> String) {
+        if !self.helpers.iter().any(|(known, _)| known == called) {
+            self.helpers.push((called.to_owned(), text()));
+        }
+    }
+
+    fn is_matrix(&mut self, expression: Handle<Expression>) -> bool {
+        matches!(self.typer.of(expression), Ty::Matrix(..))
+    }
+
+    fn constructor(&mut self, ty: Ref, arguments: List<Handle<Expression>>) -> Result<String> {
+        let tree = self.tree;
+        let made = self.typer.resolve(ty);
+        let types: Vec<Ty> = tree.list(arguments).map(|a| self.typer.of(a)).collect();
+        let spelled = self.ty(made)?;
+        let values = self.arguments(arguments)?.join(", ");
+        if let (Ty::Array(to), [Ty::Array(from)]) = (made, &types[..])
+            && !matches!(self.typer.element(to), Ty::Array(_))
+            && self.typer.element(*from).scalar().is_some()
+        {
+            return self.array_cast(to, *from, &values);
+        }
+        // naga takes numbers one by one where GLSL takes vectors and matrices apart.
+        let is_matrix = |ty: &Ty| matches!(ty, Ty::Matrix(..));
+        let apart = (is_matrix(&made) && types.len() > 1 || types.iter().any(is_matrix) || is_matrix(&made))
+            && made.scalar().is_some()
+            && types.iter().all(|ty| ty.scalar().is_some())
+            && types.iter().map(|ty| ty.slots()).sum::<u32>() == made.slots()
+            && types.iter().any(|ty| ty.slots() > 1)
+            && !(types.len() == 1 && is_matrix(&types[0]) && is_matrix(&made));
+        if !apart {
+            return Ok(format!("{spelled}({values})"));
+        }
+        let (mut name, mut parameters, mut parts) = (format!("sk_make_{spelled}"), Vec::new(), Vec::new());
+        for (i, ty) in types.iter().enumerate() {
+            let of = self.ty(*ty)?;
+            name += &format!("_{of}");
+            parameters.push(format!("{of} a{i}"));
+            match *ty {
+                Ty::Vector(_, n) => parts.extend((0..n).map(|c| format!("a{i}[{c}]"))),
+                Ty::Matrix(_, columns, rows) => {
+                    parts.extend((0..columns * rows).map(|k| format!("a{i}[{}][{}]", k / rows, k % rows)));
+                }
+                _ => parts.push(format!("a{i}")),
+            }
+        }
+        self.helper(&name, || {
+            let component = if matches!(made, Ty::Matrix(..)) { "float" } else { "" };
+            let parts: Vec<String> = parts.iter().map(|part| format!("{component}({part})")).collect();
+            format!(
+                "{spelled} {name}({}) {{ return {spelled}({}); }}\n",
+                parameters.join(", "),
+                parts.join(", ")
+            )
+        });
+        Ok(format!("{name}({values})"))
+    }
+
+    /// An array whose elements differ in precision (which is nothing here) or class.
+    fn array_cast(&mut self, to: Handle<Symbol>, from: Handle<Symbol>, value: &str) -> Result<String> {
+        let (a, b) = (self.ty(Ty::Array(to))?, self.ty(Ty::Array(from))?);
+        if a == b {
+            return Ok(value.to_owned());
+        }
+        let Symbol::Array { count, .. } = self.tree.symbols[to] else {
+            return Ok(value.to_owned());
+        };
+        let element = self.ty(self.typer.element(to))?;
+        let letters = format!("{a}_{b}").replace(['[', ']'], "_");
+        let name = format!("sk_cast_{letters}");
+        self.helper(&name, || {
+            let all: Vec<String> = (0..count).map(|i| format!("{element}(a[{i}])")).collect();
+            format!("{a} {name}({b} a) {{ return {a}({}); }}\n", all.join(", "))
+        });
+        Ok(format!("{name}({value})"))
+    }
+
+    fn call(&mut self, ty: Ref, function: Ref, arguments: List<Handle<Expression>>) -> Result<String> {
+        let tree = self.tree;
+        let around = self.around.take();
+        let own = match function.target() {
+            Target::Builtin(name) => self.shared(&tree.strings[name], arguments),
+            _ => Some(function),
+        };
+        if let Some(own) = own {
+            let written = match tree.symbol(own) {
+                Some(Symbol::Function { parameters, .. }) => {
+                    let all = tree.list(*parameters).map(|parameter| match tree.symbol(parameter) {
+                        Some(Symbol::Variable { modifiers, .. }) => modifiers.flags & modifier::OUT != 0,
+                        _ => false,
+                    });
+                    all.collect()
+                }
+                _ => Vec::new(),
+            };
+            let values = self.passed(arguments, &written, around)?;
+            return Ok(format!("{}({values})", self.name(own)));
+        }
+        let Target::Builtin(name) = function.target() else {
+            return Err(unsupported("a call of nothing"));
+        };
+        let name = &tree.strings[name];
+        if name == "sample" {
+            return self.sample(arguments);
+        }
+        if name == "outerProduct" {
+            return self.outer_product(ty, arguments);
+        }
+        let first = tree.list(arguments).next().map(|a| self.typer.of(a));
+        if let Some(ty) = first.filter(|ty| ty.scalar().is_some()) {
+            let scalar = matches!(ty, Ty::Scalar(_));
+            if let Some((called, text)) = helpers::spelled(name, &self.ty(ty)?, scalar) {
+                self.helper(&called, || text);
+                let values = self.passed(arguments, &[false, name == "modf"], around)?;
+                return Ok(format!("{called}({values})"));
+            }
+        }
+        if !helpers::is_shared(name) {
+            return Err(unsupported(format!("the function {name}")));
+        }
+        Ok(format!("{name}({})", self.arguments(arguments)?.join(", ")))
+    }
+
+    /// Arguments of a call. naga cannot write through a part of a vector, so such an argument is a copy, written back behind the
+    /// statement; that can be done where the call is the statement or its value.
+    fn passed(
+        &mut self,
+        arguments: List<Handle<Expression>>,
+        written: &[bool],
+        around: Option<Around>,
+    ) -> Result<String> {
+        let tree = self.tree;
+        let (mut around, mut texts) = (around, Vec::new());
+        // Nor does it keep two arguments apart that are one variable.
+        let all = tree.list(arguments).enumerate();
+        let roots: Vec<_> = all
+            .filter(|(i, _)| written.get(*i) == Some(&true))
+            .map(|(_, argument)| root(tree, argument))
+            .collect();
+        for (i, argument) in tree.list(arguments).enumerate() {
+            let text = self.expression(argument)?;
+            let own = root(tree, argument);
+            let shared = roots.iter().filter(|other| **other == own).count() > 1;
+            if written.get(i) != Some(&true) || !(shared || self.is_through_vector(argument)) {
+                texts.push(text);
+                continue;
+            }
+            let Some(around) = &mut around else {
+                return Err(unsupported(
+                    "an out argument that is part of a vector, inside an expression",
+                ));
+            };
+            let (copy, ty) = (format!("sk_copy{}", self.next_copy), self.typer.of(argument));
+            self.next_copy += 1;
+            around.before += &format!("{} {copy} = {text};\n", self.ty(ty)?);
+            if let Expression::Swizzle {
+                base,
+                components,
+                count: count @ 2..,
+            } = tree.expressions[argument]
+            {
+                let base = self.expression(base)?;
+                for (i, component) in components.iter().enumerate().take(usize::from(count)) {
+                    around.behind += &format!("\n{base}[{component}] = {copy}[{i}];");
+                }
+            } else {
+                around.behind += &format!("\n{text} = {copy};");
+            }
+            texts.push(copy);
+        }
+        self.around = around;
+        Ok(texts.join(", "))
+    }
+
+    /// Whether an l-value is a component, a swizzle, or a column of a matrix.
+    fn is_through_vector(&mut self, argument: Handle<Expression>) -> bool {
+        match self.tree.expressions[argument] {
+            Expression::Swizzle { .. } => true,
+            Expression::Index { base, .. } => self.typer.of(base).scalar().is_some(),
+            _ => false,
+        }
+    }
+
+    /// naga has it for vectors of one size only.
+    fn outer_product(&mut self, ty: Ref, arguments: List<Handle<Expression>>) -> Result<String> {
+        let (made, values) = (self.typer.resolve(ty), self.arguments(arguments)?.join(", "));
+        let Ty::Matrix(_, columns, rows) = made else {
+            return Err(unsupported("the function outerProduct"));
+        };
+        let (spelled, name) = (self.ty(made)?, format!("sk_outerProduct_{columns}x{rows}"));
+        self.helper(&name, || {
+            let all: Vec<String> = (0..columns).map(|c| format!("a * b[{c}]")).collect();
+            let parameters = format!("vec{rows} a, vec{columns} b");
+            format!(
+                "{spelled} {name}({parameters}) {{ return {spelled}({}); }}\n",
+                all.join(", ")
+            )
+        });
+        Ok(format!("{name}({values})"))
+    }
+
+    /// A function of a module that the file holds itself: calls name it like any other builtin.
+    pub(super) fn shared(&mut self, name: &str, arguments: List<Handle<Expression>>) -> Option<Ref> {
+        let tree = self.tree;
+        let types: Vec<Ty> = tree.list(arguments).map(|a| self.typer.of(a)).collect();
+        tree.list(tree.top).find_map(|element| {
+            let Element::Shared { declaration, .. } = tree.elements[element] else {
+                return None;
+            };
+            let Some(Symbol::Function { parameters, .. }) = tree.symbol(declaration) else {
+                return None;
+            };
+            let same = self.plain_name(declaration) == name
+                && parameters.len() == types.len()
+                && tree.list(*parameters).zip(&types).all(|(parameter, ty)| {
+                    let wanted = self.typer.variable(parameter);
+                    match (wanted.scalar(), ty.scalar()) {
+                        (Some(a), Some(b)) => a.class() == b.class() && ty.with_scalar(a) == wanted,
+                        _ => true,
+                    }
+                });
+            same.then_some(declaration)
+        })
+    }
+
+    /// `sample(sampler, coordinates, bias)`; one coordinate more than the texture has is a divisor.
+    fn sample(&mut self, arguments: List<Handle<Expression>>) -> Result<String> {
+        let tree = self.tree;
+        let all: Vec<_> = tree.list(arguments).collect();
+        let [sampler, at, bias @ ..] = &all[..] else {
+            return Err(unsupported("sample with fewer than two arguments"));
+        };
+        let place = match tree.expressions[*sampler] {
+            Expression::Variable { variable, .. } => self.places.get(&variable),
+            _ => None,
+        };
+        let Some(Place::Sampler(texture, sampler)) = place else {
+            return Err(unsupported("a sampler that is no uniform"));
+        };
+        let Some((ty, texture)) = texture.split_once(' ') else {
+            return Err(unsupported("a sampler without a texture"));
+        };
+        let dimensions = match ty {
+            "texture1D" => 1,
+            "texture3D" => 3,
+            _ => 2,
+        };
+        let combined = format!("{}({texture}, {sampler})", ty.replace("texture", "sampler"));
+        let projected = self.typer.of(*at).slots() > dimensions;
+        let at = self.expression(*at)?;
+        let bias = match bias {
+            [bias, ..] => format!(", {}", self.expression(*bias)?),
+            [] => String::new(),
+        };
+        let function = if projected { "textureProj" } else { "texture" };
+        Ok(format!("{function}({combined}, {at}{bias})"))
+    }
+}
