@@ -14,23 +14,43 @@ pub struct BuiltinVariable {
     pub ty: &'static str,
     /// Whether a program may write it.
     pub writable: bool,
+    /// Program kinds that see it, a bit each.
+    kinds: u16,
 }
 
-const fn row(name: &'static str, ty: &'static str, writable: bool) -> BuiltinVariable {
-    BuiltinVariable { name, ty, writable }
+const fn row(name: &'static str, ty: &'static str, writable: bool, kinds: u16) -> BuiltinVariable {
+    BuiltinVariable {
+        name,
+        ty,
+        writable,
+        kinds,
+    }
 }
+
+/// Fragment and graphite fragment programs.
+const FRAGMENT: u16 = 1 << 0 | 1 << 2;
+/// Vertex and graphite vertex programs.
+const VERTEX: u16 = 1 << 1 | 1 << 3;
+/// Shaders that see the module of private runtime shaders.
+const PRIVATE: u16 = 1 << 7;
 
 const VARIABLES: [BuiltinVariable; 9] = [
-    row("sk_FragColor", "half4", true),
-    row("sk_FragCoord", "float4", false),
-    row("sk_Clockwise", "bool", false),
-    row("sk_LastFragColor", "half4", false),
-    row("sk_SecondaryFragColor", "half4", true),
-    row("sk_VertexID", "int", false),
-    row("sk_InstanceID", "int", false),
-    row("sk_PerVertex", "", true),
-    row("$LengthTerm", "", false),
+    row("sk_FragColor", "half4", true, FRAGMENT),
+    row("sk_FragCoord", "float4", false, FRAGMENT | PRIVATE),
+    row("sk_Clockwise", "bool", false, FRAGMENT),
+    row("sk_LastFragColor", "half4", false, FRAGMENT),
+    row("sk_SecondaryFragColor", "half4", true, FRAGMENT),
+    row("sk_VertexID", "int", false, VERTEX),
+    row("sk_InstanceID", "int", false, VERTEX),
+    row("sk_PerVertex", "", true, VERTEX),
+    row("$LengthTerm", "", false, 0),
 ];
+
+/// Whether a program of this kind sees a builtin variable; code of a module (no kind) sees all.
+pub fn sees_variable(kind: Option<ProgramKind>, name: &str) -> bool {
+    let Some(row) = variable(name) else { return false };
+    kind.is_none_or(|kind| u32::from(row.kinds) & 1u32.checked_shl(kind.0.into()).unwrap_or(0) != 0)
+}
 
 /// A builtin variable by name.
 pub fn variable(name: &str) -> Option<&'static BuiltinVariable> {
@@ -124,49 +144,4 @@ pub fn is_function(kind: Option<ProgramKind>, name: &str, parameters: usize) -> 
 /// Whether some parameter of the builtin function is `out`.
 pub(super) fn writes_argument(name: &str) -> bool {
     matches!(name, "modf" | "frexp")
-}
-
-/// Builtin functions whose result is one bool, or one float.
-const TO_BOOL: &str = " any all ";
-const TO_FLOAT: &str = " length distance dot determinant ";
-/// Component-wise builtins: the result has the shape of the widest argument, and its class.
-const COMPONENT_WISE: &str = " radians degrees sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh pow exp log exp2 \
-    log2 sqrt inversesqrt abs sign floor ceil fract mod min max clamp saturate mix step smoothstep trunc round roundEven \
-    modf normalize faceforward reflect refract cross inverse matrixCompMult fma dFdx dFdy fwidth ";
-/// Comparisons: a bool vector of the arguments' size.
-const TO_BOOLS: &str = " lessThan lessThanEqual greaterThan greaterThanEqual equal notEqual not isnan isinf ";
-
-/// Whether a builtin function can give this type for these arguments; true for those without a row here.
-pub(super) fn result_fits(name: &str, arguments: &[Ty], result: Ty) -> bool {
-    use super::types::Scalar;
-    let is_in = |list: &str| list.contains(&format!(" {name} "));
-    if arguments.iter().any(|t| t.scalar().is_none()) {
-        return true;
-    }
-    let Some(widest) = arguments
-        .iter()
-        .copied()
-        .reduce(|a, b| if b.slots() > a.slots() { b } else { a })
-    else {
-        return true;
-    };
-    let class = result.scalar().map(Scalar::class);
-    let same_shape = result.scalar().is_some_and(|s| widest.with_scalar(s) == result);
-    if is_in(TO_BOOL) {
-        return result == Ty::Scalar(Scalar::Bool);
-    }
-    if is_in(TO_FLOAT) {
-        return matches!(result, Ty::Scalar(_)) && class == Some(0);
-    }
-    if is_in(TO_BOOLS) {
-        return same_shape && class == Some(3);
-    }
-    if is_in(COMPONENT_WISE) {
-        let fits = arguments[..1].iter().all(|t| {
-            t.scalar()
-                .is_some_and(|s| Some(s.class()) == class || s == Scalar::IntLiteral)
-        });
-        return same_shape && fits;
-    }
-    true
 }

@@ -12,6 +12,7 @@ mod builtins;
 mod enums;
 mod print;
 mod read;
+mod signatures;
 mod trace;
 mod tree;
 mod types;
@@ -19,7 +20,7 @@ mod validate;
 mod write;
 
 pub use build::Builder;
-pub use builtins::{function_names, is_function, is_type, variable};
+pub use builtins::{function_names, is_function, is_type, sees_variable, variable};
 pub use enums::*;
 pub use print::print;
 pub use read::{read, read_traced};

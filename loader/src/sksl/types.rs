@@ -31,7 +31,17 @@ impl Scalar {
         }
     }
 
-    /// Whether a value of `self` may stand where `to` is wanted: same class at any precision, or a literal int.
+    /// Whether a value of `self` may stand where `to` is wanted in a finished tree: the same type, or a literal without
+    /// one of its own.
+    pub fn stands_for(self, to: Self) -> bool {
+        match self {
+            Self::FloatLiteral => to.class() == 0,
+            Self::IntLiteral => to != Self::Bool,
+            own => own == to || matches!(to, Self::FloatLiteral | Self::IntLiteral) && to.class() == own.class(),
+        }
+    }
+
+    /// Whether a value of `self` can be turned into one of `to` without a cast in the source: same class at any precision, or a literal int.
     pub fn coerces_to(self, to: Self) -> bool {
         self.class() == to.class() || (self == Self::IntLiteral && to != Self::Bool)
     }

@@ -5,6 +5,7 @@
 use super::builtins;
 use super::enums::*;
 use super::read::read;
+use super::signatures;
 use super::tree::*;
 use super::types::{Scalar, Ty, Typer};
 use super::write::write;
@@ -108,13 +109,14 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a value of one type may stand where the other is wanted.
+    /// Whether a value of one type may stand where the other is wanted. Coercions are written out in a file, so but for
+    /// literals the types must be the same, precision included.
     fn coerces(&self, from: Ty, to: Ty) -> bool {
         match (from, to) {
             (Ty::Unknown | Ty::Generic(_), _) | (_, Ty::Unknown | Ty::Generic(_)) => true,
-            (Ty::Scalar(a), Ty::Scalar(b)) => a.coerces_to(b),
-            (Ty::Vector(a, n), Ty::Vector(b, m)) => n == m && a.coerces_to(b),
-            (Ty::Matrix(a, c, r), Ty::Matrix(b, d, s)) => (c, r) == (d, s) && a.coerces_to(b),
+            (Ty::Scalar(a), Ty::Scalar(b)) => a.stands_for(b),
+            (Ty::Vector(a, n), Ty::Vector(b, m)) => n == m && a.stands_for(b),
+            (Ty::Matrix(a, c, r), Ty::Matrix(b, d, s)) => (c, r) == (d, s) && a.stands_for(b),
             (Ty::Array(a), Ty::Array(b)) => {
                 a == b
                     || (self.array_count(a) == self.array_count(b)

@@ -52,6 +52,15 @@ impl Checker<'_> {
                 self.require(fits, "index-base", "index into something that has no parts", offset);
                 let fits = matches!(self.typer.of(index), Ty::Scalar(s) if matches!(s.class(), 1 | 2));
                 self.require(fits, "index-type", "index that is no integer", offset);
+                if let Expression::Int { bits, .. } = tree.expressions[index] {
+                    let size = match self.typer.of(base) {
+                        Ty::Array(array) => self.array_count(array).and_then(|n| u32::try_from(n).ok()),
+                        Ty::Vector(_, n) | Ty::Matrix(_, n, _) => Some(n.into()),
+                        _ => None,
+                    };
+                    let fits = size.is_none_or(|size| bits < size);
+                    self.require(fits, "index-range", "a constant index beyond the end", offset);
+                }
             }
             Expression::Prefix { op, operand } => self.unary(op, operand, true, offset),
             Expression::Postfix { op, operand } => self.unary(op, operand, false, offset),
@@ -112,7 +121,13 @@ impl Checker<'_> {
         match variable.target() {
             Target::Builtin(name) => {
                 let row = builtins::variable(&tree.strings[name]);
-                self.require(row.is_some(), "unknown-builtin", "no such builtin variable", offset);
+                let seen = builtins::sees_variable(self.kind, &tree.strings[name]);
+                self.require(
+                    seen,
+                    "unknown-builtin",
+                    "no such builtin variable in this program kind",
+                    offset,
+                );
                 let fits = used == Use::Read || row.is_none_or(|row| row.writable);
                 self.require(fits, "not-assignable", "a builtin that is only read", offset);
             }
@@ -217,7 +232,16 @@ impl Checker<'_> {
                 self.array_count(array) == i8::try_from(types.len()).ok()
                     && types.iter().all(|t| self.coerces(*t, self.typer.element(array)))
             }
-            (Command::CONSTRUCTOR_ARRAY_CAST, Ty::Array(_)) => self.coerces(first, ty),
+            (Command::CONSTRUCTOR_ARRAY_CAST, Ty::Array(to)) => match first {
+                Ty::Array(from) => {
+                    let (a, b) = (self.typer.element(from), self.typer.element(to));
+                    let class = |ty: Ty| ty.scalar().map(Scalar::class);
+                    self.array_count(from) == self.array_count(to)
+                        && class(a) == class(b)
+                        && b.scalar().is_some_and(|s| a.with_scalar(s) == b)
+                }
+                _ => false,
+            },
             (Command::CONSTRUCTOR_COMPOUND, Ty::Vector(s, _) | Ty::Matrix(s, _, _)) => {
                 types.iter().all(|t| t.scalar().is_some_and(|from| from.coerces_to(s)))
                     && types.iter().map(|t| t.slots()).sum::<u32>() == ty.slots()
@@ -268,8 +292,12 @@ impl Checker<'_> {
                     self.argument(argument, used);
                 }
                 let types: Vec<Ty> = tree.list(arguments).map(|argument| self.typer.of(argument)).collect();
-                let fits = builtins::result_fits(name, &types, self.typer.resolve(ty));
-                self.require(fits, "call-type", "a result this builtin does not give", offset);
+                let result = self.typer.resolve(ty);
+                let open = |ty: &Ty| matches!(ty, Ty::Unknown | Ty::Generic(_));
+                let fits =
+                    types.iter().chain([&result]).any(open) || signatures::fits(name, &types, result).unwrap_or(true);
+                let message = "no overload of this builtin takes these arguments and gives this result";
+                self.require(fits, "overload", message, offset);
             }
             Target::Symbol(handle) => {
                 let Symbol::Function {

@@ -113,6 +113,21 @@ impl Checker<'_> {
         };
         self.place = format!("function {}", &tree.strings[*name]);
         self.returns = self.typer.resolve(*returns);
+        let builtins = tree
+            .list(*parameters)
+            .filter_map(|parameter| match tree.symbol(parameter) {
+                Some(Symbol::Variable { modifiers, .. }) => Some(modifiers.layout.builtin),
+                _ => None,
+            });
+        let fits = entry_fits(
+            self.kind,
+            &tree.strings[*name],
+            &builtins.collect::<Vec<_>>(),
+            self.returns,
+        );
+        let message =
+            "parameters or a result that main does not have in this program kind, or another function has not";
+        self.require(fits, "entry", message, offset);
         let outside = self.visible.clone();
         for parameter in tree.list(*parameters) {
             self.require(
@@ -137,8 +152,54 @@ impl Checker<'_> {
             tree.statements.offset(body),
         );
         self.statement(body);
+        if self.returns != Ty::Void {
+            let ends = self.ends(body);
+            self.require(ends, "no-return", "a path through the function returns nothing", offset);
+        }
         self.visible = outside;
         self.place.clear();
+    }
+
+    /// Whether control never comes out behind a statement.
+    fn ends(&self, statement: Handle<Statement>) -> bool {
+        let tree = self.tree;
+        match tree.statements[statement] {
+            Statement::Return(_) | Statement::Discard => true,
+            Statement::Block { statements, .. } => tree.list(statements).any(|statement| self.ends(statement)),
+            Statement::If {
+                then,
+                otherwise: Some(otherwise),
+                ..
+            } => self.ends(then) && self.ends(otherwise),
+            Statement::Do { body, test } => {
+                !self.breaks(body) && (self.ends(body) || matches!(tree.expressions[test], Expression::Bool(true)))
+            }
+            Statement::For { test, body, .. } => {
+                let forever = test.is_none_or(|test| matches!(tree.expressions[test], Expression::Bool(true)));
+                // Skia's compiler takes every loop to run: what returns in its body returns.
+                !self.breaks(body) && (forever || self.ends(body))
+            }
+            Statement::Switch { cases, .. } => {
+                let bodies = || tree.list(cases).map(|case| tree.cases[case]);
+                bodies().any(|case| case.value.is_none())
+                    && !bodies().any(|case| self.breaks(case.body))
+                    && bodies().next_back().is_some_and(|case| self.ends(case.body))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a statement holds a break of the loop or switch around it.
+    fn breaks(&self, statement: Handle<Statement>) -> bool {
+        let tree = self.tree;
+        match tree.statements[statement] {
+            Statement::Break => true,
+            Statement::Block { statements, .. } => tree.list(statements).any(|statement| self.breaks(statement)),
+            Statement::If { then, otherwise, .. } => {
+                self.breaks(then) || otherwise.is_some_and(|otherwise| self.breaks(otherwise))
+            }
+            _ => false,
+        }
     }
 
     fn declare(&mut self, variable: Ref, offset: u64) {
@@ -306,5 +367,22 @@ impl Checker<'_> {
             }
             Statement::Variable { .. } => self.declaration(handle, Storage::LOCAL),
         }
+    }
+}
+
+/// Whether a function's parameters have the builtin numbers, and its result the type, that its name has in a program
+/// kind: main is called from outside, with coordinates (10009), an input colour (10010) or the colour below (10011).
+fn entry_fits(kind: Option<ProgramKind>, name: &str, builtins: &[i16], returns: Ty) -> bool {
+    if name != "main" {
+        return builtins.iter().all(|n| *n == -1);
+    }
+    let color = matches!(returns, Ty::Vector(s, 4) if s.class() == 0);
+    match kind {
+        Some(ProgramKind::RUNTIME_COLOR_FILTER) => builtins == [10010] && color,
+        Some(ProgramKind::RUNTIME_SHADER | ProgramKind::PRIVATE_RUNTIME_SHADER) => builtins == [10009] && color,
+        Some(ProgramKind::RUNTIME_BLENDER) => builtins == [10010, 10011] && color,
+        Some(ProgramKind::FRAGMENT | ProgramKind::GRAPHITE_FRAGMENT) => matches!(builtins, [] | [10009]),
+        Some(ProgramKind::VERTEX | ProgramKind::GRAPHITE_VERTEX) => builtins.is_empty(),
+        _ => true,
     }
 }

@@ -2,6 +2,46 @@
 
 use super::*;
 
+/// Modifiers and layout qualifiers that may stand in a place.
+#[derive(Clone, Copy)]
+struct Allowed {
+    flags: u32,
+    layout: u32,
+}
+
+const PRECISION: u32 = modifier::HIGHP | modifier::MEDIUMP | modifier::LOWP;
+const INTERPOLATION: u32 = modifier::FLAT | modifier::NO_PERSPECTIVE;
+const IN_OUT: u32 = modifier::IN | modifier::OUT;
+
+const FIELD: Allowed = Allowed {
+    flags: PRECISION,
+    layout: layout::OFFSET,
+};
+const BLOCK_FIELD: Allowed = Allowed {
+    flags: PRECISION | INTERPOLATION,
+    layout: layout::ALL,
+};
+const FUNCTION: Allowed = Allowed {
+    flags: modifier::HAS_SIDE_EFFECTS | modifier::INLINE | modifier::NO_INLINE,
+    layout: 0,
+};
+const MODULE_FUNCTION: Allowed = Allowed {
+    flags: FUNCTION.flags | modifier::ES3,
+    layout: 0,
+};
+const LOCAL: Allowed = Allowed {
+    flags: modifier::CONST | PRECISION,
+    layout: 0,
+};
+const PARAMETER: Allowed = Allowed {
+    flags: modifier::CONST | IN_OUT | PRECISION,
+    layout: layout::BUILTIN,
+};
+const GLOBAL: Allowed = Allowed {
+    flags: modifier::CONST | modifier::UNIFORM | IN_OUT | INTERPOLATION | PRECISION,
+    layout: layout::ALL,
+};
+
 impl Checker<'_> {
     pub(super) fn symbols(&mut self) {
         let tree = self.tree;
@@ -19,13 +59,18 @@ impl Checker<'_> {
                     let plain = !matches!(self.typer.resolve(*component), Ty::Void | Ty::Array(_));
                     self.require(plain, "array-of", "array of void or of arrays", offset);
                 }
-                Symbol::Struct { name, fields, .. } => {
+                Symbol::Struct {
+                    name,
+                    fields,
+                    interface_block,
+                } => {
                     self.name(*name, offset);
+                    let place = if *interface_block { BLOCK_FIELD } else { FIELD };
                     self.require(!fields.is_empty(), "empty-struct", "struct without fields", offset);
                     let mut seen = HashSet::new();
                     for field in fields {
                         self.name(field.name, offset);
-                        self.modifiers(&field.modifiers, offset);
+                        self.modifiers(&field.modifiers, place, offset);
                         self.ty(field.ty, offset);
                         self.require(
                             self.typer.resolve(field.ty) != Ty::Void,
@@ -48,7 +93,11 @@ impl Checker<'_> {
                     returns,
                 } => {
                     self.name(*name, offset);
-                    self.modifiers(modifiers, offset);
+                    let of_a_module = tree.header == Header::Module
+                        || self.has_shared
+                        || tree.list(*parameters).any(|parameter| parameter == Ref::NONE);
+                    let place = if of_a_module { MODULE_FUNCTION } else { FUNCTION };
+                    self.modifiers(modifiers, place, offset);
                     self.ty(*returns, offset);
                     let mut seen = HashSet::new();
                     for parameter in tree.list(*parameters) {
@@ -86,7 +135,12 @@ impl Checker<'_> {
                     if !tree.strings[*name].is_empty() {
                         self.name(*name, offset);
                     }
-                    self.modifiers(modifiers, offset);
+                    let place = match *storage {
+                        Storage::LOCAL => LOCAL,
+                        Storage::PARAMETER => PARAMETER,
+                        _ => GLOBAL,
+                    };
+                    self.modifiers(modifiers, place, offset);
                     self.ty(*ty, offset);
                     self.require(
                         self.typer.resolve(*ty) != Ty::Void,
@@ -228,10 +282,32 @@ impl Checker<'_> {
         }
     }
 
-    fn modifiers(&mut self, modifiers: &Modifiers, offset: u64) {
+    fn modifiers(&mut self, modifiers: &Modifiers, place: Allowed, offset: u64) {
         let l = &modifiers.layout;
         let known = modifiers.flags & !modifier::ALL == 0 && l.flags & !layout::ALL == 0;
         self.require(known, "modifier-flags", "flags that do not exist", offset);
+        let fits = modifiers.flags & modifier::ALL & !place.flags == 0
+            && l.flags & layout::ALL & !place.layout == 0
+            && (place.layout & layout::BUILTIN != 0 || l.builtin == -1);
+        self.require(
+            fits,
+            "modifier-place",
+            "modifiers or layout that cannot stand here",
+            offset,
+        );
+        let has = |flags: u32| modifiers.flags & flags != 0;
+        let one_precision = (modifiers.flags & PRECISION).count_ones() <= 1;
+        let through = has(modifier::IN | modifier::OUT);
+        let clash = has(modifier::UNIFORM) && (through || has(modifier::CONST))
+            || has(modifier::INLINE) && has(modifier::NO_INLINE)
+            || has(modifier::FLAT) && has(modifier::NO_PERSPECTIVE)
+            || has(modifier::CONST) && has(modifier::OUT);
+        self.require(
+            one_precision && !clash,
+            "modifier-clash",
+            "modifiers that exclude each other",
+            offset,
+        );
         let values = [
             (layout::LOCATION, i32::from(l.location)),
             (layout::OFFSET, l.offset.into()),
