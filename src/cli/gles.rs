@@ -20,6 +20,9 @@ pub struct GlesArgs {
     /// The program is a C file: compile it first, for 64-bit ARM
     #[arg(long)]
     pub compile: bool,
+    /// Root folder of ARM programs [default: Debian's packages, fetched once]
+    #[arg(long, value_name = "FOLDER")]
+    pub root: Option<PathBuf>,
     /// Write every device's jobs into this folder, for `replay`
     #[arg(long, value_name = "FOLDER")]
     pub record: Option<PathBuf>,
@@ -65,14 +68,15 @@ pub fn run(args: &GlesArgs) -> Outcome {
     }
     let mut program = args.program.clone();
     let (driver, built) = if args.compile {
-        let driver = Driver::prepare(Machine::Arm64)?;
+        let driver = Driver::prepare_with(Machine::Arm64, args.root.as_deref())?;
         let built = std::env::temp_dir().join(format!("skrymir-gles-program-{}", std::process::id()));
         driver.compile(Path::new(&program[0]), &built)?;
         program[0] = built.clone().into();
         (driver, Some(built))
     } else {
         program[0] = find(&program[0])?.into();
-        (Driver::prepare(Machine::of(Path::new(&program[0]))?)?, None)
+        let machine = Machine::of(Path::new(&program[0]))?;
+        (Driver::prepare_with(machine, args.root.as_deref())?, None)
     };
     let status = gles::run(&driver, options(args), &program);
     if let Some(built) = built {

@@ -102,21 +102,33 @@ impl Driver {
     /// # Errors
     /// What is missing, and what commands that failed said.
     pub fn prepare(machine: Machine) -> anyhow::Result<Self> {
+        Self::prepare_with(machine, None)
+    }
+
+    /// As [`Driver::prepare`], but ARM programs take `root` for their root: a folder with libraries and a driver of one's own.
+    ///
+    /// # Errors
+    /// As [`Driver::prepare`].
+    pub fn prepare_with(machine: Machine, root: Option<&Path>) -> anyhow::Result<Self> {
         let cache = cache()?;
         fs::create_dir_all(&cache).with_context(|| format!("cannot make {}", cache.display()))?;
-        let root = cache.join("arm64");
-        if machine == Machine::Arm64 {
-            if let Some(hint) = missing_tools() {
-                bail!("ARM programs need tools that are not here: {hint}");
-            }
-            let script = write(&cache.join("prepare.sh"), PREPARE)?;
-            command(Command::new("bash").arg(script).arg(&root))?;
+        if machine == Machine::Arm64
+            && let Some(hint) = missing_tools()
+        {
+            bail!("ARM programs need tools that are not here: {hint}");
         }
-        Ok(Self {
-            machine,
-            front: front(&cache, machine)?,
-            root: root.join("root"),
-        })
+        let root = match root {
+            Some(root) => std::path::absolute(root)?,
+            None if machine == Machine::Arm64 => {
+                let folder = cache.join("arm64");
+                let script = write(&cache.join("prepare.sh"), PREPARE)?;
+                command(Command::new("bash").arg(script).arg(&folder))?;
+                folder.join("root")
+            }
+            None => PathBuf::from("/"),
+        };
+        let front = front(&cache, machine)?;
+        Ok(Self { machine, front, root })
     }
 
     /// Compiles a C program for OpenGL ES 2.
