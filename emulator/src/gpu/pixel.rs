@@ -376,6 +376,8 @@ struct Painter<'a> {
     scene: &'a Scene<'a>,
     engine: &'a dyn Engine,
     out: Box<Fragments>,
+    /// The fragments once more, with their second colours.
+    second: Option<Box<Fragments>>,
     coverage: Coverage,
     tile: Tile,
     runs: Runs,
@@ -389,6 +391,7 @@ impl<'a> Painter<'a> {
             scene,
             engine,
             out: Box::default(),
+            second: None,
             coverage: Coverage::default(),
             tile: Tile::default(),
             runs: Runs::default(),
@@ -461,7 +464,19 @@ impl<'a> Painter<'a> {
                 .engine
                 .fragments(&context, &ready.inputs, &coverage.quads, &mut self.out);
             result.map_err(|fault| fault.at(state.program))?;
+            if state.blends_second() {
+                // Engines give one colour; the second one is worth a second run, for it is seldom wanted.
+                let color_register = state.second_register;
+                let context = FragmentContext {
+                    color_register,
+                    ..context
+                };
+                let out = self.second.get_or_insert_default();
+                let result = self.engine.fragments(&context, &ready.inputs, &coverage.quads, out);
+                result.map_err(|fault| fault.at(state.program))?;
+            }
         }
+        let second = self.second.as_ref().filter(|_| state.blends_second());
         if shader.plain && self.tile.samples == 1 {
             self.tile.put_plain(&coverage.quads, &self.out);
             return Ok(());
@@ -473,6 +488,9 @@ impl<'a> Painter<'a> {
                     pixel: pixel(x, y),
                     coverage: coverage.samples[number][lane],
                     color: std::array::from_fn(|channel| self.out.color[channel][4 * number + lane]),
+                    second: second.map_or([0.0; 4], |out| {
+                        std::array::from_fn(|channel| out.color[channel][4 * number + lane])
+                    }),
                     depth: depths(ready, self.tile.samples, x, y),
                     front: ready.inputs.front,
                     stencil: None,

@@ -133,6 +133,12 @@ impl State {
             && self.sample_mask == 15
     }
 
+    /// Whether blending needs a second colour.
+    pub fn blends_second(&self) -> bool {
+        let mut factors = self.color_factors.iter().chain(&self.alpha_factors);
+        factors.any(|factor| factor.source == 5)
+    }
+
     /// Takes a render state apart.
     pub fn parse(w: &[u32; STATE_WORDS as usize]) -> Self {
         let byte = |word: u32, shift: u32| (word >> shift & 0xff) as f32 / 255.0;

@@ -42,6 +42,8 @@ pub struct Incoming {
     pub coverage: u8,
     /// Colour.
     pub color: [f32; 4],
+    /// Second colour, for factors that use it.
+    pub second: [f32; 4],
     /// Depth of each sample, 0 to 1.
     pub depth: [f32; 4],
     /// The front is seen.
@@ -170,7 +172,7 @@ impl Tile {
         }
         let mut have = channels(self.color[at]);
         let destination = have.map(|channel| f32::from(channel) / self.one);
-        let blended = blend(state, color, destination);
+        let blended = blend(state, color, fragment.second, destination);
         for (channel, value) in blended.into_iter().enumerate() {
             if state.write_mask >> channel & 1 == 1 {
                 have[channel] = unorm(value, self.one);
@@ -242,32 +244,46 @@ fn updated(face: &Stencil, outcome: usize, have: u8, replacement: Option<u8>) ->
     have & !face.write_mask | new & face.write_mask
 }
 
-fn factor_of(factor: Factor, channel: usize, source: [f32; 4], destination: [f32; 4], constant: [f32; 4]) -> f32 {
+/// Colours a blend factor may take: incoming, second incoming, the tile's, constant.
+struct Colors {
+    source: [f32; 4],
+    second: [f32; 4],
+    destination: [f32; 4],
+    constant: [f32; 4],
+}
+
+fn factor_of(factor: Factor, channel: usize, colors: &Colors) -> f32 {
     let at = if factor.alpha { 3 } else { channel };
     let value = match factor.source {
-        0 => source[at],
-        1 => destination[at],
-        2 => constant[at],
-        4 | 7 if channel < 3 => source[3].min(1.0 - destination[3]),
+        0 => colors.source[at],
+        1 => colors.destination[at],
+        2 => colors.constant[at],
+        4 | 7 if channel < 3 => colors.source[3].min(1.0 - colors.destination[3]),
         4 | 7 => 1.0,
-        // A second colour is not followed yet: it counts as the first.
-        5 => source[at],
+        5 => colors.second[at],
         _ => 0.0,
     };
     if factor.complement { 1.0 - value } else { value }
 }
 
-fn blend(state: &State, source: [f32; 4], destination: [f32; 4]) -> [f32; 4] {
-    let source = source.map(|channel| {
+fn blend(state: &State, source: [f32; 4], second: [f32; 4], destination: [f32; 4]) -> [f32; 4] {
+    let clamp = |channel: f32| {
         let above = if channel > 0.0 { channel } else { 0.0 };
         if above < 1.0 { above } else { 1.0 }
-    });
+    };
+    let (source, constant) = (source.map(clamp), state.blend_constant);
+    let colors = Colors {
+        source,
+        second: second.map(clamp),
+        destination,
+        constant,
+    };
     std::array::from_fn(|channel| {
         let (factors, equation) = match channel {
             3 => (state.alpha_factors, state.blend_equation[1]),
             _ => (state.color_factors, state.blend_equation[0]),
         };
-        let of = |factor| factor_of(factor, channel, source, destination, state.blend_constant);
+        let of = |factor| factor_of(factor, channel, &colors);
         let (s, d) = (source[channel] * of(factors[0]), destination[channel] * of(factors[1]));
         match equation {
             0 => s - d,
