@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# prepare.sh FOLDER: Debian 12's arm64 Mesa, unpacked into FOLDER/root; nothing is installed over the machine.
+# prepare.sh FOLDER [PACKAGE...]: Debian 12's arm64 Mesa, unpacked into FOLDER/root; nothing is installed over the machine.
+# Packages named besides are fetched into FOLDER and not unpacked.
 set -euo pipefail
 folder=$1
+shift
 release=bookworm
 packages="libegl1 libgles2 libgl1-mesa-dri libegl-mesa0 libgbm1"
 headers="libegl-dev libgles-dev libgl-dev"
@@ -33,6 +35,7 @@ export APT_CONFIG=$folder/apt/conf
 apt-get update -qq >&2
 apt-get install -qq -y --download-only $packages >&2
 (cd "$folder/apt/cache/archives" && apt-get download -qq $headers >&2)
+[ $# -eq 0 ] || (cd "$folder" && apt-get download -qq "$@" >&2)
 for package in "$folder"/apt/cache/archives/*.deb; do
     dpkg-deb -x "$package" "$folder/root"
 done

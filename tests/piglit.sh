@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Runs Debian's piglit for OpenGL ES 2 through Mesa's unmodified driver on the emulator, about 120 tests in two minutes,
+# and compares with tests/gles/piglit.txt. Nothing is installed over the machine; of piglit's 2 GB only what is needed is unpacked.
+# Usage: tests/piglit.sh [OPTIONS OF skrymir gles...]
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+. "$root/tests/setup.sh"
+need_packages gcc libc6-dev qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+need_rust
+cargo build --quiet --manifest-path "$root/Cargo.toml" --bin skrymir
+skrymir=${CARGO_TARGET_DIR:-$root/target}/debug/skrymir
+
+folder=${XDG_CACHE_HOME:-$HOME/.cache}/skrymir/gles/piglit
+libraries="libwaffle-1-0 libgl1 libglx0 libxkbcommon0 libudev1"
+bash "$root/src/gles/prepare.sh" "$folder" piglit $libraries
+piglit=$folder/root/usr/lib/aarch64-linux-gnu/piglit
+if [ ! -e "$folder/unpacked" ]; then
+    for package in $libraries; do
+        dpkg-deb -x "$folder"/"$package"_*.deb "$folder/root"
+    done
+    dpkg-deb --fsys-tarfile "$folder"/piglit_*.deb | tar -x -C "$folder/root" --wildcards \
+        './usr/lib/*/piglit/bin/*_gles2' './usr/lib/*/piglit/lib/lib*' './usr/lib/*/piglit/tests/spec/glsl-es-1.00'
+    touch "$folder/unpacked"
+fi
+cd "$piglit"
+
+# Every test: its name, then its command.
+tests() {
+    local file name config
+    for file in bin/*_gles2; do
+        name=$(basename "$file")
+        case $name in
+        glslparsertest_gles2 | shader_runner_gles2) ;;
+        built-in-constants_gles2) echo "$name $file tests/spec/glsl-es-1.00/minimum-maximums.txt -auto -fbo" ;;
+        *) echo "$name $file -auto -fbo" ;;
+        esac
+    done
+    find tests -name '*.shader_test' | sort | while read -r file; do
+        echo "$file bin/shader_runner_gles2 $file -auto -fbo"
+    done
+    # What glslparsertest is to expect is written in each file.
+    find tests -name '*.vert' -o -name '*.frag' | sort | while read -r file; do
+        config=$(sed -n '/\[config\]/,/\[end config\]/p' "$file")
+        value() { sed -n "s/^.*$1: *//p" <<<"$config" | tr -d '\r'; }
+        echo "$file bin/glslparsertest_gles2 $file $(value expect_result) $(value glsl_version) $(value require_extensions)"
+    done
+}
+
+# One test: prints its name and how it ended.
+run_one() {
+    local name=$1 output result faults
+    shift
+    output=$(timeout 120 "$skrymir" gles --root "$folder/root" $options -- "$@" 2>&1) && code=0 || code=$?
+    result=$(sed -n 's/^PIGLIT: {"result": "\([a-z]*\)" }.*/\1/p' <<<"$output" | tail -1)
+    faults=$(grep -c '^skrymir: device .* job .*: [GP]P job: ' <<<"$output" || true)
+    [ "$code" -lt 124 ] && [ -n "$result" ] || result=crash
+    grep -q 'the emulator failed' <<<"$output" && result=emulator-crash
+    [ "$faults" -eq 0 ] || result="$result-with-faults"
+    echo "$name $result"
+}
+export -f run_one
+export skrymir folder options="$*" PIGLIT_PLATFORM=surfaceless_egl
+
+results=$(tests | xargs -P "$(nproc)" -d '\n' -n 1 bash -c 'run_one $0' | sort)
+for kind in pass fail skip crash emulator-crash pass-with-faults fail-with-faults; do
+    echo "$kind: $(grep -c " $kind\$" <<<"$results" || true)"
+done
+expected=$root/tests/gles/piglit.txt
+listed=$(grep -c '# hardware' "$expected" || true)
+run=$(grep -cv ' skip$' <<<"$results")
+passed=$(grep -c ' pass$' <<<"$results")
+echo "passed of those that are not known to fail on hardware: $passed of $((run - listed)), $((passed * 1000 / (run - listed)))/1000"
+diff <(sed -e 's/ *#.*//' -e '/^$/d' "$expected" | sort) <(grep -v ' pass$' <<<"$results")
+echo "all as expected"
