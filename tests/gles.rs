@@ -109,6 +109,20 @@ fn the_device_behaves_as_the_kernels() {
 }
 
 #[test]
+fn threads_and_processes_draw_at_the_same_time() {
+    let Some(driver) = driver() else { return };
+    let output = gles(&["--stats"], &program(driver, "many"), &[]);
+    let text = text(&output);
+    assert!(
+        output.status.success() && text.contains("12 checks, 0 failed"),
+        "{text}"
+    );
+    // Each process has one, and that of the process that was killed was closed, too.
+    let closed = text.lines().filter(|line| line.contains(" GP jobs in ")).count();
+    assert_eq!(closed, 4, "{text}");
+}
+
+#[test]
 fn recordings_are_replayed() {
     let Some(driver) = driver() else { return };
     let folder = tempfile::tempdir().expect("a folder");
@@ -131,17 +145,20 @@ fn recordings_are_replayed() {
     }
 }
 
-/// Resident kilobytes of a process.
-fn resident(process: u32) -> u64 {
+/// Kilobytes of a process that are its own, kilobytes that it shares with others (buffer objects), open descriptors.
+fn resident(process: u32) -> [u64; 3] {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmRSS:"))
-        .expect("its memory");
-    line.split_whitespace()
-        .nth(1)
-        .and_then(|number| number.parse().ok())
-        .expect("a number")
+    let number = |name: &str| {
+        let line = status.lines().find(|line| line.starts_with(name)).expect("its memory");
+        line.split_whitespace()
+            .nth(1)
+            .and_then(|number| number.parse().ok())
+            .expect("a number")
+    };
+    let open = std::fs::read_dir(format!("/proc/{process}/fd"))
+        .expect("its descriptors")
+        .count();
+    [number("RssAnon:"), number("RssShmem:"), open as u64]
 }
 
 /// The only child of a process.
@@ -187,11 +204,14 @@ fn memory_is_flat_over_a_thousand_frames() {
     }
     assert_eq!(next_line(&mut out), "100 checks, 0 failed\n");
     assert!(server.wait().expect("it ends").success());
-    println!("resident KiB of server and program after every hundred frames: {sizes:?}");
+    println!("own KiB, shared KiB, descriptors of server and program after every hundred frames: {sizes:?}");
     for side in 0..2 {
-        // From the second hundred on; a leak of one texture a frame would be 3 MiB.
-        let (first, last) = (sizes[1][side], sizes[9][side]);
-        assert!(last <= first + 1500, "grows from {first} to {last} KiB: {sizes:?}");
+        // From the second hundred on; a leak of 256 bytes a frame would show.
+        let ([own, shared, open], [own_last, shared_last, open_last]) = (sizes[1][side], sizes[9][side]);
+        assert!(own_last <= own + 200, "own memory grows: {sizes:?}");
+        assert!(open_last <= open + 4, "more and more descriptors: {sizes:?}");
+        // The driver takes pieces of buffers of 1 MiB and touches their pages one by one.
+        assert!(shared_last <= shared + 1024, "objects' memory grows: {sizes:?}");
     }
 }
 

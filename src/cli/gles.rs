@@ -32,11 +32,14 @@ pub struct GlesArgs {
     /// Print what every job did and how long it took, and sums at the end
     #[arg(long)]
     pub stats: bool,
+    /// Print every job's streams, states, descriptors and code before it runs
+    #[arg(long)]
+    pub dump: bool,
     /// Pixel processors of the GPU
     #[arg(long, value_name = "N", env = "SKRYMIR_PPS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=8))]
     pub pps: u32,
     /// The GPU is a Mali-450
-    #[arg(long, env = "SKRYMIR_MALI450")]
+    #[arg(long, env = "SKRYMIR_MALI450", value_parser = clap::builder::FalseyValueParser::new())]
     pub mali450: bool,
     /// What runs the programs
     #[arg(long, value_enum, default_value_t)]
@@ -112,7 +115,8 @@ fn options(args: &GlesArgs) -> Options {
     if args.mali450 {
         options.hardware = Hardware::Mali450;
     }
-    let (record, frames, stats) = (args.record.clone(), args.dump_frames.clone(), args.stats);
+    let (record, frames) = (args.record.clone(), args.dump_frames.clone());
+    let (stats, dump) = (args.stats, args.dump);
     let (gpu, pps) = (1 + u32::from(args.mali450), args.pps);
     options.watcher = Box::new(move |device| {
         let path = record
@@ -122,7 +126,9 @@ fn options(args: &GlesArgs) -> Options {
             let record = Record::create(&path, gpu, pps);
             record.map_err(|error| eprintln!("skrymir: {error:#}")).ok()
         });
-        Box::new(Both(Show::new(device, stats, frames.clone()), record))
+        let mut show = Show::new(device);
+        (show.stats, show.dump, show.frames) = (stats, dump, frames.clone());
+        Box::new(Both(show, record))
     });
     options
 }

@@ -1,5 +1,6 @@
 //! Who watches devices: recordings, timings, pictures.
 
+use crate::dump;
 use crate::picture::Picture;
 use anyhow::Context;
 use emulator::gpu::frame::Frame;
@@ -15,8 +16,12 @@ use std::path::{Path, PathBuf};
 /// Tells what jobs did, and writes their pictures.
 pub struct Show {
     device: u64,
-    stats: bool,
-    frames: Option<PathBuf>,
+    /// Tell what every job did, and sums at the end.
+    pub stats: bool,
+    /// Tell what every job is given.
+    pub dump: bool,
+    /// Where pictures of pixel jobs go.
+    pub frames: Option<PathBuf>,
     total: Total,
 }
 
@@ -30,14 +35,24 @@ struct Total {
 }
 
 impl Show {
-    /// For the `device`th device: whether to tell every job, and where to put pictures.
-    pub fn new(device: u64, stats: bool, frames: Option<PathBuf>) -> Self {
+    /// For the `device`th device; faults and what nobody knows are told anyway.
+    pub fn new(device: u64) -> Self {
         Self {
             device,
-            stats,
-            frames,
+            stats: false,
+            dump: false,
+            frames: None,
             total: Total::default(),
         }
+    }
+
+    fn submitted(&self, memory: &Memory, job: Job<'_>) {
+        if !self.dump {
+            return;
+        }
+        let text = dump::job(memory, queue(job.pipe), job.plain);
+        let text = text.unwrap_or_else(|error| format!("cannot be printed: {error:#}\n"));
+        eprintln!("skrymir: device {} job {}:\n{text}", self.device, job.number);
     }
 
     fn done(&mut self, job: Job<'_>, outcome: Result<Work, String>, seconds: f64) {
@@ -75,7 +90,7 @@ impl Show {
         Some(Picture { width, height, rgba })
     }
 
-    fn dump(&self, memory: &Memory, job: Job<'_>) {
+    fn save(&self, memory: &Memory, job: Job<'_>) {
         let Some(folder) = self.frames.as_ref().filter(|_| job.pipe == Pipe::Pp) else {
             return;
         };
@@ -115,10 +130,11 @@ impl Watch for Show {
         match event {
             Event::Done { job, outcome, time } => {
                 self.done(*job, outcome.map_err(ToString::to_string), time.as_secs_f64());
-                self.dump(memory, *job);
+                self.save(memory, *job);
             }
             Event::Closed { notes } => self.closed(notes),
-            Event::Created { .. } | Event::Freed { .. } | Event::Submitted(_) => {}
+            Event::Submitted(job) => self.submitted(memory, *job),
+            Event::Created { .. } | Event::Freed { .. } => {}
         }
     }
 }
@@ -194,6 +210,14 @@ impl Record {
     }
 }
 
+/// A queue as recordings have it.
+fn queue(pipe: Pipe) -> trace::Pipe {
+    match pipe {
+        Pipe::Gp => trace::Pipe::Gp,
+        Pipe::Pp => trace::Pipe::Pp,
+    }
+}
+
 /// Whether a page is as it is known; what is not known is zero.
 fn same(known: &[u8], page: &[u8]) -> bool {
     let length = known.len().min(page.len());
@@ -218,10 +242,7 @@ impl Watch for Record {
             Event::Submitted(job) => {
                 self.pages(memory);
                 let submit = trace::Record::Submit {
-                    pipe: match job.pipe {
-                        Pipe::Gp => trace::Pipe::Gp,
-                        Pipe::Pp => trace::Pipe::Pp,
-                    },
+                    pipe: queue(job.pipe),
                     frame: job.plain.to_vec(),
                     objects: job.objects.to_vec(),
                 };
