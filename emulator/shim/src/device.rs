@@ -482,3 +482,117 @@ fn system(error: std::io::Error) -> i32 {
 fn duplicate(object: &Object) -> Result<OwnedFd> {
     object.fd().try_clone_to_owned().map_err(|_| errno::EMFILE)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use emulator::exec::scalar::Scalar;
+    use std::time::{Duration, Instant};
+
+    /// Sees that what is told fits together.
+    #[derive(Default)]
+    struct Auditor {
+        objects: BTreeSet<u32>,
+    }
+
+    impl Watch for Auditor {
+        fn event(&mut self, memory: &Memory, event: &Event<'_>) {
+            match event {
+                Event::Created { address, .. } => assert!(self.objects.insert(*address)),
+                Event::Freed { address } => assert!(self.objects.remove(address)),
+                Event::Submitted(_) | Event::Done { .. } => {
+                    let there: BTreeSet<u32> = memory.objects().into_iter().map(|(address, _)| address).collect();
+                    assert_eq!(there, self.objects);
+                    if let Event::Done {
+                        outcome: Err(fault), ..
+                    } = event
+                    {
+                        assert!(!fault.message.contains(job::FAILED), "{fault}");
+                    }
+                }
+                Event::Closed { .. } => {}
+            }
+        }
+    }
+
+    /// Numbers from a seed.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, limit: u32) -> u32 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 >> 32) as u32 % limit
+        }
+
+        /// Mostly what could be a handle or a flag.
+        fn word(&mut self, addresses: &[u32]) -> u32 {
+            match self.below(8) {
+                0 => self.below(u32::MAX),
+                1 => 4096 * self.below(20),
+                2 if !addresses.is_empty() => addresses[self.below(addresses.len() as u32) as usize],
+                _ => self.below(4),
+            }
+        }
+    }
+
+    #[test]
+    fn any_question_has_an_answer() {
+        let numbers = [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x2d, 0x2e]
+            .into_iter()
+            .chain(0x40..0x48)
+            .chain(0xbe..0xc8);
+        let numbers: Vec<u32> = numbers.collect();
+        let start = Instant::now();
+        let (mut random, mut good) = (Random(0x5eed), [0u32; 256]);
+        while start.elapsed() < Duration::from_millis(800) {
+            let mut options = Options::new(|| Box::new(Scalar));
+            if random.below(2) == 1 {
+                (options.hardware, options.pps) = (Hardware::Mali450, 4);
+            }
+            let mut device = Device::new(Arc::new(options), Box::<Auditor>::default());
+            let (mut addresses, mut exported) = (Vec::new(), None);
+            for _ in 0..300 {
+                let number = numbers[random.below(numbers.len() as u32) as usize];
+                let mut data: Vec<u8> = (0..random.below(14))
+                    .flat_map(|_| random.word(&addresses).to_ne_bytes())
+                    .collect();
+                let mut behind = Vec::new();
+                if number == number::GEM_SUBMIT && random.below(4) > 0 {
+                    let (pipe, size) = match (random.below(2), device.hardware()) {
+                        (0, _) => (0, GP_FRAME),
+                        (_, Hardware::Mali400) => (1, PP_FRAME_400),
+                        (_, Hardware::Mali450) => (1, PP_FRAME_450),
+                    };
+                    let head = [random.below(2), pipe, 1, size as u32, 0, 0, 0, 0, 0, 0, 0, 0];
+                    data = head.into_iter().flat_map(u32::to_ne_bytes).collect();
+                    let words = (0..size / 4 + 2).map(|_| random.word(&addresses));
+                    behind = words.flat_map(u32::to_ne_bytes).collect();
+                } else if random.below(2) == 0 {
+                    let words = (0..random.below(100)).map(|_| random.word(&addresses));
+                    behind = words.flat_map(u32::to_ne_bytes).collect();
+                }
+                let fd = exported.as_ref().filter(|_| random.below(2) == 0);
+                let fd = fd.map(|fd: &OwnedFd| fd.try_clone().unwrap());
+                let answer = device.ask(What::Ioctl { number, data, behind }, fd);
+                let (offset, length) = (OFFSETS + u64::from(random.word(&[])), u64::from(random.word(&[])));
+                let _ = device.ask(What::Map { offset, length }, None);
+                if let Ok(mut answer) = answer {
+                    good[number as usize] += 1;
+                    exported = answer.fd.take().or(exported);
+                    addresses = device.handles.values().map(|handle| handle.address).collect();
+                }
+            }
+            device.close();
+        }
+        for number in [
+            number::GEM_CREATE,
+            number::GEM_SUBMIT,
+            number::CTX_CREATE,
+            number::PRIME_FD_TO_HANDLE,
+        ] {
+            assert!(good[number as usize] > 0, "never got through: {number:#x}");
+        }
+    }
+}

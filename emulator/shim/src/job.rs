@@ -10,6 +10,9 @@ use emulator::gpu::memory::Memory;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
+/// What is said of a job that ended by an error of the emulator's.
+pub const FAILED: &str = "the emulator failed";
+
 /// A job that may run.
 pub struct Request {
     /// Which queue.
@@ -58,7 +61,7 @@ pub fn run(device: &mut Device, request: &Request) {
         Pipe::Gp => gpu.run_gp(&plain).map(Work::Gp),
         Pipe::Pp => gpu.run_pp(&plain).map(Work::Pp),
     }));
-    let outcome = outcome.unwrap_or_else(|_| Err(Fault::new(FaultKind::Limit, "the emulator failed")));
+    let outcome = outcome.unwrap_or_else(|_| Err(Fault::new(FaultKind::Limit, FAILED)));
     let time = start.elapsed();
     let outcome = outcome.as_ref().map(|work| *work);
     device.tell(&Event::Done { job, outcome, time });
