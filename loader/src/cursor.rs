@@ -34,15 +34,19 @@ impl<'a> Cursor<'a> {
     /// The next `n` bytes; `what` names them in the error.
     pub fn take(&mut self, n: usize, what: &str) -> Result<&'a [u8]> {
         if n > self.remaining() {
-            let message = format!(
-                "{what} runs past end of file ({n} bytes wanted, {} left)",
-                self.remaining()
-            );
-            return Err(self.error(message));
+            return Err(self.short(n, what));
         }
         let taken = &self.bytes[self.at..self.at + n];
         self.at += n;
         Ok(taken)
+    }
+
+    /// The error of a read past the end; apart, so that reads stay small where they are inlined.
+    #[cold]
+    #[inline(never)]
+    fn short(&self, n: usize, what: &str) -> Error {
+        let left = self.remaining();
+        self.error(format!("{what} runs past end of file ({n} bytes wanted, {left} left)"))
     }
 
     /// The next `count` records of `size` bytes each; checked before anything is allocated.
@@ -57,23 +61,33 @@ impl<'a> Cursor<'a> {
     }
 
     /// Next byte.
+    #[inline]
     pub fn u8(&mut self, what: &str) -> Result<u8> {
-        Ok(self.take(1, what)?[0])
+        Ok(self.array::<1>(what)?[0])
     }
 
     /// Next little-endian u16.
+    #[inline]
     pub fn u16(&mut self, what: &str) -> Result<u16> {
         Ok(u16::from_le_bytes(self.array(what)?))
     }
 
     /// Next little-endian u32.
+    #[inline]
     pub fn u32(&mut self, what: &str) -> Result<u32> {
         Ok(u32::from_le_bytes(self.array(what)?))
     }
 
     /// Next `N` bytes as an array.
+    #[inline]
     pub fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N]> {
-        Ok(self.take(N, what)?.try_into().expect("take gives exactly N bytes"))
+        match self.bytes[self.at..].first_chunk() {
+            Some(taken) => {
+                self.at += N;
+                Ok(*taken)
+            }
+            None => Err(self.short(N, what)),
+        }
     }
 
     /// An Invalid error at the present offset.

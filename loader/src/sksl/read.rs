@@ -61,6 +61,12 @@ fn strings(cursor: &mut Cursor, trace: &mut impl Trace) -> Result<(Strings, Vec<
         text: String::with_capacity(block.len()),
         ranges: Vec::with_capacity(block.len() / 6),
     };
+    // Nearly always all of them are ASCII, lengths included: then one look is enough.
+    let plain = if block.is_ascii() {
+        std::str::from_utf8(block).ok()
+    } else {
+        None
+    };
     let mut at = 0;
     while at < block.len() {
         let end = at + 1 + usize::from(block[at]);
@@ -68,7 +74,10 @@ fn strings(cursor: &mut Cursor, trace: &mut impl Trace) -> Result<(Strings, Vec<
         let bytes = block
             .get(at + 1..end)
             .ok_or_else(|| Error::invalid(FORMAT, "string runs past the end of the strings", offset))?;
-        let text = std::str::from_utf8(bytes).map_err(|_| Error::invalid(FORMAT, "string is not UTF-8", offset))?;
+        let text = match plain {
+            Some(plain) => &plain[at + 1..end],
+            None => std::str::from_utf8(bytes).map_err(|_| Error::invalid(FORMAT, "string is not UTF-8", offset))?,
+        };
         trace.string(offset as u32, text);
         let start = strings.text.len() as u32;
         strings.text += text;
@@ -77,6 +86,12 @@ fn strings(cursor: &mut Cursor, trace: &mut impl Trace) -> Result<(Strings, Vec<
         at = end;
     }
     Ok((strings, starts))
+}
+
+#[cold]
+fn undefined(id: u16, at: u32, name: &str) -> Error {
+    let message = format!("{name}: id {id} is not defined before it is used");
+    Error::invalid(FORMAT, message, u64::from(at))
 }
 
 struct Reader<'a, 't, T> {
@@ -262,11 +277,7 @@ impl<T: Trace> Reader<'_, '_, T> {
     fn resolve(&self, id: u16, at: u32, name: &str) -> Result<Ref> {
         match self.ids.get(usize::from(id)) {
             Some(&found) if found != Ref::NONE => Ok(found),
-            _ => Err(Error::invalid(
-                FORMAT,
-                format!("{name}: id {id} is not defined before it is used"),
-                u64::from(at),
-            )),
+            _ => Err(undefined(id, at, name)),
         }
     }
 
@@ -306,10 +317,15 @@ impl<T: Trace> Reader<'_, '_, T> {
     fn deeper(&mut self) -> Result<()> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            let message = format!("nodes nested deeper than {MAX_DEPTH}");
-            return Err(Error::unsupported(FORMAT, message).at(self.cursor.offset()));
+            return Err(self.too_deep());
         }
         Ok(())
+    }
+
+    #[cold]
+    fn too_deep(&self) -> Error {
+        let message = format!("nodes nested deeper than {MAX_DEPTH}");
+        Error::unsupported(FORMAT, message).at(self.cursor.offset())
     }
 
     /// `count` items, each read by `item`, as a list; a count can never make us allocate: every item takes bytes.
