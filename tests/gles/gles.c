@@ -1,5 +1,6 @@
 /* What an OpenGL ES 2 driver and its GPU can: each section draws a little and looks at pixels. */
 #include "check.h"
+#include <math.h>
 
 #define SIZE 64
 
@@ -323,6 +324,26 @@ static void mipmaps(void)
         pixel(20, 33, colors[number][0], colors[number][1], colors[number][2], 255, 0);
     }
 
+    /* Between levels, with every filter: how far from red (level 0) to green (level 1). */
+    static const struct { GLint smaller, larger; float level; int green; } cases[] = {
+        { GL_NEAREST_MIPMAP_NEAREST, GL_NEAREST, 0.3f, 0 },   { GL_NEAREST_MIPMAP_NEAREST, GL_NEAREST, 0.7f, 255 },
+        { GL_NEAREST_MIPMAP_NEAREST, GL_LINEAR, 0.8f, 255 },  { GL_NEAREST_MIPMAP_NEAREST, GL_LINEAR, 0.3f, 0 },
+        { GL_LINEAR_MIPMAP_NEAREST, GL_NEAREST, 0.3f, 0 },    { GL_LINEAR_MIPMAP_NEAREST, GL_LINEAR, 0.7f, 255 },
+        { GL_NEAREST_MIPMAP_LINEAR, GL_NEAREST, 0.5f, 128 },  { GL_NEAREST_MIPMAP_LINEAR, GL_LINEAR, 0.75f, 191 },
+        { GL_LINEAR_MIPMAP_LINEAR, GL_NEAREST, 0.25f, 64 },   { GL_LINEAR_MIPMAP_LINEAR, GL_LINEAR, 0.5f, 128 },
+        { GL_LINEAR_MIPMAP_LINEAR, GL_LINEAR, -0.5f, 0 },     { GL_NEAREST, GL_LINEAR, 3.0f, 0 },
+    };
+    begin("between mipmap levels");
+    for (int at = 0; at < (int)(sizeof cases / sizeof cases[0]); at++) {
+        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, cases[at].smaller);
+        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, cases[at].larger);
+        glUniform1f(uniform("scale"), 0.5f * powf(2, cases[at].level));
+        rectangle(-1, -1, 1, 1, 0);
+        pixel(20, 33, 255 - cases[at].green, cases[at].green, 0, 255, 17);
+    }
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_NEAREST);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+
     begin("mipmaps the driver makes");
     for (int at = 0; at < 64 * 64; at++)
         memcpy(level + 4 * at, (at + at / 64) % 2 ? "\377\377\377\377" : "\0\0\0\377", 4);
@@ -588,6 +609,160 @@ static void frames(struct target *target)
     no_error();
 }
 
+static int has(const char *extension)
+{
+    const char *at = strstr((const char *)glGetString(GL_EXTENSIONS), extension);
+    return at && (at[strlen(extension)] == ' ' || at[strlen(extension)] == 0);
+}
+
+/* A texture of one texel, drawn: what comes out. */
+static void texel(const char *name, GLenum format, GLenum type, const void *bytes, const int wanted[4], int tolerance)
+{
+    begin(name);
+    program(textured, sampled);
+    GLuint image = texture(GL_TEXTURE_2D, GL_NEAREST, GL_CLAMP_TO_EDGE);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    glTexImage2D(GL_TEXTURE_2D, 0, (GLint)format, 1, 1, 0, format, type, bytes);
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(8, 8, wanted[0], wanted[1], wanted[2], wanted[3], tolerance);
+    glDeleteTextures(1, &image);
+    no_error();
+}
+
+static void formats(void)
+{
+    clear(0, 0, 0, 0);
+    texel("texture rgba4444", GL_RGBA, GL_UNSIGNED_SHORT_4_4_4_4, (GLushort[]) { 0xf840 }, (int[]) { 255, 136, 68, 0 }, 1);
+    texel("texture rgba5551", GL_RGBA, GL_UNSIGNED_SHORT_5_5_5_1, (GLushort[]) { 0xf801 }, (int[]) { 255, 0, 0, 255 }, 1);
+    texel("texture alpha", GL_ALPHA, GL_UNSIGNED_BYTE, (GLubyte[]) { 77 }, (int[]) { 0, 0, 0, 77 }, 1);
+    texel("texture luminance alpha", GL_LUMINANCE_ALPHA, GL_UNSIGNED_BYTE, (GLubyte[]) { 50, 77 }, (int[]) { 50, 50, 50, 77 }, 1);
+    texel("texture rgb", GL_RGB, GL_UNSIGNED_BYTE, (GLubyte[]) { 1, 128, 250 }, (int[]) { 1, 128, 250, 255 }, 1);
+    if (has("GL_EXT_texture_format_BGRA8888"))
+        texel("texture bgra", GL_BGRA_EXT, GL_UNSIGNED_BYTE, (GLubyte[]) { 1, 128, 250, 7 }, (int[]) { 250, 128, 1, 7 }, 1);
+    if (has("GL_OES_texture_half_float"))
+        texel("texture of halves", GL_RGBA, GL_HALF_FLOAT_OES, (GLushort[]) { 0x3800, 0x3c00, 0x3400, 0 },
+              (int[]) { 128, 255, 64, 0 }, 1);
+    if (has("GL_EXT_texture_rg"))
+        texel("texture rg", GL_RG_EXT, GL_UNSIGNED_BYTE, (GLubyte[]) { 40, 80 }, (int[]) { 40, 80, 0, 255 }, 1);
+    if (has("GL_OES_depth_texture"))
+        texel("texture of depths", GL_DEPTH_COMPONENT, GL_UNSIGNED_SHORT, (GLushort[]) { 0x8000 }, (int[]) { 128, 128, 128, 255 }, 1);
+
+    begin("texture etc1");
+    check(has("GL_OES_compressed_ETC1_RGB8_texture"), "no extension");
+    /* One block: the left half of base colour 255 136 0, the right half of 0 136 255, both with the smallest table. */
+    static const unsigned char block[] = { 0xf0, 0x88, 0x0f, 0x00, 0, 0, 0, 0 };
+    program(textured, sampled);
+    GLuint image = texture(GL_TEXTURE_2D, GL_NEAREST, GL_CLAMP_TO_EDGE);
+    glCompressedTexImage2D(GL_TEXTURE_2D, 0, GL_ETC1_RGB8_OES, 4, 4, 0, sizeof block, block);
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(8, 8, 255, 138, 2, 255, 1);
+    pixel(56, 8, 2, 138, 255, 255, 1);
+    glDeleteTextures(1, &image);
+    no_error();
+}
+
+static void extensions(void)
+{
+    begin("derivatives");
+    program(PLAIN_VERTEX, "#extension GL_OES_standard_derivatives : require\n"
+                          "precision highp float; void main() { vec2 at = gl_FragCoord.xy * gl_FragCoord.xy / 128.0;"
+                          "gl_FragColor = vec4(dFdx(at.x), dFdy(at.y), fwidth(at.x + at.y) * 0.5, 1.0); }");
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(32, 16, 131, 68, 100, 255, 4);
+    begin("depth from the program");
+    program(PLAIN_VERTEX, "#extension GL_EXT_frag_depth : require\n"
+                          "precision highp float; void main() { gl_FragDepthEXT = gl_FragCoord.x / 64.0;"
+                          "gl_FragColor = vec4(1.0, 0.0, 0.0, 1.0); }");
+    glEnable(GL_DEPTH_TEST);
+    clear(0, 0, 0, 1);
+    rectangle(-1, -1, 1, 1, 0);
+    program(PLAIN_VERTEX, PLAIN_FRAGMENT);
+    tint(0, 1, 0, 1);
+    rectangle(-1, -1, 1, 1, 0); /* depth 0.5 */
+    glDisable(GL_DEPTH_TEST);
+    pixel(10, 10, 255, 0, 0, 255, 0);
+    pixel(50, 10, 0, 255, 0, 255, 0);
+    no_error();
+}
+
+static void crowds(void)
+{
+    begin("three thousand draws");
+    program(PLAIN_VERTEX, PLAIN_FRAGMENT);
+    clear(0, 0, 0, 1);
+    for (int at = 0; at < 3000; at++) {
+        int x = at % SIZE, y = at / SIZE % SIZE;
+        float left = (float)x / 32 - 1, bottom = (float)y / 32 - 1;
+        tint((float)x / 255, (float)y / 255, 1, 1);
+        rectangle(left, bottom, left + 1 / 32.0f, bottom + 1 / 32.0f, 0);
+    }
+    for (int at = 0; at < 3000; at += 271)
+        pixel(at % SIZE, at / SIZE, at % SIZE, at / SIZE, 255, 255, 1);
+
+    begin("forty thousand triangles");
+    enum { GRID = 142 };
+    static GLfloat places[GRID * GRID][2];
+    static GLushort numbers[(GRID - 1) * (GRID - 1) * 6];
+    for (int at = 0; at < GRID * GRID; at++) {
+        places[at][0] = (float)(at % GRID) / (GRID - 1) * 2 - 1;
+        places[at][1] = (float)(at / GRID) / (GRID - 1) * 2 - 1;
+    }
+    int count = 0;
+    for (int y = 0; y < GRID - 1; y++)
+        for (int x = 0; x < GRID - 1; x++) {
+            int corner = y * GRID + x, corners[6] = { 0, 1, GRID, 1, GRID + 1, GRID };
+            for (int at = 0; at < 6; at++)
+                numbers[count++] = (GLushort)(corner + corners[at]);
+        }
+    clear(0, 0, 0, 1);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_ONE, GL_ONE);
+    tint(0.5f, 0.25f, 0.125f, 0);
+    glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, places);
+    glDrawElements(GL_TRIANGLES, count, GL_UNSIGNED_SHORT, numbers);
+    glDisable(GL_BLEND);
+    static unsigned char all[SIZE * SIZE * 4];
+    int wrong = 0;
+    glReadPixels(0, 0, SIZE, SIZE, GL_RGBA, GL_UNSIGNED_BYTE, all);
+    /* Every pixel once: no gaps between triangles, none twice. */
+    for (int at = 0; at < SIZE * SIZE; at++)
+        wrong += !near(all[4 * at], 128, 1) || !near(all[4 * at + 1], 64, 1) || !near(all[4 * at + 2], 32, 1);
+    check(wrong == 0, "%d pixels are not covered once", wrong);
+    no_error();
+}
+
+static void large(void)
+{
+    enum { WIDTH = 1000, HEIGHT = 700 };
+    begin("a large picture");
+    struct target target = open_target(WIDTH, HEIGHT, 1);
+    program(PLAIN_VERTEX, PLAIN_FRAGMENT);
+    clear(0, 0, 0.5f, 1);
+    tint(1, 0, 0, 1);
+    rectangle(-1, -1, 0, 0, 0);
+    glFlush();
+    tint(0, 1, 0, 1);
+    rectangle(0, 0, 1, 1, 0);
+    glEnable(GL_SCISSOR_TEST);
+    glScissor(333, 17, 500, 555);
+    tint(1, 1, 1, 1);
+    rectangle(-1, -0.5f, 1, 0.24f, 0);
+    glDisable(GL_SCISSOR_TEST);
+    static unsigned char all[WIDTH * HEIGHT * 4];
+    glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, all);
+    int wrong = 0;
+    for (int at = 0; at < WIDTH * HEIGHT; at++) {
+        int x = at % WIDTH, y = at / WIDTH;
+        int white = x >= 333 && x < 833 && y >= 175 && y < 434;
+        int red = white || (x < 500 && y < 350), green = white || (x >= 500 && y >= 350);
+        int blue = white ? 255 : red || green ? 0 : 128;
+        wrong += all[4 * at] != (red ? 255 : 0) || all[4 * at + 1] != (green ? 255 : 0) || !near(all[4 * at + 2], blue, 1);
+    }
+    check(wrong == 0, "%d pixels are wrong", wrong);
+    no_error();
+    close_target(&target);
+}
+
 static void samples(void)
 {
     begin("four samples");
@@ -653,6 +828,9 @@ int main(int count, char **arguments)
     lines();
     shaders();
     clipping();
+    formats();
+    extensions();
+    crowds();
     read_back();
     frames(&target);
     if (count > 1) {
@@ -661,6 +839,7 @@ int main(int count, char **arguments)
         pixel(3, 3, 0, 9, 0, 255, 8);
     }
     close_target(&target);
+    large();
     samples();
     contexts();
     return summary();
