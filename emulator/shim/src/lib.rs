@@ -12,6 +12,9 @@
 //! Buffer objects are memfds that both sides map. They are sealed against changes of size, so that no program can take
 //! the server's pages away. Jobs run while the driver waits in its submit; so every fence is done as soon as it exists,
 //! which the interface allows (facts/mali/lima-uapi.md, "Submit semantics").
+//!
+//! Objects are mapped one by one, not into one window of 4 GiB: the emulator finds them by its table of pages, which also
+//! keeps every access inside its object.
 
 pub mod abi;
 mod connection;
