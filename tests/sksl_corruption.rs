@@ -9,6 +9,8 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+
 use loader::sksl::{self, Trace};
 
 /// Every field of a file: offset, width, name.
@@ -64,7 +66,8 @@ fn changed_fields_are_refused() {
     let samples = samples();
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let (mut made, mut refused) = (0, 0);
-    let mut missed: std::collections::BTreeMap<&str, u32> = Default::default();
+    let mut missed: BTreeMap<&str, u32> = Default::default();
+    let mut rules: BTreeMap<&str, u32> = Default::default();
     while made < 10_000 {
         let mut bytes = samples[random.below(samples.len() as u64) as usize].clone();
         let mut fields = Fields::default();
@@ -86,14 +89,21 @@ fn changed_fields_are_refused() {
             continue;
         }
         made += 1;
-        if sksl::check(&bytes).is_valid() && sksl::read(&bytes).is_ok() {
+        let report = sksl::check(&bytes);
+        for found in report.diagnostics.iter() {
+            *rules.entry(found.rule).or_default() += 1;
+        }
+        if report.is_valid() && sksl::read(&bytes).is_ok() {
             *missed.entry(name).or_default() += 1;
         } else {
             refused += 1;
         }
     }
     println!("sksl: {refused} of {made} changed fields refused; not noticed: {missed:?}");
+    println!("sksl: by rule: {rules:?}");
     assert!(refused * 100 >= made * 95);
+    // What is found is found by the rules, not by one of them alone.
+    assert!(rules.len() >= 35, "{} rules found something", rules.len());
 }
 
 #[test]
