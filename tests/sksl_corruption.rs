@@ -123,6 +123,7 @@ fn no_damage_panics() {
         if let Ok(tree) = sksl::read(&bytes) {
             let _ = sksl::print(&tree);
             let _ = sksl::to_tree_text(&bytes);
+            let _ = skrymir::sksl::to_vbc(&tree);
         }
     }
 }
@@ -142,7 +143,41 @@ fn nesting_is_bounded() {
     let tree = b.define(main, &[value]).finish();
     assert_eq!(sksl::write(&tree).unwrap_err().kind(), loader::ErrorKind::Unsupported);
     assert!(sksl::validate(&tree).has("unsupported"));
+    assert!(skrymir::sksl::to_naga(&tree).is_err());
     let mut bytes = vec![11, 0, 1, 0, 0, 43, 5, 0, 52, 0, 0, 0, 0, 0, 20, 31];
     bytes.extend([2, 58, 1].repeat(100_000));
     assert_eq!(sksl::read(&bytes).unwrap_err().kind(), loader::ErrorKind::Unsupported);
+}
+
+/// The deepest program that can be read goes through naga, or is refused, without running out of stack.
+#[test]
+fn the_deepest_programs_translate_or_are_refused() {
+    for depth in [100, 380] {
+        let mut b = sksl::Builder::new(sksl::ProgramKind::RUNTIME_SHADER);
+        let at = b.parameter("float2", "p", 10009);
+        let main = b.function("half4", "main", &[at]);
+        let mut value = b.float("half", 0.5);
+        for _ in 0..depth {
+            let one = b.float("half", 1.0);
+            value = b.binary(one, sksl::Operator::MINUS, value);
+        }
+        let value = b.construct(sksl::Command::CONSTRUCTOR_SPLAT, "half4", &[value]);
+        let mut statement = b.statement(sksl::Statement::Return(Some(value)));
+        let tree = b.define(main, &[statement]).finish();
+        assert!(sksl::validate(&tree).is_valid());
+        skrymir::sksl::to_vbc(&tree).unwrap();
+
+        let mut b = sksl::Builder::new(sksl::ProgramKind::RUNTIME_SHADER);
+        let at = b.parameter("float2", "p", 10009);
+        let main = b.function("half4", "main", &[at]);
+        let half = b.float("half", 0.5);
+        let value = b.construct(sksl::Command::CONSTRUCTOR_SPLAT, "half4", &[half]);
+        statement = b.statement(sksl::Statement::Return(Some(value)));
+        for _ in 0..depth {
+            statement = b.block(&[statement]);
+        }
+        let tree = b.define(main, &[statement]).finish();
+        assert!(sksl::validate(&tree).is_valid());
+        skrymir::sksl::to_vbc(&tree).unwrap();
+    }
 }

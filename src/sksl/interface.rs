@@ -1,7 +1,7 @@
 //! What a program has to do with the outside: its stage, uniforms, inputs, outputs, and the entry point.
 
 use super::glsl::Glsl;
-use super::unsupported;
+use super::{deep, unsupported};
 use loader::Result;
 use loader::sksl::*;
 use naga::ShaderStage;
@@ -67,14 +67,18 @@ fn globals(tree: &Tree) -> impl Iterator<Item = (Ref, &Modifiers, Str)> {
 /// # Errors
 /// Unsupported for other program kinds and for what GLSL has no words for, by name.
 pub fn to_glsl(tree: &Tree) -> Result<String> {
-    let stage = stage(tree)?;
-    let mut spelled = Glsl::new(tree, stage);
-    spelled.structs()?;
-    spelled.interface()?;
-    for element in spelled.ordered()? {
-        spelled.element(element)?;
-    }
-    spelled.entry()
+    // The writer's limits bound how deep a tree is, whoever built it.
+    write(tree)?;
+    deep(|| {
+        let stage = stage(tree)?;
+        let mut spelled = Glsl::new(tree, stage);
+        spelled.structs()?;
+        spelled.interface()?;
+        for element in spelled.ordered()? {
+            spelled.element(element)?;
+        }
+        spelled.entry()
+    })?
 }
 
 impl Glsl<'_> {

@@ -41,7 +41,7 @@ pub fn to_naga(tree: &Tree) -> Result<naga::Module> {
     let text = to_glsl(tree)?;
     let options = naga::front::glsl::Options::from(stage(tree)?);
     // The front end is not written for text it has not seen; a panic in it is its answer.
-    let parsed = caught(|| naga::front::glsl::Frontend::default().parse(&options, &text));
+    let parsed = deep(|| caught(|| naga::front::glsl::Frontend::default().parse(&options, &text)))?;
     match parsed {
         Ok(Ok(mut module)) => {
             rename_uniforms(&mut module);
@@ -57,6 +57,18 @@ pub fn to_naga(tree: &Tree) -> Result<naga::Module> {
         }
         Err(_) => Err(unsupported("naga's GLSL front end panicked")),
     }
+}
+
+/// Runs what goes down a program's nesting (at most [`loader::sksl::MAX_DEPTH`] nodes, several calls each) with a stack
+/// that is deep enough.
+fn deep<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .stack_size(256 << 20)
+            .spawn_scoped(scope, work);
+        let thread = thread.map_err(|error| unsupported(format!("no thread to work in: {error}")))?;
+        thread.join().map_err(|_| unsupported("the translation panicked"))
+    })
 }
 
 /// Gives the uniform block's members their names back, which had a prefix lest they be words of GLSL.
@@ -82,7 +94,7 @@ fn rename_uniforms(module: &mut naga::Module) {
 /// # Errors
 /// Unsupported where naga finds the module invalid or cannot write it.
 pub fn to_spirv(module: &naga::Module, stage: ShaderStage) -> Result<Vec<u32>> {
-    caught(|| crate::pack::to_spirv(module.clone(), stage))
+    deep(|| caught(|| crate::pack::to_spirv(module.clone(), stage)))?
         .map_err(|_| unsupported("naga's SPIR-V writer panicked"))?
         .map_err(|error| unsupported(format!("naga: {error}")))
 }
