@@ -30,6 +30,7 @@ APT::Architectures { "arm64"; };
 APT::Install-Recommends "false";
 APT::Sandbox::User "";
 Acquire::Languages "none";
+Acquire::Retries "3";
 END
 export APT_CONFIG=$folder/apt/conf
 apt-get update -qq >&2

@@ -1,6 +1,8 @@
 /* What an OpenGL ES 2 driver and its GPU can: each section draws a little and looks at pixels. */
 #include "check.h"
 #include <math.h>
+#include <poll.h>
+#include <unistd.h>
 
 #define SIZE 64
 
@@ -788,6 +790,82 @@ static void samples(void)
     close_target(&target);
 }
 
+/* A texture goes out as a descriptor and comes in again as another texture, in another context of another display. */
+static void images(void)
+{
+    begin("images by descriptor");
+    struct target one = open_target(SIZE, SIZE, 1);
+    const char *extensions = eglQueryString(one.display, EGL_EXTENSIONS);
+    check(strstr(extensions, "EGL_MESA_image_dma_buf_export") && strstr(extensions, "EGL_EXT_image_dma_buf_import"),
+          "extensions are missing");
+    PFNEGLCREATEIMAGEKHRPROC create = (PFNEGLCREATEIMAGEKHRPROC)eglGetProcAddress("eglCreateImageKHR");
+    PFNEGLDESTROYIMAGEKHRPROC destroy = (PFNEGLDESTROYIMAGEKHRPROC)eglGetProcAddress("eglDestroyImageKHR");
+    PFNEGLEXPORTDMABUFIMAGEQUERYMESAPROC query =
+        (PFNEGLEXPORTDMABUFIMAGEQUERYMESAPROC)eglGetProcAddress("eglExportDMABUFImageQueryMESA");
+    PFNEGLEXPORTDMABUFIMAGEMESAPROC export =
+        (PFNEGLEXPORTDMABUFIMAGEMESAPROC)eglGetProcAddress("eglExportDMABUFImageMESA");
+    PFNGLEGLIMAGETARGETTEXTURE2DOESPROC as_texture =
+        (PFNGLEGLIMAGETARGETTEXTURE2DOESPROC)eglGetProcAddress("glEGLImageTargetTexture2DOES");
+    static unsigned char texels[32 * 32][4];
+    for (int at = 0; at < 32 * 32; at++)
+        memcpy(texels[at], (unsigned char[4]) { (unsigned char)(at % 32 * 8), (unsigned char)(at / 32 * 8), 99, 255 }, 4);
+    GLuint name = texture(GL_TEXTURE_2D, GL_NEAREST, GL_CLAMP_TO_EDGE);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, 32, 32, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+    EGLImageKHR image = create(one.display, one.context, EGL_GL_TEXTURE_2D_KHR, (EGLClientBuffer)(size_t)name, NULL);
+    int fourcc = 0, planes = 0, fd = -1;
+    EGLuint64KHR modifier = 0;
+    EGLint stride = 0, offset = 0;
+    check(query(one.display, image, &fourcc, &planes, &modifier) && planes == 1, "it cannot be exported");
+    check(export(one.display, image, &fd, &stride, &offset) && fd >= 0, "it is not exported");
+
+    struct target two = open_target(SIZE, SIZE, 1);
+    EGLint attributes[] = {
+        EGL_WIDTH, 32, EGL_HEIGHT, 32, EGL_LINUX_DRM_FOURCC_EXT, fourcc, EGL_DMA_BUF_PLANE0_FD_EXT, fd,
+        EGL_DMA_BUF_PLANE0_OFFSET_EXT, offset, EGL_DMA_BUF_PLANE0_PITCH_EXT, stride,
+        EGL_DMA_BUF_PLANE0_MODIFIER_LO_EXT, (EGLint)(modifier & 0xffffffff),
+        EGL_DMA_BUF_PLANE0_MODIFIER_HI_EXT, (EGLint)(modifier >> 32), EGL_NONE,
+    };
+    EGLImageKHR again = create(two.display, EGL_NO_CONTEXT, EGL_LINUX_DMA_BUF_EXT, NULL, attributes);
+    check(again != EGL_NO_IMAGE_KHR, "it cannot be imported: %#x", eglGetError());
+    close(fd);
+    GLuint other = texture(GL_TEXTURE_2D, GL_NEAREST, GL_CLAMP_TO_EDGE);
+    as_texture(GL_TEXTURE_2D, again);
+    program(textured, sampled);
+    rectangle(-1, -1, 1, 1, 0);
+    pixel(20, 40, 80, 160, 99, 255, 1);
+    glDeleteTextures(1, &other);
+    destroy(two.display, again);
+
+    begin("fences by descriptor");
+    PFNEGLCREATESYNCKHRPROC fence = (PFNEGLCREATESYNCKHRPROC)eglGetProcAddress("eglCreateSyncKHR");
+    PFNEGLCLIENTWAITSYNCKHRPROC wait_for = (PFNEGLCLIENTWAITSYNCKHRPROC)eglGetProcAddress("eglClientWaitSyncKHR");
+    PFNEGLWAITSYNCKHRPROC server_wait = (PFNEGLWAITSYNCKHRPROC)eglGetProcAddress("eglWaitSyncKHR");
+    PFNEGLDESTROYSYNCKHRPROC forget = (PFNEGLDESTROYSYNCKHRPROC)eglGetProcAddress("eglDestroySyncKHR");
+    PFNEGLDUPNATIVEFENCEFDANDROIDPROC duplicate =
+        (PFNEGLDUPNATIVEFENCEFDANDROIDPROC)eglGetProcAddress("eglDupNativeFenceFDANDROID");
+    check(strstr(extensions, "EGL_ANDROID_native_fence_sync") != NULL, "the extension is missing");
+    clear(0, 1, 1, 1);
+    EGLSyncKHR sync = fence(two.display, EGL_SYNC_NATIVE_FENCE_ANDROID, NULL);
+    glFlush();
+    fd = duplicate(two.display, sync);
+    struct pollfd ready = { fd, POLLIN, 0 };
+    check(fd >= 0 && poll(&ready, 1, 5000) == 1 && ready.revents == POLLIN, "the fence is never done");
+    check(wait_for(two.display, sync, 0, 1000000000) == EGL_CONDITION_SATISFIED_KHR, "waiting for it fails");
+    EGLint by_fd[] = { EGL_SYNC_NATIVE_FENCE_FD_ANDROID, fd, EGL_NONE };
+    EGLSyncKHR imported = fence(two.display, EGL_SYNC_NATIVE_FENCE_ANDROID, by_fd);
+    check(imported && server_wait(two.display, imported, 0) == EGL_TRUE, "it is not taken back");
+    clear(1, 0, 1, 1);
+    pixel(1, 1, 255, 0, 255, 255, 0);
+    forget(two.display, sync);
+    forget(two.display, imported);
+    eglMakeCurrent(one.display, one.surface, one.surface, one.context);
+    destroy(one.display, image);
+    glDeleteTextures(1, &name);
+    eglDestroySurface(two.display, two.surface);
+    eglDestroyContext(two.display, two.context);
+    close_target(&one);
+}
+
 static void contexts(void)
 {
     begin("two contexts");
@@ -841,6 +919,7 @@ int main(int count, char **arguments)
     close_target(&target);
     large();
     samples();
+    images();
     contexts();
     return summary();
 }
