@@ -509,3 +509,29 @@ fn what_does_not_fit_is_named() {
     };
     assert!(error(&swapped).contains("a vertex program and a fragment program"));
 }
+
+#[test]
+fn a_job_has_a_budget_of_instructions() {
+    let vertex = assemble(VERTEX, Stage::Vertex);
+    let fragment = assemble(
+        ".fragment\n.varying vec4 tint\nload.v $0 0\nmov.v1 $0 $0, stop\n",
+        Stage::Fragment,
+    );
+    let draw = full_screen(&vertex, &fragment, [32, 32]);
+    // Four vertices of 37 instructions; two for each of the fragments, those along the diagonal twice.
+    for engine in [0, 1] {
+        let run = |budget: u64| {
+            let [scalar, wide] = engines();
+            let mut gpu = Gpu::new(if engine == 0 { scalar } else { wide }).with_budget(budget);
+            driver::draw(&mut gpu, &draw)
+        };
+        for (budget, job) in [(4 * 37 - 1, "gp"), (2 * 32 * 32, "pp")] {
+            let Err(driver::Error::Fault(fault)) = run(budget) else {
+                panic!("{budget} instructions are too few")
+            };
+            assert_eq!(fault.kind, emulator::gpu::fault::FaultKind::Budget);
+            assert!(fault.to_string().to_lowercase().contains(job), "{fault}");
+        }
+        assert!(run(2 * 32 * 32 + 500).is_ok());
+    }
+}

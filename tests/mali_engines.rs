@@ -77,6 +77,7 @@ fn vertices_agree() {
                 attributes: &attributes,
                 output_count: 5,
                 outputs: &mut outputs,
+                instructions: 0,
             });
             (result, bits(outputs.as_flattened()))
         };
@@ -287,6 +288,7 @@ fn words_that_make_no_sense_end_in_a_fault_or_not_at_all() {
                 attributes: &[[1.0; 4]],
                 output_count: 1,
                 outputs: &mut [[0.0; 4]],
+                instructions: 0,
             });
             faults += usize::from(result.is_err());
         }
@@ -324,6 +326,7 @@ fn loops_without_end_are_stopped() {
                 attributes: &[[0.0; 4]],
                 output_count: 1,
                 outputs: &mut [[0.0; 4]],
+                instructions: 0,
             })
             .unwrap_err();
         assert!(

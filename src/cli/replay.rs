@@ -94,12 +94,14 @@ pub fn run(args: &ReplayArgs) -> Outcome {
 fn stats(done: &Replay) -> String {
     let line = |(number, job): (usize, &JobStats)| match job {
         JobStats::Gp(stats, time) => format!(
-            "job {number}: GP, {} vertices, {} triangles, {time:.1?}\n",
-            stats.vertices, stats.primitives
+            "job {number}: GP, {} vertices, {} triangles, {} instructions, {time:.1?}\n",
+            stats.vertices, stats.primitives, stats.instructions
         ),
         JobStats::Pp(stats, time) => {
-            let (tiles, quads, fragments) = (stats.tiles, stats.quads, stats.fragments);
-            format!("job {number}: PP, {tiles} tiles, {quads} quads, {fragments} fragments, {time:.1?}\n")
+            let (tiles, quads, fragments, ran) = (stats.tiles, stats.quads, stats.fragments, stats.instructions);
+            format!(
+                "job {number}: PP, {tiles} tiles, {quads} quads, {fragments} fragments, {ran} instructions, {time:.1?}\n"
+            )
         }
     };
     done.jobs.iter().enumerate().map(line).collect()

@@ -51,6 +51,8 @@ pub struct VertexBatch<'a> {
     pub output_count: usize,
     /// The outputs, vertex after vertex.
     pub outputs: &'a mut [[f32; 4]],
+    /// Instructions that vertices ran; the engine adds to it.
+    pub instructions: u64,
 }
 
 /// A fragment program: its instructions and where in memory order they stand.
@@ -167,6 +169,10 @@ pub struct Orientation {
 /// Colour and depth of the tile at a pixel.
 pub type TileReader<'a> = dyn Fn(u32, u32) -> ([f32; 4], f32) + 'a;
 
+/// The first register of a fragment's pipeline: constants, texture, uniform. They belong to one instruction: what it does
+/// not fill reads as zero, and writes to them are lost (\[?\]: no known program does either).
+pub const PIPELINE: u32 = 12;
+
 /// Everything the fragments of a draw share.
 pub struct FragmentContext<'a> {
     /// The program.
@@ -183,6 +189,14 @@ pub struct FragmentContext<'a> {
     pub orientation: Orientation,
     /// Reads the tile's colour and depth at a pixel, for programs that ask.
     pub tile: Option<&'a TileReader<'a>>,
+}
+
+impl FragmentContext<'_> {
+    /// The register an output is taken from, zero where it is one of the pipeline's.
+    fn output(register: usize) -> Option<usize> {
+        let register = register & 15;
+        (register < PIPELINE as usize).then_some(register)
+    }
 }
 
 /// Four fragments: (x, y), (x+1, y), (x, y+1), (x+1, y+1).
@@ -210,6 +224,8 @@ pub struct Fragments {
     pub depth: [f32; MAX_FRAGMENTS],
     /// Which fragments of each quad are there still.
     pub live: [u8; MAX_QUADS],
+    /// Instructions that fragments ran, those that only helped included; the engine adds to it.
+    pub instructions: u64,
 }
 
 impl Default for Fragments {
@@ -218,6 +234,7 @@ impl Default for Fragments {
             color: [[0.0; MAX_FRAGMENTS]; 4],
             depth: [0.0; MAX_FRAGMENTS],
             live: [0; MAX_QUADS],
+            instructions: 0,
         }
     }
 }

@@ -39,7 +39,7 @@ impl Engine for Scalar {
 pub fn vertices<O: Observer>(batch: &mut VertexBatch<'_>, observer: &mut O) -> Result<()> {
     let attributes = batch.attributes.chunks(batch.attribute_count.max(1));
     for (attributes, outputs) in attributes.zip(batch.outputs.chunks_mut(batch.output_count.max(1))) {
-        vertex::run(batch.program, batch.uniforms, attributes, outputs, observer)?;
+        batch.instructions += vertex::run(batch.program, batch.uniforms, attributes, outputs, observer)?;
     }
     Ok(())
 }

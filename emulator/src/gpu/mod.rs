@@ -41,13 +41,19 @@ pub struct Gpu {
     lists: HashMap<u32, List>,
     engine: Box<dyn Engine>,
     threads: usize,
+    budget: u64,
 }
+
+/// Instructions a job may run unless another number is asked for: half a minute or so of the fast engine.
+const BUDGET: u64 = 1 << 36;
 
 /// What a GP job did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GeometryStats {
     /// Vertices that were run.
     pub vertices: u64,
+    /// Instructions they ran.
+    pub instructions: u64,
     /// Triangles that are left.
     pub primitives: u64,
 }
@@ -61,6 +67,7 @@ impl Gpu {
             lists: HashMap::new(),
             engine,
             threads: 1,
+            budget: BUDGET,
         }
     }
 
@@ -68,6 +75,13 @@ impl Gpu {
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
+        self
+    }
+
+    /// How many instructions the vertices or the fragments of one job may run, all together; more is a fault.
+    #[must_use]
+    pub fn with_budget(mut self, instructions: u64) -> Self {
+        self.budget = instructions;
         self
     }
 
@@ -86,7 +100,7 @@ impl Gpu {
                 format!("a GP frame of {} words", frame.len()),
             ));
         };
-        let mut shader = vertex::VertexShader::default();
+        let mut shader = vertex::VertexShader::new(self.budget);
         shader.run(&mut self.memory, vs_start, vs_end, &*self.engine, &mut self.notes)?;
         let plbu = plbu::Plbu::new(&self.memory, &shader.point_sizes);
         let lists = plbu.run(plbu_start, plbu_end, &mut self.notes)?;
@@ -99,6 +113,7 @@ impl Gpu {
         self.lists.extend(lists);
         Ok(GeometryStats {
             vertices: shader.vertices,
+            instructions: shader.ran,
             primitives,
         })
     }
@@ -118,7 +133,10 @@ impl Gpu {
             &frame,
             &self.lists,
             &*self.engine,
-            self.threads,
+            pixel::Limits {
+                threads: self.threads,
+                instructions: self.budget,
+            },
             &mut self.notes,
         )?;
         write_back::write(&runs, &mut self.memory).map_err(|fault| fault.within("write-back"))?;

@@ -17,7 +17,7 @@ use crate::exec::{Engine, FragmentContext, FragmentProgram, Fragments};
 use crate::isa::pp::ops::{Source, VARYING};
 use crate::num::half;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Tiles of a frame at most: 4096 pixels each way.
@@ -38,6 +38,8 @@ pub struct PixelStats {
     pub quads: u64,
     /// Fragments that were wanted of them.
     pub fragments: u64,
+    /// Instructions they ran, those that only helped included.
+    pub instructions: u64,
 }
 
 impl PixelStats {
@@ -45,6 +47,7 @@ impl PixelStats {
         self.tiles += other.tiles;
         self.quads += other.quads;
         self.fragments += other.fragments;
+        self.instructions += other.instructions;
     }
 }
 
@@ -116,6 +119,15 @@ struct Scene<'a> {
     multisample: bool,
 }
 
+/// What a PP job may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Threads that paint.
+    pub threads: usize,
+    /// Instructions that all fragments may run together.
+    pub instructions: u64,
+}
+
 /// Runs a PP job; returns what goes to memory.
 ///
 /// # Errors
@@ -125,7 +137,7 @@ pub fn run(
     frame: &Frame,
     lists: &HashMap<u32, List>,
     engine: &dyn Engine,
-    threads: usize,
+    limits: Limits,
     notes: &mut Notes,
 ) -> Result<(Vec<Runs>, PixelStats)> {
     let tiles = tiles(memory, frame, notes)?;
@@ -136,10 +148,11 @@ pub fn run(
         ));
     }
     let work: Vec<(&(u32, u32), &Vec<u32>)> = tiles.iter().collect();
-    let next = AtomicUsize::new(0);
+    let (next, ran) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let threads = limits.threads;
     let results = Mutex::new(Vec::new());
     let worker = || {
-        let mut painter = Painter::new(frame, &scene, engine);
+        let mut painter = Painter::new(frame, &scene, engine, (&ran, limits.instructions));
         let mut fault = None;
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
@@ -382,10 +395,18 @@ struct Painter<'a> {
     tile: Tile,
     runs: Runs,
     stats: PixelStats,
+    /// Instructions of all painters, and how many there may be.
+    ran: &'a AtomicU64,
+    budget: u64,
 }
 
 impl<'a> Painter<'a> {
-    fn new(frame: &'a Frame, scene: &'a Scene<'a>, engine: &'a dyn Engine) -> Self {
+    fn new(
+        frame: &'a Frame,
+        scene: &'a Scene<'a>,
+        engine: &'a dyn Engine,
+        (ran, budget): (&'a AtomicU64, u64),
+    ) -> Self {
         Self {
             frame,
             scene,
@@ -396,6 +417,8 @@ impl<'a> Painter<'a> {
             tile: Tile::default(),
             runs: Runs::default(),
             stats: PixelStats::default(),
+            ran,
+            budget,
         }
     }
 
@@ -425,7 +448,8 @@ impl<'a> Painter<'a> {
     fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
         let watched = self.engine.watched_pixel().and_then(|pixel| self.watched(pixel));
         let before = watched.map(|(_, pixel)| self.tile.read(pixel).0);
-        self.paint(ready, shader)?;
+        self.shade(ready, shader)?;
+        self.put(ready, shader);
         if let (Some((fragment, pixel)), Some(before)) = (watched, before) {
             let live = self.out.live[fragment / 4] >> (fragment % 4) & 1 == 1;
             let color = live.then(|| std::array::from_fn(|channel| self.out.color[channel][fragment]));
@@ -440,52 +464,67 @@ impl<'a> Painter<'a> {
         let number = quads.iter().position(|quad| (quad.x, quad.y) == (x & !1, y & !1))?;
         let lane = (x & 1 | (y & 1) << 1) as usize;
         let covered = quads[number].live >> lane & 1 == 1;
-        covered.then_some((4 * number + lane, ((y % SIDE) * SIDE + x % SIDE) as usize))
+        covered.then_some((4 * number + lane, in_tile(x, y)))
     }
 
-    fn paint(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+    /// Counts what the engine did.
+    fn ran(&mut self) -> Result<()> {
+        let more = std::mem::take(&mut self.out.instructions);
+        self.stats.instructions += more;
+        let all = self.ran.fetch_add(more, Ordering::Relaxed) + more;
+        if all > self.budget {
+            let what = "the fragments run more instructions than a job may";
+            return Err(Fault::new(FaultKind::Budget, what));
+        }
+        Ok(())
+    }
+
+    /// Runs the program for what is covered.
+    fn shade(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
         let (state, coverage) = (&shader.state, &self.coverage);
         self.stats.quads += coverage.quads.len() as u64;
         self.stats.fragments += coverage.fragments();
-        let pixel = |x: u32, y: u32| ((y % SIDE) * SIDE + x % SIDE) as usize;
-        {
-            let tile = &self.tile;
-            let read = |x: u32, y: u32| tile.read(pixel(x, y));
+        let tile = &self.tile;
+        let read = |x: u32, y: u32| tile.read(in_tile(x, y));
+        let context = FragmentContext {
+            program: &shader.program,
+            uniforms: &shader.uniforms,
+            textures: &shader.textures,
+            color_register: state.color_register,
+            depth_register: state.depth_register.or(state.packed_depth.then_some(0)),
+            orientation: self.frame.orientation,
+            tile: shader.program.reads_tile.then_some(&read),
+        };
+        let result = self
+            .engine
+            .fragments(&context, &ready.inputs, &coverage.quads, &mut self.out);
+        result.map_err(|fault| fault.at(state.program))?;
+        if state.blends_second() {
+            // Engines give one colour; the second one is worth a second run, for it is seldom wanted.
+            let color_register = state.second_register;
             let context = FragmentContext {
-                program: &shader.program,
-                uniforms: &shader.uniforms,
-                textures: &shader.textures,
-                color_register: state.color_register,
-                depth_register: state.depth_register.or(state.packed_depth.then_some(0)),
-                orientation: self.frame.orientation,
-                tile: shader.program.reads_tile.then_some(&read),
+                color_register,
+                ..context
             };
-            let result = self
-                .engine
-                .fragments(&context, &ready.inputs, &coverage.quads, &mut self.out);
+            let out = self.second.get_or_insert_default();
+            let result = self.engine.fragments(&context, &ready.inputs, &coverage.quads, out);
             result.map_err(|fault| fault.at(state.program))?;
-            if state.blends_second() {
-                // Engines give one colour; the second one is worth a second run, for it is seldom wanted.
-                let color_register = state.second_register;
-                let context = FragmentContext {
-                    color_register,
-                    ..context
-                };
-                let out = self.second.get_or_insert_default();
-                let result = self.engine.fragments(&context, &ready.inputs, &coverage.quads, out);
-                result.map_err(|fault| fault.at(state.program))?;
-            }
         }
+        self.ran()
+    }
+
+    /// Brings what the program gave into the tile.
+    fn put(&mut self, ready: &Ready, shader: &Shader<'_>) {
+        let (state, coverage) = (&shader.state, &self.coverage);
         let second = self.second.as_ref().filter(|_| state.blends_second());
         if shader.plain && self.tile.samples == 1 {
-            self.tile.put_plain(&coverage.quads, &self.out);
-            return Ok(());
+            return self.tile.put_plain(&coverage.quads, &self.out);
         }
         for (number, quad) in coverage.quads.iter().enumerate() {
             for lane in (0..4usize).filter(|lane| self.out.live[number] >> lane & 1 == 1) {
                 let (x, y) = (quad.x + (lane as u32 & 1), quad.y + (lane as u32 >> 1));
                 let mut incoming = Incoming {
-                    pixel: pixel(x, y),
+                    pixel: in_tile(x, y),
                     coverage: coverage.samples[number][lane],
                     color: std::array::from_fn(|channel| self.out.color[channel][4 * number + lane]),
                     second: second.map_or([0.0; 4], |out| {
@@ -499,8 +538,12 @@ impl<'a> Painter<'a> {
                 self.tile.put(state, &incoming);
             }
         }
-        Ok(())
     }
+}
+
+/// Number of a pixel in its tile.
+fn in_tile(x: u32, y: u32) -> usize {
+    ((y % SIDE) * SIDE + x % SIDE) as usize
 }
 
 /// Depth the program wrote, or depth and stencil that are being loaded back into the tile.

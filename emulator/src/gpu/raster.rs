@@ -98,7 +98,7 @@ impl Shape {
     /// The shape of a primitive, if it covers anything at all.
     pub fn new(primitive: &Primitive, bounds: Bounds) -> Option<Self> {
         let [a, mut b, mut c] = primitive.shape.map(snap);
-        if [a, b, c].iter().flatten().any(|at| at.abs() > 1 << 26) {
+        if [a, b, c].iter().flatten().any(|at| at.unsigned_abs() > 1 << 26) {
             return None;
         }
         let area = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);

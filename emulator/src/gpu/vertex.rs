@@ -73,12 +73,18 @@ pub struct VertexShader {
     pub point_sizes: HashMap<u32, u32>,
     /// Vertices that were run.
     pub vertices: u64,
+    /// Instructions they ran.
+    pub ran: u64,
+    /// How many they may run.
+    budget: u64,
 }
 
-impl Default for VertexShader {
-    /// A shader without a program.
-    fn default() -> Self {
+impl VertexShader {
+    /// A shader without a program, that may run so many instructions.
+    pub fn new(budget: u64) -> Self {
         Self {
+            ran: 0,
+            budget,
             program: Vec::new(),
             uniforms: vec![[0.0; 4]; VERTEX_MEMORY],
             instructions: 0,
@@ -90,9 +96,7 @@ impl Default for VertexShader {
             vertices: 0,
         }
     }
-}
 
-impl VertexShader {
     /// Runs a stream.
     ///
     /// # Errors
@@ -190,14 +194,23 @@ impl VertexShader {
             }
             let outputs = &mut outputs[..vertices as usize * output_count];
             outputs.fill([0.0; 4]);
-            engine.vertices(&mut VertexBatch {
+            let mut batch = VertexBatch {
                 program: &program,
                 uniforms: &self.uniforms,
                 attribute_count,
                 attributes,
                 output_count,
                 outputs,
-            })?;
+                instructions: 0,
+            };
+            engine.vertices(&mut batch)?;
+            self.ran += batch.instructions;
+            if self.ran > self.budget {
+                return Err(Fault::new(
+                    FaultKind::Budget,
+                    "the vertices run more instructions than a job may",
+                ));
+            }
             for (number, spec) in self.outputs.iter().enumerate().take(output_count) {
                 store(
                     memory,

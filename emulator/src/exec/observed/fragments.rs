@@ -182,7 +182,7 @@ fn operands(step: &FragmentStep<'_>, written: &[(usize, u32, [f32; 4])]) -> (Vec
         if matches!(stage, 0 | 2 | 3) {
             continue;
         }
-        for _ in here().filter(|access| access.writes.is_some()) {
+        for _ in here().filter(|access| access.writes.is_some_and(|(register, _)| register < CONSTANTS[0])) {
             if let Some((register, mask, value)) = written.next() {
                 now[*register] = *value;
                 writes.push(values(&now, *register as u32, *mask));

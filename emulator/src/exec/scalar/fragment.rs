@@ -3,7 +3,7 @@
 
 use crate::exec::inputs::{Inputs, SLOTS};
 use crate::exec::observe::{FragmentStep, Observer, Outside};
-use crate::exec::{BUDGET, FragmentContext, Fragments, Quad};
+use crate::exec::{BUDGET, FragmentContext, Fragments, PIPELINE, Quad};
 use crate::gpu::fault::{Fault, FaultKind, Result};
 use crate::gpu::texture::Lod;
 use crate::isa::field::Fields;
@@ -80,6 +80,7 @@ pub(super) fn run<O: Observer>(
         if budget == 0 {
             return Err(Fault::new(FaultKind::Budget, "a fragment does not come to its end").pc(pc));
         }
+        out.instructions += lanes.active(pc).into_iter().map(u64::from).sum::<u64>();
         lanes.step(pc).map_err(|fault| fault.pc(pc))?;
     }
     lanes.finish(number, out);
@@ -100,11 +101,10 @@ impl<O: Observer> Lanes<'_, O> {
         };
         let before = O::ON.then(|| self.fragments.each_ref().map(|fragment| fragment.registers));
         for fragment in &mut self.fragments {
-            for (register, constant) in [(12, &i.const0), (13, &i.const1)] {
-                if let Some(constant) = constant {
-                    fragment.registers[register] = halves(constant);
-                }
-            }
+            let constant = |constant: &Option<Constant>| constant.as_ref().map_or([0.0; 4], halves);
+            let pipeline = [constant(&i.const0), constant(&i.const1), [0.0; 4], [0.0; 4]];
+            fragment.registers[PIPELINE as usize..].copy_from_slice(&pipeline);
+            (fragment.vec_mul, fragment.float_mul) = ([0.0; 4], 0.0);
         }
         let coordinates = i
             .varying
@@ -191,14 +191,17 @@ impl<O: Observer> Lanes<'_, O> {
 
     /// Registers are fp16; only some of the components are written.
     fn write(&mut self, lane: usize, write: Write) {
-        let register = &mut self.fragments[lane].registers[write.register & 15];
+        if write.register >= PIPELINE as usize {
+            return;
+        }
+        let register = &mut self.fragments[lane].registers[write.register];
         for (component, value) in write.value.into_iter().enumerate() {
             if write.mask >> component & 1 == 1 {
                 register[component] = half::round(value);
             }
         }
         if O::ON && write.mask != 0 {
-            self.observer.write(lane, write.register & 15, write.mask, *register);
+            self.observer.write(lane, write.register, write.mask, *register);
         }
     }
 
@@ -610,12 +613,13 @@ impl<O: Observer> Lanes<'_, O> {
         let mut live = 0;
         for (lane, fragment) in self.fragments.iter().enumerate() {
             let at = 4 * number + lane;
-            let color = fragment.registers[self.context.color_register & 15];
+            let output = |register| FragmentContext::output(register).map_or([0.0; 4], |at| fragment.registers[at]);
+            let color = output(self.context.color_register);
             for (row, value) in out.color.iter_mut().zip(color) {
                 row[at] = value;
             }
             if let Some(register) = self.context.depth_register {
-                out.depth[at] = fragment.registers[register & 15][0];
+                out.depth[at] = output(register)[0];
             }
             live |= u8::from(!fragment.discarded) << lane;
         }

@@ -35,13 +35,14 @@ struct Loads {
     memory: [f32; 4],
 }
 
+/// Runs a vertex; how many instructions it took.
 pub(super) fn run<O: Observer>(
     program: &VertexProgram,
     uniforms: &[[f32; 4]],
     attributes: &[[f32; 4]],
     outputs: &mut [[f32; 4]],
     observer: &mut O,
-) -> Result<()> {
+) -> Result<u64> {
     observer.vertex(program);
     let mut vertex = Vertex {
         uniforms,
@@ -67,7 +68,7 @@ pub(super) fn run<O: Observer>(
             at + 1
         };
     }
-    Ok(())
+    Ok(u64::from(BUDGET - budget))
 }
 
 impl Vertex<'_> {

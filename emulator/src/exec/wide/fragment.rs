@@ -87,6 +87,7 @@ fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result
     let mut groups = Groups::new(Mask::MAX >> (LANES - lanes));
     let mut budget = BUDGET;
     while let Some(Group { mut at, lanes }) = groups.take(|at| batch.code.steps[at].word) {
+        let before = budget;
         loop {
             let step = &batch.code.steps[at];
             budget -= 1;
@@ -102,6 +103,7 @@ fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result
                 _ => break,
             }
         }
+        out.instructions += u64::from(before - budget) * u64::from(lanes.count_ones());
         batch.go::<L>(&batch.code.steps[at], lanes, &mut groups)?;
     }
     batch.finish(out);
@@ -396,12 +398,22 @@ impl Batch<'_> {
 
     fn finish(&self, out: &mut Fragments) {
         let (start, count) = (4 * self.base, 4 * self.quads.len());
-        let color = 4 * (self.context.color_register & 15);
+        let color = FragmentContext::output(self.context.color_register);
         for (channel, row) in out.color.iter_mut().enumerate() {
-            row[start..start + count].copy_from_slice(&self.machine.rows[color + channel][..count]);
+            match color {
+                Some(color) => {
+                    row[start..start + count].copy_from_slice(&self.machine.rows[4 * color + channel][..count]);
+                }
+                None => row[start..start + count].fill(0.0),
+            }
         }
         if let Some(register) = self.context.depth_register {
-            out.depth[start..start + count].copy_from_slice(&self.machine.rows[4 * (register & 15)][..count]);
+            match FragmentContext::output(register) {
+                Some(register) => {
+                    out.depth[start..start + count].copy_from_slice(&self.machine.rows[4 * register][..count]);
+                }
+                None => out.depth[start..start + count].fill(0.0),
+            }
         }
         for (number, quad) in self.quads.iter().enumerate() {
             let left = !(self.discarded >> (4 * number)) as u8 & 15;

@@ -1,7 +1,7 @@
 //! PP programs taken apart into operations on rows, once per program.
 
 use super::alu::{Alu, AluOp, From, Operand, stage};
-use crate::exec::{FragmentProgram, Orientation};
+use crate::exec::{FragmentProgram, Orientation, PIPELINE};
 use crate::isa::field::Fields;
 use crate::isa::pp::ops::{Source, VARYING};
 use crate::isa::pp::{Branch, Combine, FloatMul, Instruction, Load, Sampler, Store, Varying, VecMul};
@@ -151,6 +151,7 @@ impl FragmentCode {
                 orientation,
                 low,
                 ops: Vec::new(),
+                ran: [false; 2],
             };
             let next = match builder.units() {
                 Ok(()) => builder.next(program, *word),
@@ -244,6 +245,8 @@ struct Builder<'a> {
     orientation: Orientation,
     low: i32,
     ops: Vec<Op>,
+    /// The sampler and the load have run: before that, and without them, their registers are zero.
+    ran: [bool; 2],
 }
 
 impl Builder<'_> {
@@ -256,9 +259,11 @@ impl Builder<'_> {
             let from = |number: u32| self.scalar(number, 0, 0).from;
             let (lod, offset) = (from(unit.lod), from(unit.offset));
             self.ops.push(Op::Sample(unit, lod, offset));
+            self.ran[0] = true;
         }
         if let Some(unit) = &i.load {
             self.load(unit)?;
+            self.ran[1] = true;
         }
         self.multiply()?;
         self.accumulate()?;
@@ -318,16 +323,33 @@ impl Builder<'_> {
 
     /// A component of a register: constants and plain uniforms are numbers, the others rows.
     fn component(&self, register: u32, component: u32) -> From {
+        let row = From::Row((register << 2 | component) as u16);
         let constant = |constant: Option<crate::isa::pp::Constant>| {
-            constant.map(|constant| From::Value(half::to_f32(constant.halves()[component as usize])))
+            From::Value(constant.map_or(0.0, |constant| half::to_f32(constant.halves()[component as usize])))
         };
-        let known = match register {
+        let [sampled, loaded] = self.ran;
+        match register {
             12 => constant(self.i.const0),
             13 => constant(self.i.const1),
-            15 => self.i.load.and_then(|load| self.uniform(&load, component)),
-            _ => None,
+            14 if !sampled => From::Value(0.0),
+            15 if !loaded => From::Value(0.0),
+            15 => self
+                .i
+                .load
+                .and_then(|load| self.uniform(&load, component))
+                .unwrap_or(row),
+            _ => row,
+        }
+    }
+
+    /// A result of the multipliers, zero without them.
+    fn product(&self, row: u16) -> From {
+        let have = if row < row::FLOAT_MUL {
+            self.i.vec_mul.is_some()
+        } else {
+            self.i.float_mul.is_some()
         };
-        known.unwrap_or(From::Row((register << 2 | component) as u16))
+        if have { From::Row(row) } else { From::Value(0.0) }
     }
 
     /// A component of a uniform whose place is known.
@@ -370,7 +392,7 @@ impl Builder<'_> {
             }
         }
         self.projected(kind.code, to)?;
-        if unit.destination != 15 {
+        if unit.destination < PIPELINE {
             for component in (0..4).filter(|component| unit.mask >> component & 1 == 1) {
                 let mut copy = Alu::new(
                     AluOp::Copy,
@@ -593,7 +615,7 @@ impl Builder<'_> {
                 let from = unit.a_swizzle >> (2 * component) & 3;
                 match acc.a_is_mul {
                     1 => Operand {
-                        from: From::Row(row::VEC_MUL + from as u16),
+                        from: self.product(row::VEC_MUL + from as u16),
                         absolute: unit.a_absolute == 1,
                         negate: unit.a_negate == 1,
                     },
@@ -631,7 +653,7 @@ impl Builder<'_> {
         if let Some(acc) = self.i.float_acc {
             let unit = FloatMul::from_bits(acc.to_bits());
             let forward = Operand {
-                from: From::Row(row::FLOAT_MUL),
+                from: self.product(row::FLOAT_MUL),
                 absolute: unit.a_absolute == 1,
                 negate: unit.a_negate == 1,
             };
@@ -673,7 +695,7 @@ impl Builder<'_> {
             20 => (AluOp::Ddx, vec![a, b]),
             21 if self.orientation.flip_derivative => (AluOp::DdyUp, vec![a, b]),
             21 => (AluOp::DdyDown, vec![a, b]),
-            23 => (AluOp::Select, vec![a, b, Operand::row(row::FLOAT_MUL)]),
+            23 => (AluOp::Select, vec![a, b, Operand::new(self.product(row::FLOAT_MUL))]),
             31 => (AluOp::Copy, vec![a]),
             op => return Err(format!("acc operation {op} is unknown")),
         })
@@ -735,6 +757,9 @@ impl Builder<'_> {
 
     fn store(&mut self, unit: &Store) {
         if unit.read == 3 {
+            if unit.source >> 2 >= PIPELINE {
+                return;
+            }
             self.ops.push(Op::Tile((unit.source & !3) as u16, unit.target == 2));
             return;
         }
@@ -800,6 +825,9 @@ fn result(op: AluOp, operands: &[Operand], modifier: u32, register: Option<u16>,
         round,
         ..Alu::new(op, operands, to)
     };
-    let register = register.map(|to| one(to, true));
+    // Registers of the pipeline cannot be written.
+    let register = register
+        .filter(|to| u32::from(*to) < 4 * PIPELINE)
+        .map(|to| one(to, true));
     pipeline.map(|to| one(to, false)).into_iter().chain(register).collect()
 }

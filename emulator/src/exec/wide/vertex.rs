@@ -37,7 +37,9 @@ pub(super) fn run(level: Level, batch: &mut VertexBatch<'_>) -> Result<()> {
                 uniforms: batch.uniforms.as_flattened(),
                 lanes: lanes.next_multiple_of(16),
             };
-            dispatch!(execute(machine: &mut Machine<'_>, code: &VertexCode, lanes: usize) -> Result<()>, level)?;
+            let ran =
+                dispatch!(execute(machine: &mut Machine<'_>, code: &VertexCode, lanes: usize) -> Result<u64>, level)?;
+            batch.instructions += ran;
             outputs_out(rows, outputs, batch.output_count.max(1), lanes);
         }
         Ok(())
@@ -82,8 +84,10 @@ fn outputs_out(rows: &[Row], outputs: &mut [[f32; 4]], count: usize, lanes: usiz
     }
 }
 
+/// Runs the lanes; how many instructions they did, each for itself.
 #[inline(always)]
-fn execute<L: QuadLanes>(machine: &mut Machine<'_>, code: &VertexCode, lanes: usize) -> Result<()> {
+fn execute<L: QuadLanes>(machine: &mut Machine<'_>, code: &VertexCode, lanes: usize) -> Result<u64> {
+    let mut instructions = 0;
     let mut groups = Groups::new(Mask::MAX >> (LANES - lanes));
     let mut budget = BUDGET;
     while let Some(group) = groups.take(|at| at as u32) {
@@ -92,6 +96,7 @@ fn execute<L: QuadLanes>(machine: &mut Machine<'_>, code: &VertexCode, lanes: us
         if budget == 0 {
             return Err(Fault::new(FaultKind::Budget, "a vertex does not come to its end").pc(group.at as u32));
         }
+        instructions += u64::from(group.lanes.count_ones());
         for alu in &step.ops {
             machine.run::<L>(alu, group.lanes);
         }
@@ -107,5 +112,5 @@ fn execute<L: QuadLanes>(machine: &mut Machine<'_>, code: &VertexCode, lanes: us
             None => groups.put(group.at + 1, group.lanes),
         }
     }
-    Ok(())
+    Ok(instructions)
 }
