@@ -1,8 +1,9 @@
 //! The emulated Mali-400 beside lavapipe on the same machine with as many threads: full-screen draws of 1024x1024, a
 //! straight-line program of twenty vec4 operations and a textured one; and vertices through a 4x4 transform.
 //!
-//! `cargo bench --bench emulator`; all run in turn, medians and ratios are printed. With `-- --wide ROUNDS THREADS PROGRAM` only the fast
-//! engine runs, so often: to look at it with a profiler.
+//! `cargo bench --bench emulator`; all run in turn, medians and ratios are printed: of a whole frame (clear, draw,
+//! and the picture in memory), and of what the draw adds to a frame without one. With `-- --wide ROUNDS THREADS PROGRAM` only the
+//! fast engine runs, so often: to look at it with a profiler.
 #![allow(missing_docs)]
 
 use emulator::driver::{self, Draw, Image, Prepared};
@@ -21,7 +22,6 @@ use std::time::{Duration, Instant};
 use vulkan::{Context, Options};
 
 const SIZE: u32 = 1024;
-const DRAWS: u32 = 1;
 const ROUNDS: usize = 9;
 
 const VERTEX: &str = include_str!("../examples/mali/triangle.vert.s");
@@ -71,7 +71,7 @@ fn only_wide(rounds: usize, threads: usize, only: usize) {
         }
         let vertex = assemble(VERTEX, Stage::Vertex);
         let fragment = assemble(&mali, Stage::Fragment);
-        let draw = full_screen(&vertex, &fragment);
+        let draw = full_screen(&vertex, &fragment, true);
         let mut job = Job::new(Box::new(Wide::default()), &draw, threads);
         let mut times: Vec<Duration> = (0..rounds).map(|_| job.run()).collect();
         times.sort_unstable();
@@ -87,47 +87,67 @@ fn main() {
     }
     let context = Context::new(&Options::default());
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
-    println!(
-        "{threads} threads, {SIZE}x{SIZE} pixels, {DRAWS} full-screen draw in a job; of lavapipe what the draw adds to an empty frame"
-    );
+    println!("{threads} threads, {SIZE}x{SIZE} pixels");
     for (name, mali, wgsl) in [
         ("20 vec4 operations", straight_mali(), straight_wgsl()),
         ("textured", textured_mali(), textured_wgsl()),
     ] {
         let vertex = assemble(VERTEX, Stage::Vertex);
         let fragment = assemble(&mali, Stage::Fragment);
-        let draw = full_screen(&vertex, &fragment);
-        let wide = Job::new(Box::new(Wide::default()), &draw, threads);
-        let scalar = Job::new(Box::new(Scalar), &draw, threads);
-        let peer = context.as_ref().ok().map(|context| Peer::new(context, &wgsl));
-        let (mut wide, mut scalar, mut peer) = (wide, scalar, peer);
-        let mut times = [Vec::new(), Vec::new(), Vec::new()];
+        let mut wide = Times::default();
+        let mut scalar = Times::default();
+        let mut lavapipe = Times::default();
+        let jobs = |engine: fn() -> Box<dyn Engine>| {
+            [false, true].map(|drawn| Job::new(engine(), &full_screen(&vertex, &fragment, drawn), threads))
+        };
+        let mut ours = jobs(|| Box::new(Wide::default()));
+        let mut plain = jobs(|| Box::new(Scalar));
+        let mut peer = context.as_ref().ok().map(|context| Peer::new(context, &wgsl));
         for round in 0..ROUNDS {
-            times[0].push(wide.run());
-            if round < 2 {
-                times[1].push(scalar.run());
+            wide.add(ours.each_mut().map(Job::run));
+            if round < 1 {
+                scalar.add(plain.each_mut().map(Job::run));
             }
             if let Some(peer) = &mut peer {
-                times[2].push(peer.run());
+                lavapipe.add([0, 1].map(|draws| peer.run(draws)));
             }
         }
-        let pixels = f64::from(SIZE * SIZE * DRAWS);
-        let rate = |times: &mut Vec<Duration>| {
-            times.sort_unstable();
-            times.get(times.len() / 2).map(|time| pixels / time.as_secs_f64() / 1e6)
-        };
-        let [wide, scalar, peer] = times.each_mut().map(rate);
-        let (wide, scalar) = (wide.unwrap_or(0.0), scalar.unwrap_or(0.0));
-        println!(
-            "{name}: wide {wide:.0} Mpixel/s, scalar {scalar:.1}, wide:scalar {:.1}",
-            wide / scalar
-        );
-        match peer {
-            Some(peer) => println!("{name}: lavapipe {peer:.0} Mpixel/s, wide:lavapipe {:.2}", wide / peer),
-            None => println!("{name}: no Vulkan device to compare with"),
+        for (what, index) in [("a whole frame", 0), ("the draw alone", 1)] {
+            let [wide, scalar, peer] = [&wide, &scalar, &lavapipe].map(|times| times.rate(index));
+            let (wide, scalar) = (wide.unwrap_or(0.0), scalar.unwrap_or(0.0));
+            let ratio = wide / scalar;
+            println!("{name}, {what}: wide {wide:.0} Mpixel/s, scalar {scalar:.1}, wide:scalar {ratio:.1}");
+            match peer {
+                Some(peer) => {
+                    println!(
+                        "{name}, {what}: lavapipe {peer:.0} Mpixel/s, wide:lavapipe {:.2}",
+                        wide / peer
+                    );
+                }
+                None => println!("{name}: no Vulkan device to compare with"),
+            }
         }
     }
     vertices();
+}
+
+/// Times of frames with a draw, and of what it adds to those without.
+#[derive(Default)]
+struct Times([Vec<Duration>; 2]);
+
+impl Times {
+    fn add(&mut self, [empty, drawn]: [Duration; 2]) {
+        self.0[0].push(drawn);
+        self.0[1].push(drawn.saturating_sub(empty));
+    }
+
+    /// Million pixels a second by the median.
+    fn rate(&self, what: usize) -> Option<f64> {
+        let mut times = self.0[what].clone();
+        times.sort_unstable();
+        let median = times.get(times.len() / 2)?;
+        Some(f64::from(SIZE * SIZE) / median.as_secs_f64() / 1e6)
+    }
 }
 
 fn assemble(text: &str, stage: Stage) -> Program {
@@ -148,14 +168,15 @@ const TINTS: [[f32; 4]; 4] = [
     [1.0, 1.0, 0.5, 1.0],
 ];
 
-fn full_screen<'a>(vertex: &'a Program, fragment: &'a Program) -> Draw<'a> {
+fn full_screen<'a>(vertex: &'a Program, fragment: &'a Program, drawn: bool) -> Draw<'a> {
     let mut draw = Draw::new(vertex, fragment, [SIZE, SIZE]);
     draw.attributes = vec![
         ("position".to_owned(), CORNERS.to_vec()),
         ("color".to_owned(), TINTS.to_vec()),
     ];
     draw.uniforms = vec![("transform".to_owned(), identity())];
-    draw.indices = Some([0, 1, 2, 1, 3, 2].repeat(DRAWS as usize));
+    // Without area nothing is drawn.
+    draw.indices = Some(if drawn { vec![0, 1, 2, 1, 3, 2] } else { vec![0, 0, 0] });
     let texel = |at: u32| [(at * 7) as u8, (at * 13) as u8, (at / 256) as u8, 255];
     let image = Image {
         width: 256,
@@ -194,7 +215,7 @@ impl Job {
     }
 }
 
-/// The same picture by Vulkan; what is measured is what more draws add.
+/// The same picture by Vulkan.
 struct Peer {
     loaded: Loaded,
     scene: Scene,
@@ -228,13 +249,9 @@ impl Peer {
         }
     }
 
-    fn run(&mut self) -> Duration {
-        let mut time = |draws: u32| {
-            self.scene.draws = Some(draws);
-            self.loaded.draw(&self.scene, &[], None).unwrap().frame.timing.draw
-        };
-        let empty = time(0);
-        time(DRAWS).saturating_sub(empty)
+    fn run(&mut self, draws: u32) -> Duration {
+        self.scene.draws = Some(draws);
+        self.loaded.draw(&self.scene, &[], None).unwrap().frame.timing.draw
     }
 }
 

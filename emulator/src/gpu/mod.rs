@@ -3,6 +3,7 @@
 //! Our own driver, recorded jobs and Mesa's driver all come in by [`Gpu::run_gp`] and [`Gpu::run_pp`].
 
 pub mod fault;
+mod filter;
 pub mod frame;
 pub mod geometry;
 pub mod memory;

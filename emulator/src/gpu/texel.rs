@@ -66,21 +66,43 @@ fn unorm(value: u32, bits: u32) -> f32 {
     value as f32 / ((1u32 << bits) - 1) as f32
 }
 
+/// One texel of a format whose channels are bytes, as red, green, blue, alpha; `None` for all others and when bytes are
+/// missing.
+#[inline]
+pub fn decode_bytes(code: u8, swap: bool, bytes: &[u8]) -> Option<[u8; 4]> {
+    let byte = |at: usize| bytes.get(at).copied();
+    let [red, green, blue, alpha] = match code {
+        0x09 => [byte(0)?, byte(0)?, byte(0)?, 255],
+        0x0a => [0, 0, 0, byte(0)?],
+        0x0b => [byte(0)?; 4],
+        0x11 => [byte(0)?, byte(0)?, byte(0)?, byte(1)?],
+        0x15 => [byte(2)?, byte(1)?, byte(0)?, 255],
+        // Depth and stencil for reloading: a byte a channel, our own choice (facts/mali/pp-frame.md, 3).
+        0x16 | 0x32 => [byte(2)?, byte(1)?, byte(0)?, byte(3)?],
+        0x17 => [byte(2)?, byte(1)?, byte(0).filter(|_| bytes.len() > 3)?, 255],
+        _ => return None,
+    };
+    Some(if swap {
+        [blue, green, red, alpha]
+    } else {
+        [red, green, blue, alpha]
+    })
+}
+
 /// One texel as red, green, blue, alpha; `None` for compressed and unknown formats and when bytes are missing.
 pub fn decode(code: u8, swap: bool, bytes: &[u8]) -> Option<[f32; 4]> {
+    if let Some(bytes) = decode_bytes(code, swap, bytes) {
+        return Some(bytes.map(|byte| f32::from(byte) / 255.0));
+    }
     if bytes.len() < by_code(code)?.bytes as usize {
         return None;
     }
-    let byte = |at: usize| bytes.get(at).map(|byte| f32::from(*byte) / 255.0);
     let word = |at: usize| Some(u32::from(*bytes.get(at)?) | u32::from(*bytes.get(at + 1)?) << 8);
     let half = |at: usize| word(at).map(|bits| half::to_f32(bits as u16));
     // What is luminance, alpha or intensity.
     let luminance = |l: f32| [l, l, l, 1.0];
     let alpha = |a: f32| [0.0, 0.0, 0.0, a];
     let [red, green, blue, a] = match code {
-        0x09 => luminance(byte(0)?),
-        0x0a => alpha(byte(0)?),
-        0x0b => [byte(0)?; 4],
         0x0e => {
             let v = word(0)?;
             [unorm(v >> 11, 5), unorm(v >> 5 & 63, 6), unorm(v & 31, 5), 1.0]
@@ -103,16 +125,9 @@ pub fn decode(code: u8, swap: bool, bytes: &[u8]) -> Option<[f32; 4]> {
                 unorm(v >> 12, 4),
             ]
         }
-        0x11 => {
-            let l = byte(0)?;
-            [l, l, l, byte(1)?]
-        }
         0x12 => luminance(unorm(word(0)?, 16)),
         0x13 => alpha(unorm(word(0)?, 16)),
         0x14 => [unorm(word(0)?, 16); 4],
-        0x15 => [byte(2)?, byte(1)?, byte(0)?, 1.0],
-        0x16 => [byte(2)?, byte(1)?, byte(0)?, byte(3)?],
-        0x17 => [byte(2)?, byte(1)?, byte(0)?, 1.0],
         0x22 => luminance(half(0)?),
         0x23 => alpha(half(0)?),
         0x24 => [half(0)?; 4],
@@ -124,8 +139,6 @@ pub fn decode(code: u8, swap: bool, bytes: &[u8]) -> Option<[f32; 4]> {
         0x2f => [half(4)?, half(2)?, half(0)?, 1.0],
         // Depth as luminance ([I]).
         0x2c => luminance((word(0)? | u32::from(*bytes.get(2)?) << 16) as f32 / 16_777_215.0),
-        // For reloading depth and stencil: a byte a channel, our own choice (facts/mali/pp-frame.md, 3).
-        0x32 => [byte(2)?, byte(1)?, byte(0)?, byte(3)?],
         _ => return None,
     };
     Some(if swap {

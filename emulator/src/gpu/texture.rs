@@ -1,6 +1,7 @@
 //! Texture descriptors and sampling (facts/mali/textures.md).
 
 use super::fault::{Fault, FaultKind, Result};
+use super::filter::Plain;
 use super::memory::Memory;
 use super::texel::{self, Format};
 use crate::num::lanes::One;
@@ -195,10 +196,8 @@ impl<'a> Texture<'a> {
                 levels.push(level(memory, &descriptor, format, number)?);
             }
         }
-        let d = &descriptor;
-        let one_level = levels.len() == 1 || d.lod == [0.0, 0.0];
-        let flat = !d.cube && d.size[2] <= 1 && d.size[0] > 0 && d.size[1] > 0;
-        let plain = one_level && flat && d.nearest[0] == d.nearest[1] && d.wrap[0].0 <= 1 && d.wrap[1].0 <= 1;
+        let one_level = levels.len() == 1 || (levels.len() > 1 && descriptor.lod == [0.0, 0.0]);
+        let plain = one_level && Plain::fits(&descriptor);
         Ok(Self {
             descriptor,
             format,
@@ -212,11 +211,14 @@ impl<'a> Texture<'a> {
         if self.levels.is_empty() {
             return [[0.0, 0.0, 0.0, 1.0]; 4];
         }
-        if self.plain
-            && !cube
-            && let Some(colors) = self.levels[0].colors.get_or_init(|| self.colors(&self.levels[0]))
-        {
-            return std::array::from_fn(|lane| self.sample_plain(colors, coordinates[lane]));
+        if let Some(plain) = self.plain(cube) {
+            return std::array::from_fn(|lane| {
+                let [s, t, ..] = coordinates[lane];
+                match plain.sample::<One>(s, t) {
+                    (color, true) => color,
+                    (_, false) => self.sample_far(coordinates[lane]),
+                }
+            });
         }
         let places: [Place; 4] = std::array::from_fn(|lane| self.place(coordinates[lane], cube));
         let implicit = self.implicit_level(&places);
@@ -229,37 +231,18 @@ impl<'a> Texture<'a> {
         })
     }
 
-    /// What [`Texture::sample`] does where no level has to be chosen and texels are eight bits, in fewer steps.
-    fn sample_plain(&self, colors: &[u32], [s, t, ..]: [f32; 4]) -> [f32; 4] {
-        let [width, height, _] = self.descriptor.size;
-        let scale = |size: u32| if self.descriptor.unnormalised { 1.0 } else { size as f32 };
-        let place = |at: f32| if at.is_finite() { at.clamp(-1e9, 1e9) } else { 0.0 };
-        let (x, y) = (place(s * scale(width)), place(t * scale(height)));
-        let [wrap_s, wrap_t, _] = self.descriptor.wrap;
-        let column = |at: i32| wrapped(wrap_s, at, width);
-        let row = |at: i32| wrapped(wrap_t, at, height) * width as usize;
-        let texel = |at: usize| {
-            colors
-                .get(at)
-                .map_or(BLACK, |color| color.to_le_bytes().map(|byte| BYTES[usize::from(byte)]))
-        };
-        if self.descriptor.nearest[0] {
-            return texel(row(whole(y)) + column(whole(x)));
+    /// The short way to sample, where there is one.
+    pub(crate) fn plain(&self, cube: bool) -> Option<Plain<'_>> {
+        if !self.plain || cube {
+            return None;
         }
-        let (x, y) = (x - 0.5, y - 0.5);
-        let (left, top) = (whole(x), whole(y));
-        let (columns, rows) = ([column(left), column(left + 1)], [row(top), row(top + 1)]);
-        let upper = mix(
-            texel(rows[0] + columns[0]),
-            texel(rows[0] + columns[1]),
-            x - left as f32,
-        );
-        let lower = mix(
-            texel(rows[1] + columns[0]),
-            texel(rows[1] + columns[1]),
-            x - left as f32,
-        );
-        mix(upper, lower, y - top as f32)
+        let colors = self.levels[0].colors.get_or_init(|| self.colors(&self.levels[0]));
+        Plain::new(&self.descriptor, colors.as_ref()?)
+    }
+
+    /// The colour where the short way does not reach.
+    pub(crate) fn sample_far(&self, coordinates: [f32; 4]) -> [f32; 4] {
+        self.sample_at(&self.place(coordinates, false), 0.0)
     }
 
     /// Coordinates in texels of level 0, and the face.
@@ -374,20 +357,31 @@ impl<'a> Texture<'a> {
         self.decode(level, x, y, layer).unwrap_or(BLACK)
     }
 
-    /// The first layer of a level of up to eight bits a channel, in rows.
+    /// The first layer of a level whose channels are bytes, in rows.
     fn colors(&self, level: &Level<'_>) -> Option<Vec<u32>> {
-        let eight_bits = matches!(self.format?.code, 0x09..=0x0b | 0x11 | 0x15..=0x17 | texel::ETC1);
+        let format = self.format?;
+        let compressed = format.code == texel::ETC1;
+        let bytes = |color: [f32; 4]| color.map(|channel| (channel * 255.0).round() as u8);
+        if !compressed {
+            texel::decode_bytes(format.code, false, &[0; 4])?;
+        }
         // A size nobody checked is at most what the level's memory has room for.
         let [width, height, _] = level.size;
-        if !eight_bits || u64::from(width) * u64::from(height) > level.data.len() as u64 * 2 {
+        if u64::from(width) * u64::from(height) > level.data.len() as u64 * 2 {
             return None;
         }
+        let black = [0, 0, 0, 255];
+        let one = |x: u32, y: u32| {
+            if compressed {
+                return self.decode(level, x, y, 0).map(bytes);
+            }
+            let start = usize::try_from(offset(self.descriptor.layout, format, width, x, y)).ok()?;
+            let texel = level.data.get(start..start.checked_add(format.bytes as usize)?)?;
+            texel::decode_bytes(format.code, self.descriptor.swap, texel)
+        };
         let mut colors = Vec::with_capacity((width * height) as usize);
         for y in 0..height {
-            for x in 0..width {
-                let color = self.decode(level, x, y, 0).unwrap_or([0.0, 0.0, 0.0, 1.0]);
-                colors.push(u32::from_le_bytes(color.map(|channel| (channel * 255.0).round() as u8)));
-            }
+            colors.extend((0..width).map(|x| u32::from_le_bytes(one(x, y).unwrap_or(black))));
         }
         Some(colors)
     }
@@ -412,38 +406,6 @@ impl<'a> Texture<'a> {
 
 /// What is where there is nothing.
 const BLACK: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
-
-/// Every byte as a part of 255.
-static BYTES: [f32; 256] = {
-    let mut bytes = [0.0; 256];
-    let mut at = 0;
-    while at < 256 {
-        bytes[at] = at as f32 / 255.0;
-        at += 1;
-    }
-    bytes
-};
-
-/// Texel number of a coordinate, repeated or clamped.
-#[inline]
-fn wrapped(wrap: Wrap, at: i32, size: u32) -> usize {
-    let inside = at >= 0 && (at as u32) < size;
-    if inside {
-        return at as usize;
-    }
-    if wrap.0 == 0 {
-        at.rem_euclid(size as i32) as usize
-    } else {
-        at.clamp(0, size as i32 - 1) as usize
-    }
-}
-
-/// The whole number below one that is far inside 32 bits.
-#[inline]
-fn whole(at: f32) -> i32 {
-    let cut = at as i32;
-    cut - i32::from(cut as f32 > at)
-}
 
 /// A place to sample.
 #[derive(Clone, Copy, Debug, Default)]

@@ -62,6 +62,9 @@ pub trait Lanes: Copy {
     fn power(exponent: Self::V) -> Self::V;
     /// Positive normal numbers as whole exponent and mantissa from 1 to 2.
     fn split(a: Self::V) -> (Self::V, Self::V);
+    /// The four bytes, lowest first, of the words with these whole numbers; some word where there is none of a number.
+    /// There is at least one word.
+    fn texels(words: &[u32], at: Self::V) -> [Self::V; 4];
 }
 
 /// A single lane.
@@ -170,6 +173,11 @@ impl Lanes for One {
         let bits = a.to_bits();
         let mantissa = f32::from_bits(bits & 0x007f_ffff | 0x3f80_0000);
         ((bits >> 23) as f32 - 127.0, mantissa)
+    }
+    #[inline(always)]
+    fn texels(words: &[u32], at: f32) -> [f32; 4] {
+        let [red, green, blue, alpha] = words[(at as usize).min(words.len() - 1)].to_le_bytes();
+        [f32::from(red), f32::from(green), f32::from(blue), f32::from(alpha)]
     }
 }
 

@@ -154,6 +154,17 @@ impl Lanes for Portable {
             each(a, |a| super::lanes::One::split(a).1),
         )
     }
+    #[inline(always)]
+    fn texels(words: &[u32], at: Eight) -> [Eight; 4] {
+        let mut bytes = [[0.0; WIDTH]; 4];
+        for (lane, at) in at.into_iter().enumerate() {
+            let texel = super::lanes::One::texels(words, at);
+            for channel in 0..4 {
+                bytes[channel][lane] = texel[channel];
+            }
+        }
+        bytes
+    }
 }
 
 impl QuadLanes for Portable {
@@ -220,6 +231,24 @@ mod x86 {
             // SAFETY: as in `load`.
             unsafe { _mm256_storeu_ps(row.as_mut_ptr(), value) }
         }
+        #[inline(always)]
+        fn texels(words: &[u32], at: __m256) -> [__m256; 4] {
+            assert!(!words.is_empty());
+            let last = words.len().min(1 << 30) as i32 - 1;
+            // SAFETY: the processor has the instructions (see the module); numbers are made to be at most the last word's,
+            // as numbers without a sign, so what is read is within `words`.
+            unsafe {
+                let at = _mm256_min_epu32(_mm256_cvttps_epi32(at), _mm256_set1_epi32(last));
+                let texel = _mm256_i32gather_epi32::<4>(words.as_ptr().cast(), at);
+                let byte = _mm256_set1_epi32(0xff);
+                [
+                    _mm256_cvtepi32_ps(_mm256_and_si256(texel, byte)),
+                    _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32::<8>(texel), byte)),
+                    _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32::<16>(texel), byte)),
+                    _mm256_cvtepi32_ps(_mm256_srli_epi32::<24>(texel)),
+                ]
+            }
+        }
         forward! {
             splat(value: f32) -> __m256 = _mm256_set1_ps(value);
             add(a: __m256, b: __m256) -> __m256 = _mm256_add_ps(a, b);
@@ -285,6 +314,23 @@ mod x86 {
             let row: &mut [f32; 16] = (&mut row[..16]).try_into().expect("sixteen lanes");
             // SAFETY: as in `load`.
             unsafe { _mm512_storeu_ps(row.as_mut_ptr(), value) }
+        }
+        #[inline(always)]
+        fn texels(words: &[u32], at: __m512) -> [__m512; 4] {
+            assert!(!words.is_empty());
+            let last = words.len().min(1 << 30) as i32 - 1;
+            // SAFETY: as for 256 bits.
+            unsafe {
+                let at = _mm512_min_epu32(_mm512_cvttps_epi32(at), _mm512_set1_epi32(last));
+                let texel = _mm512_i32gather_epi32::<4>(at, words.as_ptr().cast());
+                let byte = _mm512_set1_epi32(0xff);
+                [
+                    _mm512_cvtepi32_ps(_mm512_and_si512(texel, byte)),
+                    _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32::<8>(texel), byte)),
+                    _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32::<16>(texel), byte)),
+                    _mm512_cvtepi32_ps(_mm512_srli_epi32::<24>(texel)),
+                ]
+            }
         }
         forward! {
             splat(value: f32) -> __m512 = _mm512_set1_ps(value);
@@ -422,6 +468,10 @@ mod tests {
         };
         binary.iter().for_each(|f| row(f));
         unary.iter().for_each(|f| row(&|a, _| f(a)));
+        let words: [u32; 7] = std::array::from_fn(|at| a[at].to_bits() ^ at as u32);
+        for channel in 0..4 {
+            row(&|a, _| L::texels(&words, L::min(L::floor(L::abs(a)), L::splat(6.0)))[channel]);
+        }
         out
     }
 

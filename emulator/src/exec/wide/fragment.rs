@@ -6,7 +6,7 @@ use super::{Group, Groups, LANES, Mask, Row};
 use crate::exec::inputs::{Inputs, Plane, SLOTS};
 use crate::exec::{BUDGET, FragmentContext, Fragments, Quad};
 use crate::gpu::fault::{Fault, FaultKind, Result};
-use crate::gpu::texture::Lod;
+use crate::gpu::texture::{Lod, Texture};
 use crate::isa::pp::{Load, Sampler, Store};
 use crate::num::half;
 use crate::num::lanes::QuadLanes;
@@ -206,7 +206,11 @@ impl Batch<'_> {
             }
             Op::Interpolate(input) => self.interpolate::<L>(input.what, input.to),
             Op::InterpolateAt(index, alignment, offset, to) => self.interpolate_at(*index, *alignment, *offset, *to),
-            Op::Sample(unit, lod, offset) => self.sample(unit, *lod, *offset),
+            Op::Sample(unit, lod, offset) => {
+                if !self.sample_plain::<L>(unit) {
+                    self.sample(unit, *lod, *offset);
+                }
+            }
             Op::Load(unit, offset) => self.load(unit, *offset, lanes),
             Op::Store(unit, offset, sources) => self.store(unit, *offset, sources, lanes),
             Op::Tile(first, depth) => self.tile(*first, *depth, lanes),
@@ -281,6 +285,47 @@ impl Batch<'_> {
                 let plane = inside.then(|| self.inputs.varyings[at as usize / 4][at as usize % 4]);
                 let linear = plane.map_or(0.0, |plane| plane.at(x, y));
                 rows[usize::from(to) + component as usize][lane] = if self.inputs.flat { linear } else { linear * w };
+            }
+        }
+    }
+
+    /// Samples a texture that goes the short way, the same for all lanes; false where there is none.
+    #[inline(always)]
+    fn sample_plain<L: QuadLanes>(&mut self, unit: &Sampler) -> bool {
+        let texture = self.context.textures.get(unit.index as usize);
+        let Some((texture, plain)) = texture
+            .filter(|_| unit.offset_enable != 1)
+            .and_then(|texture| Some((texture, texture.plain(unit.kind == 31)?)))
+        else {
+            return false;
+        };
+        let [s, t, first] = [row::COORDINATES, row::COORDINATES + 1, row::TEXTURE].map(usize::from);
+        let all = L::bits(L::eq(L::splat(0.0), L::splat(0.0)));
+        let mut at = 0;
+        while at < self.machine.lanes {
+            let rows = &mut *self.machine.rows;
+            let (color, near) = plain.sample::<L>(L::load(&rows[s][at..]), L::load(&rows[t][at..]));
+            L::store(&mut rows[first][at..], color[0]);
+            L::store(&mut rows[first + 1][at..], color[1]);
+            L::store(&mut rows[first + 2][at..], color[2]);
+            L::store(&mut rows[first + 3][at..], color[3]);
+            let far = all & !L::bits(near);
+            if far != 0 {
+                self.sample_far(texture, at, far);
+            }
+            at += L::COUNT;
+        }
+        true
+    }
+
+    /// Samples lanes from `at` on that are too far outside for the short way.
+    #[cold]
+    fn sample_far(&mut self, texture: &Texture<'_>, at: usize, far: u32) {
+        let rows = &mut *self.machine.rows;
+        for lane in (0..32).filter(|lane| far >> lane & 1 == 1).map(|lane| at + lane) {
+            let coordinates = [0, 1, 2, 3].map(|axis| rows[usize::from(row::COORDINATES) + axis][lane]);
+            for (channel, value) in texture.sample_far(coordinates).into_iter().enumerate() {
+                rows[usize::from(row::TEXTURE) + channel][lane] = value;
             }
         }
     }

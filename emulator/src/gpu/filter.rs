@@ -1,0 +1,147 @@
+//! The short way to sample: textures of one level and eight bits a channel, two-dimensional, repeated or clamped. Most
+//! are. One rule for one lane or many, so engines agree bit for bit.
+
+use super::texture::{Descriptor, Wrap};
+use crate::num::lanes::Lanes;
+
+/// Coordinates up to here are exact in all that is done with them: whole numbers, halves, and remainders.
+const FAR: f32 = 4_194_304.0;
+
+/// A byte as a part of 255 is the sum of two products: of the first the product with a byte is exact, so only the sum is
+/// rounded, and every byte gives the number nearest to its part.
+const PART: [f32; 2] = [1.0 / 256.0 * 257.0 / 256.0, 1.0 / 255.0 / 65536.0];
+
+/// A level of such a texture.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain<'a> {
+    /// Red, green, blue, alpha of each texel from the lowest byte up, row by row; there are as many as the size says.
+    colors: &'a [u32],
+    /// Width and height in texels.
+    size: [f32; 2],
+    /// Texels of a coordinate's unit.
+    scale: [f32; 2],
+    clamp: [bool; 2],
+    nearest: bool,
+}
+
+impl<'a> Plain<'a> {
+    /// Whether textures like this one go the short way.
+    pub fn fits(descriptor: &Descriptor) -> bool {
+        let [width, height, depth] = descriptor.size;
+        let flat = !descriptor.cube && depth <= 1 && width > 0 && height > 0;
+        let wraps = descriptor.wrap[..2].iter().all(|wrap| wrap.0 <= 1);
+        flat && wraps && descriptor.nearest[0] == descriptor.nearest[1]
+    }
+
+    /// The texture of a fitting descriptor; `None` where texels are missing, or more than can be counted in a float.
+    pub fn new(descriptor: &Descriptor, colors: &'a [u32]) -> Option<Self> {
+        let [width, height, _] = descriptor.size;
+        let texels = u64::from(width) * u64::from(height);
+        if texels == 0 || texels > 1 << 24 || colors.len() as u64 != texels {
+            return None;
+        }
+        let size = [width as f32, height as f32];
+        Some(Self {
+            colors,
+            size,
+            scale: if descriptor.unnormalised { [1.0; 2] } else { size },
+            clamp: [0, 1].map(|axis: usize| descriptor.wrap[axis] == Wrap(1)),
+            nearest: descriptor.nearest[0],
+        })
+    }
+
+    /// Samples lanes at s and t. The mask tells for which lanes this is the colour; the others are too far outside.
+    #[inline(always)]
+    pub fn sample<L: Lanes>(&self, s: L::V, t: L::V) -> ([L::V; 4], L::M) {
+        let (x, y) = (L::mul(s, L::splat(self.scale[0])), L::mul(t, L::splat(self.scale[1])));
+        let larger = L::max(L::abs(x), L::abs(y));
+        // What is no number is greater than nothing, on either side.
+        let near = L::gt(L::splat(FAR), L::select(L::eq(x, x), larger, L::splat(f32::INFINITY)));
+        if self.nearest {
+            let (column, row) = (self.wrap::<L>(0, L::floor(x)), self.wrap::<L>(1, L::floor(y)));
+            let texel = L::texels(self.colors, L::add(L::mul(row, L::splat(self.size[0])), column));
+            return (parts::<L>(texel), near);
+        }
+        let half = L::splat(0.5);
+        let (x, y) = (L::sub(x, half), L::sub(y, half));
+        let (left, top) = (L::floor(x), L::floor(y));
+        let (right, bottom) = (L::add(left, L::splat(1.0)), L::add(top, L::splat(1.0)));
+        let (along, down) = (L::sub(x, left), L::sub(y, top));
+        let columns = (self.wrap::<L>(0, left), self.wrap::<L>(0, right));
+        let width = L::splat(self.size[0]);
+        let upper = self.two::<L>(L::mul(self.wrap::<L>(1, top), width), columns, along);
+        let lower = self.two::<L>(L::mul(self.wrap::<L>(1, bottom), width), columns, along);
+        (parts::<L>(mix::<L>(upper, lower, down)), near)
+    }
+
+    /// Two texels of a row, blended.
+    #[inline(always)]
+    fn two<L: Lanes>(&self, row: L::V, columns: (L::V, L::V), weight: L::V) -> [L::V; 4] {
+        let first = L::texels(self.colors, L::add(row, columns.0));
+        let second = L::texels(self.colors, L::add(row, columns.1));
+        mix::<L>(first, second, weight)
+    }
+
+    /// The texel of a whole coordinate on an axis.
+    #[inline(always)]
+    fn wrap<L: Lanes>(&self, axis: usize, at: L::V) -> L::V {
+        let (zero, size) = (L::splat(0.0), L::splat(self.size[axis]));
+        if self.clamp[axis] {
+            return L::min(L::max(at, zero), L::splat(self.size[axis] - 1.0));
+        }
+        // The quotient is at most one off.
+        let around = L::floor(L::mul(at, L::splat(1.0 / self.size[axis])));
+        let rest = L::sub(at, L::mul(around, size));
+        let rest = L::select(L::gt(zero, rest), L::add(rest, size), rest);
+        L::select(L::ge(rest, size), L::sub(rest, size), rest)
+    }
+}
+
+#[inline(always)]
+fn mix<L: Lanes>(a: [L::V; 4], b: [L::V; 4], weight: L::V) -> [L::V; 4] {
+    let one = |a: L::V, b: L::V| L::add(a, L::mul(L::sub(b, a), weight));
+    [one(a[0], b[0]), one(a[1], b[1]), one(a[2], b[2]), one(a[3], b[3])]
+}
+
+/// Bytes, or what is between them, as parts of 255.
+#[inline(always)]
+fn parts<L: Lanes>(bytes: [L::V; 4]) -> [L::V; 4] {
+    let part = |byte: L::V| L::add(L::mul(byte, L::splat(PART[0])), L::mul(byte, L::splat(PART[1])));
+    [part(bytes[0]), part(bytes[1]), part(bytes[2]), part(bytes[3])]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::lanes::One;
+
+    #[test]
+    fn bytes_are_the_nearest_parts_of_255() {
+        for byte in 0..=255u8 {
+            let [part, ..] = parts::<One>([f32::from(byte); 4]);
+            assert_eq!(part, f32::from(byte) / 255.0, "{byte}");
+        }
+    }
+
+    #[test]
+    fn whole_coordinates_wrap() {
+        for size in [1u32, 2, 3, 7, 64, 100, 255, 4096] {
+            let mut plain = Plain {
+                colors: &[],
+                size: [size as f32; 2],
+                scale: [1.0; 2],
+                clamp: [false, true],
+                nearest: true,
+            };
+            let near = -3000..3000_i32;
+            let far = (4_190_000..4_194_304).flat_map(|at| [at, -at]);
+            for at in near.chain(far) {
+                let want = at.rem_euclid(size as i32) as f32;
+                assert_eq!(plain.wrap::<One>(0, at as f32), want, "{at} in {size}");
+                assert_eq!(plain.wrap::<One>(1, at as f32), at.clamp(0, size as i32 - 1) as f32);
+            }
+            plain.clamp = [true; 2];
+            assert_eq!(plain.wrap::<One>(0, -5.0), 0.0);
+        }
+    }
+}
