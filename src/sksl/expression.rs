@@ -321,8 +321,8 @@ impl Glsl<'_> {
         Ok(format!("{name}({})", self.arguments(arguments)?.join(", ")))
     }
 
-    /// Arguments of a call. naga cannot write through a part of a vector, so such an argument is a copy, written back behind the
-    /// statement; that can be done where the call is the statement or its value.
+    /// Arguments of a call. naga cannot write through a part of a vector (or of a struct, always), so such an argument is a
+    /// copy, written back behind the statement; that can be done where the call is the statement or its value.
     fn passed(
         &mut self,
         arguments: List<Handle<Expression>>,
@@ -341,14 +341,19 @@ impl Glsl<'_> {
             let text = self.expression(argument)?;
             let own = root(tree, argument);
             let shared = roots.iter().filter(|other| **other == own).count() > 1;
-            if written.get(i) != Some(&true) || !(shared || self.is_through_vector(argument)) {
-                texts.push(text);
-                continue;
-            }
-            let Some(around) = &mut around else {
-                return Err(unsupported(
-                    "an out argument that is part of a vector, inside an expression",
-                ));
+            let must = shared || self.is_through_vector(argument);
+            let whole = matches!(tree.expressions[argument], Expression::Variable { .. });
+            let around = match &mut around {
+                Some(around) if written.get(i) == Some(&true) && (must || !whole) => around,
+                None if written.get(i) == Some(&true) && must => {
+                    return Err(unsupported(
+                        "an out argument that is part of a vector, or stands twice, inside an expression",
+                    ));
+                }
+                _ => {
+                    texts.push(text);
+                    continue;
+                }
             };
             let (copy, ty) = (format!("sk_copy{}", self.next_copy), self.typer.of(argument));
             self.next_copy += 1;

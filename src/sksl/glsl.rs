@@ -5,7 +5,7 @@ use super::unsupported;
 use loader::Result;
 use loader::sksl::*;
 use naga::ShaderStage;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// A program on its way to GLSL.
@@ -25,8 +25,8 @@ pub(super) struct Glsl<'a> {
     pub(super) setup: String,
     /// Where the variables of the interface are.
     pub(super) places: HashMap<Ref, Place>,
-    /// Binding of the next sampler that has none of its own.
-    pub(super) next_binding: i32,
+    /// Sets and bindings that are taken.
+    pub(super) bindings: HashSet<(i8, i32)>,
     /// Whether `sk_FragColor` is used.
     pub(super) writes_color: bool,
     /// What must stand before and behind the statement being spelled; `None` where nothing can.
@@ -49,7 +49,7 @@ impl<'a> Glsl<'a> {
             uniforms: String::new(),
             setup: String::new(),
             places: HashMap::new(),
-            next_binding: 0,
+            bindings: HashSet::new(),
             writes_color: false,
             around: None,
             effects: HashMap::new(),

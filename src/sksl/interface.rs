@@ -91,6 +91,13 @@ impl Glsl<'_> {
             fixed.map(|(_, m, _)| m.layout.location).collect()
         };
         let mut used = [taken(modifier::IN), taken(modifier::OUT)];
+        // Elsewhere blocks and samplers are counted apart; here a sampler gives way.
+        for (variable, modifiers, _) in &all {
+            if matches!(self.typer.variable(*variable), Ty::Struct(_)) && modifiers.flags & modifier::UNIFORM != 0 {
+                let layout = &modifiers.layout;
+                self.bindings.insert((layout.set.max(0), layout.binding.max(0).into()));
+            }
+        }
         for (variable, modifiers, _) in &all {
             let ty = self.typer.variable(*variable);
             let opaque = matches!(ty, Ty::Opaque(_));
@@ -102,8 +109,9 @@ impl Glsl<'_> {
                 return Err(unsupported("an array of interface blocks"));
             }
             let direction = modifiers.flags & (modifier::IN | modifier::OUT);
-            if modifiers.layout.flags & layout::PUSH_CONSTANT != 0 {
-                return Err(unsupported("push constants"));
+            let pushed = modifiers.layout.flags & layout::PUSH_CONSTANT != 0;
+            if pushed && !is_block {
+                return Err(unsupported("a push constant outside a block"));
             }
             match (modifiers.flags & modifier::UNIFORM != 0, direction) {
                 (true, _) if is_block => self.uniform_block(*variable, modifiers)?,
@@ -173,16 +181,48 @@ impl Glsl<'_> {
         };
         let (set, binding) = (modifiers.layout.set.max(0), modifiers.layout.binding.max(0));
         let name = self.name(variable);
-        let mut text = format!("layout(set = {set}, binding = {binding}) uniform {name}_block {{\n");
+        let place = match modifiers.layout.flags & layout::PUSH_CONSTANT {
+            0 => format!("set = {set}, binding = {binding}"),
+            _ => "push_constant".into(),
+        };
+        let mut text = format!("layout({place}) uniform {name}_block {{\n");
+        let mut end = Some(0);
         for (i, field) in fields.iter().enumerate() {
-            if field.modifiers.layout.flags & layout::OFFSET != 0 {
-                return Err(unsupported("a field of an interface block with an offset of its own"));
+            let ty = self.typer.resolve(field.ty);
+            let extent = self.extent(ty);
+            let start = end
+                .zip(extent)
+                .map(|(end, (_, align)): (u32, _)| end.next_multiple_of(align));
+            end = start.zip(extent).map(|(start, (size, _))| start + size);
+            let wanted = field.modifiers.layout.offset;
+            if wanted != -1 && start != u32::try_from(wanted).ok() {
+                return Err(unsupported(
+                    "a field of an interface block away from where std140 puts it",
+                ));
             }
-            let _ = writeln!(text, "    {} f{i};", self.reference(field.ty)?);
+            let _ = writeln!(text, "    {} f{i};", self.ty(ty)?);
         }
         self.top += &(text + &format!("}} {name};\n"));
         self.places.insert(variable, Place::Plain(name));
         Ok(())
+    }
+
+    /// Size and alignment in bytes by the rules of std140; `None` for what is no number, vector, matrix or array of them.
+    fn extent(&self, ty: Ty) -> Option<(u32, u32)> {
+        Some(match ty {
+            Ty::Scalar(_) => (4, 4),
+            Ty::Vector(_, 2) => (8, 8),
+            Ty::Vector(_, n) => (4 * u32::from(n), 16),
+            Ty::Matrix(_, columns, _) => (16 * u32::from(columns), 16),
+            Ty::Array(array) => {
+                let Symbol::Array { count, .. } = self.tree.symbols[array] else {
+                    return None;
+                };
+                let (size, _) = self.extent(self.typer.element(array))?;
+                (size.next_multiple_of(16) * u32::try_from(count).ok()?, 16)
+            }
+            _ => return None,
+        })
     }
 
     /// Texture and sampler of one SkSL sampler: GLSL for Vulkan, as naga reads it, has the two apart.
@@ -202,11 +242,10 @@ impl Glsl<'_> {
             other => return Err(unsupported(format!("a variable of the type {other}"))),
         };
         let (set, name) = (modifiers.layout.set.max(0), self.name(variable));
-        let binding = match modifiers.layout.binding {
-            -1 => self.next_binding,
-            given => i32::from(given),
-        };
-        self.next_binding = self.next_binding.max(binding + 1);
+        let mut binding = i32::from(modifiers.layout.binding.max(0));
+        while !self.bindings.insert((set, binding)) {
+            binding += 1;
+        }
         // Far from the textures, which are what programs number.
         let other = binding + SAMPLER_BINDINGS;
         let _ = writeln!(
