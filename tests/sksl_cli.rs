@@ -156,6 +156,7 @@ fn convert_writes_every_language() {
         desk.tree("fragment.bin", &samples::fragment(true, true)),
         desk.tree("vertex.bin", &samples::vertex()),
         desk.tree("generic.bin", &samples::generic()),
+        desk.tree("child.bin", &samples::child()),
     ];
     for program in &programs {
         for (language, word) in [

@@ -12,12 +12,15 @@ mod sksl_eval;
 mod sksl_math;
 #[path = "common/sksl_random.rs"]
 mod sksl_random;
+#[path = "common/sksl_value.rs"]
+mod sksl_value;
 
 use loader::sksl::{self, Operator, Tree, modifier};
 use skrymir::harness;
 use skrymir::picture::Picture;
 use skrymir::scene::Scene;
-use sksl_eval::{Eval, Num, Stop, Value};
+use sksl_eval::Eval;
+use sksl_value::{Num, Stop, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Operators and builtin functions of the SkSL interpreter, from their definitions.
 #![allow(dead_code)]
 
-use super::sksl_eval::{Class, Num, Outcome, Value, unknown};
+use super::sksl_value::{Class, Num, Outcome, Value, unknown};
 use loader::sksl::Operator;
 
 /// Applies a function to every component.

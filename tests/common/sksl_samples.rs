@@ -115,3 +115,15 @@ pub fn linear() -> Tree {
     let value = b.statement(Statement::Return(Some(value)));
     b.define(main, &[value]).finish()
 }
+
+/// A shader that declares a child, which it cannot ask in this format.
+pub fn child() -> Tree {
+    let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
+    b.uniform("shader", "child");
+    let at = b.parameter("float2", "p", 10009);
+    let main = b.function("half4", "main", &[at]);
+    let half = b.float("half", 0.25);
+    let value = b.construct(Command::CONSTRUCTOR_SPLAT, "half4", &[half]);
+    let value = b.statement(Statement::Return(Some(value)));
+    b.define(main, &[value]).finish()
+}
