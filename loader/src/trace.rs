@@ -2,7 +2,7 @@
 //!
 //! All numbers are little-endian words. A file is `LIMATRC1`, the GPU (1 for a Mali-400), the number of pixel processors,
 //! then records, each led by a word whose low byte is a letter: `B` a buffer object, `F` its end, `P` bytes the CPU wrote,
-//! `S` a job.
+//! `S` a job. Frames are those of a Mali-400; recorders of a Mali-450 bring its frames into that form.
 
 use crate::cursor::Cursor;
 use crate::{Error, Result};

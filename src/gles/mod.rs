@@ -157,7 +157,13 @@ impl Driver {
         match self.machine {
             Machine::Native => {
                 let mut command = Command::new(&program[0]);
-                command.args(&program[1..]).env("LD_PRELOAD", &self.front);
+                // What else is to be loaded comes behind the front.
+                let mut libraries = self.front.clone().into_os_string();
+                if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+                    libraries.push(":");
+                    libraries.push(others);
+                }
+                command.args(&program[1..]).env("LD_PRELOAD", libraries);
                 command
             }
             Machine::Arm64 => {
