@@ -2,6 +2,8 @@
 #![allow(missing_docs)]
 
 mod common;
+#[path = "common/sksl_random.rs"]
+mod sksl_random;
 
 use loader::sksl;
 use std::path::PathBuf;
@@ -87,6 +89,19 @@ fn own_sample_goes_round() {
     assert!(sksl::to_tree_text(&bytes).unwrap().contains("Swizzle"));
     let report = sksl::check(&bytes);
     assert!(report.diagnostics.is_empty(), "{report:?}");
+}
+
+#[test]
+fn random_programs_go_round() {
+    for seed in 1..=200 {
+        let tree = sksl_random::program(seed);
+        let bytes = sksl::write(&tree).unwrap();
+        let again = sksl::read(&bytes).unwrap_or_else(|e| panic!("{seed}: {e}"));
+        assert_eq!(sksl::print(&again), sksl::print(&tree), "{seed}");
+        assert!(sksl::write(&again).as_ref() == Ok(&bytes), "{seed}");
+        let report = sksl::check(&bytes);
+        assert!(report.diagnostics.is_empty(), "{seed}: {report:?}");
+    }
 }
 
 #[test]

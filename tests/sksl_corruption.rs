@@ -8,6 +8,8 @@
 #![allow(missing_docs)]
 
 mod common;
+#[path = "common/sksl_random.rs"]
+mod sksl_random;
 
 use std::collections::BTreeMap;
 
@@ -49,15 +51,7 @@ fn samples() -> Vec<Vec<u8>> {
                 .filter(|bytes| sksl::read(bytes).is_ok()),
         );
     }
-    if found.is_empty() {
-        let mut b = sksl::Builder::new(sksl::ProgramKind::RUNTIME_SHADER);
-        let tint = b.uniform("half4", "tint");
-        let at = b.parameter("float2", "p", 10009);
-        let main = b.function("half4", "main", &[at]);
-        let tint = b.read(tint);
-        let value = b.statement(sksl::Statement::Return(Some(tint)));
-        found.push(sksl::write(&b.define(main, &[value]).finish()).unwrap());
-    }
+    found.extend((1..=20).map(|seed| sksl::write(&sksl_random::program(seed)).unwrap()));
     found
 }
 
@@ -121,8 +115,14 @@ fn no_damage_panics() {
         }
         let _ = sksl::check(&bytes);
         if let Ok(tree) = sksl::read(&bytes) {
-            let _ = sksl::print(&tree);
+            let printed = sksl::print(&tree);
             let _ = sksl::to_tree_text(&bytes);
+            // Whatever can be read and written is the same tree again.
+            if let Ok(again) = sksl::write(&tree) {
+                let tree = sksl::read(&again).expect("what the writer writes");
+                assert_eq!(sksl::print(&tree), printed);
+                assert!(sksl::write(&tree).as_ref() == Ok(&again));
+            }
             let _ = skrymir::sksl::to_vbc(&tree);
         }
     }

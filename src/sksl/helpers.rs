@@ -15,7 +15,7 @@ pub(super) fn is_shared(name: &str) -> bool {
 
 /// A function GLSL (or naga's GLSL) lacks for its first argument's type `t`: the name it is called by and its text.
 ///
-/// `n` is the number of components of a vector or 1, `square` of a matrix' columns.
+/// `scalar` says that `t` is a number.
 pub(super) fn spelled(name: &str, t: &str, scalar: bool) -> Option<(String, String)> {
     let body = match (name, scalar) {
         ("saturate", _) => format!("{t} NAME({t} x) {{ return clamp(x, {t}(0.0), {t}(1.0)); }}"),
