@@ -220,9 +220,23 @@ impl Checker<'_> {
         else {
             return;
         };
-        let Some(Symbol::Variable { storage, .. }) = tree.symbol(variable) else {
+        let Some(Symbol::Variable { storage, modifiers, .. }) = tree.symbol(variable) else {
             return self.fail("declaration", "declaration of something that is no variable", offset);
         };
+        let has = |flags: u32| modifiers.flags & flags != 0;
+        self.require(
+            !has(modifier::CONST) || value.is_some(),
+            "const-value",
+            "a constant without a value",
+            offset,
+        );
+        let outside = has(modifier::UNIFORM | modifier::IN | modifier::OUT);
+        self.require(
+            !outside || value.is_none(),
+            "outside-value",
+            "a value for what comes from outside or goes there",
+            offset,
+        );
         self.require(
             *storage == wanted,
             "storage",

@@ -301,11 +301,12 @@ impl Checker<'_> {
         let clash = has(modifier::UNIFORM) && (through || has(modifier::CONST))
             || has(modifier::INLINE) && has(modifier::NO_INLINE)
             || has(modifier::FLAT) && has(modifier::NO_PERSPECTIVE)
-            || has(modifier::CONST) && has(modifier::OUT);
+            || has(modifier::CONST) && has(modifier::OUT)
+            || has(INTERPOLATION) && !through && place.flags & modifier::UNIFORM != 0;
         self.require(
             one_precision && !clash,
             "modifier-clash",
-            "modifiers that exclude each other",
+            "modifiers that exclude or want each other",
             offset,
         );
         let values = [
