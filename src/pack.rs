@@ -52,7 +52,7 @@ fn sksl(bytes: &[u8], stage: Stage) -> Result<Vec<u32>> {
     if !fits {
         bail!("a program of stage {own:?} as {stage} stage");
     }
-    Ok(crate::sksl::to_spirv(&crate::sksl::to_naga(&tree)?, own)?)
+    Ok(crate::sksl::to_stage(&tree)?)
 }
 
 /// SPIR-V 1.5 of a module's only entry point of a stage, called `main` as VBC has it.

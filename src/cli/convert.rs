@@ -84,9 +84,20 @@ fn effect(format: &dyn formats::Format, bytes: &[u8], to: Language) -> Outcome<V
     let info = naga::valid::Validator::new(flags, capabilities).validate(&module);
     let info = info.map_err(|error| Failure::Bad(anyhow!("naga refuses it: {error}")))?;
     let written = caught(|| text(&module, &info, to)).unwrap_or_else(|panic| Err(format!("panicked: {panic}")));
-    written
-        .map(String::into_bytes)
-        .map_err(|why| Failure::Bad(anyhow!("naga cannot write it: {why}")))
+    let written = written.map_err(|why| Failure::Bad(anyhow!("naga cannot write it: {why}")))?;
+    if to == Language::Wgsl {
+        // WGSL has one layout for each type, and naga writes types whose layout in the module is another.
+        let valid = naga::front::wgsl::parse_str(&written)
+            .map_err(|error| error.emit_to_string(&written))
+            .and_then(|module| {
+                let mut validator = naga::valid::Validator::new(flags, capabilities);
+                validator
+                    .validate(&module)
+                    .map_err(|error| error.emit_to_string(&written))
+            });
+        valid.map_err(|why| Failure::Bad(anyhow!("unsupported: what naga writes of it is no WGSL: {why}")))?;
+    }
+    Ok(written.into_bytes())
 }
 
 /// The words of a SPIR-V file, or of the one stage of a VBC file.

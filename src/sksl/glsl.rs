@@ -13,6 +13,8 @@ pub(super) struct Glsl<'a> {
     pub(super) tree: &'a Tree,
     pub(super) typer: Typer<'a>,
     pub(super) stage: ShaderStage,
+    /// Whether the uniform block must be one that every language can lay out like std140.
+    pub(super) portable: bool,
     /// Structs, and the declarations of the interface.
     pub(super) top: String,
     /// Functions spelled here: the name each is called by, and its text.
@@ -38,9 +40,10 @@ pub(super) struct Glsl<'a> {
 }
 
 impl<'a> Glsl<'a> {
-    pub(super) fn new(tree: &'a Tree, stage: ShaderStage) -> Self {
+    pub(super) fn new(tree: &'a Tree, stage: ShaderStage, portable: bool) -> Self {
         Self {
             tree,
+            portable,
             typer: Typer::new(tree),
             stage,
             top: String::new(),

@@ -63,15 +63,16 @@ fn globals(tree: &Tree) -> impl Iterator<Item = (Ref, &Modifiers, Str)> {
 /// Spells a program as a GLSL 4.50 shader of its stage.
 ///
 /// Locals and functions get their symbol's number behind their names, so nothing collides with GLSL's own words.
+/// `portable` asks for a uniform block that every language can lay out like std140.
 ///
 /// # Errors
 /// Unsupported for other program kinds and for what GLSL has no words for, by name.
-pub fn to_glsl(tree: &Tree) -> Result<String> {
+pub fn to_glsl(tree: &Tree, portable: bool) -> Result<String> {
     // The writer's limits bound how deep a tree is, whoever built it.
     write(tree)?;
     deep(|| {
         let stage = stage(tree)?;
-        let mut spelled = Glsl::new(tree, stage);
+        let mut spelled = Glsl::new(tree, stage, portable);
         spelled.structs()?;
         spelled.interface()?;
         for element in spelled.ordered()? {
@@ -142,6 +143,12 @@ impl Glsl<'_> {
             Ty::Matrix(_, columns, 2) => return self.narrow_matrix(variable, ty, columns),
             _ => {}
         }
+        if let Ty::Array(array) = ty
+            && self.portable
+            && matches!(inner, Ty::Scalar(_) | Ty::Vector(_, 2))
+        {
+            return self.wide_array(variable, array, inner);
+        }
         let name = self.plain_name(variable);
         let _ = writeln!(self.uniforms, "    {} u_{name};", self.ty(ty)?);
         self.places.insert(variable, Place::Plain(format!("sk_u.u_{name}")));
@@ -168,6 +175,25 @@ impl Glsl<'_> {
         let _ = writeln!(self.uniforms, "    {shape} u_{plain};");
         let _ = writeln!(self.out, "{made} {own};");
         let _ = writeln!(self.setup, "    {own} = {made}({numbers});");
+        self.places.insert(variable, Place::Plain(own));
+        Ok(())
+    }
+
+    /// An array whose elements std140 spreads over 16 bytes each, which WGSL wants spelled out: elements are vectors of
+    /// four, and a global is set from their first components.
+    fn wide_array(&mut self, variable: Ref, array: Handle<Symbol>, element: Ty) -> Result<()> {
+        let (Symbol::Array { count, .. }, Some(scalar)) = (&self.tree.symbols[array], element.scalar()) else {
+            return Ok(());
+        };
+        let (plain, own) = (self.plain_name(variable), self.name(variable));
+        let wide = self.ty(Ty::Vector(scalar, 4))?;
+        let part = if matches!(element, Ty::Scalar(_)) { "x" } else { "xy" };
+        let made = self.ty(Ty::Array(array))?;
+        let _ = writeln!(self.uniforms, "    {wide} u_{plain}[{count}];");
+        let _ = writeln!(self.out, "{made} {own};");
+        for i in 0..*count {
+            let _ = writeln!(self.setup, "    {own}[{i}] = sk_u.u_{plain}[{i}].{part};");
+        }
         self.places.insert(variable, Place::Plain(own));
         Ok(())
     }

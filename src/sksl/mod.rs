@@ -33,12 +33,25 @@ fn unsupported(what: impl std::fmt::Display) -> Error {
     Error::unsupported(FORMAT, what.to_string())
 }
 
-/// Translates a program to naga IR: one entry point `main`, of the stage [`stage`] says.
+/// Translates a program to naga IR: one entry point `main`, of the stage [`stage`] says. Its uniform block is laid out by
+/// std140.
 ///
 /// # Errors
 /// Unsupported, naming the construct, or what naga says of it.
 pub fn to_naga(tree: &Tree) -> Result<naga::Module> {
-    let text = to_glsl(tree)?;
+    translate(tree, true)
+}
+
+/// The words of a program for a VBC, whose uniforms lie packed: arrays keep their elements' types.
+///
+/// # Errors
+/// As [`to_naga`] and [`to_spirv`].
+pub fn to_stage(tree: &Tree) -> Result<Vec<u32>> {
+    to_spirv(&translate(tree, false)?, stage(tree)?)
+}
+
+fn translate(tree: &Tree, portable: bool) -> Result<naga::Module> {
+    let text = to_glsl(tree, portable)?;
     let options = naga::front::glsl::Options::from(stage(tree)?);
     // The front end is not written for text it has not seen; a panic in it is its answer.
     let parsed = deep(|| caught(|| naga::front::glsl::Frontend::default().parse(&options, &text)))?;
@@ -114,7 +127,7 @@ pub fn to_vbc(tree: &Tree) -> Result<Vec<u8>> {
             "drawing a program whose input {input} nothing feeds: it needs a vertex stage beside it"
         )));
     }
-    let fragment = to_spirv(&to_naga(tree)?, ShaderStage::Fragment)?;
+    let fragment = to_stage(tree)?;
     let vertex = naga::front::wgsl::parse_str(VERTEX).map_err(unsupported)?;
     let vertex = to_spirv(&vertex, ShaderStage::Vertex)?;
     let model = pack::pack(
