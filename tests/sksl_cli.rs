@@ -306,6 +306,34 @@ fn pack_joins_two_programs() {
         ],
     );
     assert_eq!(Picture::load(Path::new(&out)).unwrap().at(2, 1), [0, 255, 0, 255]);
+    // The same in pixels of a picture of 4x4: x / 2 - 1 is clip space, and so is y.
+    let pixels = desk.tree("pixels.bin", &samples::vertex_in_pixels());
+    expect(0, &["pack", "--vert", &pixels, "--frag", &fragment, "-o", &file]);
+    let scene = b"[uniform]\nsk_RTAdjust = [0.5, -1, 0.5, -1]\n[inputs]\n0 = [[0, 0], [4, 0], [0, 4]]\n\
+                  1 = [[0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1]]\n";
+    let scene = desk.put("pixels.toml", scene);
+    expect(
+        0,
+        &[
+            "run",
+            &file,
+            "-o",
+            &out,
+            "--size",
+            "4x4",
+            "--scene",
+            &scene,
+            "--no-cache",
+        ],
+    );
+    let picture = Picture::load(Path::new(&out)).unwrap();
+    for (x, y) in (0..4).flat_map(|y| (0..4).map(move |x| (x, y))) {
+        // On the diagonal itself either is right.
+        if x + y != 3 {
+            assert_eq!(picture.at(x, y)[1] == 255, x + y < 3, "{x},{y}");
+        }
+    }
+
     let said = expect(1, &["pack", "--vert", &fragment, "--frag", &vertex, "-o", &file]);
     assert!(said.contains("as vert stage"), "{said}");
 

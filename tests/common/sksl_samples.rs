@@ -65,7 +65,19 @@ pub fn fragment(input: bool, sampler: bool) -> Tree {
 
 /// Hands `place` on as the position and `paint` as the colour.
 pub fn vertex() -> Tree {
+    any_vertex(false)
+}
+
+/// The same with positions in pixels, which `sk_RTAdjust` brings to clip space.
+pub fn vertex_in_pixels() -> Tree {
+    any_vertex(true)
+}
+
+fn any_vertex(in_pixels: bool) -> Tree {
     let mut b = Builder::new(ProgramKind::VERTEX);
+    if in_pixels {
+        b.uniform("float4", "sk_RTAdjust");
+    }
     let place = b.global("float2", "place", with(modifier::IN), None);
     let paint = b.global("half4", "paint", with(modifier::IN), None);
     let color = b.global("half4", "color", with(modifier::OUT), None);
