@@ -29,6 +29,8 @@ fn every_file_reads_prints_and_writes_back() {
         if sksl::write(&tree).as_ref() != Ok(&bytes) {
             wrong.push(format!("{}: other bytes", path.display()));
         }
+        assert!(sksl::to_tree_text(&bytes).unwrap().ends_with('\n'));
+        assert!(sksl::to_json(&bytes).unwrap().is_array());
         let Ok(text) = std::fs::read_to_string(path.with_extension("txt")) else {
             assert_eq!(
                 tree.header,

@@ -77,7 +77,8 @@ fn effect(format: &dyn formats::Format, bytes: &[u8], to: Language) -> Outcome<V
     }
     let module = format.to_naga(bytes)?;
     if to == Language::Spirv {
-        let words = crate::sksl::to_spirv(&module, module.entry_points[0].stage)?;
+        let stage = crate::sksl::stage(&loader::sksl::read(bytes)?)?;
+        let words = crate::sksl::to_spirv(&module, stage)?;
         return Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect());
     }
     let (flags, capabilities) = (naga::valid::ValidationFlags::all(), naga::valid::Capabilities::all());

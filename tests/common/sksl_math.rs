@@ -269,6 +269,25 @@ fn one(name: &str, a: &Value, whole: bool) -> Outcome<Value> {
             Ok(Value::floats(&[determinant(n, &m)]))
         }
         "inverse" => inverse(a),
+        "bitCount" => bits(|b| Num::I(b.count_ones() as i32)),
+        "findLSB" => bits(|b| Num::I(if b == 0 { -1 } else { b.trailing_zeros() as i32 })),
+        // For a negative number it is the highest bit that is not set.
+        "findMSB" => map(a, |n| {
+            let b = match n {
+                Num::I(x) if x < 0 => !x as u32,
+                Num::I(x) => x as u32,
+                Num::U(x) => x,
+                _ => 0,
+            };
+            Num::I(31 - b.leading_zeros() as i32)
+        }),
+        "unpackUnorm2x16" => match a.nums()? {
+            [Num::U(word)] => {
+                let half = |x: u32| (x & 0xFFFF) as f32 / 65535.0;
+                Ok(Value::floats(&[half(*word), half(word >> 16)]))
+            }
+            _ => unknown("unpackUnorm2x16 of another type"),
+        },
         "packUnorm2x16" => {
             let c = floats(a)?;
             let word = |x: f32| (clamp(x, 0.0, 1.0) * 65535.0).round_ties_even() as u32;
@@ -289,6 +308,7 @@ fn two(name: &str, a: &Value, b: &Value, whole: bool) -> Outcome<Value> {
         "min" => pairs(a, b, f32::min),
         "max" => pairs(a, b, f32::max),
         "step" => pairs(a, b, |edge, x| if x < edge { 0.0 } else { 1.0 }),
+        "ldexp" => pairs(a, b, |x, e| x * e.exp2()),
         "dot" => Ok(Value::floats(&[dot(&floats(a)?, &floats(b)?)])),
         "distance" => {
             let d: Vec<f32> = floats(a)?.iter().zip(floats(b)?).map(|(a, b)| a - b).collect();
@@ -339,6 +359,7 @@ fn three(name: &str, a: &Value, b: &Value, c: &Value) -> Outcome<Value> {
             let (x, y) = (arithmetic(a, Operator::STAR, &rest)?, arithmetic(b, Operator::STAR, c)?);
             arithmetic(&x, Operator::PLUS, &y)
         }
+        "fma" => arithmetic(&arithmetic(a, Operator::STAR, b)?, Operator::PLUS, c),
         "smoothstep" => {
             let (x, width) = (arithmetic(c, Operator::MINUS, a)?, arithmetic(b, Operator::MINUS, a)?);
             each(&arithmetic(&x, Operator::SLASH, &width)?, |t| {
