@@ -319,7 +319,7 @@ impl<'a> Glsl<'a> {
             Statement::If {
                 test, then, otherwise, ..
             } => {
-                let test = self.expression(test)?;
+                let test = self.first_value(test)?;
                 let _ = write!(self.out, "if ({test}) ");
                 self.braced(then)?;
                 if let Some(otherwise) = otherwise {
@@ -330,7 +330,7 @@ impl<'a> Glsl<'a> {
             Statement::Return(None) => self.line("return;"),
             Statement::Return(Some(value)) => {
                 let value = self.last_of(value)?;
-                let value = self.expression(value)?;
+                let value = self.first_value(value)?;
                 self.line(&format!("return {value};"));
             }
             Statement::Switch { value, cases, .. } => {
@@ -401,6 +401,31 @@ impl<'a> Glsl<'a> {
             expression = right;
         }
         Ok(expression)
+    }
+
+    /// What a statement evaluates first and always: a call that needs copies of its arguments stands before it.
+    fn first_value(&mut self, expression: Handle<Expression>) -> Result<String> {
+        match self.tree.expressions[expression] {
+            Expression::Call { .. } => {
+                self.around = Some(Around::default());
+                let text = self.expression(expression)?;
+                let Around { before, behind } = self.around.take().unwrap_or_default();
+                if behind.is_empty() {
+                    return Ok(text);
+                }
+                let (ty, copy) = (self.typer.of(expression), format!("sk_copy{}", self.next_copy));
+                self.next_copy += 1;
+                let ty = self.ty(ty)?;
+                let _ = writeln!(self.out, "{before}{ty} {copy} = {text};{behind}");
+                Ok(copy)
+            }
+            Expression::Ternary { test, then, otherwise } if self.is_call(test) => {
+                let test = self.first_value(test)?;
+                let (then, otherwise) = (self.expression(then)?, self.expression(otherwise)?);
+                Ok(format!("({test} ? {then} : {otherwise})"))
+            }
+            _ => self.expression(expression),
+        }
     }
 
     /// A call as a statement, with the copies its arguments need.
