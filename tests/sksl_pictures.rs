@@ -227,7 +227,8 @@ fn corpus_agrees(what: &str, kinds: std::ops::RangeInclusive<u8>, least: usize) 
         }
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         judge(&name, &tree, true, &mut tally);
-        if name.contains("noopt") {
+        // Once more with other numbers; fragment programs are mostly the same sources as effects.
+        if name.contains("noopt") && kinds.contains(&5) {
             judge(&name, &tree, false, &mut tally);
         }
     }
@@ -257,7 +258,7 @@ fn runtime_effects_draw_what_the_interpreter_computes() {
 
 #[test]
 fn fragment_programs_draw_what_the_interpreter_computes() {
-    corpus_agrees("fragment programs", 0..=0, 600);
+    corpus_agrees("fragment programs", 0..=0, 450);
 }
 
 #[test]
