@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
 # Runs Debian's piglit for OpenGL ES 2 through Mesa's unmodified driver on the emulator, about 120 tests in two minutes,
 # and compares with tests/gles/piglit.txt. Nothing is installed over the machine; of piglit's 2 GB only what is needed is unpacked.
-# Usage: tests/piglit.sh [OPTIONS OF skrymir gles...]
+# Usage: tests/piglit.sh [--precision] [OPTIONS OF skrymir gles...]
+# --precision: instead, fragment programs of desktop OpenGL that compute built-in functions to narrow tolerances, every
+# fourth of them and all that fail on hardware; says how many pass and fail as on hardware (tests/gles/piglit-hardware.txt).
 set -euo pipefail
+precision=
+[ "${1:-}" != --precision ] || { precision=1 && shift; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/tests/setup.sh"
 need_packages gcc libc6-dev qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross
@@ -21,6 +25,12 @@ if [ ! -e "$folder/unpacked" ]; then
     dpkg-deb --fsys-tarfile "$folder"/piglit_*.deb | tar -x -C "$folder/root" --wildcards \
         './usr/lib/*/piglit/bin/*_gles2' './usr/lib/*/piglit/lib/lib*' './usr/lib/*/piglit/tests/spec/glsl-es-1.00'
     touch "$folder/unpacked"
+fi
+functions=generated_tests/spec/glsl-1.10/execution/built-in-functions
+if [ -n "$precision" ] && [ ! -e "$folder/unpacked-precision" ]; then
+    dpkg-deb --fsys-tarfile "$folder"/piglit_*.deb | tar -x -C "$folder/root" --wildcards \
+        './usr/lib/*/piglit/bin/shader_runner' "./usr/lib/*/piglit/$functions"
+    touch "$folder/unpacked-precision"
 fi
 cd "$piglit"
 
@@ -60,6 +70,21 @@ run_one() {
 }
 export -f run_one
 export skrymir folder options="$*" PIGLIT_PLATFORM=surfaceless_egl
+
+if [ -n "$precision" ]; then
+    # Desktop OpenGL without framebuffer objects wants a window, or what GBM has in its place.
+    export PIGLIT_PLATFORM=gbm WAFFLE_GBM_DEVICE=/dev/dri/renderD128
+    known=$root/tests/gles/piglit-hardware.txt
+    all=$(cd "$functions" && ls fs-*.shader_test | sed 's/\.shader_test$//' | LC_ALL=C sort)
+    sample=$( (grep -xFf "$known" <<<"$all" && awk 'NR % 4 == 1' <<<"$all") | LC_ALL=C sort -u)
+    results=$(sed "s#.*#& bin/shader_runner $functions/&.shader_test -auto#" <<<"$sample" |
+        xargs -P "$(nproc)" -d '\n' -n 1 bash -c 'run_one $0')
+    while read -r name result; do
+        grep -qxF "$name" "$known" && hardware=fail || hardware=pass
+        echo "on hardware $hardware, here $result"
+    done <<<"$results" | sort | uniq -c
+    exit
+fi
 
 results=$(tests | xargs -P "$(nproc)" -d '\n' -n 1 bash -c 'run_one $0' | sort)
 for kind in pass fail skip crash emulator-crash pass-with-faults fail-with-faults; do

@@ -273,8 +273,13 @@ mod x86 {
                 _mm256_castsi256_ps(_mm256_cmpeq_epi32(set, each))
             };
             bits(mask: __m256) -> u32 = _mm256_movemask_ps(mask) as u32;
-            round_half(a: __m256) -> __m256 =
-                _mm256_cvtph_ps(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a));
+            round_half(a: __m256) -> __m256 = {
+                let half = _mm256_cvtph_ps(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a));
+                let magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0), half);
+                // Not less than the smallest, which is true of what is no number.
+                let kept = _mm256_cmp_ps::<_CMP_NLT_UQ>(magnitude, _mm256_set1_ps(crate::num::half::SMALLEST));
+                _mm256_and_ps(half, kept)
+            };
             power(exponent: __m256) -> __m256 = {
                 let biased = _mm256_add_epi32(_mm256_cvttps_epi32(exponent), _mm256_set1_epi32(127));
                 _mm256_castsi256_ps(_mm256_slli_epi32::<23>(biased))
@@ -350,8 +355,12 @@ mod x86 {
             eq(a: __m512, b: __m512) -> __mmask16 = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a, b);
             ne(a: __m512, b: __m512) -> __mmask16 = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(a, b);
             select(mask: __mmask16, a: __m512, b: __m512) -> __m512 = _mm512_mask_blend_ps(mask, b, a);
-            round_half(a: __m512) -> __m512 =
-                _mm512_cvtph_ps(_mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a));
+            round_half(a: __m512) -> __m512 = {
+                let half = _mm512_cvtph_ps(_mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a));
+                let magnitude = _mm512_andnot_ps(_mm512_set1_ps(-0.0), half);
+                let smallest = _mm512_set1_ps(crate::num::half::SMALLEST);
+                _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_NLT_UQ>(magnitude, smallest), half)
+            };
             power(exponent: __m512) -> __m512 = {
                 let biased = _mm512_add_epi32(_mm512_cvttps_epi32(exponent), _mm512_set1_epi32(127));
                 _mm512_castsi512_ps(_mm512_slli_epi32::<23>(biased))
