@@ -26,6 +26,7 @@ use notes::Notes;
 use pixel::PixelStats;
 use plbu::List;
 use std::collections::HashMap;
+use write_back::Runs;
 
 /// Polygon lists a GPU keeps at most.
 const MAX_LISTS: usize = 1 << 16;
@@ -43,6 +44,8 @@ pub struct Gpu {
     engine: Box<dyn Engine>,
     threads: usize,
     budget: u64,
+    /// Room for the next job's pictures.
+    spare: Vec<Runs>,
 }
 
 /// Instructions a job may run unless another number is asked for: half a minute or so of the fast engine.
@@ -69,6 +72,7 @@ impl Gpu {
             engine,
             threads: 1,
             budget: BUDGET,
+            spare: Vec::new(),
         }
     }
 
@@ -138,9 +142,12 @@ impl Gpu {
                 threads: self.threads,
                 instructions: self.budget,
             },
+            &mut self.spare,
             &mut self.notes,
         )?;
         write_back::write(&runs, &mut self.memory).map_err(|fault| fault.within("write-back"))?;
+        self.spare = runs;
+        self.spare.iter_mut().for_each(Runs::clear);
         Ok(stats)
     }
 }

@@ -128,7 +128,7 @@ pub struct Limits {
     pub instructions: u64,
 }
 
-/// Runs a PP job; returns what goes to memory.
+/// Runs a PP job; returns what goes to memory, in room from `spare` as far as that goes.
 ///
 /// # Errors
 /// A fault of anything the job reads.
@@ -138,6 +138,7 @@ pub fn run(
     lists: &HashMap<u32, List>,
     engine: &dyn Engine,
     limits: Limits,
+    spare: &mut Vec<Runs>,
     notes: &mut Notes,
 ) -> Result<(Vec<Runs>, PixelStats)> {
     let tiles = tiles(memory, frame, notes)?;
@@ -149,10 +150,11 @@ pub fn run(
     }
     let work: Vec<(&(u32, u32), &Vec<u32>)> = tiles.iter().collect();
     let (next, ran) = (AtomicUsize::new(0), AtomicU64::new(0));
-    let threads = limits.threads;
+    let (threads, spare) = (limits.threads, Mutex::new(spare));
     let results = Mutex::new(Vec::new());
     let worker = || {
         let mut painter = Painter::new(frame, &scene, engine, (&ran, limits.instructions));
+        painter.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
         let mut fault = None;
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);

@@ -68,6 +68,12 @@ pub struct Runs {
 }
 
 impl Runs {
+    /// Forgets everything, but keeps the room.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.runs.clear();
+    }
+
     /// Everything from `start` on is a piece.
     fn piece(&mut self, tile: usize, address: u32, start: usize) {
         let length = (self.bytes.len() - start) as u32;
@@ -178,8 +184,12 @@ impl Plane<'_> {
             for (pixel, color) in pixels.iter_mut().zip(&tile.color) {
                 *pixel = eight_bits(*color, unit.swap);
             }
-            let bytes = FROM_U_ORDER.map(|from| pixels[usize::from(from)]);
-            out.extend(bytes.iter().flat_map(|pixel| pixel.to_le_bytes()));
+            let start = out.len();
+            out.resize(start + 4 * pixels.len(), 0);
+            let (slots, _) = out[start..].as_chunks_mut::<4>();
+            for (slot, from) in slots.iter_mut().zip(&FROM_U_ORDER) {
+                *slot = pixels[usize::from(*from)].to_le_bytes();
+            }
             return;
         }
         for from in FROM_U_ORDER.map(u32::from) {
