@@ -25,6 +25,8 @@ pub struct WriteBack {
     pub swap: bool,
     /// Components in the opposite order.
     pub reverse: bool,
+    /// Fields of fewer than eight bits are rounded by an ordered pattern.
+    pub dither: bool,
     /// Which samples are stored on their own, a bit each; none: the average of all.
     pub planes: u32,
     /// Bytes from one sample's picture to the next.
@@ -108,6 +110,7 @@ fn write_back(words: &[u32]) -> WriteBack {
         pitch: words[5],
         swap: words[6] >> 2 & 1 == 1,
         reverse: words[6] >> 3 & 1 == 1,
+        dither: words[6] >> 4 & 1 == 1,
         planes: words[7] & 15,
         plane_pitch: words[8],
     }
@@ -129,5 +132,16 @@ fn unknown(words: &[u32]) -> Vec<(usize, u32)> {
         .copied()
         .enumerate()
         .filter(|(at, word)| !known(*at, *word))
+        .chain(unknown_of_units(words))
         .collect()
+}
+
+/// What write-back units that are on ask for and nobody does: byte orders, down-sampling, tests.
+fn unknown_of_units(words: &[u32]) -> impl Iterator<Item = (usize, u32)> {
+    let units = (24..words.len().min(60)).step_by(12).filter(|first| words[*first] != 0);
+    let left = |first: usize| {
+        let bits = [(3, 0x7300), (6, !0x1c), (9, !0)];
+        bits.map(|(at, mask)| (first + at, words.get(first + at).map_or(0, |word| word & mask)))
+    };
+    units.flat_map(left).filter(|(_, bits)| *bits != 0)
 }

@@ -241,7 +241,16 @@ fn pixel(unit: &WriteBack, tile: &Tile, pixel: usize, sample: Option<usize>) -> 
         Some(sample) => channels(tile.color[first + sample]).map(f32::from),
         None => average(&tile.color[first..first + tile.samples]),
     };
-    pack(unit, color.map(|channel| channel / tile.one))
+    let threshold = if unit.dither { threshold(pixel) } else { 0.5 };
+    pack(unit, color.map(|channel| channel / tile.one), threshold)
+}
+
+/// From where on a field is rounded up at a pixel: Bayer's matrix of four by four ([I]: that hardware dithers in order is
+/// known, its matrix is not).
+fn threshold(pixel: usize) -> f64 {
+    const BAYER: [[u8; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
+    let (column, row) = (pixel % SIDE as usize, pixel / SIDE as usize);
+    1.0 - (f64::from(BAYER[row % 4][column % 4]) + 0.5) / 16.0
 }
 
 fn average(samples: &[u64]) -> [f32; 4] {
@@ -251,14 +260,19 @@ fn average(samples: &[u64]) -> [f32; 4] {
     })
 }
 
-fn pack(unit: &WriteBack, [red, green, blue, alpha]: [f32; 4]) -> u64 {
+/// A colour as a format has it; fields of fewer than eight bits are rounded up from the threshold on.
+fn pack(unit: &WriteBack, [red, green, blue, alpha]: [f32; 4], threshold: f64) -> u64 {
     let (first, third) = if unit.swap { (red, blue) } else { (blue, red) };
     // The component order from the lowest bits up; reversed it is alpha first.
     let mut order = [first, green, third, alpha];
     if unit.reverse {
         order.reverse();
     }
-    let unorm = |value: f32, bits: u32| (f64::from(value) * f64::from((1u32 << bits) - 1)).round() as u64;
+    let unorm = |value: f32, bits: u32| {
+        let scaled = f64::from(value) * f64::from((1u32 << bits) - 1);
+        let up = scaled.fract() >= if bits < 8 { threshold } else { 0.5 };
+        scaled as u64 + u64::from(up)
+    };
     let fields = |widths: [u32; 4]| {
         let mut shift = 0;
         order.iter().zip(widths).fold(0, |bits, (value, width)| {
@@ -339,4 +353,32 @@ fn unpack(unit: &WriteBack, bits: u64) -> [f32; 4] {
         blue.unwrap_or(0.0),
         alpha.unwrap_or(1.0),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dithering_keeps_the_mean() {
+        let plain = WriteBack {
+            source: 2,
+            format: 0,
+            ..WriteBack::default()
+        };
+        let dithered = WriteBack { dither: true, ..plain };
+        let mut tile = Tile::default();
+        (tile.samples, tile.one) = (1, 255.0);
+        // 100 of 255 is 12.16 of 31 for red and blue, and 24.7 of 63 for green.
+        tile.color = vec![super::super::tile::packed([100, 100, 100, 255]); 256];
+        let of = |unit: &WriteBack| -> Vec<u64> { (0..256).map(|at| pixel(unit, &tile, at, None)).collect() };
+        assert!(of(&plain).iter().all(|bits| *bits == 12 | 25 << 5 | 12 << 11));
+        let bits = of(&dithered);
+        let mean = |shift: u32, mask: u64| bits.iter().map(|bits| bits >> shift & mask).sum::<u64>() as f64 / 256.0;
+        assert!((mean(11, 31) - 100.0 / 255.0 * 31.0).abs() < 1.0 / 16.0);
+        assert!((mean(5, 63) - 100.0 / 255.0 * 63.0).abs() < 1.0 / 16.0);
+        // What a format holds exactly stays.
+        tile.color = vec![super::super::tile::packed([255, 0, 255, 255]); 256];
+        assert!((0..256).all(|at| pixel(&dithered, &tile, at, None) == 31 | 31 << 11));
+    }
 }
