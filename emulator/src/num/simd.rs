@@ -22,7 +22,8 @@ pub enum Level {
 pub fn level() -> Level {
     #[cfg(target_arch = "x86_64")]
     {
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
+        let foundation = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq");
+        if foundation && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vl") {
             return Level::Avx512;
         }
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("f16c") {
@@ -274,11 +275,11 @@ mod x86 {
             };
             bits(mask: __m256) -> u32 = _mm256_movemask_ps(mask) as u32;
             round_half(a: __m256) -> __m256 = {
-                let half = _mm256_cvtph_ps(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a));
-                let magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0), half);
-                // Not less than the smallest, which is true of what is no number.
-                let kept = _mm256_cmp_ps::<_CMP_NLT_UQ>(magnitude, _mm256_set1_ps(crate::num::half::SMALLEST));
-                _mm256_and_ps(half, kept)
+                let half = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a);
+                // Without an exponent it is zero or a denormal.
+                let exponent = _mm_and_si128(half, _mm_set1_epi16(0x7c00));
+                let gone = _mm_cmpeq_epi16(exponent, _mm_setzero_si128());
+                _mm256_cvtph_ps(_mm_andnot_si128(gone, half))
             };
             power(exponent: __m256) -> __m256 = {
                 let biased = _mm256_add_epi32(_mm256_cvttps_epi32(exponent), _mm256_set1_epi32(127));
@@ -356,10 +357,9 @@ mod x86 {
             ne(a: __m512, b: __m512) -> __mmask16 = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(a, b);
             select(mask: __mmask16, a: __m512, b: __m512) -> __m512 = _mm512_mask_blend_ps(mask, b, a);
             round_half(a: __m512) -> __m512 = {
-                let half = _mm512_cvtph_ps(_mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a));
-                let magnitude = _mm512_andnot_ps(_mm512_set1_ps(-0.0), half);
-                let smallest = _mm512_set1_ps(crate::num::half::SMALLEST);
-                _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_NLT_UQ>(magnitude, smallest), half)
+                let half = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a);
+                // Without an exponent it is zero or a denormal.
+                _mm512_maskz_cvtph_ps(_mm256_test_epi16_mask(half, _mm256_set1_epi16(0x7c00)), half)
             };
             power(exponent: __m512) -> __m512 = {
                 let biased = _mm512_add_epi32(_mm512_cvttps_epi32(exponent), _mm512_set1_epi32(127));
@@ -399,7 +399,7 @@ mod x86 {
 macro_rules! dispatch {
     ($body:ident($($arg:ident: $type:ty),* $(,)?) -> $out:ty, $level:expr) => {{
         #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx512f,avx512dq")]
+        #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
         fn wide($($arg: $type),*) -> $out {
             $body::<$crate::num::simd::Avx512>($($arg),*)
         }
