@@ -4,6 +4,7 @@
 
 mod alu;
 mod fragment;
+mod fragment_build;
 mod fragment_code;
 mod vertex;
 mod vertex_code;
