@@ -17,8 +17,11 @@ echo "skrymir: fetching Debian's arm64 Mesa into $folder" >&2
 rm -rf "$folder/root" "$folder/apt"
 mkdir -p "$folder/root" "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial" "$folder/apt/etc"
 : >"$folder/apt/status"
-# The machine's own keys and proxies, but an architecture, a release and a state of our own.
-echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${SKRYMIR_MIRROR:-http://deb.debian.org/debian} $release main" >"$folder/apt/etc/sources.list"
+# The machine's own mirror, keys and proxies, but an architecture, a release and a state of our own.
+own=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' 2>/dev/null |
+    awk -v release="$release" '$2 == release && $1 ~ /debian\/?$/ { print $1; exit }' || true)
+mirror=${SKRYMIR_MIRROR:-${own:-http://deb.debian.org/debian}}
+echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $release main" >"$folder/apt/etc/sources.list"
 cat >"$folder/apt/conf" <<END
 Dir::State "$folder/apt";
 Dir::State::status "$folder/apt/status";
