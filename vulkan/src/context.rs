@@ -11,7 +11,7 @@ use std::time::Duration;
 /// How to open a device.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Index as [`devices`] lists them, or a part of the name (case does not matter); `None` takes the best: a
+    /// Index as [`devices`](crate::devices) lists them, or a part of the name (case does not matter); `None` takes the best: a
     /// discrete GPU before an integrated one before software.
     pub device: Option<String>,
     /// Validation layer; an error if it is wanted and not installed.

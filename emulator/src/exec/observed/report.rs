@@ -66,7 +66,7 @@ pub struct Report {
 }
 
 impl Watched {
-    /// Cycles of its processor at least: both do an instruction a cycle of one vertex or fragment ([I]: stalls, such as
+    /// Cycles of its processor at least: both do an instruction a cycle of one vertex or fragment (\[I\]: stalls, such as
     /// for textures, are not known).
     pub fn cycles(&self) -> u64 {
         self.lines.iter().map(|line| line.hits).sum()
