@@ -95,6 +95,8 @@ struct Shader<'a> {
     used: Vec<(usize, usize)>,
     /// Nothing but the fragments' colours counts.
     plain: bool,
+    /// Nothing but the primitive's depth and one colour's blending counts.
+    simple: bool,
 }
 
 /// A primitive made ready for its tiles.
@@ -324,7 +326,7 @@ fn shader<'a>(memory: &'a Memory, address: u32, notes: &mut Notes) -> Result<Sha
         textures.push(Texture::new(memory, descriptor)?);
     }
     let used = used(&program);
-    let plain = state.is_plain();
+    let (plain, simple) = (state.is_plain(), state.is_simple());
     Ok(Shader {
         state,
         program,
@@ -332,6 +334,7 @@ fn shader<'a>(memory: &'a Memory, address: u32, notes: &mut Notes) -> Result<Sha
         textures,
         used,
         plain,
+        simple,
     })
 }
 
@@ -521,6 +524,10 @@ impl<'a> Painter<'a> {
         let second = self.second.as_ref().filter(|_| state.blends_second());
         if shader.plain && self.tile.samples == 1 {
             return self.tile.put_plain(&coverage.quads, &self.out);
+        }
+        if shader.simple && self.tile.samples == 1 {
+            let depth = |x, y| depths(ready, 1, x, y)[0];
+            return self.tile.put_simple(state, &coverage.quads, &self.out, depth);
         }
         for (number, quad) in coverage.quads.iter().enumerate() {
             for lane in (0..4usize).filter(|lane| self.out.live[number] >> lane & 1 == 1) {

@@ -120,17 +120,28 @@ impl State {
         let one = |factor: &Factor| factor.source == 3 && factor.complement;
         let zero = |factor: &Factor| factor.source == 3 && !factor.complement;
         let replaces = |[source, destination]: &[Factor; 2]| one(source) && zero(destination);
-        let ignores = |stencil: &Stencil| stencil.compare == 7 && stencil.operations[2] == 0;
-        self.blend_equation == [2, 2]
+        self.is_simple()
+            && self.blend_equation == [2, 2]
             && replaces(&self.color_factors)
             && replaces(&self.alpha_factors)
             && self.write_mask == 15
-            && self.depth_compare == 7
-            && !self.depth_write
-            && self.stencil.iter().all(ignores)
+            && !self.uses_depth()
+    }
+
+    /// Fragments are tested by the depth of their primitive at most, and blended with one colour.
+    pub fn is_simple(&self) -> bool {
+        let ignores = |stencil: &Stencil| stencil.compare == 7 && stencil.operations[1..] == [0, 0];
+        self.stencil.iter().all(ignores)
             && self.alpha_compare == 7
             && !(self.alpha_to_coverage || self.alpha_to_one || self.multisample || self.packed_depth)
             && self.sample_mask == 15
+            && (self.depth_register.is_none() || !self.uses_depth())
+            && !self.blends_second()
+    }
+
+    /// Depth is compared or written.
+    pub fn uses_depth(&self) -> bool {
+        self.depth_compare != 7 || self.depth_write
     }
 
     /// Whether blending needs a second colour.

@@ -4,7 +4,7 @@
 use super::frame::Frame;
 use super::state::{Factor, State, Stencil};
 use crate::exec::{Fragments, MAX_FRAGMENTS, MAX_QUADS, Quad};
-use crate::num::lanes::QuadLanes;
+use crate::num::lanes::{Lanes, One, QuadLanes};
 use crate::num::simd::{dispatch, level};
 
 /// Pixels of a tile's side.
@@ -12,6 +12,9 @@ pub const SIDE: u32 = 16;
 
 /// Pixels of a tile.
 pub const PIXELS: usize = 256;
+
+/// Pixels of a quad from its first one.
+const QUAD: [usize; 4] = [0, 1, SIDE as usize, SIDE as usize + 1];
 
 /// Largest depth.
 pub const MAX_DEPTH: u32 = 0x00ff_ffff;
@@ -108,15 +111,83 @@ impl Tile {
         let mut colors = [0u64; MAX_FRAGMENTS];
         let into = &mut colors;
         dispatch!(quantise(color: &[[f32; MAX_FRAGMENTS]; 4], one: f32, count: usize, into: &mut [u64; MAX_FRAGMENTS]) -> (), level());
-        let (pairs, _) = colors.as_chunks::<4>();
-        for ((quad, live), [a, b, c, d]) in quads.iter().zip(&fragments.live).zip(pairs) {
-            let first = ((quad.y % SIDE) * SIDE + quad.x % SIDE) as usize;
+        self.scatter(quads, &fragments.live, &colors);
+    }
+
+    /// Puts the colours of a batch where they belong, those of live fragments.
+    fn scatter(&mut self, quads: &[Quad], live: &[u8; MAX_QUADS], colors: &[u64; MAX_FRAGMENTS]) {
+        let (fours, _) = colors.as_chunks::<4>();
+        for ((quad, live), [a, b, c, d]) in quads.iter().zip(live).zip(fours) {
+            let first = first_of(quad);
             let Some(two_rows) = self.color.get_mut(first..first + SIDE as usize + 2) else {
                 continue;
             };
-            for (lane, (at, color)) in [(0, a), (1, b), (16, c), (17, d)].into_iter().enumerate() {
+            for (lane, (at, color)) in QUAD.into_iter().zip([a, b, c, d]).enumerate() {
                 if live >> lane & 1 == 1 {
                     two_rows[at] = *color;
+                }
+            }
+        }
+    }
+
+    /// Tests the live fragments of a batch by depth and blends them, for states that are simple; what [`Tile::put`]
+    /// does, many at a time. `depth` gives a pixel's depth.
+    pub fn put_simple(
+        &mut self,
+        state: &State,
+        quads: &[Quad],
+        fragments: &Fragments,
+        depth: impl Fn(u32, u32) -> f32,
+    ) {
+        let quads = &quads[..quads.len().min(MAX_QUADS)];
+        let mut live = fragments.live;
+        if state.uses_depth() {
+            self.test_depths(state, quads, &mut live, depth);
+        }
+        let mut have = [0u64; MAX_FRAGMENTS];
+        let (fours, _) = have.as_chunks_mut::<4>();
+        for (quad, four) in quads.iter().zip(fours) {
+            let first = first_of(quad);
+            *four = QUAD.map(|at| self.color.get(first + at).copied().unwrap_or(0));
+        }
+        let mut colors = [0u64; MAX_FRAGMENTS];
+        let (one, count, color) = (self.one, 4 * quads.len(), &fragments.color);
+        let (have, into) = (&have, &mut colors);
+        dispatch!(
+            blend_all(
+                state: &State,
+                color: &[[f32; MAX_FRAGMENTS]; 4],
+                have: &[u64; MAX_FRAGMENTS],
+                one: f32,
+                count: usize,
+                into: &mut [u64; MAX_FRAGMENTS],
+            ) -> (),
+            level()
+        );
+        self.scatter(quads, &live, &colors);
+    }
+
+    /// Takes fragments that fail the depth test out of the live ones, and stores the depth of the others.
+    fn test_depths(
+        &mut self,
+        state: &State,
+        quads: &[Quad],
+        live: &mut [u8; MAX_QUADS],
+        depth: impl Fn(u32, u32) -> f32,
+    ) {
+        for (quad, live) in quads.iter().zip(live) {
+            let first = first_of(quad);
+            let tested = *live;
+            for (lane, at) in QUAD.into_iter().enumerate().filter(|(lane, _)| tested >> lane & 1 == 1) {
+                let (x, y) = (quad.x + (lane as u32 & 1), quad.y + (lane as u32 >> 1));
+                let depth = stored_depth(state, depth(x, y));
+                let Some(have) = self.depth.get_mut(first + at) else {
+                    continue;
+                };
+                if !compares(state.depth_compare, depth, *have) {
+                    *live &= !(1 << lane);
+                } else if state.depth_write {
+                    *have = depth;
                 }
             }
         }
@@ -152,11 +223,7 @@ impl Tile {
 
     fn put_sample(&mut self, state: &State, fragment: &Incoming, at: usize, sample: usize, color: [f32; 4]) {
         let face = &state.stencil[usize::from(!fragment.front)];
-        let [low, high] = state.depth_range;
-        let mut depth = fragment.depth[sample];
-        depth = if depth > low { depth } else { low };
-        depth = if depth < high { depth } else { high };
-        let depth = (f64::from(depth) * f64::from(MAX_DEPTH)).round() as u32;
+        let depth = stored_depth(state, fragment.depth[sample]);
         let have = self.stencil[at];
         if !compares(face.compare, face.reference & face.mask, have & face.mask) {
             self.stencil[at] = updated(face, 0, have, fragment.stencil);
@@ -172,7 +239,7 @@ impl Tile {
         }
         let mut have = channels(self.color[at]);
         let destination = have.map(|channel| f32::from(channel) / self.one);
-        let blended = blend(state, color, fragment.second, destination);
+        let blended = blend::<One>(state, color, fragment.second, destination);
         for (channel, value) in blended.into_iter().enumerate() {
             if state.write_mask >> channel & 1 == 1 {
                 have[channel] = unorm(value, self.one);
@@ -186,6 +253,81 @@ impl Tile {
 fn fill<T: Copy>(into: &mut Vec<T>, count: usize, value: T) {
     into.clear();
     into.resize(count, value);
+}
+
+/// Number of a quad's first pixel in its tile.
+#[inline]
+fn first_of(quad: &Quad) -> usize {
+    ((quad.y % SIDE) * SIDE + quad.x % SIDE) as usize
+}
+
+/// A depth as the tile has it, within the state's range.
+#[inline]
+fn stored_depth(state: &State, depth: f32) -> u32 {
+    let [low, high] = state.depth_range;
+    let depth = if depth > low { depth } else { low };
+    let depth = if depth < high { depth } else { high };
+    (f64::from(depth) * f64::from(MAX_DEPTH)).round() as u32
+}
+
+/// Blends a batch with what the tile has; channels that are not written stay.
+#[inline(always)]
+fn blend_all<L: QuadLanes>(
+    state: &State,
+    color: &[[f32; MAX_FRAGMENTS]; 4],
+    have: &[u64; MAX_FRAGMENTS],
+    one: f32,
+    count: usize,
+    into: &mut [u64; MAX_FRAGMENTS],
+) {
+    let mut destination = [[0.0f32; MAX_FRAGMENTS]; 4];
+    let mut channel = 0;
+    while channel < 4 {
+        let row = &mut destination[channel];
+        let mut at = 0;
+        while at < count {
+            row[at] = f32::from((have[at] >> (16 * channel)) as u16) / one;
+            at += 1;
+        }
+        channel += 1;
+    }
+    let mut blended = [[0.0f32; MAX_FRAGMENTS]; 4];
+    let none = [L::splat(0.0); 4];
+    let mut at = 0;
+    while at < count {
+        let [d0, d1, d2, d3] = &destination;
+        let tile = [
+            L::load(&d0[at..]),
+            L::load(&d1[at..]),
+            L::load(&d2[at..]),
+            L::load(&d3[at..]),
+        ];
+        let [c0, c1, c2, c3] = color;
+        let source = [
+            L::load(&c0[at..]),
+            L::load(&c1[at..]),
+            L::load(&c2[at..]),
+            L::load(&c3[at..]),
+        ];
+        let [red, green, blue, alpha] = blend::<L>(state, source, none, tile);
+        L::store(&mut blended[0][at..], red);
+        L::store(&mut blended[1][at..], green);
+        L::store(&mut blended[2][at..], blue);
+        L::store(&mut blended[3][at..], alpha);
+        at += L::COUNT;
+    }
+    quantise::<L>(&blended, one, count, into);
+    let mut written = 0u64;
+    let mut channel = 0;
+    while channel < 4 {
+        written |= (u64::from(state.write_mask >> channel & 1) * 0xffff) << (16 * channel);
+        channel += 1;
+    }
+    let mut at = 0;
+    while at < count {
+        into[at] = into[at] & written | have[at] & !written;
+        at += 1;
+    }
 }
 
 /// Colours of a batch as they are stored; what [`unorm`] does, many at a time.
@@ -244,54 +386,160 @@ fn updated(face: &Stencil, outcome: usize, have: u8, replacement: Option<u8>) ->
     have & !face.write_mask | new & face.write_mask
 }
 
-/// Colours a blend factor may take: incoming, second incoming, the tile's, constant.
-struct Colors {
-    source: [f32; 4],
-    second: [f32; 4],
-    destination: [f32; 4],
-    constant: [f32; 4],
+/// Colours a blend factor may take: incoming, second incoming, the tile's.
+struct Colors<L: Lanes> {
+    source: [L::V; 4],
+    second: [L::V; 4],
+    destination: [L::V; 4],
 }
 
-fn factor_of(factor: Factor, channel: usize, colors: &Colors) -> f32 {
+#[inline(always)]
+fn factor_of<L: Lanes>(factor: Factor, channel: usize, state: &State, colors: &Colors<L>) -> L::V {
     let at = if factor.alpha { 3 } else { channel };
+    let one = L::splat(1.0);
     let value = match factor.source {
         0 => colors.source[at],
         1 => colors.destination[at],
-        2 => colors.constant[at],
-        4 | 7 if channel < 3 => colors.source[3].min(1.0 - colors.destination[3]),
-        4 | 7 => 1.0,
+        2 => L::splat(state.blend_constant[at]),
+        4 | 7 if channel < 3 => L::min(colors.source[3], L::sub(one, colors.destination[3])),
+        4 | 7 => one,
         5 => colors.second[at],
-        _ => 0.0,
+        _ => L::splat(0.0),
     };
-    if factor.complement { 1.0 - value } else { value }
+    if factor.complement { L::sub(one, value) } else { value }
 }
 
-fn blend(state: &State, source: [f32; 4], second: [f32; 4], destination: [f32; 4]) -> [f32; 4] {
-    let clamp = |channel: f32| {
-        let above = if channel > 0.0 { channel } else { 0.0 };
-        if above < 1.0 { above } else { 1.0 }
+#[inline(always)]
+fn blend_channel<L: Lanes>(state: &State, channel: usize, colors: &Colors<L>) -> L::V {
+    let (factors, equation) = match channel {
+        3 => (state.alpha_factors, state.blend_equation[1]),
+        _ => (state.color_factors, state.blend_equation[0]),
     };
-    let (source, constant) = (source.map(clamp), state.blend_constant);
-    let colors = Colors {
-        source,
-        second: second.map(clamp),
+    let destination = colors.destination[channel];
+    let s = L::mul(
+        colors.source[channel],
+        factor_of::<L>(factors[0], channel, state, colors),
+    );
+    let d = L::mul(destination, factor_of::<L>(factors[1], channel, state, colors));
+    match equation {
+        0 => L::sub(s, d),
+        1 => L::sub(d, s),
+        // Minimum and maximum really are of the weighted sum and the destination.
+        4 => L::min(L::add(s, d), destination),
+        5 => L::max(L::add(s, d), destination),
+        _ => L::add(s, d),
+    }
+}
+
+/// The blended colour, not yet clamped; incoming colours are, what is no number as 0.
+#[inline(always)]
+fn blend<L: Lanes>(state: &State, source: [L::V; 4], second: [L::V; 4], destination: [L::V; 4]) -> [L::V; 4] {
+    let clamp = |value: L::V| L::min(L::max(value, L::splat(0.0)), L::splat(1.0));
+    let clamped = |[a, b, c, d]: [L::V; 4]| [clamp(a), clamp(b), clamp(c), clamp(d)];
+    let colors = Colors::<L> {
+        source: clamped(source),
+        second: clamped(second),
         destination,
-        constant,
     };
-    std::array::from_fn(|channel| {
-        let (factors, equation) = match channel {
-            3 => (state.alpha_factors, state.blend_equation[1]),
-            _ => (state.color_factors, state.blend_equation[0]),
+    [
+        blend_channel::<L>(state, 0, &colors),
+        blend_channel::<L>(state, 1, &colors),
+        blend_channel::<L>(state, 2, &colors),
+        blend_channel::<L>(state, 3, &colors),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    fn simple_state(random: &mut Random) -> State {
+        let mut factor = || Factor {
+            source: random.below(5),
+            complement: random.below(2) == 0,
+            alpha: random.below(2) == 0,
         };
-        let of = |factor| factor_of(factor, channel, &colors);
-        let (s, d) = (source[channel] * of(factors[0]), destination[channel] * of(factors[1]));
-        match equation {
-            0 => s - d,
-            1 => d - s,
-            // Minimum and maximum really are of the weighted sum and the destination.
-            4 => (s + d).min(destination[channel]),
-            5 => (s + d).max(destination[channel]),
-            _ => s + d,
+        let (color_factors, alpha_factors) = ([factor(), factor()], [factor(), factor()]);
+        let mut equation = || random.pick(&[0, 1, 2, 4, 5]);
+        let ignored = Stencil {
+            compare: 7,
+            ..Stencil::default()
+        };
+        State {
+            blend_equation: [equation(), equation()],
+            color_factors,
+            alpha_factors,
+            blend_constant: [0.25, 0.5, 1.0, 0.75],
+            write_mask: random.below(16),
+            depth_compare: random.below(8),
+            depth_write: random.below(2) == 0,
+            depth_range: [0.1, 0.9],
+            stencil: [ignored; 2],
+            alpha_compare: 7,
+            sample_mask: 15,
+            ..State::default()
         }
-    })
+    }
+
+    /// The many-at-a-time way does what the plain way does, which is the specification.
+    #[test]
+    fn simple_states_are_put_as_ever() {
+        let mut random = Random::new(11);
+        for round in 0..300 {
+            let state = simple_state(&mut random);
+            assert!(state.is_simple());
+            let mut tile = Tile {
+                samples: 1,
+                one: if round % 3 == 0 { 65535.0 } else { 255.0 },
+                stencil: vec![0; PIXELS],
+                ..Tile::default()
+            };
+            let most = tile.one as u32 + 1;
+            tile.color = (0..PIXELS)
+                .map(|_| packed(std::array::from_fn(|_| random.below(most) as u16)))
+                .collect();
+            tile.depth = (0..PIXELS).map(|_| random.below(MAX_DEPTH + 1)).collect();
+            let mut fragments = Fragments::default();
+            for row in &mut fragments.color {
+                row.fill_with(|| match random.below(20) {
+                    0 => f32::NAN,
+                    1 => f32::INFINITY,
+                    _ => random.signed_unit() * 1.5,
+                });
+            }
+            fragments.live.fill_with(|| random.below(16) as u8);
+            let quads: Vec<Quad> = (0..64)
+                .filter(|_| random.below(4) > 0)
+                .map(|number| Quad {
+                    x: 32 + number % 8 * 2,
+                    y: 48 + number / 8 * 2,
+                    live: 15,
+                })
+                .collect();
+            let depth = |x: u32, y: u32| ((x * 37 + y * 91) % 101) as f32 / 100.0;
+            let mut wanted = tile.clone();
+            for (number, quad) in quads.iter().enumerate() {
+                for lane in (0..4).filter(|lane| fragments.live[number] >> lane & 1 == 1) {
+                    let (x, y) = (quad.x + (lane & 1), quad.y + (lane >> 1));
+                    let at = 4 * number + lane as usize;
+                    wanted.put(
+                        &state,
+                        &Incoming {
+                            pixel: ((y % SIDE) * SIDE + x % SIDE) as usize,
+                            coverage: 15,
+                            color: std::array::from_fn(|channel| fragments.color[channel][at]),
+                            second: [0.0; 4],
+                            depth: [depth(x, y); 4],
+                            front: true,
+                            stencil: None,
+                        },
+                    );
+                }
+            }
+            tile.put_simple(&state, &quads, &fragments, depth);
+            assert_eq!(tile.color, wanted.color, "{state:?}");
+            assert_eq!(tile.depth, wanted.depth, "{state:?}");
+        }
+    }
 }
