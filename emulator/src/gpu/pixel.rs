@@ -121,6 +121,9 @@ struct Scene<'a> {
     multisample: bool,
 }
 
+/// Tiles a painter takes at a time.
+const CLAIM: usize = 8;
+
 /// What a PP job may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -158,14 +161,17 @@ pub fn run(
         let mut painter = Painter::new(frame, &scene, engine, (&ran, limits.instructions));
         painter.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
         let mut fault = None;
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(((row, column), lists)) = work.get(at) else {
+        while fault.is_none() {
+            let first = next.fetch_add(CLAIM, Ordering::Relaxed);
+            let Some(claimed) = work
+                .get(first..(first + CLAIM).min(work.len()))
+                .filter(|some| !some.is_empty())
+            else {
                 break;
             };
-            if let Err(found) = painter.tile(at, *column, *row, lists) {
+            fault = painter.tiles(first, claimed).err();
+            if fault.is_some() {
                 // Others may finish what they have; the first fault by tile is the job's.
-                fault = Some((at, found));
                 next.store(work.len(), Ordering::Relaxed);
             }
         }
@@ -403,6 +409,8 @@ struct Painter<'a> {
     /// Instructions of all painters, and how many there may be.
     ran: &'a AtomicU64,
     budget: u64,
+    /// Instructions that are not in that sum yet.
+    unsettled: u64,
 }
 
 impl<'a> Painter<'a> {
@@ -424,7 +432,17 @@ impl<'a> Painter<'a> {
             stats: PixelStats::default(),
             ran,
             budget,
+            unsettled: 0,
         }
+    }
+
+    /// Paints tiles from the `first` of the job on; a fault comes with its tile's number.
+    fn tiles(&mut self, first: usize, tiles: &[(&(u32, u32), &Vec<u32>)]) -> Result<(), (usize, Fault)> {
+        for (number, ((row, column), lists)) in (first..).zip(tiles) {
+            let done = self.tile(number, *column, *row, lists);
+            done.map_err(|fault| (number, fault))?;
+        }
+        self.settle().map_err(|fault| (first, fault))
     }
 
     /// Paints a tile, the `number`th of the job.
@@ -476,6 +494,18 @@ impl<'a> Painter<'a> {
     fn ran(&mut self) -> Result<()> {
         let more = std::mem::take(&mut self.out.instructions);
         self.stats.instructions += more;
+        self.unsettled += more;
+        // Painters would get in each other's way if each looked at the sum each time.
+        if self.unsettled < 1 << 20 {
+            Ok(())
+        } else {
+            self.settle()
+        }
+    }
+
+    /// Adds what was counted to the sum of all painters.
+    fn settle(&mut self) -> Result<()> {
+        let more = std::mem::take(&mut self.unsettled);
         let all = self.ran.fetch_add(more, Ordering::Relaxed) + more;
         if all > self.budget {
             let what = "the fragments run more instructions than a job may";
