@@ -16,7 +16,8 @@ use crate::exec::inputs::{Inputs, SLOTS};
 use crate::exec::{Engine, FragmentContext, FragmentProgram, Fragments};
 use crate::isa::pp::ops::{Source, VARYING};
 use crate::num::half;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -51,12 +52,32 @@ impl PixelStats {
     }
 }
 
-/// Which polygon lists belong to each tile.
-type Tiles = BTreeMap<(u32, u32), Vec<u32>>;
+/// The tiles of a job and the polygon lists of each.
+#[derive(Default)]
+struct Tiles {
+    /// Row and column of each tile in that order, and which of the lists are its own.
+    tiles: Vec<((u32, u32), Range<usize>)>,
+    /// Addresses of polygon lists.
+    lists: Vec<u32>,
+}
+
+impl Tiles {
+    /// Tiles from mentions of them, with a list or without, in the order of the job.
+    fn of(mut mentions: Vec<((u32, u32), Option<u32>)>) -> Self {
+        let mut all = Self::default();
+        mentions.sort_by_key(|(tile, _)| *tile);
+        for of_tile in mentions.chunk_by(|a, b| a.0 == b.0) {
+            let start = all.lists.len();
+            all.lists.extend(of_tile.iter().filter_map(|(_, list)| *list));
+            all.tiles.push((of_tile[0].0, start..all.lists.len()));
+        }
+        all
+    }
+}
 
 /// Reads every PP's list of tiles.
 fn tiles(memory: &Memory, frame: &Frame, notes: &mut Notes) -> Result<Tiles> {
-    let mut tiles = Tiles::new();
+    let mut mentions = Vec::new();
     for start in &frame.lists {
         let (mut at, mut tile) = (*start, None);
         for command in 0.. {
@@ -68,19 +89,20 @@ fn tiles(memory: &Memory, frame: &Frame, notes: &mut Notes) -> Result<Tiles> {
                 (0xbc, _) => break,
                 (0xb8, _) => {
                     tile = Some((high >> 8 & 0xff, high & 0xff));
-                    tiles.entry((high >> 8 & 0xff, high & 0xff)).or_default();
+                    mentions.extend(tile.map(|tile| (tile, None)));
                 }
-                (0xb0, 7) => match tile.and_then(|tile| tiles.get_mut(&tile)) {
-                    Some(lists) => lists.push((low & 0x1fff_fffc) << 3),
+                (0xb0, 7) => match tile {
+                    Some(tile) => mentions.push((tile, Some((low & 0x1fff_fffc) << 3))),
                     None => return Err(Fault::new(FaultKind::Command, "a polygon list before any tile").at(at)),
                 },
                 _ => notes.add(format!("tile list command {high:#010x} {low:#010x} is unknown")),
             }
             at = at.wrapping_add(8);
         }
-        if tiles.len() > MAX_TILES {
-            return Err(Fault::new(FaultKind::Limit, "too many tiles"));
-        }
+    }
+    let tiles = Tiles::of(mentions);
+    if tiles.tiles.len() > MAX_TILES {
+        return Err(Fault::new(FaultKind::Limit, "too many tiles"));
     }
     Ok(tiles)
 }
@@ -109,15 +131,17 @@ struct Ready {
 }
 
 /// The primitives of a geometry job, those that cover something.
-type Prepared = Arc<Vec<Option<Ready>>>;
+type Prepared = Vec<Option<Ready>>;
 
 /// A job's primitives and shaders by their polygon lists.
 #[derive(Default)]
 struct Scene<'a> {
     shaders: Vec<Shader<'a>>,
     by_state: HashMap<u32, usize>,
-    /// For every list address the ready primitives of its geometry, and which of them are in the list.
-    lists: HashMap<u32, (Prepared, &'a [u32])>,
+    /// Each geometry's primitives.
+    geometries: Vec<Prepared>,
+    /// For every mention of a list its geometry's number, and which of its primitives are in the list.
+    lists: Vec<Option<(usize, &'a [u32])>>,
     multisample: bool,
 }
 
@@ -153,7 +177,7 @@ pub fn run(
             "PP frame register {register} holds {value:#x}, whose meaning is unknown"
         ));
     }
-    let work: Vec<(&(u32, u32), &Vec<u32>)> = tiles.iter().collect();
+    let work = &tiles.tiles;
     let (next, ran) = (AtomicUsize::new(0), AtomicU64::new(0));
     let (threads, spare) = (limits.threads, Mutex::new(spare));
     let results = Mutex::new(Vec::new());
@@ -208,25 +232,24 @@ fn collect(results: Vec<Done>) -> Result<(Vec<Runs>, PixelStats)> {
 
 fn scene<'a>(memory: &'a Memory, tiles: &Tiles, lists: &'a HashMap<u32, List>, notes: &mut Notes) -> Result<Scene<'a>> {
     let mut scene = Scene::default();
-    let mut geometries: Vec<(*const Geometry, Prepared)> = Vec::new();
-    for address in tiles.values().flatten() {
-        if scene.lists.contains_key(address) {
-            continue;
-        }
+    let mut geometries: Vec<*const Geometry> = Vec::new();
+    for address in &tiles.lists {
         let Some(list) = lists.get(address) else {
             notes.add(format!("no polygon list was built at {address:#x}"));
+            scene.lists.push(None);
             continue;
         };
         let key = Arc::as_ptr(&list.geometry);
-        let ready = match geometries.iter().find(|(have, _)| *have == key) {
-            Some((_, ready)) => ready.clone(),
+        let number = match geometries.iter().position(|have| *have == key) {
+            Some(number) => number,
             None => {
-                let ready = Arc::new(prepare(memory, &list.geometry, &mut scene, notes)?);
-                geometries.push((key, ready.clone()));
-                ready
+                let ready = prepare(memory, &list.geometry, &mut scene, notes)?;
+                scene.geometries.push(ready);
+                geometries.push(key);
+                geometries.len() - 1
             }
         };
-        scene.lists.insert(*address, (ready, &list.primitives));
+        scene.lists.push(Some((number, &list.primitives)));
     }
     Ok(scene)
 }
@@ -437,25 +460,27 @@ impl<'a> Painter<'a> {
     }
 
     /// Paints tiles from the `first` of the job on; a fault comes with its tile's number.
-    fn tiles(&mut self, first: usize, tiles: &[(&(u32, u32), &Vec<u32>)]) -> Result<(), (usize, Fault)> {
+    fn tiles(&mut self, first: usize, tiles: &[((u32, u32), Range<usize>)]) -> Result<(), (usize, Fault)> {
         for (number, ((row, column), lists)) in (first..).zip(tiles) {
-            let done = self.tile(number, *column, *row, lists);
+            let done = self.tile(number, *column, *row, lists.clone());
             done.map_err(|fault| (number, fault))?;
         }
         self.settle().map_err(|fault| (first, fault))
     }
 
     /// Paints a tile, the `number`th of the job.
-    fn tile(&mut self, number: usize, column: u32, row: u32, lists: &[u32]) -> Result<()> {
+    fn tile(&mut self, number: usize, column: u32, row: u32, lists: Range<usize>) -> Result<()> {
+        let scene = self.scene;
         let samples = if self.scene.multisample { 4 } else { 1 };
         self.tile.begin(self.frame, samples, column, row);
         self.stats.tiles += 1;
-        for (ready, numbers) in lists.iter().filter_map(|list| self.scene.lists.get(list)) {
+        for (geometry, numbers) in scene.lists[lists].iter().flatten() {
+            let ready = &scene.geometries[*geometry];
             for ready in numbers
                 .iter()
                 .filter_map(|number| ready.get(*number as usize)?.as_ref())
             {
-                let shader = &self.scene.shaders[ready.shader];
+                let shader = &scene.shaders[ready.shader];
                 ready
                     .shape
                     .cover(self.tile.origin, shader.state.multisample, &mut self.coverage);
