@@ -4,7 +4,7 @@ use super::report::{Line, Stage, Watched};
 use super::{Key, Log, Program, Tell, numbers};
 use crate::exec::VertexProgram;
 use crate::exec::observe::VertexStep;
-use crate::isa::gp::{self, Instruction, flow, ops};
+use crate::isa::gp::{self, Instruction, Target, flow, ops};
 use crate::isa::text::COMPONENTS;
 
 /// A program that is seen for the first time.
@@ -99,26 +99,11 @@ impl Watch {
             _ => self.written[usize::from(i.register0_address & 15)],
         };
         self.busy = [flow::busy(i), self.busy[0]];
-        for (units, temporary, varying, address, first) in [
-            (
-                [i.store0_x, i.store0_y],
-                i.store0_temporary,
-                i.store0_varying,
-                i.store0_address,
-                0,
-            ),
-            (
-                [i.store1_z, i.store1_w],
-                i.store1_temporary,
-                i.store1_varying,
-                i.store1_address,
-                2,
-            ),
-        ] {
-            for (at, _) in units.iter().enumerate().filter(|(_, unit)| **unit != ops::NO_STORE) {
-                if temporary == 0 && varying == 0 {
-                    self.written[usize::from(address & 15)] |= 1 << (first + at);
-                }
+        for (component, (unit, target)) in i.stores().into_iter().enumerate() {
+            if let Target::Register(address) = target
+                && unit != ops::NO_STORE
+            {
+                self.written[usize::from(address & 15)] |= 1 << component;
             }
         }
     }

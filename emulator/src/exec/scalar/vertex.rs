@@ -3,7 +3,7 @@
 use crate::exec::observe::{Observer, Outside, VertexStep};
 use crate::exec::{BUDGET, VERTEX_MEMORY, VertexProgram};
 use crate::gpu::fault::{Fault, FaultKind, Result};
-use crate::isa::gp::{Instruction, flow, ops};
+use crate::isa::gp::{Instruction, Target, flow, ops};
 use crate::num::lanes::One;
 use crate::num::math;
 
@@ -88,7 +88,7 @@ impl Vertex<'_> {
         self.addresses(i, &results);
         self.store(i, &results, outputs, observer)?;
         if O::ON {
-            self.observed(number, i, &loads, &results, addresses, observer);
+            self.observed((number, i), &loads, &results, (addresses, taken), observer);
         }
         self.port0_before = loads.port0;
         self.results = [results, self.results[0]];
@@ -99,11 +99,10 @@ impl Vertex<'_> {
     #[cold]
     fn observed<O: Observer>(
         &self,
-        number: usize,
-        instruction: &Instruction,
+        (number, instruction): (usize, &Instruction),
         loads: &Loads,
         results: &Results,
-        addresses: [i32; 4],
+        (addresses, taken): ([i32; 4], bool),
         observer: &mut O,
     ) {
         let sources = flow::sources(instruction);
@@ -130,7 +129,7 @@ impl Vertex<'_> {
                 results.pass,
             ],
             addresses,
-            taken: instruction.branch == 1 && results.pass != 0.0,
+            taken,
         });
     }
 
@@ -287,11 +286,7 @@ impl Vertex<'_> {
         outputs: &mut [[f32; 4]],
         observer: &mut O,
     ) -> Result<()> {
-        let halves = [
-            (i.store0_temporary, i.store0_varying, i.store0_address),
-            (i.store1_temporary, i.store1_varying, i.store1_address),
-        ];
-        for (component, unit) in [i.store0_x, i.store0_y, i.store1_z, i.store1_w].into_iter().enumerate() {
+        for (component, (unit, target)) in i.stores().into_iter().enumerate() {
             let value = match unit {
                 0 | 1 => results.acc[usize::from(unit)],
                 2 | 3 => results.mul[usize::from(unit - 2)],
@@ -305,18 +300,18 @@ impl Vertex<'_> {
                     ));
                 }
             };
-            let slot = match halves[component / 2] {
-                (1, ..) => self.temporary(),
-                (_, 1, address) => outputs.get_mut(usize::from(address)),
-                (.., address) => self.registers.get_mut(usize::from(address)),
+            let slot = match target {
+                Target::Temporary => self.temporary(),
+                Target::Varying(address) => outputs.get_mut(usize::from(address)),
+                Target::Register(address) => self.registers.get_mut(usize::from(address)),
             };
             // Stores outside what is there are lost.
             if let Some(slot) = slot {
                 slot[component] = value;
             } else if O::ON {
-                let (what, index) = match halves[component / 2] {
-                    (1, ..) => (Outside::Temporary, self.addresses[0].into()),
-                    (.., address) => (Outside::Output, i64::from(address)),
+                let (what, index) = match target {
+                    Target::Temporary => (Outside::Temporary, self.addresses[0].into()),
+                    Target::Varying(address) | Target::Register(address) => (Outside::Output, i64::from(address)),
                 };
                 observer.outside(0, what, index);
             }

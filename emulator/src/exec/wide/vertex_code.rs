@@ -2,7 +2,7 @@
 
 use super::alu::{Alu, AluOp, From, NEGATED, Operand};
 use crate::isa::gp::flow::{busy, sources};
-use crate::isa::gp::{Instruction, ops};
+use crate::isa::gp::{Instruction, Target, ops};
 
 /// Rows of what a vertex has.
 pub mod row {
@@ -360,22 +360,20 @@ impl Builder<'_> {
     }
 
     fn stores(&mut self) -> Result<(), String> {
-        let i = *self.i();
-        let halves = [
-            (i.store0_varying, i.store0_address),
-            (i.store1_varying, i.store1_address),
-        ];
-        for (component, unit) in [i.store0_x, i.store0_y, i.store1_z, i.store1_w].into_iter().enumerate() {
+        for (component, (unit, target)) in self.i().stores().into_iter().enumerate() {
             let value = match unit {
                 0..=4 => self.result(unit),
                 6 => self.result(5),
                 ops::NO_STORE => continue,
                 _ => return Err(format!("store source {unit} is unknown")),
             };
-            let (varying, address) = halves[component / 2];
-            let first = if varying == 1 { row::OUTPUTS } else { row::REGISTERS };
-            self.ops
-                .push(Alu::new(AluOp::Copy, &[value], first + 4 * address + component as u16));
+            let first = match target {
+                Target::Varying(address) => row::OUTPUTS + 4 * address,
+                Target::Register(address) => row::REGISTERS + 4 * address,
+                // Programs with temporaries go one by one.
+                Target::Temporary => continue,
+            };
+            self.ops.push(Alu::new(AluOp::Copy, &[value], first + component as u16));
         }
         Ok(())
     }

@@ -102,6 +102,17 @@ fields! {
     }
 }
 
+/// Where a store goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The temporary at address register 0.
+    Temporary,
+    /// An output.
+    Varying(u16),
+    /// A register.
+    Register(u16),
+}
+
 impl Instruction {
     /// Takes four words apart; total: every pattern is an instruction.
     #[inline]
@@ -121,6 +132,23 @@ impl Instruction {
     /// The instruction that does nothing, field by field.
     pub fn nop() -> Self {
         Self::decode(Self::NOP_WORDS)
+    }
+
+    /// For each component the unit whose result is stored (or [`ops::NO_STORE`]), and where it goes.
+    pub fn stores(&self) -> [(u16, Target); 4] {
+        let target = |temporary: u16, varying: u16, address: u16| match (temporary, varying) {
+            (1, _) => Target::Temporary,
+            (_, 1) => Target::Varying(address),
+            _ => Target::Register(address),
+        };
+        let first = target(self.store0_temporary, self.store0_varying, self.store0_address);
+        let second = target(self.store1_temporary, self.store1_varying, self.store1_address);
+        [
+            (self.store0_x, first),
+            (self.store0_y, first),
+            (self.store1_z, second),
+            (self.store1_w, second),
+        ]
     }
 
     /// Sets the instruction that a branch goes to, 0 to 511.

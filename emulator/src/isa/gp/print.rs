@@ -5,7 +5,7 @@
 //! compares, so a text always gives the same words again.
 
 use super::ops::{self, Op, UNITS};
-use super::{Instruction, WORDS, parse};
+use super::{Instruction, Target, WORDS, parse};
 use crate::isa::field::Fields;
 use crate::isa::text::COMPONENTS;
 
@@ -149,22 +149,16 @@ impl Printer<'_> {
 
     /// Name of the unit's result, and where it is stored.
     fn destination(&self, suffix: &str) -> String {
-        let i = self.instruction;
         let Some(unit) = UNITS.iter().find(|unit| unit.suffix == suffix) else {
             return "_".to_owned();
         };
         let mut text = format!("^{}", self.at * ops::SLOTS + unit.slot);
-        let halves = [
-            (i.store0_temporary, i.store0_varying, i.store0_address),
-            (i.store1_temporary, i.store1_varying, i.store1_address),
-        ];
-        for (component, store) in [i.store0_x, i.store0_y, i.store1_z, i.store1_w].into_iter().enumerate() {
+        for ((store, target), letter) in self.instruction.stores().into_iter().zip(COMPONENTS) {
             if store == unit.store {
-                let letter = COMPONENTS[component];
-                text += &match halves[component / 2] {
-                    (1, ..) => format!("/t[].{letter}"),
-                    (_, 1, address) => format!("/v{address}.{letter}"),
-                    (.., address) => format!("/${address}.{letter}"),
+                text += &match target {
+                    Target::Temporary => format!("/t[].{letter}"),
+                    Target::Varying(address) => format!("/v{address}.{letter}"),
+                    Target::Register(address) => format!("/${address}.{letter}"),
                 };
             }
         }
