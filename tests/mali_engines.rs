@@ -199,6 +199,7 @@ fn fragments_agree() {
             uniforms: &uniforms,
             textures: &textures,
             color_register: random.below(6) as usize,
+            second_register: random.one_in(4).then_some(2),
             depth_register: random.one_in(4).then_some(1),
             orientation: ORIENTATION,
             tile: Some(&tile),
@@ -210,6 +211,7 @@ fn fragments_agree() {
             let rows: Vec<Vec<u32>> = out
                 .color
                 .iter()
+                .chain(&out.second)
                 .chain([&out.depth])
                 .map(|row| bits(&row[..count]))
                 .collect();
@@ -265,6 +267,7 @@ fn words_that_make_no_sense_end_in_a_fault_or_not_at_all() {
             uniforms: &[1.0, 2.0],
             textures: &[],
             color_register: 15,
+            second_register: None,
             depth_register: Some(15),
             orientation: ORIENTATION,
             tile: None,
@@ -306,6 +309,7 @@ fn loops_without_end_are_stopped() {
         uniforms: &[],
         textures: &[],
         color_register: 0,
+        second_register: None,
         depth_register: None,
         orientation: ORIENTATION,
         tile: None,

@@ -8,6 +8,7 @@ pub mod wide;
 
 use crate::gpu::fault::{Fault, FaultKind, Result};
 use crate::gpu::texture::Texture;
+use crate::isa::pp::access::PIPELINE;
 use crate::isa::{gp, pp};
 use inputs::Inputs;
 use std::sync::OnceLock;
@@ -169,10 +170,6 @@ pub struct Orientation {
 /// Colour and depth of the tile at a pixel.
 pub type TileReader<'a> = dyn Fn(u32, u32) -> ([f32; 4], f32) + 'a;
 
-/// The first register of a fragment's pipeline: constants, texture, uniform. They belong to one instruction: what it does
-/// not fill reads as zero, and writes to them are lost (\[?\]: no known program does either).
-pub const PIPELINE: u32 = 12;
-
 /// Everything the fragments of a draw share.
 pub struct FragmentContext<'a> {
     /// The program.
@@ -183,6 +180,8 @@ pub struct FragmentContext<'a> {
     pub textures: &'a [Texture<'a>],
     /// Register of the colour.
     pub color_register: usize,
+    /// Register of the second colour, if blending wants one.
+    pub second_register: Option<usize>,
     /// Register of the depth, if the program writes it.
     pub depth_register: Option<usize>,
     /// Directions.
@@ -192,7 +191,8 @@ pub struct FragmentContext<'a> {
 }
 
 impl FragmentContext<'_> {
-    /// The register an output is taken from, zero where it is one of the pipeline's.
+    /// The register an output is taken from, zero where it is one of the pipeline's: what an instruction does not fill
+    /// of these reads as zero, and writes to them are lost (\[?\]: no known program does either).
     fn output(register: usize) -> Option<usize> {
         let register = register & 15;
         (register < PIPELINE as usize).then_some(register)
@@ -220,6 +220,8 @@ pub const MAX_FRAGMENTS: usize = 4 * MAX_QUADS;
 pub struct Fragments {
     /// Red, green, blue, alpha.
     pub color: [[f32; MAX_FRAGMENTS]; 4],
+    /// Second colour, when it is wanted.
+    pub second: [[f32; MAX_FRAGMENTS]; 4],
     /// Depth from 0 to 1, when the program writes it.
     pub depth: [f32; MAX_FRAGMENTS],
     /// Which fragments of each quad are there still.
@@ -232,6 +234,7 @@ impl Default for Fragments {
     fn default() -> Self {
         Self {
             color: [[0.0; MAX_FRAGMENTS]; 4],
+            second: [[0.0; MAX_FRAGMENTS]; 4],
             depth: [0.0; MAX_FRAGMENTS],
             live: [0; MAX_QUADS],
             instructions: 0,

@@ -196,12 +196,7 @@ impl Log {
         let Some(address) = self.line(number).map(|line| line.address) else {
             return;
         };
-        let (mine, others) = std::mem::take(&mut self.pending)
-            .into_iter()
-            .partition(|(of, _)| *of == lane);
-        self.pending = others;
-        let mine: Vec<(usize, String)> = mine;
-        for (_, message) in mine {
+        for (_, message) in self.pending.extract_if(.., |(of, _)| *of == lane) {
             *self.findings.entry((self.program, address, message)).or_default() += 1;
         }
     }

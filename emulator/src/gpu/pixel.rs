@@ -423,8 +423,6 @@ struct Painter<'a> {
     scene: &'a Scene<'a>,
     engine: &'a dyn Engine,
     out: Box<Fragments>,
-    /// The fragments once more, with their second colours.
-    second: Option<Box<Fragments>>,
     coverage: Coverage,
     tile: Tile,
     runs: Runs,
@@ -448,7 +446,6 @@ impl<'a> Painter<'a> {
             scene,
             engine,
             out: Box::default(),
-            second: None,
             coverage: Coverage::default(),
             tile: Tile::default(),
             runs: Runs::default(),
@@ -551,6 +548,7 @@ impl<'a> Painter<'a> {
             uniforms: &shader.uniforms,
             textures: &shader.textures,
             color_register: state.color_register,
+            second_register: state.blends_second().then_some(state.second_register),
             depth_register: state.depth_register.or(state.packed_depth.then_some(0)),
             orientation: self.frame.orientation,
             tile: shader.program.reads_tile.then_some(&read),
@@ -559,24 +557,12 @@ impl<'a> Painter<'a> {
             .engine
             .fragments(&context, &ready.inputs, &coverage.quads, &mut self.out);
         result.map_err(|fault| fault.at(state.program))?;
-        if state.blends_second() {
-            // Engines give one colour; the second one is worth a second run, for it is seldom wanted.
-            let color_register = state.second_register;
-            let context = FragmentContext {
-                color_register,
-                ..context
-            };
-            let out = self.second.get_or_insert_default();
-            let result = self.engine.fragments(&context, &ready.inputs, &coverage.quads, out);
-            result.map_err(|fault| fault.at(state.program))?;
-        }
         self.ran()
     }
 
     /// Brings what the program gave into the tile.
     fn put(&mut self, ready: &Ready, shader: &Shader<'_>) {
         let (state, coverage) = (&shader.state, &self.coverage);
-        let second = self.second.as_ref().filter(|_| state.blends_second());
         if shader.plain && self.tile.samples == 1 {
             return self.tile.put_plain(&coverage.quads, &self.out);
         }
@@ -587,18 +573,17 @@ impl<'a> Painter<'a> {
         for (number, quad) in coverage.quads.iter().enumerate() {
             for lane in (0..4usize).filter(|lane| self.out.live[number] >> lane & 1 == 1) {
                 let (x, y) = (quad.x + (lane as u32 & 1), quad.y + (lane as u32 >> 1));
+                let at = 4 * number + lane;
                 let mut incoming = Incoming {
                     pixel: in_tile(x, y),
                     coverage: coverage.samples[number][lane],
-                    color: std::array::from_fn(|channel| self.out.color[channel][4 * number + lane]),
-                    second: second.map_or([0.0; 4], |out| {
-                        std::array::from_fn(|channel| out.color[channel][4 * number + lane])
-                    }),
+                    color: self.out.color.each_ref().map(|row| row[at]),
+                    second: self.out.second.each_ref().map(|row| row[at]),
                     depth: depths(ready, self.tile.samples, x, y),
                     front: ready.inputs.front,
                     stencil: None,
                 };
-                depth_from_program(state, self.out.depth[4 * number + lane], &mut incoming);
+                depth_from_program(state, self.out.depth[at], &mut incoming);
                 self.tile.put(state, &incoming);
             }
         }

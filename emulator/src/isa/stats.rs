@@ -55,23 +55,10 @@ fn vertex(words: &[u32]) -> Stats {
         if reads(12..16) {
             memory = memory.max(u32::from(i.load_address) + 1);
         }
-        for (components, temporary, varying, address) in [
-            (
-                [i.store0_x, i.store0_y],
-                i.store0_temporary,
-                i.store0_varying,
-                i.store0_address,
-            ),
-            (
-                [i.store1_z, i.store1_w],
-                i.store1_temporary,
-                i.store1_varying,
-                i.store1_address,
-            ),
-        ] {
-            let stored = components != [gp_ops::NO_STORE; 2];
+        for half in i.stores().chunks(2) {
+            let stored = half.iter().any(|(unit, _)| *unit != gp_ops::NO_STORE);
             stores += u32::from(stored);
-            if stored && temporary == 0 && varying == 0 {
+            if let (true, gp::Target::Register(address)) = (stored, half[0].1) {
                 registers |= 1 << address;
             }
         }
@@ -119,6 +106,6 @@ fn fragment(words: &[u32], stack: Option<u32>) -> Stats {
 fn written(i: &pp::Instruction) -> u32 {
     let writes = pp::access::accesses(i).into_iter().filter_map(|access| access.writes);
     writes
-        .filter(|(register, _)| *register < pp::access::CONSTANTS[0])
+        .filter(|(register, _)| *register < pp::access::PIPELINE)
         .fold(0, |bits, (register, _)| bits | 1 << register)
 }

@@ -4,7 +4,7 @@ use super::report::{Line, Stage, Watched};
 use super::{Key, Log, Program, Tell, numbers};
 use crate::exec::FragmentProgram;
 use crate::exec::observe::FragmentStep;
-use crate::isa::pp::access::{CONSTANTS, accesses};
+use crate::isa::pp::access::{PIPELINE, accesses};
 use crate::isa::pp::{self, Instruction};
 use crate::isa::text::mask_letters;
 use std::collections::BTreeSet;
@@ -146,7 +146,7 @@ pub(super) fn step(log: &mut Log, step: &FragmentStep<'_>) {
 /// Notes reads of what nobody wrote, and what is written.
 fn unwritten(log: &mut Log, lane: usize, instruction: &Instruction) {
     // Pipeline registers last for one instruction.
-    for register in CONSTANTS[0]..16 {
+    for register in PIPELINE..16 {
         log.quad.written[lane][register as usize] = 0;
     }
     let all = accesses(instruction);
@@ -170,7 +170,7 @@ fn operands(step: &FragmentStep<'_>, written: &[(usize, u32, [f32; 4])]) -> (Vec
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
     // Registers as the present unit finds them; those of the pipeline are this instruction's own.
     let mut now = *step.before;
-    now[CONSTANTS[0] as usize..].copy_from_slice(&step.after[CONSTANTS[0] as usize..]);
+    now[PIPELINE as usize..].copy_from_slice(&step.after[PIPELINE as usize..]);
     let mut written = written.iter();
     let all = accesses(step.instruction);
     for stage in 0..=8 {
@@ -182,7 +182,7 @@ fn operands(step: &FragmentStep<'_>, written: &[(usize, u32, [f32; 4])]) -> (Vec
         if matches!(stage, 0 | 2 | 3) {
             continue;
         }
-        for _ in here().filter(|access| access.writes.is_some_and(|(register, _)| register < CONSTANTS[0])) {
+        for _ in here().filter(|access| access.writes.is_some_and(|(register, _)| register < PIPELINE)) {
             if let Some((register, mask, value)) = written.next() {
                 now[*register] = *value;
                 writes.push(values(&now, *register as u32, *mask));

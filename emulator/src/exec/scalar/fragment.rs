@@ -3,10 +3,11 @@
 
 use crate::exec::inputs::{Inputs, SLOTS};
 use crate::exec::observe::{FragmentStep, Observer, Outside};
-use crate::exec::{BUDGET, FragmentContext, Fragments, PIPELINE, Quad};
+use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad};
 use crate::gpu::fault::{Fault, FaultKind, Result};
 use crate::gpu::texture::Lod;
 use crate::isa::field::Fields;
+use crate::isa::pp::access::PIPELINE;
 use crate::isa::pp::ops::{Source, VARYING};
 use crate::isa::pp::{Branch, Combine, Constant, FloatMul, Instruction, Load, Sampler, Store, Varying, VecMul};
 use crate::num::lanes::One;
@@ -614,9 +615,14 @@ impl<O: Observer> Lanes<'_, O> {
         for (lane, fragment) in self.fragments.iter().enumerate() {
             let at = 4 * number + lane;
             let output = |register| FragmentContext::output(register).map_or([0.0; 4], |at| fragment.registers[at]);
-            let color = output(self.context.color_register);
-            for (row, value) in out.color.iter_mut().zip(color) {
-                row[at] = value;
+            let put = |rows: &mut [[f32; MAX_FRAGMENTS]; 4], register| {
+                rows.iter_mut()
+                    .zip(output(register))
+                    .for_each(|(row, value)| row[at] = value);
+            };
+            put(&mut out.color, self.context.color_register);
+            if let Some(register) = self.context.second_register {
+                put(&mut out.second, register);
             }
             if let Some(register) = self.context.depth_register {
                 out.depth[at] = output(register)[0];

@@ -4,7 +4,7 @@ use super::alu::{CONSTANT_ROWS, From, Machine};
 use super::fragment_code::{FragmentCode, Input, Next, Op, Step, extent, row};
 use super::{Group, Groups, LANES, Mask, Row};
 use crate::exec::inputs::{Inputs, Plane, SLOTS};
-use crate::exec::{BUDGET, FragmentContext, Fragments, Quad};
+use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad};
 use crate::gpu::fault::{Fault, FaultKind, Result};
 use crate::gpu::texture::{Lod, Texture};
 use crate::isa::pp::{Load, Sampler, Store};
@@ -117,10 +117,13 @@ impl Batch<'_> {
         for at in &self.code.clear {
             rows[usize::from(*at)] = Row::splat(0.0);
         }
-        for register in [Some(self.context.color_register), self.context.depth_register]
-            .into_iter()
-            .flatten()
-        {
+        let context = self.context;
+        let outputs = [
+            Some(context.color_register),
+            context.second_register,
+            context.depth_register,
+        ];
+        for register in outputs.into_iter().flatten() {
             for at in (4 * (register & 15)..)
                 .take(4)
                 .filter(|at| self.code.written >> at & 1 == 0)
@@ -443,22 +446,23 @@ impl Batch<'_> {
 
     fn finish(&self, out: &mut Fragments) {
         let (start, count) = (4 * self.base, 4 * self.quads.len());
-        let color = FragmentContext::output(self.context.color_register);
+        let copy = |register: usize, component: usize, into: &mut [f32; MAX_FRAGMENTS]| {
+            let into = &mut into[start..start + count];
+            match FragmentContext::output(register) {
+                Some(register) => into.copy_from_slice(&self.machine.rows[4 * register + component][..count]),
+                None => into.fill(0.0),
+            }
+        };
         for (channel, row) in out.color.iter_mut().enumerate() {
-            match color {
-                Some(color) => {
-                    row[start..start + count].copy_from_slice(&self.machine.rows[4 * color + channel][..count]);
-                }
-                None => row[start..start + count].fill(0.0),
+            copy(self.context.color_register, channel, row);
+        }
+        if let Some(register) = self.context.second_register {
+            for (channel, row) in out.second.iter_mut().enumerate() {
+                copy(register, channel, row);
             }
         }
         if let Some(register) = self.context.depth_register {
-            match FragmentContext::output(register) {
-                Some(register) => {
-                    out.depth[start..start + count].copy_from_slice(&self.machine.rows[4 * register][..count]);
-                }
-                None => out.depth[start..start + count].fill(0.0),
-            }
+            copy(register, 0, &mut out.depth);
         }
         for (number, quad) in self.quads.iter().enumerate() {
             let left = !(self.discarded >> (4 * number)) as u8 & 15;

@@ -2,8 +2,9 @@
 
 use super::alu::{Alu, AluOp, From, Operand, stage};
 use super::fragment_code::{Condition, Input, Interpolate, Next, Op, Step, extent, row};
-use crate::exec::{FragmentProgram, Orientation, PIPELINE};
+use crate::exec::{FragmentProgram, Orientation};
 use crate::isa::field::Fields;
+use crate::isa::pp::access::PIPELINE;
 use crate::isa::pp::ops::{Source, VARYING};
 use crate::isa::pp::{Branch, Combine, Constant, FloatMul, Instruction, Load, Store, Varying, VecMul};
 use crate::num::half;

@@ -17,8 +17,10 @@ pub struct Access {
     pub writes: Option<(u32, u32)>,
 }
 
+/// The first register of the pipeline: constants, texture, uniform. They belong to one instruction.
+pub const PIPELINE: u32 = 12;
 /// The constants' registers.
-pub const CONSTANTS: [u32; 2] = [12, 13];
+pub const CONSTANTS: [u32; 2] = [PIPELINE, 13];
 /// The texture's register.
 pub const TEXTURE: u32 = 14;
 /// The uniform's register.
