@@ -11,7 +11,6 @@ use emulator::exec::Engine;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
 use emulator::gpu::Gpu;
-use emulator::isa::shader;
 use loader::mbs::{Program, Stage};
 use loader::vbc::pack::{Names, pack};
 use skrymir::harness::{self, Loaded, Settings};
@@ -19,6 +18,7 @@ use skrymir::pack::to_spirv;
 use skrymir::scene::Scene;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use utgard::shader;
 use vulkan::{Context, Options};
 
 const SIZE: u32 = 1024;

@@ -5,7 +5,7 @@
 //! `cargo bench --bench engine`; both ways run in turn, the medians and their ratio are printed.
 #![allow(missing_docs)]
 
-#[path = "../tests/common/canvas.rs"]
+#[path = "../tests/it/vbc/canvas.rs"]
 mod canvas;
 
 use ash::vk;

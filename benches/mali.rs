@@ -3,8 +3,8 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use emulator::isa::{gp, pp};
-use emulator::random::Random;
+use num::random::Random;
+use utgard::{gp, pp};
 
 fn main() {
     divan::main();

@@ -3,9 +3,11 @@
 //! One large module is made of all compiled samples' function bodies repeated, so that starting the process is a small
 //! part of spirv-dis's time; throughput is bytes of SPIR-V per second.
 
-#[path = "../tests/common/mod.rs"]
+#[allow(dead_code)] // the tests use the rest
+#[path = "../tests/it/common.rs"]
 mod common;
-#[path = "../tests/common/spirv.rs"]
+#[allow(dead_code)] // the tests use the rest
+#[path = "../tests/it/spirv/module_text.rs"]
 mod modules;
 
 use divan::counter::BytesCount;

@@ -4,9 +4,9 @@
 use emulator::driver::{self, Draw};
 use emulator::exec::wide::Wide;
 use emulator::gpu::Gpu;
-use emulator::isa::shader;
 use loader::mbs::Stage;
 use skrymir::picture::Picture;
+use utgard::shader;
 
 /// Positions go through a matrix to the window; colours go on.
 const VERTEX: &str = include_str!("mali/triangle.vert.s");

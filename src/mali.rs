@@ -10,10 +10,10 @@ use anyhow::{Context, anyhow, bail};
 use emulator::driver::{self, Depth, Draw, Image};
 use emulator::exec::Engine;
 use emulator::gpu::Gpu;
-use emulator::isa::shader;
 use loader::mbs::{Mbs, Program, Stage, Symbol, SymbolType};
 use loader::trace::{Pipe, Record, Trace};
 use std::path::Path;
+use utgard::shader;
 
 /// A vertex and a fragment program.
 #[derive(Clone, Debug, PartialEq)]

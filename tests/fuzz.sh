@@ -6,4 +6,4 @@ cd "$(dirname "$0")/.."
 shopt -s nullglob
 files=(tests/data/*.vbc tests/data/vbc/*.vbc ../shared/corpus/vbc/*.vbc)
 cargo run --quiet --example fuzz_vbc -- --mutations "${1:-250}" --seed "${2:-1}" --keep target/fuzz-findings "${files[@]}"
-MALI_FUZZ_SECONDS="${MALI_FUZZ_SECONDS:-60}" cargo test --quiet --test mali_fuzz -- --nocapture
+MALI_FUZZ_SECONDS="${MALI_FUZZ_SECONDS:-60}" cargo test --quiet --test it mali::fuzz -- --nocapture

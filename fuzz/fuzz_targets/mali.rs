@@ -1,7 +1,7 @@
 //! A Mali-400 job with changed words: a picture or a fault, the same with both engines, and no panic.
 #![no_main]
 
-#[path = "../../tests/common/mali_job.rs"]
+#[path = "../../tests/it/mali/job.rs"]
 mod mali_job;
 
 use libfuzzer_sys::fuzz_target;

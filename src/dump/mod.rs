@@ -7,9 +7,9 @@ use emulator::gpu::frame::Frame;
 use emulator::gpu::geometry::MODES;
 use emulator::gpu::memory::Memory;
 use emulator::gpu::vertex::Commands;
-use emulator::isa::{gp, shader};
 use loader::trace::Pipe;
 use std::fmt::Write;
+use utgard::{gp, shader};
 
 /// A job as text, from the memory it will run in.
 ///

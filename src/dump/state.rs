@@ -7,8 +7,8 @@ use emulator::gpu::state::{Factor, STATE_WORDS, State, Stencil};
 use emulator::gpu::texel;
 use emulator::gpu::texture::{Descriptor, Layout};
 use emulator::gpu::write_back::format_name;
-use emulator::isa::pp;
 use std::fmt::Write;
+use utgard::pp;
 
 const COMPARE: [&str; 8] = [
     "never",
@@ -210,7 +210,7 @@ fn uniforms(memory: &Memory, state: &State, out: &mut String) -> Result<()> {
     let block = memory.word(state.uniforms)?;
     writeln!(out, "uniforms at {block:#x} (half floats):")?;
     for (number, vec4) in words_at(memory, block, state.uniform_bytes).chunks_exact(2).enumerate() {
-        let half = |bits: u32| emulator::num::half::to_f32(bits as u16);
+        let half = |bits: u32| num::half::to_f32(bits as u16);
         let [a, b] = [vec4[0], vec4[1]];
         let values = [half(a), half(a >> 16), half(b), half(b >> 16)];
         writeln!(out, "  u{number} = {}", floats(&values))?;

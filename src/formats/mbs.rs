@@ -3,13 +3,13 @@
 use super::{Format, Info};
 use crate::cli::{AsArgs, CheckArgs, DisArgs, Failure, InfoArgs, Outcome, RewriteArgs};
 use anyhow::anyhow;
-use emulator::isa::stats::{Stats, stats};
-use emulator::isa::{gp, pp, shader};
 use loader::mbs::chunk::{Body, Chunk};
 use loader::mbs::{Mbs as File, Program, Stage, Symbol, validate};
 use loader::{Report, Severity};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use utgard::stats::{Stats, stats};
+use utgard::{gp, pp, shader};
 
 /// Mali-200/400 binary shaders.
 pub struct Mbs;

@@ -263,7 +263,7 @@ fn render_state(memory: &mut Memory<'_>, draw: &Draw<'_>, linked: &Linked, varyi
 /// The register of the colour: where the last vector of an instruction that stops goes; register 0 where none is.
 /// Mesa names it in the state; what vendor files mean is not known, older notes say 0 ([?] in facts/mali/pp.md, 15).
 fn output_register(program: &Program) -> u32 {
-    let (code, _) = crate::isa::pp::flow::instructions(&program.code);
+    let (code, _) = utgard::pp::flow::instructions(&program.code);
     let stop = code
         .iter()
         .rev()

@@ -5,8 +5,8 @@
 //! each output where the fragment program looks for it.
 
 use super::{Draw, Error, Image, Result};
-use crate::num::half;
 use loader::mbs::{Program, Stage, Symbol, SymbolType};
+use num::half;
 
 /// An output of the vertex program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

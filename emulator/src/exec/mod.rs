@@ -8,10 +8,10 @@ pub mod wide;
 
 use crate::gpu::fault::{Fault, FaultKind, Result};
 use crate::gpu::texture::Texture;
-use crate::isa::pp::access::PIPELINE;
-use crate::isa::{gp, pp};
 use inputs::Inputs;
 use std::sync::OnceLock;
+use utgard::pp::access::PIPELINE;
+use utgard::{gp, pp};
 
 /// Instructions one vertex or quad may execute before its job ends with a fault.
 pub const BUDGET: u32 = 1 << 20;

@@ -2,7 +2,7 @@
 //! [`Off`], without any of it.
 
 use super::{FragmentProgram, VertexProgram};
-use crate::isa::{gp, pp};
+use utgard::{gp, pp};
 
 /// Something that watches programs run. Events of one vertex or quad come in order, between a beginning and the next.
 pub trait Observer {

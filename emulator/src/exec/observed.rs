@@ -118,8 +118,8 @@ struct Program {
 /// What makes programs the same.
 #[derive(PartialEq)]
 enum Key {
-    Vertex(Vec<crate::isa::gp::Instruction>),
-    Fragment(Vec<(u32, crate::isa::pp::Instruction)>),
+    Vertex(Vec<utgard::gp::Instruction>),
+    Fragment(Vec<(u32, utgard::pp::Instruction)>),
 }
 
 /// What was seen, and what the present vertex or quad is about.

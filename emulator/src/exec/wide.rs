@@ -15,7 +15,7 @@ pub use vertex_code::VertexCode;
 use super::inputs::Inputs;
 use super::{Engine, FragmentContext, Fragments, Quad, VertexBatch};
 use crate::gpu::fault::Result;
-use crate::num::simd::{Level, level};
+use crate::simd::{Level, level};
 
 /// Lanes of a row.
 pub const LANES: usize = 128;

@@ -2,7 +2,7 @@
 //! are. One rule for one lane or many, so engines agree bit for bit.
 
 use super::texture::{Descriptor, Wrap};
-use crate::num::lanes::Lanes;
+use num::lanes::Lanes;
 
 /// Coordinates up to here are exact in all that is done with them: whole numbers, halves, and remainders.
 const FAR: f32 = 4_194_304.0;
@@ -113,7 +113,7 @@ fn parts<L: Lanes>(bytes: [L::V; 4]) -> [L::V; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::num::lanes::One;
+    use num::lanes::One;
 
     #[test]
     fn bytes_are_the_nearest_parts_of_255() {

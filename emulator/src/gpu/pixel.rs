@@ -14,12 +14,12 @@ use super::tile::{Incoming, SIDE, Tile};
 use super::write_back::{self, Runs};
 use crate::exec::inputs::{Inputs, SLOTS};
 use crate::exec::{Engine, FragmentContext, FragmentProgram, Fragments};
-use crate::isa::pp::ops::{Source, VARYING};
-use crate::num::half;
+use num::half;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use utgard::pp::ops::{Source, VARYING};
 
 /// Tiles of a frame at most: 4096 pixels each way.
 const MAX_TILES: usize = 1 << 16;

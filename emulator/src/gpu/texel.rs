@@ -1,6 +1,6 @@
 //! Texel formats and where texels lie in memory (facts/mali/textures.md, 3 and 4; pp-frame.md, 5).
 
-use crate::num::half;
+use num::half;
 
 /// A texel format: code, name, bytes of a texel (of a 4x4 block for ETC1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

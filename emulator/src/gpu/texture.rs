@@ -4,8 +4,8 @@ use super::fault::{Fault, FaultKind, Result};
 use super::filter::Plain;
 use super::memory::Memory;
 use super::texel::{self, Format};
-use crate::num::lanes::One;
-use crate::num::math;
+use num::lanes::One;
+use num::math;
 use std::sync::OnceLock;
 
 /// Levels a descriptor has at most: 4096 down to 1.

@@ -4,8 +4,8 @@
 use super::frame::Frame;
 use super::state::{Factor, State, Stencil};
 use crate::exec::{Fragments, MAX_FRAGMENTS, MAX_QUADS, Quad};
-use crate::num::lanes::{Lanes, One, QuadLanes};
-use crate::num::simd::{dispatch, level};
+use crate::simd::{dispatch, level};
+use num::lanes::{Lanes, One, QuadLanes};
 
 /// Pixels of a tile's side.
 pub const SIDE: u32 = 16;
@@ -452,7 +452,7 @@ fn blend<L: Lanes>(state: &State, source: [L::V; 4], second: [L::V; 4], destinat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use num::random::Random;
 
     fn simple_state(random: &mut Random) -> State {
         let mut factor = || Factor {

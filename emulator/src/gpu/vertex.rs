@@ -5,9 +5,9 @@ use super::fault::{Fault, FaultKind, Result};
 use super::memory::Memory;
 use super::notes::Notes;
 use crate::exec::{Engine, VERTEX_MEMORY, VertexBatch, VertexProgram};
-use crate::isa::gp::Instruction;
-use crate::num::half;
+use num::half;
 use std::collections::HashMap;
+use utgard::gp::Instruction;
 
 /// Vertices that go through the engine together.
 const BATCH: u32 = 256;

@@ -5,9 +5,9 @@ use super::frame::{Frame, WriteBack};
 use super::memory::Memory;
 use super::texel::u_order;
 use super::tile::{SIDE, Tile, channels};
-use crate::num::half;
-use crate::num::lanes::Lanes;
-use crate::num::simd::{dispatch, level};
+use crate::simd::{dispatch, level};
+use num::half;
+use num::lanes::Lanes;
 
 /// A pixel format: number, name, bytes.
 const FORMATS: [(u32, &str, u32); 12] = [

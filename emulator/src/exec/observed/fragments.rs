@@ -4,10 +4,10 @@ use super::report::{Line, Stage, Watched};
 use super::{Key, Log, Program, Tell, numbers};
 use crate::exec::FragmentProgram;
 use crate::exec::observe::FragmentStep;
-use crate::isa::pp::access::{PIPELINE, accesses};
-use crate::isa::pp::{self, Instruction};
-use crate::isa::text::mask_letters;
 use std::collections::BTreeSet;
+use utgard::pp::access::{PIPELINE, accesses};
+use utgard::pp::{self, Instruction};
+use utgard::text::mask_letters;
 
 /// The program's words with its instructions where they stand; what is never reached is zero.
 fn words(program: &FragmentProgram) -> Vec<u32> {

@@ -4,8 +4,8 @@ use super::report::{Line, Stage, Watched};
 use super::{Key, Log, Program, Tell, numbers};
 use crate::exec::VertexProgram;
 use crate::exec::observe::VertexStep;
-use crate::isa::gp::{self, Instruction, Target, flow, ops};
-use crate::isa::text::COMPONENTS;
+use utgard::gp::{self, Instruction, Target, flow, ops};
+use utgard::text::COMPONENTS;
 
 /// A program that is seen for the first time.
 pub(super) fn program(program: &VertexProgram) -> Program {

@@ -6,12 +6,12 @@ use crate::exec::observe::{FragmentStep, Observer, Outside};
 use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad};
 use crate::gpu::fault::{Fault, FaultKind, Result};
 use crate::gpu::texture::Lod;
-use crate::isa::field::Fields;
-use crate::isa::pp::access::PIPELINE;
-use crate::isa::pp::ops::{Source, VARYING};
-use crate::isa::pp::{Branch, Combine, Constant, FloatMul, Instruction, Load, Sampler, Store, Varying, VecMul};
-use crate::num::lanes::One;
-use crate::num::{half, math};
+use num::lanes::One;
+use num::{half, math};
+use utgard::field::Fields;
+use utgard::pp::access::PIPELINE;
+use utgard::pp::ops::{Source, VARYING};
+use utgard::pp::{Branch, Combine, Constant, FloatMul, Instruction, Load, Sampler, Store, Varying, VecMul};
 
 type Vec4 = [f32; 4];
 

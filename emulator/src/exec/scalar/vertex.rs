@@ -3,9 +3,9 @@
 use crate::exec::observe::{Observer, Outside, VertexStep};
 use crate::exec::{BUDGET, VERTEX_MEMORY, VertexProgram};
 use crate::gpu::fault::{Fault, FaultKind, Result};
-use crate::isa::gp::{Instruction, Target, flow, ops};
-use crate::num::lanes::One;
-use crate::num::math;
+use num::lanes::One;
+use num::math;
+use utgard::gp::{Instruction, Target, flow, ops};
 
 /// Results of an instruction's units.
 #[derive(Clone, Copy, Default)]

@@ -1,8 +1,8 @@
 //! Operations on rows.
 
 use super::{LANES, Mask, Row};
-use crate::num::lanes::{Lanes, QuadLanes};
-use crate::num::math;
+use num::lanes::{Lanes, QuadLanes};
+use num::math;
 
 /// Where an operand comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -374,11 +374,7 @@ impl Machine<'_> {
         }
         for lane in (0..self.lanes).filter(|lane| mask >> lane & 1 == 1) {
             let value = result[lane];
-            self.rows[alu.to as usize][lane] = if alu.round {
-                crate::num::half::round(value)
-            } else {
-                value
-            };
+            self.rows[alu.to as usize][lane] = if alu.round { num::half::round(value) } else { value };
         }
     }
 

@@ -7,11 +7,11 @@ use crate::exec::inputs::{Inputs, Plane, SLOTS};
 use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad};
 use crate::gpu::fault::{Fault, FaultKind, Result};
 use crate::gpu::texture::{Lod, Texture};
-use crate::isa::pp::{Load, Sampler, Store};
-use crate::num::half;
-use crate::num::lanes::QuadLanes;
-use crate::num::simd::{Level, dispatch};
+use crate::simd::{Level, dispatch};
+use num::half;
+use num::lanes::QuadLanes;
 use std::cell::RefCell;
+use utgard::pp::{Load, Sampler, Store};
 
 thread_local! {
     /// Rows of the thread's last batch: what they hold does not matter, only that they need not be made again.

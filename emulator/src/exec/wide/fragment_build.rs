@@ -3,11 +3,11 @@
 use super::alu::{Alu, AluOp, From, Operand, stage};
 use super::fragment_code::{Condition, Input, Interpolate, Next, Op, Step, extent, row};
 use crate::exec::{FragmentProgram, Orientation};
-use crate::isa::field::Fields;
-use crate::isa::pp::access::PIPELINE;
-use crate::isa::pp::ops::{Source, VARYING};
-use crate::isa::pp::{Branch, Combine, Constant, FloatMul, Instruction, Load, Store, Varying, VecMul};
-use crate::num::half;
+use num::half;
+use utgard::field::Fields;
+use utgard::pp::access::PIPELINE;
+use utgard::pp::ops::{Source, VARYING};
+use utgard::pp::{Branch, Combine, Constant, FloatMul, Instruction, Load, Store, Varying, VecMul};
 
 /// An operation nobody knows, in words.
 type Unknown = String;

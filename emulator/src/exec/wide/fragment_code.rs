@@ -3,7 +3,7 @@
 use super::alu::{Alu, From, Operand};
 use super::fragment_build;
 use crate::exec::{FragmentProgram, Orientation};
-use crate::isa::pp::{Load, Sampler, Store};
+use utgard::pp::{Load, Sampler, Store};
 
 /// Rows of the pipeline and of what a batch is given; registers are rows 0 to 63.
 pub mod row {

@@ -6,8 +6,8 @@ use super::{Groups, LANES, Mask, Row};
 use crate::exec::scalar::Scalar;
 use crate::exec::{BUDGET, Engine, VertexBatch};
 use crate::gpu::fault::{Fault, FaultKind, Result};
-use crate::num::lanes::QuadLanes;
-use crate::num::simd::{Level, dispatch};
+use crate::simd::{Level, dispatch};
+use num::lanes::QuadLanes;
 use std::cell::RefCell;
 
 thread_local! {

@@ -1,8 +1,8 @@
 //! GP programs taken apart into operations on rows, once per program.
 
 use super::alu::{Alu, AluOp, From, NEGATED, Operand};
-use crate::isa::gp::flow::{busy, sources};
-use crate::isa::gp::{Instruction, Target, ops};
+use utgard::gp::flow::{busy, sources};
+use utgard::gp::{Instruction, Target, ops};
 
 /// Rows of what a vertex has.
 pub mod row {

@@ -1,0 +1,216 @@
+//! The operations whose results are a matter of choice on a Mali-400: minimum and maximum, truth values, and the
+//! transcendental units (facts/mali/isa-open.md, 1 to 3: what silicon computes is not known). Every engine uses these,
+//! for one lane or many, so that engines agree bit for bit.
+
+use super::lanes::Lanes;
+
+/// 1.0 or 0.0.
+#[inline(always)]
+pub fn truth<L: Lanes>(mask: L::M) -> L::V {
+    L::select(mask, L::splat(1.0), L::splat(0.0))
+}
+
+/// Clamped to 0 and 1; NaN becomes 0 (\[?\]).
+#[inline(always)]
+pub fn saturate<L: Lanes>(value: L::V) -> L::V {
+    L::min(L::max(value, L::splat(0.0)), L::splat(1.0))
+}
+
+/// -1.0, 0.0 or 1.0; NaN gives 0.0 (\[?\]).
+#[inline(always)]
+pub fn sign<L: Lanes>(value: L::V) -> L::V {
+    let zero = L::splat(0.0);
+    L::sub(truth::<L>(L::gt(value, zero)), truth::<L>(L::gt(zero, value)))
+}
+
+/// The part behind the point, from 0 to 1.
+#[inline(always)]
+pub fn fract<L: Lanes>(value: L::V) -> L::V {
+    L::sub(value, L::floor(value))
+}
+
+/// The next whole number above.
+#[inline(always)]
+pub fn ceil<L: Lanes>(value: L::V) -> L::V {
+    L::neg(L::floor(L::neg(value)))
+}
+
+/// 1 / x; IEEE for 0 and infinity (\[?\]).
+#[inline(always)]
+pub fn rcp<L: Lanes>(value: L::V) -> L::V {
+    L::div(L::splat(1.0), value)
+}
+
+/// 1 / sqrt(x); IEEE for special values (\[?\]).
+#[inline(always)]
+pub fn rsqrt<L: Lanes>(value: L::V) -> L::V {
+    L::div(L::splat(1.0), L::sqrt(value))
+}
+
+/// A polynomial, highest coefficient first.
+#[inline(always)]
+fn polynomial<L: Lanes, const N: usize>(x: L::V, coefficients: [f32; N]) -> L::V {
+    let mut sum = L::splat(coefficients[0]);
+    let mut at = 1;
+    while at < N {
+        sum = L::add(L::mul(sum, x), L::splat(coefficients[at]));
+        at += 1;
+    }
+    sum
+}
+
+/// 2 to the power of x, within 3 units in the last place; too large gives infinity, too small zero.
+#[inline(always)]
+pub fn exp2<L: Lanes>(x: L::V) -> L::V {
+    let inside = L::min(L::max(x, L::splat(-152.0)), L::splat(129.0));
+    let whole = L::floor(L::add(inside, L::splat(0.5)));
+    let rest = L::sub(inside, whole);
+    // The Taylor series of 2^r: ln(2)^n / n!, exact to 2e-8 for r up to a half.
+    let series = [
+        1.525_273_4e-5,
+        1.540_353_1e-4,
+        1.333_355_8e-3,
+        9.618_129e-3,
+        5.550_411e-2,
+        2.402_265e-1,
+        6.931_472e-1,
+        1.0,
+    ];
+    let mantissa = polynomial::<L, 8>(rest, series);
+    // In two steps, for 2^129 and 2^-149 are no normal numbers.
+    let first = L::floor(L::mul(whole, L::splat(0.5)));
+    let result = L::mul(L::mul(mantissa, L::power(first)), L::power(L::sub(whole, first)));
+    L::select(L::ne(x, x), x, result)
+}
+
+/// The logarithm to base 2, within 3e-7 of it relatively and near 1 absolutely; -infinity of 0, NaN of negatives.
+#[inline(always)]
+pub fn log2<L: Lanes>(x: L::V) -> L::V {
+    let zero = L::splat(0.0);
+    let infinity = L::splat(f32::INFINITY);
+    // Numbers below the smallest normal one are scaled up.
+    let tiny = L::gt(L::splat(f32::MIN_POSITIVE), x);
+    let scaled = L::select(tiny, L::mul(x, L::splat(8_388_608.0)), x);
+    let (mut exponent, mut mantissa) = L::split(scaled);
+    exponent = L::sub(exponent, L::select(tiny, L::splat(23.0), zero));
+    let high = L::gt(mantissa, L::splat(std::f32::consts::SQRT_2));
+    mantissa = L::select(high, L::mul(mantissa, L::splat(0.5)), mantissa);
+    exponent = L::add(exponent, truth::<L>(high));
+    // log2(m) = 2 / ln 2 * atanh((m - 1) / (m + 1))
+    let one = L::splat(1.0);
+    let s = L::div(L::sub(mantissa, one), L::add(mantissa, one));
+    let squared = L::mul(s, s);
+    let series = [0.320_598_9, 0.412_198_58, 0.577_078_04, 0.961_796_7, 2.885_39];
+    let result = L::add(exponent, L::mul(s, polynomial::<L, 5>(squared, series)));
+    let result = L::select(L::eq(x, zero), L::neg(infinity), result);
+    let result = L::select(L::eq(x, infinity), infinity, result);
+    L::select(L::ge(x, zero), result, L::splat(f32::NAN))
+}
+
+/// The sine of x turns (2 pi x), within 2e-7; NaN of infinity.
+#[inline(always)]
+pub fn sin_turns<L: Lanes>(x: L::V) -> L::V {
+    let turn = L::sub(x, L::floor(L::add(x, L::splat(0.5))));
+    // Beyond a quarter turn the sine comes back.
+    let half = L::select(L::gt(turn, L::splat(0.0)), L::splat(0.5), L::splat(-0.5));
+    let far = L::gt(L::abs(turn), L::splat(0.25));
+    let r = L::select(far, L::sub(half, turn), turn);
+    let series = [
+        -15.094_643,
+        42.058_694,
+        -76.705_86,
+        81.605_25,
+        -41.341_7,
+        std::f32::consts::TAU,
+    ];
+    L::mul(r, polynomial::<L, 6>(L::mul(r, r), series))
+}
+
+/// The cosine of x turns (2 pi x).
+#[inline(always)]
+pub fn cos_turns<L: Lanes>(x: L::V) -> L::V {
+    sin_turns::<L>(L::add(x, L::splat(0.25)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::One;
+    use crate::random::Random;
+
+    #[test]
+    fn exp2_is_close() {
+        let mut random = Random::new(1);
+        for _ in 0..200_000 {
+            let x = random.signed_unit() * 126.0;
+            let (have, want) = (f64::from(exp2::<One>(x)), f64::from(x).exp2());
+            assert!((have / want - 1.0).abs() < 4e-7, "{x}: {have} {want}");
+        }
+        assert_eq!(
+            [
+                exp2::<One>(0.0),
+                exp2::<One>(-3.0),
+                exp2::<One>(200.0),
+                exp2::<One>(-200.0)
+            ],
+            [1.0, 0.125, f32::INFINITY, 0.0]
+        );
+        assert_eq!(
+            [
+                exp2::<One>(f32::INFINITY),
+                exp2::<One>(f32::NEG_INFINITY),
+                exp2::<One>(-149.0)
+            ],
+            [f32::INFINITY, 0.0, 1e-45]
+        );
+        assert!(exp2::<One>(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn log2_is_close() {
+        let mut random = Random::new(2);
+        for _ in 0..200_000 {
+            let x = f32::from_bits(random.word() & 0x7fff_ffff);
+            if !x.is_finite() || x == 0.0 {
+                continue;
+            }
+            let (have, want) = (f64::from(log2::<One>(x)), f64::from(x).log2());
+            assert!((have - want).abs() < 3e-7 * want.abs().max(1.0), "{x}: {have} {want}");
+        }
+        assert_eq!(
+            [log2::<One>(1.0), log2::<One>(8.0), log2::<One>(0.0), log2::<One>(-0.0)],
+            [0.0, 3.0, f32::NEG_INFINITY, f32::NEG_INFINITY]
+        );
+        assert_eq!(log2::<One>(f32::INFINITY), f32::INFINITY);
+        assert!(log2::<One>(-1.0).is_nan() && log2::<One>(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn sine_and_cosine_are_close() {
+        let mut random = Random::new(3);
+        for _ in 0..200_000 {
+            let x = random.signed_unit() * 4.0;
+            let angle = f64::from(x) * std::f64::consts::TAU;
+            assert!((f64::from(sin_turns::<One>(x)) - angle.sin()).abs() < 4e-7, "{x}");
+            assert!((f64::from(cos_turns::<One>(x)) - angle.cos()).abs() < 2e-6, "{x}");
+        }
+        assert!(sin_turns::<One>(f32::INFINITY).is_nan());
+    }
+
+    #[test]
+    fn special_values() {
+        assert_eq!(
+            [saturate::<One>(f32::NAN), saturate::<One>(2.0), saturate::<One>(-1.0)],
+            [0.0, 1.0, 0.0]
+        );
+        assert_eq!(
+            [sign::<One>(-3.0), sign::<One>(0.0), sign::<One>(f32::NAN)],
+            [-1.0, 0.0, 0.0]
+        );
+        assert_eq!(
+            [rcp::<One>(0.0), rsqrt::<One>(0.0), ceil::<One>(1.2)],
+            [f32::INFINITY, f32::INFINITY, 2.0]
+        );
+        assert_eq!(fract::<One>(-0.25), 0.75);
+    }
+}

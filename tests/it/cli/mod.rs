@@ -1,0 +1,3 @@
+//! The command line as a user types it.
+
+mod verbs;

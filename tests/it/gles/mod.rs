@@ -1,0 +1,3 @@
+//! OpenGL ES 2 programs with Mesa's driver on the emulated device.
+
+mod programs;

@@ -1,0 +1,536 @@
+//! Pairs of Mali-400 programs draw what formulas say, with both engines.
+
+use crate::common;
+
+use emulator::driver::{self, Depth, Draw, Image, Picture};
+use emulator::exec::Engine;
+use emulator::exec::scalar::Scalar;
+use emulator::exec::wide::Wide;
+use emulator::gpu::Gpu;
+use loader::mbs::{Mbs, Program, Stage};
+use num::random::Random;
+use utgard::shader;
+
+fn engines() -> [Box<dyn Engine>; 2] {
+    [Box::new(Scalar), Box::new(Wide::default())]
+}
+
+fn assemble(text: &str, stage: Stage) -> Program {
+    let mbs = shader::assemble(text).unwrap_or_else(|error| panic!("{}", error.render(text, "test")));
+    mbs.program(stage).unwrap().unwrap()
+}
+
+const VERTEX: &str = include_str!("../../../examples/mali/triangle.vert.s");
+
+fn identity() -> Vec<f32> {
+    (0..16).map(|at| if at % 5 == 0 { 1.0 } else { 0.0 }).collect()
+}
+
+/// The whole picture as two triangles; `tint` is 0 to 1 from left to right, from top to bottom.
+fn full_screen<'a>(vertex: &'a Program, fragment: &'a Program, size: [u32; 2]) -> Draw<'a> {
+    let mut draw = Draw::new(vertex, fragment, size);
+    let corners = [
+        [-1.0, 1.0, 0.0, 1.0],
+        [1.0, 1.0, 0.0, 1.0],
+        [-1.0, -1.0, 0.0, 1.0],
+        [1.0, -1.0, 0.0, 1.0],
+    ];
+    let tints = [
+        [0.0, 0.0, 0.0, 1.0],
+        [1.0, 0.0, 0.0, 1.0],
+        [0.0, 1.0, 0.0, 1.0],
+        [1.0, 1.0, 0.0, 1.0],
+    ];
+    draw.attributes = vec![
+        ("position".to_owned(), corners.to_vec()),
+        ("color".to_owned(), tints.to_vec()),
+    ];
+    draw.uniforms = vec![("transform".to_owned(), identity())];
+    (draw.mode, draw.count) = (5, 4);
+    draw
+}
+
+/// Draws with both engines, which must agree.
+fn drawn(draw: &Draw<'_>) -> Picture {
+    let [a, b] =
+        engines().map(|engine| driver::draw(&mut Gpu::new(engine), draw).unwrap_or_else(|error| panic!("{error}")));
+    assert!(a == b, "the engines' pictures differ");
+    a
+}
+
+fn pixel(picture: &Picture, x: u32, y: u32) -> [u8; 4] {
+    let at = 4 * (y * picture.width + x) as usize;
+    picture.rgba[at..at + 4].try_into().unwrap()
+}
+
+/// Largest difference of a channel from a formula of the pixel's centre (0 to 1), and the share of pixels more than
+/// `tolerance` off.
+fn against(picture: &Picture, tolerance: u8, formula: impl Fn(f32, f32) -> [f32; 4]) -> (u8, f64) {
+    let (mut worst, mut off) = (0, 0);
+    for y in 0..picture.height {
+        for x in 0..picture.width {
+            let place = |at: u32, size: u32| (at as f32 + 0.5) / size as f32;
+            let want = formula(place(x, picture.width), place(y, picture.height));
+            let want = want.map(|channel| (channel.clamp(0.0, 1.0) * 255.0).round() as u8);
+            let far = pixel(picture, x, y)
+                .iter()
+                .zip(want)
+                .map(|(a, b)| a.abs_diff(b))
+                .max()
+                .unwrap();
+            worst = worst.max(far);
+            off += usize::from(far > tolerance);
+        }
+    }
+    (worst, off as f64 / f64::from(picture.width * picture.height))
+}
+
+/// A fragment program and what it means. Registers are fp16, so values have eleven bits.
+struct Case {
+    name: &'static str,
+    text: &'static str,
+    formula: fn(f32, f32) -> [f32; 4],
+}
+
+const CASES: [Case; 12] = [
+    Case {
+        name: "gradient",
+        text: "load.v $0 0, stop",
+        formula: |x, y| [x, y, 0.0, 1.0],
+    },
+    Case {
+        name: "constants",
+        text: "mov.v1 $0 ^const0, const0 0.25 0.5 0.75 1.0, stop",
+        formula: |_, _| [0.25, 0.5, 0.75, 1.0],
+    },
+    Case {
+        name: "products and sums",
+        text: "load.v $0 0, mul.v0 $0.xyyy $0.yxxx, add.v1 $1 ^v0 ^const0, const0 0.1 0.2 0.3 0.0, stop",
+        formula: |x, y| [x * y + 0.1, x * y + 0.2, x * y + 0.3, x * y],
+    },
+    Case {
+        name: "selection",
+        text: "load.v $0 0, gt.s0 $0.x ^const0.x, sel.v1 $1 ^const0.yyyx ^const0.wzyx, const0 0.5 1.0 0.25 0.0, stop",
+        formula: |x, _| {
+            if x > 0.5 {
+                [1.0, 1.0, 1.0, 0.5]
+            } else {
+                [0.0, 0.25, 1.0, 0.5]
+            }
+        },
+    },
+    Case {
+        name: "discard",
+        text: "load.v $0 0\n branch.gt $0.x $0.y keep\n discard, stop\n keep: mov.v1 $1 ^const0, const0 1.0 0.5 0.0 1.0, stop",
+        formula: |x, y| {
+            if x > y {
+                [1.0, 0.5, 0.0, 1.0]
+            } else {
+                [0.0, 0.0, 0.0, 1.0]
+            }
+        },
+    },
+    Case {
+        name: "a loop",
+        text: "load.v $0 0, mov.v1 $1 ^const0.xxxy, const0 0.0 1.0\n\
+               again: add.s1 $1.x $1.x ^const0.x, add.v1 $1.y $1.y ^const0.y, const0 0.0625 0.125\n\
+               branch.lt $1.x $0.x again\n mov.v1 $2 $1, stop",
+        formula: |x, _| {
+            let steps = (x / 0.0625).ceil().max(1.0);
+            [steps * 0.0625, steps * 0.125, 0.0, 1.0]
+        },
+    },
+    Case {
+        name: "uniforms by an index",
+        text: ".uniform vec4[4] table\n load.v $0 0, mul.s0 $0.x ^const0.x, mov.int.s1 $1.x ^s0, const0 4.0\n\
+               load.u 0+$1.x, mov.v1 $2 ^uniform, stop",
+        formula: |x, _| [(x * 4.0).floor() / 4.0, 1.0 - (x * 4.0).floor() / 4.0, 0.5, 1.0],
+    },
+    Case {
+        name: "temporaries",
+        text: "load.v $0 0, store.t -1 $0\n mov.v1 $0 ^const0.xxxx, const0 0.0\n load.t -1, mov.v1 $1 ^uniform.yxzw, stop",
+        formula: |x, y| [y, x, 0.0, 1.0],
+    },
+    Case {
+        name: "functions",
+        text: "load.v $0 0, mul.s0 $0.y ^const0.x, const0 0.25\n sin.s2 $1.x $0.x\n mul.v0 $0.y $0 ^const0.xxxx, const0 0.25\n\
+               cos.s2 $1.y $0.y\n sqrt.s2 $1.z $0.x\n mov.s1 $1.w ^const0.x, const0 1.0, stop, set control.stop 0\n mov.v1 $2 $1, stop",
+        formula: |x, y| {
+            let turn = std::f32::consts::TAU;
+            [(x * turn).sin(), (y * 0.25 * turn).cos(), x.sqrt(), 1.0]
+        },
+    },
+    Case {
+        name: "fragment coordinates",
+        text: "load.v $0 gl_FragCoord, mul.v0 $0.xyz $0 ^const0.xxyy, add.v1 $1 ^v0 ^const0.zzzw, const0 0.015625 0.0 0.0 0.0\n\
+               mov.v1 $1 $0.xyzz\n mov.s1 $1.w ^const0.x, const0 1.0\n mov.v1 $2 $1, stop",
+        formula: |x, y| [x, 1.0 - y, 0.0, 1.0],
+    },
+    Case {
+        name: "derivatives",
+        text: "load.v $0 0, dFdx.v1 $1 $0 -$0, sync\n dFdy.v1 $2 -$0 $0, sync\n\
+               mul.v0 $1 ^const0.xxxx, add.v1 $1 ^v0 ^const0.yyyy, const0 16.0 0.0\n\
+               mul.v0 $1.y -$2.yyyy ^const0.xxxx, const0 -16.0\n mov.s1 $1.w ^const0.x, const0 1.0\n mov.v1 $3 $1, stop",
+        formula: |_, _| [0.25, 0.25, 0.0, 1.0],
+    },
+    Case {
+        name: "a sum of components",
+        text: "load.v $0 0, mul.v0 $0 ^const0, sum4.v1 $1 ^v0.xyzw, const0 0.5 0.25 0.0 0.25\n mov.s1 $1.w ^const0.x, const0 1.0\n\
+               mov.v1 $2 $1, stop",
+        formula: |x, y| {
+            let sum = x * 0.5 + y * 0.25 + 0.25;
+            [sum, sum, sum, 1.0]
+        },
+    },
+];
+
+#[test]
+fn our_own_programs_draw_their_formulas() {
+    let vertex = assemble(VERTEX, Stage::Vertex);
+    let mut pictures: Vec<Picture> = Vec::new();
+    for case in &CASES {
+        let fragment = assemble(
+            &format!(".fragment\n.varying vec4 tint\n{}\n", case.text),
+            Stage::Fragment,
+        );
+        let mut draw = full_screen(&vertex, &fragment, [64, 64]);
+        if case.text.contains("table") {
+            let table = (0..4)
+                .flat_map(|at| [at as f32 / 4.0, 1.0 - at as f32 / 4.0, 0.5, 1.0])
+                .collect();
+            draw.uniforms.push(("table".to_owned(), table));
+        }
+        let picture = drawn(&draw);
+        // fp16 steps at thresholds may fall a pixel aside.
+        let (worst, off) = against(&picture, 2, case.formula);
+        println!("{}: worst {worst}, {:.2} % more than 2 off", case.name, off * 100.0);
+        assert!(off <= 0.02, "{}", case.name);
+        // Negative control: the formula tells this picture from those before.
+        for other in &pictures {
+            assert!(
+                against(other, 2, case.formula).1 > 0.05,
+                "{} is like another picture",
+                case.name
+            );
+        }
+        pictures.push(picture);
+    }
+}
+
+fn cube() -> Option<(Program, Program)> {
+    let folder = common::corpus("mbs")?;
+    let read = |name: &str, stage| {
+        Mbs::read(&std::fs::read(folder.join(name)).unwrap())
+            .unwrap()
+            .program(stage)
+            .unwrap()
+            .unwrap()
+    };
+    Some((
+        read("ssvb_cube_vertex.libmali.mbs", Stage::Vertex),
+        read("ssvb_cube_fragment.libmali.mbs", Stage::Fragment),
+    ))
+}
+
+type Matrix = [f32; 16];
+
+fn times(m: &Matrix, v: [f32; 4]) -> [f32; 4] {
+    std::array::from_fn(|row| (0..4).map(|column| m[4 * column + row] * v[column]).sum())
+}
+
+fn product(a: &Matrix, b: &Matrix) -> Matrix {
+    let column = |at: usize| times(a, [b[4 * at], b[4 * at + 1], b[4 * at + 2], b[4 * at + 3]]);
+    let columns = [column(0), column(1), column(2), column(3)];
+    std::array::from_fn(|at| columns[at / 4][at % 4])
+}
+
+fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// How bright the cube's program makes a vertex: its readme's formula.
+fn brightness(modelview: &Matrix, normal_matrix: &[f32; 9], position: [f32; 4], normal: [f32; 3]) -> f32 {
+    let n: [f32; 3] = std::array::from_fn(|row| {
+        (0..3)
+            .map(|column| normal_matrix[3 * column + row] * normal[column])
+            .sum()
+    });
+    let p = times(modelview, position);
+    let light = [10.0 - p[0] / p[3], 20.0 - p[1] / p[3], 40.0 - p[2] / p[3]];
+    let length = dot(light, light).sqrt();
+    dot(n, light.map(|v| v / length)).max(0.0)
+}
+
+#[test]
+fn the_genuine_vertex_program_computes_its_formulas() {
+    let Some((vertex, fragment)) = cube() else { return };
+    let mut random = Random::new(21);
+    let mut worst = 0.0f32;
+    let mut count = 0;
+    for _ in 0..40 {
+        let mut matrix =
+            || -> Matrix { std::array::from_fn(|at| random.signed_unit() + if at % 5 == 0 { 2.0 } else { 0.0 }) };
+        let (modelview, mvp) = (matrix(), matrix());
+        let normals: [f32; 9] = std::array::from_fn(|_| random.signed_unit());
+        let vertices = 250;
+        let mut vec4 = |w: f32| -> Vec<[f32; 4]> {
+            (0..vertices)
+                .map(|_| [random.signed_unit(), random.signed_unit(), random.signed_unit(), w])
+                .collect()
+        };
+        let (positions, normal_data, coords) = (vec4(4.0), vec4(1.0), vec4(1.0));
+        let mut draw = Draw::new(&vertex, &fragment, [64, 64]);
+        draw.attributes = vec![
+            ("in_position".to_owned(), positions.clone()),
+            ("in_normal".to_owned(), normal_data.clone()),
+            ("in_coord".to_owned(), coords.clone()),
+        ];
+        draw.uniforms = vec![
+            ("modelviewMatrix".to_owned(), modelview.to_vec()),
+            ("modelviewprojectionMatrix".to_owned(), mvp.to_vec()),
+            ("normalMatrix".to_owned(), normals.to_vec()),
+        ];
+        draw.textures = vec![("in_texture".to_owned(), checkers())];
+        (draw.mode, draw.count) = (0, vertices);
+        for engine in engines() {
+            let mut gpu = Gpu::new(engine);
+            let prepared = driver::prepare(&mut gpu, &draw).unwrap();
+            prepared.submit(&mut gpu).unwrap();
+            for at in 0..vertices {
+                let (position, normal) = (positions[at as usize], normal_data[at as usize]);
+                let clip = times(&mvp, position);
+                let want = [
+                    clip[0] / clip[3] * 32.0 + 32.0,
+                    clip[1] / clip[3] * -32.0 + 32.0,
+                    clip[2] / clip[3] * 0.5 + 0.5,
+                    1.0 / clip[3],
+                ];
+                let have = prepared.position(&gpu, at).unwrap();
+                let d = brightness(&modelview, &normals, position, [normal[0], normal[1], normal[2]]);
+                let color = prepared.varying(&gpu, at, 0, 4).unwrap();
+                let coord = prepared.varying(&gpu, at, 4, 2).unwrap();
+                let pairs = have.into_iter().zip(want).chain(color.into_iter().zip([d, d, d, 1.0]));
+                for (have, want) in pairs.chain(coord.into_iter().zip(coords[at as usize])) {
+                    worst = worst.max((have - want).abs() / want.abs().max(1.0));
+                }
+                count += 1;
+            }
+        }
+    }
+    println!("{count} vertices of the genuine program, worst relative difference {worst:e}");
+    assert!(count == 20_000 && worst < 1e-4);
+}
+
+fn checkers() -> Image {
+    let texel = |at: u32| {
+        if (at % 8 / 4 + at / 32).is_multiple_of(2) {
+            [255, 255, 255, 255]
+        } else {
+            [40, 80, 160, 255]
+        }
+    };
+    Image {
+        width: 8,
+        height: 8,
+        rgba: (0..64).flat_map(texel).collect(),
+        linear: false,
+        repeat: false,
+    }
+}
+
+/// Six faces: normal, and four corners with texture coordinates.
+fn cube_mesh() -> ([Vec<[f32; 4]>; 3], Vec<u16>) {
+    let (mut positions, mut normals, mut coords, mut indices) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for face in 0..6 {
+        let (axis, sign) = (face % 3, if face < 3 { 1.0 } else { -1.0 });
+        let first = positions.len() as u16;
+        for (u, v) in [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)] {
+            let mut position = [0.0, 0.0, 0.0, 1.0];
+            position[axis] = sign;
+            position[(axis + 1) % 3] = u * sign;
+            position[(axis + 2) % 3] = v;
+            let mut normal = [0.0, 0.0, 0.0, 1.0];
+            normal[axis] = sign;
+            positions.push(position);
+            normals.push(normal);
+            coords.push([u / 2.0 + 0.5, v / 2.0 + 0.5, 0.0, 1.0]);
+        }
+        indices.extend([0, 1, 2, 0, 2, 3].map(|at| first + at));
+    }
+    ([positions, normals, coords], indices)
+}
+
+#[test]
+fn the_genuine_pair_draws_a_textured_lit_cube() {
+    let Some((vertex, fragment)) = cube() else { return };
+    let (s, c) = (0.6f32.sin(), 0.6f32.cos());
+    let (s2, c2) = (0.4f32.sin(), 0.4f32.cos());
+    let around_y: Matrix = [c, 0.0, -s, 0.0, 0.0, 1.0, 0.0, 0.0, s, 0.0, c, 0.0, 0.0, 0.0, 0.0, 1.0];
+    let around_x: Matrix = [
+        1.0, 0.0, 0.0, 0.0, 0.0, c2, s2, 0.0, 0.0, -s2, c2, 0.0, 0.0, 0.0, 0.0, 1.0,
+    ];
+    let turned = product(&around_x, &around_y);
+    let mut modelview = turned;
+    modelview[14] = -5.0;
+    let (near, far, zoom) = (1.0, 10.0, 2.0);
+    let depth = [(far + near) / (near - far), 2.0 * far * near / (near - far)];
+    let projection: Matrix = [
+        zoom, 0.0, 0.0, 0.0, 0.0, zoom, 0.0, 0.0, 0.0, 0.0, depth[0], -1.0, 0.0, 0.0, depth[1], 0.0,
+    ];
+    let mvp = product(&projection, &modelview);
+    let normal_matrix: [f32; 9] = std::array::from_fn(|at| turned[4 * (at / 3) + at % 3]);
+    let ([positions, normals, coords], indices) = cube_mesh();
+    let size = 128;
+    let mut draw = Draw::new(&vertex, &fragment, [size, size]);
+    draw.attributes = vec![
+        ("in_position".to_owned(), positions.clone()),
+        ("in_normal".to_owned(), normals.clone()),
+        ("in_coord".to_owned(), coords.clone()),
+    ];
+    draw.uniforms = vec![
+        ("modelviewMatrix".to_owned(), modelview.to_vec()),
+        ("modelviewprojectionMatrix".to_owned(), mvp.to_vec()),
+        ("normalMatrix".to_owned(), normal_matrix.to_vec()),
+    ];
+    draw.textures = vec![("in_texture".to_owned(), checkers())];
+    draw.indices = Some(indices.clone());
+    draw.depth = Some(Depth {
+        compare: 1,
+        write: true,
+    });
+    let picture = drawn(&draw);
+    // The reference: every pixel against every triangle, nearest first, in double precision.
+    let project = |at: usize| {
+        let clip = times(&mvp, positions[at]);
+        let half = f64::from(size) / 2.0;
+        let [x, y, z, w] = clip.map(f64::from);
+        [x / w * half + half, -y / w * half + half, z / w, 1.0 / w]
+    };
+    let bright: Vec<f64> = (0..positions.len())
+        .map(|at| {
+            let normal = [normals[at][0], normals[at][1], normals[at][2]];
+            f64::from(brightness(&modelview, &normal_matrix, positions[at], normal))
+        })
+        .collect();
+    let texture = checkers();
+    let (mut off, mut inside) = (0, 0);
+    for y in 0..size {
+        for x in 0..size {
+            let (px, py) = (f64::from(x) + 0.5, f64::from(y) + 0.5);
+            let mut best = (f64::INFINITY, [0.0, 0.0, 0.0, 1.0]);
+            for triangle in indices.chunks(3) {
+                let at = [triangle[0], triangle[1], triangle[2]].map(usize::from);
+                let [a, b, c] = at.map(project);
+                let area = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
+                let u = ((b[0] - px) * (c[1] - py) - (c[0] - px) * (b[1] - py)) / area;
+                let v = ((c[0] - px) * (a[1] - py) - (a[0] - px) * (c[1] - py)) / area;
+                let weights = [u, v, 1.0 - u - v];
+                if weights.iter().any(|weight| *weight < 0.0) {
+                    continue;
+                }
+                let z: f64 = weights
+                    .iter()
+                    .zip([a, b, c])
+                    .map(|(weight, corner)| weight * corner[2])
+                    .sum();
+                if z >= best.0 {
+                    continue;
+                }
+                let w: f64 = weights
+                    .iter()
+                    .zip([a, b, c])
+                    .map(|(weight, corner)| weight * corner[3])
+                    .sum();
+                let mix = |value: &dyn Fn(usize) -> f64| -> f64 {
+                    (0..3).map(|i| weights[i] * [a, b, c][i][3] * value(at[i])).sum::<f64>() / w
+                };
+                let (s, t) = (mix(&|at| f64::from(coords[at][0])), mix(&|at| f64::from(coords[at][1])));
+                let texel = |v: f64| ((v * 8.0).floor() as usize).min(7);
+                let from = 4 * (texel(t) * 8 + texel(s));
+                let light = mix(&|at| bright[at]);
+                let channel = |c: usize| f64::from(texture.rgba[from + c]) / 255.0 * light;
+                best = (z, [channel(0), channel(1), channel(2), 1.0]);
+            }
+            inside += usize::from(best.0.is_finite());
+            let want = best.1.map(|channel| (channel.clamp(0.0, 1.0) * 255.0).round() as u8);
+            let far = pixel(&picture, x, y)[..3]
+                .iter()
+                .zip(&want[..3])
+                .map(|(a, b)| a.abs_diff(*b))
+                .max()
+                .unwrap();
+            off += usize::from(far > 3);
+        }
+    }
+    let share = f64::from(off as u32) / f64::from(size * size);
+    println!(
+        "a lit, textured cube of {inside} pixels: {off} of {} pixels more than 3 off ({:.2} %)",
+        size * size,
+        share * 100.0
+    );
+    assert!(inside > 3_000 && share < 0.01);
+}
+
+#[test]
+fn what_does_not_fit_is_named() {
+    let vertex = assemble(VERTEX, Stage::Vertex);
+    let fragment = assemble(
+        ".fragment\n.varying vec4 tint\n.varying vec2 more\n load.v $0 0, stop",
+        Stage::Fragment,
+    );
+    let draw = full_screen(&vertex, &fragment, [16, 16]);
+    let error = |draw: &Draw<'_>| {
+        driver::draw(&mut Gpu::new(Box::new(Scalar)), draw)
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(error(&draw).contains("varying more is no output"), "{}", error(&draw));
+    let fragment = assemble(".fragment\n.varying vec4 tint\n load.v $0 0, stop", Stage::Fragment);
+    let good = full_screen(&vertex, &fragment, [16, 16]);
+    let without = Draw {
+        attributes: Vec::new(),
+        ..good.clone()
+    };
+    assert!(error(&without).contains("attribute position is not given"));
+    let unknown = Draw {
+        uniforms: vec![("no".to_owned(), vec![1.0])],
+        ..good.clone()
+    };
+    assert!(error(&unknown).contains("no program has the uniform no"));
+    let large = Draw {
+        size: [5000, 1],
+        ..good.clone()
+    };
+    assert!(error(&large).contains("5000x1"));
+    let swapped = Draw {
+        vertex: &fragment,
+        ..good.clone()
+    };
+    assert!(error(&swapped).contains("a vertex program and a fragment program"));
+}
+
+#[test]
+fn a_job_has_a_budget_of_instructions() {
+    let vertex = assemble(VERTEX, Stage::Vertex);
+    let fragment = assemble(
+        ".fragment\n.varying vec4 tint\nload.v $0 0\nmov.v1 $0 $0, stop\n",
+        Stage::Fragment,
+    );
+    let draw = full_screen(&vertex, &fragment, [32, 32]);
+    // Four vertices of 37 instructions; two for each of the fragments, those along the diagonal twice.
+    for engine in [0, 1] {
+        let run = |budget: u64| {
+            let [scalar, wide] = engines();
+            let mut gpu = Gpu::new(if engine == 0 { scalar } else { wide }).with_budget(budget);
+            driver::draw(&mut gpu, &draw)
+        };
+        for (budget, job) in [(4 * 37 - 1, "gp"), (2 * 32 * 32, "pp")] {
+            let Err(driver::Error::Fault(fault)) = run(budget) else {
+                panic!("{budget} instructions are too few")
+            };
+            assert_eq!(fault.kind, emulator::gpu::fault::FaultKind::Budget);
+            assert!(fault.to_string().to_lowercase().contains(job), "{fault}");
+        }
+        assert!(run(2 * 32 * 32 + 500).is_ok());
+    }
+}

@@ -1,0 +1,117 @@
+//! A small job of the driver, and what becomes of it when words in its memory are changed: of the tests, and of the fuzz
+//! target.
+
+use emulator::driver::{self, Draw, Image};
+use emulator::exec::Engine;
+use emulator::exec::scalar::Scalar;
+use emulator::exec::wide::Wide;
+use emulator::gpu::Gpu;
+use loader::mbs::{Program, Stage};
+use utgard::shader;
+
+fn assemble(text: &str, stage: Stage) -> Program {
+    shader::assemble(text).unwrap().program(stage).unwrap().unwrap()
+}
+
+const VERTEX: &str = include_str!("../../../examples/mali/triangle.vert.s");
+
+const FRAGMENT: &str = ".fragment\n.uniform vec4 scale\n.uniform sampler2D picture\n.varying vec4 tint\n\
+    load.v ^discard.xy 0.xy, texld 0, mov.v1 $1 ^texture, sync\n load.v $0 0, load.u 0, mul.v0 $1 $1 ^uniform\n\
+    branch.gt $0.x $0.y end\n mul.v0 $1 $1 $0\n end: mov.v1 $2 $1, stop\n";
+
+/// Words of the driver's buffer objects, which lie one behind the other.
+fn addresses(gpu: &Gpu) -> Vec<u32> {
+    let mut pages = Vec::new();
+    let mut page = 0x0100_0000u32;
+    while gpu.memory.word(page).is_ok() {
+        // What matters lies at the beginning of each.
+        pages.extend((page..page + 256).step_by(4));
+        page += 4096;
+    }
+    pages
+}
+
+/// Instructions a job may run: many times what the whole one does.
+const BUDGET: u64 = 1 << 21;
+
+/// A change of a word: where, a number, and what it does with it.
+pub type Change = (u32, u32, u32);
+
+/// The programs of the job.
+pub struct Job {
+    vertex: Program,
+    fragment: Program,
+}
+
+impl Default for Job {
+    fn default() -> Self {
+        Self {
+            vertex: assemble(VERTEX, Stage::Vertex),
+            fragment: assemble(FRAGMENT, Stage::Fragment),
+        }
+    }
+}
+
+impl Job {
+    fn draw(&self) -> Draw<'_> {
+        let mut draw = Draw::new(&self.vertex, &self.fragment, [48, 48]);
+        let corners = [[0.0, 0.9, 0.1, 1.0], [-0.9, -0.9, 0.5, 1.0], [0.9, -0.9, 0.9, 1.5]];
+        draw.attributes = vec![
+            ("position".to_owned(), corners.to_vec()),
+            ("color".to_owned(), corners.to_vec()),
+        ];
+        let identity = (0..16).map(|at| if at % 5 == 0 { 1.0 } else { 0.0 }).collect();
+        draw.uniforms = vec![
+            ("transform".to_owned(), identity),
+            ("scale".to_owned(), vec![1.0, 0.5, 0.25, 1.0]),
+        ];
+        let image = Image {
+            width: 20,
+            height: 12,
+            rgba: (0..960).map(|at| at as u8).collect(),
+            linear: true,
+            repeat: true,
+        };
+        draw.textures = vec![("picture".to_owned(), image)];
+        draw
+    }
+
+    /// Runs the changed job with both engines, which must agree; how it ended.
+    pub fn run(&self, changes: &[Change]) -> String {
+        let draw = self.draw();
+        let run = |engine: Box<dyn Engine>| {
+            let mut gpu = Gpu::new(engine).with_budget(BUDGET);
+            let prepared = driver::prepare(&mut gpu, &draw).unwrap();
+            let places = addresses(&gpu);
+            for change in changes {
+                damage(&mut gpu, &places, *change);
+            }
+            prepared.submit(&mut gpu).map(|_| prepared.picture(&gpu).unwrap())
+        };
+        let (a, b) = (run(Box::new(Scalar)), run(Box::<Wide>::default()));
+        match (&a, &b) {
+            (Ok(a), Ok(b)) => assert!(a == b, "{changes:x?}: the engines' pictures differ"),
+            (Err(driver::Error::Fault(a)), Err(driver::Error::Fault(b))) => {
+                assert_eq!(a.kind, b.kind, "{changes:x?}: {a} {b}")
+            }
+            _ => panic!("{changes:x?}: {:?} {:?}", a.is_ok(), b.is_ok()),
+        }
+        match &a {
+            Ok(_) => "a picture".to_owned(),
+            Err(driver::Error::Fault(fault)) => format!("{:?}", fault.kind),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+fn damage(gpu: &mut Gpu, places: &[u32], (place, value, way): Change) {
+    let at = places[place as usize % places.len()];
+    let have = gpu.memory.word(at).unwrap();
+    let new = match way % 4 {
+        0 => have ^ 1 << (value % 32),
+        1 => value,
+        2 => value % 64,
+        _ => have.wrapping_add(value % 9).wrapping_sub(4),
+    };
+    gpu.memory.write(at, &new.to_le_bytes()).unwrap();
+}

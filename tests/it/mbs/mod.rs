@@ -1,0 +1,5 @@
+//! The MBS container.
+
+mod corpus;
+mod robustness;
+mod rules;

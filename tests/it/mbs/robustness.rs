@@ -1,0 +1,82 @@
+//! Broken MBS files give errors or findings, never a panic, and no more memory than they have bytes.
+
+use crate::common;
+
+use loader::mbs::{Mbs, validate};
+use num::random::Random;
+use utgard::{shader, stats};
+
+fn files() -> Vec<Vec<u8>> {
+    let sample = |name: &str| {
+        let path = format!("{}/tests/data/mali/{name}.s", env!("CARGO_MANIFEST_DIR"));
+        shader::assemble(&std::fs::read_to_string(path).unwrap())
+            .unwrap()
+            .write()
+    };
+    let mut files = vec![sample("every_gp"), sample("every_pp")];
+    if let Some(folder) = common::corpus("mbs") {
+        files.extend(
+            common::files(&folder, "mbs")
+                .iter()
+                .map(|path| std::fs::read(path).unwrap()),
+        );
+    }
+    files
+}
+
+/// Everything that is done with a file; whether it can be read.
+fn use_all(bytes: &[u8]) -> bool {
+    let Ok(mbs) = Mbs::read(bytes) else { return false };
+    assert_eq!(mbs.write(), bytes, "bytes are lost");
+    validate(&mbs);
+    for program in mbs.programs().unwrap_or_default() {
+        stats::stats(&program);
+    }
+    if let Ok(text) = shader::disassemble(&mbs) {
+        assert_eq!(shader::assemble(&text).unwrap().write(), bytes, "{text}");
+    }
+    true
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    let mut count = 0;
+    for file in files() {
+        for end in 0..file.len() {
+            assert!(!use_all(&file[..end]), "{end} of {} bytes are read", file.len());
+            count += 1;
+        }
+    }
+    println!("{count} truncations are errors");
+}
+
+#[test]
+fn changed_bytes_never_panic() {
+    let (mut random, mut read, mut all) = (Random::new(9), 0, 0);
+    for file in files() {
+        for _ in 0..4_000 {
+            let mut bytes = file.clone();
+            for _ in 0..=random.below(3) {
+                let at = random.below(bytes.len() as u32) as usize;
+                bytes[at] = if random.one_in(2) {
+                    random.word() as u8
+                } else {
+                    bytes[at] ^ 1 << random.below(8)
+                };
+            }
+            read += usize::from(use_all(&bytes));
+            all += 1;
+        }
+    }
+    println!("{all} changed files, {read} can be read and come back");
+}
+
+#[test]
+fn chunks_in_chunks_have_an_end() {
+    let mut bytes = Vec::new();
+    for depth in 0..10_000u32 {
+        bytes.extend_from_slice(b"MBS1");
+        bytes.extend_from_slice(&(8 * (9_999 - depth)).to_le_bytes());
+    }
+    assert!(use_all(&bytes));
+}

@@ -1,0 +1,12 @@
+//! SkSL binaries: format, rules, translation, pictures.
+
+mod cli;
+mod corpus;
+mod corruption;
+mod eval;
+mod math;
+mod pictures;
+mod random_program;
+mod samples;
+mod translate;
+mod value;

@@ -1,0 +1,172 @@
+//! Large modules made to hurt: `check`, `dis`, the walker and the split take linear time and a bounded multiple of memory.
+//!
+//! Each piece of work is done in a process of its own, whose memory peak the system tells (on Linux).
+
+use skrymir::loader::spirv::{Bytes, Grammar, MAGIC, asm, check, dis, split_samplers, to_words};
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+const HEAD: &str = "OpCapability Shader\nOpCapability Linkage\nOpMemoryModel Logical GLSL450\n";
+const TYPES: &str = "%void = OpTypeVoid\n%bool = OpTypeBool\n%true = OpConstantTrue %bool\n%fn = OpTypeFunction %void\n\
+                     %float = OpTypeFloat 32\n%int = OpTypeInt 32 0\n%zero = OpConstant %int 0\n";
+
+/// Modules of about `n` interesting instructions.
+fn modules(n: usize) -> Vec<(&'static str, Vec<u32>)> {
+    let function = |body: String| format!("{HEAD}{TYPES}%main = OpFunction %void None %fn\n{body}OpFunctionEnd\n");
+    let mut texts = vec![];
+    // Every block may leave for the last one: its dominator is looked for from all of them.
+    let mut body = String::from("%b0 = OpLabel\n");
+    for i in 0..n {
+        write!(body, "OpSelectionMerge %m{i} None\nOpBranchConditional %true %b{} %out\n%m{i} = OpLabel\nOpUnreachable\n%b{} = OpLabel\n", i + 1, i + 1).unwrap();
+    }
+    texts.push(("ladder", function(body + "OpBranch %out\n%out = OpLabel\nOpReturn\n")));
+    // One block with many predecessors and many phis that name few of them.
+    let cases = n.min(32_000);
+    let mut body = String::from("%b0 = OpLabel\nOpSelectionMerge %out None\nOpSwitch %zero %out");
+    (0..cases).for_each(|i| write!(body, " {i} %c{i}").unwrap());
+    (0..cases).for_each(|i| write!(body, "\n%c{i} = OpLabel\nOpBranch %out").unwrap());
+    body += "\n%out = OpLabel\n";
+    (0..n).for_each(|i| writeln!(body, "%p{i} = OpPhi %int %zero %c{}", i % cases).unwrap());
+    texts.push(("phis", function(body + "OpReturn\n")));
+    // A function of many parameters.
+    let (mut list, mut body) = (String::new(), String::new());
+    (0..n.min(60_000)).for_each(|i| {
+        list += " %int";
+        writeln!(body, "%a{i} = OpFunctionParameter %int").unwrap();
+    });
+    let text = format!(
+        "{HEAD}{TYPES}%many = OpTypeFunction %void{list}\n%main = OpFunction %void None %many\n{body}%b = OpLabel\nOpReturn\nOpFunctionEnd\n"
+    );
+    texts.push(("parameters", text));
+    // Entry points and modes, each with its own.
+    let mut text = String::from("OpCapability Shader\nOpMemoryModel Logical GLSL450\n");
+    (0..n).for_each(|i| writeln!(text, "OpEntryPoint GLCompute %main \"e{i}\"").unwrap());
+    (0..n).for_each(|_| writeln!(text, "OpExecutionMode %main LocalSize 1 1 1").unwrap());
+    texts.push((
+        "entries",
+        text + TYPES + "%main = OpFunction %void None %fn\n%b = OpLabel\nOpReturn\nOpFunctionEnd\n",
+    ));
+    // Names that collide, and names that are others' numbers.
+    let mut text = String::from(HEAD);
+    (0..n).for_each(|i| {
+        writeln!(
+            text,
+            "OpName %v{i} \"{}\"",
+            if i % 2 == 0 { "x".into() } else { i.to_string() }
+        )
+        .unwrap()
+    });
+    text += TYPES;
+    (0..n).for_each(|i| writeln!(text, "%v{i} = OpUndef %int").unwrap());
+    texts.push(("names", text));
+    // A long name that is used everywhere: the text would be many thousand times the module.
+    let mut text = format!("{HEAD}OpName %int \"{}\"\n{TYPES}", "n".repeat(200_000));
+    (0..n).for_each(|i| writeln!(text, "%v{i} = OpUndef %int").unwrap());
+    texts.push(("long name", text));
+    // Imports of instruction sets.
+    let mut text = String::from("OpCapability Shader\nOpCapability Linkage\n");
+    (0..n).for_each(|i| writeln!(text, "%s{i} = OpExtInstImport \"NonSemantic.{i}\"").unwrap());
+    text += "OpMemoryModel Logical GLSL450\n";
+    text += TYPES;
+    (0..n).for_each(|i| writeln!(text, "%e{i} = OpExtInst %void %s{i} 1").unwrap());
+    texts.push(("imports", text));
+    let mut all: Vec<_> = texts
+        .into_iter()
+        .map(|(name, text)| {
+            (
+                name,
+                asm::assemble(Grammar::builtin(), &text, asm::Options::default()).expect(name),
+            )
+        })
+        .collect();
+    // Instructions of one word, and ids far apart under a huge bound.
+    let mut nops = vec![MAGIC, 0x10500, 0, 1, 0];
+    nops.resize(n * 8, 1 << 16);
+    all.push(("nops", nops));
+    let mut stray = vec![MAGIC, 0x10500, 0, u32::MAX, 0];
+    (0..n as u32).for_each(|i| stray.extend([3 << 16 | 22, u32::MAX - 1 - i * 977, 32]));
+    all.push(("stray ids", stray));
+    all
+}
+
+const ASKED: &str = "SKRYMIR_BOUNDS";
+
+/// One piece of work on one file, in a process of its own; prints its seconds and the process' peak in bytes.
+#[test]
+fn child() {
+    let Ok(asked) = std::env::var(ASKED) else { return };
+    let (verb, file) = asked.split_once(' ').unwrap();
+    let (bytes, grammar) = (std::fs::read(file).unwrap(), Grammar::builtin());
+    let words = || to_words(&bytes).unwrap();
+    let start = Instant::now();
+    match verb {
+        "walk" => drop(Bytes::new(&bytes).map(|b| b.instructions().count())),
+        "check" => {
+            let report = check(grammar, &words());
+            println!("{:?}", report.diagnostics.first().map(|d| d.to_string()));
+        }
+        "dis" => drop(dis::disassemble(grammar, &words(), dis::Options::default())),
+        _ => drop(split_samplers(&words())),
+    }
+    let time = start.elapsed().as_secs_f64();
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let peak = peak.and_then(|text| text.trim().trim_end_matches(" kB").parse::<f64>().ok());
+    println!("\nbounds {time} {}", peak.map_or(f64::NAN, |peak| peak * 1024.0));
+}
+
+/// Seconds, and bytes of the process' peak; not a number where the system does not tell.
+fn measured(verb: &str, file: &Path) -> (f64, f64) {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "spirv::bounds::child", "--nocapture"])
+        .env(ASKED, format!("{verb} {}", file.display()))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = text.lines().find_map(|line| line.strip_prefix("bounds "));
+    let (time, peak) = line
+        .unwrap_or_else(|| panic!("{verb}: {text}"))
+        .split_once(' ')
+        .unwrap();
+    (time.parse().unwrap(), peak.parse().unwrap())
+}
+
+#[test]
+fn large_modules_take_linear_time_and_bounded_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("large.spv");
+    let write = |words: &[u32]| {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        std::fs::write(&file, bytes).unwrap();
+    };
+    write(&[MAGIC, 0x10500, 0, 1, 0]);
+    // What the process and the grammar's tables take.
+    let (_, base) = measured("check", &file);
+    for (name, words) in modules(150_000) {
+        write(&words);
+        let size = words.len() as f64 * 4.0;
+        for verb in ["walk", "check", "dis", "split"] {
+            let (time, peak) = measured(verb, &file);
+            let times = (peak - base) / size;
+            println!(
+                "{name:12} {:5.1} MB {verb:6} {time:7.4} s, memory {times:5.1} times the file",
+                size / 1e6
+            );
+            // A rule that is quadratic in any of these takes more than ten thousand million steps.
+            assert!(time < 8.0, "{name}: {verb} took {time} s");
+            // The file itself is held too, and all but the walk hold its words beside it.
+            let most = match (verb, name) {
+                ("walk", _) => 1.5,
+                // Printing ends when the text is 64 times the module; the buffer may be twice that.
+                ("dis", "long name") => 200.0,
+                _ => 24.0,
+            };
+            assert!(
+                times.is_nan() || times < most,
+                "{name}: {verb} took {times} times the module"
+            );
+        }
+    }
+}

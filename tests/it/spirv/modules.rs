@@ -1,0 +1,528 @@
+//! Disassembly and assembly against SPIRV-Tools, over the corpus and modules made here from our own sources.
+
+use super::module_text;
+use crate::common;
+
+use module_text::{Sample, bytes, grammar, in_pairs, installed, tool};
+use skrymir::loader::spirv::{asm, dis, grammar as tables, operand};
+use std::path::Path;
+use std::sync::Mutex;
+
+/// Every module at hand: the corpus' stages and what our sources compile to.
+fn all(folder: &Path) -> Vec<Sample> {
+    let mut all = common::corpus("vbc")
+        .map(|path| module_text::stages(&path))
+        .unwrap_or_default();
+    all.extend(module_text::compiled(folder));
+    all
+}
+
+const OPTIONS: [&[&str]; 6] = [
+    &[],
+    &["--raw-id"],
+    &["--no-indent"],
+    &["--offsets"],
+    &["--comment"],
+    &["--raw-id", "--comment", "--offsets"],
+];
+
+fn options(flags: &[&str]) -> dis::Options {
+    dis::Options {
+        raw_id: flags.contains(&"--raw-id"),
+        indent: !flags.contains(&"--no-indent"),
+        offsets: flags.contains(&"--offsets"),
+        comment: flags.contains(&"--comment"),
+        header: !flags.contains(&"--no-header"),
+    }
+}
+
+fn compare(sample: &Sample, at: usize, folder: &Path) -> Vec<String> {
+    let mut faults = Vec::new();
+    let file = folder.join(format!("m{at}.spv"));
+    std::fs::write(&file, bytes(&sample.words)).unwrap();
+    for flags in OPTIONS {
+        let theirs = tool("spirv-dis", flags, &[&file]);
+        let ours = dis::disassemble(grammar(), &sample.words, options(flags)).unwrap();
+        if theirs.stdout != ours.as_bytes() {
+            let line = String::from_utf8_lossy(&theirs.stdout)
+                .lines()
+                .zip(ours.lines())
+                .find(|(a, b)| a != b)
+                .map(|(a, b)| format!("{a:?} / {b:?}"));
+            faults.push(format!("{} dis {flags:?}: {line:?}", sample.name));
+        }
+        if flags.is_empty() {
+            let text = folder.join(format!("m{at}.spvasm"));
+            std::fs::write(&text, &theirs.stdout).unwrap();
+            for (arg, preserve) in [("--target-env", false), ("--preserve-numeric-ids", true)] {
+                let out = folder.join(format!("m{at}.out"));
+                let args: &[&str] = if preserve { &[arg] } else { &[arg, "spv1.6"] };
+                tool("spirv-as", args, &[&text, Path::new("-o"), &out]);
+                let options = asm::Options {
+                    preserve_numeric_ids: preserve,
+                    exact: false,
+                };
+                let text = String::from_utf8_lossy(&theirs.stdout);
+                let ours = asm::assemble(grammar(), &text, options).map(|words| bytes(&words));
+                if ours.as_ref().ok() != std::fs::read(&out).ok().as_ref() {
+                    faults.push(format!("{} as {args:?}: {:?}", sample.name, ours.err()));
+                }
+            }
+        }
+    }
+    faults.extend(round_trip(sample));
+    faults
+}
+
+/// Raw ids and the exact header give back the words.
+fn round_trip(sample: &Sample) -> Option<String> {
+    let text = dis::disassemble(grammar(), &sample.words, options(&["--raw-id"])).unwrap();
+    let again = asm::assemble(
+        grammar(),
+        &text,
+        asm::Options {
+            exact: true,
+            ..Default::default()
+        },
+    );
+    (again.as_ref() != Ok(&sample.words)).then(|| format!("{} exact round trip: {:?}", sample.name, again.err()))
+}
+
+#[test]
+fn text_and_words_as_the_reference() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = all(folder.path());
+    let own: Vec<String> = all.iter().filter_map(round_trip).collect();
+    assert!(own.is_empty(), "{own:#?}");
+    if !installed("spirv-dis") {
+        println!(
+            "spirv-tools is not installed: {} modules went through our own round trip only",
+            all.len()
+        );
+        return;
+    }
+    let faults = Mutex::new(Vec::new());
+    in_pairs(&all, |at, sample| {
+        let found = compare(sample, at, folder.path());
+        faults.lock().unwrap().extend(found);
+    });
+    let faults = faults.into_inner().unwrap();
+    println!(
+        "{} modules, {} ways to print each: {} differences",
+        all.len(),
+        OPTIONS.len(),
+        faults.len()
+    );
+    assert!(faults.is_empty(), "{faults:#?}");
+    assert!(all.len() >= 200 || common::corpus("vbc").is_none() || !installed("glslangValidator"));
+}
+
+/// One instruction of every opcode, every enumerant of every kind: identical to the reference where it reads them.
+#[test]
+fn every_opcode_and_enumerant() {
+    if !installed("spirv-dis") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut cases: Vec<(String, Vec<u32>)> = Vec::new();
+    for row in grammar().rows() {
+        let most = row
+            .operands
+            .iter()
+            .filter_map(|r| grammar().kind(r.kind))
+            .map(|k| k.enumerants.len())
+            .max();
+        for choice in 0..most.unwrap_or(1).max(1) {
+            cases.push((format!("{} {choice}", row.name), instance(row, choice)));
+        }
+    }
+    // One process each would take minutes: many instructions per module, those the reference refuses one by one less.
+    let read = Mutex::new((0, Vec::new()));
+    let chunks: Vec<&[(String, Vec<u32>)]> = cases.chunks(8).collect();
+    in_pairs(&chunks, |at, chunk| {
+        let file = folder.path().join(format!("{at}.spv"));
+        let same = |part: &[(String, Vec<u32>)]| {
+            let mut words = PRELUDE.to_vec();
+            part.iter().for_each(|case| words.extend(&case.1));
+            std::fs::write(&file, bytes(&words)).unwrap();
+            let theirs = tool("spirv-dis", &["--raw-id"], &[&file]);
+            let ours = dis::disassemble(grammar(), &words, options(&["--raw-id"])).unwrap();
+            let again = asm::assemble(
+                grammar(),
+                &ours,
+                asm::Options {
+                    exact: true,
+                    ..Default::default()
+                },
+            );
+            assert_eq!(again.as_ref(), Ok(&words), "{ours}");
+            theirs.status.success().then(|| theirs.stdout == ours.as_bytes())
+        };
+        if let Some(true) = same(chunk) {
+            read.lock().unwrap().0 += chunk.len();
+            return;
+        }
+        for case in *chunk {
+            match same(std::slice::from_ref(case)) {
+                Some(true) => read.lock().unwrap().0 += 1,
+                Some(false) => read.lock().unwrap().1.push(case.0.clone()),
+                None => {}
+            }
+        }
+    });
+    let (same, different) = read.into_inner().unwrap();
+    println!(
+        "{} instructions made: {same} read by the reference and identical",
+        cases.len()
+    );
+    assert!(different.is_empty(), "{different:?}");
+    assert!(same * 10 >= cases.len() * 8, "only {same} of {}", cases.len());
+}
+
+/// A name for every built-in and for awkward OpNames.
+#[test]
+fn names_as_the_reference() {
+    if !installed("spirv-dis") {
+        return;
+    }
+    let mut text = String::from("OpCapability Shader\nOpName %x1 \"\"\nOpName %x2 \"a b\"\nOpName %x3 \"a_b\"\n");
+    text += "OpName %x4 \"a_b\"\nOpName %x5 \"a_b_0\"\nOpName %x6 \"7\"\nOpName %x7 \"\u{e9}\"\n";
+    for (n, row) in grammar().kind_of("BuiltIn").unwrap().enumerants.iter().enumerate() {
+        text += &format!("OpDecorate %b{n} BuiltIn {}\n", row.name);
+    }
+    for (n, (width, sign)) in [(8, 0), (8, 1), (16, 1), (24, 0), (24, 1), (64, 1), (64, 0)]
+        .iter()
+        .enumerate()
+    {
+        text += &format!("%i{n} = OpTypeInt {width} {sign}\n");
+    }
+    text +=
+        "%f0 = OpTypeFloat 24\n%f1 = OpTypeFloat 16\n%e = OpTypeEvent\n%d = OpTypeDeviceEvent\n%r = OpTypeReserveId\n";
+    text += "%q = OpTypeQueue\n%p = OpTypePipe ReadOnly\n%ps = OpTypePipeStorage\n%nb = OpTypeNamedBarrier\n";
+    text += "%o1 = OpTypeOpaque \"\"\n%o2 = OpTypeOpaque \"x y\"\n%s = OpTypeStruct %f1\n%h = OpConstant %f1 -0x1p-3\n";
+    let words = asm::assemble(grammar(), &text, Default::default()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let faults = compare(
+        &Sample {
+            name: "names".into(),
+            words,
+        },
+        0,
+        folder.path(),
+    );
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// Header, a 32-bit integer type %1 and a value %2 of it.
+const PRELUDE: [u32; 13] = [
+    0x0723_0203,
+    0x10600,
+    0,
+    1000,
+    0,
+    21 | 4 << 16,
+    1,
+    32,
+    0,
+    43 | 4 << 16,
+    1,
+    2,
+    5,
+];
+
+fn instance(row: &tables::Row, choice: usize) -> Vec<u32> {
+    static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(100);
+    let mut words = vec![0];
+    let mut open: Vec<u16> = row.operands.iter().rev().map(|r| r.kind).collect();
+    while let Some(kind) = open.pop() {
+        let Some(table) = grammar().kind(kind) else { continue };
+        match &table.shape {
+            tables::Shape::ResultType => words.push(1),
+            tables::Shape::Result => words.push(NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)),
+            tables::Shape::String => words.extend([0x6f6c_6568, 0]),
+            tables::Shape::Composite(parts) => open.extend(parts.iter().rev()),
+            tables::Shape::Value | tables::Shape::Mask => {
+                let row = &table.enumerants[choice % table.enumerants.len()];
+                words.push(row.value);
+                open.extend(row.parameters.iter().rev().map(|p| p.kind));
+            }
+            // OpSpecConstantOp of OpIAdd, whose two operands follow.
+            tables::Shape::SpecOp => words.extend([128, 2, 2]),
+            _ => words.push(2),
+        }
+    }
+    words[0] = row.opcode | (words.len() as u32) << 16;
+    words
+}
+
+#[test]
+fn built_in_tables_are_those_of_the_headers() {
+    let folder = Path::new("/usr/include/spirv/unified1");
+    if !folder.is_dir() {
+        println!("spirv-headers is not installed: the tables are not compared");
+        return;
+    }
+    let files = skrymir::cli::grammar::folder(folder).unwrap();
+    let fresh = tables::generate(&files).unwrap();
+    assert!(
+        fresh == tables::BUILTIN,
+        "regenerate: skrymir grammar {} --generate loader/src/spirv/grammar/core.grammar",
+        folder.display()
+    );
+    let (core, _) = tables::read_json(&files.iter().find(|f| f.0.contains("core")).unwrap().1, None).unwrap();
+    for (name, text) in &files {
+        let (model, report) = tables::read_json(text, Some(&core).filter(|_| !name.contains("core"))).unwrap();
+        assert!(report.is_valid(), "{name}: {report:?}");
+        // The model keeps every member of the file.
+        let again = serde_json::to_value(&model).unwrap();
+        let original: serde_json::Value = serde_json::from_str(text).unwrap();
+        let rows = |v: &serde_json::Value| v["instructions"].as_array().unwrap().len();
+        assert_eq!(rows(&again), rows(&original), "{name}");
+    }
+}
+
+#[test]
+fn grammar_faults_have_json_paths() {
+    let base = r#"{"magic_number":"0x07230203","major_version":1,"minor_version":6,"revision":1,"instructions":[
+        {"opname":"OpX","opcode":1,"operands":[{"kind":"IdRef"},{"kind":"M"}],"capabilities":["A"]}],
+        "operand_kinds":[{"category":"Id","kind":"IdRef"},{"category":"BitEnum","kind":"M","enumerants":[{"enumerant":"None","value":"0x0"}]},
+        {"category":"Composite","kind":"Pair","bases":["IdRef","IdRef"]},
+        {"category":"ValueEnum","kind":"Capability","enumerants":[{"enumerant":"A","value":0,"version":"1.0","provisional":true}]}]}"#;
+    let (model, report) = tables::read_json(base, None).unwrap();
+    assert!(report.diagnostics.is_empty(), "{report:?}");
+    assert!(
+        model.operand_kinds[3].enumerants[0]
+            .needs
+            .rest
+            .contains_key("provisional")
+    );
+    for (from, to, rule, path) in [
+        ("0x07230203", "0x07230204", "magic-number", "$.magic_number"),
+        (
+            r#"{"kind":"IdRef"},"#,
+            r#"{"kind":"IdRaf"},"#,
+            "unknown-kind",
+            "$.instructions[0].operands[0].kind",
+        ),
+        (
+            r#"{"kind":"IdRef"},"#,
+            r#"{"kind":"IdRef","quantifier":"+"},"#,
+            "quantifier",
+            "$.instructions[0].operands[0].quantifier",
+        ),
+        (
+            r#"{"kind":"IdRef"},"#,
+            r#"{"kind":"IdRef","quantifier":"?"},"#,
+            "quantifier-order",
+            "$.instructions[0].operands[1]",
+        ),
+        (
+            r#"["A"]"#,
+            r#"["B"]"#,
+            "unknown-capability",
+            "$.instructions[0].capabilities[0]",
+        ),
+        (
+            r#""0x0""#,
+            r#""0x3""#,
+            "mask-bits",
+            "$.operand_kinds[1].enumerants[0].value",
+        ),
+        (
+            r#""0x0""#,
+            r#""zero""#,
+            "value",
+            "$.operand_kinds[1].enumerants[0].value",
+        ),
+        (
+            r#"["IdRef","IdRef"]"#,
+            r#"["IdRef","Pair"]"#,
+            "nested-composite",
+            "$.operand_kinds[2].bases[1]",
+        ),
+        (r#"["IdRef","IdRef"]"#, "[]", "no-bases", "$.operand_kinds[2]"),
+        ("BitEnum", "BitEnums", "category", "$.operand_kinds[1].category"),
+        (
+            r#""version":"1.0""#,
+            r#""version":"one""#,
+            "version",
+            "$.operand_kinds[3].enumerants[0].version",
+        ),
+        (r#""opname":"OpX""#, r#""opname":"X""#, "op-prefix", "$.instructions[0]"),
+    ] {
+        assert!(base.contains(from));
+        let (_, report) = tables::read_json(&base.replacen(from, to, 1), None).unwrap();
+        assert!(
+            report.diagnostics.iter().any(|d| d.rule == rule && d.place == path),
+            "{rule} {path}: {report:?}"
+        );
+    }
+    let error = tables::read_json(&base.replace(r#""opcode":1"#, r#""opcode":"one""#), None).unwrap_err();
+    assert!(error.to_string().contains("$.instructions[0].opcode"), "{error}");
+}
+
+#[test]
+fn errors_point_at_the_place() {
+    let text = "OpCapability Shader\n%1 = OpTypeInt 32 0\n%2 = OpVariable %1 Inputs\n";
+    let error = asm::assemble(grammar(), text, Default::default()).unwrap_err();
+    assert_eq!((error.line, error.column), (3, 20));
+    assert_eq!(error.message, "OpVariable: expected StorageClass, found `Inputs`");
+    let shown = error.render(text, "a.spvasm");
+    assert!(
+        shown.contains("--> a.spvasm:3:20") && shown.contains("^^^^^^"),
+        "{shown}"
+    );
+    for (text, at, part) in [
+        ("OpNop 1", (1, 7), "no further operand"),
+        ("%1 = OpNop", (1, 1), "no result"),
+        ("OpTypeVoid", (1, 1), "has a result"),
+        ("OpCapability", (1, 1), "expected Capability"),
+        ("OpFoo", (1, 1), "is no opcode"),
+        ("%1 OpTypeVoid", (1, 4), "expected `=`"),
+        ("OpName %1 abc", (1, 11), "string in quotation marks"),
+        (
+            "%1 = OpTypeInt 8 1\n%2 = OpConstant %1 128",
+            (2, 20),
+            "8-bit signed integer",
+        ),
+    ] {
+        let error = asm::assemble(grammar(), text, Default::default()).unwrap_err();
+        assert_eq!((error.line, error.column), at, "{text}: {error}");
+        assert!(error.message.contains(part), "{error}");
+    }
+}
+
+/// Any words: walked, printed, assembled again to the same words where they walk.
+#[test]
+fn any_words_print_and_come_back() {
+    let samples = module_text::compiled(tempfile::tempdir().unwrap().path());
+    let mut seed = 0x2545_f491_4f6c_dd1du64;
+    let mut random = move || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    let end = std::time::Instant::now() + std::time::Duration::from_millis(1000);
+    let (mut printed, mut refused) = (0, 0);
+    while std::time::Instant::now() < end {
+        let mut words = samples[random() as usize % samples.len()].words.clone();
+        for _ in 0..1 + random() % 6 {
+            let at = random() as usize % words.len();
+            words[at] = match random() % 3 {
+                0 => random() as u32,
+                1 => words[random() as usize % words.len()],
+                _ => words[at] ^ 1 << (random() % 32),
+            };
+        }
+        let context = operand::Context::new(&words);
+        for instruction in skrymir::loader::spirv::instructions(&words).flatten() {
+            operand::operands(grammar(), &context, grammar().row(instruction.opcode), &instruction).for_each(drop);
+        }
+        for flags in [&["--raw-id"][..], &["--comment"]] {
+            match dis::disassemble(grammar(), &words, options(flags)) {
+                Ok(text) => {
+                    printed += 1;
+                    assert!(
+                        text.len() < words.len() * 1000 + 100_000,
+                        "{} bytes of {} words",
+                        text.len(),
+                        words.len()
+                    );
+                }
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    println!("{printed} texts, {refused} refused");
+    assert!(printed > 50 && refused > 0);
+}
+
+/// Our own assembly samples print as the texts kept beside them (`BLESS=1` writes them anew).
+#[test]
+fn samples_print_as_kept() {
+    for path in common::files(&common::data("spirv"), "spvasm") {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let words = asm::assemble(grammar(), &text, Default::default()).unwrap();
+        let printed = dis::disassemble(grammar(), &words, options(&["--comment", "--offsets"])).unwrap();
+        let kept = path.with_extension("dis");
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&kept, &printed).unwrap();
+        }
+        assert_eq!(printed, std::fs::read_to_string(&kept).unwrap(), "{}", kept.display());
+        assert_eq!(
+            round_trip(&Sample {
+                name: kept.display().to_string(),
+                words
+            }),
+            None
+        );
+    }
+}
+
+/// A grammar given at run time adds opcodes, enumerants and whole sets.
+#[test]
+fn grammars_at_run_time() {
+    let extra = r#"{"magic_number":"0x07230203","instructions":[{"opname":"OpSkrymirHello","opcode":6999,
+        "operands":[{"kind":"StorageClass"},{"kind":"LiteralInteger","quantifier":"*"}]}],
+        "operand_kinds":[{"category":"ValueEnum","kind":"StorageClass","enumerants":[{"enumerant":"Attic","value":7777,
+        "parameters":[{"kind":"LiteralString"}]}]},{"category":"Literal","kind":"LiteralInteger"},
+        {"category":"Literal","kind":"LiteralString"}]}"#;
+    let set = r#"{"revision":1,"instructions":[{"opname":"Greet","opcode":3,"operands":[{"kind":"IdRef"}]}]}"#;
+    let folder = tempfile::tempdir().unwrap();
+    let (core, ext, text, module) = (
+        folder.path().join("a.json"),
+        folder.path().join("b.json"),
+        folder.path().join("a.spvasm"),
+        folder.path().join("a.spv"),
+    );
+    std::fs::write(&core, extra).unwrap();
+    std::fs::write(&ext, set).unwrap();
+    let source = "%1 = OpExtInstImport \"Own.Set\"\n%2 = OpTypeVoid\n%3 = OpExtInst %2 %1 Greet %2\nOpSkrymirHello Attic \"up\" 1 2\n";
+    std::fs::write(&text, source).unwrap();
+    let grammars = [
+        format!("--grammar={}", core.display()),
+        format!("--grammar=Own.Set={}", ext.display()),
+    ];
+    let run = |verb: &str, file: &Path, more: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_skrymir"))
+            .arg(verb)
+            .arg(file)
+            .args(more)
+            .args(&grammars)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    run("as", &text, &["-o", module.to_str().unwrap()]);
+    let printed = run("dis", &module, &["--raw-id", "--no-indent", "--no-header"]);
+    assert_eq!(printed, source);
+    // Without them: numbers, and raw words for the opcode that is not known.
+    let words = skrymir::loader::spirv::to_words(&std::fs::read(&module).unwrap()).unwrap();
+    let plain = dis::disassemble(grammar(), &words, options(&["--raw-id", "--no-indent", "--no-header"])).unwrap();
+    assert!(
+        plain.contains("%3 = OpExtInst %2 %1 3 !2") || plain.contains("%3 = OpExtInst %2 %1 3 %2"),
+        "{plain}"
+    );
+    assert!(plain.contains("!0x00051b57 !7777"), "{plain}");
+}
+
+/// A long name used everywhere does not eat the memory.
+#[test]
+fn long_names_are_bounded() {
+    let mut text = format!("OpName %x \"{}\"\n", "n".repeat(200_000));
+    text += &format!("%t = OpTypeStruct{}\n", " %x".repeat(60_000));
+    let words = asm::assemble(grammar(), &text, Default::default()).unwrap();
+    let error = dis::disassemble(grammar(), &words, options(&[])).unwrap_err();
+    assert_eq!(error.kind(), skrymir::loader::ErrorKind::Unsupported, "{error}");
+    assert!(dis::disassemble(grammar(), &words, options(&["--raw-id"])).is_ok());
+    // Every array names its element twice over: names that double stop at the budget.
+    let mut text = String::from("%1 = OpTypeVoid\n");
+    (2..400).for_each(|n| text += &format!("%{n} = OpTypeArray %{} %{}\n", n - 1, n - 1));
+    let words = asm::assemble(grammar(), &text, Default::default()).unwrap();
+    match dis::disassemble(grammar(), &words, options(&[])) {
+        Ok(text) => assert!(text.len() < words.len() * 4 * 64 + (1 << 20)),
+        Err(error) => assert_eq!(error.kind(), skrymir::loader::ErrorKind::Unsupported, "{error}"),
+    }
+}

@@ -1,0 +1,74 @@
+//! The verbs of the command line on VBC files, with their exit codes.
+
+use crate::common;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn skrymir(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_skrymir"))
+        .args(args)
+        .output()
+        .expect("the program runs")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn info_prints_text_and_json() {
+    let file = common::data("everything.vbc");
+    let text = skrymir(&["info", path(&file)]);
+    assert_eq!(text.status.code(), Some(0));
+    assert!(stdout(&text).contains("\nin(1) float3x4\n"), "{}", stdout(&text));
+    assert!(
+        stdout(&text).contains("\nneeds scalarBlockLayout for the binding in slot 3\n"),
+        "{}",
+        stdout(&text)
+    );
+    let json = skrymir(&["info", "--json", path(&file)]);
+    assert_eq!(json.status.code(), Some(0));
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json["uniform"]["members"][2]["base"], "bool");
+    assert_eq!(json["tables"]["rwtexels"], 3);
+}
+
+#[test]
+fn rewrite_keeps_good_files_and_mends_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.vbc");
+    let expected = std::fs::read(common::data("everything.vbc")).unwrap();
+    for name in ["everything.vbc", "legacy.vbc", "raw_subpass.vbc"] {
+        let done = skrymir(&["rewrite", path(&common::data(name)), "-o", path(&out)]);
+        assert_eq!(done.status.code(), Some(0), "{name}");
+        assert!(std::fs::read(&out).unwrap() == expected, "{name}");
+    }
+}
+
+#[test]
+fn check_tells_good_from_bad() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = common::data("everything.vbc");
+    let done = skrymir(&["check", path(&good), path(&common::data("legacy.vbc"))]);
+    assert_eq!(done.status.code(), Some(0), "{}", stdout(&done));
+    let mut bytes = std::fs::read(&good).unwrap();
+    bytes.push(0);
+    let bad = folder.path().join("bad.vbc");
+    std::fs::write(&bad, &bytes).unwrap();
+    let done = skrymir(&["check", path(&good), path(&bad)]);
+    assert_eq!(done.status.code(), Some(1));
+    assert!(
+        stdout(&done).contains("error[trailing-bytes]: 1 bytes behind the last stage"),
+        "{}",
+        stdout(&done)
+    );
+    std::fs::write(&bad, &bytes[..100]).unwrap();
+    assert_eq!(skrymir(&["info", path(&bad)]).status.code(), Some(1));
+    assert_eq!(skrymir(&["check", path(&bad)]).status.code(), Some(1));
+    assert_eq!(skrymir(&["info", "no such file"]).status.code(), Some(2));
+}

@@ -1,0 +1,325 @@
+//! Packing: the reflection derived from code is the compiler's.
+
+use crate::common;
+
+use loader::vbc::pack::{Names, pack};
+use loader::vbc::{self, Model, Stage};
+use skrymir::harness::{self, Settings};
+use skrymir::picture::Picture;
+use skrymir::scene::Scene;
+use std::path::Path;
+use std::process::Command;
+
+/// Stages of a model that it has.
+fn stages(model: &Model) -> Vec<(Stage, Vec<u32>)> {
+    Stage::ALL
+        .into_iter()
+        .map(|stage| (stage, model.code(stage).to_vec()))
+        .filter(|(_, code)| !code.is_empty())
+        .collect()
+}
+
+/// What the derived reflection lacks of the file's; anything it has otherwise is a failure.
+fn missing(name: &str, whole: &Model, derived: &Model) -> Vec<String> {
+    let mut missing = Vec::new();
+    let known = |list: &[vbc::Variable], of: &[vbc::Variable], what: &str, missing: &mut Vec<String>| {
+        assert!(
+            of.iter().all(|variable| list.contains(variable)),
+            "{name}: {what}: {of:?} of {list:?}"
+        );
+        let lost = list.iter().filter(|variable| !of.contains(variable));
+        missing.extend(lost.map(|variable| format!("unused {what} {}", variable.location)));
+    };
+    known(&whole.inputs, &derived.inputs, "input", &mut missing);
+    known(&whole.outputs, &derived.outputs, "output", &mut missing);
+    for binding in &derived.bindings {
+        let of_file = whole.bindings.iter().find(|known| known.slot == binding.slot);
+        let of_file = of_file.unwrap_or_else(|| panic!("{name}: slot {} is not in the file", binding.slot));
+        assert_eq!(
+            (binding.base, binding.shape),
+            (of_file.base, of_file.shape),
+            "{name}: slot {}",
+            binding.slot
+        );
+        assert_eq!(
+            binding.stages.0 & !of_file.stages.0,
+            0,
+            "{name}: slot {}: stages",
+            binding.slot
+        );
+        if binding.stages != of_file.stages {
+            missing.push(format!("slot {} in all its stages", binding.slot));
+        }
+    }
+    let slots = |model: &Model| model.bindings.iter().map(|binding| binding.slot).collect::<Vec<_>>();
+    let lost = slots(whole).into_iter().filter(|slot| !slots(derived).contains(slot));
+    missing.extend(lost.map(|slot| format!("unused slot {slot}")));
+    match (&whole.uniform, &derived.uniform) {
+        (Some(of_file), Some(uniform)) => {
+            assert_eq!(uniform.size, of_file.size, "{name}: uniform size");
+            let facts = |u: &vbc::UniformModel| {
+                u.members
+                    .iter()
+                    .map(|m| (m.offset, m.base, m.dims, m.array))
+                    .collect::<Vec<_>>()
+            };
+            // bool is a word of unsigned type in code.
+            let words = |u: &vbc::UniformModel| {
+                facts(u)
+                    .into_iter()
+                    .map(|(o, b, d, a)| {
+                        (
+                            o,
+                            if b == vbc::BaseType::BOOL {
+                                vbc::BaseType::UINT
+                            } else {
+                                b
+                            },
+                            d,
+                            a,
+                        )
+                    })
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(words(uniform), words(of_file), "{name}: uniform members");
+            missing.push("names of uniform members".into());
+        }
+        (Some(_), None) => missing.push("unused uniform".into()),
+        (None, Some(_)) => panic!("{name}: a uniform from nowhere"),
+        (None, None) => {}
+    }
+    if derived.subpass_inputs != whole.subpass_inputs {
+        assert!(
+            derived.subpass_inputs.len() < whole.subpass_inputs.len(),
+            "{name}: subpass inputs"
+        );
+        missing.push("unused subpass inputs".into());
+    }
+    missing
+}
+
+#[test]
+fn corpus_stages_give_their_reflection() {
+    let folders = [Some(common::data("vbc")), common::corpus("vbc")];
+    let mut packed = 0;
+    for path in folders.iter().flatten().flat_map(|folder| common::files(folder, "vbc")) {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let bytes = std::fs::read(&path).unwrap();
+        let whole = vbc::read(&bytes).unwrap().to_model();
+        let derived = pack(&stages(&whole), &Names::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(
+            derived.code, whole.code,
+            "{name}: code in the format's convention stays as it is"
+        );
+        let missing = missing(&name, &whole, &derived);
+        if !missing.is_empty() {
+            println!("{name}: lacks {}", missing.join(", "));
+        }
+        packed += 1;
+    }
+    println!("{packed} files packed from their own stages");
+    assert!(packed >= 10);
+}
+
+/// SPIR-V by glslang; `None` where it is not installed.
+fn glslang(path: &Path, folder: &Path) -> Option<Vec<u32>> {
+    let out = folder.join("out.spv");
+    let output = Command::new("glslangValidator")
+        .args(["-V", "--target-env", "vulkan1.2", "-o"])
+        .args([&out, path])
+        .output()
+        .ok()?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let bytes = std::fs::read(out).unwrap();
+    Some(
+        bytes
+            .chunks_exact(4)
+            .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
+            .collect(),
+    )
+}
+
+/// A file's bytes from the table sizes to the code: its whole reflection.
+fn reflection(bytes: &[u8]) -> Vec<u8> {
+    let start = vbc::read(bytes).unwrap().code(Stage::Vert).unwrap().offset();
+    bytes[15..start as usize].to_vec()
+}
+
+fn picture(bytes: &[u8]) -> Picture {
+    let drawn = harness::load(common::context(), bytes, Settings::default())
+        .and_then(|loaded| loaded.draw(&Scene::default(), &[], None))
+        .unwrap();
+    assert_eq!(common::context().messages(), [""; 0], "validation messages");
+    Picture::of(&drawn.frame.targets[0])
+}
+
+/// The same shader in GLSL with ordinary descriptors gives the compiler's reflection, byte for byte, and its picture.
+#[test]
+fn equivalent_glsl_gives_the_same_bytes_and_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let sources = common::files(&common::data("vbc/glsl"), "vert");
+    let mut same = 0;
+    for path in &sources {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let (Some(vert), Some(frag)) = (
+            glslang(path, folder.path()),
+            glslang(&path.with_extension("frag"), folder.path()),
+        ) else {
+            println!("glslangValidator is not installed");
+            return;
+        };
+        let model = pack(&[(Stage::Vert, vert), (Stage::Frag, frag)], &Names::default()).unwrap();
+        let bytes = vbc::write(&model).unwrap();
+        let report = vbc::check(&bytes);
+        assert!(report.is_valid(), "{name}: {:#?}", report.diagnostics);
+        let original = std::fs::read(common::data(&format!("vbc/{name}.vbc"))).unwrap();
+        assert_eq!(reflection(&bytes), reflection(&original), "{name}");
+        assert_eq!(picture(&bytes), picture(&original), "{name}: the picture");
+        same += 1;
+    }
+    println!("{same} shaders in GLSL have the compiler's reflection bytes and picture");
+    assert!(same >= 10);
+}
+
+const WGSL: &str = "
+struct Look { mvp: mat4x4<f32>, tint: vec3<f32>, power: f32 }
+@group(1) @binding(0) var<uniform> look: Look;
+@group(0) @binding(3) var image: texture_2d<f32>;
+@group(0) @binding(7) var filtering: sampler;
+struct Vertex { @builtin(position) position: vec4<f32>, @location(0) uv: vec2<f32> }
+@vertex fn vert(@location(0) p: vec3<f32>, @location(1) uv: vec2<f32>) -> Vertex {
+    return Vertex(look.mvp * vec4<f32>(p, 1.0), uv);
+}
+@fragment fn frag(v: Vertex) -> @location(0) vec4<f32> {
+    return vec4<f32>(textureSample(image, filtering, v.uv).rgb * look.tint * look.power, 1.0);
+}";
+
+fn wgsl(source: &str) -> anyhow::Result<Model> {
+    let module = naga::front::wgsl::parse_str(source)?;
+    let stages = [
+        (
+            Stage::Vert,
+            skrymir::pack::to_spirv(module.clone(), naga::ShaderStage::Vertex)?,
+        ),
+        (
+            Stage::Frag,
+            skrymir::pack::to_spirv(module, naga::ShaderStage::Fragment)?,
+        ),
+    ];
+    Ok(pack(&stages, &Names::default())?)
+}
+
+#[test]
+fn wgsl_with_separate_samplers_packs_and_draws() {
+    let model = wgsl(WGSL).unwrap();
+    let uniform = model.uniform.as_ref().unwrap();
+    let members: Vec<_> = uniform
+        .members
+        .iter()
+        .map(|m| (String::from_utf8_lossy(&m.name).into_owned(), m.offset))
+        .collect();
+    assert_eq!(
+        members,
+        [("mvp".to_owned(), 0), ("tint".to_owned(), 64), ("power".to_owned(), 76)]
+    );
+    assert_eq!((uniform.size, model.bindings.len(), model.bindings[0].slot), (80, 1, 3));
+    let bytes = vbc::write(&model).unwrap();
+    let scene = Scene::parse(
+        "[inputs]\n0 = [[-3, -3, 0], [3, -3, 0], [0, 3, 0]]\n[uniform]\ntint = [0.5, 1, 0.25]\npower = 0.5\n[slots.3]\nfill = [1, 0.6, 0.8, 1]",
+        Path::new(""),
+    )
+    .unwrap();
+    let drawn = harness::draw(common::context(), &bytes, &scene).unwrap();
+    assert_eq!(common::context().messages(), [""; 0], "validation messages");
+    let [r, g, b, a] = Picture::of(&drawn.frame.targets[0]).at(128, 128);
+    let near = |have: u8, want: f64| (f64::from(have) - want * 255.0).abs() <= 1.0;
+    assert!(
+        near(r, 0.25) && near(g, 0.3) && near(b, 0.1) && a == 255,
+        "{r} {g} {b} {a}"
+    );
+}
+
+#[test]
+fn what_the_format_cannot_hold_is_refused_with_a_reason() {
+    let refused = |source: &str, why: &str| {
+        let error = wgsl(source).map(drop).expect_err(why).to_string();
+        assert!(error.contains(why), "{error}");
+    };
+    refused(
+        &WGSL
+            .replace(
+                "@location(0) vec4<f32> {\n    return vec4<f32>(",
+                "@location(0) vec3<f32> {\n    return (",
+            )
+            .replace(", 1.0);\n}", ");\n}")
+            .replace("look.mvp * vec4<f32>(p)", "look.mvp * vec4<f32>(p, 1.0)"),
+        "outputs have one, two or four",
+    );
+    refused(&WGSL.replace("binding(3)", "binding(32)"), "slots go from 0 to 31");
+    refused(&WGSL.replace("group(1)", "group(3)"), "outside the format's sets");
+    let nested = WGSL.replace(
+        "struct Look {",
+        "struct Inner { a: f32, b: f32 }\nstruct Look { inner: Inner,",
+    );
+    refused(&nested, "a struct of numbers");
+    let two = WGSL
+        .replace(
+            "struct Vertex",
+            "@group(0) @binding(8) var other: sampler;\nstruct Vertex",
+        )
+        .replace(
+            "textureSample(image, filtering, v.uv).rgb",
+            "textureSample(image, filtering, v.uv).rgb * textureSample(image, other, v.uv).rgb",
+        );
+    refused(&two, "two samplers");
+}
+
+#[test]
+fn the_command_packs_and_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("a.wgsl"), WGSL).unwrap();
+    std::fs::write(
+        at("names.toml"),
+        "uniform = [\"camera\"]\ntables = { samplers = 16 }\n[unused-inputs]\n5 = \"int2[3]\"",
+    )
+    .unwrap();
+    let run = Command::new(env!("CARGO_BIN_EXE_skrymir"))
+        .args(["pack", "--vert"])
+        .args([
+            &at("a.wgsl"),
+            Path::new("--frag"),
+            &at("a.wgsl"),
+            Path::new("--names"),
+            &at("names.toml"),
+        ])
+        .args([Path::new("-o"), &at("a.vbc")])
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let bytes = std::fs::read(at("a.vbc")).unwrap();
+    let model = vbc::read(&bytes).unwrap().to_model();
+    assert_eq!(
+        (model.tables.samplers, model.inputs.len(), model.inputs[2].array),
+        (16, 3, 3)
+    );
+    let members = &model.uniform.unwrap().members;
+    assert_eq!(
+        (&members[0].name[..], &members[1].name[..]),
+        (&b"camera"[..], &b"tint"[..])
+    );
+    std::fs::write(at("bad.wgsl"), "fn nonsense(").unwrap();
+    let run = Command::new(env!("CARGO_BIN_EXE_skrymir"))
+        .args([
+            Path::new("pack"),
+            Path::new("--vert"),
+            &at("bad.wgsl"),
+            Path::new("--frag"),
+            &at("bad.wgsl"),
+            Path::new("-o"),
+            &at("b.vbc"),
+        ])
+        .output()
+        .unwrap();
+    assert_eq!(run.status.code(), Some(1));
+}
