@@ -3,7 +3,7 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use num::random::Random;
+use fastrand::Rng;
 use utgard::{gp, pp};
 
 fn main() {
@@ -15,7 +15,7 @@ const COUNT: usize = 10_000;
 /// Vertex instructions; an item is an instruction.
 #[divan::bench]
 fn decode_gp(bencher: Bencher) {
-    let mut random = Random::new(1);
+    let mut random = Rng::with_seed(1);
     let words: Vec<[u32; 4]> = (0..COUNT)
         .map(|_| gp::random::instruction(&mut random, false).encode())
         .collect();
@@ -29,7 +29,7 @@ fn decode_gp(bencher: Bencher) {
 /// Fragment instructions, most of several units; an item is an instruction.
 #[divan::bench]
 fn decode_pp(bencher: Bencher) {
-    let words = pp::random::program(&mut Random::new(1), COUNT);
+    let words = pp::random::program(&mut Rng::with_seed(1), COUNT);
     bencher.counter(ItemsCount::new(COUNT)).bench(|| {
         let mut at = 0;
         while let Ok(instruction) = pp::Instruction::decode(&divan::black_box(&words)[at..]) {

@@ -205,19 +205,12 @@ fn say(letter: &str) {
     let _ = out.flush();
 }
 
-/// xorshift64*: small, seeded, the same everywhere.
-struct Random(u64);
+/// Random damage.
+struct Damage(fastrand::Rng);
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
+impl Damage {
     fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 33) as usize % n.max(1)
+        self.0.usize(..n.max(1))
     }
 
     /// A value near an old one, an edge, or anything.
@@ -226,7 +219,7 @@ impl Random {
             0 => old.wrapping_add(1),
             1 => old.wrapping_sub(1),
             2 => [0, 1, 2, 4, 8, 31, 32, 127, 255][self.below(9)],
-            _ => self.next() as u8,
+            _ => self.0.u8(..),
         }
     }
 
@@ -243,8 +236,7 @@ impl Random {
 
 /// One to three changes of reflection or code; now and then of the raw bytes.
 fn damage(model: &Model, bytes: &[u8], seed: u64) -> Vec<u8> {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    (0..4).for_each(|_| _ = random.next());
+    let mut random = Damage(fastrand::Rng::with_seed(seed));
     if random.below(8) == 0 {
         let mut bytes = bytes.to_vec();
         let at = random.below(bytes.len());
@@ -262,7 +254,7 @@ fn damage(model: &Model, bytes: &[u8], seed: u64) -> Vec<u8> {
     vbc::write(&model).unwrap_or_else(|_| bytes.to_vec())
 }
 
-fn reflection(model: &mut Model, random: &mut Random) {
+fn reflection(model: &mut Model, random: &mut Damage) {
     match random.below(6) {
         0 if !model.inputs.is_empty() => {
             let at = random.below(model.inputs.len());
@@ -300,7 +292,7 @@ fn reflection(model: &mut Model, random: &mut Random) {
     }
 }
 
-fn variable(variable: &mut vbc::Variable, random: &mut Random) {
+fn variable(variable: &mut vbc::Variable, random: &mut Damage) {
     match random.below(4) {
         0 => variable.location = random.byte(variable.location),
         1 => variable.base.0 = random.byte(variable.base.0),
@@ -309,7 +301,7 @@ fn variable(variable: &mut vbc::Variable, random: &mut Random) {
     }
 }
 
-fn binding(binding: &mut vbc::Binding, random: &mut Random) {
+fn binding(binding: &mut vbc::Binding, random: &mut Damage) {
     match (random.below(4), &mut binding.shape) {
         (0, _) => binding.slot = random.byte(binding.slot),
         (1, _) => binding.base.0 = random.byte(binding.base.0),
@@ -332,7 +324,7 @@ fn binding(binding: &mut vbc::Binding, random: &mut Random) {
     }
 }
 
-fn code(model: &mut Model, random: &mut Random) {
+fn code(model: &mut Model, random: &mut Damage) {
     let present: Vec<Stage> = Stage::ALL
         .into_iter()
         .filter(|stage| !model.code(*stage).is_empty())

@@ -425,9 +425,9 @@ pub(crate) use dispatch;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fastrand::Rng;
     use num::lanes::One;
     use num::math;
-    use num::random::Random;
 
     /// Every operation on a row, as bits.
     #[inline(always)]
@@ -486,22 +486,24 @@ mod tests {
 
     #[test]
     fn every_form_gives_the_same_bits() {
-        let mut random = Random::new(7);
+        let mut random = Rng::with_seed(7);
         for _ in 0..20_000 {
-            let mut value = || match random.below(8) {
-                0 => f32::from_bits(random.word()),
-                1 => random.pick(&[
-                    0.0,
-                    -0.0,
-                    1.0,
-                    f32::INFINITY,
-                    f32::NEG_INFINITY,
-                    f32::NAN,
-                    65520.0,
-                    6e-8,
-                    1e-40,
-                ]),
-                _ => random.signed_unit() * random.pick(&[1.0, 100.0, 70_000.0, 1e-5]),
+            let mut value = || match random.u32(..8) {
+                0 => f32::from_bits(random.u32(..)),
+                1 => random
+                    .choice([
+                        0.0,
+                        -0.0,
+                        1.0,
+                        f32::INFINITY,
+                        f32::NEG_INFINITY,
+                        f32::NAN,
+                        65520.0,
+                        6e-8,
+                        1e-40,
+                    ])
+                    .unwrap(),
+                _ => (random.f32() * 2.0 - 1.0) * random.choice([1.0, 100.0, 70_000.0, 1e-5]).unwrap(),
             };
             let pair: [[f32; 16]; 2] = std::array::from_fn(|_| std::array::from_fn(|_| value()));
             let [a, b] = &pair;

@@ -3,4 +3,3 @@
 pub mod half;
 pub mod lanes;
 pub mod math;
-pub mod random;

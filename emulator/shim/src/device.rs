@@ -487,7 +487,6 @@ fn duplicate(object: &Object) -> Result<OwnedFd> {
 mod tests {
     use super::*;
     use emulator::exec::scalar::Scalar;
-    use std::time::{Duration, Instant};
 
     /// Sees that what is told fits together.
     #[derive(Default)]
@@ -515,25 +514,13 @@ mod tests {
         }
     }
 
-    /// Numbers from a seed.
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, limit: u32) -> u32 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            (self.0 >> 32) as u32 % limit
-        }
-
-        /// Mostly what could be a handle or a flag.
-        fn word(&mut self, addresses: &[u32]) -> u32 {
-            match self.below(8) {
-                0 => self.below(u32::MAX),
-                1 => 4096 * self.below(20),
-                2 if !addresses.is_empty() => addresses[self.below(addresses.len() as u32) as usize],
-                _ => self.below(4),
-            }
+    /// Mostly what could be a handle or a flag.
+    fn word(random: &mut fastrand::Rng, addresses: &[u32]) -> u32 {
+        match random.u32(..8) {
+            0 => random.u32(..),
+            1 => 4096 * random.u32(..20),
+            2 if !addresses.is_empty() => addresses[random.usize(..addresses.len())],
+            _ => random.u32(..4),
         }
     }
 
@@ -544,39 +531,41 @@ mod tests {
             .chain(0x40..0x48)
             .chain(0xbe..0xc8);
         let numbers: Vec<u32> = numbers.collect();
-        let start = Instant::now();
-        let (mut random, mut good) = (Random(0x5eed), [0u32; 256]);
-        while start.elapsed() < Duration::from_millis(800) {
+        let (mut random, mut good) = (fastrand::Rng::with_seed(0x5eed), [0u32; 256]);
+        for _ in 0..200 {
             let mut options = Options::new(|| Box::new(Scalar));
-            if random.below(2) == 1 {
+            if random.bool() {
                 (options.hardware, options.pps) = (Hardware::Mali450, 4);
             }
             let mut device = Device::new(Arc::new(options), Box::<Auditor>::default());
             let (mut addresses, mut exported) = (Vec::new(), None);
             for _ in 0..300 {
-                let number = numbers[random.below(numbers.len() as u32) as usize];
-                let mut data: Vec<u8> = (0..random.below(14))
-                    .flat_map(|_| random.word(&addresses).to_ne_bytes())
+                let number = numbers[random.usize(..numbers.len())];
+                let mut data: Vec<u8> = (0..random.u32(..14))
+                    .flat_map(|_| word(&mut random, &addresses).to_ne_bytes())
                     .collect();
                 let mut behind = Vec::new();
-                if number == number::GEM_SUBMIT && random.below(4) > 0 {
-                    let (pipe, size) = match (random.below(2), device.hardware()) {
+                if number == number::GEM_SUBMIT && random.u32(..4) > 0 {
+                    let (pipe, size) = match (random.u32(..2), device.hardware()) {
                         (0, _) => (0, GP_FRAME),
                         (_, Hardware::Mali400) => (1, PP_FRAME_400),
                         (_, Hardware::Mali450) => (1, PP_FRAME_450),
                     };
-                    let head = [random.below(2), pipe, 1, size as u32, 0, 0, 0, 0, 0, 0, 0, 0];
+                    let head = [random.u32(..2), pipe, 1, size as u32, 0, 0, 0, 0, 0, 0, 0, 0];
                     data = head.into_iter().flat_map(u32::to_ne_bytes).collect();
-                    let words = (0..size / 4 + 2).map(|_| random.word(&addresses));
+                    let words = (0..size / 4 + 2).map(|_| word(&mut random, &addresses));
                     behind = words.flat_map(u32::to_ne_bytes).collect();
-                } else if random.below(2) == 0 {
-                    let words = (0..random.below(100)).map(|_| random.word(&addresses));
+                } else if random.bool() {
+                    let words = (0..random.u32(..100)).map(|_| word(&mut random, &addresses));
                     behind = words.flat_map(u32::to_ne_bytes).collect();
                 }
-                let fd = exported.as_ref().filter(|_| random.below(2) == 0);
+                let fd = exported.as_ref().filter(|_| random.bool());
                 let fd = fd.map(|fd: &OwnedFd| fd.try_clone().unwrap());
                 let answer = device.ask(What::Ioctl { number, data, behind }, fd);
-                let (offset, length) = (OFFSETS + u64::from(random.word(&[])), u64::from(random.word(&[])));
+                let (offset, length) = (
+                    OFFSETS + u64::from(word(&mut random, &[])),
+                    u64::from(word(&mut random, &[])),
+                );
                 let _ = device.ask(What::Map { offset, length }, None);
                 if let Ok(mut answer) = answer {
                     good[number as usize] += 1;

@@ -452,16 +452,16 @@ fn blend<L: Lanes>(state: &State, source: [L::V; 4], second: [L::V; 4], destinat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use num::random::Random;
+    use fastrand::Rng;
 
-    fn simple_state(random: &mut Random) -> State {
+    fn simple_state(random: &mut Rng) -> State {
         let mut factor = || Factor {
-            source: random.below(5),
-            complement: random.below(2) == 0,
-            alpha: random.below(2) == 0,
+            source: random.u32(..5),
+            complement: random.u32(..2) == 0,
+            alpha: random.u32(..2) == 0,
         };
         let (color_factors, alpha_factors) = ([factor(), factor()], [factor(), factor()]);
-        let mut equation = || random.pick(&[0, 1, 2, 4, 5]);
+        let mut equation = || random.choice([0, 1, 2, 4, 5]).unwrap();
         let ignored = Stencil {
             compare: 7,
             ..Stencil::default()
@@ -471,9 +471,9 @@ mod tests {
             color_factors,
             alpha_factors,
             blend_constant: [0.25, 0.5, 1.0, 0.75],
-            write_mask: random.below(16),
-            depth_compare: random.below(8),
-            depth_write: random.below(2) == 0,
+            write_mask: random.u32(..16),
+            depth_compare: random.u32(..8),
+            depth_write: random.u32(..2) == 0,
             depth_range: [0.1, 0.9],
             stencil: [ignored; 2],
             alpha_compare: 7,
@@ -485,7 +485,7 @@ mod tests {
     /// The many-at-a-time way does what the plain way does, which is the specification.
     #[test]
     fn simple_states_are_put_as_ever() {
-        let mut random = Random::new(11);
+        let mut random = Rng::with_seed(11);
         for round in 0..300 {
             let state = simple_state(&mut random);
             assert!(state.is_simple());
@@ -497,20 +497,20 @@ mod tests {
             };
             let most = tile.one as u32 + 1;
             tile.color = (0..PIXELS)
-                .map(|_| packed(std::array::from_fn(|_| random.below(most) as u16)))
+                .map(|_| packed(std::array::from_fn(|_| random.u32(..most) as u16)))
                 .collect();
-            tile.depth = (0..PIXELS).map(|_| random.below(MAX_DEPTH + 1)).collect();
+            tile.depth = (0..PIXELS).map(|_| random.u32(..MAX_DEPTH + 1)).collect();
             let mut fragments = Fragments::default();
             for row in &mut fragments.color {
-                row.fill_with(|| match random.below(20) {
+                row.fill_with(|| match random.u32(..20) {
                     0 => f32::NAN,
                     1 => f32::INFINITY,
-                    _ => random.signed_unit() * 1.5,
+                    _ => (random.f32() * 2.0 - 1.0) * 1.5,
                 });
             }
-            fragments.live.fill_with(|| random.below(16) as u8);
+            fragments.live.fill_with(|| random.u32(..16) as u8);
             let quads: Vec<Quad> = (0..64)
-                .filter(|_| random.below(4) > 0)
+                .filter(|_| random.u32(..4) > 0)
                 .map(|number| Quad {
                     x: 32 + number % 8 * 2,
                     y: 48 + number / 8 * 2,

@@ -236,18 +236,12 @@ mod tests {
 
     #[test]
     fn any_bytes_walk_the_same_in_both_orders() {
-        let mut state = 0x9e37_79b9_u32;
-        let mut random = || {
-            state ^= state << 13;
-            state ^= state >> 17;
-            state ^= state << 5;
-            state
-        };
+        let mut random = fastrand::Rng::with_seed(1);
         for _ in 0..3000 {
             let mut words = vec![crate::spirv::MAGIC, 0x10500, 0, 40, 0];
-            for _ in 0..random() % 40 {
+            for _ in 0..random.u32(..40) {
                 // Short lengths and known opcodes mostly, anything at times.
-                let word = random();
+                let word = random.u32(..);
                 words.push(if word & 7 == 0 {
                     word
                 } else {

@@ -7,8 +7,8 @@ use emulator::exec::Engine;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
 use emulator::gpu::Gpu;
+use fastrand::Rng;
 use loader::mbs::{Mbs, Program, Stage};
-use num::random::Random;
 use utgard::shader;
 
 fn engines() -> [Box<dyn Engine>; 2] {
@@ -264,18 +264,25 @@ fn brightness(modelview: &Matrix, normal_matrix: &[f32; 9], position: [f32; 4], 
 #[test]
 fn the_genuine_vertex_program_computes_its_formulas() {
     let Some((vertex, fragment)) = cube() else { return };
-    let mut random = Random::new(21);
+    let mut random = Rng::with_seed(21);
     let mut worst = 0.0f32;
     let mut count = 0;
     for _ in 0..40 {
         let mut matrix =
-            || -> Matrix { std::array::from_fn(|at| random.signed_unit() + if at % 5 == 0 { 2.0 } else { 0.0 }) };
+            || -> Matrix { std::array::from_fn(|at| random.f32() * 2.0 - 1.0 + if at % 5 == 0 { 2.0 } else { 0.0 }) };
         let (modelview, mvp) = (matrix(), matrix());
-        let normals: [f32; 9] = std::array::from_fn(|_| random.signed_unit());
+        let normals: [f32; 9] = std::array::from_fn(|_| random.f32() * 2.0 - 1.0);
         let vertices = 250;
         let mut vec4 = |w: f32| -> Vec<[f32; 4]> {
             (0..vertices)
-                .map(|_| [random.signed_unit(), random.signed_unit(), random.signed_unit(), w])
+                .map(|_| {
+                    [
+                        random.f32() * 2.0 - 1.0,
+                        random.f32() * 2.0 - 1.0,
+                        random.f32() * 2.0 - 1.0,
+                        w,
+                    ]
+                })
                 .collect()
         };
         let (positions, normal_data, coords) = (vec4(4.0), vec4(1.0), vec4(1.0));

@@ -10,7 +10,7 @@ use emulator::exec::{
 use emulator::gpu::memory::Memory;
 use emulator::gpu::texture::{Descriptor, Texture};
 use emulator::simd::Level;
-use num::random::Random;
+use fastrand::Rng;
 use utgard::{gp, pp};
 
 fn engines() -> [Wide; 3] {
@@ -35,24 +35,24 @@ fn bits(values: &[f32]) -> Vec<u32> {
         .collect()
 }
 
-fn number(random: &mut Random) -> f32 {
-    match random.below(12) {
-        0 => random.pick(&[0.0, -0.0, 1.0, -1.0, 0.5, 2.0]),
-        1 => random.signed_unit() * 1e5,
-        _ => random.signed_unit() * 4.0,
+fn number(random: &mut Rng) -> f32 {
+    match random.u32(..12) {
+        0 => random.choice([0.0, -0.0, 1.0, -1.0, 0.5, 2.0]).unwrap(),
+        1 => (random.f32() * 2.0 - 1.0) * 1e5,
+        _ => (random.f32() * 2.0 - 1.0) * 4.0,
     }
 }
 
-fn vec4s(random: &mut Random, count: usize) -> Vec<[f32; 4]> {
+fn vec4s(random: &mut Rng, count: usize) -> Vec<[f32; 4]> {
     (0..count).map(|_| std::array::from_fn(|_| number(random))).collect()
 }
 
 #[test]
 fn vertices_agree() {
-    let mut random = Random::new(11);
+    let mut random = Rng::with_seed(11);
     let mut compared = 0;
     for round in 0..600 {
-        let length = 1 + random.below(24) as usize;
+        let length = 1 + random.u32(..24) as usize;
         let mut instructions = gp::random::program(&mut random, length);
         // Programs without addresses take the fast way.
         if round % 4 != 0 {
@@ -65,7 +65,7 @@ fn vertices_agree() {
             }
         }
         let program = VertexProgram::new(instructions);
-        let (uniforms, count) = (vec4s(&mut random, 304), 1 + random.below(300) as usize);
+        let (uniforms, count) = (vec4s(&mut random, 304), 1 + random.u32(..300) as usize);
         let attributes = vec4s(&mut random, count * 3);
         let run = |engine: &dyn Engine| {
             let mut outputs = vec![[0.0; 4]; count * 5];
@@ -105,11 +105,11 @@ fn vertices_agree() {
 }
 
 /// Inputs of a primitive, in perspective or not.
-fn inputs(random: &mut Random) -> Inputs {
+fn inputs(random: &mut Rng) -> Inputs {
     let mut plane = |scale: f32| Plane {
         base: number(random) * scale,
-        dx: random.signed_unit() * 0.1 * scale,
-        dy: random.signed_unit() * 0.1 * scale,
+        dx: (random.f32() * 2.0 - 1.0) * 0.1 * scale,
+        dy: (random.f32() * 2.0 - 1.0) * 0.1 * scale,
     };
     let varyings = std::array::from_fn(|_| std::array::from_fn(|_| plane(1.0)));
     let mut inputs = Inputs {
@@ -118,8 +118,8 @@ fn inputs(random: &mut Random) -> Inputs {
         point: [plane(1.0), plane(1.0)],
         ..Inputs::default()
     };
-    inputs.flat = random.one_in(2);
-    inputs.front = random.one_in(2);
+    inputs.flat = random.bool();
+    inputs.front = random.bool();
     if !inputs.flat {
         inputs.inverse_w = Plane {
             base: 0.5,
@@ -131,11 +131,11 @@ fn inputs(random: &mut Random) -> Inputs {
 }
 
 /// Some memory with three textures in it.
-fn textures(memory: &mut Memory, random: &mut Random) -> Vec<Descriptor> {
+fn textures(memory: &mut Memory, random: &mut Rng) -> Vec<Descriptor> {
     memory.map(0x1_0000, 0x10_0000).unwrap();
-    let noise: Vec<u8> = (0..0x10_0000).map(|_| random.word() as u8).collect();
+    let noise: Vec<u8> = (0..0x10_0000).map(|_| random.u32(..) as u8).collect();
     memory.write(0x1_0000, &noise).unwrap();
-    let one = |format: u8, size: u32, cube: bool, random: &mut Random| {
+    let one = |format: u8, size: u32, cube: bool, random: &mut Rng| {
         let mut words = [0u32; 16];
         let mut put = |at: u32, width: u32, value: u32| {
             for bit in (0..width).filter(|bit| value >> bit & 1 == 1) {
@@ -146,9 +146,9 @@ fn textures(memory: &mut Memory, random: &mut Random) -> Vec<Descriptor> {
         put(41, 1, cube.into());
         put(42, 2, if cube { 2 } else { 1 });
         put(52, 8, 4 << 4);
-        put(73, 2, random.pick(&[0, 3]));
-        put(75, 2, random.below(4));
-        put(77, 9, random.word());
+        put(73, 2, random.choice([0, 3]).unwrap());
+        put(75, 2, random.u32(..4));
+        put(77, 9, random.u32(..));
         put(86, 13, size);
         put(99, 13, size);
         put(112, 13, 1);
@@ -172,7 +172,7 @@ const ORIENTATION: Orientation = Orientation {
 
 #[test]
 fn fragments_agree() {
-    let mut random = Random::new(12);
+    let mut random = Rng::with_seed(12);
     let mut memory = Memory::default();
     let descriptors = textures(&mut memory, &mut random);
     let textures: Vec<Texture<'_>> = descriptors
@@ -185,11 +185,11 @@ fn fragments_agree() {
         let program = FragmentProgram::read(&words).unwrap();
         let uniforms: Vec<f32> = (0..64).map(|_| number(&mut random)).collect();
         let inputs = inputs(&mut random);
-        let quads: Vec<Quad> = (0..1 + random.below(64))
+        let quads: Vec<Quad> = (0..1 + random.u32(..64))
             .map(|at| Quad {
                 x: 2 * (at % 8),
                 y: 2 * (at / 8),
-                live: 1 + random.below(15) as u8,
+                live: 1 + random.u32(..15) as u8,
             })
             .collect();
         let tile = |x: u32, y: u32| ([x as f32 / 16.0, y as f32 / 16.0, 0.25, 1.0], 0.5);
@@ -197,9 +197,9 @@ fn fragments_agree() {
             program: &program,
             uniforms: &uniforms,
             textures: &textures,
-            color_register: random.below(6) as usize,
-            second_register: random.one_in(4).then_some(2),
-            depth_register: random.one_in(4).then_some(1),
+            color_register: random.u32(..6) as usize,
+            second_register: (random.u32(..4) == 0).then_some(2),
+            depth_register: (random.u32(..4) == 0).then_some(1),
             orientation: ORIENTATION,
             tile: Some(&tile),
         };
@@ -246,17 +246,17 @@ fn fragments_agree() {
 
 #[test]
 fn words_that_make_no_sense_end_in_a_fault_or_not_at_all() {
-    let mut random = Random::new(13);
+    let mut random = Rng::with_seed(13);
     let (inputs, mut faults) = (Inputs::default(), 0);
     let quads = [Quad { x: 0, y: 0, live: 15 }];
     for _ in 0..3_000 {
         // Broken control words would be all there is: lengths are made right.
         let mut words = Vec::new();
-        for _ in 0..1 + random.below(5) {
-            let units = random.word() & 0xfff;
+        for _ in 0..1 + random.u32(..5) {
+            let units = random.u32(..) & 0xfff;
             let length = pp::words_of_units(units);
-            words.push(random.word() & !0x7_ffbf | units << 7 | length | u32::from(random.one_in(4)) << 5);
-            words.extend((1..length).map(|_| random.word()));
+            words.push(random.u32(..) & !0x7_ffbf | units << 7 | length | u32::from(random.u32(..4) == 0) << 5);
+            words.extend((1..length).map(|_| random.u32(..)));
         }
         let Ok(program) = FragmentProgram::read(&words) else {
             continue;
@@ -279,7 +279,7 @@ fn words_that_make_no_sense_end_in_a_fault_or_not_at_all() {
             );
         }
         let instructions = (0..8)
-            .map(|_| gp::Instruction::decode(std::array::from_fn(|_| random.word())))
+            .map(|_| gp::Instruction::decode(std::array::from_fn(|_| random.u32(..))))
             .collect();
         let program = VertexProgram::new(instructions);
         for engine in [&Scalar as &dyn Engine, &Wide::default()] {

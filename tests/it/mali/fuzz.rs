@@ -6,8 +6,8 @@
 use super::job;
 
 use emulator::gpu::fault::FaultKind;
+use fastrand::Rng;
 use job::{Change, Job};
-use num::random::Random;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -22,12 +22,12 @@ fn damaged_jobs_end_in_a_picture_or_a_fault() {
     let now = || SystemTime::UNIX_EPOCH.elapsed().map_or(1, |time| time.as_secs());
     let seed = number("MALI_FUZZ_SEED").unwrap_or_else(|| if seconds.is_some() { now() } else { 31 });
     let (start, limit) = (Instant::now(), seconds.map(Duration::from_secs));
-    let mut random = Random::new(seed);
+    let mut random = Rng::with_seed(seed);
     let mut ends: BTreeMap<String, u32> = BTreeMap::new();
     let mut count = 0;
     while limit.map_or(count < 4_000, |limit| start.elapsed() < limit) {
-        let changes: Vec<Change> = (0..1 + random.below(4))
-            .map(|_| (random.word(), random.word(), random.below(4)))
+        let changes: Vec<Change> = (0..1 + random.u32(..4))
+            .map(|_| (random.u32(..), random.u32(..), random.u32(..4)))
             .collect();
         *ends.entry(job.run(&changes)).or_default() += 1;
         count += 1;

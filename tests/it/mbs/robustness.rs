@@ -2,8 +2,8 @@
 
 use crate::common;
 
+use fastrand::Rng;
 use loader::mbs::{Mbs, validate};
-use num::random::Random;
 use utgard::{shader, stats};
 
 fn files() -> Vec<Vec<u8>> {
@@ -52,16 +52,16 @@ fn every_truncation_is_an_error() {
 
 #[test]
 fn changed_bytes_never_panic() {
-    let (mut random, mut read, mut all) = (Random::new(9), 0, 0);
+    let (mut random, mut read, mut all) = (Rng::with_seed(9), 0, 0);
     for file in files() {
         for _ in 0..4_000 {
             let mut bytes = file.clone();
-            for _ in 0..=random.below(3) {
-                let at = random.below(bytes.len() as u32) as usize;
-                bytes[at] = if random.one_in(2) {
-                    random.word() as u8
+            for _ in 0..=random.u32(..3) {
+                let at = random.u32(..bytes.len() as u32) as usize;
+                bytes[at] = if random.bool() {
+                    random.u32(..) as u8
                 } else {
-                    bytes[at] ^ 1 << random.below(8)
+                    bytes[at] ^ 1 << random.u32(..8)
                 };
             }
             read += usize::from(use_all(&bytes));

@@ -26,17 +26,6 @@ impl Trace for Fields {
     }
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) % n
-    }
-}
-
 const LITERALS: [&str; 4] = ["float bits", "int value", "bool value", "value"];
 
 fn samples() -> Vec<Vec<u8>> {
@@ -56,15 +45,15 @@ fn samples() -> Vec<Vec<u8>> {
 #[test]
 fn changed_fields_are_refused() {
     let samples = samples();
-    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut random = fastrand::Rng::with_seed(1);
     let (mut made, mut refused) = (0, 0);
     let mut missed: BTreeMap<&str, u32> = Default::default();
     let mut rules: BTreeMap<&str, u32> = Default::default();
     while made < 10_000 {
-        let mut bytes = samples[random.below(samples.len() as u64) as usize].clone();
+        let mut bytes = samples[random.usize(..samples.len())].clone();
         let mut fields = Fields::default();
         sksl::read_traced(&bytes, &mut fields).unwrap();
-        let (offset, width, name) = fields.0[random.below(fields.0.len() as u64) as usize];
+        let (offset, width, name) = fields.0[random.usize(..fields.0.len())];
         if LITERALS.contains(&name) {
             continue;
         }
@@ -72,9 +61,9 @@ fn changed_fields_are_refused() {
         let mut raw = [0; 8];
         raw[..usize::from(width)].copy_from_slice(&bytes[place.clone()]);
         let old = u64::from_le_bytes(raw);
-        let new = match random.below(2) {
-            0 => random.below(1 << (8 * u32::from(width))),
-            _ => old.wrapping_add(random.below(17)).wrapping_sub(8),
+        let new = match random.bool() {
+            true => random.u64(..1 << (8 * u32::from(width))),
+            false => old.wrapping_add(random.u64(..17)).wrapping_sub(8),
         };
         bytes[place.clone()].copy_from_slice(&new.to_le_bytes()[..usize::from(width)]);
         if bytes[place] == raw[..usize::from(width)] {
@@ -102,15 +91,15 @@ fn changed_fields_are_refused() {
 #[test]
 fn no_damage_panics() {
     let samples = samples();
-    let mut random = Random(7);
+    let mut random = fastrand::Rng::with_seed(7);
     for round in 0..4000 {
-        let mut bytes = samples[random.below(samples.len() as u64) as usize].clone();
-        for _ in 0..=random.below(4) {
-            let at = random.below(bytes.len() as u64) as usize;
-            bytes[at] = random.below(256) as u8;
+        let mut bytes = samples[random.usize(..samples.len())].clone();
+        for _ in 0..=random.u64(..4) {
+            let at = random.usize(..bytes.len());
+            bytes[at] = random.u8(..);
         }
         if round % 3 == 0 {
-            bytes.truncate(random.below(bytes.len() as u64) as usize);
+            bytes.truncate(random.usize(..bytes.len()));
         }
         let _ = sksl::check(&bytes);
         if let Ok(tree) = sksl::read(&bytes) {

@@ -2,20 +2,9 @@
 
 use loader::sksl::*;
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % n
-    }
-}
-
 struct Maker {
     b: Builder,
-    random: Random,
+    random: fastrand::Rng,
     /// Variables that can be read: components and reference.
     known: Vec<(u8, Ref)>,
     /// Locals, which can be written too.
@@ -32,7 +21,7 @@ fn name(size: u8) -> &'static str {
 
 impl Maker {
     fn size(&mut self) -> u8 {
-        1 + self.random.below(4) as u8
+        1 + self.random.usize(..4) as u8
     }
 
     /// A value between about -4 and 4 of so many components.
@@ -40,20 +29,20 @@ impl Maker {
         if depth == 0 {
             return self.leaf(size);
         }
-        match self.random.below(9) {
+        match self.random.usize(..9) {
             0 | 1 => {
-                let op = [Operator::PLUS, Operator::MINUS, Operator::STAR][self.random.below(3)];
+                let op = [Operator::PLUS, Operator::MINUS, Operator::STAR][self.random.usize(..3)];
                 let (l, r) = (self.value(size, depth - 1), self.value(size, depth - 1));
                 let combined = self.b.binary(l, op, r);
                 self.bounded(size, combined)
             }
             2 => {
-                let f = ["sin", "cos", "abs", "saturate"][self.random.below(4)];
+                let f = ["sin", "cos", "abs", "saturate"][self.random.usize(..4)];
                 let inner = self.value(size, depth - 1);
                 self.b.call(name(size), f, &[inner])
             }
             3 => {
-                let f = ["min", "max"][self.random.below(2)];
+                let f = ["min", "max"][self.random.usize(..2)];
                 let (l, r) = (self.value(size, depth - 1), self.value(size, depth - 1));
                 self.b.call(name(size), f, &[l, r])
             }
@@ -63,11 +52,11 @@ impl Maker {
                 self.b.call(name(size), "mix", &[l, r, t])
             }
             5 => {
-                let from = 2 + self.random.below(3) as u8;
+                let from = 2 + self.random.usize(..3) as u8;
                 let base = self.value(from, depth - 1);
                 let mut components = [0; 4];
                 for component in &mut components[..usize::from(size)] {
-                    *component = self.random.below(usize::from(from)) as u8;
+                    *component = self.random.usize(..usize::from(from)) as u8;
                 }
                 self.b.expression(Expression::Swizzle {
                     base,
@@ -76,7 +65,7 @@ impl Maker {
                 })
             }
             6 if size > 1 => {
-                let first = 1 + self.random.below(usize::from(size) - 1) as u8;
+                let first = 1 + self.random.usize(..usize::from(size) - 1) as u8;
                 let parts = [self.value(first, depth - 1), self.value(size - first, depth - 1)];
                 self.b.construct(Command::CONSTRUCTOR_COMPOUND, name(size), &parts)
             }
@@ -113,7 +102,7 @@ impl Maker {
     }
 
     fn test(&mut self, depth: u32) -> Handle<Expression> {
-        let op = [Operator::LT, Operator::GT, Operator::LE, Operator::GE][self.random.below(4)];
+        let op = [Operator::LT, Operator::GT, Operator::LE, Operator::GE][self.random.usize(..4)];
         let (l, r) = (self.value(1, depth.min(1)), self.value(1, depth.min(1)));
         self.b.binary(l, op, r)
     }
@@ -125,11 +114,11 @@ impl Maker {
             .filter(|(n, _)| *n == size)
             .map(|(_, variable)| *variable)
             .collect();
-        if !fitting.is_empty() && self.random.below(4) > 0 {
-            let chosen = fitting[self.random.below(fitting.len())];
+        if !fitting.is_empty() && self.random.usize(..4) > 0 {
+            let chosen = fitting[self.random.usize(..fitting.len())];
             return self.b.read(chosen);
         }
-        let number = self.random.below(33) as f32 / 8.0 - 2.0;
+        let number = self.random.usize(..33) as f32 / 8.0 - 2.0;
         let number = self.b.float("float", number);
         match size {
             1 => number,
@@ -150,16 +139,16 @@ impl Maker {
 
     /// `v = ...`, `v += ...` or one component of it.
     fn assign(&mut self) -> Handle<Statement> {
-        let (size, variable) = self.locals[self.random.below(self.locals.len())];
-        let op = [Operator::ASSIGN, Operator::ADD_ASSIGN, Operator::SUB_ASSIGN][self.random.below(3)];
+        let (size, variable) = self.locals[self.random.usize(..self.locals.len())];
+        let op = [Operator::ASSIGN, Operator::ADD_ASSIGN, Operator::SUB_ASSIGN][self.random.usize(..3)];
         let kind = match op {
             Operator::ASSIGN => RefKind::WRITE,
             _ => RefKind::READ_WRITE,
         };
         let target = self.b.expression(Expression::Variable { variable, kind });
-        let (target, size) = match size > 1 && self.random.below(2) == 0 {
+        let (target, size) = match size > 1 && self.random.bool() {
             true => {
-                let components = [self.random.below(size.into()) as u8, 0, 0, 0];
+                let components = [self.random.usize(..usize::from(size)) as u8, 0, 0, 0];
                 let swizzle = Expression::Swizzle {
                     base: target,
                     components,
@@ -180,12 +169,12 @@ impl Maker {
     }
 
     fn statement(&mut self) -> Handle<Statement> {
-        match self.random.below(5) {
+        match self.random.usize(..5) {
             0 | 1 => self.declare(),
             2 => self.assign(),
             3 => {
                 let (test, then) = (self.test(1), self.block(2));
-                let otherwise = (self.random.below(2) == 0).then(|| self.block(1));
+                let otherwise = self.random.bool().then(|| self.block(1));
                 self.b.statement(Statement::If {
                     is_static: false,
                     test,
@@ -203,7 +192,7 @@ impl Maker {
         let text = format!("i{}", self.next);
         let zero = self.b.int("int", 0);
         let (i, initializer) = self.b.local("int", &text, Some(zero));
-        let (count, last) = (1 + self.random.below(4) as i32, self.random.below(4) as i32);
+        let (count, last) = (1 + self.random.usize(..4) as i32, self.random.usize(..4) as i32);
         let (a, b) = (self.b.read(i), self.b.int("int", count));
         let test = self.b.binary(a, Operator::LT, b);
         let operand = self.b.expression(Expression::Variable {
@@ -242,7 +231,7 @@ pub fn program(seed: u64) -> Tree {
     let (tint, shift) = (b.uniform("float4", "tint"), b.uniform("float2", "shift"));
     let mut made = Maker {
         b,
-        random: Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
+        random: fastrand::Rng::with_seed(seed),
         known: vec![(4, tint), (2, shift)],
         locals: Vec::new(),
         helper: None,

@@ -6,28 +6,22 @@ use loader::sl::{
     self, Block, Branch, Builder, Invocation, Library, Location, Module, Name, Names, PrintOptions, Statement,
 };
 
-struct Random(u64);
+/// Makes libraries of random shape.
+struct Maker(fastrand::Rng);
 
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n
-    }
-
+impl Maker {
     fn bytes(&mut self) -> Vec<u8> {
-        (0..self.below(5)).map(|_| self.below(256) as u8).collect()
+        (0..self.0.u64(..5)).map(|_| self.0.u8(..)).collect()
     }
 
     fn number(&mut self) -> u64 {
-        let bits = self.below(57);
-        self.below((1 << bits).max(1))
+        let bits = self.0.u64(..57);
+        self.0.u64(..(1 << bits).max(1))
     }
 
     fn location(&mut self, constants: u64) -> Location {
         Location {
-            file: self.below(constants) as u32,
+            file: self.0.u64(..constants) as u32,
             start: [self.number(), self.number()],
             end: [self.number(), self.number()],
         }
@@ -35,28 +29,28 @@ impl Random {
 
     fn name(&mut self, constants: u64) -> Name {
         Name {
-            content: self.below(constants) as u32,
+            content: self.0.u64(..constants) as u32,
             location: self.location(constants),
         }
     }
 
     fn names(&mut self, constants: u64) -> Names {
         Names {
-            names: (0..self.below(3)).map(|_| self.name(constants)).collect(),
-            glob: (self.below(2) == 0).then(|| self.location(constants)),
+            names: (0..self.0.u64(..3)).map(|_| self.name(constants)).collect(),
+            glob: self.0.bool().then(|| self.location(constants)),
         }
     }
 
     fn branch(&mut self, constants: u64, blocks: u64, version: u32) -> Branch {
-        let statement = |random: &mut Self| match random.below(3) {
+        let statement = |random: &mut Self| match random.0.u64(..3) {
             0 => Statement::Closure {
                 dest: random.name(constants),
-                block: random.below(blocks) as u32,
+                block: random.0.u64(..blocks) as u32,
                 close_over: random.names(constants),
             },
             1 => Statement::Literal {
                 dest: random.name(constants),
-                content: random.below(constants) as u32,
+                content: random.0.u64(..constants) as u32,
                 location: (version == 4).then(|| random.location(constants)),
             },
             _ => Statement::Rename {
@@ -67,7 +61,7 @@ impl Random {
         Branch {
             name: self.name(constants),
             receiving: self.names(constants),
-            statements: (0..self.below(4)).map(|_| statement(self)).collect(),
+            statements: (0..self.0.u64(..4)).map(|_| statement(self)).collect(),
             invocation: Invocation {
                 target: self.name(constants),
                 branch: self.name(constants),
@@ -78,19 +72,19 @@ impl Random {
 
     /// A library of random shape; constants may repeat, names may clash: the format allows both.
     fn library(&mut self) -> Library<'static> {
-        let version = 3 + self.below(2) as u32;
+        let version = 3 + self.0.u64(..2) as u32;
         let mut library = Builder::new(version).finish();
-        let constants = 1 + self.below(6);
+        let constants = 1 + self.0.u64(..6);
         library.constants.extend((0..constants).map(|_| self.bytes().into()));
-        for _ in 0..self.below(3) {
-            let (name, blocks) = (self.name(constants), 1 + self.below(3));
+        for _ in 0..self.0.u64(..3) {
+            let (name, blocks) = (self.name(constants), 1 + self.0.u64(..3));
             let mut module = Module {
                 name,
                 blocks: Vec::new(),
             };
             for _ in 0..blocks {
                 let (name, containing) = (self.name(constants), self.names(constants));
-                let branches = (0..self.below(3))
+                let branches = (0..self.0.u64(..3))
                     .map(|_| self.branch(constants, blocks, version))
                     .collect();
                 module.blocks.push(Block {
@@ -114,7 +108,7 @@ fn count() -> u64 {
 
 #[test]
 fn random_libraries_come_back() {
-    let mut random = Random(0x5eed);
+    let mut random = Maker(fastrand::Rng::with_seed(0x5eed));
     for _ in 0..count() {
         let library = random.library();
         let bytes = sl::write(&library).expect("writes");
@@ -130,16 +124,16 @@ fn random_libraries_come_back() {
 
 #[test]
 fn random_damage_is_an_error_with_an_offset() {
-    let mut random = Random(0xbad);
+    let mut random = Maker(fastrand::Rng::with_seed(0xbad));
     let (mut refused, mut bytes) = (0, Vec::new());
     for round in 0..count() {
         if round % 16 == 0 || bytes.is_empty() {
             bytes = sl::write(&random.library()).expect("writes");
         }
         let mut damaged = bytes.clone();
-        for _ in 0..=random.below(3) {
-            let at = random.below(damaged.len() as u64) as usize;
-            damaged[at] = random.below(256) as u8;
+        for _ in 0..=random.0.u64(..3) {
+            let at = random.0.usize(..damaged.len());
+            damaged[at] = random.0.u8(..);
         }
         match sl::read(&damaged) {
             Err(error) => {

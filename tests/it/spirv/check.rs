@@ -32,17 +32,6 @@ fn ours(sample: &Sample) -> Option<String> {
     (!report.is_valid()).then(|| report.diagnostics[0].to_string())
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % n.max(1)
-    }
-}
-
 const WAYS: [&str; 8] = [
     "operand word",
     "operand to another id",
@@ -55,27 +44,27 @@ const WAYS: [&str; 8] = [
 ];
 
 /// One change to a module.
-fn mutate(words: &[u32], way: usize, random: &mut Random) -> Vec<u32> {
+fn mutate(words: &[u32], way: usize, random: &mut fastrand::Rng) -> Vec<u32> {
     let spans: Vec<(usize, usize)> = instructions(words)
         .flatten()
         .map(|i| (i.position, i.position + i.words.len()))
         .collect();
-    let (start, end) = spans[random.below(spans.len())];
+    let (start, end) = spans[random.usize(..spans.len())];
     let mut out = words.to_vec();
     match way {
-        0 if end - start > 1 => out[start + 1 + random.below(end - start - 1)] = random.below(64) as u32,
+        0 if end - start > 1 => out[start + 1 + random.usize(..end - start - 1)] = random.usize(..64) as u32,
         1 if end - start > 1 => {
             // From the last third, where the functions are, as often as from anywhere.
-            let (start, end) = if random.below(2) == 0 {
+            let (start, end) = if random.bool() {
                 (start, end)
             } else {
-                spans[spans.len() - 1 - random.below(spans.len() / 3 + 1)]
+                spans[spans.len() - 1 - random.usize(..spans.len() / 3 + 1)]
             };
             if end - start > 1 {
-                out[start + 1 + random.below(end - start - 1)] = 1 + random.below(words[3] as usize - 1) as u32;
+                out[start + 1 + random.usize(..end - start - 1)] = 1 + random.usize(..words[3] as usize - 1) as u32;
             }
         }
-        2 => out[start] = out[start] & 0xffff_0000 | random.below(400) as u32,
+        2 => out[start] = out[start] & 0xffff_0000 | random.usize(..400) as u32,
         3 => drop(out.drain(start..end)),
         4 => {
             let copy = words[start..end].to_vec();
@@ -90,7 +79,7 @@ fn mutate(words: &[u32], way: usize, random: &mut Random) -> Vec<u32> {
             }
         }
         6 => out.truncate(start.max(6)),
-        _ => out[random.below(5)] ^= 1 << random.below(20),
+        _ => out[random.usize(..5)] ^= 1 << random.usize(..20),
     }
     out
 }
@@ -135,10 +124,10 @@ fn agrees_with_spirv_val() {
     }
 
     let small: Vec<&Sample> = valid.iter().copied().filter(|s| s.words.len() < 4000).collect();
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = fastrand::Rng::with_seed(1);
     let mutants: Vec<(usize, Sample)> = (0..640)
         .map(|n| {
-            let base = small[random.below(small.len())];
+            let base = small[random.usize(..small.len())];
             let words = mutate(&base.words, n % WAYS.len(), &mut random);
             (
                 n % WAYS.len(),

@@ -184,13 +184,7 @@ fn order_of_bindings(words: &[u32]) -> Vec<u32> {
 
 #[test]
 fn damaged_code_is_an_error_or_fits() {
-    let mut random = 0x9e37_79b9_7f4a_7c15u64;
-    let mut next = move || {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random
-    };
+    let mut random = fastrand::Rng::with_seed(1);
     let (mut fits, mut errors) = (0, 0);
     for (_, words) in stages().into_iter().filter(|(_, words)| words.len() < 2000) {
         let mut try_all = |words: &[u32]| {
@@ -206,11 +200,11 @@ fn damaged_code_is_an_error_or_fits() {
         }
         for _ in 0..40 {
             let mut damaged = words.clone();
-            let at = next() as usize % damaged.len();
-            damaged[at] = match next() % 3 {
-                0 => next() as u32,
-                1 => damaged[at] ^ 1 << (next() % 32),
-                _ => damaged[next() as usize % words.len()],
+            let at = random.usize(..damaged.len());
+            damaged[at] = match random.u32(..3) {
+                0 => random.u32(..),
+                1 => damaged[at] ^ 1 << random.u32(..32),
+                _ => damaged[random.usize(..words.len())],
             };
             try_all(&damaged);
         }

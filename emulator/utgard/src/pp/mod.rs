@@ -678,17 +678,17 @@ mod tests {
 
     #[test]
     fn every_bit_of_a_stream_survives() {
-        let mut random = num::random::Random::new(1);
+        let mut random = fastrand::Rng::with_seed(1);
         for _ in 0..20_000 {
-            let units = random.below(1 << UNITS.len());
+            let units = random.u32(..1 << UNITS.len());
             let length = words_of_units(units);
             let control = Control {
                 length,
                 units,
-                ..Control::from_bits(u128::from(random.word()))
+                ..Control::from_bits(u128::from(random.u32(..)))
             };
             let mut words = vec![control.to_bits() as u32];
-            words.extend((1..length).map(|_| random.word()));
+            words.extend((1..length).map(|_| random.u32(..)));
             let mut again = Vec::new();
             Instruction::decode(&words).unwrap().encode(&mut again);
             assert_eq!(words, again);
