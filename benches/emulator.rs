@@ -14,10 +14,10 @@ use emulator::gpu::Gpu;
 use loader::mbs::{Program, Stage};
 use loader::vbc::pack::{Names, pack};
 use skrymir::harness::{self, Loaded, Settings};
-use skrymir::pack::to_spirv;
 use skrymir::scene::Scene;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use translate::to_spirv;
 use utgard::shader;
 use vulkan::{Context, Options};
 

@@ -1,12 +1,12 @@
 //! From a VBC file and a scene to pictures: what the `run` command and the examples share.
 
 use crate::scene::{Scene, SceneError, apply, defaults::BufferFields};
-use crate::spirv_val;
 use loader::Severity;
 use loader::vbc::fit::{self, Mode};
 use loader::vbc::{DescriptorKind, Stage, Vbc};
 use std::fmt;
 use std::time::{Duration, Instant};
+use translate::validate::spirv_val;
 use vulkan::{BindMode, Context, Draw, Frame, PipelineCache, Program};
 
 /// Why there is no picture.

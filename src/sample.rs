@@ -1,8 +1,8 @@
 //! VBC files the project makes itself, for visitors without one and for tests.
 
-use crate::pack;
 use loader::vbc::pack::Names;
 use loader::vbc::{self, Stage};
+use translate::Source;
 
 /// Stages of the triangle in WGSL; naga's WGSL front end makes the SPIR-V.
 const TRIANGLE: &str = "
@@ -27,10 +27,8 @@ fn frag(vertex: Vertex) -> @location(0) vec4<f32> {
 /// # Errors
 /// None in practice: only if naga could no longer translate the sample.
 pub fn triangle() -> anyhow::Result<Vec<u8>> {
-    let module = naga::front::wgsl::parse_str(TRIANGLE)?;
-    let stages = [
-        (Stage::Vert, pack::to_spirv(module.clone(), naga::ShaderStage::Vertex)?),
-        (Stage::Frag, pack::to_spirv(module, naga::ShaderStage::Fragment)?),
-    ];
+    let source = Source::new("triangle.wgsl", TRIANGLE.as_bytes())?;
+    let stage = |stage| Ok::<_, translate::Error>((stage, translate::compile(&source, stage)?));
+    let stages = [stage(Stage::Vert)?, stage(Stage::Frag)?];
     Ok(vbc::write(&vbc::pack::pack(&stages, &Names::default())?)?)
 }

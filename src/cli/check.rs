@@ -2,10 +2,10 @@
 
 use super::{CheckArgs, Failure, Outcome, print};
 use crate::formats;
-use crate::judges::Table;
 use loader::{Report, Severity};
 use serde_json::{Value, json};
 use std::path::Path;
+use translate::validate::Table;
 
 pub(super) fn run(args: &CheckArgs) -> Outcome {
     let mut all = Vec::new();
@@ -71,9 +71,8 @@ fn to_json(path: &Path, format: &str, report: &Report, tables: &[Table]) -> Valu
             })
         })
         .collect();
-    let judged: Vec<Value> = tables.iter().map(Table::to_json).collect();
     json!({
         "file": path.display().to_string(), "format": format,
-        "verdict": verdict(report), "diagnostics": diagnostics, "judged": judged,
+        "verdict": verdict(report), "diagnostics": diagnostics, "judged": tables,
     })
 }

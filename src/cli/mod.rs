@@ -96,6 +96,12 @@ impl From<loader::Error> for Failure {
     }
 }
 
+impl From<translate::Error> for Failure {
+    fn from(error: translate::Error) -> Self {
+        Self::Bad(error.into())
+    }
+}
+
 impl From<anyhow::Error> for Failure {
     /// Trouble, unless a loader's error is at the bottom of it.
     fn from(error: anyhow::Error) -> Self {

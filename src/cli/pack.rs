@@ -6,7 +6,8 @@ use anyhow::Context;
 use clap::Args;
 use loader::vbc::pack::Names;
 use loader::vbc::{self, Stage};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use translate::Source;
 
 /// Arguments of `pack`.
 #[derive(Args, Debug)]
@@ -52,8 +53,7 @@ pub(super) fn run(args: &PackArgs) -> Outcome {
     let mut stages = Vec::new();
     for (stage, path) in paths {
         let Some(path) = path else { continue };
-        let words = pack::compile(path, &read(path)?, stage).map_err(super::Failure::Bad)?;
-        stages.push((stage, words));
+        stages.push((stage, compile(path, stage)?));
     }
     let model = vbc::pack::pack(&stages, &names)?;
     let bytes = vbc::write(&model)?;
@@ -68,4 +68,15 @@ pub(super) fn run(args: &PackArgs) -> Outcome {
         )));
     }
     write(&args.output, bytes)
+}
+
+/// The words of one stage; GLSL is what no other language is.
+fn compile(path: &Path, stage: Stage) -> Outcome<Vec<u32>> {
+    let bytes = read(path)?;
+    let name = path.to_string_lossy();
+    let source = Source::new(&name, &bytes).or_else(|_| Source::new("stage.glsl", &bytes))?;
+    translate::compile(&source, stage).map_err(|error| match error.line_column() {
+        Some(_) => super::Failure::Bad(anyhow::anyhow!("{}", error.render(&bytes, &name))),
+        None => super::Failure::Bad(anyhow::Error::from(error).context(name.into_owned())),
+    })
 }

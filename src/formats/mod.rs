@@ -9,8 +9,8 @@ mod vbc;
 pub use vbc::stages as vbc_stages;
 
 use crate::cli::{AsArgs, CheckArgs, DisArgs, InfoArgs, Outcome, RewriteArgs, RunArgs};
-use crate::judges::Table;
 use loader::{Error, Report};
+use translate::validate::Table;
 
 /// What `info` shows.
 #[derive(Clone, Debug)]
@@ -73,11 +73,6 @@ pub trait Format: Sync {
     /// Runs the file.
     fn run(&self, _bytes: &[u8], _args: &RunArgs) -> Outcome {
         Err(self.lacks("run"))
-    }
-
-    /// The file as naga IR, from where it goes to every language naga writes.
-    fn to_naga(&self, _bytes: &[u8]) -> Outcome<naga::Module> {
-        Err(self.lacks("convert"))
     }
 
     /// The error of a verb this format lacks.

@@ -31,11 +31,7 @@ impl Format for Sksl {
     }
 
     fn run(&self, bytes: &[u8], args: &RunArgs) -> Outcome {
-        draw::run(&crate::sksl::to_vbc(&sksl::read(bytes)?)?, args)
-    }
-
-    fn to_naga(&self, bytes: &[u8]) -> Outcome<naga::Module> {
-        Ok(crate::sksl::to_naga(&sksl::read(bytes)?)?)
+        draw::run(&translate::sksl::to_vbc(&sksl::read(bytes)?)?, args)
     }
 
     fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {

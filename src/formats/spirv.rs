@@ -2,9 +2,9 @@
 
 use super::Format;
 use crate::cli::{AsArgs, CheckArgs, DisArgs, Failure, Outcome, SpirvDisArgs, grammar};
-use crate::judges::Table;
 use loader::spirv::{Grammar, asm, check, dis, to_words};
 use loader::{Error, Report};
+use translate::validate::{self, Table};
 
 /// SPIR-V modules.
 pub struct Spirv;
@@ -30,7 +30,7 @@ impl Format for Spirv {
     fn judged(&self, bytes: &[u8], args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
         let grammar = grammar::extended(&args.grammar)?;
         Ok(match to_words(bytes) {
-            Ok(words) => (check(&grammar, &words), vec![Table::new(&grammar, "", &words)]),
+            Ok(words) => (check(&grammar, &words), vec![validate::all(&grammar, "", &words)]),
             Err(error) => (unreadable(&error), Vec::new()),
         })
     }

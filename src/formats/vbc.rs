@@ -2,8 +2,8 @@
 
 use super::{Format, Info};
 use crate::cli::{CheckArgs, DisArgs, InfoArgs, Outcome, RewriteArgs, RunArgs, draw, grammar};
-use crate::judges::Table;
 use loader::{Report, vbc};
+use translate::validate::{self, Table};
 
 /// Vega bytecode.
 pub struct Vbc;
@@ -31,7 +31,9 @@ impl Format for Vbc {
     fn judged(&self, bytes: &[u8], args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
         let grammar = grammar::extended(&args.grammar)?;
         let tables = stages(bytes, None).unwrap_or_default();
-        let tables = tables.iter().map(|(stage, words)| Table::new(&grammar, stage, words));
+        let tables = tables
+            .iter()
+            .map(|(stage, words)| validate::all(&grammar, stage, words));
         Ok((vbc::check(bytes), tables.collect()))
     }
 

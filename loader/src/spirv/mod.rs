@@ -25,3 +25,8 @@ pub const MAGIC: u32 = 0x0723_0203;
 
 /// Words in a module's header: magic, version, generator, id bound, schema.
 pub const HEADER_WORDS: usize = 5;
+
+/// Whether bytes begin as a module does, in either byte order.
+pub fn detect(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC.to_le_bytes()) || bytes.starts_with(&MAGIC.to_be_bytes())
+}

@@ -174,7 +174,10 @@ fn convert_writes_every_language() {
             .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
             .collect();
         assert_eq!(words[0], 0x0723_0203);
-        assert!(!matches!(skrymir::spirv_val::validate(&words), Some(Err(_))));
+        assert!(!matches!(
+            translate::validate::spirv_val::validate(&words),
+            Some(Err(_))
+        ));
     }
     assert!(expect(0, &["convert", &programs[3], "--to", "wgsl"]).contains("@vertex"));
     assert!(expect(0, &["convert", &effect, "--to", "wgsl"]).contains("tint: vec4<f32>"));

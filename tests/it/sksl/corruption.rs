@@ -111,7 +111,7 @@ fn no_damage_panics() {
                 assert_eq!(sksl::print(&tree), printed);
                 assert!(sksl::write(&tree).as_ref() == Ok(&again));
             }
-            let _ = skrymir::sksl::to_vbc(&tree);
+            let _ = translate::sksl::to_vbc(&tree);
         }
     }
 }
@@ -131,7 +131,7 @@ fn nesting_is_bounded() {
     let tree = b.define(main, &[value]).finish();
     assert_eq!(sksl::write(&tree).unwrap_err().kind(), loader::ErrorKind::Unsupported);
     assert!(sksl::validate(&tree).has("unsupported"));
-    assert!(skrymir::sksl::to_naga(&tree).is_err());
+    assert!(translate::sksl::to_naga(&tree).is_err());
     let mut bytes = vec![11, 0, 1, 0, 0, 43, 5, 0, 52, 0, 0, 0, 0, 0, 20, 31];
     bytes.extend([2, 58, 1].repeat(100_000));
     assert_eq!(sksl::read(&bytes).unwrap_err().kind(), loader::ErrorKind::Unsupported);
@@ -153,7 +153,7 @@ fn the_deepest_programs_translate_or_are_refused() {
         let mut statement = b.statement(sksl::Statement::Return(Some(value)));
         let tree = b.define(main, &[statement]).finish();
         assert!(sksl::validate(&tree).is_valid());
-        skrymir::sksl::to_vbc(&tree).unwrap();
+        translate::sksl::to_vbc(&tree).unwrap();
 
         let mut b = sksl::Builder::new(sksl::ProgramKind::RUNTIME_SHADER);
         let at = b.parameter("float2", "p", 10009);
@@ -166,6 +166,6 @@ fn the_deepest_programs_translate_or_are_refused() {
         }
         let tree = b.define(main, &[statement]).finish();
         assert!(sksl::validate(&tree).is_valid());
-        skrymir::sksl::to_vbc(&tree).unwrap();
+        translate::sksl::to_vbc(&tree).unwrap();
     }
 }

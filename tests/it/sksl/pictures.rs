@@ -24,7 +24,7 @@ const DEST: [f32; 4] = [0.5, 0.1, 0.3, 0.9];
 
 /// Draws a program; uniforms the program does not use are left out.
 fn draw(tree: &Tree, uniforms: &HashMap<String, Value>) -> Result<Picture, String> {
-    let bytes = skrymir::sksl::to_vbc(tree).map_err(|e| e.to_string())?;
+    let bytes = translate::sksl::to_vbc(tree).map_err(|e| e.to_string())?;
     let file = loader::vbc::read(&bytes).map_err(|e| e.to_string())?;
     let members = file.uniform().map(|u| u.members().map(|m| m.name.to_vec()).collect());
     let members: Vec<Vec<u8>> = members.unwrap_or_default();
@@ -215,7 +215,7 @@ fn corpus_agrees(what: &str, kinds: std::ops::RangeInclusive<u8>, least: usize) 
             continue;
         };
         let fits = matches!(tree.header, sksl::Header::Program { kind, .. } if kinds.contains(&kind.0));
-        if !fits || skrymir::sksl::to_vbc(&tree).is_err() {
+        if !fits || translate::sksl::to_vbc(&tree).is_err() {
             continue;
         }
         let name = path.file_name().unwrap().to_string_lossy().into_owned();

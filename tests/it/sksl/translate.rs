@@ -5,11 +5,11 @@ use crate::common;
 use loader::sksl::{self, ProgramKind};
 use std::collections::BTreeMap;
 
-fn translate(tree: &sksl::Tree) -> Result<(), String> {
-    let module = skrymir::sksl::to_naga(tree).map_err(|e| e.to_string())?;
-    let stage = skrymir::sksl::stage(tree).map_err(|e| e.to_string())?;
-    let words = skrymir::sksl::to_spirv(&module, stage).map_err(|e| e.to_string())?;
-    match skrymir::spirv_val::validate(&words) {
+fn translated(tree: &sksl::Tree) -> Result<(), String> {
+    let module = translate::sksl::to_naga(tree).map_err(|e| e.to_string())?;
+    let stage = translate::sksl::stage(tree).map_err(|e| e.to_string())?;
+    let words = translate::sksl::to_spirv(&module, stage).map_err(|e| e.to_string())?;
+    match translate::validate::spirv_val::validate(&words) {
         Some(Err(text)) => Err(format!("spirv-val: {text}")),
         _ => Ok(()),
     }
@@ -24,7 +24,7 @@ fn wgsl(tree: &sksl::Tree) -> Result<(), String> {
             .validate(module)
             .map_err(|e| e.into_inner().to_string().chars().take(80).collect::<String>())
     };
-    let module = skrymir::sksl::to_naga(tree).map_err(|e| e.to_string())?;
+    let module = translate::sksl::to_naga(tree).map_err(|e| e.to_string())?;
     let info = validated(&module)?;
     let text = naga::back::wgsl::write_string(&module, &info, naga::back::wgsl::WriterFlags::empty())
         .map_err(|e| e.to_string())?;
@@ -47,7 +47,7 @@ fn translate_all(what: &str, kinds: std::ops::RangeInclusive<u8>) -> Option<(u32
             continue;
         }
         all += 1;
-        match translate(&tree) {
+        match translated(&tree) {
             Ok(()) => {
                 good += 1;
                 if let Err(why) = wgsl(&tree) {

@@ -2,6 +2,6 @@
 
 mod bounds;
 mod check;
-mod judges;
 mod module_text;
 mod modules;
+mod validators;

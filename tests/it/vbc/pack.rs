@@ -199,12 +199,9 @@ fn wgsl(source: &str) -> anyhow::Result<Model> {
     let stages = [
         (
             Stage::Vert,
-            skrymir::pack::to_spirv(module.clone(), naga::ShaderStage::Vertex)?,
+            translate::to_spirv(module.clone(), naga::ShaderStage::Vertex)?,
         ),
-        (
-            Stage::Frag,
-            skrymir::pack::to_spirv(module, naga::ShaderStage::Fragment)?,
-        ),
+        (Stage::Frag, translate::to_spirv(module, naga::ShaderStage::Fragment)?),
     ];
     Ok(pack(&stages, &Names::default())?)
 }

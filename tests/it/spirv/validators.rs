@@ -4,13 +4,13 @@ use super::module_text;
 use crate::common;
 
 use module_text::{Sample, bytes, grammar, in_pairs, installed, tool};
-use skrymir::cli::convert::{Language, convert};
-use skrymir::judges::{self, Verdict};
 use skrymir::loader::spirv;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
+use translate::validate::{self, Row, Verdict};
+use translate::{Language, Options, Source, Target};
 
 fn all(folder: &Path) -> Vec<Sample> {
     let mut all = common::corpus("vbc")
@@ -21,22 +21,21 @@ fn all(folder: &Path) -> Vec<Sample> {
 }
 
 #[test]
-fn every_module_before_every_judge() {
+fn every_module_before_every_validator() {
     let folder = tempfile::tempdir().unwrap();
     let all = all(folder.path());
     let counts: Mutex<BTreeMap<(&str, &str), usize>> = Mutex::default();
     let apart = Mutex::new(0);
     in_pairs(&all, |_, sample| {
-        let table = judges::all(grammar(), &sample.words);
-        *apart.lock().unwrap() += usize::from(judges::disagree(&table));
-        for (judge, verdict) in table {
+        let table = validate::all(grammar(), "", &sample.words);
+        *apart.lock().unwrap() += usize::from(table.disagrees());
+        for Row { validator, verdict } in table.rows {
             let word = match verdict {
                 Verdict::Valid => "valid",
                 Verdict::Invalid { .. } => "invalid",
                 Verdict::Unsupported(_) => "unsupported",
-                Verdict::Panicked(_) => "panicked",
             };
-            *counts.lock().unwrap().entry((judge, word)).or_default() += 1;
+            *counts.lock().unwrap().entry((validator, word)).or_default() += 1;
         }
     });
     let counts = counts.into_inner().unwrap();
@@ -45,8 +44,8 @@ fn every_module_before_every_judge() {
         all.len(),
         apart.into_inner().unwrap()
     );
-    for ((judge, word), n) in &counts {
-        println!("{judge:22} {word:12} {n}");
+    for ((validator, word), n) in &counts {
+        println!("{validator:22} {word:12} {n}");
     }
     assert_eq!(counts[&("skrymir", "valid")], all.len());
 }
@@ -79,7 +78,7 @@ fn splitting_keeps_modules_valid_and_lets_naga_see_them() {
         }
         split += 1;
         for (n, words) in [&sample.words, &words].into_iter().enumerate() {
-            seen[n] += usize::from(judges::guarded(|| judges::naga_module(words).map(drop)) == Verdict::Valid);
+            seen[n] += usize::from(validate::naga(words) == Verdict::Valid);
         }
     }
     println!(
@@ -95,21 +94,22 @@ fn splitting_keeps_modules_valid_and_lets_naga_see_them() {
 fn converts_or_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let all = all(folder.path());
-    for to in [Language::Wgsl, Language::Glsl, Language::Msl, Language::Hlsl] {
+    for to in [Target::Wgsl, Target::Glsl, Target::Msl, Target::Hlsl] {
         let mut done = 0;
         for sample in &all {
-            match convert(&sample.words, to) {
-                Ok(text) => {
-                    done += 1;
-                    if to == Language::Wgsl {
-                        // What we write must at least be read again.
-                        naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{}: {e}\n{text}", sample.name));
-                    }
-                }
-                Err(why) => assert!(!why.is_empty(), "{}", sample.name),
+            let bytes = bytes(&sample.words);
+            let source = Source {
+                bytes: &bytes,
+                language: Language::Spirv,
+                stage: None,
+                entry: None,
+            };
+            match translate::read(&source).and_then(|shader| translate::write(&shader, to, &Options::default())) {
+                Ok(_) => done += 1,
+                Err(why) => assert!(!why.to_string().is_empty(), "{}", sample.name),
             }
         }
-        println!("{to:?}: {done} of {} modules", all.len());
+        println!("{to}: {done} of {} modules", all.len());
         assert!(done > 0);
     }
 }
@@ -118,14 +118,14 @@ fn converts_or_says_why() {
 fn a_width_naga_lacks_is_shown_where_it_is_declared() {
     let text = "OpCapability Shader\nOpCapability Float16\nOpMemoryModel Logical GLSL450\n%bad = OpTypeInt 7 0\n";
     let words = spirv::asm::assemble(grammar(), text, Default::default()).unwrap();
-    let verdict = judges::guarded(|| judges::naga_module(&words).map(drop)).to_string();
+    let verdict = validate::naga(&words).to_string();
     assert!(verdict.ends_with("(at offset 0x30: %u7 = OpTypeInt 7 0)"), "{verdict}");
 }
 
 #[test]
 fn a_panic_is_a_verdict() {
-    assert_eq!(judges::guarded(|| panic!("oh {}", 1)), Verdict::Panicked("oh 1".into()));
-    assert_eq!(Verdict::Panicked("oh".into()).to_string(), "Unsupported: panicked: oh");
+    let verdict = validate::guarded(|| panic!("oh {}", 1));
+    assert_eq!(verdict, Verdict::Unsupported("panicked: oh 1".into()));
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn check_on_the_command_line() {
     assert!(judged["disagreement"].is_boolean());
     let ours = &judged["verdicts"][0];
     assert_eq!(
-        (&ours["judge"], &ours["verdict"]),
+        (&ours["validator"], &ours["verdict"]),
         (&"skrymir".into(), &"invalid".into())
     );
     assert!(
@@ -284,7 +284,7 @@ fn refusals_of_naga_name_the_instruction() {
         for at in (5..sample.words.len()).step_by(7) {
             let mut words = sample.words.clone();
             words[at] ^= 3;
-            let Verdict::Invalid { reason, offset } = judges::guarded(|| judges::naga_module(&words).map(drop)) else {
+            let Verdict::Invalid { reason, offset } = validate::naga(&words) else {
                 continue;
             };
             match offset {

@@ -4,7 +4,7 @@ use super::glsl::{Around, Glsl};
 use super::interface::Place;
 use super::walk::root;
 use super::{helpers, unsupported};
-use loader::Result;
+use crate::Result;
 use loader::sksl::*;
 use naga::ShaderStage;
 

@@ -1,8 +1,9 @@
 //! What a program has to do with the outside: its stage, uniforms, inputs, outputs, and the entry point.
 
 use super::glsl::Glsl;
-use super::{deep, unsupported};
-use loader::Result;
+use super::unsupported;
+use crate::Result;
+use crate::guard::deep;
 use loader::sksl::*;
 use naga::ShaderStage;
 use std::fmt::Write;
@@ -79,7 +80,7 @@ pub fn to_glsl(tree: &Tree, portable: bool) -> Result<String> {
             spelled.element(element)?;
         }
         spelled.entry()
-    })?
+    })
 }
 
 impl Glsl<'_> {

@@ -2,7 +2,7 @@
 
 use super::interface::Place;
 use super::unsupported;
-use loader::Result;
+use crate::Result;
 use loader::sksl::*;
 use naga::ShaderStage;
 use std::collections::{HashMap, HashSet};

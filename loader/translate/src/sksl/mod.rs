@@ -15,10 +15,11 @@ mod walk;
 
 pub use interface::{stage, to_glsl};
 
-use crate::judges::caught;
+use crate::guard::deep;
+use crate::read::parse_glsl;
+use crate::{Error, ErrorKind, Result};
 use loader::sksl::{FORMAT, Tree};
 use loader::vbc::{self, Stage, pack};
-use loader::{Error, Result};
 use naga::{ShaderStage, TypeInner};
 
 /// Full-screen triangle; three vertices, no inputs.
@@ -30,7 +31,7 @@ fn main(@builtin(vertex_index) i: u32) -> @builtin(position) vec4<f32> {
 ";
 
 fn unsupported(what: impl std::fmt::Display) -> Error {
-    Error::unsupported(FORMAT, what.to_string())
+    loader::Error::unsupported(FORMAT, what.to_string()).into()
 }
 
 /// Translates a program to naga IR: one entry point `main`, of the stage [`stage`] says. Its uniform block is laid out by
@@ -52,36 +53,14 @@ pub fn to_stage(tree: &Tree) -> Result<Vec<u32>> {
 
 fn translate(tree: &Tree, portable: bool) -> Result<naga::Module> {
     let text = to_glsl(tree, portable)?;
-    let options = naga::front::glsl::Options::from(stage(tree)?);
+    let stage = stage(tree)?;
     // The front end is not written for text it has not seen; a panic in it is its answer.
-    let parsed = deep(|| caught(|| naga::front::glsl::Frontend::default().parse(&options, &text)))?;
-    match parsed {
-        Ok(Ok(mut module)) => {
-            rename_uniforms(&mut module);
-            Ok(module)
-        }
-        Ok(Err(errors)) => {
-            let first = errors
-                .errors
-                .first()
-                .map(|error| error.kind.to_string())
-                .unwrap_or_default();
-            Err(unsupported(format!("naga's GLSL front end: {first}")))
-        }
-        Err(_) => Err(unsupported("naga's GLSL front end panicked")),
-    }
-}
-
-/// Runs what goes down a program's nesting (at most [`loader::sksl::MAX_DEPTH`] nodes, several calls each) with a stack
-/// that is deep enough.
-fn deep<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new()
-            .stack_size(256 << 20)
-            .spawn_scoped(scope, work);
-        let thread = thread.map_err(|error| unsupported(format!("no thread to work in: {error}")))?;
-        thread.join().map_err(|_| unsupported("the translation panicked"))
-    })
+    let mut module = deep(|| parse_glsl(&text, stage)).map_err(|error| match error.kind() {
+        ErrorKind::Text { error, .. } => unsupported(format!("naga's GLSL front end: {}", error.message)),
+        _ => error,
+    })?;
+    rename_uniforms(&mut module);
+    Ok(module)
 }
 
 /// Gives the uniform block's members their names back, which had a prefix lest they be words of GLSL.
@@ -107,9 +86,7 @@ fn rename_uniforms(module: &mut naga::Module) {
 /// # Errors
 /// Unsupported where naga finds the module invalid or cannot write it.
 pub fn to_spirv(module: &naga::Module, stage: ShaderStage) -> Result<Vec<u32>> {
-    deep(|| caught(|| crate::pack::to_spirv(module.clone(), stage)))?
-        .map_err(|_| unsupported("naga's SPIR-V writer panicked"))?
-        .map_err(|error| unsupported(format!("naga: {error}")))
+    crate::to_spirv(module.clone(), stage)
 }
 
 /// A VBC that draws a fragment program over the whole picture: three vertices, no inputs.
@@ -128,11 +105,11 @@ pub fn to_vbc(tree: &Tree) -> Result<Vec<u8>> {
         )));
     }
     let fragment = to_stage(tree)?;
-    let vertex = naga::front::wgsl::parse_str(VERTEX).map_err(unsupported)?;
+    let vertex = naga::front::wgsl::parse_str(VERTEX).map_err(|error| unsupported(error.message()))?;
     let vertex = to_spirv(&vertex, ShaderStage::Vertex)?;
     let model = pack::pack(
         &[(Stage::Vert, vertex), (Stage::Frag, fragment)],
         &pack::Names::default(),
     )?;
-    vbc::write(&model)
+    Ok(vbc::write(&model)?)
 }

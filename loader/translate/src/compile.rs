@@ -1,0 +1,34 @@
+//! Any source to the SPIR-V of one stage, as VBC has it.
+
+use crate::read::naga_stage;
+use crate::{ErrorKind, Language, Result, Source, read, sksl, to_spirv};
+use loader::vbc::Stage;
+
+/// The words of one stage of a VBC: SPIR-V as it is, everything else by way of naga with its entry point called
+/// `main`. The uniforms of an SkSL program lie packed, as VBC has them.
+///
+/// # Errors
+/// As [`read`] and [`to_spirv`]; for stages other than vertex and fragment, which only SPIR-V can give.
+pub fn compile(source: &Source<'_>, stage: Stage) -> Result<Vec<u32>> {
+    if source.language == Language::Spirv {
+        return Ok(loader::spirv::to_words(source.bytes)?);
+    }
+    let Some(wanted) = naga_stage(stage) else {
+        let message = format!("{}: {stage} stages are taken as SPIR-V only", source.language);
+        return Err(ErrorKind::Language(message).into());
+    };
+    if source.language == Language::Sksl {
+        let tree = loader::sksl::read(source.bytes)?;
+        let own = sksl::stage(&tree)?;
+        if own != wanted {
+            let message = format!("sksl: a program of stage {own:?} as {stage} stage");
+            return Err(ErrorKind::Language(message).into());
+        }
+        return sksl::to_stage(&tree);
+    }
+    let shader = read(&source.stage(wanted))?;
+    let mut module = shader.module;
+    let entry = module.entry_points.swap_remove(shader.entry);
+    module.entry_points = vec![entry];
+    to_spirv(module, wanted)
+}

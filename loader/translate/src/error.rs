@@ -1,0 +1,173 @@
+//! The one error type of this crate.
+
+use crate::{Language, Target};
+use loader::SourceError;
+use std::fmt;
+
+/// Result with this crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a shader could not be read or written; one machine word wide.
+pub struct Error(Box<ErrorKind>);
+
+/// What went wrong.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The file breaks its format, or holds what this crate cannot translate.
+    File(loader::Error),
+    /// A text breaks the rules of its language, or uses what naga does not read.
+    Text {
+        /// The text's language.
+        language: Language,
+        /// Line, column and message.
+        error: SourceError,
+    },
+    /// naga's validator or its SPIR-V reader refuses a module.
+    Module {
+        /// What the module came from.
+        language: Language,
+        /// Why, in naga's words.
+        message: String,
+        /// Byte offset of the SPIR-V instruction it is about, where naga names one.
+        offset: Option<u64>,
+        /// Whether the module may be right and naga merely cannot hold it.
+        unsupported: bool,
+    },
+    /// The entry point asked for is not there, or none was asked for and there are several.
+    Entry(String),
+    /// The language of a file cannot be told, or does not fit what was asked for.
+    Language(String),
+    /// The target language cannot express it.
+    Write {
+        /// The target.
+        target: Target,
+        /// Why, in naga's words.
+        message: String,
+    },
+    /// naga panicked.
+    Panicked {
+        /// At what.
+        doing: &'static str,
+        /// The panic's message.
+        message: String,
+    },
+}
+
+impl Error {
+    /// What went wrong.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0
+    }
+
+    /// Whether the input may be fine and cannot be translated; otherwise it is wrong.
+    pub fn is_unsupported(&self) -> bool {
+        match self.kind() {
+            ErrorKind::File(error) => error.kind() == loader::ErrorKind::Unsupported,
+            ErrorKind::Module { unsupported, .. } => *unsupported,
+            ErrorKind::Write { .. } | ErrorKind::Panicked { .. } => true,
+            ErrorKind::Text { .. } | ErrorKind::Entry(_) | ErrorKind::Language(_) => false,
+        }
+    }
+
+    /// Line and column, both from 1, of an error in a text.
+    pub fn line_column(&self) -> Option<(usize, usize)> {
+        match self.kind() {
+            ErrorKind::Text { error, .. } => Some((error.line, error.column)),
+            _ => None,
+        }
+    }
+
+    /// Byte offset of an error in a file that is no text.
+    pub fn offset(&self) -> Option<u64> {
+        match self.kind() {
+            ErrorKind::File(error) => error.offset(),
+            ErrorKind::Module { offset, .. } => *offset,
+            _ => None,
+        }
+    }
+
+    /// The error with the line of the text it is about and a mark under the place, for a terminal; without a line in
+    /// a text it is what `Display` gives.
+    pub fn render(&self, source: &[u8], file: &str) -> String {
+        match (self.kind(), std::str::from_utf8(source)) {
+            (ErrorKind::Text { error, .. }, Ok(text)) => error.render(text, file).trim_end().to_owned(),
+            _ => self.to_string(),
+        }
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self(Box::new(kind))
+    }
+}
+
+impl From<loader::Error> for Error {
+    fn from(error: loader::Error) -> Self {
+        ErrorKind::File(error).into()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind() {
+            ErrorKind::File(error) => error.fmt(f),
+            ErrorKind::Text { language, error } => write!(f, "{language}: {error}"),
+            ErrorKind::Module {
+                language,
+                message,
+                unsupported,
+                ..
+            } => {
+                let kind = if *unsupported { "unsupported: " } else { "" };
+                write!(f, "{language}: {kind}naga: {message}")
+            }
+            ErrorKind::Entry(message) | ErrorKind::Language(message) => f.write_str(message),
+            ErrorKind::Write { target, message } => write!(f, "{target}: unsupported: naga: {message}"),
+            ErrorKind::Panicked { doing, message } => write!(f, "unsupported: naga panicked {doing}: {message}"),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self.kind() {
+            ErrorKind::File(error) => Some(error),
+            ErrorKind::Text { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// An error with all that caused it, as one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_one_word() {
+        assert_eq!(size_of::<Error>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn has_a_source() {
+        let error = Error::from(loader::Error::unsupported("sksl", "modules"));
+        assert_eq!(
+            std::error::Error::source(&error).unwrap().to_string(),
+            error.to_string()
+        );
+        assert!(error.is_unsupported());
+    }
+}

@@ -1,0 +1,292 @@
+//! The way in: any source to a validated naga module.
+
+mod spirv;
+
+pub(crate) use spirv::parse as parse_spirv;
+
+use crate::error::chain;
+use crate::guard::{deep, guarded};
+use crate::{Error, ErrorKind, Result, sksl};
+use loader::{SourceError, vbc};
+use naga::ShaderStage;
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use std::fmt;
+use std::path::Path;
+
+/// Languages and files shaders are read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Language {
+    /// WebGPU's language.
+    Wgsl,
+    /// OpenGL's language, as naga reads it: version 4.40 to 4.60, textures and samplers apart.
+    Glsl,
+    /// A SPIR-V module.
+    Spirv,
+    /// A stage of a VBC file.
+    Vbc,
+    /// A Skia program in binary form.
+    Sksl,
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Wgsl => "wgsl",
+            Self::Glsl => "glsl",
+            Self::Spirv => "spirv",
+            Self::Vbc => "vbc",
+            Self::Sksl => loader::sksl::FORMAT,
+        })
+    }
+}
+
+/// What is read: bytes, and which entry point of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// The text or the file's bytes.
+    pub bytes: &'a [u8],
+    /// How they are read.
+    pub language: Language,
+    /// The stage; files of one stage need none.
+    pub stage: Option<ShaderStage>,
+    /// The entry point's name; a file with one entry point (of the stage, where that is given) needs none.
+    pub entry: Option<&'a str>,
+}
+
+impl<'a> Source<'a> {
+    /// A source whose language and stage are told by its first bytes or by the ending of the file's name: `.wgsl`;
+    /// `.vert` and `.vs`, `.frag` and `.fs`, `.comp` and `.cs`, and `.glsl` with any of them before it.
+    ///
+    /// # Errors
+    /// When neither says what it is.
+    pub fn new(name: &str, bytes: &'a [u8]) -> Result<Self> {
+        let stage = stage_of(name);
+        let language = match bytes {
+            _ if loader::spirv::detect(bytes) => Language::Spirv,
+            _ if bytes.starts_with(&vbc::MAGIC) => Language::Vbc,
+            _ if name.ends_with(".wgsl") => Language::Wgsl,
+            _ if stage.is_some() || name.ends_with(".glsl") => Language::Glsl,
+            _ if loader::sksl::detect(bytes) => Language::Sksl,
+            _ => {
+                let message = format!("{name}: cannot tell which shading language this is");
+                return Err(ErrorKind::Language(message).into());
+            }
+        };
+        let stage = stage.filter(|_| language == Language::Glsl);
+        Ok(Self {
+            bytes,
+            language,
+            stage,
+            entry: None,
+        })
+    }
+
+    /// The source with another stage.
+    #[must_use]
+    pub fn stage(self, stage: ShaderStage) -> Self {
+        let stage = Some(stage);
+        Self { stage, ..self }
+    }
+
+    /// The source with the name of the entry point.
+    #[must_use]
+    pub fn entry(self, entry: &'a str) -> Self {
+        let entry = Some(entry);
+        Self { entry, ..self }
+    }
+
+    fn text(&self) -> Result<&'a str> {
+        std::str::from_utf8(self.bytes).map_err(|error| {
+            let valid = String::from_utf8_lossy(&self.bytes[..error.valid_up_to()]);
+            let error = SourceError::new(&valid, valid.len()..valid.len(), "this is not UTF-8");
+            let language = self.language;
+            ErrorKind::Text { language, error }.into()
+        })
+    }
+}
+
+/// The stage a file's name says, by its endings.
+fn stage_of(name: &str) -> Option<ShaderStage> {
+    let name = name.strip_suffix(".glsl").unwrap_or(name);
+    match Path::new(name).extension()?.to_str()? {
+        "vert" | "vs" => Some(ShaderStage::Vertex),
+        "frag" | "fs" => Some(ShaderStage::Fragment),
+        "comp" | "cs" => Some(ShaderStage::Compute),
+        _ => None,
+    }
+}
+
+/// A module that naga's validator accepts, and the entry point asked for.
+#[derive(Clone, Debug)]
+pub struct Shader {
+    /// The module, with all its entry points.
+    pub module: naga::Module,
+    /// What the validator knows of it: types of expressions, uses of globals.
+    pub info: ModuleInfo,
+    /// Index of the entry point in [`naga::Module::entry_points`].
+    pub entry: usize,
+}
+
+impl Shader {
+    /// The entry point.
+    pub fn entry_point(&self) -> &naga::EntryPoint {
+        &self.module.entry_points[self.entry]
+    }
+
+    /// The entry point's stage.
+    pub fn stage(&self) -> ShaderStage {
+        self.entry_point().stage
+    }
+}
+
+/// Reads a shader and validates it.
+///
+/// Spans in the module of a text are byte ranges of the text, in the module of SPIR-V byte ranges of the words; those
+/// of SkSL mean nothing.
+///
+/// # Errors
+/// What is wrong with it, with line and column in a text; [`Error::is_unsupported`] where naga cannot hold it.
+pub fn read(source: &Source<'_>) -> Result<Shader> {
+    deep(|| read_any(source))
+}
+
+fn read_any(source: &Source<'_>) -> Result<Shader> {
+    let language = source.language;
+    let (module, info) = match language {
+        Language::Wgsl => {
+            let text = source.text()?;
+            let module = guarded("at reading WGSL", || Ok(naga::front::wgsl::parse_str(text)))?
+                .map_err(|error| text_error(language, text, error.labels().next().map(|l| l.0), error.message()))?;
+            let info = validate_text(language, text, &module)?;
+            (module, info)
+        }
+        Language::Glsl => {
+            let text = source.text()?;
+            let stage = source.stage.ok_or_else(|| {
+                Error::from(ErrorKind::Entry(
+                    "glsl: say which stage it is: vertex, fragment or compute".into(),
+                ))
+            })?;
+            let module = parse_glsl(text, stage)?;
+            let info = validate_text(language, text, &module)?;
+            (module, info)
+        }
+        Language::Spirv => parse_words(&loader::spirv::to_words(source.bytes)?)?,
+        Language::Vbc => parse_words(&vbc_words(source)?)?,
+        Language::Sksl => {
+            let tree = loader::sksl::read(source.bytes)?;
+            let module = sksl::to_naga(&tree)?;
+            let info = validated(&module)?;
+            (module, info)
+        }
+    };
+    let entry = find(&module, source)?;
+    Ok(Shader { module, info, entry })
+}
+
+/// GLSL as naga's front end reads it; what it says of the text has line and column.
+pub(crate) fn parse_glsl(text: &str, stage: ShaderStage) -> Result<naga::Module> {
+    let options = naga::front::glsl::Options::from(stage);
+    let parsed = guarded("at reading GLSL", || {
+        Ok(naga::front::glsl::Frontend::default().parse(&options, text))
+    })?;
+    parsed.map_err(|errors| match errors.errors.first() {
+        Some(first) => text_error(Language::Glsl, text, Some(first.meta), &first.kind.to_string()),
+        None => text_error(Language::Glsl, text, None, "naga cannot read it"),
+    })
+}
+
+/// SPIR-V words with combined samplers taken apart, as naga has them.
+fn parse_words(words: &[u32]) -> Result<(naga::Module, ModuleInfo)> {
+    let split = loader::spirv::split_samplers(words)?;
+    parse_spirv(&split)
+}
+
+fn vbc_words(source: &Source<'_>) -> Result<Vec<u32>> {
+    let file = vbc::read(source.bytes)?;
+    let all = vbc::Stage::ALL.into_iter();
+    let mut found: Vec<_> = all.filter_map(|stage| Some((stage, file.code(stage)?))).collect();
+    if let Some(wanted) = source.stage {
+        found.retain(|(stage, _)| naga_stage(*stage) == Some(wanted));
+    }
+    match &found[..] {
+        [(_, code)] => Ok(code.words()),
+        [] => Err(ErrorKind::Entry("vbc: no such stage".into()).into()),
+        several => {
+            let names: Vec<_> = several.iter().map(|(stage, _)| stage.to_string()).collect();
+            Err(ErrorKind::Entry(format!("vbc: say which stage: {}", names.join(", "))).into())
+        }
+    }
+}
+
+/// The stage as naga has it; it has no tessellation and no geometry.
+pub(crate) fn naga_stage(stage: vbc::Stage) -> Option<ShaderStage> {
+    match stage {
+        vbc::Stage::Vert => Some(ShaderStage::Vertex),
+        vbc::Stage::Frag => Some(ShaderStage::Fragment),
+        _ => None,
+    }
+}
+
+/// Validates a module by all of naga's rules, with every capability.
+///
+/// # Errors
+/// Why naga refuses it.
+pub fn validated(module: &naga::Module) -> Result<ModuleInfo> {
+    guarded("at validating a module", || {
+        validator().validate(module).map_err(|error| {
+            ErrorKind::Module {
+                language: Language::Spirv,
+                message: chain(error.as_inner()),
+                offset: None,
+                unsupported: true,
+            }
+            .into()
+        })
+    })
+}
+
+fn validator() -> Validator {
+    Validator::new(ValidationFlags::all(), Capabilities::all())
+}
+
+fn validate_text(language: Language, text: &str, module: &naga::Module) -> Result<ModuleInfo> {
+    guarded("at validating a module", || {
+        validator().validate(module).map_err(|error| {
+            // The shortest span is nearest to what is wrong.
+            let spans = error.spans().filter(|(span, _)| span.is_defined());
+            let span = spans
+                .map(|(span, _)| *span)
+                .min_by_key(|span| span.to_range().map(|r| r.len()));
+            text_error(language, text, span, &chain(error.as_inner()))
+        })
+    })
+}
+
+fn text_error(language: Language, text: &str, span: Option<naga::Span>, message: &str) -> Error {
+    let range = span.and_then(naga::Span::to_range).unwrap_or(0..0);
+    let error = SourceError::new(text, range, message);
+    ErrorKind::Text { language, error }.into()
+}
+
+/// The one entry point that fits what was asked for.
+fn find(module: &naga::Module, source: &Source<'_>) -> Result<usize> {
+    let all = module.entry_points.iter().enumerate();
+    let fits = |entry: &naga::EntryPoint| {
+        source.entry.is_none_or(|name| entry.name == name) && source.stage.is_none_or(|stage| entry.stage == stage)
+    };
+    let found: Vec<usize> = all.filter(|(_, entry)| fits(entry)).map(|(index, _)| index).collect();
+    if let [index] = found[..] {
+        return Ok(index);
+    }
+    let name = |entry: &naga::EntryPoint| format!("{} ({:?})", entry.name, entry.stage).to_lowercase();
+    let have: Vec<String> = module.entry_points.iter().map(name).collect();
+    let language = source.language;
+    let message = match (&have[..], &found[..]) {
+        ([], _) => format!("{language}: there is no entry point"),
+        (_, []) => format!("{language}: no such entry point; there are: {}", have.join(", ")),
+        _ => format!("{language}: say which entry point: {}", have.join(", ")),
+    };
+    Err(ErrorKind::Entry(message).into())
+}

@@ -1,0 +1,94 @@
+//! SPIR-V as naga reads it, with naga's complaints traced back to instructions.
+
+use crate::error::chain;
+use crate::guard::guarded;
+use crate::{Error, ErrorKind, Language, Result};
+use loader::spirv::{self, Grammar, Instruction};
+use naga::valid::{ModuleInfo, ValidationFlags};
+
+/// A module as naga reads and validates it.
+///
+/// # Errors
+/// [`ErrorKind::Module`]: unsupported where naga lacks something, wrong otherwise.
+pub(crate) fn parse(words: &[u32]) -> Result<(naga::Module, ModuleInfo)> {
+    let module = guarded("at reading SPIR-V", || parse_only(words))?;
+    let info = guarded("at validating a module", || validate(words, &module))?;
+    Ok((module, info))
+}
+
+fn parse_only(words: &[u32]) -> Result<naga::Module> {
+    use naga::front::spv::{Frontend, Options};
+    let options = Options {
+        adjust_coordinate_space: false,
+        strict_capabilities: false,
+        block_ctx_dump_prefix: None,
+    };
+    let parsed = Frontend::new(words.iter().copied(), &options).parse();
+    parsed.map_err(|error| {
+        let kind = format!("{error:?}");
+        let unsupported = is_limit(&error, &kind);
+        refusal(words, blamed(words, &kind), format!("{kind}: {error}"), unsupported)
+    })
+}
+
+/// Whether an error of naga's reader says that naga lacks something, not that the module is wrong.
+fn is_limit(_error: &naga::front::spv::Error, kind: &str) -> bool {
+    ["Unsupported", "Unknown", "Unimplemented"]
+        .iter()
+        .any(|word| kind.starts_with(word))
+}
+
+fn validate(words: &[u32], module: &naga::Module) -> Result<ModuleInfo> {
+    let mut validator = naga::valid::Validator::new(ValidationFlags::all(), naga::valid::Capabilities::all());
+    validator.validate(module).map_err(|error| {
+        // naga's spans are byte ranges of the module; the shortest is nearest to what is wrong.
+        let ranges = error.spans().filter_map(|(span, _)| span.to_range());
+        let start = ranges.min_by_key(|range| range.len()).map(|range| range.start / 4);
+        let position = start.and_then(|word| {
+            let holds = |i: &Instruction<'_>| (i.position..i.position + i.words.len()).contains(&word);
+            Some(spirv::instructions(words).flatten().find(holds)?.position)
+        });
+        refusal(words, position, chain(error.as_inner()), false)
+    })
+}
+
+/// naga's refusal with the instruction it is about, as `(at offset 0x40: %5 = OpLoad %float %4)`, or that it names none.
+fn refusal(words: &[u32], position: Option<usize>, reason: String, unsupported: bool) -> Error {
+    let text = position.and_then(|at| spirv::dis::one(Grammar::builtin(), words, at));
+    let (place, offset) = match (position, text) {
+        (Some(at), Some(text)) => (format!("(at offset {:#x}: {text})", at * 4), Some(at as u64 * 4)),
+        _ => ("(naga names no instruction)".to_owned(), None),
+    };
+    ErrorKind::Module {
+        language: Language::Spirv,
+        message: format!("{reason} {place}"),
+        offset,
+        unsupported,
+    }
+    .into()
+}
+
+/// Position of the instruction an error of naga's reader is about, where its kind has an id or an opcode.
+fn blamed(words: &[u32], kind: &str) -> Option<usize> {
+    let number = kind
+        .split(['(', ')', ',', ' '])
+        .filter_map(|part| part.parse::<u32>().ok())
+        .next_back();
+    let grammar = Grammar::builtin();
+    let about = spirv::instructions(words).flatten().find(|i| {
+        let Some(row) = grammar.row(i.opcode) else { return false };
+        let at = 1 + usize::from(row.has_type);
+        let result = i.words.get(at).filter(|_| row.has_result);
+        let short = row.name.trim_start_matches("Op");
+        if kind.contains("Instruction") {
+            kind.contains(&format!("{short})"))
+        } else if kind.starts_with("InvalidTypeWidth") {
+            matches!(short, "TypeInt" | "TypeFloat") && i.words.get(2) == number.as_ref()
+        } else if kind.contains("ImageDim") {
+            short == "TypeImage" && i.words.get(3) == number.as_ref()
+        } else {
+            kind.starts_with("Invalid") && kind.contains("Id(") && number.is_some() && result == number.as_ref()
+        }
+    });
+    Some(about?.position)
+}

@@ -1,0 +1,268 @@
+//! What other readers think of a SPIR-V module: naga, rspirv and spirv-val, beside our own rules.
+//!
+//! They are witnesses, not gates: a panic inside one is caught and means that it cannot say.
+
+pub mod spirv_val;
+
+use crate::guard::caught;
+use crate::read::parse_spirv;
+use crate::{Error, ErrorKind};
+use loader::spirv::{self, Grammar};
+use serde::Serialize;
+use std::fmt;
+
+/// What a validator says of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing to object to.
+    Valid,
+    /// A rule is broken.
+    Invalid {
+        /// Which, in the validator's words.
+        reason: String,
+        /// Byte offset in the module, where the validator gives one.
+        offset: Option<u64>,
+    },
+    /// The validator cannot say: it lacks something the module uses, or it panicked.
+    Unsupported(String),
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Valid => write!(f, "Valid"),
+            Self::Invalid {
+                reason,
+                offset: Some(offset),
+            } if !reason.contains("(at offset ") => write!(f, "Invalid: {reason} (at offset {offset:#x})"),
+            Self::Invalid { reason, .. } => write!(f, "Invalid: {reason}"),
+            Self::Unsupported(reason) => write!(f, "Unsupported: {reason}"),
+        }
+    }
+}
+
+impl Verdict {
+    /// Lower-case word for JSON, the reason and the byte offset.
+    fn parts(&self) -> (&'static str, Option<&str>, Option<u64>) {
+        match self {
+            Self::Valid => ("valid", None, None),
+            Self::Invalid { reason, offset } => ("invalid", Some(reason), *offset),
+            Self::Unsupported(reason) => ("unsupported", Some(reason), None),
+        }
+    }
+}
+
+impl From<&Error> for Verdict {
+    fn from(error: &Error) -> Self {
+        let reason = match error.kind() {
+            ErrorKind::Module { message, .. } => message.clone(),
+            ErrorKind::Panicked { message, .. } => format!("panicked: {message}"),
+            _ => error.to_string(),
+        };
+        let offset = error.offset();
+        match error.is_unsupported() {
+            true => Self::Unsupported(reason),
+            false => Self::Invalid { reason, offset },
+        }
+    }
+}
+
+/// A validator: who is asked. [`VALIDATORS`] has all of them, ours first.
+pub struct Validator {
+    /// Its name.
+    pub name: &'static str,
+    ask: fn(&Grammar, &[u32]) -> Option<Verdict>,
+}
+
+/// Every validator; ours comes first.
+pub const VALIDATORS: &[Validator] = &[
+    Validator {
+        name: "skrymir",
+        ask: |grammar, words| Some(ours(grammar, words)),
+    },
+    Validator {
+        name: "naga",
+        ask: |_, words| Some(naga(words)),
+    },
+    Validator {
+        name: "naga, samplers split",
+        ask: |_, words| match spirv::split_samplers(words) {
+            Ok(split) => (split != words).then(|| naga(&split)),
+            Err(error) => Some(Verdict::Unsupported(error.to_string())),
+        },
+    },
+    Validator {
+        name: "rspirv parser",
+        ask: |_, words| Some(guarded(|| rspirv_parser(words))),
+    },
+    Validator {
+        name: "rspirv loader",
+        ask: |_, words| Some(guarded(|| rspirv_loader(words))),
+    },
+    Validator {
+        name: "spirv-val",
+        ask: |_, words| spirv_val_verdict(words),
+    },
+];
+
+/// One validator's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Who says it.
+    pub validator: &'static str,
+    /// What.
+    pub verdict: Verdict,
+}
+
+/// What every validator thinks of one module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// The stage, in files that have several modules; empty in others.
+    pub stage: String,
+    /// The answers of those that apply and are installed.
+    pub rows: Vec<Row>,
+}
+
+/// Asks every validator about a module; spirv-val only where it is installed.
+pub fn all(grammar: &Grammar, stage: &str, words: &[u32]) -> Table {
+    let answer = |validator: &Validator| {
+        let verdict = (validator.ask)(grammar, words)?;
+        Some(Row {
+            validator: validator.name,
+            verdict,
+        })
+    };
+    Table {
+        stage: stage.to_owned(),
+        rows: VALIDATORS.iter().filter_map(answer).collect(),
+    }
+}
+
+impl Table {
+    /// Whether one validator finds the module valid and another finds a rule broken.
+    pub fn disagrees(&self) -> bool {
+        let any = |test: fn(&Verdict) -> bool| self.rows.iter().any(|row| test(&row.verdict));
+        any(|verdict| *verdict == Verdict::Valid) && any(|verdict| matches!(verdict, Verdict::Invalid { .. }))
+    }
+}
+
+impl Serialize for Row {
+    /// `{validator, verdict, reason, offset}`; what there is none of is null.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let (verdict, reason, offset) = self.verdict.parts();
+        let mut row = serializer.serialize_struct("Row", 4)?;
+        row.serialize_field("validator", self.validator)?;
+        row.serialize_field("verdict", verdict)?;
+        row.serialize_field("reason", &reason)?;
+        row.serialize_field("offset", &offset)?;
+        row.end()
+    }
+}
+
+impl Serialize for Table {
+    /// `{stage, disagreement, verdicts}`; the stage of a file with one module is null.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let stage = Some(&self.stage).filter(|stage| !stage.is_empty());
+        let mut table = serializer.serialize_struct("Table", 3)?;
+        table.serialize_field("stage", &stage)?;
+        table.serialize_field("disagreement", &self.disagrees())?;
+        table.serialize_field("verdicts", &self.rows)?;
+        table.end()
+    }
+}
+
+impl fmt::Display for Table {
+    /// A line per validator, and one more where they disagree.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stage = match self.stage.as_str() {
+            "" => String::new(),
+            stage => format!("stage {stage}: "),
+        };
+        for Row { validator, verdict } in &self.rows {
+            writeln!(f, "  note[verdict]: {stage}{validator}: {verdict}")?;
+        }
+        if self.disagrees() {
+            writeln!(f, "  warning[disagreement]: {stage}the validators do not agree")?;
+        }
+        Ok(())
+    }
+}
+
+fn ours(grammar: &Grammar, words: &[u32]) -> Verdict {
+    let report = spirv::check(grammar, words);
+    match report
+        .diagnostics
+        .iter()
+        .find(|d| d.severity == loader::Severity::Error)
+    {
+        Some(d) => Verdict::Invalid {
+            reason: format!("[{}] {}: {}", d.rule, d.place, d.message),
+            offset: d.offset,
+        },
+        None => Verdict::Valid,
+    }
+}
+
+/// Asks a foreign validator; a panic is its verdict, and nothing of it is printed.
+pub fn guarded(ask: impl FnOnce() -> Result<(), Verdict>) -> Verdict {
+    match caught(ask) {
+        Ok(Ok(())) => Verdict::Valid,
+        Ok(Err(verdict)) => verdict,
+        Err(panic) => Verdict::Unsupported(format!("panicked: {panic}")),
+    }
+}
+
+/// naga's verdict on a module.
+pub fn naga(words: &[u32]) -> Verdict {
+    match parse_spirv(words) {
+        Ok(_) => Verdict::Valid,
+        Err(error) => (&error).into(),
+    }
+}
+
+struct Nothing;
+
+impl rspirv::binary::Consumer for Nothing {
+    fn initialize(&mut self) -> rspirv::binary::ParseAction {
+        rspirv::binary::ParseAction::Continue
+    }
+    fn finalize(&mut self) -> rspirv::binary::ParseAction {
+        rspirv::binary::ParseAction::Continue
+    }
+    fn consume_header(&mut self, _: rspirv::dr::ModuleHeader) -> rspirv::binary::ParseAction {
+        rspirv::binary::ParseAction::Continue
+    }
+    fn consume_instruction(&mut self, _: rspirv::dr::Instruction) -> rspirv::binary::ParseAction {
+        rspirv::binary::ParseAction::Continue
+    }
+}
+
+fn rspirv_verdict(state: rspirv::binary::ParseState) -> Verdict {
+    use rspirv::binary::ParseState;
+    let reason = state.to_string();
+    match state {
+        ParseState::OpcodeUnknown(..) => Verdict::Unsupported(reason),
+        _ => Verdict::Invalid { reason, offset: None },
+    }
+}
+
+fn rspirv_parser(words: &[u32]) -> Result<(), Verdict> {
+    rspirv::binary::parse_words(words, &mut Nothing).map_err(rspirv_verdict)
+}
+
+fn rspirv_loader(words: &[u32]) -> Result<(), Verdict> {
+    rspirv::dr::load_words(words).map(drop).map_err(rspirv_verdict)
+}
+
+/// spirv-val's answer; none where it is not installed. Scalar layout is allowed, as our rules allow it.
+fn spirv_val_verdict(words: &[u32]) -> Option<Verdict> {
+    Some(match spirv_val::validate_as(words, &["--scalar-block-layout"])? {
+        Ok(()) => Verdict::Valid,
+        Err(text) => Verdict::Invalid {
+            reason: text.lines().next().unwrap_or_default().to_owned(),
+            offset: None,
+        },
+    })
+}

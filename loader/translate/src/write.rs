@@ -1,0 +1,199 @@
+//! The way out: a module to the text or words of another language.
+
+use crate::error::chain;
+use crate::guard::{deep, guarded};
+use crate::{Error, ErrorKind, Result, Shader};
+use naga::ShaderStage;
+use std::fmt;
+
+/// Languages naga writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Target {
+    /// WebGPU's language.
+    Wgsl,
+    /// OpenGL's language.
+    Glsl,
+    /// Metal's language.
+    Msl,
+    /// Direct3D's language.
+    Hlsl,
+    /// SPIR-V 1.5.
+    Spirv,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Wgsl => "wgsl",
+            Self::Glsl => "glsl",
+            Self::Msl => "msl",
+            Self::Hlsl => "hlsl",
+            Self::Spirv => "spirv",
+        })
+    }
+}
+
+/// What a target language leaves open.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The version of GLSL.
+    pub glsl: naga::back::glsl::Version,
+    /// The shader model of HLSL.
+    pub hlsl: naga::back::hlsl::ShaderModel,
+    /// The version of MSL.
+    pub msl: (u8, u8),
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            glsl: naga::back::glsl::Version::Desktop(450),
+            hlsl: naga::back::hlsl::Options::default().shader_model,
+            msl: naga::back::msl::Options::default().lang_version,
+        }
+    }
+}
+
+/// Writes a shader in another language: a text, or for [`Target::Spirv`] little-endian words.
+///
+/// WGSL, MSL and HLSL hold all entry points of the module, GLSL and SPIR-V the one that was asked for. WGSL is read and
+/// validated again before it is given out: the language has one layout for each type, and naga writes types whose
+/// layout in the module is another.
+///
+/// # Errors
+/// [`ErrorKind::Write`]: why the language cannot express it, in naga's words.
+pub fn write(shader: &Shader, target: Target, options: &Options) -> Result<Vec<u8>> {
+    deep(|| {
+        let written = guarded("at writing a shader", || match target {
+            Target::Wgsl => wgsl(shader),
+            Target::Glsl => glsl(shader, options),
+            Target::Msl => msl(shader, options),
+            Target::Hlsl => hlsl(shader, options),
+            Target::Spirv => spirv(shader),
+        })?;
+        if target == Target::Wgsl {
+            reads_again(&written)?;
+        }
+        Ok(written)
+    })
+}
+
+/// An error of a writer.
+fn refuses(target: Target) -> impl Fn(&dyn std::error::Error) -> Error {
+    move |error| {
+        let message = chain(error);
+        ErrorKind::Write { target, message }.into()
+    }
+}
+
+fn wgsl(shader: &Shader) -> Result<Vec<u8>> {
+    use naga::back::wgsl::{WriterFlags, write_string};
+    let text = write_string(&shader.module, &shader.info, WriterFlags::empty());
+    Ok(text.map_err(|error| refuses(Target::Wgsl)(&error))?.into_bytes())
+}
+
+fn reads_again(text: &[u8]) -> Result<()> {
+    let text = String::from_utf8_lossy(text);
+    let refused = |why: String| -> Error {
+        let message = format!("what is written is no WGSL: {why}");
+        let target = Target::Wgsl;
+        ErrorKind::Write { target, message }.into()
+    };
+    let parsed = guarded("at reading WGSL again", || Ok(naga::front::wgsl::parse_str(&text)))?;
+    let module = parsed.map_err(|error| refused(error.message().to_owned()))?;
+    crate::validated(&module).map(drop).map_err(|error| match error.kind() {
+        ErrorKind::Module { message, .. } => refused(message.clone()),
+        _ => error,
+    })
+}
+
+fn msl(shader: &Shader, options: &Options) -> Result<Vec<u8>> {
+    use naga::back::msl;
+    let options = msl::Options {
+        fake_missing_bindings: true,
+        lang_version: options.msl,
+        ..msl::Options::default()
+    };
+    let written = msl::write_string(&shader.module, &shader.info, &options, &msl::PipelineOptions::default());
+    Ok(written.map_err(|error| refuses(Target::Msl)(&error))?.0.into_bytes())
+}
+
+fn hlsl(shader: &Shader, options: &Options) -> Result<Vec<u8>> {
+    use naga::back::hlsl;
+    let mut out = String::new();
+    let options = hlsl::Options {
+        shader_model: options.hlsl,
+        ..hlsl::Options::default()
+    };
+    let pipeline = hlsl::PipelineOptions::default();
+    let written = hlsl::Writer::new(&mut out, &options, &pipeline).write(&shader.module, &shader.info, None);
+    written.map_err(|error| refuses(Target::Hlsl)(&error))?;
+    Ok(out.into_bytes())
+}
+
+fn glsl(shader: &Shader, options: &Options) -> Result<Vec<u8>> {
+    use naga::back::glsl;
+    let mut out = String::new();
+    let entry = shader.entry_point();
+    let pipeline = glsl::PipelineOptions {
+        shader_stage: entry.stage,
+        entry_point: entry.name.clone(),
+        multiview: None,
+    };
+    let options = glsl::Options {
+        version: options.glsl,
+        ..glsl::Options::default()
+    };
+    let policies = naga::proc::BoundsCheckPolicies::default();
+    glsl::Writer::new(&mut out, &shader.module, &shader.info, &options, &pipeline, policies)
+        .and_then(|mut writer| writer.write().map(drop))
+        .map_err(|error| refuses(Target::Glsl)(&error))?;
+    Ok(out.into_bytes())
+}
+
+fn spirv(shader: &Shader) -> Result<Vec<u8>> {
+    let (stage, name) = (shader.stage(), shader.entry_point().name.clone());
+    let words = spirv_words(&shader.module, &shader.info, stage, name)?;
+    Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
+}
+
+fn spirv_words(
+    module: &naga::Module,
+    info: &naga::valid::ModuleInfo,
+    shader_stage: ShaderStage,
+    entry_point: String,
+) -> Result<Vec<u32>> {
+    use naga::back::spv;
+    let options = spv::Options {
+        lang_version: (1, 5),
+        // Vulkan's clip space stays as it is; names are those of the source.
+        flags: spv::WriterFlags::DEBUG,
+        ..Default::default()
+    };
+    let pipeline = spv::PipelineOptions {
+        shader_stage,
+        entry_point,
+    };
+    spv::write_vec(module, info, &options, Some(&pipeline)).map_err(|error| refuses(Target::Spirv)(&error))
+}
+
+/// SPIR-V 1.5 of a module's only entry point of a stage, called `main` as VBC has it.
+///
+/// # Errors
+/// What naga's validator or writer finds.
+pub fn to_spirv(mut module: naga::Module, stage: ShaderStage) -> Result<Vec<u32>> {
+    module.entry_points.retain(|entry| entry.stage == stage);
+    let [entry] = &mut module.entry_points[..] else {
+        let count = module.entry_points.len();
+        let message = format!("{count} entry points of stage {stage:?}; one is wanted");
+        return Err(ErrorKind::Entry(message).into());
+    };
+    entry.name = "main".into();
+    deep(|| {
+        let info = crate::validated(&module)?;
+        guarded("at writing SPIR-V", || {
+            spirv_words(&module, &info, stage, "main".into())
+        })
+    })
+}
