@@ -268,7 +268,7 @@ pub fn record(pair: &Pair, scene: &Scene) -> anyhow::Result<Vec<u8>> {
     let draw = prepare(pair, scene)?;
     let mut gpu = Gpu::new(Box::new(emulator::exec::scalar::Scalar));
     let prepared = driver::prepare(&mut gpu, &draw)?;
-    let objects = gpu.memory.objects();
+    let objects: Vec<_> = gpu.memory.objects().collect();
     let mut records = Vec::new();
     for (address, bytes) in &objects {
         let (address, size, flags) = (*address, bytes.len() as u32, 0);

@@ -90,7 +90,8 @@ fn floats(values: &[f32]) -> String {
 }
 
 fn words_at(memory: &Memory, address: u32, bytes: u32) -> Vec<u32> {
-    let words = memory.bytes_up_to(address, bytes).chunks_exact(4);
+    let bytes = memory.bytes_up_to(address, bytes);
+    let words = bytes.chunks_exact(4);
     words.map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect()
 }
 

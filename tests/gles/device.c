@@ -230,6 +230,25 @@ static void sharing(void)
     by_name.name = 12345;
     FAILS(ioctl(two, GEM_OPEN, &by_name), ENOENT);
     close(out.fd);
+
+    /* A descriptor holds its object, be its exporter's handle closed or its exporter gone. */
+    one = open_node();
+    handle = object(one, 4096);
+    map(one, handle, 4096)[1] = 77;
+    out = (struct prime) { handle, O_CLOEXEC, -1 };
+    CHECK(ioctl(one, PRIME_TO_FD, &out) == 0);
+    struct close_handle gone = { handle, 0 };
+    CHECK(ioctl(one, GEM_CLOSE, &gone) == 0);
+    in = (struct prime) { 0, 0, out.fd };
+    CHECK(ioctl(two, PRIME_TO_HANDLE, &in) == 0);
+    CHECK(map(two, in.handle, 4096)[1] == 77);
+    struct prime again = { 0, 0, out.fd };
+    CHECK(ioctl(two, PRIME_TO_HANDLE, &again) == 0 && again.handle == in.handle);
+    gone.handle = in.handle;
+    CHECK(ioctl(two, GEM_CLOSE, &gone) == 0);
+    close(one);
+    CHECK(ioctl(two, PRIME_TO_HANDLE, &in) == 0 && map(two, in.handle, 4096)[1] == 77);
+    close(out.fd);
     close(two);
 }
 

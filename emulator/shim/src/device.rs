@@ -500,7 +500,7 @@ mod tests {
                 Event::Created { address, .. } => assert!(self.objects.insert(*address)),
                 Event::Freed { address } => assert!(self.objects.remove(address)),
                 Event::Submitted(_) | Event::Done { .. } => {
-                    let there: BTreeSet<u32> = memory.objects().into_iter().map(|(address, _)| address).collect();
+                    let there: BTreeSet<u32> = memory.objects().map(|(address, _)| address).collect();
                     assert_eq!(there, self.objects);
                     if let Event::Done {
                         outcome: Err(fault), ..

@@ -22,6 +22,7 @@ mod device;
 mod job;
 pub mod object;
 mod server;
+mod shared;
 mod space;
 mod wire;
 

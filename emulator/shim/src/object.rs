@@ -1,17 +1,20 @@
 //! Buffer objects: memfds that the program maps and the emulator maps.
 
-use emulator::gpu::memory::Backing;
+use crate::shared::Mapping;
+use emulator::gpu::memory::PAGE;
 use rustix::fs::{MemfdFlags, SealFlags};
-use rustix::mm::{MapFlags, ProtFlags};
 use std::collections::HashMap;
 use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// What tells an object from all others: its memfd's device and inode.
 pub type Identity = (u64, u64);
+
+/// No program takes pages away that the server has mapped.
+const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 /// A buffer object, whoever has handles on it.
 #[derive(Debug)]
@@ -21,29 +24,31 @@ pub struct Object {
     identity: Identity,
 }
 
-/// An object's bytes in our address space.
-#[derive(Debug)]
-pub struct Mapping {
-    start: *mut u8,
-    length: usize,
-    /// Keeps the bytes there.
-    _object: Arc<Object>,
-}
-
-// SAFETY: the mapping belongs to nobody but this value, and may be used and taken away by any thread.
-unsafe impl Send for Mapping {}
-// SAFETY: behind a shared reference it is only read.
-unsafe impl Sync for Mapping {}
-
 impl Object {
     /// An object of `size` zero bytes, a multiple of the page.
-    fn new(size: u32) -> io::Result<Self> {
-        let file = rustix::fs::memfd_create("mali", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    fn new(name: &str, size: u32) -> io::Result<Self> {
+        let file = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         let file = File::from(file);
         file.set_len(u64::from(size))?;
-        rustix::fs::fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+        rustix::fs::fcntl_add_seals(&file, SEALS)?;
         let identity = identity(file.as_fd())?;
         Ok(Self { file, size, identity })
+    }
+
+    /// The object of a memfd that [`Object::new`] made under this name, though nobody here holds it any more.
+    fn adopt(name: &str, fd: &OwnedFd) -> Option<Self> {
+        // The name tells our memfds from others'. It proves nothing, and nothing rests on it: the seals say that the
+        // bytes stay.
+        let target = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok()?;
+        if target.to_str()?.strip_prefix("/memfd:")?.strip_suffix(" (deleted)")? != name
+            || !rustix::fs::fcntl_get_seals(fd).ok()?.contains(SEALS)
+        {
+            return None;
+        }
+        let file = File::from(fd.try_clone().ok()?);
+        let size = u32::try_from(file.metadata().ok()?.len()).ok()?;
+        let identity = identity(fd.as_fd()).ok()?;
+        (size > 0 && size.is_multiple_of(PAGE)).then_some(Self { file, size, identity })
     }
 
     /// Bytes.
@@ -61,57 +66,31 @@ impl Object {
     /// # Errors
     /// When the system has no room.
     pub fn map(self: Arc<Self>) -> io::Result<Mapping> {
-        let length = self.size as usize;
-        let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping where the system likes; nothing that is there is touched.
-        let start = unsafe {
-            rustix::mm::mmap(
-                std::ptr::null_mut(),
-                length,
-                protection,
-                MapFlags::SHARED,
-                &self.file,
-                0,
-            )?
-        };
-        Ok(Mapping {
-            start: start.cast(),
-            length,
-            _object: self,
-        })
-    }
-}
-
-impl Backing for Mapping {
-    fn bytes(&self) -> &[u8] {
-        // SAFETY: `length` mapped bytes; the memfd is sealed, so they stay. The program may write them while the
-        // emulator reads, as it may on hardware: we then see some of either, as bytes, and nothing is built on them
-        // being the same when read twice (all offsets and counts read from memory are checked where they are used).
-        unsafe { std::slice::from_raw_parts(self.start, self.length) }
-    }
-
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above; `&mut self` makes this the only reference on our side.
-        unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: this value's own mapping, whose references have ended. An error would leave it there, no harm.
-        let _ = unsafe { rustix::mm::munmap(self.start.cast(), self.length) };
+        Mapping::new(&self.file, self.size as usize)
     }
 }
 
 fn identity(fd: BorrowedFd<'_>) -> io::Result<Identity> {
-    let status = File::from(fd.try_clone_to_owned()?).metadata()?;
-    Ok((status.dev(), status.ino()))
+    let status = rustix::fs::fstat(fd)?;
+    Ok((status.st_dev, status.st_ino))
 }
 
 /// All objects there are, to find those that come in as descriptors or names.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Registry {
     known: Mutex<Known>,
+    /// What this registry's memfds are called: nobody else's are.
+    name: String,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        let number = RandomState::new().hash_one(std::process::id());
+        Self {
+            known: Mutex::default(),
+            name: format!("mali-{number:016x}"),
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -131,7 +110,7 @@ impl Registry {
     /// # Errors
     /// What the system says.
     pub fn create(&self, size: u32) -> io::Result<Arc<Object>> {
-        let object = Arc::new(Object::new(size)?);
+        let object = Arc::new(Object::new(&self.name, size)?);
         let mut known = self.known();
         known.objects.retain(|_, object| object.strong_count() > 0);
         known.names.retain(|_, object| object.strong_count() > 0);
@@ -139,10 +118,16 @@ impl Registry {
         Ok(object)
     }
 
-    /// The object a descriptor is of.
+    /// The object a descriptor is of. A descriptor holds its object: it need not have a handle any more.
     pub fn find(&self, fd: &OwnedFd) -> Option<Arc<Object>> {
         let identity = identity(fd.as_fd()).ok()?;
-        self.known().objects.get(&identity)?.upgrade()
+        let mut known = self.known();
+        if let Some(object) = known.objects.get(&identity).and_then(Weak::upgrade) {
+            return Some(object);
+        }
+        let object = Arc::new(Object::adopt(&self.name, fd)?);
+        known.objects.insert(identity, Arc::downgrade(&object));
+        Some(object)
     }
 
     /// The object's name; the first asks for it gives it one.
@@ -167,14 +152,17 @@ impl Registry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use emulator::gpu::memory::Backing;
 
     #[test]
-    fn two_mappings_are_the_same_bytes() {
+    fn a_descriptor_holds_its_object() {
         let registry = Registry::default();
         let object = registry.create(8192).unwrap();
-        let (mut one, other) = (object.clone().map().unwrap(), object.clone().map().unwrap());
-        one.bytes_mut()[8191] = 7;
-        assert_eq!((other.bytes().len(), other.bytes()[8191]), (8192, 7));
+        let (one, other) = (object.clone().map().unwrap(), object.clone().map().unwrap());
+        one.write(8191, &[7]);
+        let mut byte = [0];
+        other.read(8191, &mut byte);
+        assert_eq!(byte, [7]);
         let fd = object.fd().try_clone_to_owned().unwrap();
         assert!(
             File::from(fd.try_clone().unwrap()).set_len(4096).is_err(),
@@ -184,11 +172,23 @@ mod tests {
         let name = registry.name(&object);
         assert_eq!(registry.name(&object), name);
         assert!(registry.named(name + 1).is_none());
-        drop(object);
-        drop(one);
-        assert!(registry.named(name).is_some(), "a mapping holds it");
-        drop(other);
-        assert!(registry.named(name).is_none());
-        assert!(registry.find(&fd).is_none());
+        drop((object, one, other));
+        assert!(registry.named(name).is_none(), "a name goes with the last handle");
+        let again = registry.find(&fd).expect("the descriptor is there");
+        assert!(Arc::ptr_eq(&registry.find(&fd).unwrap(), &again));
+        again.map().unwrap().read(8191, &mut byte);
+        assert_eq!(byte, [7], "the bytes are those that were there");
+    }
+
+    #[test]
+    fn what_is_not_ours_is_no_object() {
+        let registry = Registry::default();
+        assert!(registry.find(&File::open("/dev/null").unwrap().into()).is_none());
+        let others = Registry::default().create(4096).unwrap();
+        assert!(registry.find(&others.fd().try_clone_to_owned().unwrap()).is_none());
+        // The name alone does not make one: its pages could be taken away.
+        let fake = rustix::fs::memfd_create(registry.name.as_str(), MemfdFlags::ALLOW_SEALING).unwrap();
+        File::from(fake.try_clone().unwrap()).set_len(4096).unwrap();
+        assert!(registry.find(&fake).is_none());
     }
 }

@@ -1,19 +1,24 @@
 //! The GPU's 32-bit address space: buffer objects at their addresses, in pages of 4 KiB (facts/mali/lima-uapi.md, 3).
 
 use super::fault::{Fault, FaultKind, Result};
+use std::borrow::Cow;
 
 /// Bytes of a page.
 pub const PAGE: u32 = 4096;
 
 /// Bytes behind a buffer object that somebody else holds too, say the process whose driver writes them.
 ///
-/// Both give the same number of bytes every time.
+/// They may change at any time, so nobody gets a reference: bytes are copied out and in. The size never changes, and
+/// callers keep every range within it.
 pub trait Backing: Send + Sync {
-    /// All bytes.
-    fn bytes(&self) -> &[u8];
+    /// How many bytes there are.
+    fn size(&self) -> usize;
 
-    /// All bytes, to write.
-    fn bytes_mut(&mut self) -> &mut [u8];
+    /// Copies bytes from `at` on out.
+    fn read(&self, at: usize, to: &mut [u8]);
+
+    /// Copies bytes in from `at` on.
+    fn write(&self, at: usize, from: &[u8]);
 }
 
 /// What holds an object's bytes.
@@ -30,19 +35,39 @@ struct Object {
 }
 
 impl Object {
+    /// Where `length` bytes at `address` begin, when the object has them.
     #[inline]
-    fn bytes(&self) -> &[u8] {
+    fn place(&self, address: u32, length: u32) -> Option<usize> {
+        let start = address - self.address;
+        (length <= self.size.checked_sub(start)?).then_some(start as usize)
+    }
+
+    /// Bytes within the object: its own, or a copy of those that others hold too.
+    #[inline]
+    fn bytes(&self, start: usize, length: usize) -> Cow<'_, [u8]> {
         match &self.data {
-            Data::Own(bytes) => bytes,
-            Data::Backed(backing) => backing.bytes(),
+            Data::Own(bytes) => Cow::Borrowed(&bytes[start..start + length]),
+            Data::Backed(backing) => {
+                let mut copy = vec![0; length];
+                backing.read(start, &mut copy);
+                Cow::Owned(copy)
+            }
         }
     }
 
     #[inline]
-    fn bytes_mut(&mut self) -> &mut [u8] {
+    fn read(&self, start: usize, to: &mut [u8]) {
+        match &self.data {
+            Data::Own(bytes) => to.copy_from_slice(&bytes[start..start + to.len()]),
+            Data::Backed(backing) => backing.read(start, to),
+        }
+    }
+
+    #[inline]
+    fn write(&mut self, start: usize, from: &[u8]) {
         match &mut self.data {
-            Data::Own(bytes) => bytes,
-            Data::Backed(backing) => backing.bytes_mut(),
+            Data::Own(bytes) => bytes[start..start + from.len()].copy_from_slice(from),
+            Data::Backed(backing) => backing.write(start, from),
         }
     }
 }
@@ -59,6 +84,14 @@ pub struct Memory {
 impl Default for Memory {
     fn default() -> Self {
         Self::with_limit(1 << 30)
+    }
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Memory")
+            .field("used", &self.used)
+            .finish_non_exhaustive()
     }
 }
 
@@ -93,7 +126,7 @@ impl Memory {
     /// # Errors
     /// As [`Memory::map`].
     pub fn map_backed(&mut self, address: u32, backing: Box<dyn Backing>) -> Result<()> {
-        let size = u32::try_from(backing.bytes().len())
+        let size = u32::try_from(backing.size())
             .map_err(|_| Fault::new(FaultKind::Limit, "a buffer object of 4 GiB or more").at(address))?;
         let range = self.room(address, size)?;
         self.insert(range, address, size, Data::Backed(backing));
@@ -155,14 +188,25 @@ impl Memory {
     }
 
     /// Address and bytes of every buffer object, by address.
-    pub fn objects(&self) -> Vec<(u32, &[u8])> {
-        let mut objects: Vec<_> = self.objects.iter().flatten().map(|o| (o.address, o.bytes())).collect();
-        objects.sort_by_key(|(address, _)| *address);
+    pub fn objects(&self) -> impl Iterator<Item = (u32, Cow<'_, [u8]>)> {
+        let mut objects: Vec<&Object> = self.objects.iter().flatten().collect();
+        objects.sort_by_key(|object| object.address);
         objects
+            .into_iter()
+            .map(|object| (object.address, object.bytes(0, object.size as usize)))
     }
 
     fn slot(&self, address: u32) -> Option<usize> {
         (self.pages[(address / PAGE) as usize] as usize).checked_sub(1)
+    }
+
+    /// The object with `length` bytes at `address`, and where in it they begin.
+    #[inline]
+    fn find(&self, address: u32, length: u32) -> Result<(&Object, usize)> {
+        let object = self.slot(address).and_then(|slot| self.objects[slot].as_ref());
+        object
+            .and_then(|object| Some((object, object.place(address, length)?)))
+            .ok_or_else(|| Fault::unmapped(address, length))
     }
 
     /// `length` bytes at `address`, all in one buffer object.
@@ -170,33 +214,56 @@ impl Memory {
     /// # Errors
     /// When they are not.
     #[inline]
-    pub fn bytes(&self, address: u32, length: u32) -> Result<&[u8]> {
+    pub fn bytes(&self, address: u32, length: u32) -> Result<Cow<'_, [u8]>> {
+        let (object, start) = self.find(address, length)?;
+        Ok(object.bytes(start, length as usize))
+    }
+
+    /// How many bytes there are from `address` to the end of its buffer object, at most `length`; nought where there is
+    /// none.
+    pub fn length_up_to(&self, address: u32, length: u32) -> u32 {
         let object = self.slot(address).and_then(|slot| self.objects[slot].as_ref());
-        let bytes = object.and_then(|object| {
-            let start = (address - object.address) as usize;
-            object.bytes().get(start..start.checked_add(length as usize)?)
-        });
-        bytes.ok_or_else(|| Fault::unmapped(address, length))
+        object.map_or(0, |object| {
+            object.size.saturating_sub(address - object.address).min(length)
+        })
     }
 
     /// From `address` to the end of its buffer object, at most `length` bytes; empty where there is none.
-    pub fn bytes_up_to(&self, address: u32, length: u32) -> &[u8] {
-        let object = self.slot(address).and_then(|slot| self.objects[slot].as_ref());
-        let rest = object.and_then(|object| object.bytes().get((address - object.address) as usize..));
-        rest.map_or(&[], |rest| &rest[..rest.len().min(length as usize)])
+    pub fn bytes_up_to(&self, address: u32, length: u32) -> Cow<'_, [u8]> {
+        self.bytes(address, self.length_up_to(address, length))
+            .unwrap_or_default()
     }
 
-    /// As [`Memory::bytes`], to write.
+    /// `length` bytes at `address` of an object that nobody else holds.
+    pub fn borrow(&self, address: u32, length: u32) -> Option<&[u8]> {
+        let (object, start) = self.find(address, length).ok()?;
+        match &object.data {
+            Data::Own(bytes) => bytes.get(start..start + length as usize),
+            Data::Backed(_) => None,
+        }
+    }
+
+    /// Copies bytes at `address` out, all of one buffer object.
+    ///
+    /// # Errors
+    /// When they are not.
+    #[inline]
+    pub fn read(&self, address: u32, to: &mut [u8]) -> Result<()> {
+        let length = u32::try_from(to.len()).map_err(|_| Fault::unmapped(address, u32::MAX))?;
+        let (object, start) = self.find(address, length)?;
+        object.read(start, to);
+        Ok(())
+    }
+
+    /// `N` bytes at `address`.
     ///
     /// # Errors
     /// When they are not in one buffer object.
-    pub fn bytes_mut(&mut self, address: u32, length: u32) -> Result<&mut [u8]> {
-        let object = self.slot(address).and_then(|slot| self.objects[slot].as_mut());
-        let bytes = object.and_then(|object| {
-            let start = (address - object.address) as usize;
-            object.bytes_mut().get_mut(start..start.checked_add(length as usize)?)
-        });
-        bytes.ok_or_else(|| Fault::unmapped(address, length))
+    #[inline]
+    pub fn array<const N: usize>(&self, address: u32) -> Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.read(address, &mut bytes)?;
+        Ok(bytes)
     }
 
     /// A little-endian word.
@@ -205,8 +272,7 @@ impl Memory {
     /// When it is not in a buffer object.
     #[inline]
     pub fn word(&self, address: u32) -> Result<u32> {
-        let bytes = self.bytes(address, 4)?;
-        Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+        self.array(address).map(u32::from_le_bytes)
     }
 
     /// `count` words at `address`.
@@ -237,7 +303,13 @@ impl Memory {
     /// When there is no room in one buffer object.
     pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<()> {
         let length = u32::try_from(bytes.len()).map_err(|_| Fault::unmapped(address, u32::MAX))?;
-        self.bytes_mut(address, length)?.copy_from_slice(bytes);
+        let object = self.slot(address).and_then(|slot| self.objects[slot].as_mut());
+        let place = object.and_then(|object| {
+            let start = object.place(address, length)?;
+            Some((object, start))
+        });
+        let (object, start) = place.ok_or_else(|| Fault::unmapped(address, length))?;
+        object.write(start, bytes);
         Ok(())
     }
 }
@@ -245,31 +317,41 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Mutex;
 
-    struct Everyone(&'static mut [u8]);
+    struct Everyone(Mutex<Vec<u8>>);
 
     impl Backing for Everyone {
-        fn bytes(&self) -> &[u8] {
-            self.0
+        fn size(&self) -> usize {
+            self.0.lock().unwrap().len()
         }
 
-        fn bytes_mut(&mut self) -> &mut [u8] {
-            self.0
+        fn read(&self, at: usize, to: &mut [u8]) {
+            to.copy_from_slice(&self.0.lock().unwrap()[at..at + to.len()]);
         }
+
+        fn write(&self, at: usize, from: &[u8]) {
+            self.0.lock().unwrap()[at..at + from.len()].copy_from_slice(from);
+        }
+    }
+
+    fn everyone(bytes: Vec<u8>) -> Box<Everyone> {
+        Box::new(Everyone(Mutex::new(bytes)))
     }
 
     #[test]
     fn backed_objects_are_objects() {
         let mut memory = Memory::default();
-        memory
-            .map_backed(0x1000, Box::new(Everyone(vec![7; 100].leak())))
-            .unwrap();
+        memory.map_backed(0x1000, everyone(vec![7; 100])).unwrap();
         assert_eq!(memory.word(0x1000 + 96), Ok(0x0707_0707));
         assert!(memory.word(0x1000 + 97).is_err());
         memory.write(0x1000, &[1]).unwrap();
-        assert_eq!(memory.bytes_up_to(0x1000, 2), [1, 7]);
+        assert_eq!(*memory.bytes_up_to(0x1000, 2), [1, 7]);
+        assert_eq!(memory.bytes_up_to(0x1000 + 98, 9).len(), 2);
+        assert!(memory.bytes(0x1000 + 98, 3).is_err());
+        assert!(memory.write(0x1000 + 98, &[1; 3]).is_err());
         assert!(memory.map(0x1000, 1).is_err(), "overlaps");
-        assert!(memory.map_backed(0x2000, Box::new(Everyone(&mut []))).is_err(), "empty");
+        assert!(memory.map_backed(0x2000, everyone(Vec::new())).is_err(), "empty");
         memory.unmap(0x1000).unwrap();
         assert!(memory.word(0x1000).is_err());
     }

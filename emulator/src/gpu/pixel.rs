@@ -317,8 +317,8 @@ fn varying(memory: &Memory, state: &State, vertex: u32, slot: usize, component: 
     match state.varying_formats[slot] {
         0 | 1 => memory.float(start.wrapping_add(4 * component)).unwrap_or(0.0),
         _ => {
-            let bytes = memory.bytes(start.wrapping_add(2 * component), 2);
-            bytes.map_or(0.0, |bytes| half::to_f32(u16::from_le_bytes([bytes[0], bytes[1]])))
+            let bytes = memory.array(start.wrapping_add(2 * component));
+            bytes.map_or(0.0, |bytes| half::to_f32(u16::from_le_bytes(bytes)))
         }
     }
 }

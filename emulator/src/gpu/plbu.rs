@@ -253,7 +253,7 @@ impl<'a> Plbu<'a> {
 
     fn vertex(&self, slot: u32, mode: u32) -> Result<Vertex> {
         let address = self.positions.wrapping_add(slot.wrapping_mul(16));
-        let bytes = self.memory.bytes(address, 16)?;
+        let bytes: [u8; 16] = self.memory.array(address)?;
         let float = |at: usize| f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let position = [float(0), float(4), float(8), float(12)];
         let fixed = self.setup >> 12 & 1 == 1;

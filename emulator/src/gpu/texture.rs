@@ -162,14 +162,30 @@ pub enum Lod {
 /// A level's texels.
 #[derive(Debug)]
 struct Level<'a> {
-    /// From the level's address on, as far as there is memory and the level goes.
-    data: &'a [u8],
+    memory: &'a Memory,
+    address: u32,
+    /// Bytes from the address on, as far as there is memory and the level goes.
+    length: u32,
+    /// Those bytes, where they can be borrowed.
+    borrowed: Option<&'a [u8]>,
+    /// Those bytes of shared memory, copied when first needed.
+    copied: OnceLock<Vec<u8>>,
     /// Width, height, depth in texels.
     size: [u32; 3],
     /// Bytes of a face or slice.
     layer: u32,
     /// The level as eight-bit red, green, blue, alpha, row by row, made when first needed.
     colors: OnceLock<Option<Vec<u32>>>,
+}
+
+impl Level<'_> {
+    fn data(&self) -> &[u8] {
+        let copy = || self.memory.bytes_up_to(self.address, self.length).into_owned();
+        match self.borrowed {
+            Some(bytes) => bytes,
+            None => self.copied.get_or_init(copy),
+        }
+    }
 }
 
 /// A texture that can be sampled.
@@ -367,16 +383,17 @@ impl<'a> Texture<'a> {
         }
         // A size nobody checked is at most what the level's memory has room for.
         let [width, height, _] = level.size;
-        if u64::from(width) * u64::from(height) > level.data.len() as u64 * 2 {
+        if u64::from(width) * u64::from(height) > u64::from(level.length) * 2 {
             return None;
         }
         let black = [0, 0, 0, 255];
+        let data = level.data();
         let one = |x: u32, y: u32| {
             if compressed {
                 return self.decode(level, x, y, 0).map(bytes);
             }
             let start = usize::try_from(offset(self.descriptor.layout, format, width, x, y)).ok()?;
-            let texel = level.data.get(start..start.checked_add(format.bytes as usize)?)?;
+            let texel = data.get(start..start.checked_add(format.bytes as usize)?)?;
             texel::decode_bytes(format.code, self.descriptor.swap, texel)
         };
         let mut colors = Vec::with_capacity((width * height) as usize);
@@ -396,7 +413,7 @@ impl<'a> Texture<'a> {
         };
         let offset = base + offset(self.descriptor.layout, format, level.size[0], column, row);
         let start = usize::try_from(offset).ok()?;
-        let bytes = level.data.get(start..start.checked_add(format.bytes as usize)?)?;
+        let bytes = level.data().get(start..start.checked_add(format.bytes as usize)?)?;
         if format.code == texel::ETC1 {
             return Some(texel::decode_etc1(bytes.try_into().ok()?, x % 4, y % 4));
         }
@@ -448,13 +465,17 @@ fn level<'a>(memory: &'a Memory, descriptor: &Descriptor, format: &Format, numbe
     let layers = if descriptor.cube { 6 } else { depth };
     let address = descriptor.levels[number];
     let length = u32::try_from(u64::from(layer) * u64::from(layers)).unwrap_or(u32::MAX);
-    let data = memory.bytes_up_to(address, length);
-    if data.is_empty() && length > 0 {
+    let there = memory.length_up_to(address, length);
+    if there == 0 && length > 0 {
         let what = format!("level {number} of a {} texture is in no buffer object", format.name);
         return Err(Fault::new(FaultKind::Unmapped, what).at(address));
     }
     Ok(Level {
-        data,
+        memory,
+        address,
+        length: there,
+        borrowed: memory.borrow(address, there),
+        copied: OnceLock::new(),
         size,
         layer,
         colors: OnceLock::new(),

@@ -273,14 +273,16 @@ fn fetch<'a>(
         notes.add(format!("attribute type {kind:#x} is unknown"));
     }
     let mut outside = false;
+    let mut data = [0; 16];
     for (value, vertex) in values.zip(first..) {
         *value = [0.0, 0.0, 0.0, 1.0];
         let Some(bytes) = bytes else { continue };
         let start = address.wrapping_add(stride.wrapping_mul(vertex));
-        let Ok(data) = memory.bytes(start, components * bytes) else {
+        let data = &mut data[..(components * bytes) as usize];
+        if memory.read(start, data).is_err() {
             outside = true;
             continue;
-        };
+        }
         if kind == 0 {
             for (value, data) in value.iter_mut().zip(data.chunks_exact(4)) {
                 *value = f32::from_le_bytes([data[0], data[1], data[2], data[3]]);
@@ -338,9 +340,10 @@ fn store<'a>(
             return Ok(());
         }
     };
+    let mut data = [0; 16];
     for (value, vertex) in values.zip(first..) {
         let start = address.wrapping_add(stride.wrapping_mul(vertex));
-        let slot = memory.bytes_mut(start, bytes as u32)?;
+        let slot = &mut data[..bytes];
         if kind == 0 {
             for (slot, value) in slot.chunks_exact_mut(4).zip(value) {
                 slot.copy_from_slice(&value.to_le_bytes());
@@ -350,6 +353,7 @@ fn store<'a>(
                 slot.copy_from_slice(&half::from_f32(*value).to_le_bytes());
             }
         }
+        memory.write(start, slot)?;
     }
     Ok(())
 }

@@ -323,9 +323,11 @@ pub fn read(memory: &Memory, frame: &Frame, unit: &WriteBack) -> Result<(u32, u3
         return Err(Fault::new(FaultKind::State, "the target is no colour"));
     }
     let mut rgba = Vec::new();
+    let mut texel = [0; 8];
+    let data = &mut texel[..bytes as usize];
     for y in 0..frame.height {
         for x in 0..frame.width {
-            let data = memory.bytes(unit.address.wrapping_add(offset(unit, bytes, x, y)?), bytes)?;
+            memory.read(unit.address.wrapping_add(offset(unit, bytes, x, y)?), data)?;
             let bits = data.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
             rgba.extend(unpack(unit, bits).map(|channel| (channel.clamp(0.0, 1.0) * 255.0).round() as u8));
         }
