@@ -89,8 +89,8 @@ pub struct VertexStep<'a> {
     /// The instruction.
     pub instruction: &'a gp::Instruction,
     /// The sources that were read, and what they gave.
-    pub sources: &'a [(u16, f32)],
-    /// What the units gave, in the order of [`gp::ops::UNITS`]; idle ones zero.
+    pub sources: &'a [(gp::Source, f32)],
+    /// What the units gave, in the order of [`gp::UNITS`]; idle ones zero.
     pub results: [f32; 6],
     /// Address registers before it.
     pub addresses: [i32; 4],

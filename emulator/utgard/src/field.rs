@@ -1,4 +1,44 @@
-//! Instruction fields as rows of a table: name, first bit, width. Decoding, encoding and the names in texts follow.
+//! Hardware words as rows of tables: fields with name, place and type; enumerations with a row for each number that is
+//! known. Decoding, encoding and the names in texts follow.
+
+/// What the bits of a field stand for.
+pub trait Code: Copy {
+    /// The value of a number; total.
+    fn from_code(code: u32) -> Self;
+
+    /// The number again.
+    fn code(self) -> u32;
+}
+
+macro_rules! numbers {
+    ($($type:ty)*) => {$(
+        impl Code for $type {
+            #[inline(always)]
+            fn from_code(code: u32) -> Self {
+                code as $type
+            }
+
+            #[inline(always)]
+            fn code(self) -> u32 {
+                self.into()
+            }
+        }
+    )*};
+}
+
+numbers!(u8 u16 u32);
+
+impl Code for bool {
+    #[inline(always)]
+    fn from_code(code: u32) -> Self {
+        code != 0
+    }
+
+    #[inline(always)]
+    fn code(self) -> u32 {
+        self.into()
+    }
+}
 
 /// One row: a field's name, first bit and width in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +65,7 @@ impl Field {
 }
 
 /// As many ones as a field is wide; no field is wider than 32 bits.
-pub(super) const fn mask(width: u32) -> u32 {
+pub(crate) const fn mask(width: u32) -> u32 {
     u32::MAX >> (32 - width)
 }
 
@@ -44,10 +84,10 @@ pub trait Fields: Sized {
     fn to_bits(&self) -> u128;
 }
 
-/// Defines a struct with a number for each row, and its [`Fields`].
+/// Defines a struct with a member for each row (`name: type, first bit, width`), and its [`Fields`].
 macro_rules! fields {
-    ($(#[$meta:meta])* pub struct $name:ident of $type:ty, $bits:literal bits {
-        $($(#[$field_meta:meta])* $field:ident: $bit:literal, $width:literal;)*
+    ($(#[$meta:meta])* pub struct $name:ident, $bits:literal bits {
+        $($(#[$field_meta:meta])* $field:ident: $type:ty, $bit:literal, $width:literal;)*
     }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -63,23 +103,195 @@ macro_rules! fields {
 
             #[inline]
             fn from_bits(bits: u128) -> Self {
-                Self { $($field: ((bits >> $bit) as u32 & $crate::field::mask($width)) as $type,)* }
+                use $crate::field::{Code, mask};
+                Self { $($field: <$type>::from_code((bits >> $bit) as u32 & mask($width)),)* }
             }
 
             #[inline]
             fn to_bits(&self) -> u128 {
+                use $crate::field::{Code, mask};
                 let mut bits = 0u128;
-                $(bits |= u128::from(u32::from(self.$field) & $crate::field::mask($width)) << $bit;)*
+                $(bits |= u128::from(self.$field.code() & mask($width)) << $bit;)*
                 bits
             }
         }
     };
 }
 
-pub(super) use fields;
+/// Defines an enumeration with a row (`Variant = number, name`) for every number it knows.
+///
+/// `complete` ones know all numbers of their width; `open` ones keep the others as `Undocumented`, and the width is how
+/// many bits such a number has. The first row is the default.
+macro_rules! codes {
+    ($(#[$meta:meta])* pub complete enum $name:ident, $width:literal bits {
+        $(#[$first_meta:meta])* $first:ident = $first_code:literal, $first_text:literal;
+        $($(#[$row_meta:meta])* $row:ident = $code:literal, $text:literal;)*
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name {
+            $(#[$first_meta])*
+            #[default]
+            $first,
+            $($(#[$row_meta])* $row,)*
+        }
+
+        impl $name {
+            /// All of them, by their numbers.
+            pub const ALL: [Self; 1 << $width] = [Self::$first, $(Self::$row),*];
+
+            /// The name in words.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    Self::$first => $first_text,
+                    $(Self::$row => $text,)*
+                }
+            }
+        }
+
+        impl $crate::field::Code for $name {
+            #[inline(always)]
+            fn from_code(code: u32) -> Self {
+                Self::ALL[(code & $crate::field::mask($width)) as usize]
+            }
+
+            #[inline(always)]
+            fn code(self) -> u32 {
+                match self {
+                    Self::$first => $first_code,
+                    $(Self::$row => $code,)*
+                }
+            }
+        }
+    };
+    ($(#[$meta:meta])* pub open enum $name:ident, $width:literal bits {
+        $(#[$first_meta:meta])* $first:ident = $first_code:literal, $first_text:literal;
+        $($(#[$row_meta:meta])* $row:ident = $code:literal, $text:literal;)*
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name {
+            $(#[$first_meta])*
+            #[default]
+            $first,
+            $($(#[$row_meta])* $row,)*
+            /// A number without a row.
+            Undocumented(u8),
+        }
+
+        impl $name {
+            /// Those with a row, in its order.
+            pub const ALL: &'static [Self] = &[Self::$first, $(Self::$row),*];
+
+            /// The name in words, `undocumented` without a row.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    Self::$first => $first_text,
+                    $(Self::$row => $text,)*
+                    Self::Undocumented(_) => "undocumented",
+                }
+            }
+
+            /// Whether it has a row.
+            pub const fn is_documented(self) -> bool {
+                !matches!(self, Self::Undocumented(_))
+            }
+        }
+
+        impl $crate::field::Code for $name {
+            #[inline(always)]
+            fn from_code(code: u32) -> Self {
+                match code & $crate::field::mask($width) {
+                    $first_code => Self::$first,
+                    $($code => Self::$row,)*
+                    code => Self::Undocumented(code as u8),
+                }
+            }
+
+            #[inline(always)]
+            fn code(self) -> u32 {
+                match self {
+                    Self::$first => $first_code,
+                    $(Self::$row => $code,)*
+                    Self::Undocumented(code) => code.into(),
+                }
+            }
+        }
+    };
+}
+
+/// Defines the operations of a unit: an open enumeration whose rows say more than a name.
+///
+/// A row is `Variant = number, name in texts, operands`, and then columns of the instruction set's own `Row` where they
+/// are not what its `Row::new` gives. The header says how many operands a number without a row has in texts.
+macro_rules! operations {
+    ($(#[$meta:meta])* pub enum $name:ident, $width:literal bits, $row_type:ty, else $else_operands:literal {
+        $(#[$first_meta:meta])* $first:ident = $first_code:literal, $first_text:literal, $first_operands:literal
+            $(, $first_column:ident: $first_value:expr)*;
+        $($(#[$row_meta:meta])* $row:ident = $code:literal, $text:literal, $operands:literal
+            $(, $column:ident: $value:expr)*;)*
+    }) => {
+        $crate::field::codes! {
+            $(#[$meta])*
+            pub open enum $name, $width bits {
+                $(#[$first_meta])* $first = $first_code, $first_text;
+                $($(#[$row_meta])* $row = $code, $text;)*
+            }
+        }
+
+        impl $name {
+            /// Its row; that of a number without one says nothing but the operands texts have.
+            #[inline]
+            pub fn row(self) -> $row_type {
+                match self {
+                    Self::$first => {
+                        #[allow(unused_mut)]
+                        let mut row = <$row_type>::new($first_text, $first_operands);
+                        $(row.$first_column = $first_value;)*
+                        row
+                    }
+                    $(Self::$row => {
+                        #[allow(unused_mut)]
+                        let mut row = <$row_type>::new($text, $operands);
+                        $(row.$column = $value;)*
+                        row
+                    })*
+                    Self::Undocumented(_) => <$row_type>::new("undocumented", $else_operands),
+                }
+            }
+
+            /// Operands it reads.
+            pub fn operands(self) -> usize {
+                self.row().operands
+            }
+
+            /// The operation of a name in texts: that of a row, or `opN` for a number without one.
+            pub fn from_name(name: &str) -> Option<Self> {
+                use $crate::field::Code;
+                if let Some(known) = Self::ALL.iter().find(|op| op.name() == name) {
+                    return Some(*known);
+                }
+                let code = $crate::text::number(name.strip_prefix("op")?)?;
+                let code = u32::try_from(code).ok().filter(|code| code >> $width == 0)?;
+                Some(Self::from_code(code)).filter(|op| !op.is_documented())
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self {
+                    Self::Undocumented(code) => write!(f, "op{code}"),
+                    known => f.write_str(known.name()),
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use {codes, fields, operations};
 
 #[cfg(test)]
-pub(super) fn every_bit_once<F: Fields>() {
+pub(crate) fn every_bit_once<F: Fields>() {
     let mut at = 0;
     for field in F::FIELDS {
         assert_eq!(field.bit, at, "{} does not follow the field before", field.name);
@@ -88,5 +300,13 @@ pub(super) fn every_bit_once<F: Fields>() {
     assert_eq!(at, F::BITS);
     for bit in 0..F::BITS {
         assert_eq!(F::from_bits(1 << bit).to_bits(), 1 << bit, "bit {bit}");
+    }
+}
+
+/// Every number of a width is a value that gives it back.
+#[cfg(test)]
+pub(crate) fn every_code_survives<C: Code + std::fmt::Debug>(width: u32) {
+    for code in 0..1 << width {
+        assert_eq!(C::from_code(code).code(), code, "{:?}", C::from_code(code));
     }
 }

@@ -8,3 +8,4 @@ pub mod pp;
 pub mod shader;
 pub mod stats;
 pub mod text;
+pub mod vector;

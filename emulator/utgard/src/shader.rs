@@ -470,9 +470,8 @@ impl<'a> Assembler<'a> {
                     .into_iter()
                     .map(gp::Instruction::decode)
                     .collect();
-                let reads = |i: &gp::Instruction| {
-                    i.register0_is_attribute == 1 && gp::flow::sources(i).iter().any(|source| *source < 4)
-                };
+                let port0 = |source: &gp::Source| matches!(source, gp::Source::Port0(_));
+                let reads = |i: &gp::Instruction| i.register0_is_attribute && i.sources().iter().any(port0);
                 let last = code.iter().rposition(reads).map_or(0, |at| at as u32 + 1);
                 program.instructions = Some([0, code.len() as u32, last]);
             }

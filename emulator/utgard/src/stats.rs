@@ -1,7 +1,7 @@
 //! What a program uses and how long it takes at least: one instruction a cycle on both processors.
 
 use super::flow::{Finding, Paths, paths};
-use super::gp::{self, ops as gp_ops};
+use super::gp::{self, Source, Stored};
 use super::pp;
 use loader::mbs::{Program, Stage};
 
@@ -37,26 +37,23 @@ fn vertex(words: &[u32]) -> Stats {
         .into_iter()
         .map(gp::Instruction::decode)
         .collect();
-    let mut units: Vec<(&'static str, u32)> = gp_ops::UNITS.iter().map(|unit| (unit.name, 0)).collect();
+    let mut units: Vec<(&'static str, u32)> = gp::UNITS.iter().map(|unit| (unit.name, 0)).collect();
     let (mut registers, mut memory) = (0u32, 0);
     let (mut stores, mut branches) = (0, 0);
     for i in &code {
-        for (unit, busy) in units.iter_mut().zip(gp::flow::busy(i)) {
+        for (unit, busy) in units.iter_mut().zip(i.busy()) {
             unit.1 += u32::from(busy);
         }
-        let sources = gp::flow::sources(i);
-        let reads = |range: std::ops::Range<u16>| sources.iter().any(|source| range.contains(source));
-        if reads(0..4) && i.register0_is_attribute == 0 {
-            registers |= 1 << i.register0_address;
-        }
-        if reads(4..8) {
-            registers |= 1 << i.register1_address;
-        }
-        if reads(12..16) {
-            memory = memory.max(u32::from(i.load_address) + 1);
+        for source in i.sources() {
+            match source {
+                Source::Port0(_) if !i.register0_is_attribute => registers |= 1 << i.register0_address,
+                Source::Port1(_) => registers |= 1 << i.register1_address,
+                Source::Memory(_) => memory = memory.max(u32::from(i.load_address) + 1),
+                _ => {}
+            }
         }
         for half in i.stores().chunks(2) {
-            let stored = half.iter().any(|(unit, _)| *unit != gp_ops::NO_STORE);
+            let stored = half.iter().any(|(stored, _)| *stored != Stored::Nothing);
             stores += u32::from(stored);
             if let (true, gp::Target::Register(address)) = (stored, half[0].1) {
                 registers |= 1 << address;

@@ -57,10 +57,10 @@ fn vertices_agree() {
         // Programs without addresses take the fast way.
         if round % 4 != 0 {
             for i in &mut instructions {
-                i.load_offset = gp::ops::NO_OFFSET;
-                i.store0_temporary = 0;
-                if matches!(i.complex_op, 10 | 12..=15) {
-                    i.complex_op = 9;
+                i.load_offset = gp::LoadOffset::Nothing;
+                i.store0_temporary = false;
+                if i.complex_op.row().addresses {
+                    i.complex_op = gp::ComplexOp::Mov;
                 }
             }
         }

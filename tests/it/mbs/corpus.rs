@@ -109,38 +109,25 @@ fn samples_use_every_operation() {
         .map(|(_, i)| i)
         .collect();
     let uses = |what: &str, yes: bool| assert!(yes, "no sample uses {what}");
-    for op in gp::ops::ACC {
+    for op in gp::AccOp::ALL {
+        uses(op.name(), gp.iter().any(|i| i.acc_op == *op && i.acc0_a.is_used()));
+    }
+    for op in gp::ComplexOp::ALL {
+        let used = |i: &gp::Instruction| i.complex_op == *op && i.complex_source.is_used();
+        uses(op.name(), gp.iter().any(used));
+    }
+    for op in gp::PassOp::ALL {
         uses(
-            op.name,
-            gp.iter().any(|i| i.acc_op == op.code && i.acc0_a != gp::ops::IDLE),
+            op.name(),
+            gp.iter().any(|i| i.pass_op == *op && i.pass_source.is_used()),
         );
     }
-    for op in gp::ops::COMPLEX {
-        uses(
-            op.name,
-            gp.iter()
-                .any(|i| i.complex_op == op.code && i.complex_source != gp::ops::IDLE),
-        );
+    for op in gp::MulOp::ALL {
+        uses(op.name(), gp.iter().any(|i| i.mul_op == *op && i.mul0_a.is_used()));
     }
-    for op in gp::ops::PASS {
-        uses(
-            op.name,
-            gp.iter()
-                .any(|i| i.pass_op == op.code && i.pass_source != gp::ops::IDLE),
-        );
-    }
-    for op in [gp::ops::MUL, gp::ops::COMPLEX1, gp::ops::COMPLEX2, gp::ops::SELECT] {
-        uses(
-            "a mul operation",
-            gp.iter().any(|i| i.mul_op == op && i.mul0_a != gp::ops::IDLE),
-        );
-    }
-    for unit in gp::ops::UNITS {
-        uses(
-            unit.name,
-            gp.iter()
-                .any(|i| [i.store0_x, i.store0_y, i.store1_z, i.store1_w].contains(&unit.store)),
-        );
+    for row in gp::UNITS {
+        let stored = |i: &gp::Instruction| i.stores().iter().any(|(s, _)| *s == gp::Stored::Unit(row.unit));
+        uses(row.name, gp.iter().any(stored));
     }
     for op in pp::ops::MUL {
         uses(

@@ -4,8 +4,7 @@ use super::report::{Line, Stage, Watched};
 use super::{Key, Log, Program, Tell, numbers};
 use crate::exec::VertexProgram;
 use crate::exec::observe::VertexStep;
-use utgard::gp::{self, Instruction, Target, flow, ops};
-use utgard::text::COMPONENTS;
+use utgard::gp::{self, Age, Component, Instruction, Source, Stored, Target, UNITS};
 
 /// A program that is seen for the first time.
 pub(super) fn program(program: &VertexProgram) -> Program {
@@ -61,47 +60,38 @@ impl Watch {
     }
 
     /// What a source's value lacks, if it lacks something.
-    fn missing(&self, i: &Instruction, source: u16) -> Option<String> {
-        let component = COMPONENTS[usize::from(source & 3)];
-        let register = |register: u16| {
+    fn missing(&self, i: &Instruction, source: Source) -> Option<String> {
+        let register = |register: u16, component: Component| {
             let have = self.written[usize::from(register & 15)];
-            (have >> (source & 3) & 1 == 0).then(|| format!("reads ${register}.{component}, which nobody wrote"))
+            let letter = component.letter();
+            (have >> component.index() & 1 == 0).then(|| format!("reads ${register}.{letter}, which nobody wrote"))
         };
         match source {
-            0..=3 if i.register0_is_attribute == 0 => register(i.register0_address),
-            4..=7 => register(i.register1_address),
-            28..=31 => (self.port0 >> (source & 3) & 1 == 0)
-                .then(|| format!("reads component {component} the last instruction's first port did not have")),
-            _ => {
-                let unit = |unit: &ops::Unit| {
-                    [Some(unit.last), unit.before]
-                        .iter()
-                        .position(|number| *number == Some(source))
-                };
-                let (number, ago) = ops::UNITS
-                    .iter()
-                    .enumerate()
-                    .find_map(|(at, row)| Some((at, unit(row)?)))?;
-                (!self.busy[ago][number]).then(|| {
-                    format!(
-                        "reads the result of {}, which computed nothing",
-                        ops::UNITS[number].name
-                    )
-                })
-            }
+            Source::Port0(component) if !i.register0_is_attribute => register(i.register0_address, component),
+            Source::Port1(component) => register(i.register1_address, component),
+            Source::Port0Before(component) => (self.port0 >> component.index() & 1 == 0).then(|| {
+                format!(
+                    "reads component {} the last instruction's first port did not have",
+                    component.letter()
+                )
+            }),
+            Source::Result(unit, age) => (!self.busy[age.instructions() - 1][unit.index()])
+                .then(|| format!("reads the result of {}, which computed nothing", unit.name())),
+            Source::Port0(_) | Source::Memory(_) | Source::Idle | Source::Undocumented(_) => None,
         }
     }
 
     /// What the instruction leaves for the next ones.
     fn advance(&mut self, i: &Instruction) {
-        self.port0 = match i.register0_is_attribute {
-            1 => 15,
-            _ => self.written[usize::from(i.register0_address & 15)],
+        self.port0 = if i.register0_is_attribute {
+            15
+        } else {
+            self.written[usize::from(i.register0_address & 15)]
         };
-        self.busy = [flow::busy(i), self.busy[0]];
-        for (component, (unit, target)) in i.stores().into_iter().enumerate() {
+        self.busy = [i.busy(), self.busy[0]];
+        for (component, (stored, target)) in i.stores().into_iter().enumerate() {
             if let Target::Register(address) = target
-                && unit != ops::NO_STORE
+                && stored != Stored::Nothing
             {
                 self.written[usize::from(address & 15)] |= 1 << component;
             }
@@ -111,13 +101,13 @@ impl Watch {
 
 /// A vertex did an instruction.
 pub(super) fn step(log: &mut Log, step: &VertexStep<'_>) {
-    for source in flow::sources(step.instruction) {
+    for source in step.instruction.sources() {
         if let Some(message) = log.vertex.missing(step.instruction, source) {
             log.pending.push((0, message));
         }
     }
     log.find(0, step.number);
-    log.count(step.number, (step.instruction.branch == 1).then_some(step.taken));
+    log.count(step.number, step.instruction.branch.then_some(step.taken));
     if log.tell == Tell::Everything {
         let text = told(log, step);
         log.say(&text);
@@ -139,12 +129,8 @@ fn told(log: &mut Log, step: &VertexStep<'_>) -> String {
             reads.push(read);
         }
     }
-    let busy = flow::busy(step.instruction);
-    let results = ops::UNITS
-        .iter()
-        .zip(busy)
-        .zip(step.results)
-        .filter(|((_, busy), _)| *busy);
+    let busy = step.instruction.busy();
+    let results = UNITS.iter().zip(busy).zip(step.results).filter(|((_, busy), _)| *busy);
     let gives: Vec<String> = results
         .map(|((unit, _), value)| format!("{} {}", unit.name, numbers(&[value])))
         .collect();
@@ -161,22 +147,16 @@ fn told(log: &mut Log, step: &VertexStep<'_>) -> String {
 }
 
 /// Name of a source as texts have it, or nearly.
-fn source_name(i: &Instruction, source: u16) -> String {
-    let component = COMPONENTS[usize::from(source & 3)];
+fn source_name(i: &Instruction, source: Source) -> String {
     match source {
-        0..=3 if i.register0_is_attribute == 1 => format!("a{}.{component}", i.register0_address),
-        0..=3 => format!("${}.{component}", i.register0_address),
-        4..=7 => format!("${}.{component}", i.register1_address),
-        12..=15 => format!("t[{}].{component}", i.load_address),
-        28..=31 => format!("the last port's {component}"),
-        _ => {
-            let unit = ops::UNITS
-                .iter()
-                .find(|unit| unit.last == source || unit.before == Some(source));
-            unit.map_or_else(
-                || format!("source {source}"),
-                |unit| format!("{}{}", if unit.last == source { "^" } else { "^^" }, unit.name),
-            )
-        }
+        Source::Port0(c) if i.register0_is_attribute => format!("a{}.{}", i.register0_address, c.letter()),
+        Source::Port0(c) => format!("${}.{}", i.register0_address, c.letter()),
+        Source::Port1(c) => format!("${}.{}", i.register1_address, c.letter()),
+        Source::Memory(c) => format!("t[{}].{}", i.load_address, c.letter()),
+        Source::Port0Before(c) => format!("the last port's {}", c.letter()),
+        Source::Result(unit, Age::One) => format!("^{}", unit.name()),
+        Source::Result(unit, Age::Two) => format!("^^{}", unit.name()),
+        Source::Idle => "nothing".to_owned(),
+        Source::Undocumented(code) => format!("source {code}"),
     }
 }

@@ -5,7 +5,9 @@ use crate::exec::{BUDGET, VERTEX_MEMORY, VertexProgram};
 use crate::gpu::fault::{Fault, FaultKind, Result};
 use num::lanes::One;
 use num::math;
-use utgard::gp::{Instruction, Target, flow, ops};
+use utgard::gp::{
+    AccOp, Age, ComplexOp, Instruction, MulOp, Operand, PassOp, Product, Source, Stored, Target, UNITS, Unit,
+};
 
 /// Results of an instruction's units.
 #[derive(Clone, Copy, Default)]
@@ -14,6 +16,19 @@ struct Results {
     mul: [f32; 2],
     pass: f32,
     complex: f32,
+}
+
+impl Results {
+    fn of(&self, unit: Unit) -> f32 {
+        match unit {
+            Unit::Acc0 => self.acc[0],
+            Unit::Acc1 => self.acc[1],
+            Unit::Mul0 => self.mul[0],
+            Unit::Mul1 => self.mul[1],
+            Unit::Complex => self.complex,
+            Unit::Pass => self.pass,
+        }
+    }
 }
 
 struct Vertex<'a> {
@@ -83,7 +98,7 @@ impl Vertex<'_> {
         let loads = self.load(i);
         let results = self.compute(i, &loads)?;
         // Without a branch target field that could be wrong: it is an instruction's number, or past the end.
-        let taken = i.branch == 1 && results.pass != 0.0;
+        let taken = i.branch && results.pass != 0.0;
         let addresses = self.addresses;
         self.addresses(i, &results);
         self.store(i, &results, outputs, observer)?;
@@ -105,36 +120,31 @@ impl Vertex<'_> {
         (addresses, taken): ([i32; 4], bool),
         observer: &mut O,
     ) {
-        let sources = flow::sources(instruction);
-        let reads = |range: std::ops::Range<u16>| sources.iter().any(|source| range.contains(source));
+        let sources = instruction.sources();
+        let reads = |what: fn(&Source) -> bool| sources.iter().any(what);
         let attribute = usize::from(instruction.register0_address);
-        if reads(0..4) && instruction.register0_is_attribute == 1 && attribute >= self.attributes.len() {
+        let reads_port0 = reads(|source| matches!(source, Source::Port0(_)));
+        if reads_port0 && instruction.register0_is_attribute && attribute >= self.attributes.len() {
             observer.outside(0, Outside::Attribute, attribute as i64);
         }
         let address = load_address(instruction, addresses);
-        if reads(12..16) && !(0..self.uniforms.len() as i32).contains(&address) {
+        let reads_memory = reads(|source| matches!(source, Source::Memory(_)));
+        if reads_memory && !(0..self.uniforms.len() as i32).contains(&address) {
             observer.outside(0, Outside::Uniform, i64::from(address));
         }
-        let value = |source: u16| Some((source, self.source(loads, source).ok()?));
+        let value = |source: Source| Some((source, self.source(loads, source).ok()?));
         observer.vertex_step(&VertexStep {
             number,
             instruction,
             sources: &sources.into_iter().filter_map(value).collect::<Vec<_>>(),
-            results: [
-                results.acc[0],
-                results.acc[1],
-                results.mul[0],
-                results.mul[1],
-                results.complex,
-                results.pass,
-            ],
+            results: UNITS.map(|row| results.of(row.unit)),
             addresses,
             taken,
         });
     }
 
     fn load(&self, i: &Instruction) -> Loads {
-        let port0 = if i.register0_is_attribute == 1 {
+        let port0 = if i.register0_is_attribute {
             self.attributes
                 .get(usize::from(i.register0_address))
                 .copied()
@@ -159,102 +169,88 @@ impl Vertex<'_> {
         }
     }
 
-    fn source(&self, loads: &Loads, source: u16) -> Result<f32> {
+    fn source(&self, loads: &Loads, source: Source) -> Result<f32> {
         let [last, before] = &self.results;
-        let component = usize::from(source & 3);
         Ok(match source {
-            0..=3 => loads.port0[component],
-            4..=7 => loads.port1[component],
-            12..=15 => loads.memory[component],
-            16 | 17 => last.acc[usize::from(source - 16)],
-            18 | 19 => last.mul[usize::from(source - 18)],
-            20 => last.pass,
+            Source::Port0(component) => loads.port0[component.index()],
+            Source::Port1(component) => loads.port1[component.index()],
+            Source::Memory(component) => loads.memory[component.index()],
+            Source::Result(unit, Age::One) => last.of(unit),
+            Source::Result(unit, Age::Two) => before.of(unit),
+            Source::Port0Before(component) => self.port0_before[component.index()],
             // An idle operand of a unit that is not idle reads as zero ([?]).
-            ops::IDLE => 0.0,
-            ops::IDENTITY => last.complex,
-            23 => before.pass,
-            24 | 25 => before.acc[usize::from(source - 24)],
-            26 | 27 => before.mul[usize::from(source - 26)],
-            28..=31 => self.port0_before[component],
-            _ => return Err(Fault::new(FaultKind::Program, format!("source {source} is unknown"))),
+            Source::Idle => 0.0,
+            Source::Undocumented(code) => return Err(unknown(format!("source {code}"))),
         })
     }
 
-    fn second(&self, loads: &Loads, source: u16, identity: f32) -> Result<f32> {
-        if source == ops::IDENTITY {
-            Ok(identity)
-        } else {
-            self.source(loads, source)
+    fn second(&self, loads: &Loads, operand: Operand, identity: f32) -> Result<f32> {
+        match operand {
+            Operand::Identity => Ok(identity),
+            Operand::Source(source) => self.source(loads, source),
         }
     }
 
     fn compute(&self, i: &Instruction, loads: &Loads) -> Result<Results> {
         let mut results = Results::default();
-        let units = [
-            (i.acc0_a, i.acc0_b, i.acc0_a_negate, i.acc0_b_negate),
-            (i.acc1_a, i.acc1_b, i.acc1_a_negate, i.acc1_b_negate),
-        ];
-        for (result, (a, b, a_negate, b_negate)) in results.acc.iter_mut().zip(units) {
-            if a != ops::IDLE {
-                let sign = |value: f32, negate: u16| if negate == 1 { -value } else { value };
-                let a = sign(self.source(loads, a)?, a_negate);
-                let b = sign(self.second(loads, b, 0.0)?, b_negate);
+        for (result, sum) in results.acc.iter_mut().zip(i.sums()) {
+            if let Some(sum) = sum {
+                let sign = |value: f32, negate: bool| if negate { -value } else { value };
+                let a = sign(self.source(loads, sum.a)?, sum.a_negate);
+                let b = sign(self.second(loads, sum.b, 0.0)?, sum.b_negate);
                 *result = acc(i.acc_op, a, b)?;
             }
         }
         results.mul = self.multiply(i, loads)?;
-        if i.complex_source != ops::IDLE {
+        if i.complex_source.is_used() {
             results.complex = complex(i.complex_op, self.source(loads, i.complex_source)?)?;
         }
-        if i.pass_source != ops::IDLE {
+        if i.pass_source.is_used() {
             let value = self.source(loads, i.pass_source)?;
             results.pass = match i.pass_op {
                 // The steps before exp2 and behind log2 do nothing: the complex unit gives the finished function.
-                2 | 4 | 5 => value,
-                ops::CLAMP => {
+                PassOp::Mov | PassOp::PreExp2 | PassOp::PostLog2 => value,
+                PassOp::Clamp => {
                     let [low, high, ..] = loads.memory;
                     let above = if value > low { value } else { low };
                     if above < high { above } else { high }
                 }
-                op => {
-                    return Err(Fault::new(
-                        FaultKind::Program,
-                        format!("pass operation {op} is unknown"),
-                    ));
-                }
+                PassOp::Undocumented(op) => return Err(unknown(format!("pass operation {op}"))),
             };
         }
         Ok(results)
     }
 
+    fn product(&self, loads: &Loads, product: Option<Product>) -> Result<f32> {
+        let Some(product) = product else { return Ok(0.0) };
+        let a = self.source(loads, product.a)?;
+        let value = match product.b {
+            // Times one is a move, bit for bit.
+            Operand::Identity => a,
+            Operand::Source(b) => a * self.source(loads, b)?,
+        };
+        Ok(if product.negate { -value } else { value })
+    }
+
     fn multiply(&self, i: &Instruction, loads: &Loads) -> Result<[f32; 2]> {
         let source = |source| self.source(loads, source);
-        let product = |a: u16, b: u16, negate: u16| -> Result<f32> {
-            if a == ops::IDLE || b == ops::IDLE {
-                return Ok(0.0);
-            }
-            let a = source(a)?;
-            // Times one is a move, bit for bit.
-            let product = if b == ops::IDENTITY { a } else { a * source(b)? };
-            Ok(if negate == 1 { -product } else { product })
-        };
-        let second = || product(i.mul1_a, i.mul1_b, i.mul1_negate);
-        let idle = i.mul0_a == ops::IDLE || i.mul0_b == ops::IDLE;
+        let [first, second] = i.products();
+        let idle = first.is_none();
         Ok(match i.mul_op {
-            ops::MUL => [product(i.mul0_a, i.mul0_b, i.mul0_negate)?, second()?],
+            MulOp::Mul => [self.product(loads, first)?, self.product(loads, second)?],
             // The complex unit's result is finished already, so the helper is unused and the last step passes it on.
-            ops::COMPLEX2 => [
+            MulOp::Complex2 => [
                 if idle {
                     0.0
                 } else {
                     source(i.mul0_a)? * source(i.mul0_b)?
                 },
-                second()?,
+                self.product(loads, second)?,
             ],
             _ if idle => [0.0; 2],
-            ops::COMPLEX1 => [source(i.mul0_a)?, 0.0],
+            MulOp::Complex1 => [source(i.mul0_a)?, 0.0],
             // facts/mali/gp.md, 5: with this order Mesa's programs give the right pictures, with the notes' they do not.
-            ops::SELECT => [
+            MulOp::Select => [
                 if source(i.mul0_b)? != 0.0 {
                     source(i.mul1_a)?
                 } else {
@@ -262,20 +258,30 @@ impl Vertex<'_> {
                 },
                 0.0,
             ],
-            op => return Err(Fault::new(FaultKind::Program, format!("mul operation {op} is unknown"))),
+            MulOp::Undocumented(op) => return Err(unknown(format!("mul operation {op}"))),
         })
     }
 
     /// The complex unit's writes of address registers; values are cut to whole numbers ([?]).
     fn addresses(&mut self, i: &Instruction, results: &Results) {
-        if i.complex_source == ops::IDLE {
+        if !i.complex_source.is_used() {
             return;
         }
         let value = results.complex as i32;
         match i.complex_op {
-            10 => (self.addresses[0], self.addresses[1]) = (results.pass as i32, results.pass as i32),
-            op @ 12..=15 => self.addresses[usize::from(op - 12)] = value,
-            _ => {}
+            ComplexOp::TempAddressPair => {
+                (self.addresses[0], self.addresses[1]) = (results.pass as i32, results.pass as i32);
+            }
+            ComplexOp::TempStoreAddress => self.addresses[0] = value,
+            ComplexOp::TempLoadAddress1 => self.addresses[1] = value,
+            ComplexOp::TempLoadAddress2 => self.addresses[2] = value,
+            ComplexOp::TempLoadAddress3 => self.addresses[3] = value,
+            ComplexOp::Exp2
+            | ComplexOp::Log2
+            | ComplexOp::Rsqrt
+            | ComplexOp::Rcp
+            | ComplexOp::Mov
+            | ComplexOp::Undocumented(_) => {}
         }
     }
 
@@ -286,19 +292,11 @@ impl Vertex<'_> {
         outputs: &mut [[f32; 4]],
         observer: &mut O,
     ) -> Result<()> {
-        for (component, (unit, target)) in i.stores().into_iter().enumerate() {
-            let value = match unit {
-                0 | 1 => results.acc[usize::from(unit)],
-                2 | 3 => results.mul[usize::from(unit - 2)],
-                4 => results.pass,
-                6 => results.complex,
-                ops::NO_STORE => continue,
-                _ => {
-                    return Err(Fault::new(
-                        FaultKind::Program,
-                        format!("store source {unit} is unknown"),
-                    ));
-                }
+        for (component, (stored, target)) in i.stores().into_iter().enumerate() {
+            let value = match stored {
+                Stored::Unit(unit) => results.of(unit),
+                Stored::Nothing => continue,
+                Stored::Undocumented(code) => return Err(unknown(format!("store source {code}"))),
             };
             let slot = match target {
                 Target::Temporary => self.temporary(),
@@ -331,52 +329,53 @@ impl Vertex<'_> {
 
 /// The vec4 that the memory load reads.
 fn load_address(i: &Instruction, addresses: [i32; 4]) -> i32 {
-    // Load offset 0 is taken for address register 0, 4 to 6 for nothing ([?] in facts/mali/gp.md, 2).
-    let offset = match i.load_offset {
-        register @ 0..=3 => addresses[usize::from(register)],
-        _ => 0,
-    };
+    let offset = i.load_offset.register().map_or(0, |register| addresses[register]);
     i32::from(i.load_address).wrapping_add(offset)
 }
 
-fn acc(op: u16, a: f32, b: f32) -> Result<f32> {
+/// The fault of a number that no table has.
+fn unknown(what: String) -> Fault {
+    Fault::new(FaultKind::Program, format!("{what} is unknown"))
+}
+
+fn acc(op: AccOp, a: f32, b: f32) -> Result<f32> {
     Ok(match op {
-        0 => a + b,
-        1 => a.floor(),
-        2 => math::sign::<One>(a),
-        4 => math::truth::<One>(a >= b),
-        5 => math::truth::<One>(a < b),
-        6 => {
+        AccOp::Add => a + b,
+        AccOp::Floor => a.floor(),
+        AccOp::Sign => math::sign::<One>(a),
+        AccOp::Ge => math::truth::<One>(a >= b),
+        AccOp::Lt => math::truth::<One>(a < b),
+        AccOp::Min => {
             if a < b {
                 a
             } else {
                 b
             }
         }
-        7 => {
+        AccOp::Max => {
             if a > b {
                 a
             } else {
                 b
             }
         }
-        _ => return Err(Fault::new(FaultKind::Program, format!("acc operation {op} is unknown"))),
+        AccOp::Undocumented(op) => return Err(unknown(format!("acc operation {op}"))),
     })
 }
 
-fn complex(op: u16, value: f32) -> Result<f32> {
+fn complex(op: ComplexOp, value: f32) -> Result<f32> {
     Ok(match op {
-        0 => 0.0,
-        2 => math::exp2::<One>(value),
-        3 => math::log2::<One>(value),
-        4 => math::rsqrt::<One>(value),
-        5 => math::rcp::<One>(value),
-        9 | 10 | 12..=15 => value,
-        _ => {
-            return Err(Fault::new(
-                FaultKind::Program,
-                format!("complex operation {op} is unknown"),
-            ));
-        }
+        ComplexOp::IDLE => 0.0,
+        ComplexOp::Exp2 => math::exp2::<One>(value),
+        ComplexOp::Log2 => math::log2::<One>(value),
+        ComplexOp::Rsqrt => math::rsqrt::<One>(value),
+        ComplexOp::Rcp => math::rcp::<One>(value),
+        ComplexOp::Mov
+        | ComplexOp::TempAddressPair
+        | ComplexOp::TempStoreAddress
+        | ComplexOp::TempLoadAddress1
+        | ComplexOp::TempLoadAddress2
+        | ComplexOp::TempLoadAddress3 => value,
+        ComplexOp::Undocumented(op) => return Err(unknown(format!("complex operation {op}"))),
     })
 }

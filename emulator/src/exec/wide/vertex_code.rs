@@ -1,8 +1,10 @@
 //! GP programs taken apart into operations on rows, once per program.
 
 use super::alu::{Alu, AluOp, From, NEGATED, Operand};
-use utgard::gp::flow::{busy, sources};
-use utgard::gp::{Instruction, Target, ops};
+use utgard::gp::{
+    self, AccOp, Age, ComplexOp, Component, Instruction, LoadOffset, MulOp, PassOp, Product, Source, Stored, Target,
+    UNITS, Unit,
+};
 
 /// Rows of what a vertex has.
 pub mod row {
@@ -19,9 +21,6 @@ pub mod row {
     /// Rows there are.
     pub const COUNT: usize = 218;
 }
-
-/// Units with results: both adders, both multipliers, pass, complex.
-const UNITS: u16 = 6;
 
 /// An instruction.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,15 +48,15 @@ impl VertexCode {
     /// Takes a program apart, unless it stores temporaries or uses address registers: those differ by lane.
     pub fn new(program: &[Instruction]) -> Option<Self> {
         let indirect = |i: &Instruction| {
-            let offset = i.load_offset != ops::NO_OFFSET && sources(i).iter().any(|source| (12..=15).contains(source));
-            let address = i.complex_source != ops::IDLE && matches!(i.complex_op, 10 | 12..=15);
-            offset || address || i.store0_temporary == 1 || i.store1_temporary == 1
+            let memory = |source: &Source| matches!(source, Source::Memory(_));
+            let offset = i.load_offset != LoadOffset::Nothing && i.sources().iter().any(memory);
+            offset || i.writes_addresses() || i.stores_temporaries()
         };
         if program.iter().any(indirect) {
             return None;
         }
-        let straight = program.iter().all(|i| i.branch == 0);
-        let read: Vec<u16> = program.iter().flat_map(sources).collect();
+        let straight = program.iter().all(|i| !i.branch);
+        let read: Vec<Source> = program.iter().flat_map(Instruction::sources).collect();
         let mut steps = Vec::with_capacity(program.len());
         for at in 0..program.len() {
             let mut builder = Builder {
@@ -68,7 +67,8 @@ impl VertexCode {
                 ops: Vec::new(),
             };
             let built = builder.instruction();
-            let branch = (program[at].branch == 1).then(|| (builder.result(4), usize::from(program[at].target())));
+            let target = usize::from(program[at].target());
+            let branch = program[at].branch.then(|| (builder.result(Unit::Pass), target));
             steps.push(Step {
                 ops: builder.ops,
                 branch,
@@ -115,7 +115,7 @@ struct Builder<'a> {
     /// There are no branches: the instruction before in memory is the one before in time.
     straight: bool,
     /// Every source the program reads.
-    read: &'a [u16],
+    read: &'a [Source],
     ops: Vec<Alu>,
 }
 
@@ -125,19 +125,18 @@ impl Builder<'_> {
     }
 
     /// Row of a unit's result in one of the three banks.
-    fn bank(bank: usize, unit: u16) -> u16 {
-        row::RESULTS + bank as u16 * UNITS + unit
+    fn bank(bank: usize, unit: Unit) -> u16 {
+        row::RESULTS + (bank * UNITS.len() + unit.index()) as u16
     }
 
     /// Row that a unit's result of this instruction is computed into.
-    fn own(&self, unit: u16) -> u16 {
+    fn own(&self, unit: Unit) -> u16 {
         Self::bank(if self.straight { self.at % 3 } else { 2 }, unit)
     }
 
     /// This instruction's result of a unit, zero of one that is idle.
-    fn result(&self, unit: u16) -> Operand {
-        let place = [0, 1, 2, 3, 5, 4][usize::from(unit)];
-        if busy(self.i())[place] {
+    fn result(&self, unit: Unit) -> Operand {
+        if self.i().is_busy(unit) {
             Operand::row(self.own(unit))
         } else {
             Operand::value(0.0)
@@ -145,11 +144,11 @@ impl Builder<'_> {
     }
 
     /// An earlier instruction's result of a unit; zero before the first.
-    fn earlier(&self, ago: usize, unit: u16) -> From {
+    fn earlier(&self, age: Age, unit: Unit) -> From {
         if !self.straight {
-            return From::Row(Self::bank(ago - 1, unit));
+            return From::Row(Self::bank(age.instructions() - 1, unit));
         }
-        let Some(at) = self.at.checked_sub(ago) else {
+        let Some(at) = self.at.checked_sub(age.instructions()) else {
             return From::Value(0.0);
         };
         let before = Builder {
@@ -160,20 +159,20 @@ impl Builder<'_> {
         before.result(unit).from
     }
 
-    fn port0(&self, component: u16) -> From {
+    fn port0(&self, component: Component) -> From {
         let i = self.i();
-        let first = if i.register0_is_attribute == 1 {
+        let first = if i.register0_is_attribute {
             row::ATTRIBUTES
         } else {
             row::REGISTERS
         };
-        From::Row(first + 4 * i.register0_address + component)
+        From::Row(first + 4 * i.register0_address + component as u16)
     }
 
     /// What port 0 loaded in the instruction before.
-    fn port0_before(&self, component: u16) -> From {
+    fn port0_before(&self, component: Component) -> From {
         if !self.straight {
-            return From::Row(row::PORT + component);
+            return From::Row(row::PORT + component as u16);
         }
         let Some(at) = self.at.checked_sub(1) else {
             return From::Value(0.0);
@@ -183,45 +182,41 @@ impl Builder<'_> {
             ops: Vec::new(),
             ..*self
         };
-        match before.i().register0_is_attribute {
-            1 => before.port0(component),
-            _ => From::Row(before.port_copy(component)),
+        if before.i().register0_is_attribute {
+            before.port0(component)
+        } else {
+            From::Row(before.port_copy(component))
         }
     }
 
     /// Row that keeps what port 0 loaded here, for the next instruction.
-    fn port_copy(&self, component: u16) -> u16 {
-        row::PORT + (self.at % 2) as u16 * 4 + component
+    fn port_copy(&self, component: Component) -> u16 {
+        row::PORT + (self.at % 2) as u16 * 4 + component as u16
     }
 
-    fn source(&self, source: u16) -> Result<Operand, String> {
-        let component = source & 3;
+    fn source(&self, source: Source) -> Result<Operand, String> {
+        let i = self.i();
         let from = match source {
-            0..=3 => self.port0(component),
-            4..=7 => From::Row(row::REGISTERS + 4 * self.i().register1_address + component),
-            12..=15 => From::Uniform(4 * self.i().load_address + component),
-            16..=19 => self.earlier(1, source - 16),
-            20 => self.earlier(1, 4),
-            ops::IDLE => From::Value(0.0),
-            ops::IDENTITY => self.earlier(1, 5),
-            23 => self.earlier(2, 4),
-            24..=27 => self.earlier(2, source - 24),
-            28..=31 => self.port0_before(component),
-            _ => return Err(format!("source {source} is unknown")),
+            Source::Port0(component) => self.port0(component),
+            Source::Port1(component) => From::Row(row::REGISTERS + 4 * i.register1_address + component as u16),
+            Source::Memory(component) => From::Uniform(4 * i.load_address + component as u16),
+            Source::Result(unit, age) => self.earlier(age, unit),
+            Source::Port0Before(component) => self.port0_before(component),
+            Source::Idle => From::Value(0.0),
+            Source::Undocumented(code) => return Err(format!("source {code} is unknown")),
         };
         Ok(Operand::new(from))
     }
 
-    fn second(&self, source: u16, identity: f32) -> Result<Operand, String> {
-        if source == ops::IDENTITY {
-            Ok(Operand::value(identity))
-        } else {
-            self.source(source)
+    fn second(&self, operand: gp::Operand, identity: f32) -> Result<Operand, String> {
+        match operand {
+            gp::Operand::Identity => Ok(Operand::value(identity)),
+            gp::Operand::Source(source) => self.source(source),
         }
     }
 
-    fn push(&mut self, op: AluOp, operands: &[Operand], unit: u16, negate: u16) {
-        let modifier = if negate == 1 { NEGATED } else { 0 };
+    fn push(&mut self, op: AluOp, operands: &[Operand], unit: Unit, negate: bool) {
+        let modifier = if negate { NEGATED } else { 0 };
         let to = self.own(unit);
         self.ops.push(Alu {
             modifier,
@@ -233,33 +228,56 @@ impl Builder<'_> {
         self.keep_port();
         self.adders()?;
         self.multipliers()?;
-        let i = *self.i();
-        if i.complex_source != ops::IDLE {
-            let value = self.source(i.complex_source)?;
-            let op = match i.complex_op {
-                0 => (AluOp::Copy, Operand::value(0.0)),
-                2 => (AluOp::Exp2, value),
-                3 => (AluOp::Log2, value),
-                4 => (AluOp::Rsqrt, value),
-                5 => (AluOp::Rcp, value),
-                9 => (AluOp::Copy, value),
-                op => return Err(format!("complex operation {op} is unknown")),
-            };
-            self.push(op.0, &[op.1], 5, 0);
-        }
-        if i.pass_source != ops::IDLE {
-            let value = self.source(i.pass_source)?;
-            match i.pass_op {
-                2 | 4 | 5 => self.push(AluOp::Copy, &[value], 4, 0),
-                ops::CLAMP => {
-                    let limits = [self.source(ops::MEMORY)?, self.source(ops::MEMORY + 1)?];
-                    self.push(AluOp::Clamp, &[value, limits[0], limits[1]], 4, 0);
-                }
-                op => return Err(format!("pass operation {op} is unknown")),
-            }
-        }
+        self.complex()?;
+        self.pass()?;
         self.stores()?;
         self.shift();
+        Ok(())
+    }
+
+    fn complex(&mut self) -> Result<(), String> {
+        let i = *self.i();
+        if !i.complex_source.is_used() {
+            return Ok(());
+        }
+        let value = self.source(i.complex_source)?;
+        let (op, value) = match i.complex_op {
+            ComplexOp::IDLE => (AluOp::Copy, Operand::value(0.0)),
+            ComplexOp::Exp2 => (AluOp::Exp2, value),
+            ComplexOp::Log2 => (AluOp::Log2, value),
+            ComplexOp::Rsqrt => (AluOp::Rsqrt, value),
+            ComplexOp::Rcp => (AluOp::Rcp, value),
+            ComplexOp::Mov => (AluOp::Copy, value),
+            // Programs with addresses go one by one.
+            ComplexOp::TempAddressPair
+            | ComplexOp::TempStoreAddress
+            | ComplexOp::TempLoadAddress1
+            | ComplexOp::TempLoadAddress2
+            | ComplexOp::TempLoadAddress3
+            | ComplexOp::Undocumented(_) => {
+                let code = utgard::field::Code::code(i.complex_op);
+                return Err(format!("complex operation {code} is unknown"));
+            }
+        };
+        self.push(op, &[value], Unit::Complex, false);
+        Ok(())
+    }
+
+    fn pass(&mut self) -> Result<(), String> {
+        let i = *self.i();
+        if !i.pass_source.is_used() {
+            return Ok(());
+        }
+        let value = self.source(i.pass_source)?;
+        match i.pass_op {
+            PassOp::Mov | PassOp::PreExp2 | PassOp::PostLog2 => self.push(AluOp::Copy, &[value], Unit::Pass, false),
+            PassOp::Clamp => {
+                let [low, high] = Source::LIMITS;
+                let operands = [value, self.source(low)?, self.source(high)?];
+                self.push(AluOp::Clamp, &operands, Unit::Pass, false);
+            }
+            PassOp::Undocumented(op) => return Err(format!("pass operation {op} is unknown")),
+        }
         Ok(())
     }
 
@@ -267,12 +285,11 @@ impl Builder<'_> {
     fn keep_port(&mut self) {
         let next = self.program.get(self.at + 1);
         let wanted = if self.straight {
-            self.i().register0_is_attribute == 0
-                && next.is_some_and(|next| sources(next).iter().any(|source| *source >= 28))
+            !self.i().register0_is_attribute && next.is_some_and(|next| next.sources().iter().any(is_port0_before))
         } else {
             false
         };
-        for component in (0..4).filter(|_| wanted) {
+        for component in Component::ALL.into_iter().filter(|_| wanted) {
             let copy = Alu::new(
                 AluOp::Copy,
                 &[Operand::new(self.port0(component))],
@@ -284,88 +301,81 @@ impl Builder<'_> {
 
     fn adders(&mut self) -> Result<(), String> {
         let i = *self.i();
-        let units = [
-            (i.acc0_a, i.acc0_b, i.acc0_a_negate, i.acc0_b_negate),
-            (i.acc1_a, i.acc1_b, i.acc1_a_negate, i.acc1_b_negate),
-        ];
-        for (unit, (a, b, a_negate, b_negate)) in units.into_iter().enumerate() {
-            if a == ops::IDLE {
-                continue;
-            }
+        for (unit, sum) in [Unit::Acc0, Unit::Acc1].into_iter().zip(i.sums()) {
+            let Some(sum) = sum else { continue };
             let a = Operand {
-                negate: a_negate == 1,
-                ..self.source(a)?
+                negate: sum.a_negate,
+                ..self.source(sum.a)?
             };
             let b = Operand {
-                negate: b_negate == 1,
-                ..self.second(b, 0.0)?
+                negate: sum.b_negate,
+                ..self.second(sum.b, 0.0)?
             };
             let (op, operands) = match i.acc_op {
-                0 => (AluOp::Add, [a, b]),
-                1 => (AluOp::Floor, [a, b]),
-                2 => (AluOp::Sign, [a, b]),
-                4 => (AluOp::Ge, [a, b]),
-                5 => (AluOp::Gt, [b, a]),
-                6 => (AluOp::Min, [a, b]),
-                7 => (AluOp::Max, [a, b]),
-                op => return Err(format!("acc operation {op} is unknown")),
+                AccOp::Add => (AluOp::Add, [a, b]),
+                AccOp::Floor => (AluOp::Floor, [a, b]),
+                AccOp::Sign => (AluOp::Sign, [a, b]),
+                AccOp::Ge => (AluOp::Ge, [a, b]),
+                AccOp::Lt => (AluOp::Gt, [b, a]),
+                AccOp::Min => (AluOp::Min, [a, b]),
+                AccOp::Max => (AluOp::Max, [a, b]),
+                AccOp::Undocumented(op) => return Err(format!("acc operation {op} is unknown")),
             };
-            self.push(op, &operands, unit as u16, 0);
+            self.push(op, &operands, unit, false);
         }
         Ok(())
     }
 
     fn multipliers(&mut self) -> Result<(), String> {
         let i = *self.i();
-        let idle = i.mul0_a == ops::IDLE || i.mul0_b == ops::IDLE;
+        let [first, second] = i.products();
+        let idle = first.is_none();
         match i.mul_op {
-            ops::MUL => {
-                self.product(2, i.mul0_a, i.mul0_b, i.mul0_negate)?;
-                self.product(3, i.mul1_a, i.mul1_b, i.mul1_negate)?;
+            MulOp::Mul => {
+                self.product(Unit::Mul0, first)?;
+                self.product(Unit::Mul1, second)?;
             }
-            ops::COMPLEX2 => {
+            MulOp::Complex2 => {
                 if !idle {
                     let operands = [self.source(i.mul0_a)?, self.source(i.mul0_b)?];
-                    self.push(AluOp::Mul, &operands, 2, 0);
+                    self.push(AluOp::Mul, &operands, Unit::Mul0, false);
                 }
-                self.product(3, i.mul1_a, i.mul1_b, i.mul1_negate)?;
+                self.product(Unit::Mul1, second)?;
             }
             _ if idle => {}
-            ops::COMPLEX1 => {
+            MulOp::Complex1 => {
                 let value = self.source(i.mul0_a)?;
-                self.push(AluOp::Copy, &[value], 2, 0);
+                self.push(AluOp::Copy, &[value], Unit::Mul0, false);
             }
-            ops::SELECT => {
+            MulOp::Select => {
                 let operands = [self.source(i.mul1_a)?, self.source(i.mul0_a)?, self.source(i.mul0_b)?];
-                self.push(AluOp::Select, &operands, 2, 0);
+                self.push(AluOp::Select, &operands, Unit::Mul0, false);
             }
-            op => return Err(format!("mul operation {op} is unknown")),
+            MulOp::Undocumented(op) => return Err(format!("mul operation {op} is unknown")),
         }
         Ok(())
     }
 
-    fn product(&mut self, unit: u16, a: u16, b: u16, negate: u16) -> Result<(), String> {
-        if a == ops::IDLE || b == ops::IDLE {
-            return Ok(());
-        }
-        let first = self.source(a)?;
-        // Times one is a move, bit for bit.
-        if b == ops::IDENTITY {
-            self.push(AluOp::Copy, &[first], unit, negate);
-        } else {
-            let second = self.source(b)?;
-            self.push(AluOp::Mul, &[first, second], unit, negate);
+    fn product(&mut self, unit: Unit, product: Option<Product>) -> Result<(), String> {
+        let Some(product) = product else { return Ok(()) };
+        let first = self.source(product.a)?;
+        match product.b {
+            // Times one is a move, bit for bit.
+            gp::Operand::Identity => self.push(AluOp::Copy, &[first], unit, product.negate),
+            gp::Operand::Source(second) => {
+                let second = self.source(second)?;
+                self.push(AluOp::Mul, &[first, second], unit, product.negate);
+            }
         }
         Ok(())
     }
 
     fn stores(&mut self) -> Result<(), String> {
-        for (component, (unit, target)) in self.i().stores().into_iter().enumerate() {
-            let value = match unit {
-                0..=4 => self.result(unit),
-                6 => self.result(5),
-                ops::NO_STORE => continue,
-                _ => return Err(format!("store source {unit} is unknown")),
+        for (component, (stored, target)) in self.i().stores().into_iter().enumerate() {
+            let value = match stored {
+                Stored::Unit(unit) => self.result(unit),
+                Stored::Nothing => continue,
+                Stored::Undocumented(code) => return Err(format!("store source {code} is unknown")),
             };
             let first = match target {
                 Target::Varying(address) => row::OUTPUTS + 4 * address,
@@ -384,37 +394,41 @@ impl Builder<'_> {
         if self.straight {
             return;
         }
-        let reads = |source: u16| self.read.contains(&source);
-        let numbers = [
-            (0, 16, 24),
-            (1, 17, 25),
-            (2, 18, 26),
-            (3, 19, 27),
-            (4, 20, 23),
-            (5, 22, 22),
-        ];
+        let reads = |unit: Unit, age: Age| {
+            let source = Source::result(unit, age);
+            source.is_some_and(|source| self.read.contains(&source))
+        };
         let mut moves = Vec::new();
-        for (unit, last, before) in numbers {
-            if unit < 5 && reads(before) {
+        for unit in UNITS.map(|row| row.unit) {
+            let (last, before) = (reads(unit, Age::One), reads(unit, Age::Two));
+            if before {
                 moves.push(Alu::new(
                     AluOp::Copy,
                     &[Operand::row(Self::bank(0, unit))],
                     Self::bank(1, unit),
                 ));
             }
-            if reads(last) || reads(before) {
+            if last || before {
                 moves.push(Alu::new(AluOp::Copy, &[self.result(unit)], Self::bank(0, unit)));
             }
         }
         // The port's value is what it was before this instruction's stores: it is fetched in front of everything.
-        if self.read.iter().any(|source| *source >= 28) {
-            for component in 0..4 {
-                let aside = row::PORT + 4 + component;
+        if self.read.iter().any(is_port0_before) {
+            for component in Component::ALL {
+                let aside = row::PORT + 4 + component as u16;
                 self.ops
                     .insert(0, Alu::new(AluOp::Copy, &[Operand::new(self.port0(component))], aside));
-                moves.push(Alu::new(AluOp::Copy, &[Operand::row(aside)], row::PORT + component));
+                moves.push(Alu::new(
+                    AluOp::Copy,
+                    &[Operand::row(aside)],
+                    row::PORT + component as u16,
+                ));
             }
         }
         self.ops.extend(moves);
     }
+}
+
+fn is_port0_before(source: &Source) -> bool {
+    matches!(source, Source::Port0Before(_))
 }

@@ -9,97 +9,111 @@ pub mod ops;
 mod parse;
 mod print;
 pub mod random;
+pub mod source;
 
+pub use crate::vector::Component;
+pub use ops::{AccOp, ComplexOp, MulOp, PassOp};
 pub use parse::{assemble, assemble_statements};
 pub use print::{Options, disassemble};
+pub use source::{Age, LoadOffset, Operand, Source, Stored, UNITS, Unit};
 
 use super::field::{Fields, fields};
+use ops::Takes;
 
 /// Words of an instruction; word 0 holds bits 0 to 31.
 pub const WORDS: usize = 4;
 
 fields! {
     /// One instruction, field by field.
-    pub struct Instruction of u16, 128 bits {
-    /// Source of mul0's first operand.
-    mul0_a: 0, 5;
-    /// Source of mul0's second operand; 22 is the constant 1.0.
-    mul0_b: 5, 5;
-    /// Source of mul1's first operand.
-    mul1_a: 10, 5;
-    /// Source of mul1's second operand; 22 is the constant 1.0.
-    mul1_b: 15, 5;
-    /// Negates mul0's result.
-    mul0_negate: 20, 1;
-    /// Negates mul1's result.
-    mul1_negate: 21, 1;
-    /// Source of acc0's first operand.
-    acc0_a: 22, 5;
-    /// Source of acc0's second operand; 22 is the constant 0.0.
-    acc0_b: 27, 5;
-    /// Source of acc1's first operand.
-    acc1_a: 32, 5;
-    /// Source of acc1's second operand; 22 is the constant 0.0.
-    acc1_b: 37, 5;
-    /// Negates acc0's first operand.
-    acc0_a_negate: 42, 1;
-    /// Negates acc0's second operand.
-    acc0_b_negate: 43, 1;
-    /// Negates acc1's first operand.
-    acc1_a_negate: 44, 1;
-    /// Negates acc1's second operand.
-    acc1_b_negate: 45, 1;
-    /// Vec4 of the uniform and temporary memory that is loaded.
-    load_address: 46, 9;
-    /// What is added to the load address: 7 nothing, 1 to 3 an address register.
-    load_offset: 55, 3;
-    /// Index of the first register port's load.
-    register0_address: 58, 4;
-    /// Whether the first register port reads attributes.
-    register0_is_attribute: 62, 1;
-    /// Index of the second register port's load.
-    register1_address: 63, 4;
-    /// Stores x and y to the temporary at address register 0.
-    store0_temporary: 67, 1;
-    /// Stores z and w to the temporary at address register 0.
-    store1_temporary: 68, 1;
-    /// Jumps when the pass unit's result is not zero.
-    branch: 69, 1;
-    /// Whether the branch target is below 256 (the target's ninth bit, inverted).
-    branch_target_low: 70, 1;
-    /// Unit whose result is stored as x.
-    store0_x: 71, 3;
-    /// Unit whose result is stored as y.
-    store0_y: 74, 3;
-    /// Unit whose result is stored as z.
-    store1_z: 77, 3;
-    /// Unit whose result is stored as w.
-    store1_w: 80, 3;
-    /// Operation of acc0 and acc1.
-    acc_op: 83, 3;
-    /// Operation of the complex unit.
-    complex_op: 86, 4;
-    /// Register or varying that x and y are stored to.
-    store0_address: 90, 4;
-    /// Whether x and y go to a varying.
-    store0_varying: 94, 1;
-    /// Register or varying that z and w are stored to.
-    store1_address: 95, 4;
-    /// Whether z and w go to a varying.
-    store1_varying: 99, 1;
-    /// Operation of mul0 and mul1.
-    mul_op: 100, 3;
-    /// Operation of the pass unit.
-    pass_op: 103, 3;
-    /// Source of the complex unit.
-    complex_source: 106, 5;
-    /// Source of the pass unit.
-    pass_source: 111, 5;
-    /// 0 in most instructions, 12 with a store to a temporary, 13 with a branch; meaning unknown.
-    flags: 116, 4;
-    /// Low eight bits of the branch target, an instruction's number.
-    branch_target: 120, 8;
+    pub struct Instruction, 128 bits {
+        /// Source of mul0's first operand.
+        mul0_a: Source, 0, 5;
+        /// Source of mul0's second operand, where [`Source::IDENTITY`] is 1.0.
+        mul0_b: Source, 5, 5;
+        /// Source of mul1's first operand.
+        mul1_a: Source, 10, 5;
+        /// Source of mul1's second operand, where [`Source::IDENTITY`] is 1.0.
+        mul1_b: Source, 15, 5;
+        /// Negates mul0's result.
+        mul0_negate: bool, 20, 1;
+        /// Negates mul1's result.
+        mul1_negate: bool, 21, 1;
+        /// Source of acc0's first operand.
+        acc0_a: Source, 22, 5;
+        /// Source of acc0's second operand, where [`Source::IDENTITY`] is 0.0.
+        acc0_b: Source, 27, 5;
+        /// Source of acc1's first operand.
+        acc1_a: Source, 32, 5;
+        /// Source of acc1's second operand, where [`Source::IDENTITY`] is 0.0.
+        acc1_b: Source, 37, 5;
+        /// Negates acc0's first operand.
+        acc0_a_negate: bool, 42, 1;
+        /// Negates acc0's second operand.
+        acc0_b_negate: bool, 43, 1;
+        /// Negates acc1's first operand.
+        acc1_a_negate: bool, 44, 1;
+        /// Negates acc1's second operand.
+        acc1_b_negate: bool, 45, 1;
+        /// Vec4 of the uniform and temporary memory that is loaded.
+        load_address: u16, 46, 9;
+        /// What is added to the load address.
+        load_offset: LoadOffset, 55, 3;
+        /// Index of the first register port's load.
+        register0_address: u16, 58, 4;
+        /// Whether the first register port reads attributes.
+        register0_is_attribute: bool, 62, 1;
+        /// Index of the second register port's load.
+        register1_address: u16, 63, 4;
+        /// Stores x and y to the temporary at address register 0.
+        store0_temporary: bool, 67, 1;
+        /// Stores z and w to the temporary at address register 0.
+        store1_temporary: bool, 68, 1;
+        /// Jumps when the pass unit's result is not zero.
+        branch: bool, 69, 1;
+        /// Whether the branch target is below 256 (the target's ninth bit, inverted).
+        branch_target_low: bool, 70, 1;
+        /// Unit whose result is stored as x.
+        store0_x: Stored, 71, 3;
+        /// Unit whose result is stored as y.
+        store0_y: Stored, 74, 3;
+        /// Unit whose result is stored as z.
+        store1_z: Stored, 77, 3;
+        /// Unit whose result is stored as w.
+        store1_w: Stored, 80, 3;
+        /// Operation of acc0 and acc1.
+        acc_op: AccOp, 83, 3;
+        /// Operation of the complex unit.
+        complex_op: ComplexOp, 86, 4;
+        /// Register or varying that x and y are stored to.
+        store0_address: u16, 90, 4;
+        /// Whether x and y go to a varying.
+        store0_varying: bool, 94, 1;
+        /// Register or varying that z and w are stored to.
+        store1_address: u16, 95, 4;
+        /// Whether z and w go to a varying.
+        store1_varying: bool, 99, 1;
+        /// Operation of mul0 and mul1.
+        mul_op: MulOp, 100, 3;
+        /// Operation of the pass unit.
+        pass_op: PassOp, 103, 3;
+        /// Source of the complex unit.
+        complex_source: Source, 106, 5;
+        /// Source of the pass unit.
+        pass_source: Source, 111, 5;
+        /// 0 in most instructions, [`flags::TEMPORARY`] with a store to a temporary, [`flags::BRANCH`] with a branch; meaning
+        /// unknown.
+        flags: u16, 116, 4;
+        /// Low eight bits of the branch target, an instruction's number.
+        branch_target: u16, 120, 8;
     }
+}
+
+/// What the instruction's `flags` are in known programs.
+pub mod flags {
+    /// With a store to a temporary.
+    pub const TEMPORARY: u16 = 12;
+    /// With a branch.
+    pub const BRANCH: u16 = 13;
 }
 
 /// Where a store goes.
@@ -134,11 +148,11 @@ impl Instruction {
         Self::decode(Self::NOP_WORDS)
     }
 
-    /// For each component the unit whose result is stored (or [`ops::NO_STORE`]), and where it goes.
-    pub fn stores(&self) -> [(u16, Target); 4] {
-        let target = |temporary: u16, varying: u16, address: u16| match (temporary, varying) {
-            (1, _) => Target::Temporary,
-            (_, 1) => Target::Varying(address),
+    /// For each component what is stored, and where it goes.
+    pub fn stores(&self) -> [(Stored, Target); 4] {
+        let target = |temporary: bool, varying: bool, address: u16| match (temporary, varying) {
+            (true, _) => Target::Temporary,
+            (_, true) => Target::Varying(address),
             _ => Target::Register(address),
         };
         let first = target(self.store0_temporary, self.store0_varying, self.store0_address);
@@ -151,15 +165,132 @@ impl Instruction {
         ]
     }
 
+    /// What the adders compute; both by [`Instruction::acc_op`].
+    pub fn sums(&self) -> [Option<Sum>; 2] {
+        let sum = |a: Source, b: Source, a_negate, b_negate| {
+            a.is_used().then(|| Sum {
+                a,
+                b: b.into(),
+                a_negate,
+                b_negate,
+            })
+        };
+        [
+            sum(self.acc0_a, self.acc0_b, self.acc0_a_negate, self.acc0_b_negate),
+            sum(self.acc1_a, self.acc1_b, self.acc1_a_negate, self.acc1_b_negate),
+        ]
+    }
+
+    /// What the multipliers compute where they multiply.
+    pub fn products(&self) -> [Option<Product>; 2] {
+        let product =
+            |a: Source, b: Source, negate| (a.is_used() && b.is_used()).then(|| Product { a, b: b.into(), negate });
+        [
+            product(self.mul0_a, self.mul0_b, self.mul0_negate),
+            product(self.mul1_a, self.mul1_b, self.mul1_negate),
+        ]
+    }
+
+    /// Whether each unit of [`UNITS`] computes something.
+    pub fn busy(&self) -> [bool; 6] {
+        let [mul0, mul1] = self.products().map(|product| product.is_some());
+        [
+            self.acc0_a.is_used(),
+            self.acc1_a.is_used(),
+            mul0,
+            mul1 && self.mul_op.row().takes != Takes::Both,
+            self.complex_source.is_used(),
+            self.pass_source.is_used(),
+        ]
+    }
+
+    /// Whether a unit computes something.
+    pub fn is_busy(&self, unit: Unit) -> bool {
+        self.busy()[unit.index()]
+    }
+
+    /// It writes address registers.
+    pub fn writes_addresses(&self) -> bool {
+        self.complex_source.is_used() && self.complex_op.row().addresses
+    }
+
+    /// It stores temporaries.
+    pub fn stores_temporaries(&self) -> bool {
+        self.store0_temporary || self.store1_temporary
+    }
+
+    /// Sources that the busy units read; constants are none.
+    pub fn sources(&self) -> Vec<Source> {
+        let [_, _, mul0, mul1, complex, pass] = self.busy();
+        let mut sources = Vec::new();
+        for sum in self.sums().into_iter().flatten() {
+            sources.push(sum.a);
+            if self.acc_op.operands() == 2 {
+                sources.extend(sum.b.source());
+            }
+        }
+        let all = [self.mul0_a, self.mul0_b, self.mul1_a, self.mul1_b];
+        let [first, second] = self.products().map(|product| {
+            product
+                .into_iter()
+                .flat_map(|product| [Some(product.a), product.b.source()])
+        });
+        match self.mul_op {
+            // In these the identity's number is the complex unit's result.
+            MulOp::Complex1 => sources.extend(all.into_iter().filter(|_| mul0)),
+            MulOp::Select => sources.extend(all.into_iter().take(3).filter(|_| mul0)),
+            MulOp::Complex2 => {
+                sources.extend(all.into_iter().take(2).filter(|_| mul0));
+                sources.extend(second.flatten());
+            }
+            MulOp::Mul | MulOp::Undocumented(_) => {
+                sources.extend(first.flatten());
+                sources.extend(second.flatten().filter(|_| mul1));
+            }
+        }
+        sources.extend(complex.then_some(self.complex_source));
+        if pass {
+            sources.push(self.pass_source);
+            if self.pass_op == PassOp::Clamp {
+                sources.extend(Source::LIMITS);
+            }
+        }
+        sources
+    }
+
     /// Sets the instruction that a branch goes to, 0 to 511.
     pub fn set_target(&mut self, target: u16) {
-        (self.branch_target, self.branch_target_low) = (target & 0xff, u16::from(target < 256));
+        (self.branch_target, self.branch_target_low) = (target & 0xff, target < 256);
     }
 
     /// The instruction that a branch goes to.
     pub fn target(&self) -> u16 {
-        self.branch_target + if self.branch_target_low == 0 { 256 } else { 0 }
+        self.branch_target + if self.branch_target_low { 0 } else { 256 }
     }
+}
+
+/// What an adder computes: operands that are negated first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sum {
+    /// First operand.
+    pub a: Source,
+    /// Second operand; operations of one operand do not look at it.
+    pub b: Operand,
+    /// The first operand is negated.
+    pub a_negate: bool,
+    /// The second operand is negated.
+    pub b_negate: bool,
+}
+
+/// A product of a multiplier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Product {
+    /// First operand.
+    pub a: Source,
+    /// Second operand; times one is a move, bit for bit.
+    pub b: Operand,
+    /// The result is negated.
+    pub negate: bool,
 }
 
 #[cfg(test)]
@@ -187,24 +318,26 @@ mod tests {
         let sources = [
             nop.mul0_a, nop.mul0_b, nop.mul1_a, nop.mul1_b, nop.acc0_a, nop.acc0_b, nop.acc1_a, nop.acc1_b,
         ];
-        assert_eq!(sources, [21; 8]);
+        assert_eq!(sources, [Source::Idle; 8]);
+        assert_eq!([nop.complex_source, nop.pass_source], [Source::Idle; 2]);
+        assert_eq!((nop.load_offset, nop.pass_op), (LoadOffset::Nothing, PassOp::Mov));
+        assert!(nop.stores().iter().all(|(stored, _)| *stored == Stored::Nothing));
         assert_eq!(
-            [nop.complex_source, nop.pass_source, nop.load_offset, nop.pass_op],
-            [21, 21, 7, 2]
+            (nop.mul_op, nop.acc_op, nop.complex_op),
+            (MulOp::Mul, AccOp::Add, ComplexOp::IDLE)
         );
-        assert_eq!([nop.store0_x, nop.store0_y, nop.store1_z, nop.store1_w], [7; 4]);
-        assert_eq!([nop.branch, nop.flags, nop.mul_op, nop.acc_op, nop.complex_op], [0; 5]);
+        assert_eq!((nop.branch, nop.flags), (false, 0));
     }
 
     #[test]
     fn targets_have_nine_bits() {
         let near = Instruction {
             branch_target: 5,
-            branch_target_low: 1,
+            branch_target_low: true,
             ..Default::default()
         };
         let far = Instruction {
-            branch_target_low: 0,
+            branch_target_low: false,
             ..near
         };
         assert_eq!((near.target(), far.target()), (5, 261));

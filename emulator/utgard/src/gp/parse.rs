@@ -7,10 +7,13 @@
 //! them with `/` between, or `_`. `load a0` fills a port that only the next instruction reads. `set FIELD VALUE`
 //! changes a field after everything else.
 
-use super::ops::{self, Op, UNITS, Unit};
-use super::{Instruction, WORDS};
-use crate::field::{Field, Fields};
-use crate::text::{Source, Statement, Word, component, number};
+use super::ops::Takes;
+use super::source::SLOTS;
+use super::{
+    AccOp, Age, ComplexOp, Component, Instruction, LoadOffset, MulOp, PassOp, Source, Stored, UNITS, Unit, WORDS, flags,
+};
+use crate::field::{Code, Field, Fields};
+use crate::text::{Source as Text, Statement, Word, component, number};
 use loader::SourceError;
 
 type Result<T, E = SourceError> = std::result::Result<T, E>;
@@ -20,14 +23,14 @@ type Result<T, E = SourceError> = std::result::Result<T, E>;
 /// # Errors
 /// The first place where the text is no GP program, with what was expected.
 pub fn assemble(text: &str) -> Result<Vec<[u32; WORDS]>> {
-    assemble_statements(Source(text), &Source(text).statements())
+    assemble_statements(Text(text), &Text(text).statements())
 }
 
 /// Assembles statements of a text, such as those that are left when an outer language has taken its own.
 ///
 /// # Errors
 /// As [`assemble`].
-pub fn assemble_statements(source: Source<'_>, statements: &[Statement<'_>]) -> Result<Vec<[u32; WORDS]>> {
+pub fn assemble_statements(source: Text<'_>, statements: &[Statement<'_>]) -> Result<Vec<[u32; WORDS]>> {
     Ok(instructions(source, statements)?
         .iter()
         .map(Instruction::encode)
@@ -36,10 +39,10 @@ pub fn assemble_statements(source: Source<'_>, statements: &[Statement<'_>]) -> 
 
 /// The instructions of a text.
 pub(super) fn program(text: &str) -> Result<Vec<Instruction>> {
-    instructions(Source(text), &Source(text).statements())
+    instructions(Text(text), &Text(text).statements())
 }
 
-fn instructions<'a>(source: Source<'a>, statements: &[Statement<'a>]) -> Result<Vec<Instruction>> {
+fn instructions<'a>(source: Text<'a>, statements: &[Statement<'a>]) -> Result<Vec<Instruction>> {
     let mut readers = Vec::with_capacity(statements.len());
     let mut addresses = Vec::with_capacity(statements.len());
     for statement in statements {
@@ -79,24 +82,27 @@ fn instructions<'a>(source: Source<'a>, statements: &[Statement<'a>]) -> Result<
         .collect()
 }
 
+/// Suffix of operations that take both multipliers.
+const BOTH: &str = "m01";
+
 struct Reader<'a> {
-    source: Source<'a>,
+    source: Text<'a>,
     at: u32,
     instruction: Instruction,
     target: Option<Word<'a>>,
     sets: Vec<(&'static Field, u32)>,
     /// What the ports, the stores and the shared operations are already used for.
-    port0: Option<(u16, u16)>,
+    port0: Option<(u16, bool)>,
     port1: Option<u16>,
-    memory: Option<(u16, u16)>,
-    stores: [Option<(u16, u16, u16)>; 2],
-    acc_op: Option<u16>,
-    mul_op: Option<u16>,
+    memory: Option<(u16, LoadOffset)>,
+    stores: [Option<(bool, bool, u16)>; 2],
+    acc_op: Option<AccOp>,
+    mul_op: Option<MulOp>,
     used: [bool; 6],
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: Source<'a>, at: u32) -> Self {
+    fn new(source: Text<'a>, at: u32) -> Self {
         Self {
             source,
             at,
@@ -150,54 +156,41 @@ impl<'a> Reader<'a> {
                 ),
             );
         };
-        let unit = if suffix == "m01" { "m0" } else { suffix };
-        let Some(at) = UNITS.iter().position(|row| row.suffix == unit) else {
+        let first = if suffix == BOTH { "m0" } else { suffix };
+        let Some(unit) = UNITS.iter().find(|row| row.suffix == first).map(|row| row.unit) else {
             return self.fail(name, format!("`{suffix}` is no unit: a0, a1, m0, m1, m01, c or p"));
         };
-        self.occupy(name, at)?;
-        if suffix == "m01" {
-            self.occupy(name, 3)?;
+        self.occupy(name, unit)?;
+        if suffix == BOTH {
+            self.occupy(name, Unit::Mul1)?;
         }
         let Some(destination) = operands.first() else {
             return self.fail(name, "a destination is missing, `_` for none");
         };
-        self.destination(destination, &UNITS[at])?;
+        self.destination(destination, unit)?;
         let operands = &operands[1..];
-        match suffix {
-            "a0" | "a1" => self.acc(name, op, operands, at),
-            "m0" | "m1" => self.product(name, op, operands, at == 2),
-            "m01" => self.both(name, op, operands),
-            "c" => {
-                self.count(name, operands, 1)?;
-                self.instruction.complex_op = self.code(name, op, ops::COMPLEX, 16)?.0;
-                self.instruction.complex_source = self.operand(&operands[0], operands[0].text)?;
-                Ok(())
-            }
-            _ => self.pass(name, op, operands),
+        match unit {
+            Unit::Acc0 | Unit::Acc1 => self.acc(name, op, operands, unit),
+            Unit::Mul0 if suffix == BOTH => self.both(name, op, operands),
+            Unit::Mul0 | Unit::Mul1 => self.product(name, op, operands, unit),
+            Unit::Complex => self.complex(name, op, operands),
+            Unit::Pass => self.pass(name, op, operands),
         }
     }
 
-    fn occupy(&mut self, name: &Word<'_>, unit: usize) -> Result<()> {
-        if std::mem::replace(&mut self.used[unit], true) {
+    fn occupy(&mut self, name: &Word<'_>, unit: Unit) -> Result<()> {
+        if std::mem::replace(&mut self.used[unit.index()], true) {
             return self.fail(
                 name,
-                format!("`{}`: the instruction uses {} already", name.text, UNITS[unit].name),
+                format!("`{}`: the instruction uses {} already", name.text, unit.name()),
             );
         }
         Ok(())
     }
 
-    /// Number and operands of an operation's name; `opN` for a number without a row.
-    fn code(&self, name: &Word<'_>, op: &str, table: &[Op], end: i64) -> Result<(u16, usize)> {
-        if let Some(op) = ops::by_name(table, op) {
-            return Ok((op.code, op.operands.into()));
-        }
-        match op.strip_prefix("op").and_then(number) {
-            Some(code) if (0..end).contains(&code) && ops::by_code(table, code as u16).is_none() => {
-                Ok((code as u16, 2))
-            }
-            _ => self.fail(name, format!("`{op}` is no operation of this unit")),
-        }
+    /// What a unit's table says of a name.
+    fn operation<T>(&self, name: &Word<'_>, op: &str, found: Option<T>) -> Result<T> {
+        found.map_or_else(|| self.fail(name, format!("`{op}` is no operation of this unit")), Ok)
     }
 
     fn set(&mut self, name: &Word<'_>, operands: &[Word<'a>]) -> Result<()> {
@@ -221,7 +214,7 @@ impl<'a> Reader<'a> {
             return self.fail(name, "`branch` takes a label");
         };
         if let [condition, _] = operands
-            && condition.text != format!("^{}", self.at * ops::SLOTS + 4)
+            && condition.text != self.own(Unit::Pass)
         {
             return self.fail(
                 condition,
@@ -229,27 +222,30 @@ impl<'a> Reader<'a> {
             );
         }
         self.target = Some(target.clone());
-        (self.instruction.branch, self.instruction.flags) = (1, 13);
+        (self.instruction.branch, self.instruction.flags) = (true, flags::BRANCH);
         Ok(())
     }
 
     /// `-` around a source.
-    fn negated<'t>(word: &Word<'t>) -> (&'t str, u16) {
-        word.text.strip_prefix('-').map_or((word.text, 0), |rest| (rest, 1))
+    fn negated<'t>(word: &Word<'t>) -> (&'t str, bool) {
+        word.text
+            .strip_prefix('-')
+            .map_or((word.text, false), |rest| (rest, true))
     }
 
-    fn acc(&mut self, name: &Word<'_>, op: &str, operands: &[Word<'_>], unit: usize) -> Result<()> {
+    fn acc(&mut self, name: &Word<'_>, op: &str, operands: &[Word<'_>], unit: Unit) -> Result<()> {
         let is_mov = op == "mov";
-        let (code, count) = if is_mov {
-            (0, 1)
+        let (op, count) = if is_mov {
+            (AccOp::Add, 1)
         } else {
-            self.code(name, op, ops::ACC, 8)?
+            let op = self.operation(name, op, AccOp::from_name(op))?;
+            (op, op.operands())
         };
         self.count(name, operands, count)?;
-        if self.acc_op.is_some_and(|have| have != code) {
+        if self.acc_op.is_some_and(|have| have != op) {
             return self.fail(name, "acc0 and acc1 share one operation");
         }
-        self.acc_op = Some(code);
+        self.acc_op = Some(op);
         let (text, a_negate) = Self::negated(&operands[0]);
         let a = self.operand(&operands[0], text)?;
         let (b, b_negate) = match operands.get(1) {
@@ -257,13 +253,13 @@ impl<'a> Reader<'a> {
                 let (text, negate) = Self::negated(word);
                 (self.second(word, text, "0.0")?, negate)
             }
-            None if is_mov => (ops::IDENTITY, 1),
+            None if is_mov => (Source::IDENTITY, true),
             // What compilers leave where the operand does not count.
-            None => (0, 0),
+            None => (Source::default(), false),
         };
         let i = &mut self.instruction;
-        i.acc_op = code;
-        if unit == 0 {
+        i.acc_op = op;
+        if unit == Unit::Acc0 {
             (i.acc0_a, i.acc0_b, i.acc0_a_negate, i.acc0_b_negate) = (a, b, a_negate, b_negate);
         } else {
             (i.acc1_a, i.acc1_b, i.acc1_a_negate, i.acc1_b_negate) = (a, b, a_negate, b_negate);
@@ -271,12 +267,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn mul_op(&mut self, name: &Word<'_>, code: u16) -> Result<()> {
-        let merged = match (self.mul_op, code) {
-            (None, code) => code,
-            (Some(have), code) if have == code => code,
+    fn mul_op(&mut self, name: &Word<'_>, op: MulOp) -> Result<()> {
+        let merged = match (self.mul_op, op) {
+            (None, op) => op,
+            (Some(have), op) if have == op => op,
             // complex2 leaves mul1 a multiplier.
-            (Some(ops::COMPLEX2), ops::MUL) | (Some(ops::MUL), ops::COMPLEX2) => ops::COMPLEX2,
+            (Some(MulOp::Complex2), MulOp::Mul) | (Some(MulOp::Mul), MulOp::Complex2) => MulOp::Complex2,
             _ => return self.fail(name, "mul0 and mul1 share one operation"),
         };
         self.mul_op = Some(merged);
@@ -284,25 +280,24 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn product(&mut self, name: &Word<'_>, op: &str, operands: &[Word<'_>], first: bool) -> Result<()> {
-        let (code, count) = match op {
-            "mov" => (ops::MUL, 1),
-            "mul" => (ops::MUL, 2),
-            "complex2" if first => (ops::COMPLEX2, 2),
-            _ => match op.strip_prefix("op").and_then(number) {
-                Some(code @ (2 | 5..=7)) => (code as u16, 2),
-                _ => return self.fail(name, format!("`{op}` is no operation of this multiplier")),
-            },
+    fn product(&mut self, name: &Word<'_>, text: &str, operands: &[Word<'_>], unit: Unit) -> Result<()> {
+        let first = unit == Unit::Mul0;
+        let (op, count) = match (text, MulOp::from_name(text)) {
+            ("mov", _) => (MulOp::Mul, 1),
+            (_, Some(op)) if op.row().takes == Takes::Each || op.row().takes == Takes::First && first => {
+                (op, op.operands())
+            }
+            _ => return self.fail(name, format!("`{text}` is no operation of this multiplier")),
         };
         self.count(name, operands, count)?;
-        if code == ops::MUL && first && self.mul_op == Some(ops::COMPLEX2) {
+        if op == MulOp::Mul && first && self.mul_op == Some(MulOp::Complex2) {
             return self.fail(name, "mul0 computes complex2 already");
         }
-        self.mul_op(name, code)?;
+        self.mul_op(name, op)?;
         let (a, b, negate) = match operands {
             [a, b] => {
                 let (text, negate) = Self::negated(b);
-                let second = if code == ops::COMPLEX2 {
+                let second = if op == MulOp::Complex2 {
                     self.operand(b, text)?
                 } else {
                     self.second(b, text, "1.0")?
@@ -311,7 +306,7 @@ impl<'a> Reader<'a> {
             }
             [a] => {
                 let (text, negate) = Self::negated(a);
-                (self.operand(a, text)?, ops::IDENTITY, negate)
+                (self.operand(a, text)?, Source::IDENTITY, negate)
             }
             _ => return Ok(()),
         };
@@ -326,38 +321,41 @@ impl<'a> Reader<'a> {
 
     /// Operations that take both multipliers.
     fn both(&mut self, name: &Word<'_>, op: &str, operands: &[Word<'_>]) -> Result<()> {
-        let (code, count) = match op {
-            "complex1" => (ops::COMPLEX1, 4),
-            "sel" => (ops::SELECT, 3),
-            _ => return self.fail(name, format!("`{op}` does not take both multipliers")),
+        let found = MulOp::from_name(op).filter(|op| op.row().takes == Takes::Both);
+        let Some(op) = found else {
+            return self.fail(name, format!("`{op}` does not take both multipliers"));
         };
-        self.count(name, operands, count)?;
-        self.mul_op(name, code)?;
-        let mut sources = [ops::IDLE; 4];
+        self.count(name, operands, op.operands())?;
+        self.mul_op(name, op)?;
+        let mut sources = [Source::Idle; 4];
         for (source, word) in sources.iter_mut().zip(operands) {
             *source = self.operand(word, word.text)?;
         }
         let i = &mut self.instruction;
         let [a, b, c, d] = sources;
-        if code == ops::COMPLEX1 {
-            (i.mul0_a, i.mul0_b, i.mul1_a, i.mul1_b) = (a, b, c, d);
-        } else {
+        if op == MulOp::Select {
             (i.mul0_b, i.mul0_a, i.mul1_a) = (a, b, c);
+        } else {
+            (i.mul0_a, i.mul0_b, i.mul1_a, i.mul1_b) = (a, b, c, d);
         }
         Ok(())
     }
 
+    fn complex(&mut self, name: &Word<'_>, op: &str, operands: &[Word<'_>]) -> Result<()> {
+        self.count(name, operands, 1)?;
+        self.instruction.complex_op = self.operation(name, op, ComplexOp::from_name(op))?;
+        self.instruction.complex_source = self.operand(&operands[0], operands[0].text)?;
+        Ok(())
+    }
+
     fn pass(&mut self, name: &Word<'_>, op: &str, operands: &[Word<'_>]) -> Result<()> {
-        let (code, mut count) = self.code(name, op, ops::PASS, 8)?;
-        if ops::by_code(ops::PASS, code).is_none() {
-            count = 1;
-        }
-        self.count(name, operands, count)?;
-        self.instruction.pass_op = code;
+        let op = self.operation(name, op, PassOp::from_name(op))?;
+        self.count(name, operands, op.operands())?;
+        self.instruction.pass_op = op;
         self.instruction.pass_source = self.operand(&operands[0], operands[0].text)?;
         if let [_, low, high] = operands {
             let limits = [self.operand(low, low.text)?, self.operand(high, high.text)?];
-            if limits != [ops::MEMORY, ops::MEMORY + 1] {
+            if limits != Source::LIMITS {
                 return self.fail(low, "the limits of a clamp are x and y of the memory load");
             }
         }
@@ -365,28 +363,28 @@ impl<'a> Reader<'a> {
     }
 
     /// A second operand, where a constant may stand.
-    fn second(&mut self, word: &Word<'_>, text: &str, identity: &str) -> Result<u16> {
+    fn second(&mut self, word: &Word<'_>, text: &str, identity: &str) -> Result<Source> {
         if text == identity {
-            return Ok(ops::IDENTITY);
+            return Ok(Source::IDENTITY);
         }
         let source = self.operand(word, text)?;
-        if source == ops::IDENTITY {
+        if source == Source::IDENTITY {
             let message = format!("the complex result cannot be a second operand: there its number means {identity}");
             return self.fail(word, message);
         }
         Ok(source)
     }
 
-    /// A source's number; fills the port it needs.
-    fn operand(&mut self, word: &Word<'_>, text: &str) -> Result<u16> {
+    /// A source; fills the port it needs.
+    fn operand(&mut self, word: &Word<'_>, text: &str) -> Result<Source> {
         if text == "_" {
-            return Ok(ops::IDLE);
+            return Ok(Source::Idle);
         }
         if let Some(source) = text.strip_prefix('?').and_then(number).filter(|n| (0..32).contains(n)) {
-            return Ok(source as u16);
+            return Ok(Source::from_code(source as u32));
         }
         if let Some(letter) = text.strip_prefix("^port.") {
-            return Ok(ops::PORT0_BEFORE + self.letter(word, letter)?);
+            return Ok(Source::Port0Before(self.letter(word, letter)?));
         }
         if let Some(result) = text.strip_prefix('^') {
             return self.result(word, result);
@@ -399,7 +397,8 @@ impl<'a> Reader<'a> {
             .map_or((letter, false), |letter| (letter, true));
         let letter = self.letter(word, letter)?;
         if let Some(inner) = name.strip_prefix("t[").and_then(|rest| rest.strip_suffix(']')) {
-            return Ok(ops::MEMORY + self.memory(word, inner)? + letter);
+            self.memory(word, inner)?;
+            return Ok(Source::Memory(letter));
         }
         let index = |prefix| {
             name.strip_prefix(prefix)
@@ -407,7 +406,8 @@ impl<'a> Reader<'a> {
                 .filter(|n| (0..16).contains(n))
         };
         if let Some(attribute) = index('a') {
-            return self.port0(word, attribute as u16, 1).map(|()| ops::PORT0 + letter);
+            self.port0(word, attribute as u16, true)?;
+            return Ok(Source::Port0(letter));
         }
         let Some(register) = index('$').map(|register| register as u16) else {
             return self.unknown(word, text);
@@ -415,9 +415,10 @@ impl<'a> Reader<'a> {
         if !forced && self.port1.is_none_or(|have| have == register) {
             self.port1 = Some(register);
             self.instruction.register1_address = register;
-            return Ok(ops::PORT1 + letter);
+            return Ok(Source::Port1(letter));
         }
-        self.port0(word, register, 0).map(|()| ops::PORT0 + letter)
+        self.port0(word, register, false)?;
+        Ok(Source::Port0(letter))
     }
 
     fn unknown<T>(&self, word: &Word<'_>, text: &str) -> Result<T> {
@@ -425,15 +426,15 @@ impl<'a> Reader<'a> {
         self.fail(word, message)
     }
 
-    fn letter(&self, word: &Word<'_>, text: &str) -> Result<u16> {
+    fn letter(&self, word: &Word<'_>, text: &str) -> Result<Component> {
         let mut letters = text.chars();
         match (letters.next().and_then(component), letters.next()) {
-            (Some(letter), None) => Ok(letter as u16),
+            (Some(letter), None) => Ok(Component::from_code(letter)),
             _ => self.fail(word, format!("`{text}` is no component: x, y, z or w")),
         }
     }
 
-    fn port0(&mut self, word: &Word<'_>, index: u16, is_attribute: u16) -> Result<()> {
+    fn port0(&mut self, word: &Word<'_>, index: u16, is_attribute: bool) -> Result<()> {
         if self.port0.is_some_and(|have| have != (index, is_attribute)) {
             return self.fail(word, "port 0 loads another vec4 in this instruction already");
         }
@@ -445,13 +446,16 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn memory(&mut self, word: &Word<'_>, inner: &str) -> Result<u16> {
+    fn memory(&mut self, word: &Word<'_>, inner: &str) -> Result<()> {
         let (index, offset) = match inner.split_once("+a") {
-            Some((index, offset)) => (index, number(offset).filter(|n| (0..7).contains(n))),
-            None => (inner, Some(ops::NO_OFFSET.into())),
+            Some((index, offset)) => {
+                let offset = number(offset).filter(|n| (0..7).contains(n));
+                (index, offset.map(|offset| LoadOffset::from_code(offset as u32)))
+            }
+            None => (inner, Some(LoadOffset::Nothing)),
         };
-        let index = number(index).filter(|n| (0..512).contains(n));
-        let Some((index, offset)) = index.zip(offset).map(|(i, o)| (i as u16, o as u16)) else {
+        let index = number(index).filter(|n| (0..512).contains(n)).map(|n| n as u16);
+        let Some((index, offset)) = index.zip(offset) else {
             return self.fail(word, "a memory source is t[N] or t[N+aR], N below 512");
         };
         if self.memory.is_some_and(|have| have != (index, offset)) {
@@ -459,38 +463,44 @@ impl<'a> Reader<'a> {
         }
         self.memory = Some((index, offset));
         (self.instruction.load_address, self.instruction.load_offset) = (index, offset);
-        Ok(0)
+        Ok(())
     }
 
     /// A result by number, or by unit and age.
-    fn result(&self, word: &Word<'_>, text: &str) -> Result<u16> {
+    fn result(&self, word: &Word<'_>, text: &str) -> Result<Source> {
         let (unit, ago) = match number(text) {
             Some(number) => {
-                let (at, slot) = (number as u32 / ops::SLOTS, number as u32 % ops::SLOTS);
-                (UNITS.iter().find(|unit| unit.slot == slot), self.at.wrapping_sub(at))
+                let (at, slot) = (number as u32 / SLOTS, number as u32 % SLOTS);
+                (UNITS.iter().find(|row| row.slot == slot), self.at.wrapping_sub(at))
             }
             None => {
                 let (name, ago) = text.strip_prefix('^').map_or((text, 1), |name| (name, 2));
-                (UNITS.iter().find(|unit| unit.name == name), ago)
+                (UNITS.iter().find(|row| row.name == name), ago)
             }
         };
-        let source = match (unit, ago) {
-            (Some(unit), 1) => Some(unit.last),
-            (Some(unit), 2) => unit.before,
+        let age = match ago {
+            1 => Some(Age::One),
+            2 => Some(Age::Two),
             _ => None,
         };
-        match source {
-            Some(source) => Ok(source),
-            None => self.fail(
-                word,
-                format!("`^{text}` is no result of the last two instructions that can be read"),
-            ),
-        }
+        let source = unit.zip(age).and_then(|(row, age)| Source::result(row.unit, age));
+        source.map_or_else(
+            || {
+                let message = format!("`^{text}` is no result of the last two instructions that can be read");
+                self.fail(word, message)
+            },
+            Ok,
+        )
     }
 
-    fn destination(&mut self, word: &Word<'_>, unit: &Unit) -> Result<()> {
+    /// Name of a unit's result of this instruction.
+    fn own(&self, unit: Unit) -> String {
+        format!("^{}", self.at * SLOTS + unit.row().slot)
+    }
+
+    fn destination(&mut self, word: &Word<'_>, unit: Unit) -> Result<()> {
         for part in word.text.split('/') {
-            if part == "_" || part == format!("^{}", self.at * ops::SLOTS + unit.slot) {
+            if part == "_" || part == self.own(unit) {
                 continue;
             }
             self.store(word, part, unit)?;
@@ -498,12 +508,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn store(&mut self, word: &Word<'_>, part: &str, unit: &Unit) -> Result<()> {
+    fn store(&mut self, word: &Word<'_>, part: &str, unit: Unit) -> Result<()> {
         let Some((name, letter)) = part.rsplit_once('.') else {
-            let own = self.at * ops::SLOTS + unit.slot;
+            let own = self.own(unit);
             return self.fail(
                 word,
-                format!("`{part}` where a destination is expected: ^{own}, _, or a store such as v0.x"),
+                format!("`{part}` where a destination is expected: {own}, _, or a store such as v0.x"),
             );
         };
         let letter = self.letter(word, letter)?;
@@ -514,9 +524,9 @@ impl<'a> Reader<'a> {
                 .map(|n| n as u16)
         };
         let target = match (name, index('v'), index('$')) {
-            ("t[]", ..) => (1, 0, 0),
-            (_, Some(varying), _) => (0, 1, varying),
-            (_, _, Some(register)) => (0, 0, register),
+            ("t[]", ..) => (true, false, 0),
+            (_, Some(varying), _) => (false, true, varying),
+            (_, _, Some(register)) => (false, false, register),
             _ => {
                 return self.fail(
                     word,
@@ -524,7 +534,7 @@ impl<'a> Reader<'a> {
                 );
             }
         };
-        let half = usize::from(letter / 2);
+        let half = letter.index() / 2;
         if self.stores[half].is_some_and(|have| have != target) {
             let pair = ["x and y", "z and w"][half];
             return self.fail(word, format!("{pair} of an instruction are stored to one place"));
@@ -537,19 +547,19 @@ impl<'a> Reader<'a> {
         } else {
             (i.store1_temporary, i.store1_varying, i.store1_address) = (temporary, varying, address);
         }
-        if temporary == 1 && i.branch == 0 {
-            i.flags = 12;
+        if temporary && !i.branch {
+            i.flags = flags::TEMPORARY;
         }
         let field = match letter {
-            0 => &mut i.store0_x,
-            1 => &mut i.store0_y,
-            2 => &mut i.store1_z,
-            _ => &mut i.store1_w,
+            Component::X => &mut i.store0_x,
+            Component::Y => &mut i.store0_y,
+            Component::Z => &mut i.store1_z,
+            Component::W => &mut i.store1_w,
         };
-        if *field != ops::NO_STORE {
+        if *field != Stored::Nothing {
             return self.fail(word, format!("component {part} is stored already"));
         }
-        *field = unit.store;
+        *field = Stored::Unit(unit);
         Ok(())
     }
 }

@@ -4,9 +4,11 @@
 //! What the short form does not say is written behind it as `set FIELD VALUE`: the printer assembles its own text and
 //! compares, so a text always gives the same words again.
 
-use super::ops::{self, Op, UNITS};
-use super::{Instruction, Target, WORDS, parse};
-use crate::field::Fields;
+use super::source::SLOTS;
+use super::{
+    AccOp, Instruction, LoadOffset, MulOp, Operand, PassOp, Product, Source, Stored, Target, Unit, WORDS, parse,
+};
+use crate::field::{Code, Fields};
 use crate::text::COMPONENTS;
 
 /// How a program is printed.
@@ -56,7 +58,7 @@ pub fn disassemble(program: &[[u32; WORDS]], options: Options) -> String {
             let from = instructions
                 .iter()
                 .enumerate()
-                .filter(|(_, i)| i.branch == 1 && usize::from(i.target()) == at);
+                .filter(|(_, i)| i.branch && usize::from(i.target()) == at);
             let from: Vec<String> = from.map(|(from, _)| format!("{from:03}")).collect();
             if !from.is_empty() {
                 text += &format!("# from {}\n", from.join(", "));
@@ -78,20 +80,15 @@ struct Printer<'a> {
     instruction: &'a Instruction,
 }
 
-/// Name of an operation, or its number.
-fn name(table: &[Op], code: u16) -> String {
-    ops::by_code(table, code).map_or_else(|| format!("op{code}"), |op| op.name.to_owned())
-}
-
-fn negated(text: String, negate: u16) -> String {
-    if negate == 1 { format!("-{text}") } else { text }
+fn negated(text: String, negate: bool) -> String {
+    if negate { format!("-{text}") } else { text }
 }
 
 impl Printer<'_> {
     fn parts(&self) -> Vec<String> {
         let mut parts: Vec<String> = [
-            self.acc(0),
-            self.acc(1),
+            self.acc(Unit::Acc0),
+            self.acc(Unit::Acc1),
             self.mul0(),
             self.mul1(),
             self.complex(),
@@ -107,54 +104,39 @@ impl Printer<'_> {
         parts
     }
 
-    fn source(&self, source: u16) -> String {
+    fn source(&self, source: Source) -> String {
         let i = self.instruction;
-        let letter = COMPONENTS[usize::from(source & 3)];
         match source {
-            0..=3 if i.register0_is_attribute == 1 => format!("a{}.{letter}", i.register0_address),
-            0..=3 => format!("${}.{letter}@0", i.register0_address),
-            4..=7 => format!("${}.{letter}", i.register1_address),
-            8..=11 => format!("?{source}"),
-            12..=15 if i.load_offset == ops::NO_OFFSET => format!("t[{}].{letter}", i.load_address),
-            12..=15 => format!("t[{}+a{}].{letter}", i.load_address, i.load_offset),
-            28..=31 => format!("^port.{letter}"),
-            ops::IDLE => "_".to_owned(),
-            _ => self.result(source),
-        }
-    }
-
-    /// A result of one of the two instructions before.
-    fn result(&self, source: u16) -> String {
-        for unit in &UNITS {
-            for (ago, number) in [(1, Some(unit.last)), (2, unit.before)] {
-                if number == Some(source) {
-                    return match self.at.checked_sub(ago) {
-                        Some(at) => format!("^{}", at * ops::SLOTS + unit.slot),
-                        None => format!("{}{}", &"^^"[..ago as usize], unit.name),
-                    };
-                }
+            Source::Port0(c) if i.register0_is_attribute => format!("a{}.{}", i.register0_address, c.letter()),
+            Source::Port0(c) => format!("${}.{}@0", i.register0_address, c.letter()),
+            Source::Port1(c) => format!("${}.{}", i.register1_address, c.letter()),
+            Source::Memory(c) if i.load_offset == LoadOffset::Nothing => {
+                format!("t[{}].{}", i.load_address, c.letter())
             }
+            Source::Memory(c) => format!("t[{}+a{}].{}", i.load_address, i.load_offset.code(), c.letter()),
+            Source::Port0Before(c) => format!("^port.{}", c.letter()),
+            Source::Idle => "_".to_owned(),
+            Source::Undocumented(code) => format!("?{code}"),
+            Source::Result(unit, age) => match self.at.checked_sub(age.instructions() as u32) {
+                Some(at) => format!("^{}", at * SLOTS + unit.row().slot),
+                None => format!("{}{}", &"^^"[..age.instructions()], unit.name()),
+            },
         }
-        format!("?{source}")
     }
 
     /// The second operand of adders and multipliers, where the identity is a constant.
-    fn second(&self, source: u16, identity: &str) -> String {
-        if source == ops::IDENTITY {
-            identity.to_owned()
-        } else {
-            self.source(source)
+    fn second(&self, operand: Operand, identity: &str) -> String {
+        match operand {
+            Operand::Identity => identity.to_owned(),
+            Operand::Source(source) => self.source(source),
         }
     }
 
     /// Name of the unit's result, and where it is stored.
-    fn destination(&self, suffix: &str) -> String {
-        let Some(unit) = UNITS.iter().find(|unit| unit.suffix == suffix) else {
-            return "_".to_owned();
-        };
-        let mut text = format!("^{}", self.at * ops::SLOTS + unit.slot);
-        for ((store, target), letter) in self.instruction.stores().into_iter().zip(COMPONENTS) {
-            if store == unit.store {
+    fn destination(&self, unit: Unit) -> String {
+        let mut text = format!("^{}", self.at * SLOTS + unit.row().slot);
+        for ((stored, target), letter) in self.instruction.stores().into_iter().zip(COMPONENTS) {
+            if stored == Stored::Unit(unit) {
                 text += &match target {
                     Target::Temporary => format!("/t[].{letter}"),
                     Target::Varying(address) => format!("/v{address}.{letter}"),
@@ -165,91 +147,83 @@ impl Printer<'_> {
         text
     }
 
-    fn acc(&self, unit: usize) -> Option<String> {
-        let i = self.instruction;
-        let (a, b, a_negate, b_negate, suffix) = match unit {
-            0 => (i.acc0_a, i.acc0_b, i.acc0_a_negate, i.acc0_b_negate, "a0"),
-            _ => (i.acc1_a, i.acc1_b, i.acc1_a_negate, i.acc1_b_negate, "a1"),
-        };
-        if a == ops::IDLE {
-            return None;
-        }
-        let (d, a) = (self.destination(suffix), negated(self.source(a), a_negate));
-        if (i.acc_op, b, b_negate) == (0, ops::IDENTITY, 1) {
+    fn acc(&self, unit: Unit) -> Option<String> {
+        let op = self.instruction.acc_op;
+        let sum = match unit {
+            Unit::Acc0 => self.instruction.sums()[0],
+            _ => self.instruction.sums()[1],
+        }?;
+        let (d, a) = (self.destination(unit), negated(self.source(sum.a), sum.a_negate));
+        let suffix = unit.row().suffix;
+        if (op, sum.b, sum.b_negate) == (AccOp::Add, Operand::Identity, true) {
             return Some(format!("mov.{suffix} {d} {a}"));
         }
-        let name = name(ops::ACC, i.acc_op);
-        if ops::by_code(ops::ACC, i.acc_op).is_some_and(|op| op.operands == 1) {
-            return Some(format!("{name}.{suffix} {d} {a}"));
+        if op.operands() == 1 {
+            return Some(format!("{op}.{suffix} {d} {a}"));
         }
-        Some(format!(
-            "{name}.{suffix} {d} {a} {}",
-            negated(self.second(b, "0.0"), b_negate)
-        ))
+        let b = negated(self.second(sum.b, "0.0"), sum.b_negate);
+        Some(format!("{op}.{suffix} {d} {a} {b}"))
     }
 
     fn mul0(&self) -> Option<String> {
         let i = self.instruction;
-        if i.mul0_a == ops::IDLE || i.mul0_b == ops::IDLE {
-            return None;
-        }
-        let d = self.destination("m0");
+        let product = i.products()[0]?;
+        let d = self.destination(Unit::Mul0);
         let source = |source| self.source(source);
         Some(match i.mul_op {
-            ops::COMPLEX1 => {
+            MulOp::Complex1 => {
                 let [a, b, c, e] = [i.mul0_a, i.mul0_b, i.mul1_a, i.mul1_b].map(source);
                 format!("complex1.m01 {d} {a} {b} {c} {e}")
             }
-            ops::SELECT => {
+            MulOp::Select => {
                 let [condition, no, yes] = [i.mul0_b, i.mul0_a, i.mul1_a].map(source);
                 format!("sel.m01 {d} {condition} {no} {yes}")
             }
-            ops::COMPLEX2 => format!("complex2.m0 {d} {} {}", source(i.mul0_a), source(i.mul0_b)),
-            _ => self.product("m0", &d, i.mul0_a, i.mul0_b, i.mul0_negate),
+            MulOp::Complex2 => format!("complex2.m0 {d} {} {}", source(i.mul0_a), source(i.mul0_b)),
+            MulOp::Mul | MulOp::Undocumented(_) => self.product(Unit::Mul0, &d, &product),
         })
     }
 
     fn mul1(&self) -> Option<String> {
-        let i = self.instruction;
-        let taken = matches!(i.mul_op, ops::COMPLEX1 | ops::SELECT);
-        if taken || i.mul1_a == ops::IDLE || i.mul1_b == ops::IDLE {
-            return None;
-        }
-        Some(self.product("m1", &self.destination("m1"), i.mul1_a, i.mul1_b, i.mul1_negate))
+        let product = self.instruction.products()[1].filter(|_| self.instruction.is_busy(Unit::Mul1))?;
+        Some(self.product(Unit::Mul1, &self.destination(Unit::Mul1), &product))
     }
 
-    fn product(&self, suffix: &str, destination: &str, a: u16, b: u16, negate: u16) -> String {
-        let op = self.instruction.mul_op;
-        let name = if matches!(op, ops::MUL | ops::COMPLEX2) {
-            "mul".to_owned()
-        } else {
-            format!("op{op}")
+    fn product(&self, unit: Unit, destination: &str, product: &Product) -> String {
+        let op = match self.instruction.mul_op {
+            // There the second multiplier multiplies.
+            MulOp::Complex2 => MulOp::Mul,
+            op => op,
         };
-        let a = self.source(a);
-        if name == "mul" && b == ops::IDENTITY {
-            return format!("mov.{suffix} {destination} {}", negated(a, negate));
+        let (a, suffix) = (self.source(product.a), unit.row().suffix);
+        if (op, product.b) == (MulOp::Mul, Operand::Identity) {
+            return format!("mov.{suffix} {destination} {}", negated(a, product.negate));
         }
-        format!(
-            "{name}.{suffix} {destination} {a} {}",
-            negated(self.second(b, "1.0"), negate)
-        )
+        let b = negated(self.second(product.b, "1.0"), product.negate);
+        format!("{op}.{suffix} {destination} {a} {b}")
     }
 
     fn complex(&self) -> Option<String> {
         let i = self.instruction;
-        (i.complex_source != ops::IDLE).then(|| {
-            let name = name(ops::COMPLEX, i.complex_op);
-            format!("{name}.c {} {}", self.destination("c"), self.source(i.complex_source))
-        })
+        let text = |source| {
+            format!(
+                "{}.c {} {}",
+                i.complex_op,
+                self.destination(Unit::Complex),
+                self.source(source)
+            )
+        };
+        Some(i.complex_source).filter(|source| source.is_used()).map(text)
     }
 
     fn pass(&self) -> Option<String> {
         let i = self.instruction;
-        (i.pass_source != ops::IDLE).then(|| {
-            let name = name(ops::PASS, i.pass_op);
-            let mut text = format!("{name}.p {} {}", self.destination("p"), self.source(i.pass_source));
-            if i.pass_op == ops::CLAMP {
-                text += &format!(" {} {}", self.source(ops::MEMORY), self.source(ops::MEMORY + 1));
+        i.pass_source.is_used().then(|| {
+            let (d, source) = (self.destination(Unit::Pass), self.source(i.pass_source));
+            let mut text = format!("{}.p {d} {source}", i.pass_op);
+            if i.pass_op == PassOp::Clamp {
+                let [low, high] = Source::LIMITS.map(|limit| self.source(limit));
+                text += &format!(" {low} {high}");
             }
             text
         })
@@ -257,10 +231,10 @@ impl Printer<'_> {
 
     fn branch(&self) -> Option<String> {
         let i = self.instruction;
-        (i.branch == 1).then(|| {
+        i.branch.then(|| {
             let target = i.target();
             let at = if usize::from(target) < self.count { "" } else { "@" };
-            format!("branch ^{} {at}{target:03}", self.at * ops::SLOTS + 4)
+            format!("branch ^{} {at}{target:03}", self.at * SLOTS + Unit::Pass.row().slot)
         })
     }
 }

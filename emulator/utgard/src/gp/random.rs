@@ -1,100 +1,94 @@
 //! Random GP instructions from the tables, all of them with known operations and sources.
 
-use super::Instruction;
-use super::ops::{self, Op};
+use super::{AccOp, ComplexOp, Instruction, LoadOffset, MulOp, PassOp, Source, Stored, UNITS, flags, flow};
 use fastrand::Rng;
 
-fn code(random: &mut Rng, table: &[Op]) -> u16 {
-    random.choice(table).unwrap().code
+/// One of some choices.
+fn pick<T: Copy>(random: &mut Rng, choices: &[T]) -> T {
+    choices[random.usize(..choices.len())]
 }
 
-/// A source every unit may read; `first` leaves out what an earlier instruction would have to bring.
-fn source(random: &mut Rng, alone: bool) -> u16 {
-    const LOADS: [u16; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15];
-    const RESULTS: [u16; 16] = [16, 17, 18, 19, 20, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 16];
-    if alone || random.bool() {
-        random.choice(LOADS).unwrap()
-    } else {
-        random.choice(RESULTS).unwrap()
-    }
+/// A source every unit may read; `alone` leaves out what an earlier instruction would have to bring.
+fn source(random: &mut Rng, alone: bool) -> Source {
+    let loads = alone || random.bool();
+    let fits = |source: &Source| match source {
+        Source::Port0(_) | Source::Port1(_) | Source::Memory(_) => loads,
+        Source::Result(..) | Source::Port0Before(_) => !loads,
+        Source::Idle | Source::Undocumented(_) => false,
+    };
+    pick(random, &Source::all().filter(fits).collect::<Vec<_>>())
 }
 
 /// An instruction without a branch; `alone` when nothing stands before it.
 pub fn instruction(random: &mut Rng, alone: bool) -> Instruction {
     let mut i = Instruction::nop();
-    let bit = |random: &mut Rng| random.u32(..2) as u16;
     loads(&mut i, random);
     if random.u32(..4) != 0 {
-        i.acc_op = code(random, ops::ACC);
+        i.acc_op = pick(random, AccOp::ALL);
         (i.acc0_a, i.acc0_b) = (source(random, alone), source(random, alone));
-        (i.acc0_a_negate, i.acc0_b_negate) = (bit(random), bit(random));
+        (i.acc0_a_negate, i.acc0_b_negate) = (random.bool(), random.bool());
         if random.bool() {
             (i.acc1_a, i.acc1_b) = (source(random, alone), source(random, alone));
-            (i.acc1_a_negate, i.acc1_b_negate) = (bit(random), bit(random));
+            (i.acc1_a_negate, i.acc1_b_negate) = (random.bool(), random.bool());
         }
     }
     if random.u32(..4) != 0 {
-        i.mul_op = random
-            .choice([ops::MUL, ops::MUL, ops::MUL, ops::COMPLEX1, ops::COMPLEX2, ops::SELECT])
-            .unwrap();
+        i.mul_op = if random.bool() {
+            MulOp::Mul
+        } else {
+            pick(random, MulOp::ALL)
+        };
         (i.mul0_a, i.mul0_b) = (source(random, alone), source(random, alone));
         (i.mul1_a, i.mul1_b) = (source(random, alone), source(random, alone));
-        if i.mul_op == ops::SELECT {
-            i.mul1_b = ops::IDLE;
-        }
-        if i.mul_op == ops::MUL {
-            i.mul0_negate = bit(random);
-        }
-        if matches!(i.mul_op, ops::MUL | ops::COMPLEX2) {
-            i.mul1_negate = bit(random);
+        match i.mul_op {
+            MulOp::Mul => (i.mul0_negate, i.mul1_negate) = (random.bool(), random.bool()),
+            MulOp::Complex2 => i.mul1_negate = random.bool(),
+            MulOp::Select => i.mul1_b = Source::Idle,
+            MulOp::Complex1 | MulOp::Undocumented(_) => {}
         }
     }
     if random.bool() {
-        (i.complex_op, i.complex_source) = (code(random, ops::COMPLEX), source(random, alone));
+        (i.complex_op, i.complex_source) = (pick(random, ComplexOp::ALL), source(random, alone));
     }
     if random.bool() {
-        (i.pass_op, i.pass_source) = (code(random, ops::PASS), source(random, alone));
+        (i.pass_op, i.pass_source) = (pick(random, PassOp::ALL), source(random, alone));
     }
     stores(&mut i, random);
     i
 }
 
 fn loads(i: &mut Instruction, random: &mut Rng) {
-    i.load_address = random.u32(..304) as u16;
+    const REGISTERS: [LoadOffset; 3] = [LoadOffset::Address1, LoadOffset::Address2, LoadOffset::Address3];
+    i.load_address = random.u16(..flow::MEMORY_VEC4S);
     i.load_offset = if random.u32(..4) == 0 {
-        1 + random.u32(..3) as u16
+        pick(random, &REGISTERS)
     } else {
-        ops::NO_OFFSET
+        LoadOffset::Nothing
     };
-    i.register0_address = random.u32(..16) as u16;
-    i.register0_is_attribute = random.u32(..2) as u16;
-    i.register1_address = random.u32(..16) as u16;
+    i.register0_address = random.u16(..16);
+    i.register0_is_attribute = random.bool();
+    i.register1_address = random.u16(..16);
 }
 
 /// Stores of units that compute something.
 fn stores(i: &mut Instruction, random: &mut Rng) {
-    let busy = super::flow::busy(i);
-    let units: Vec<u16> = ops::UNITS
-        .iter()
-        .zip(busy)
-        .filter(|(_, busy)| *busy)
-        .map(|(unit, _)| unit.store)
-        .collect();
+    let busy = UNITS.iter().map(|row| row.unit).filter(|unit| i.is_busy(*unit));
+    let units: Vec<Stored> = busy.map(Stored::Unit).collect();
     if units.is_empty() {
         return;
     }
-    let mut pick = || {
+    let mut one = || {
         if random.bool() {
-            ops::NO_STORE
+            Stored::Nothing
         } else {
-            random.choice(units.iter().copied()).unwrap()
+            pick(random, &units)
         }
     };
-    (i.store0_x, i.store0_y, i.store1_z, i.store1_w) = (pick(), pick(), pick(), pick());
-    (i.store0_address, i.store1_address) = (random.u32(..16) as u16, random.u32(..16) as u16);
-    (i.store0_varying, i.store1_varying) = (random.u32(..2) as u16, random.u32(..2) as u16);
+    (i.store0_x, i.store0_y, i.store1_z, i.store1_w) = (one(), one(), one(), one());
+    (i.store0_address, i.store1_address) = (random.u16(..16), random.u16(..16));
+    (i.store0_varying, i.store1_varying) = (random.bool(), random.bool());
     if random.u32(..8) == 0 {
-        (i.store0_temporary, i.store0_varying, i.flags) = (1, 0, 12);
+        (i.store0_temporary, i.store0_varying, i.flags) = (true, false, flags::TEMPORARY);
     }
 }
 
@@ -102,9 +96,9 @@ fn stores(i: &mut Instruction, random: &mut Rng) {
 pub fn program(random: &mut Rng, length: usize) -> Vec<Instruction> {
     let mut program: Vec<Instruction> = (0..length).map(|at| instruction(random, at < 2)).collect();
     for (at, i) in program.iter_mut().enumerate().take(length.saturating_sub(2)) {
-        if random.u32(..12) == 0 && i.pass_source != ops::IDLE {
-            (i.branch, i.flags) = (1, 13);
-            i.set_target((at + 1 + random.u32(..(length - at - 1) as u32) as usize).min(511) as u16);
+        if random.u32(..12) == 0 && i.pass_source.is_used() {
+            (i.branch, i.flags) = (true, flags::BRANCH);
+            i.set_target((at + 1 + random.usize(..length - at - 1)).min(511) as u16);
         }
     }
     program

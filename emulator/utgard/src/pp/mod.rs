@@ -23,97 +23,97 @@ pub const MAX_WORDS: usize = 19;
 
 fields! {
     /// The first word of an instruction.
-    pub struct Control of u32, 32 bits {
+    pub struct Control, 32 bits {
         /// Words of the instruction, this one included.
-        length: 0, 5;
+        length: u32, 0, 5;
         /// Ends the program behind this instruction.
-        stop: 5, 1;
+        stop: u32, 5, 1;
         /// The four fragments of a quad wait for each other; set with a sampler or a derivative.
-        sync: 6, 1;
+        sync: u32, 6, 1;
         /// Which units follow, in the order of [`UNITS`].
-        units: 7, 12;
+        units: u32, 7, 12;
         /// Length of the next instruction in memory, a hint.
-        next_length: 19, 6;
+        next_length: u32, 19, 6;
         /// Whether to fetch ahead, a hint: set in all but the last instruction.
-        prefetch: 25, 1;
+        prefetch: u32, 25, 1;
         /// Zero in every program seen.
-        unknown: 26, 6;
+        unknown: u32, 26, 6;
     }
 }
 
 fields! {
     /// The varying unit: interpolates an input, or moves a register to the sampler.
-    pub struct Varying of u32, 34 bits {
+    pub struct Varying, 34 bits {
         /// What is loaded, see [`ops::VARYING`].
-        kind: 0, 4;
+        kind: u32, 0, 4;
         /// Zero in every program seen.
-        unknown4: 4, 1;
+        unknown4: u32, 4, 1;
         /// Unit of the index: 0 a float, 1 a vec2, 3 a vec4; in register kinds bit 1 is set for a normalisation.
-        alignment: 5, 2;
+        alignment: u32, 5, 2;
         /// Zero in every program seen.
-        unknown7: 7, 3;
+        unknown7: u32, 7, 3;
         /// Register of the offset, 15 for none; in register kinds the source.
-        register: 10, 4;
+        register: u32, 10, 4;
         /// Negates a register source.
-        negate: 14, 1;
+        negate: u32, 14, 1;
         /// Absolute value of a register source.
-        absolute: 15, 1;
+        absolute: u32, 15, 1;
         /// Component of the offset register; in register kinds the low bits of the swizzle.
-        component: 16, 2;
+        component: u32, 16, 2;
         /// Index in units of the alignment; in register kinds the high bits of the swizzle.
-        index: 18, 6;
+        index: u32, 18, 6;
         /// Register that is written, 15 for none.
-        destination: 24, 4;
+        destination: u32, 24, 4;
         /// Components that are written.
-        mask: 28, 4;
+        mask: u32, 28, 4;
         /// Zero in every program seen.
-        unknown32: 32, 2;
+        unknown32: u32, 32, 2;
     }
 }
 
 fields! {
     /// The sampler: a texture look-up at the varying unit's result.
-    pub struct Sampler of u32, 62 bits {
+    pub struct Sampler, 62 bits {
         /// Scalar register of the level or bias.
-        lod: 0, 6;
+        lod: u32, 0, 6;
         /// Scalar register that is added to the index.
-        offset: 6, 6;
+        offset: u32, 6, 6;
         /// Zero in every program seen.
-        unknown12: 12, 5;
+        unknown12: u32, 12, 5;
         /// The register is the level itself, not a bias.
-        explicit_lod: 17, 1;
+        explicit_lod: u32, 17, 1;
         /// The register of the level counts.
-        lod_enable: 18, 1;
+        lod_enable: u32, 18, 1;
         /// Zero in every program seen.
-        unknown19: 19, 5;
+        unknown19: u32, 19, 5;
         /// 0 for most textures, 31 for cube maps.
-        kind: 24, 5;
+        kind: u32, 24, 5;
         /// The offset register counts.
-        offset_enable: 29, 1;
+        offset_enable: u32, 29, 1;
         /// Which texture descriptor.
-        index: 30, 12;
+        index: u32, 30, 12;
         /// [`Sampler::CONSTANT`] in every program seen.
-        constant: 42, 20;
+        constant: u32, 42, 20;
     }
 }
 
 fields! {
     /// A load from the uniforms or from the fragment's temporaries.
-    pub struct Load of u32, 41 bits {
+    pub struct Load, 41 bits {
         /// 0 uniform, 3 temporary.
-        source: 0, 2;
+        source: u32, 0, 2;
         /// Zero in every program seen.
-        unknown2: 2, 8;
+        unknown2: u32, 2, 8;
         /// Unit of the index: 0 a float, 1 a vec2, 2 a vec4.
-        alignment: 10, 2;
+        alignment: u32, 10, 2;
         /// Zero in every program seen.
-        unknown12: 12, 6;
+        unknown12: u32, 12, 6;
         /// Scalar register that is added to the index.
-        offset: 18, 6;
+        offset: u32, 18, 6;
         /// The offset register counts.
-        offset_enable: 24, 1;
+        offset_enable: u32, 24, 1;
         /// Index in units of the alignment, signed.
-        index: 25, 16;
+        index: u32, 25, 16;
     }
 }
 
@@ -121,32 +121,32 @@ macro_rules! vector {
     ($(#[$meta:meta])* $name:ident, $bits:literal $(, $(#[$last_meta:meta])* $last:ident: $bit:literal)?) => {
         fields! {
             $(#[$meta])*
-            pub struct $name of u32, $bits bits {
+            pub struct $name, $bits bits {
                 /// First operand's register.
-                a: 0, 4;
+                a: u32, 0, 4;
                 /// First operand's swizzle, two bits a component.
-                a_swizzle: 4, 8;
+                a_swizzle: u32, 4, 8;
                 /// Absolute value of the first operand.
-                a_absolute: 12, 1;
+                a_absolute: u32, 12, 1;
                 /// Negates the first operand, after its absolute value.
-                a_negate: 13, 1;
+                a_negate: u32, 13, 1;
                 /// Second operand's register.
-                b: 14, 4;
+                b: u32, 14, 4;
                 /// Second operand's swizzle.
-                b_swizzle: 18, 8;
+                b_swizzle: u32, 18, 8;
                 /// Absolute value of the second operand.
-                b_absolute: 26, 1;
+                b_absolute: u32, 26, 1;
                 /// Negates the second operand, after its absolute value.
-                b_negate: 27, 1;
+                b_negate: u32, 27, 1;
                 /// Register that is written.
-                destination: 28, 4;
+                destination: u32, 28, 4;
                 /// Components that are written.
-                mask: 32, 4;
+                mask: u32, 32, 4;
                 /// What is done to the result, see [`ops::MODIFIERS`].
-                modifier: 36, 2;
+                modifier: u32, 36, 2;
                 /// Operation.
-                op: 38, 5;
-                $($(#[$last_meta])* $last: $bit, 1;)?
+                op: u32, 38, 5;
+                $($(#[$last_meta])* $last: u32, $bit, 1;)?
             }
         }
     };
@@ -156,28 +156,28 @@ macro_rules! scalar {
     ($(#[$meta:meta])* $name:ident, $bits:literal $(, $(#[$last_meta:meta])* $last:ident: $bit:literal)?) => {
         fields! {
             $(#[$meta])*
-            pub struct $name of u32, $bits bits {
+            pub struct $name, $bits bits {
                 /// First operand's scalar register.
-                a: 0, 6;
+                a: u32, 0, 6;
                 /// Absolute value of the first operand.
-                a_absolute: 6, 1;
+                a_absolute: u32, 6, 1;
                 /// Negates the first operand, after its absolute value.
-                a_negate: 7, 1;
+                a_negate: u32, 7, 1;
                 /// Second operand's scalar register.
-                b: 8, 6;
+                b: u32, 8, 6;
                 /// Absolute value of the second operand.
-                b_absolute: 14, 1;
+                b_absolute: u32, 14, 1;
                 /// Negates the second operand, after its absolute value.
-                b_negate: 15, 1;
+                b_negate: u32, 15, 1;
                 /// Scalar register that is written.
-                destination: 16, 6;
+                destination: u32, 16, 6;
                 /// Whether it is.
-                write: 22, 1;
+                write: u32, 22, 1;
                 /// What is done to the result, see [`ops::MODIFIERS`].
-                modifier: 23, 2;
+                modifier: u32, 23, 2;
                 /// Operation.
-                op: 25, 5;
-                $($(#[$last_meta])* $last: $bit, 1;)?
+                op: u32, 25, 5;
+                $($(#[$last_meta])* $last: u32, $bit, 1;)?
             }
         }
     };
@@ -210,89 +210,89 @@ scalar!(
 fields! {
     /// The combine unit: scalar functions, and a scalar times a vector. The rows are those of a scalar by a scalar;
     /// with vectors the same bits are a swizzle, a mask and a register: see [`Combine::b_vector`].
-    pub struct Combine of u32, 30 bits {
+    pub struct Combine, 30 bits {
         /// The result is a vector.
-        vector: 0, 1;
+        vector: u32, 0, 1;
         /// There is a second operand.
-        b_enable: 1, 1;
+        b_enable: u32, 1, 1;
         /// Operation.
-        op: 2, 4;
+        op: u32, 2, 4;
         /// Absolute value of the second operand.
-        b_absolute: 6, 1;
+        b_absolute: u32, 6, 1;
         /// Negates the second operand.
-        b_negate: 7, 1;
+        b_negate: u32, 7, 1;
         /// Second operand's scalar register.
-        b: 8, 6;
+        b: u32, 8, 6;
         /// Absolute value of the first operand.
-        a_absolute: 14, 1;
+        a_absolute: u32, 14, 1;
         /// Negates the first operand.
-        a_negate: 15, 1;
+        a_negate: u32, 15, 1;
         /// First operand's scalar register.
-        a: 16, 6;
+        a: u32, 16, 6;
         /// What is done to the result, see [`ops::MODIFIERS`].
-        modifier: 22, 2;
+        modifier: u32, 22, 2;
         /// Scalar register that is written.
-        destination: 24, 6;
+        destination: u32, 24, 6;
     }
 }
 
 fields! {
     /// A store to the fragment's temporaries, or a read of the tile buffer.
-    pub struct Store of u32, 41 bits {
+    pub struct Store, 41 bits {
         /// 3 temporary or colour, 2 depth.
-        target: 0, 2;
+        target: u32, 0, 2;
         /// 0 for a store, 3 for a read of the tile buffer.
-        read: 2, 2;
+        read: u32, 2, 2;
         /// Scalar register that is stored; of a vector, and of a read's destination, the upper four bits count.
-        source: 4, 6;
+        source: u32, 4, 6;
         /// Unit of the index: 0 a float, 1 a vec2, 2 a vec4.
-        alignment: 10, 2;
+        alignment: u32, 10, 2;
         /// Zero in every program seen.
-        unknown12: 12, 6;
+        unknown12: u32, 12, 6;
         /// Scalar register that is added to the index.
-        offset: 18, 6;
+        offset: u32, 18, 6;
         /// The offset register counts.
-        offset_enable: 24, 1;
+        offset_enable: u32, 24, 1;
         /// Index in units of the alignment, signed.
-        index: 25, 16;
+        index: u32, 25, 16;
     }
 }
 
 fields! {
     /// A branch, or the end of the fragment.
-    pub struct Branch of u32, 73 bits {
+    pub struct Branch, 73 bits {
         /// 0 branch, 3 discard.
-        kind: 0, 4;
+        kind: u32, 0, 4;
         /// Second operand's scalar register.
-        b: 4, 6;
+        b: u32, 4, 6;
         /// First operand's scalar register.
-        a: 10, 6;
+        a: u32, 10, 6;
         /// Taken when the first operand is greater.
-        greater: 16, 1;
+        greater: u32, 16, 1;
         /// Taken when the operands are equal.
-        equal: 17, 1;
+        equal: u32, 17, 1;
         /// Taken when the first operand is less.
-        less: 18, 1;
+        less: u32, 18, 1;
         /// Zero in branches; 15 in known discards.
-        unknown19: 19, 22;
+        unknown19: u32, 19, 22;
         /// Words from this instruction's control word to the target's, signed.
-        target: 41, 27;
+        target: u32, 41, 27;
         /// Length of the target instruction in words, a hint.
-        target_length: 68, 5;
+        target_length: u32, 68, 5;
     }
 }
 
 fields! {
     /// Four fp16 constants.
-    pub struct Constant of u16, 64 bits {
+    pub struct Constant, 64 bits {
         /// First component.
-        x: 0, 16;
+        x: u16, 0, 16;
         /// Second component.
-        y: 16, 16;
+        y: u16, 16, 16;
         /// Third component.
-        z: 32, 16;
+        z: u16, 32, 16;
         /// Fourth component.
-        w: 48, 16;
+        w: u16, 48, 16;
     }
 }
 

@@ -1,0 +1,79 @@
+//! Components of vectors, and how they are mixed.
+
+use crate::field::{Code, codes};
+use crate::text::COMPONENTS;
+
+codes! {
+    /// A component of a vector.
+    pub complete enum Component, 2 bits {
+        /// The first.
+        X = 0, "x";
+        /// The second.
+        Y = 1, "y";
+        /// The third.
+        Z = 2, "z";
+        /// The fourth.
+        W = 3, "w";
+    }
+}
+
+impl Component {
+    /// Its place in a vector.
+    #[inline(always)]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Its letter.
+    pub const fn letter(self) -> char {
+        COMPONENTS[self as usize]
+    }
+}
+
+/// Which component of an operand each component of an operation reads, two bits each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Swizzle(pub u8);
+
+impl Swizzle {
+    /// Every component reads its own.
+    pub const IDENTITY: Self = Self(0b11_10_01_00);
+
+    /// The components that x, y, z and w read.
+    pub const fn new([x, y, z, w]: [Component; 4]) -> Self {
+        Self(x as u8 | (y as u8) << 2 | (z as u8) << 4 | (w as u8) << 6)
+    }
+
+    /// Every component reads the same one.
+    pub const fn splat(component: Component) -> Self {
+        Self::new([component; 4])
+    }
+
+    /// What a component (0 to 3) reads, by its place in the vector.
+    #[inline(always)]
+    pub const fn index(self, component: usize) -> usize {
+        (self.0 >> (2 * component) & 3) as usize
+    }
+
+    /// The four letters.
+    pub fn letters(self) -> String {
+        (0..4).map(|component| COMPONENTS[self.index(component)]).collect()
+    }
+
+    /// Components of the operand that a mask of components of the operation reads.
+    pub fn through(self, mask: u32) -> u32 {
+        let read = (0..4).filter(|component| mask >> component & 1 == 1);
+        read.fold(0, |read, component| read | 1 << self.index(component))
+    }
+}
+
+impl Code for Swizzle {
+    #[inline(always)]
+    fn from_code(code: u32) -> Self {
+        Self(code as u8)
+    }
+
+    #[inline(always)]
+    fn code(self) -> u32 {
+        self.0.into()
+    }
+}
