@@ -2,8 +2,8 @@
 
 use crate::scene::{Scene, SceneError, apply, defaults::BufferFields};
 use loader::Severity;
-use loader::vbc::fit::{self, Mode};
-use loader::vbc::{DescriptorKind, Stage, Vbc};
+use loader::vbc::fit;
+use loader::vbc::{Stage, Vbc};
 use std::fmt;
 use std::time::{Duration, Instant};
 use translate::validate::spirv_val;
@@ -198,18 +198,17 @@ fn buffer_fields(vbc: &Vbc<'_>) -> BufferFields {
     if !vbc.bindings().any(|binding| binding.base.is_buffer()) {
         return all;
     }
-    for stage in Stage::ALL {
-        let Some(code) = vbc.code(stage) else { continue };
-        let Ok(fitted) = fit::fit(&code.words(), &Mode::Lowered) else {
-            continue;
-        };
-        for resource in fitted
-            .resources
-            .iter()
-            .filter(|resource| resource.kind == DescriptorKind::StorageBuffer)
-        {
-            let fields = loader::spirv::block::fields(&fitted.words, resource.set, resource.binding);
-            if let (Some(slot), Some(fields)) = (resource.slot, fields) {
+    let is_buffer = |slot: u8| {
+        vbc.bindings()
+            .any(|binding| binding.slot == slot && binding.base.is_buffer())
+    };
+    for module in Stage::ALL
+        .into_iter()
+        .filter_map(|stage| vbc.module(stage)?.as_ref().ok())
+    {
+        let Ok(needs) = fit::needs(module) else { continue };
+        for (slot, ty) in needs.slots.into_iter().filter(|(slot, _)| is_buffer(*slot)) {
+            if let Some(fields) = loader::spirv::block::fields_of(module, ty) {
                 all.entry(slot).or_insert(fields);
             }
         }

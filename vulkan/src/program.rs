@@ -6,7 +6,7 @@ use crate::layout::{self, Bound, Layouts, TableLayout};
 use crate::tables::{TABLE_PUSH, Tables};
 use crate::texture::TexelFormat;
 use ash::vk;
-use loader::spirv::{class, decoration, op};
+use loader::spirv::{ModuleIndex, block, class, mode};
 use loader::vbc::fit::{self, Fitted, Mode};
 use loader::vbc::{BaseType, DescriptorKind, FeatureNeed, Primitive, Shape, Stage, TexelType, Variable, Vbc};
 use std::collections::{BTreeMap, BTreeSet};
@@ -170,10 +170,10 @@ impl Program {
             assign_slots(&mut bound, vbc);
         }
         check_slots(&bound, vbc)?;
-        check_locations(&stages, &device.limits)?;
-        check_vertices(&stages, &device.limits)?;
-        let inputs = inputs(vbc, &stages, &device.limits)?;
-        let outputs = outputs(vbc, &stages, &device.limits)?;
+        check_locations(vbc, &device.limits)?;
+        check_vertices(vbc, &device.limits)?;
+        let inputs = inputs(vbc, &device.limits)?;
+        let outputs = outputs(vbc, &device.limits)?;
         let has_tables = tables.is_some();
         let layouts = Layouts::new(device, &bound, push, bindless, tables)?;
         let mut inner = ProgramInner {
@@ -260,9 +260,10 @@ impl Drop for ProgramInner {
 fn fit_stages(vbc: &Vbc<'_>, mode: &Mode) -> Result<Vec<(vk::ShaderStageFlags, Fitted)>> {
     let mut stages = Vec::new();
     for (stage, flag) in STAGES {
-        if let Some(code) = vbc.code(stage) {
-            let fitted = fit::fit(&code.words(), mode).map_err(|error| error.within(stage))?;
-            stages.push((flag, fitted));
+        if let Some(module) = vbc.module(stage) {
+            let place = |error: loader::Error| error.within(stage);
+            let index = module.as_ref().map_err(|error| place(error.clone()))?;
+            stages.push((flag, fit::fit(index, mode).map_err(place)?));
         }
     }
     Ok(stages)
@@ -317,20 +318,14 @@ fn check_features(device: &Inner, vbc: &Vbc<'_>, bindless: bool) -> Result<()> {
     )))
 }
 
-/// Locations that variables of a storage class carry in a module.
-pub(crate) fn locations(words: &[u32], storage: u32) -> BTreeSet<u32> {
-    let mut located = BTreeMap::new();
-    let mut found = BTreeSet::new();
-    for instruction in loader::spirv::instructions(words).flatten() {
-        match (instruction.opcode, instruction.operands()) {
-            (op::DECORATE, [id, decoration::LOCATION, location]) => {
-                located.insert(*id, *location);
-            }
-            (op::VARIABLE, [_, id, class, ..]) if *class == storage => found.extend(located.get(id)),
-            _ => {}
-        }
-    }
-    found
+/// What a stage's code declares; fitting changes nothing of its interface.
+fn module<'v, 'a>(vbc: &'v Vbc<'a>, stage: Stage) -> Option<&'v ModuleIndex<'a>> {
+    vbc.module(stage)?.as_ref().ok()
+}
+
+/// Locations that variables of a storage class carry in a stage.
+fn locations(vbc: &Vbc<'_>, stage: Stage, storage: u32) -> BTreeSet<u32> {
+    module(vbc, stage).map_or_else(BTreeSet::new, |module| module.locations(storage))
 }
 
 /// Whether each slot's descriptor is what the reflection says of that slot. (The validator looks at tables, where
@@ -361,132 +356,89 @@ fn check_slots(bound: &BTreeMap<(u32, u32), Bound>, vbc: &Vbc<'_>) -> Result<()>
 
 /// Components that stages hand each other: by type, and by the highest location (four a location, four for the
 /// position).
-fn check_locations(stages: &[(vk::ShaderStageFlags, Fitted)], limits: &vk::PhysicalDeviceLimits) -> Result<()> {
-    let per_vertex = [
-        (vk::ShaderStageFlags::TESSELLATION_CONTROL, class::INPUT),
-        (vk::ShaderStageFlags::TESSELLATION_CONTROL, class::OUTPUT),
-        (vk::ShaderStageFlags::TESSELLATION_EVALUATION, class::INPUT),
-        (vk::ShaderStageFlags::GEOMETRY, class::INPUT),
-    ];
-    let over = |stage: vk::ShaderStageFlags, storage: u32, limit: u32| {
-        let words = words_of(stages, stage);
-        let highest = locations(words, storage).into_iter().max();
-        let by_location = highest.map_or(0, |highest| (u64::from(highest) + 1) * 4 + 4);
-        let by_type = loader::spirv::block::components(words, storage, per_vertex.contains(&(stage, storage)));
-        let used = by_location.max(by_type.into());
-        let message = format!("{stage:?} passes {used} components, the device {limit}");
-        if used > u64::from(limit) {
-            Err(Error::Unsupported(message))
-        } else {
-            Ok(())
-        }
-    };
-    over(
-        vk::ShaderStageFlags::VERTEX,
-        class::OUTPUT,
-        limits.max_vertex_output_components,
-    )?;
-    let control = vk::ShaderStageFlags::TESSELLATION_CONTROL;
-    over(
-        control,
-        class::INPUT,
-        limits.max_tessellation_control_per_vertex_input_components,
-    )?;
-    over(
-        control,
-        class::OUTPUT,
-        limits.max_tessellation_control_per_vertex_output_components,
-    )?;
-    let evaluation = vk::ShaderStageFlags::TESSELLATION_EVALUATION;
-    over(
-        evaluation,
-        class::INPUT,
-        limits.max_tessellation_evaluation_input_components,
-    )?;
-    over(
-        evaluation,
-        class::OUTPUT,
-        limits.max_tessellation_evaluation_output_components,
-    )?;
-    over(
-        vk::ShaderStageFlags::GEOMETRY,
-        class::INPUT,
-        limits.max_geometry_input_components,
-    )?;
-    over(
-        vk::ShaderStageFlags::GEOMETRY,
-        class::OUTPUT,
-        limits.max_geometry_output_components,
-    )?;
-    over(
-        vk::ShaderStageFlags::FRAGMENT,
-        class::INPUT,
-        limits.max_fragment_input_components,
-    )
-}
-
-/// Vertices that tessellation control and geometry stages say they give, against the device's limits; drivers take
-/// them as they are.
-fn check_vertices(stages: &[(vk::ShaderStageFlags, Fitted)], limits: &vk::PhysicalDeviceLimits) -> Result<()> {
-    const INVOCATIONS: u32 = 0;
-    const OUTPUT_VERTICES: u32 = 26;
-    let value = |stage, mode: u32| {
-        let all = loader::spirv::instructions(words_of(stages, stage)).flatten();
-        let mut modes = all.filter(|instruction| instruction.opcode == op::EXECUTION_MODE);
-        modes.find_map(|instruction| match instruction.operands() {
-            [_, found, value, ..] if *found == mode => Some(*value),
-            _ => None,
-        })
-    };
-    let geometry = vk::ShaderStageFlags::GEOMETRY;
-    let control = vk::ShaderStageFlags::TESSELLATION_CONTROL;
+fn check_locations(vbc: &Vbc<'_>, limits: &vk::PhysicalDeviceLimits) -> Result<()> {
+    // Stage, storage class, whether the variables lie in an array over a primitive's vertices, and the limit.
     let rules = [
+        (Stage::Vert, class::OUTPUT, false, limits.max_vertex_output_components),
         (
-            geometry,
-            OUTPUT_VERTICES,
-            "output vertices",
-            limits.max_geometry_output_vertices,
+            Stage::Tesc,
+            class::INPUT,
+            true,
+            limits.max_tessellation_control_per_vertex_input_components,
         ),
         (
-            geometry,
-            INVOCATIONS,
-            "invocations",
-            limits.max_geometry_shader_invocations,
+            Stage::Tesc,
+            class::OUTPUT,
+            true,
+            limits.max_tessellation_control_per_vertex_output_components,
         ),
         (
-            control,
-            OUTPUT_VERTICES,
-            "output vertices",
-            limits.max_tessellation_patch_size,
+            Stage::Tese,
+            class::INPUT,
+            true,
+            limits.max_tessellation_evaluation_input_components,
         ),
+        (
+            Stage::Tese,
+            class::OUTPUT,
+            false,
+            limits.max_tessellation_evaluation_output_components,
+        ),
+        (Stage::Geom, class::INPUT, true, limits.max_geometry_input_components),
+        (Stage::Geom, class::OUTPUT, false, limits.max_geometry_output_components),
+        (Stage::Frag, class::INPUT, false, limits.max_fragment_input_components),
     ];
-    for (stage, mode, what, most) in rules
-        .into_iter()
-        .filter(|rule| stages.iter().any(|(flag, _)| *flag == rule.0))
-    {
-        let given = value(stage, mode).unwrap_or(0);
-        if !(1..=most).contains(&given) {
-            let message = format!("{given} {what} of the {stage:?} stage, the device has 1 to {most}");
+    for (stage, storage, per_vertex, limit) in rules {
+        let Some(module) = module(vbc, stage) else { continue };
+        let highest = module.locations(storage).into_iter().max();
+        let by_location = highest.map_or(0, |highest| (u64::from(highest) + 1) * 4 + 4);
+        let by_type = block::components(module, storage, per_vertex);
+        let used = by_location.max(by_type.into());
+        if used > u64::from(limit) {
+            let message = format!("the {stage} stage passes {used} components, the device {limit}");
             return Err(Error::Unsupported(message));
         }
     }
     Ok(())
 }
 
-fn words_of(stages: &[(vk::ShaderStageFlags, Fitted)], stage: vk::ShaderStageFlags) -> &[u32] {
-    stages
-        .iter()
-        .find(|(flag, _)| *flag == stage)
-        .map_or(&[], |(_, fitted)| &fitted.words)
+/// Vertices that tessellation control and geometry stages say they give, against the device's limits; drivers take
+/// them as they are.
+fn check_vertices(vbc: &Vbc<'_>, limits: &vk::PhysicalDeviceLimits) -> Result<()> {
+    let rules = [
+        (
+            Stage::Geom,
+            mode::OUTPUT_VERTICES,
+            "output vertices",
+            limits.max_geometry_output_vertices,
+        ),
+        (
+            Stage::Geom,
+            mode::INVOCATIONS,
+            "invocations",
+            limits.max_geometry_shader_invocations,
+        ),
+        (
+            Stage::Tesc,
+            mode::OUTPUT_VERTICES,
+            "output vertices",
+            limits.max_tessellation_patch_size,
+        ),
+    ];
+    for (stage, mode, what, most) in rules {
+        let Some(module) = module(vbc, stage) else { continue };
+        let given = module.modes(mode).next().unwrap_or(0);
+        if !(1..=most).contains(&given) {
+            let message = format!("{given} {what} of the {stage} stage, the device has 1 to {most}");
+            return Err(Error::Unsupported(message));
+        }
+    }
+    Ok(())
 }
 
 /// The vertex inputs that the vertex stage still reads (the optimiser drops unused ones; reflection keeps them).
-fn inputs(
-    vbc: &Vbc<'_>,
-    stages: &[(vk::ShaderStageFlags, Fitted)],
-    limits: &vk::PhysicalDeviceLimits,
-) -> Result<Vec<Input>> {
-    let read = locations(words_of(stages, vk::ShaderStageFlags::VERTEX), class::INPUT);
+fn inputs(vbc: &Vbc<'_>, limits: &vk::PhysicalDeviceLimits) -> Result<Vec<Input>> {
+    let read = locations(vbc, Stage::Vert, class::INPUT);
     let mut inputs = Vec::new();
     for variable in vbc
         .inputs()
@@ -547,12 +499,8 @@ fn input(variable: Variable) -> Result<Input> {
     })
 }
 
-fn outputs(
-    vbc: &Vbc<'_>,
-    stages: &[(vk::ShaderStageFlags, Fitted)],
-    limits: &vk::PhysicalDeviceLimits,
-) -> Result<Vec<Output>> {
-    let written = locations(words_of(stages, vk::ShaderStageFlags::FRAGMENT), class::OUTPUT);
+fn outputs(vbc: &Vbc<'_>, limits: &vk::PhysicalDeviceLimits) -> Result<Vec<Output>> {
+    let written = locations(vbc, Stage::Frag, class::OUTPUT);
     let mut outputs = Vec::new();
     for variable in vbc.outputs() {
         let class = match variable.base {

@@ -15,6 +15,7 @@ macro_rules! known {
 known! {
     /// Opcodes.
     op(u16) {
+        NOP = 0 "OpNop",
         SOURCE = 3 "OpSource",
         NAME = 5 "OpName",
         LINE = 8 "OpLine",
@@ -45,9 +46,11 @@ known! {
         TYPE_RESERVE_ID = 36 "OpTypeReserveId",
         TYPE_QUEUE = 37 "OpTypeQueue",
         TYPE_PIPE = 38 "OpTypePipe",
+        TYPE_FORWARD_POINTER = 39 "OpTypeForwardPointer",
         CONSTANT_TRUE = 41 "OpConstantTrue",
         CONSTANT_FALSE = 42 "OpConstantFalse",
         CONSTANT = 43 "OpConstant",
+        SPEC_CONSTANT_OP = 52 "OpSpecConstantOp",
         FUNCTION = 54 "OpFunction",
         FUNCTION_PARAMETER = 55 "OpFunctionParameter",
         FUNCTION_END = 56 "OpFunctionEnd",
@@ -83,6 +86,7 @@ known! {
         TYPE_PIPE_STORAGE = 322 "OpTypePipeStorage",
         TYPE_NAMED_BARRIER = 327 "OpTypeNamedBarrier",
         MODULE_PROCESSED = 330 "OpModuleProcessed",
+        EXECUTION_MODE_ID = 331 "OpExecutionModeId",
         DECORATE_ID = 332 "OpDecorateId",
         DECORATE_STRING = 5632 "OpDecorateString",
         MEMBER_DECORATE_STRING = 5633 "OpMemberDecorateString",
@@ -128,7 +132,34 @@ known! {
     }
     /// Capabilities.
     capability(u32) {
+        MATRIX = 0 "Matrix",
+        SHADER = 1 "Shader",
+        GEOMETRY = 2 "Geometry",
+        TESSELLATION = 3 "Tessellation",
         LINKAGE = 5 "Linkage",
+        TESSELLATION_POINT_SIZE = 23 "TessellationPointSize",
+        GEOMETRY_POINT_SIZE = 24 "GeometryPointSize",
+        IMAGE_GATHER_EXTENDED = 25 "ImageGatherExtended",
+        SAMPLED_IMAGE_ARRAY_DYNAMIC_INDEXING = 29 "SampledImageArrayDynamicIndexing",
+        STORAGE_BUFFER_ARRAY_DYNAMIC_INDEXING = 30 "StorageBufferArrayDynamicIndexing",
+        STORAGE_IMAGE_ARRAY_DYNAMIC_INDEXING = 31 "StorageImageArrayDynamicIndexing",
+        CLIP_DISTANCE = 32 "ClipDistance",
+        CULL_DISTANCE = 33 "CullDistance",
+        SAMPLE_RATE_SHADING = 35 "SampleRateShading",
+        INPUT_ATTACHMENT = 40 "InputAttachment",
+        SAMPLED_1D = 43 "Sampled1D",
+        IMAGE_1D = 44 "Image1D",
+        SAMPLED_BUFFER = 46 "SampledBuffer",
+        IMAGE_BUFFER = 47 "ImageBuffer",
+        STORAGE_IMAGE_EXTENDED_FORMATS = 49 "StorageImageExtendedFormats",
+        IMAGE_QUERY = 50 "ImageQuery",
+        DERIVATIVE_CONTROL = 51 "DerivativeControl",
+        INTERPOLATION_FUNCTION = 52 "InterpolationFunction",
+        DRAW_PARAMETERS = 4427 "DrawParameters",
+        SHADER_NON_UNIFORM = 5301 "ShaderNonUniform",
+        UNIFORM_TEXEL_BUFFER_ARRAY_DYNAMIC_INDEXING = 5304 "UniformTexelBufferArrayDynamicIndexing",
+        STORAGE_TEXEL_BUFFER_ARRAY_DYNAMIC_INDEXING = 5305 "StorageTexelBufferArrayDynamicIndexing",
+        STORAGE_TEXEL_BUFFER_ARRAY_NON_UNIFORM_INDEXING = 5312 "StorageTexelBufferArrayNonUniformIndexing",
     }
     /// Execution models.
     model(u32) {
@@ -138,6 +169,8 @@ known! {
     }
     /// Execution modes.
     mode(u32) {
+        INVOCATIONS = 0 "Invocations",
+        POINT_MODE = 10 "PointMode",
         ORIGIN_UPPER_LEFT = 7 "OriginUpperLeft",
         ORIGIN_LOWER_LEFT = 8 "OriginLowerLeft",
         DEPTH_GREATER = 14 "DepthGreater",
@@ -147,15 +180,53 @@ known! {
         INPUT_LINES_ADJACENCY = 21 "InputLinesAdjacency",
         TRIANGLES = 22 "Triangles",
         INPUT_TRIANGLES_ADJACENCY = 23 "InputTrianglesAdjacency",
+        QUADS = 24 "Quads",
+        ISOLINES = 25 "Isolines",
+        OUTPUT_VERTICES = 26 "OutputVertices",
         OUTPUT_POINTS = 27 "OutputPoints",
         OUTPUT_LINE_STRIP = 28 "OutputLineStrip",
         OUTPUT_TRIANGLE_STRIP = 29 "OutputTriangleStrip",
+    }
+    /// Dimensions of images.
+    dim(u32) {
+        D1 = 0 "1D",
+        D2 = 1 "2D",
+        D3 = 2 "3D",
+        CUBE = 3 "Cube",
+        RECT = 4 "Rect",
+        BUFFER = 5 "Buffer",
+        SUBPASS_DATA = 6 "SubpassData",
+    }
+    /// Formats of storage images.
+    image_format(u32) {
+        UNKNOWN = 0 "Unknown",
+        RGBA32F = 1 "Rgba32f",
+        R32F = 3 "R32f",
+        RGBA8 = 4 "Rgba8",
+        RGBA8_SNORM = 5 "Rgba8Snorm",
+        RG32F = 6 "Rg32f",
+        RGBA16 = 10 "Rgba16",
+        RG16 = 12 "Rg16",
+        RG8 = 13 "Rg8",
+        R16 = 14 "R16",
+        R8 = 15 "R8",
+        RGBA16_SNORM = 16 "Rgba16Snorm",
+        RG16_SNORM = 17 "Rg16Snorm",
+        RG8_SNORM = 18 "Rg8Snorm",
+        R16_SNORM = 19 "R16Snorm",
+        R8_SNORM = 20 "R8Snorm",
+        RGBA32I = 21 "Rgba32i",
+        R32I = 24 "R32i",
+        RG32I = 25 "Rg32i",
+        RGBA32UI = 30 "Rgba32ui",
+        R32UI = 33 "R32ui",
+        RG32UI = 35 "Rg32ui",
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{capability, class, decoration, mode, model, op};
+    use super::{capability, class, decoration, dim, image_format, mode, model, op};
     use crate::spirv::Grammar;
 
     #[test]
@@ -174,6 +245,8 @@ mod tests {
             ("Capability", capability::TABLE),
             ("ExecutionModel", model::TABLE),
             ("ExecutionMode", mode::TABLE),
+            ("Dim", dim::TABLE),
+            ("ImageFormat", image_format::TABLE),
         ] {
             for (number, name) in table {
                 assert_eq!(grammar.number(kind, name), Some(*number), "{kind} {name}");

@@ -6,6 +6,7 @@ mod check;
 pub mod dis;
 pub mod grammar;
 mod ids;
+mod index;
 mod known;
 mod names;
 mod number;
@@ -16,9 +17,10 @@ mod walk;
 
 pub use check::check;
 pub use grammar::Grammar;
-pub use known::{capability, class, decoration, mode, model, op};
+pub use index::{Image, Located, ModuleIndex, Node};
+pub use known::{capability, class, decoration, dim, image_format, mode, model, op};
 pub use split::split_samplers;
-pub use walk::{Bytes, Instruction, InstructionIn, Instructions, Words, instructions, to_words};
+pub use walk::{Bytes, Instruction, InstructionIn, Instructions, Source, Words, instructions, to_words};
 
 /// First word of a module in the reader's byte order.
 pub const MAGIC: u32 = 0x0723_0203;

@@ -1,7 +1,8 @@
-//! Rewriting a module: its instructions as an editable list, with lookups by id and the clean-up after a change.
+//! Rewriting a module: its instructions as an editable list, and the clean-up after a change. What the module declares
+//! is asked of its [index](ModuleIndex); the list only changes.
 
 use super::grammar::Quantifier;
-use super::{Grammar, HEADER_WORDS, MAGIC, class, instructions, op};
+use super::{Grammar, HEADER_WORDS, MAGIC, ModuleIndex, Words, class, op};
 use crate::{Error, Result};
 use std::collections::{HashMap, HashSet};
 
@@ -11,11 +12,10 @@ const MAX_ROUNDS: usize = 32;
 
 /// A module taken apart: header and instructions that can be changed, removed and added.
 #[derive(Clone, Debug)]
-pub struct Module {
+pub struct Editor {
     header: [u32; HEADER_WORDS],
     /// Every instruction with all its words; an empty one has been removed.
     pub body: Vec<Vec<u32>>,
-    defined: HashMap<u32, usize>,
 }
 
 /// Fewest words an instruction has, as the grammar says: one for itself and for each operand that must be there.
@@ -45,42 +45,33 @@ pub fn build(opcode: u16, operands: &[u32]) -> Vec<u32> {
     seal(words)
 }
 
-impl Module {
-    /// Takes words apart.
+impl Editor {
+    /// Takes an indexed module apart.
     ///
     /// # Errors
     /// Invalid for a wrong magic number, a module shorter than its header, or an instruction of wrong length.
-    pub fn parse(words: &[u32]) -> Result<Self> {
-        let header = words.first_chunk::<HEADER_WORDS>().filter(|header| header[0] == MAGIC);
-        let header = *header.ok_or_else(|| Error::invalid("spirv", "no SPIR-V header", 0))?;
-        let mut module = Self {
-            header,
-            body: Vec::with_capacity(words.len() / 3),
-            defined: HashMap::new(),
-        };
-        for instruction in instructions(words) {
-            let instruction = instruction?;
-            let wrong = |why: String| Err(Error::invalid("spirv", why, instruction.position as u64 * 4));
-            let (have, least) = (instruction.words.len(), least_words(instruction.opcode));
+    pub fn new(index: &ModuleIndex) -> Result<Self> {
+        let header = index.header();
+        if header[0] != MAGIC || index.words().count() < HEADER_WORDS {
+            return Err(Error::invalid("spirv", "no SPIR-V header", 0));
+        }
+        let mut body = Vec::with_capacity(index.words().count() / 3);
+        for node in index.instructions() {
+            let instruction: Vec<u32> = (0..node.words.count()).filter_map(|at| node.words.word(at)).collect();
+            let wrong = |why: String| Err(Error::invalid("spirv", why, node.position as u64 * 4));
+            let (have, least) = (instruction.len(), least_words(node.opcode));
             if have < least {
                 return wrong(format!(
                     "opcode {} has {have} words, it takes {least} at least",
-                    instruction.opcode
+                    node.opcode
                 ));
             }
-            if let Some(id) = result(instruction.words).filter(|id| *id >= header[3]) {
+            if let Some(id) = result(&instruction).filter(|id| *id >= header[3]) {
                 return wrong(format!("id {id} is past the bound {}", header[3]));
             }
-            module.push(instruction.words.to_vec());
+            body.push(instruction);
         }
-        Ok(module)
-    }
-
-    fn push(&mut self, instruction: Vec<u32>) {
-        if let Some(id) = result(&instruction) {
-            self.defined.entry(id).or_insert(self.body.len());
-        }
-        self.body.push(instruction);
+        Ok(Self { header, body })
     }
 
     /// The words of the whole module.
@@ -97,50 +88,6 @@ impl Module {
     pub fn fresh(&mut self) -> u32 {
         self.header[3] = self.header[3].saturating_add(1);
         self.header[3] - 1
-    }
-
-    /// The instruction that defines an id, if it is of this opcode and has `N` operands at least (result type and
-    /// result counted).
-    pub fn operands<const N: usize>(&self, id: u32, wanted: u16) -> Option<&[u32; N]> {
-        let instruction = self.definition(id)?;
-        (opcode(instruction) == wanted).then(|| instruction.get(1..)?.first_chunk())?
-    }
-
-    /// The instruction that defines an id.
-    pub fn definition(&self, id: u32) -> Option<&[u32]> {
-        self.body.get(*self.defined.get(&id)?).map(Vec::as_slice)
-    }
-
-    /// Value of a 32-bit constant.
-    pub fn constant(&self, id: u32) -> Option<u32> {
-        self.operands(id, op::CONSTANT).map(|&[_, _, value]| value)
-    }
-
-    /// First operand of an id's decoration; 0 for one without.
-    pub fn decoration(&self, id: u32, kind: u32) -> Option<u32> {
-        self.decorations(id)
-            .find(|words| words.get(2) == Some(&kind))
-            .map(|words| words.get(3).copied().unwrap_or(0))
-    }
-
-    /// The decorations of an id, as instructions.
-    pub fn decorations(&self, id: u32) -> impl Iterator<Item = &[u32]> {
-        let of_id = move |words: &&Vec<u32>| opcode(words) == op::DECORATE && words.get(1) == Some(&id);
-        self.body.iter().filter(of_id).map(Vec::as_slice)
-    }
-
-    /// Global variables: pointer type, id and storage class, in module order.
-    pub fn variables(&self) -> impl Iterator<Item = [u32; 3]> {
-        let globals = self
-            .body
-            .iter()
-            .filter(|words| opcode(words) == op::VARIABLE && words.get(3) != Some(&class::FUNCTION));
-        globals.filter_map(|words| words.get(1..)?.first_chunk().copied())
-    }
-
-    /// What a pointer type points to.
-    pub fn pointee(&self, pointer: u32) -> Option<u32> {
-        self.operands(pointer, op::TYPE_POINTER).map(|&[_, _, pointee]| pointee)
     }
 
     /// The pointer type of a storage class and pointee; made, ahead of the instruction at `before`, where it is missing.
@@ -167,11 +114,14 @@ impl Module {
         let last = self
             .body
             .iter()
-            .rposition(|words| (op::DECORATE..=75).contains(&opcode(words)));
+            .rposition(|words| (op::DECORATE..=op::GROUP_MEMBER_DECORATE).contains(&opcode(words)));
         let types = || {
-            self.body
-                .iter()
-                .position(|words| matches!(opcode(words), 19..=33 | 43 | op::VARIABLE))
+            self.body.iter().position(|words| {
+                matches!(
+                    opcode(words),
+                    op::TYPE_VOID..=op::TYPE_FUNCTION | op::CONSTANT | op::VARIABLE
+                )
+            })
         };
         last.map(|last| last + 1)
             .or_else(types)
@@ -181,16 +131,6 @@ impl Module {
     /// Inserts instructions.
     pub fn insert(&mut self, at: usize, instructions: Vec<Vec<u32>>) {
         self.body.splice(at..at, instructions);
-        self.index();
-    }
-
-    fn index(&mut self) {
-        self.defined.clear();
-        for (at, instruction) in self.body.iter().enumerate() {
-            if let Some(id) = result(instruction) {
-                self.defined.entry(id).or_insert(at);
-            }
-        }
     }
 
     /// Adds a capability that the module does not declare yet.
@@ -228,10 +168,9 @@ impl Module {
         self.sweep();
     }
 
-    /// Drops removed instructions and finds ids anew.
+    /// Drops removed instructions.
     pub fn sweep(&mut self) {
         self.body.retain(|words| !words.is_empty());
-        self.index();
     }
 
     /// How often each id is used by function bodies. Words of instructions that [`id_operands`] does not know all
@@ -239,7 +178,7 @@ impl Module {
     pub fn uses(&self) -> HashMap<u32, u32> {
         let mut uses = HashMap::new();
         for words in &self.body[self.functions_start()..] {
-            for id in id_operands(words) {
+            for id in id_operands(words.as_slice()) {
                 *uses.entry(id).or_insert(0) += 1;
             }
         }
@@ -319,23 +258,24 @@ fn interface_start(words: &[u32]) -> usize {
 
 /// The ids an instruction of a function body uses, its result left out. For opcodes not listed here every word
 /// counts.
-pub fn id_operands(words: &[u32]) -> impl Iterator<Item = u32> + '_ {
-    let from = |at: usize| words.get(at..).unwrap_or_default();
-    let only = |at: usize, count: usize| words.get(at..words.len().min(at + count)).unwrap_or_default();
-    let (first, rest) = match opcode(words) {
-        0 | op::FUNCTION_END => (only(0, 0), only(0, 0)),
-        op::FUNCTION | op::FUNCTION_PARAMETER | op::VARIABLE => (only(1, 1), from(4).get(..1).unwrap_or_default()),
-        op::EXT_INST => (only(1, 1), from(5)),
-        op::LOAD => (only(1, 1), only(3, 1)),
-        op::STORE => (only(1, 2), only(0, 0)),
-        op::VECTOR_SHUFFLE | op::COMPOSITE_INSERT => (only(1, 1), only(3, 2)),
-        op::COMPOSITE_EXTRACT => (only(1, 1), only(3, 1)),
-        op::LOOP_MERGE => (only(1, 2), only(0, 0)),
-        op::SELECTION_MERGE | op::SWITCH => (only(1, 2), only(0, 0)),
-        op::BRANCH_CONDITIONAL => (only(1, 3), only(0, 0)),
-        _ if result(words) == words.get(1).copied() => (from(2), only(0, 0)),
-        _ if result(words).is_some() => (only(1, 1), from(3)),
-        _ => (from(1), only(0, 0)),
+pub fn id_operands<W: Words>(words: W) -> impl Iterator<Item = u32> {
+    let end = words.count();
+    let from = |at: usize| at..end.max(at);
+    let only = |at: usize, count: usize| at.min(end)..end.min(at + count);
+    let none = 0..0;
+    let opcode = words.word(0).map_or(0, |word| word as u16);
+    let row = Grammar::builtin().row(opcode).filter(|row| row.has_result);
+    let (first, rest) = match (opcode, row) {
+        (op::NOP | op::FUNCTION_END, _) => (none.clone(), none),
+        (op::FUNCTION | op::FUNCTION_PARAMETER | op::VARIABLE, _) => (only(1, 1), only(4, 1)),
+        (op::EXT_INST, _) => (only(1, 1), from(5)),
+        (op::LOAD | op::COMPOSITE_EXTRACT, _) => (only(1, 1), only(3, 1)),
+        (op::VECTOR_SHUFFLE | op::COMPOSITE_INSERT, _) => (only(1, 1), only(3, 2)),
+        (op::STORE | op::LOOP_MERGE | op::SELECTION_MERGE | op::SWITCH, _) => (only(1, 2), none),
+        (op::BRANCH_CONDITIONAL, _) => (only(1, 3), none),
+        (_, Some(row)) if !row.has_type => (from(2), none),
+        (_, Some(_)) => (only(1, 1), from(3)),
+        (_, None) => (from(1), none),
     };
-    first.iter().chain(rest).copied()
+    first.chain(rest).filter_map(move |at| words.word(at))
 }

@@ -12,6 +12,13 @@ pub trait Words: Copy {
 
     /// The words from one place up to another; none where the end is passed.
     fn part(self, from: usize, to: usize) -> Option<Self>;
+
+    /// `N` words from a place on; none where the end is passed.
+    #[inline]
+    fn chunk<const N: usize>(self, at: usize) -> Option<[u32; N]> {
+        let part = self.part(at, at + N)?;
+        Some(std::array::from_fn(|i| part.word(i).unwrap_or_default()))
+    }
 }
 
 impl Words for &[u32] {
@@ -54,6 +61,12 @@ impl<'a> Bytes<'a> {
             Some(magic) if u32::from_be_bytes(*magic) == super::MAGIC => Ok(Self { words, big: true }),
             _ => Err(Error::invalid("spirv", "does not begin with the magic number", 0)),
         }
+    }
+
+    /// Whole words of the least significant byte first, whatever they begin with; bytes behind them are left out.
+    pub fn little_endian(bytes: &'a [u8]) -> Self {
+        let (words, big) = (bytes.as_chunks().0, false);
+        Self { words, big }
     }
 
     /// Whether the most significant byte of a word comes first.
@@ -103,6 +116,69 @@ impl Words for Bytes<'_> {
     }
 }
 
+/// A module's words wherever they lie: in the machine's order, or as the bytes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source<'a> {
+    /// Words in the machine's order.
+    Words(&'a [u32]),
+    /// Bytes of either order.
+    Bytes(Bytes<'a>),
+}
+
+impl<'a> From<&'a [u32]> for Source<'a> {
+    fn from(words: &'a [u32]) -> Self {
+        Self::Words(words)
+    }
+}
+
+impl<'a> From<&'a Vec<u32>> for Source<'a> {
+    fn from(words: &'a Vec<u32>) -> Self {
+        Self::Words(words)
+    }
+}
+
+impl<'a> From<Bytes<'a>> for Source<'a> {
+    fn from(bytes: Bytes<'a>) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+impl Source<'_> {
+    /// The words, copied.
+    pub fn to_vec(self) -> Vec<u32> {
+        match self {
+            Self::Words(words) => words.to_vec(),
+            Self::Bytes(bytes) => bytes.to_vec(),
+        }
+    }
+}
+
+impl Words for Source<'_> {
+    #[inline]
+    fn count(self) -> usize {
+        match self {
+            Self::Words(words) => words.len(),
+            Self::Bytes(bytes) => bytes.count(),
+        }
+    }
+
+    #[inline]
+    fn word(self, at: usize) -> Option<u32> {
+        match self {
+            Self::Words(words) => words.word(at),
+            Self::Bytes(bytes) => bytes.word(at),
+        }
+    }
+
+    #[inline]
+    fn part(self, from: usize, to: usize) -> Option<Self> {
+        Some(match self {
+            Self::Words(words) => Self::Words(words.part(from, to)?),
+            Self::Bytes(bytes) => Self::Bytes(bytes.part(from, to)?),
+        })
+    }
+}
+
 /// One instruction, borrowed from the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InstructionIn<W> {
@@ -112,6 +188,33 @@ pub struct InstructionIn<W> {
     pub words: W,
     /// Position of the first word in the module, counted in words from the header's first.
     pub position: usize,
+}
+
+impl<W: Words> InstructionIn<W> {
+    /// An operand's word, counted from the one behind the first word.
+    #[inline]
+    pub fn operand(&self, at: usize) -> Option<u32> {
+        self.words.word(at + 1)
+    }
+
+    /// The first `N` words behind the first; none where there are fewer.
+    #[inline]
+    pub fn head<const N: usize>(&self) -> Option<[u32; N]> {
+        self.words.chunk(1)
+    }
+
+    /// How many words stand behind the first.
+    #[inline]
+    pub fn operand_count(&self) -> usize {
+        self.words.count().saturating_sub(1)
+    }
+
+    /// The words behind the first, from one of them on.
+    #[inline]
+    pub fn tail(&self, from: usize) -> impl ExactSizeIterator<Item = u32> + use<W> {
+        let words = self.words;
+        (from + 1..words.count().max(from + 1)).map(move |at| words.word(at).unwrap_or_default())
+    }
 }
 
 /// One instruction of a module held as words.
@@ -135,9 +238,14 @@ pub struct Instructions<W> {
 ///
 /// A module shorter than its header has no instructions; checking the header is another's work.
 pub fn instructions(words: &[u32]) -> Instructions<&[u32]> {
-    Instructions {
-        words,
-        at: super::HEADER_WORDS.min(words.len()),
+    Instructions::of(words, super::HEADER_WORDS)
+}
+
+impl<W: Words> Instructions<W> {
+    /// The instructions from the one at `from` on.
+    pub(super) fn of(words: W, from: usize) -> Self {
+        let at = from.min(words.count());
+        Self { words, at }
     }
 }
 

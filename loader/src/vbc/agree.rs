@@ -4,18 +4,20 @@
 //! that the reflection lacks. Tables of different types share one set and binding, so variables are looked at one by
 //! one; there is no type of a (set, binding) pair.
 
-use super::image::{self, Image};
+use super::declared::{self, Type, type_of};
+use super::image;
 use super::limits::MAX_BINDINGS;
-use super::module::{Declared, Module, Type, class, decoration, op};
 use super::types::{BaseType, Binding, Shape, Stage, Tables, TexelRank, TexelType, Variable};
 use super::view::{Code, Vbc};
+use crate::spirv::{Image, Located, ModuleIndex, Node, class, decoration, image_format, op};
 use crate::{Report, Severity};
 
 /// Reports everything in the code of a stage that the reflection does not have, or has otherwise.
-pub(super) fn check(file: &Vbc, stage: Stage, code: Code, report: &mut Report) {
-    let module = match Module::read(code) {
-        Ok(module) => module,
-        Err(error) => {
+pub(super) fn check<'a>(file: &Vbc<'a>, stage: Stage, code: Code<'a>, report: &mut Report) {
+    let module = match file.module(stage) {
+        None => return,
+        Some(Ok(module)) => module,
+        Some(Err(error)) => {
             let offset = code.offset() + error.offset().unwrap_or(0);
             let message = error.message().to_owned();
             return report.push(Severity::Error, "spirv-malformed", stage, message, Some(offset));
@@ -37,13 +39,11 @@ pub(super) fn check(file: &Vbc, stage: Stage, code: Code, report: &mut Report) {
         stage,
         code,
         bindings,
-        module: &module,
+        module,
         report,
     };
     checks.entry_point();
-    for variable in module.variables() {
-        checks.variable(variable);
-    }
+    checks.variables();
 }
 
 struct Checks<'f, 'a> {
@@ -51,13 +51,17 @@ struct Checks<'f, 'a> {
     stage: Stage,
     code: Code<'a>,
     bindings: Vec<Binding>,
-    module: &'f Module,
+    module: &'f ModuleIndex<'a>,
     report: &'f mut Report,
 }
 
 impl Checks<'_, '_> {
-    fn error(&mut self, rule: &'static str, message: impl Into<String>, at: Declared) {
-        let offset = self.code.offset() + 4 * at.position as u64;
+    fn error(&mut self, rule: &'static str, message: impl Into<String>, at: Located) {
+        self.error_at(rule, message, at.position);
+    }
+
+    fn error_at(&mut self, rule: &'static str, message: impl Into<String>, position: usize) {
+        let offset = self.code.offset() + 4 * position as u64;
         self.report
             .push(Severity::Error, rule, self.stage, message, Some(offset));
     }
@@ -66,7 +70,7 @@ impl Checks<'_, '_> {
     fn entry_point(&mut self) {
         const MAIN: [u32; 2] = [u32::from_le_bytes(*b"main"), 0];
         let model = self.stage.index() as u32;
-        let is_main = |entry: Declared| matches!(entry.operands, [m, _, a, b, ..] if *m == model && [*a, *b] == MAIN);
+        let is_main = |entry: Node| matches!(entry.head(), Some([m, _, a, b]) if m == model && [a, b] == MAIN);
         if !self.module.entry_points().any(is_main) {
             let message = format!("no entry point \"main\" of the {} execution model", self.stage);
             let offset = Some(self.code.offset());
@@ -75,13 +79,37 @@ impl Checks<'_, '_> {
         }
     }
 
-    fn variable(&mut self, variable: Declared) {
-        let &[_, id, storage, ..] = variable.operands else {
-            return self.error("spirv-malformed", "a variable without storage class", variable);
-        };
-        let Some(pointee) = self.module.pointee(variable) else {
-            return self.error("spirv-malformed", format!("variable %{id} is no pointer"), variable);
-        };
+    fn variables(&mut self) {
+        for node in self.module.variables() {
+            let Some([pointer, id, class]) = node.head() else {
+                self.error_at("spirv-malformed", "a variable without storage class", node.position);
+                continue;
+            };
+            let Some(pointee) = self.module.pointee(pointer) else {
+                self.error_at(
+                    "spirv-malformed",
+                    format!("variable %{id} is no pointer"),
+                    node.position,
+                );
+                continue;
+            };
+            let position = node.position;
+            self.variable(Located {
+                id,
+                pointee,
+                class,
+                position,
+            });
+        }
+    }
+
+    fn variable(&mut self, variable: Located) {
+        let Located {
+            id,
+            pointee,
+            class: storage,
+            ..
+        } = variable;
         let location = self.module.decoration(id, decoration::LOCATION);
         match (storage, self.stage) {
             (class::INPUT, Stage::Vert) => self.interface(variable, location, pointee, true),
@@ -95,7 +123,7 @@ impl Checks<'_, '_> {
     }
 
     /// A vertex input or fragment output is one of the reflection's, by location and type.
-    fn interface(&mut self, variable: Declared, location: Option<u32>, pointee: u32, input: bool) {
+    fn interface(&mut self, variable: Located, location: Option<u32>, pointee: u32, input: bool) {
         let Some(location) = location else { return };
         let same = |known: &Variable| u32::from(known.location) == location;
         let (what, known) = if input {
@@ -113,7 +141,7 @@ impl Checks<'_, '_> {
             return self.error(rule, message, variable);
         };
         let reflected = Type::Numeric(known.base, known.dims, u32::from(known.array));
-        let found = self.module.type_of(pointee);
+        let found = type_of(self.module, pointee);
         if found != reflected {
             let rule = if input { "input-type" } else { "output-type" };
             let message = format!("{what} at location {location}: the code has {found}, the reflection {reflected}");
@@ -122,9 +150,9 @@ impl Checks<'_, '_> {
     }
 
     /// The push block holds a 16-bit index for each slot up to the highest, in whole words.
-    fn push_constants(&mut self, variable: Declared, pointee: u32) {
+    fn push_constants(&mut self, variable: Located, pointee: u32) {
         let expected = push_constant_bytes(&self.bindings);
-        let found = self.module.block_bytes(pointee);
+        let found = declared::block_bytes(self.module, pointee);
         if found != Some(expected) {
             let found = found.map_or("no known size".to_owned(), |bytes| format!("{bytes} bytes"));
             let message = format!("the push-constant block has {found}, the bindings' slots need {expected}");
@@ -132,7 +160,7 @@ impl Checks<'_, '_> {
         }
     }
 
-    fn descriptor(&mut self, variable: Declared, id: u32, pointee: u32) {
+    fn descriptor(&mut self, variable: Located, id: u32, pointee: u32) {
         let set = self.module.decoration(id, decoration::DESCRIPTOR_SET);
         let binding = self.module.decoration(id, decoration::BINDING);
         match (set, binding) {
@@ -152,7 +180,7 @@ impl Checks<'_, '_> {
     }
 
     /// A table: an array of the header's length, of a type that some binding of this stage has.
-    fn table(&mut self, variable: Declared, id: u32, pointee: u32, table: usize) {
+    fn table(&mut self, variable: Located, id: u32, pointee: u32, table: usize) {
         let name = Tables::NAMES[table];
         let Some((element, length)) = self.module.array(pointee) else {
             return self.error("descriptor-type", format!("the table of {name} is no array"), variable);
@@ -175,15 +203,18 @@ impl Checks<'_, '_> {
 
     /// What an element of a table is.
     fn resource(&self, variable: u32, element: u32, table: usize) -> Option<Resource> {
-        let (module, texels) = (self.module, |base, image: Image| Resource::Texels(base, image));
+        let module = self.module;
+        let texels = |base, id: u32, sampled: u32| {
+            let (image, texel) = declared::image(module, id).filter(|(image, _)| image.sampled == sampled)?;
+            Some(Resource::Texels(base, image, texel))
+        };
         match table {
             0 => {
-                let &[_, id] = module.operands(element, op::TYPE_SAMPLED_IMAGE)?;
-                let image = module.image(id).filter(|image| image.sampled == image::SAMPLED)?;
-                Some(texels(BaseType::SAMPLER, image))
+                let [_, id] = module.operands(element, op::TYPE_SAMPLED_IMAGE)?;
+                texels(BaseType::SAMPLER, id, Image::SAMPLED)
             }
             2 => {
-                let (stride, read_only) = module.runtime_array_block(variable, element)?;
+                let (stride, read_only) = declared::runtime_array_block(module, variable, element)?;
                 let base = if read_only {
                     BaseType::RO_BUFFER
                 } else {
@@ -193,30 +224,24 @@ impl Checks<'_, '_> {
             }
             _ => {
                 let (base, sampled) = match table {
-                    1 => (BaseType::IMAGE, image::STORAGE),
-                    3 => (BaseType::RO_TEXELS, image::SAMPLED),
-                    _ => (BaseType::RW_TEXELS, image::STORAGE),
+                    1 => (BaseType::IMAGE, Image::STORAGE),
+                    3 => (BaseType::RO_TEXELS, Image::SAMPLED),
+                    _ => (BaseType::RW_TEXELS, Image::STORAGE),
                 };
-                let image = module.image(element).filter(|image| image.sampled == sampled)?;
-                Some(texels(base, image))
+                texels(base, element, sampled)
             }
         }
     }
 
     /// The uniform: a block around the user's struct, whose members are the reflection's.
-    fn uniform(&mut self, variable: Declared, pointee: u32) {
+    fn uniform(&mut self, variable: Located, pointee: u32) {
         let Some(uniform) = self.file.uniform.filter(|u| u.stages.contains(self.stage)) else {
             let message = "the code uses a uniform, the reflection has none in this stage";
             return self.error("uniform-unreflected", message, variable);
         };
         let module = self.module;
-        let inner = module.operands(pointee, op::TYPE_STRUCT).map(|&[_, inner]| inner);
-        let members = inner.and_then(|id| {
-            Some((
-                id,
-                &module.id(id).filter(|d| d.opcode == op::TYPE_STRUCT)?.operands[1..],
-            ))
-        });
+        let inner = module.members(pointee).and_then(|mut members| members.next());
+        let members = inner.and_then(|id| Some((id, module.members(id)?)));
         let Some((id, types)) = members else {
             return self.error("uniform-layout", "the uniform is no block around a struct", variable);
         };
@@ -228,7 +253,7 @@ impl Checks<'_, '_> {
             );
             return self.error("uniform-layout", message, variable);
         }
-        for (i, (member, &member_type)) in uniform.members().zip(types).enumerate() {
+        for (i, (member, member_type)) in uniform.members().zip(types).enumerate() {
             let offset = module.member_decoration(id, i as u32, decoration::OFFSET);
             // In memory a bool is an unsigned integer.
             let base = if member.base == BaseType::BOOL {
@@ -237,7 +262,7 @@ impl Checks<'_, '_> {
                 member.base
             };
             let reflected = Type::Numeric(base, member.dims, u32::from(member.array));
-            let found = module.type_of(member_type);
+            let found = type_of(module, member_type);
             if offset != Some(member.offset) || found != reflected {
                 let at = offset.map_or("nowhere".to_owned(), |offset| offset.to_string());
                 let message = format!(
@@ -249,7 +274,7 @@ impl Checks<'_, '_> {
         }
     }
 
-    fn subpass(&mut self, variable: Declared, id: u32, pointee: u32, index: u32) {
+    fn subpass(&mut self, variable: Located, id: u32, pointee: u32, index: u32) {
         let input = self.file.subpass_inputs().nth(index as usize);
         let Some(input) = input.filter(|_| self.stage == Stage::Frag) else {
             let message = format!("the code uses subpass input {index}, the reflection has none in this stage");
@@ -260,11 +285,8 @@ impl Checks<'_, '_> {
             let message = format!("subpass input {index} has attachment index {attachment:?}");
             self.error("attachment-index", message, variable);
         }
-        let found = self
-            .module
-            .image(pointee)
-            .filter(|image| image.dim == image::DIM_SUBPASS);
-        if found.is_none_or(|image| image.texel != input.texel) {
+        let found = declared::image(self.module, pointee).filter(|(image, _)| image.is_subpass());
+        if found.is_none_or(|(_, texel)| texel != input.texel) {
             let message = format!("subpass input {index} is not of {} texels in the code", input.texel);
             self.error("descriptor-type", message, variable);
         }
@@ -280,7 +302,7 @@ pub(super) fn push_constant_bytes(bindings: &[Binding]) -> u32 {
 /// What an element of a table in the code is.
 enum Resource {
     Buffer(BaseType, u32),
-    Texels(BaseType, Image),
+    Texels(BaseType, Image, TexelType),
 }
 
 impl Resource {
@@ -289,7 +311,7 @@ impl Resource {
         match (self, binding.shape) {
             (Self::Buffer(base, stride), Shape::Buffer { size }) => *base == binding.base && *stride == u32::from(size),
             (
-                Self::Texels(base, image),
+                Self::Texels(base, image, class),
                 Shape::Texel {
                     rank,
                     texel,
@@ -298,10 +320,10 @@ impl Resource {
                 },
             ) => {
                 *base == binding.base
-                    && image.rank() == Some(rank)
-                    && match image.format() {
+                    && image::rank(image) == Some(rank)
+                    && match image::texel_format(image.format) {
                         Some(format) => format == (texel, size, components),
-                        None => image.format == 0 && image.texel == texel,
+                        None => image.format == image_format::UNKNOWN && *class == texel,
                     }
             }
             _ => false,
@@ -313,9 +335,9 @@ impl std::fmt::Display for Resource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Buffer(base, stride) => write!(f, "a {base} of {stride}-byte structs"),
-            Self::Texels(base, image) => {
-                let rank = image.rank().unwrap_or(TexelRank(255));
-                let (texel, size, components): (TexelType, u8, u8) = image.format().unwrap_or((image.texel, 4, 4));
+            Self::Texels(base, image, class) => {
+                let rank = image::rank(image).unwrap_or(TexelRank(255));
+                let (texel, size, components) = image::texel_format(image.format).unwrap_or((*class, 4, 4));
                 write!(f, "a {rank} {base} of {components} {texel} components of {size} bytes")
             }
         }

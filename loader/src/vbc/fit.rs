@@ -9,10 +9,11 @@
 //! or shifts (odd slots) it; unoptimised code keeps it in a local variable. That is followed through variables with
 //! one value, copies and function parameters; what cannot be followed is Unsupported and names the instruction.
 
+use super::declared;
 use super::requirements::DescriptorKind;
 use super::types::{Tables, TexelRank, TexelType};
-use crate::spirv::transform::{Module, build, id_operands, opcode, seal};
-use crate::spirv::{class, decoration, op};
+use crate::spirv::transform::{Editor, build, id_operands, opcode, seal};
+use crate::spirv::{Image, ModuleIndex, Node, capability, class, decoration, op};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -65,8 +66,8 @@ pub struct Resource {
 /// What a stage uses before fitting.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Slots whose resources the code reaches.
-    pub slots: BTreeSet<u8>,
+    /// Slots whose resources the code reaches, with the ids of the types of what is in them.
+    pub slots: BTreeMap<u8, u32>,
     /// Longest table by binding in set 0; 0 where there is none.
     pub tables: [u32; 5],
     /// Bytes of push constants.
@@ -74,7 +75,13 @@ pub struct Needs {
 }
 
 /// Capabilities of indexing each table with a number that is not constant, by binding in set 0.
-const INDEXING: [u32; 5] = [29, 31, 30, 5304, 5305];
+const INDEXING: [u32; 5] = [
+    capability::SAMPLED_IMAGE_ARRAY_DYNAMIC_INDEXING,
+    capability::STORAGE_IMAGE_ARRAY_DYNAMIC_INDEXING,
+    capability::STORAGE_BUFFER_ARRAY_DYNAMIC_INDEXING,
+    capability::UNIFORM_TEXEL_BUFFER_ARRAY_DYNAMIC_INDEXING,
+    capability::STORAGE_TEXEL_BUFFER_ARRAY_DYNAMIC_INDEXING,
+];
 
 /// How many definitions are followed back from one table access.
 const MAX_STEPS: u32 = 64;
@@ -84,23 +91,36 @@ const MAX_STEPS: u32 = 64;
 /// # Errors
 /// Invalid where the words are no module; Unsupported where a resource is of no kind that VBC has, or an index
 /// cannot be told ([`Mode::Lowered`] only).
-pub fn fit(words: &[u32], mode: &Mode) -> Result<Fitted> {
-    let mut module = Module::parse(words)?;
-    check_image_writes(&module)?;
-    let mut slots = BTreeMap::new();
-    let tables = tables(&module)?;
-    match mode {
-        Mode::Bindless => declare_indexing(&mut module, &tables),
+pub fn fit(index: &ModuleIndex, mode: &Mode) -> Result<Fitted> {
+    let mut module = Editor::new(index)?;
+    check_image_writes(index)?;
+    let tables = tables(index)?;
+    let mut push_constant_bytes = push_constant_bytes(index);
+    let resources = match mode {
+        Mode::Bindless => {
+            declare_indexing(&mut module, &tables);
+            resources(index)?
+        }
         Mode::Cut { tables: most, declare } => {
             if *declare {
                 declare_indexing(&mut module, &tables);
             }
             cut(&mut module, &tables, most)?;
+            let mut resources = resources(index)?;
+            for resource in resources.iter_mut().filter(|resource| resource.set == 0) {
+                resource.count = resource.count.min(u32::from(most.sizes()[resource.binding as usize]));
+            }
+            resources
         }
-        Mode::Lowered => slots = lower(&mut module, &tables)?,
-    }
-    let resources = resources(&module, &slots)?;
-    let push_constant_bytes = push_constant_bytes(&module);
+        Mode::Lowered => {
+            let accesses = accesses(index, &tables)?;
+            let resources = lowered_resources(index, &accesses)?;
+            if lower(index, &mut module, &tables, &accesses)? {
+                push_constant_bytes = 0;
+            }
+            resources
+        }
+    };
     Ok(Fitted {
         words: module.words(),
         resources,
@@ -110,48 +130,45 @@ pub fn fit(words: &[u32], mode: &Mode) -> Result<Fitted> {
 
 /// A write to a storage image gives at least the components of its format: Vulkan demands it, drivers trust it, and
 /// spirv-val does not look.
-fn check_image_writes(module: &Module) -> Result<()> {
-    let type_of = |id: u32| module.definition(id)?.get(1).copied();
-    for (at, words) in module
-        .body
-        .iter()
-        .enumerate()
-        .filter(|(_, words)| opcode(words) == op::IMAGE_WRITE)
-    {
-        let &[_, image, _, texel, ..] = words.as_slice() else {
+fn check_image_writes(index: &ModuleIndex) -> Result<()> {
+    let type_of = |id: u32| index.definition(id)?.operand(0);
+    for node in index.bodies().filter(|node| node.opcode == op::IMAGE_WRITE) {
+        let Some([image, _, texel]) = node.head() else {
             continue;
         };
-        let format = type_of(image)
-            .and_then(|id| module.operands::<8>(id, op::TYPE_IMAGE))
-            .map(|image| image[7]);
+        let format = type_of(image).and_then(|id| index.image(id)).map(|image| image.format);
         let wanted = format.and_then(super::image::components);
-        let vector = type_of(texel).and_then(|id| module.operands::<3>(id, op::TYPE_VECTOR));
-        let have = vector.map_or(1, |&[_, _, rows]| rows);
+        let vector = type_of(texel).and_then(|id| index.operands(id, op::TYPE_VECTOR));
+        let have = vector.map_or(1, |[_, _, rows]: [u32; 3]| rows);
         if let Some(wanted) = wanted.filter(|wanted| have < u32::from(*wanted)) {
             let message = format!("a texel of {have} components is written to an image of {wanted}");
-            return Err(Error::new(crate::ErrorKind::Invalid, "spirv", message).within(format!("instruction {at}")));
+            return Err(Error::invalid("spirv", message, offset(&node)));
         }
     }
     Ok(())
+}
+
+/// Bytes from the start of the code to an instruction.
+fn offset(node: &Node) -> u64 {
+    node.position as u64 * 4
 }
 
 /// What a stage uses.
 ///
 /// # Errors
 /// As [`fit`] in lowered mode.
-pub fn needs(words: &[u32]) -> Result<Needs> {
-    let module = Module::parse(words)?;
+pub fn needs(index: &ModuleIndex) -> Result<Needs> {
     let mut needs = Needs {
-        push_constant_bytes: push_constant_bytes(&module),
+        push_constant_bytes: push_constant_bytes(index),
         ..Needs::default()
     };
-    let tables = tables(&module)?;
+    let tables = tables(index)?;
     for table in &tables {
         let longest = &mut needs.tables[table.binding as usize];
         *longest = (*longest).max(table.length);
     }
-    for access in accesses(&module, &tables)? {
-        needs.slots.insert(access.slot);
+    for access in accesses(index, &tables)? {
+        needs.slots.insert(access.slot, access.table.element);
     }
     Ok(needs)
 }
@@ -166,23 +183,22 @@ struct Table {
     length: u32,
 }
 
-fn tables(module: &Module) -> Result<Vec<Table>> {
+fn tables(index: &ModuleIndex) -> Result<Vec<Table>> {
     let mut tables = Vec::new();
-    for [pointer, variable, class] in module.variables() {
-        if module.decoration(variable, decoration::DESCRIPTOR_SET) != Some(0) {
+    for variable in index.variables().filter_map(|node| node.head::<3>()) {
+        let [pointer, variable, class] = variable;
+        if index.decoration(variable, decoration::DESCRIPTOR_SET) != Some(0) {
             continue;
         }
-        let array = module
-            .pointee(pointer)
-            .and_then(|id| module.operands(id, op::TYPE_ARRAY));
-        let binding = module
+        let array = index.pointee(pointer).and_then(|id| index.operands(id, op::TYPE_ARRAY));
+        let binding = index
             .decoration(variable, decoration::BINDING)
             .filter(|binding| *binding < 5);
-        let (Some(&[_, element, length]), Some(binding)) = (array, binding) else {
+        let (Some([_, element, length]), Some(binding)) = (array, binding) else {
             let message = format!("variable %{variable} of set 0 is no table of descriptors");
             return Err(Error::unsupported("spirv", message));
         };
-        let length = module.constant(length);
+        let length = index.constant(length);
         let length = length.ok_or_else(|| Error::unsupported("spirv", "a table whose length is no constant"))?;
         tables.push(Table {
             variable,
@@ -196,14 +212,14 @@ fn tables(module: &Module) -> Result<Vec<Table>> {
 }
 
 /// The compiler leaves three of these out although the code indexes tables with numbers that are not constant.
-fn declare_indexing(module: &mut Module, tables: &[Table]) {
+fn declare_indexing(module: &mut Editor, tables: &[Table]) {
     for table in tables {
         module.add_capability(INDEXING[table.binding as usize]);
     }
 }
 
 /// Gives each table that is too long a type of the allowed length.
-fn cut(module: &mut Module, tables: &[Table], most: &Tables) -> Result<()> {
+fn cut(module: &mut Editor, tables: &[Table], most: &Tables) -> Result<()> {
     for table in tables {
         let most = u32::from(most.sizes()[table.binding as usize]);
         if most == 0 {
@@ -234,47 +250,44 @@ fn cut(module: &mut Module, tables: &[Table], most: &Tables) -> Result<()> {
 }
 
 /// A 32-bit integer type of the module; one is there wherever a table has a length.
-fn index_type(module: &Module) -> Result<u32> {
+fn index_type(module: &Editor) -> Result<u32> {
     let is = |words: &&Vec<u32>| opcode(words) == op::TYPE_INT && words.get(2) == Some(&32);
     let found = module.body.iter().find(is).and_then(|words| words.get(1).copied());
     found.ok_or_else(|| Error::unsupported("spirv", "no 32-bit integer type"))
 }
 
-/// An access chain into a table: its place in the body, the table and the slot.
+/// An access chain into a table: its result, the table and the slot.
 #[derive(Clone, Copy, Debug)]
 struct Access {
-    at: usize,
+    result: u32,
     table: Table,
     slot: u8,
 }
 
 /// Every access to a table. Other uses of a table variable cannot be lowered.
-fn accesses(module: &Module, tables: &[Table]) -> Result<Vec<Access>> {
+fn accesses(index: &ModuleIndex, tables: &[Table]) -> Result<Vec<Access>> {
     let mut found = Vec::new();
-    let stores = Stores::of(module);
-    for at in module.functions_start()..module.body.len() {
-        let words = &module.body[at];
-        let Some(table) = tables
-            .iter()
-            .find(|table| id_operands(words).any(|id| id == table.variable))
-        else {
+    if tables.is_empty() {
+        return Ok(found);
+    }
+    let stores = Stores::of(index);
+    for node in index.bodies() {
+        let used = |table: &&Table| id_operands(node.words).any(|id| id == table.variable);
+        let Some(table) = tables.iter().find(used) else {
             continue;
         };
         let unsupported = |what: &str| {
-            let message = format!(
-                "instruction with opcode {} {what} table {}",
-                opcode(words),
-                table.binding
-            );
-            Error::unsupported("spirv", message).within(format!("instruction {at}"))
+            let message = format!("instruction with opcode {} {what} table {}", node.opcode, table.binding);
+            Error::unsupported("spirv", message).at(offset(&node))
         };
-        if !matches!(opcode(words), op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN) || words.len() < 5 {
+        let chain = matches!(node.opcode, op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN);
+        let Some([_, result, _, number]) = node.head().filter(|_| chain) else {
             return Err(unsupported("uses all of"));
-        }
-        let slot = stores.slot(module, words[4]);
+        };
+        let slot = stores.slot(index, number);
         let slot = slot.ok_or_else(|| unsupported("has an index that is not one slot's in"))?;
         found.push(Access {
-            at,
+            result,
             table: *table,
             slot,
         });
@@ -306,7 +319,7 @@ struct Stores {
 }
 
 impl Stores {
-    fn of(module: &Module) -> Self {
+    fn of(index: &ModuleIndex) -> Self {
         let mut this = Self {
             stored: BTreeMap::new(),
             parameters: BTreeMap::new(),
@@ -314,35 +327,37 @@ impl Stores {
             escaped: BTreeSet::new(),
         };
         let (mut function, mut position) = (0, 0);
-        for words in &module.body[module.functions_start()..] {
-            match (opcode(words), &words[1..]) {
-                (op::STORE, [pointer, value, ..]) => this.stored.entry(*pointer).or_default().push(*value),
-                (op::VARIABLE, [_, id, _, initial, ..]) => this.stored.entry(*id).or_default().push(*initial),
-                (op::FUNCTION, [_, id, ..]) => (function, position) = (*id, 0),
-                (op::FUNCTION_PARAMETER, [_, id, ..]) => {
-                    this.parameters.insert(*id, (function, position));
+        for node in index.bodies() {
+            let operand = |at: usize| node.operand(at).unwrap_or_default();
+            match (node.opcode, node.operand_count()) {
+                (op::STORE, 2..) => this.stored.entry(operand(0)).or_default().push(operand(1)),
+                (op::VARIABLE, 4..) => this.stored.entry(operand(1)).or_default().push(operand(3)),
+                (op::FUNCTION, 2..) => (function, position) = (operand(1), 0),
+                (op::FUNCTION_PARAMETER, 2..) => {
+                    this.parameters.insert(operand(1), (function, position));
                     position += 1;
                 }
-                (op::FUNCTION_CALL, [_, _, callee, arguments @ ..]) => {
-                    this.calls.entry(*callee).or_default().push(arguments.to_vec());
+                (op::FUNCTION_CALL, 3..) => {
+                    let arguments = node.tail(3).collect();
+                    this.calls.entry(operand(2)).or_default().push(arguments);
                 }
                 _ => {}
             }
         }
-        this.find_escaped(module);
+        this.find_escaped(index);
         this
     }
 
-    fn find_escaped(&mut self, module: &Module) {
-        for words in &module.body[module.functions_start()..] {
-            let harmless = match opcode(words) {
-                op::LOAD => words.get(3),
-                op::STORE => words.get(1),
+    fn find_escaped(&mut self, index: &ModuleIndex) {
+        for node in index.bodies() {
+            let harmless = match node.opcode {
+                op::LOAD => node.operand(2),
+                op::STORE => node.operand(0),
                 op::FUNCTION_CALL => continue,
                 _ => None,
             };
             self.escaped
-                .extend(id_operands(words).filter(|id| Some(id) != harmless));
+                .extend(id_operands(node.words).filter(|id| Some(*id) != harmless));
         }
         // A pointer passed on is as safe as the parameters it is passed to.
         for _ in 0..self.parameters.len() {
@@ -361,8 +376,8 @@ impl Stores {
     }
 
     /// The slot whose index this value is.
-    fn slot(&self, module: &Module, value: u32) -> Option<u8> {
-        match self.value(module, value, &mut 0)? {
+    fn slot(&self, index: &ModuleIndex, value: u32) -> Option<u8> {
+        match self.value(index, value, &mut 0)? {
             Lookup::Slot(slot) if slot < 32 => Some(slot as u8),
             // A whole upper half is an index as it is.
             Lookup::High(word) if word < 16 => Some(word as u8 * 2 + 1),
@@ -370,37 +385,34 @@ impl Stores {
         }
     }
 
-    fn value(&self, module: &Module, id: u32, steps: &mut u32) -> Option<Lookup> {
+    fn value(&self, index: &ModuleIndex, id: u32, steps: &mut u32) -> Option<Lookup> {
         *steps += 1;
         if *steps > MAX_STEPS {
             return None;
         }
-        let words = module.definition(id)?;
-        match (opcode(words), words.get(1..)?) {
-            (op::COPY_OBJECT | op::BITCAST, [_, _, value]) => self.value(module, *value, steps),
-            (op::LOAD, [_, _, pointer, ..]) => self.loaded(module, *pointer, steps),
-            (op::FUNCTION_PARAMETER, [_, id]) => self.argument(module, *id, steps, Self::value),
-            (op::SHIFT_RIGHT_LOGICAL, [_, _, value, by]) => {
-                match (self.value(module, *value, steps)?, module.constant(*by)?) {
-                    (Lookup::Word(word), 16) => Some(Lookup::High(word)),
-                    (same, 0) => Some(same),
-                    _ => None,
-                }
-            }
-            (op::BITWISE_AND, [_, _, a, b]) => {
-                let (value, mask) = if module.constant(*b).is_some() {
-                    (*a, *b)
-                } else {
-                    (*b, *a)
-                };
-                if module.constant(mask)? != 0xffff {
+        let node = index.definition(id)?;
+        let third = node.operand(2);
+        match node.opcode {
+            op::COPY_OBJECT | op::BITCAST => self.value(index, third?, steps),
+            op::LOAD => self.loaded(index, third?, steps),
+            op::FUNCTION_PARAMETER => self.argument(index, id, steps, Self::value),
+            op::SHIFT_RIGHT_LOGICAL => match (self.value(index, third?, steps)?, index.constant(node.operand(3)?)?) {
+                (Lookup::Word(word), 16) => Some(Lookup::High(word)),
+                (same, 0) => Some(same),
+                _ => None,
+            },
+            op::BITWISE_AND => {
+                let (a, b) = (third?, node.operand(3)?);
+                let (value, mask) = if index.constant(b).is_some() { (a, b) } else { (b, a) };
+                if index.constant(mask)? != 0xffff {
                     return None;
                 }
-                half(self.value(module, value, steps)?)
+                half(self.value(index, value, steps)?)
             }
-            (op::BIT_FIELD_U_EXTRACT, [_, _, value, offset, count]) => {
-                let word = self.value(module, *value, steps)?;
-                match (word, module.constant(*offset)?, module.constant(*count)?) {
+            op::BIT_FIELD_U_EXTRACT => {
+                let word = self.value(index, third?, steps)?;
+                let (offset, count) = (node.operand(3)?, node.operand(4)?);
+                match (word, index.constant(offset)?, index.constant(count)?) {
                     (Lookup::Word(word), 16, 16) => Some(Lookup::Slot(word * 2 + 1)),
                     (Lookup::Word(word), 0, 16) => Some(Lookup::Slot(word * 2)),
                     _ => None,
@@ -411,32 +423,32 @@ impl Stores {
     }
 
     /// What a load from this pointer gives: a push-constant word, or a local variable's only value.
-    fn loaded(&self, module: &Module, pointer: u32, steps: &mut u32) -> Option<Lookup> {
+    fn loaded(&self, index: &ModuleIndex, pointer: u32, steps: &mut u32) -> Option<Lookup> {
         *steps += 1;
         if *steps > MAX_STEPS {
             return None;
         }
-        let words = module.definition(pointer)?;
-        match (opcode(words), words.get(1..)?) {
-            (op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN, [_, _, base, member]) => {
-                let &[_, _, storage] = module.operands(*base, op::VARIABLE)?;
-                let member = module.constant(*member)?;
-                let block = module.pointee(*module.definition(*base)?.get(1)?)?;
-                let offset = member_offset(module, block, member)?;
+        let node = index.definition(pointer)?;
+        match (node.opcode, node.operand_count()) {
+            (op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN, 4) => {
+                let [_, _, base, member] = node.head()?;
+                let [pointer, _, storage] = index.operands(base, op::VARIABLE)?;
+                let member = index.constant(member)?;
+                let offset = member_offset(index, index.pointee(pointer)?, member)?;
                 (storage == class::PUSH_CONSTANT && offset % 4 == 0 && offset < 64).then_some(Lookup::Word(offset / 4))
             }
-            (op::VARIABLE, [_, id, ..]) if !self.escaped.contains(id) => {
+            (op::VARIABLE, _) if !self.escaped.contains(&pointer) => {
                 let mut values = self
                     .stored
-                    .get(id)?
+                    .get(&pointer)?
                     .iter()
-                    .map(|value| self.value(module, *value, steps));
+                    .map(|value| self.value(index, *value, steps));
                 let first = values.next()??;
                 values.all(|value| value == Some(first)).then_some(first)
             }
-            (op::COPY_OBJECT, [_, _, pointer]) => self.loaded(module, *pointer, steps),
-            (op::FUNCTION_PARAMETER, [_, id]) if !self.stored.contains_key(id) && !self.escaped.contains(id) => {
-                self.argument(module, *id, steps, Self::loaded)
+            (op::COPY_OBJECT, _) => self.loaded(index, node.operand(2)?, steps),
+            (op::FUNCTION_PARAMETER, _) if !self.stored.contains_key(&pointer) && !self.escaped.contains(&pointer) => {
+                self.argument(index, pointer, steps, Self::loaded)
             }
             _ => None,
         }
@@ -445,15 +457,15 @@ impl Stores {
     /// A parameter's value, if all calls agree on it.
     fn argument(
         &self,
-        module: &Module,
+        index: &ModuleIndex,
         parameter: u32,
         steps: &mut u32,
-        follow: fn(&Self, &Module, u32, &mut u32) -> Option<Lookup>,
+        follow: fn(&Self, &ModuleIndex, u32, &mut u32) -> Option<Lookup>,
     ) -> Option<Lookup> {
         let (function, position) = self.parameters.get(&parameter)?;
         let mut values = self.calls.get(function)?.iter().map(|arguments| {
             let argument = arguments.get(*position)?;
-            follow(self, module, *argument, steps)
+            follow(self, index, *argument, steps)
         });
         let first = values.next()??;
         values.all(|value| value == Some(first)).then_some(first)
@@ -470,99 +482,97 @@ fn half(value: Lookup) -> Option<Lookup> {
 }
 
 /// Offset of a block's member; members without one lie word by word.
-fn member_offset(module: &Module, block: u32, member: u32) -> Option<u32> {
-    module.operands::<1>(block, op::TYPE_STRUCT)?;
-    let is = |words: &&Vec<u32>| {
-        opcode(words) == op::MEMBER_DECORATE && words[1..].starts_with(&[block, member, decoration::OFFSET])
-    };
-    match module.body.iter().find(is) {
-        Some(words) => words.get(4).copied(),
-        None => member.checked_mul(4),
-    }
+fn member_offset(index: &ModuleIndex, block: u32, member: u32) -> Option<u32> {
+    let offset = index.member_decoration(block, member, decoration::OFFSET);
+    let is_struct = index.opcode(block) == op::TYPE_STRUCT;
+    offset.or_else(|| member.checked_mul(4)).filter(|_| is_struct)
 }
 
 /// Bytes of the push-constant block; 0 without one.
-fn push_constant_bytes(module: &Module) -> u32 {
-    let block = module.variables().find(|[_, _, class]| *class == class::PUSH_CONSTANT);
-    let members = block.and_then(|[pointer, ..]| {
-        let block = module.pointee(pointer)?;
-        let count = module
-            .definition(block)
-            .filter(|words| opcode(words) == op::TYPE_STRUCT)?
-            .len() as u32
-            - 2;
-        let ends = (0..count).filter_map(|member| member_offset(module, block, member)?.checked_add(4));
+fn push_constant_bytes(index: &ModuleIndex) -> u32 {
+    let block = index.globals().find(|variable| variable.class == class::PUSH_CONSTANT);
+    let bytes = block.and_then(|variable| {
+        let block = variable.pointee;
+        let count = index.members(block)?.len() as u32;
+        let ends = (0..count).filter_map(|member| member_offset(index, block, member)?.checked_add(4));
         ends.max()
     });
-    members.unwrap_or(0)
+    bytes.unwrap_or(0)
 }
 
-/// Replaces tables by one variable per slot; gives the slot of each new variable.
-fn lower(module: &mut Module, tables: &[Table]) -> Result<BTreeMap<u32, u8>> {
-    let accesses = accesses(module, tables)?;
+/// Replaces tables by one variable per slot; whether nothing is left of the push constants.
+fn lower(index: &ModuleIndex, module: &mut Editor, tables: &[Table], accesses: &[Access]) -> Result<bool> {
     let (mut types, mut variables, mut annotations) = (Vec::new(), Vec::new(), Vec::new());
-    let mut slots: BTreeMap<u8, (Table, u32)> = BTreeMap::new();
-    for access in &accesses {
-        if let Some((table, _)) = slots.get(&access.slot) {
-            if table.variable != access.table.variable {
-                let message = format!("slot {} is used as two different types", access.slot);
-                return Err(Error::unsupported("spirv", message));
-            }
+    let mut slots: BTreeMap<u8, u32> = BTreeMap::new();
+    for access in accesses {
+        if slots.contains_key(&access.slot) {
             continue;
         }
         let pointer = module.pointer_type(access.table.class, access.table.element, &mut types);
         let variable = module.fresh();
         variables.push(build(op::VARIABLE, &[pointer, variable, access.table.class]));
-        annotations.extend(slot_annotations(module, access.table.variable, variable, access.slot));
-        slots.insert(access.slot, (access.table, variable));
+        annotations.extend(slot_annotations(index, access.table.variable, variable, access.slot));
+        slots.insert(access.slot, variable);
     }
-    for access in &accesses {
-        let (_, variable) = slots[&access.slot];
-        let words = &mut module.body[access.at];
-        words[3] = variable;
-        words.remove(4);
-        *words = seal(std::mem::take(words));
+    let of_result: BTreeMap<u32, u32> = accesses.iter().map(|a| (a.result, slots[&a.slot])).collect();
+    for words in &mut module.body {
+        let chain = matches!(opcode(words), op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN);
+        if chain && let Some(variable) = of_result.get(&words[2]) {
+            words[3] = *variable;
+            words.remove(4);
+            *words = seal(std::mem::take(words));
+        }
     }
-    forward_whole(module, &accesses);
+    forward_whole(module, &of_result);
     let end = module.functions_start();
     module.insert(end, variables);
     module.insert(end, types);
     module.insert(module.annotations_end(), annotations);
     let removed: HashSet<u32> = tables.iter().map(|table| table.variable).collect();
-    let added: Vec<u32> = slots.values().map(|(_, variable)| *variable).collect();
+    let added: Vec<u32> = slots.into_values().collect();
     module.replace_globals(&removed, &added);
+    let mut block_gone = false;
     if !tables.is_empty() {
         module.remove_dead();
-        remove_unused_block(module);
+        block_gone = remove_unused_block(index, module);
     }
     remove_capabilities(module);
-    Ok(slots.iter().map(|(slot, (_, variable))| (*variable, *slot)).collect())
+    Ok(block_gone)
 }
 
 /// A new variable's decorations: the table's, but for set and binding.
-fn slot_annotations(module: &Module, table: u32, variable: u32, slot: u8) -> Vec<Vec<u32>> {
-    let placed = |words: &&[u32]| !matches!(words.get(2), Some(&(decoration::DESCRIPTOR_SET | decoration::BINDING)));
-    let mut annotations: Vec<Vec<u32>> = module
-        .decorations(table)
-        .filter(placed)
-        .map(|words| {
-            let mut words = words.to_vec();
-            words[1] = variable;
-            words
-        })
-        .collect();
+fn slot_annotations(index: &ModuleIndex, table: u32, variable: u32, slot: u8) -> Vec<Vec<u32>> {
+    let mut annotations = copied_decorations(index, table, variable);
     annotations.push(build(op::DECORATE, &[variable, decoration::DESCRIPTOR_SET, 0]));
     annotations.push(build(op::DECORATE, &[variable, decoration::BINDING, u32::from(slot)]));
     annotations
 }
 
+/// The decorations of a variable for one that takes its place, but for set and binding.
+pub(super) fn copied_decorations(index: &ModuleIndex, from: u32, to: u32) -> Vec<Vec<u32>> {
+    let placed = [Some(decoration::DESCRIPTOR_SET), Some(decoration::BINDING)];
+    let kept = index
+        .decorations(from)
+        .filter(|node| !placed.contains(&node.operand(1)));
+    kept.map(|node| {
+        let mut operands = vec![to];
+        operands.extend(node.tail(1));
+        build(op::DECORATE, &operands)
+    })
+    .collect()
+}
+
 /// Access chains that have lost their only index name the variable itself: what reads through them reads the
 /// variable. One that something else uses becomes a copy of the pointer.
-fn forward_whole(module: &mut Module, accesses: &[Access]) {
-    let whole: BTreeMap<u32, u32> = accesses
+fn forward_whole(module: &mut Editor, accesses: &BTreeMap<u32, u32>) {
+    let is_whole = |words: &Vec<u32>| {
+        let chain = matches!(opcode(words), op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN);
+        chain && words.len() == 4 && accesses.contains_key(&words[2])
+    };
+    let whole: BTreeMap<u32, u32> = module
+        .body
         .iter()
-        .map(|access| &module.body[access.at])
-        .filter(|words| words.len() == 4)
+        .filter(|words| is_whole(words))
         .map(|words| (words[2], words[3]))
         .collect();
     for words in &mut module.body {
@@ -578,39 +588,38 @@ fn forward_whole(module: &mut Module, accesses: &[Access]) {
         }
     }
     let uses = module.uses();
-    for access in accesses.iter() {
-        let words = &mut module.body[access.at];
-        if words.len() == 4 && uses.contains_key(&words[2]) {
+    for words in module.body.iter_mut().filter(|words| is_whole(words)) {
+        if uses.contains_key(&words[2]) {
             *words = build(op::COPY_OBJECT, &words[1..]);
-        } else if words.len() == 4 {
+        } else {
             words.clear();
         }
     }
 }
 
-/// The push-constant block goes when nothing looks into it any more.
-fn remove_unused_block(module: &mut Module) {
+/// The push-constant block goes when nothing looks into it any more; whether it went.
+fn remove_unused_block(index: &ModuleIndex, module: &mut Editor) -> bool {
     let uses = module.uses();
-    let unused = module
-        .variables()
-        .filter(|[_, id, class]| *class == class::PUSH_CONSTANT && !uses.contains_key(id));
-    let unused: HashSet<u32> = unused.map(|[_, id, _]| id).collect();
-    module.replace_globals(&unused, &[]);
+    let blocks = index
+        .globals()
+        .filter(|variable| variable.class == class::PUSH_CONSTANT);
+    let (used, unused): (Vec<_>, Vec<_>) = blocks.map(|variable| variable.id).partition(|id| uses.contains_key(id));
+    module.replace_globals(&unused.into_iter().collect(), &[]);
+    used.is_empty()
 }
 
 /// Nothing is indexed any more: the capabilities of indexing go, and the extension that brought them to SPIR-V 1.0.
-fn remove_capabilities(module: &mut Module) {
+fn remove_capabilities(module: &mut Editor) {
     const EXTENSION: &[u8] = b"SPV_EXT_descriptor_indexing\0";
     for words in &mut module.body {
         if opcode(words) == op::CAPABILITY && words.get(1).is_some_and(|capability| INDEXING.contains(capability)) {
             words.clear();
         }
     }
+    const OF_EXTENSION: std::ops::RangeInclusive<u32> =
+        capability::SHADER_NON_UNIFORM..=capability::STORAGE_TEXEL_BUFFER_ARRAY_NON_UNIFORM_INDEXING;
     let indexes = |words: &Vec<u32>| {
-        opcode(words) == op::CAPABILITY
-            && words
-                .get(1)
-                .is_some_and(|capability| (5301..=5312).contains(capability))
+        opcode(words) == op::CAPABILITY && words.get(1).is_some_and(|capability| OF_EXTENSION.contains(capability))
     };
     if !module.body.iter().any(indexes) {
         for words in module.body.iter_mut().filter(|words| opcode(words) == op::EXTENSION) {
@@ -624,70 +633,98 @@ fn remove_capabilities(module: &mut Module) {
 }
 
 /// Every variable that has a set and a binding.
-pub(super) fn resources(module: &Module, slots: &BTreeMap<u32, u8>) -> Result<Vec<Resource>> {
+pub(super) fn resources(index: &ModuleIndex) -> Result<Vec<Resource>> {
+    resources_but(index, |_| false)
+}
+
+/// As [`resources`], without the variables that `left_out` tells.
+fn resources_but(index: &ModuleIndex, left_out: impl Fn(u32) -> bool) -> Result<Vec<Resource>> {
     let mut resources = Vec::new();
-    for [pointer, variable, class] in module.variables() {
-        let set = module.decoration(variable, decoration::DESCRIPTOR_SET);
-        let (Some(set), Some(binding)) = (set, module.decoration(variable, decoration::BINDING)) else {
+    for node in index.variables() {
+        let Some([pointer, variable, class]) = node.head() else {
             continue;
         };
-        let pointee = module.pointee(pointer);
-        let array = pointee.and_then(|id| module.operands(id, op::TYPE_ARRAY));
-        let count = array.map_or(Some(1), |&[_, _, length]| module.constant(length));
-        let element = array.map(|&[_, element, _]| element).or(pointee);
-        let kind = element.and_then(|element| kind(module, element, class));
-        let image = element.and_then(|element| image(module, element));
-        let (Some(kind), Some(count)) = (kind, count) else {
+        let Some((set, binding)) = index.place(variable).filter(|_| !left_out(variable)) else {
+            continue;
+        };
+        let pointee = index.pointee(pointer);
+        let array = pointee.and_then(|id| index.operands(id, op::TYPE_ARRAY));
+        let count = array.map_or(Some(1), |[_, _, length]| index.constant(length));
+        let element = array.map(|[_, element, _]| element).or(pointee);
+        let resource = element.and_then(|element| resource(index, element, class));
+        let (Some(resource), Some(count)) = (resource, count) else {
             let message = format!("variable %{variable} (set {set}, binding {binding}) is no resource that VBC has");
             return Err(Error::unsupported("spirv", message));
         };
         resources.push(Resource {
             set,
             binding,
-            slot: slots.get(&variable).copied(),
             count,
-            kind,
-            image,
+            ..resource
         });
     }
     resources.sort_unstable_by_key(|resource| (resource.set, resource.binding));
     Ok(resources)
 }
 
-/// Shape and numeric class of an image type, or of the image in a combined sampler.
-fn image(module: &Module, element: u32) -> Option<(TexelRank, TexelType)> {
-    let image = module
-        .operands(element, op::TYPE_SAMPLED_IMAGE)
-        .map_or(element, |&[_, image]| image);
-    let &[_, sampled, dim, _, arrayed, multisampled] = module.operands(image, op::TYPE_IMAGE)?;
-    let texel = match module.operands(sampled, op::TYPE_INT) {
-        Some(&[_, _, 0]) => TexelType::UINT,
-        Some(_) => TexelType::INT,
-        None => TexelType::FLOAT,
-    };
-    Some((super::image::rank(dim, arrayed, multisampled)?, texel))
+/// The resources of lowered code: a variable for each slot that is reached, in place of the tables.
+fn lowered_resources(index: &ModuleIndex, accesses: &[Access]) -> Result<Vec<Resource>> {
+    let in_table = |variable| index.decoration(variable, decoration::DESCRIPTOR_SET) == Some(0);
+    let mut resources = resources_but(index, in_table)?;
+    let mut slots: BTreeMap<u8, Table> = BTreeMap::new();
+    for access in accesses {
+        let table = slots.entry(access.slot).or_insert(access.table);
+        if table.variable != access.table.variable {
+            let message = format!("slot {} is used as two different types", access.slot);
+            return Err(Error::unsupported("spirv", message));
+        }
+    }
+    for (slot, table) in slots {
+        let resource = resource(index, table.element, table.class).ok_or_else(|| {
+            let message = format!("slot {slot} is no resource that VBC has");
+            Error::unsupported("spirv", message)
+        })?;
+        resources.push(Resource {
+            binding: slot.into(),
+            slot: Some(slot),
+            ..resource
+        });
+    }
+    resources.sort_unstable_by_key(|resource| (resource.set, resource.binding));
+    Ok(resources)
+}
+
+/// One descriptor of an element type and storage class, its place still to be told.
+fn resource(index: &ModuleIndex, element: u32, class: u32) -> Option<Resource> {
+    Some(Resource {
+        set: 0,
+        binding: 0,
+        slot: None,
+        count: 1,
+        kind: kind(index, element, class)?,
+        image: declared::texels(index, element),
+    })
 }
 
 /// The descriptor type behind a variable's element type and storage class.
-fn kind(module: &Module, element: u32, class: u32) -> Option<DescriptorKind> {
-    const DIM_BUFFER: u32 = 5;
-    const DIM_SUBPASS: u32 = 6;
-    let words = module.definition(element)?;
+fn kind(index: &ModuleIndex, element: u32, class: u32) -> Option<DescriptorKind> {
     // lavapipe dies on a buffer whose struct is no block; spirv-val lets it pass.
-    let is_block = module.decoration(element, decoration::BLOCK).is_some();
-    match (opcode(words), class) {
+    let is_block = index.decoration(element, decoration::BLOCK).is_some();
+    let is_buffer_block = || index.decoration(element, decoration::BUFFER_BLOCK).is_some();
+    match (index.opcode(element), class) {
         (op::TYPE_SAMPLED_IMAGE, class::UNIFORM_CONSTANT) => Some(DescriptorKind::CombinedImageSampler),
-        (op::TYPE_IMAGE, class::UNIFORM_CONSTANT) => match (words.get(3)?, words.get(7)?) {
-            (&DIM_SUBPASS, 2) => Some(DescriptorKind::InputAttachment),
-            (&DIM_BUFFER, 1) => Some(DescriptorKind::UniformTexelBuffer),
-            (&DIM_BUFFER, 2) => Some(DescriptorKind::StorageTexelBuffer),
-            (_, 2) => Some(DescriptorKind::StorageImage),
-            _ => None,
-        },
-        (op::TYPE_STRUCT, class::STORAGE_BUFFER) if is_block => Some(DescriptorKind::StorageBuffer),
-        (op::TYPE_STRUCT, class::UNIFORM) if module.decoration(element, decoration::BUFFER_BLOCK).is_some() => {
-            Some(DescriptorKind::StorageBuffer)
+        (op::TYPE_IMAGE, class::UNIFORM_CONSTANT) => {
+            let image = index.image(element)?;
+            match image.sampled {
+                Image::STORAGE if image.is_subpass() => Some(DescriptorKind::InputAttachment),
+                Image::SAMPLED if image.is_buffer() => Some(DescriptorKind::UniformTexelBuffer),
+                Image::STORAGE if image.is_buffer() => Some(DescriptorKind::StorageTexelBuffer),
+                Image::STORAGE => Some(DescriptorKind::StorageImage),
+                _ => None,
+            }
         }
+        (op::TYPE_STRUCT, class::STORAGE_BUFFER) if is_block => Some(DescriptorKind::StorageBuffer),
+        (op::TYPE_STRUCT, class::UNIFORM) if is_buffer_block() => Some(DescriptorKind::StorageBuffer),
         (op::TYPE_STRUCT, class::UNIFORM) if is_block => Some(DescriptorKind::UniformBuffer),
         _ => None,
     }

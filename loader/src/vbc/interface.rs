@@ -4,9 +4,10 @@
 //! get this wrong, and drivers do not look. Only numbers are compared; blocks with locations of their own are left
 //! to spirv-val.
 
-use super::module::{Module, Type, class, decoration, op};
+use super::declared::{Type, type_of};
 use super::types::Stage;
 use super::view::{Code, Vbc};
+use crate::spirv::{ModuleIndex, class, decoration, op};
 use crate::{Report, Severity};
 
 /// One located variable of a stage's interface.
@@ -26,8 +27,8 @@ pub(super) fn check(file: &Vbc, report: &mut Report) {
         .into_iter()
         .filter_map(|stage| Some((stage, file.code(stage)?)));
     // Code that is no module is reported where the stage itself is checked.
-    let modules: Vec<(Stage, Code, Module)> = present
-        .filter_map(|(stage, code)| Some((stage, code, Module::read(code).ok()?)))
+    let modules: Vec<(Stage, Code, &ModuleIndex)> = present
+        .filter_map(|(stage, code)| Some((stage, code, file.module(stage)?.as_ref().ok()?)))
         .collect();
     for pair in modules.windows(2) {
         let [(before, _, writer), (stage, code, reader)] = pair else {
@@ -66,25 +67,20 @@ pub(super) fn check(file: &Vbc, report: &mut Report) {
 }
 
 /// The located variables of a storage class; `per_vertex` ones lie in an array over a primitive's vertices.
-fn located(module: &Module, storage: u32, per_vertex: bool) -> Vec<Located> {
+fn located(module: &ModuleIndex, storage: u32, per_vertex: bool) -> Vec<Located> {
     let mut found = Vec::new();
-    for variable in module.variables() {
-        let &[_, id, class, ..] = variable.operands else {
-            continue;
-        };
-        let (Some(location), true) = (module.decoration(id, decoration::LOCATION), class == storage) else {
-            continue;
-        };
-        let Some(pointee) = module.pointee(variable) else {
+    for variable in module.globals().filter(|variable| variable.class == storage) {
+        let id = variable.id;
+        let Some(location) = module.decoration(id, decoration::LOCATION) else {
             continue;
         };
         let patch = module.decoration(id, decoration::PATCH).is_some();
-        let one = match module.operands::<2>(pointee, op::TYPE_ARRAY) {
-            Some(&[_, element]) if per_vertex && !patch => element,
-            _ => pointee,
+        let one = match module.operands(variable.pointee, op::TYPE_ARRAY) {
+            Some([_, element]) if per_vertex && !patch => element,
+            _ => variable.pointee,
         };
         let component = module.decoration(id, decoration::COMPONENT).unwrap_or(0);
-        let (ty, position) = (module.type_of(one), variable.position);
+        let (ty, position) = (type_of(module, one), variable.position);
         found.push(Located {
             location,
             component,

@@ -1,7 +1,7 @@
 //! Joining separate textures and samplers, as WGSL has them, into the combined image samplers of this format.
 
-use crate::spirv::transform::{Module, build, opcode};
-use crate::spirv::{class, decoration, op};
+use crate::spirv::transform::{Editor, build, opcode};
+use crate::spirv::{ModuleIndex, class, decoration, op};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -11,12 +11,13 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 /// # Errors
 /// Unsupported for a texture used with two samplers, and for textures or samplers that are handed to functions.
 pub(super) fn join(words: &[u32]) -> Result<Vec<u32>> {
-    let mut module = Module::parse(words)?;
-    let samplers: HashSet<u32> = handles(&module, op::TYPE_SAMPLER);
+    let index = ModuleIndex::new(words)?;
+    let mut module = Editor::new(&index)?;
+    let samplers: HashSet<u32> = handles(&index, op::TYPE_SAMPLER);
     if samplers.is_empty() {
-        return Ok(module.words());
+        return Ok(words.to_vec());
     }
-    let loads = loads(&module);
+    let loads = loads(&index);
     let mut partner: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     let mut sampled_types: BTreeMap<u32, u32> = BTreeMap::new();
     let mut joined: BTreeMap<u32, u32> = BTreeMap::new();
@@ -49,30 +50,26 @@ pub(super) fn join(words: &[u32]) -> Result<Vec<u32>> {
 }
 
 /// Variables whose pointee is of an opcode.
-fn handles(module: &Module, wanted: u16) -> HashSet<u32> {
-    let is = |pointer: u32| {
-        let pointee = module.pointee(pointer).and_then(|id| module.definition(id));
-        pointee.is_some_and(|words| opcode(words) == wanted)
-    };
-    module
-        .variables()
-        .filter(|[pointer, ..]| is(*pointer))
-        .map(|[_, id, _]| id)
-        .collect()
+fn handles(index: &ModuleIndex, wanted: u16) -> HashSet<u32> {
+    let handles = index
+        .globals()
+        .filter(|variable| index.opcode(variable.pointee) == wanted);
+    handles.map(|variable| variable.id).collect()
 }
 
 /// The global variable that each loaded value comes from.
-fn loads(module: &Module) -> BTreeMap<u32, u32> {
-    let placed = |id: u32| module.decoration(id, decoration::DESCRIPTOR_SET).is_some();
-    let loads = module
-        .body
-        .iter()
-        .filter(|words| opcode(words) == op::LOAD && words.len() > 3 && placed(words[3]));
-    loads.map(|words| (words[2], words[3])).collect()
+fn loads(index: &ModuleIndex) -> BTreeMap<u32, u32> {
+    let placed = |id: u32| index.decoration(id, decoration::DESCRIPTOR_SET).is_some();
+    let loads = index.bodies().filter(|node| node.opcode == op::LOAD);
+    loads
+        .filter_map(|node| node.head())
+        .filter(|[_, _, pointer]| placed(*pointer))
+        .map(|[_, loaded, pointer]| (loaded, pointer))
+        .collect()
 }
 
 /// Textures become combined: their variables point to the sampled image type.
-fn retype(module: &mut Module, sampled_types: &BTreeMap<u32, u32>) {
+fn retype(module: &mut Editor, sampled_types: &BTreeMap<u32, u32>) {
     for (texture, sampled) in sampled_types {
         let mut added = Vec::new();
         let pointer = module.pointer_type(class::UNIFORM_CONSTANT, *sampled, &mut added);
@@ -111,7 +108,7 @@ fn uses_any(words: &[u32], ids: &[u32]) -> bool {
 
 /// Loads give the combined value; what wants the image alone takes it out of it; pairs made by hand go.
 fn rewrite(
-    module: &mut Module,
+    module: &mut Editor,
     loads: &BTreeMap<u32, u32>,
     sampled_types: &BTreeMap<u32, u32>,
     joined: &BTreeMap<u32, u32>,

@@ -27,6 +27,7 @@
 //! ```
 
 mod agree;
+mod declared;
 pub mod fit;
 mod image;
 mod interface;
@@ -34,7 +35,6 @@ mod join;
 pub mod json;
 pub mod limits;
 mod model;
-mod module;
 pub mod pack;
 mod primitive;
 mod raise;

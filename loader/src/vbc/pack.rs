@@ -7,12 +7,13 @@
 //! Blocks are given scalar layout, which is the format's only one: front ends that lay out by other rules are
 //! corrected, since offsets are decorations and no code depends on them.
 
+use super::declared::{self, Type};
 use super::fit::{self, Mode};
 use super::requirements::DescriptorKind;
 use super::types::{BaseType, Binding, Shape, Stage, Stages, SubpassInput, Tables, TexelRank, TexelType, Variable};
 use super::{Model, UniformMember, UniformModel, image, join, raise};
-use crate::spirv::transform::{Module, build, opcode, seal};
-use crate::spirv::{class, decoration, op};
+use crate::spirv::transform::{Editor, build, opcode, seal};
+use crate::spirv::{Located, ModuleIndex, class, decoration, op};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, HashSet};
 
@@ -41,22 +42,20 @@ pub fn pack(stages: &[(Stage, Vec<u32>)], names: &Names) -> Result<Model> {
     let mut lowered = Vec::new();
     for (stage, words) in stages {
         let place = |error: Error| error.within(stage);
-        let in_tables = uses_tables(words).map_err(place)?;
-        let words = match in_tables {
-            true => words.clone(),
-            false => ordinary(words).map_err(place)?,
-        };
-        if in_tables {
-            lengths(&mut model, &fit::needs(&words).map_err(place)?);
-        }
-        let plain = if in_tables {
-            fit::fit(&words, &Mode::Lowered).map_err(place)?.words
+        let index = ModuleIndex::new(words).map_err(place)?;
+        Editor::new(&index).map_err(place)?;
+        let in_tables = uses_tables(&index);
+        let (words, plain) = if in_tables {
+            lengths(&mut model, &fit::needs(&index).map_err(place)?);
+            let plain = fit::fit(&index, &Mode::Lowered).map_err(place)?.words;
+            (words.clone(), plain)
         } else {
-            words.clone()
+            let words = ordinary(words).map_err(place)?;
+            (words.clone(), words)
         };
-        let module = Module::parse(&plain).map_err(place)?;
-        interface(&module, *stage, &mut model).map_err(place)?;
-        resources(&module, *stage, &mut model, &mut bindings, names).map_err(place)?;
+        let index = ModuleIndex::new(&plain).map_err(place)?;
+        interface(&index, *stage, &mut model).map_err(place)?;
+        resources(&index, *stage, &mut model, &mut bindings, names).map_err(place)?;
         lowered.push((*stage, words, in_tables));
     }
     let push_words = bindings.keys().max().map_or(0, |slot| u32::from(*slot) / 2 + 1);
@@ -99,32 +98,25 @@ fn lengths(model: &mut Model, needs: &fit::Needs) {
 }
 
 /// Whether the code reaches its resources through tables already: set 0 holds arrays, and there are push constants.
-fn uses_tables(words: &[u32]) -> Result<bool> {
-    let module = Module::parse(words)?;
-    let is_array = |pointer: u32| {
-        let pointee = module.pointee(pointer);
-        pointee.is_some_and(|pointee| module.operands::<3>(pointee, op::TYPE_ARRAY).is_some())
-    };
-    let set = |id| module.decoration(id, decoration::DESCRIPTOR_SET);
-    let tables = module
-        .variables()
-        .filter(|[pointer, id, _]| set(*id) == Some(0) && is_array(*pointer))
-        .count();
-    Ok(tables > 0 && module.variables().any(|[_, _, class]| class == class::PUSH_CONSTANT))
+fn uses_tables(index: &ModuleIndex) -> bool {
+    let set = |id| index.decoration(id, decoration::DESCRIPTOR_SET);
+    let mut globals = index.globals();
+    let has_tables = globals.any(|v| set(v.id) == Some(0) && index.opcode(v.pointee) == op::TYPE_ARRAY);
+    has_tables && index.globals().any(|v| v.class == class::PUSH_CONSTANT)
 }
 
 /// Vertex inputs and fragment outputs.
-fn interface(module: &Module, stage: Stage, model: &mut Model) -> Result<()> {
+fn interface(index: &ModuleIndex, stage: Stage, model: &mut Model) -> Result<()> {
     let (wanted, list) = match stage {
         Stage::Vert => (class::INPUT, &mut model.inputs),
         Stage::Frag => (class::OUTPUT, &mut model.outputs),
         _ => return Ok(()),
     };
-    for [pointer, id, class] in module.variables() {
-        let Some(location) = module.decoration(id, decoration::LOCATION).filter(|_| class == wanted) else {
+    for variable in index.globals().filter(|variable| variable.class == wanted) {
+        let Some(location) = index.decoration(variable.id, decoration::LOCATION) else {
             continue;
         };
-        let number = module.pointee(pointer).and_then(|id| number(module, id));
+        let number = number(index, variable.pointee);
         let unsupported = |why: &str| Error::unsupported("spirv", format!("location {location}: {why}"));
         let (base, dims, array) = number.ok_or_else(|| unsupported("not a 32-bit number, vector, matrix or array"))?;
         if stage == Stage::Frag && (dims[1] != 1 || array != 1 || dims[0] == 3) {
@@ -142,56 +134,35 @@ fn interface(module: &Module, stage: Stage, model: &mut Model) -> Result<()> {
 }
 
 /// A number, vector, matrix, or array of them.
-fn number(module: &Module, id: u32) -> Option<(BaseType, [u8; 2], u8)> {
-    if let Some(&[_, element, length]) = module.operands(id, op::TYPE_ARRAY) {
-        let (base, dims, _) = number(module, element).filter(|number| number.2 == 1)?;
-        return Some((base, dims, module.constant(length)?.try_into().ok()?));
+fn number(index: &ModuleIndex, id: u32) -> Option<(BaseType, [u8; 2], u8)> {
+    match declared::type_of(index, id) {
+        Type::Numeric(base, dims, count) => Some((base, dims, count.try_into().ok()?)),
+        Type::Other => None,
     }
-    if let Some(&[_, column, columns]) = module.operands(id, op::TYPE_MATRIX) {
-        let (base, [rows, _], _) = number(module, column)?;
-        return Some((base, [rows, columns.try_into().ok()?], 1));
-    }
-    if let Some(&[_, component, rows]) = module.operands(id, op::TYPE_VECTOR) {
-        let (base, ..) = number(module, component)?;
-        return Some((base, [rows.try_into().ok()?, 1], 1));
-    }
-    let words = module.definition(id)?;
-    let base = match (opcode(words), words.get(2), words.get(3)) {
-        (op::TYPE_FLOAT, Some(32), _) => BaseType::FLOAT,
-        (op::TYPE_INT, Some(32), Some(0)) => BaseType::UINT,
-        (op::TYPE_INT, Some(32), _) => BaseType::INT,
-        _ => return None,
-    };
-    Some((base, [1, 1], 1))
 }
 
 /// Bindings, the uniform and subpass inputs that a stage's code uses.
 fn resources(
-    module: &Module,
+    index: &ModuleIndex,
     stage: Stage,
     model: &mut Model,
     bindings: &mut BTreeMap<u8, Binding>,
     names: &Names,
 ) -> Result<()> {
-    for resource in fit::resources(module, &BTreeMap::new())? {
-        let fits = |[_, id, _]: &[u32; 3]| {
-            module.decoration(*id, decoration::DESCRIPTOR_SET) == Some(resource.set)
-                && module.decoration(*id, decoration::BINDING) == Some(resource.binding)
-        };
-        let Some([pointer, variable, _]) = module.variables().find(fits) else {
+    for resource in fit::resources(index)? {
+        let place = Some((resource.set, resource.binding));
+        let Some(variable) = index.globals().find(|variable| index.place(variable.id) == place) else {
             continue;
         };
+        let element = variable.pointee;
         let place = format!("set {}, binding {}", resource.set, resource.binding);
         let unsupported = |why: &str| Error::unsupported("spirv", why).within(&place);
-        let Some(element) = module.pointee(pointer) else {
-            continue;
-        };
         match (resource.set, resource.kind) {
             (0, _) if resource.count != 1 => return Err(unsupported("an array of descriptors")),
             (0, kind) => {
                 let slot = u8::try_from(resource.binding).ok().filter(|slot| *slot < 32);
                 let slot = slot.ok_or_else(|| unsupported("slots go from 0 to 31"))?;
-                let binding = binding(module, slot, variable, element, kind, resource.image);
+                let binding = binding(index, slot, variable.id, element, kind, resource.image);
                 let binding = binding.ok_or_else(|| unsupported("a resource that the format has no binding for"))?;
                 let known = bindings.entry(slot).or_insert(binding);
                 if (known.base, known.shape) != (binding.base, binding.shape) {
@@ -200,15 +171,15 @@ fn resources(
                 known.stages.0 |= stage.bit();
             }
             (1, DescriptorKind::UniformBuffer) => {
-                let uniform = uniform(module, element, names).ok_or_else(|| {
+                let uniform = uniform(index, element, names).ok_or_else(|| {
                     unsupported("a uniform is a struct of numbers, vectors, matrices and arrays of them")
                 })?;
                 let known = model.uniform.get_or_insert(uniform);
                 known.stages.0 |= stage.bit();
             }
             (2, DescriptorKind::InputAttachment) => {
+                let texel = declared::image(index, element).map_or(TexelType::FLOAT, |(_, texel)| texel);
                 let index = resource.binding as usize;
-                let texel = subpass_texel(module, element);
                 if index >= 4 {
                     return Err(unsupported("there are four subpass inputs"));
                 }
@@ -226,19 +197,8 @@ fn resources(
     Ok(())
 }
 
-fn subpass_texel(module: &Module, element: u32) -> TexelType {
-    let sampled = module
-        .operands::<2>(element, op::TYPE_IMAGE)
-        .map(|&[_, sampled]| sampled);
-    match sampled.and_then(|sampled| number(module, sampled)) {
-        Some((BaseType::INT, ..)) => TexelType::INT,
-        Some((BaseType::UINT, ..)) => TexelType::UINT,
-        _ => TexelType::FLOAT,
-    }
-}
-
 fn binding(
-    module: &Module,
+    index: &ModuleIndex,
     slot: u8,
     variable: u32,
     element: u32,
@@ -246,10 +206,8 @@ fn binding(
     seen: Option<(TexelRank, TexelType)>,
 ) -> Option<Binding> {
     let read_only = || {
-        let member = |words: &&Vec<u32>| {
-            opcode(words) == op::MEMBER_DECORATE && words[1..4] == [element, 0, decoration::NON_WRITABLE]
-        };
-        module.decoration(variable, decoration::NON_WRITABLE).is_some() || module.body.iter().any(|w| member(&w))
+        index.decoration(variable, decoration::NON_WRITABLE).is_some()
+            || index.member_decoration(element, 0, decoration::NON_WRITABLE).is_some()
     };
     let base = match kind {
         DescriptorKind::CombinedImageSampler => BaseType::SAMPLER,
@@ -262,13 +220,13 @@ fn binding(
     };
     let shape = if base.is_buffer() {
         Shape::Buffer {
-            size: element_size(module, element)?.try_into().ok()?,
+            size: element_size(index, element)?.try_into().ok()?,
         }
     } else {
         let (rank, texel) = seen?;
         let (texel, size, components) = match base {
             BaseType::SAMPLER | BaseType::RO_TEXELS => (texel, 4, 4),
-            _ => image::format(module.operands::<8>(element, op::TYPE_IMAGE)?[7])?,
+            _ => image::texel_format(index.image(element)?.format)?,
         };
         Shape::Texel {
             rank,
@@ -286,25 +244,21 @@ fn binding(
 }
 
 /// Bytes of one element of a buffer: the stride of the block's runtime array.
-fn element_size(module: &Module, block: u32) -> Option<u32> {
-    let &[_, array] = module.operands(block, op::TYPE_STRUCT)?;
-    module.operands::<2>(array, op::TYPE_RUNTIME_ARRAY)?;
-    module.decoration(array, decoration::ARRAY_STRIDE)
+fn element_size(index: &ModuleIndex, block: u32) -> Option<u32> {
+    let [_, array] = index.operands(block, op::TYPE_STRUCT)?;
+    index.operands::<2>(array, op::TYPE_RUNTIME_ARRAY)?;
+    index.decoration(array, decoration::ARRAY_STRIDE)
 }
 
-fn uniform(module: &Module, block: u32, names: &Names) -> Option<UniformModel> {
-    let structure = inner_struct(module, block);
-    let members = module
-        .definition(structure)
-        .filter(|words| opcode(words) == op::TYPE_STRUCT)?
-        .get(2..)?;
+fn uniform(index: &ModuleIndex, block: u32, names: &Names) -> Option<UniformModel> {
+    let structure = inner_struct(index, block);
     let mut uniform = UniformModel::default();
-    for (index, member) in members.iter().enumerate() {
-        let (base, dims, array) = number(module, *member)?;
+    for (at, member) in index.members(structure)?.enumerate() {
+        let (base, dims, array) = number(index, member)?;
         let offset = uniform.size;
-        let name = names.uniform.get(index).cloned();
-        let name = name.or_else(|| member_name(module, structure, index as u32));
-        let name = name.unwrap_or_else(|| format!("member_{index}")).into_bytes();
+        let name = names.uniform.get(at).cloned();
+        let name = name.or_else(|| member_name(index, structure, at as u32));
+        let name = name.unwrap_or_else(|| format!("member_{at}")).into_bytes();
         uniform.members.push(UniformMember {
             name,
             offset,
@@ -318,47 +272,31 @@ fn uniform(module: &Module, block: u32, names: &Names) -> Option<UniformModel> {
 }
 
 /// The user's struct: a block that holds one struct and nothing else is only its wrapper.
-fn inner_struct(module: &Module, block: u32) -> u32 {
-    match module.definition(block) {
-        Some([_, _, only]) if module.operands::<1>(*only, op::TYPE_STRUCT).is_some() => *only,
+fn inner_struct(index: &ModuleIndex, block: u32) -> u32 {
+    let mut members = index.members(block).into_iter().flatten();
+    match (members.next(), members.next()) {
+        (Some(only), None) if index.opcode(only) == op::TYPE_STRUCT => only,
         _ => block,
     }
 }
 
-fn member_name(module: &Module, structure: u32, member: u32) -> Option<String> {
-    let is = |words: &&Vec<u32>| opcode(words) == op::MEMBER_NAME && words[1..].starts_with(&[structure, member]);
-    let words = module.body.iter().find(is)?;
-    let bytes: Vec<u8> = words[3..]
-        .iter()
-        .flat_map(|word| word.to_le_bytes())
-        .take_while(|byte| *byte != 0)
-        .collect();
-    String::from_utf8(bytes)
-        .ok()
-        .filter(|name| !name.is_empty() && name.len() <= 32)
+fn member_name(index: &ModuleIndex, structure: u32, member: u32) -> Option<String> {
+    let name = index.member_name(structure, member)?;
+    Some(name).filter(|name| !name.is_empty() && name.len() <= 32)
 }
 
 /// Gives every block of sets 0 and 1 scalar layout: members one after another, arrays and matrices tight.
 fn scalar_layout(words: &[u32]) -> Result<Vec<u32>> {
-    let mut module = Module::parse(words)?;
-    let blocks: Vec<u32> = module
-        .variables()
-        .filter(|[_, id, class]| {
-            let set = module.decoration(*id, decoration::DESCRIPTOR_SET);
-            *class != class::UNIFORM_CONSTANT && matches!(set, Some(0 | 1))
-        })
-        .filter_map(|[pointer, ..]| {
-            let pointee = module.pointee(pointer)?;
-            Some(
-                module
-                    .operands(pointee, op::TYPE_ARRAY)
-                    .map_or(pointee, |&[_, element, _]| element),
-            )
-        })
-        .collect();
+    let index = ModuleIndex::new(words)?;
+    let mut module = Editor::new(&index)?;
+    let in_block = |v: &Located| {
+        let set = index.decoration(v.id, decoration::DESCRIPTOR_SET);
+        v.class != class::UNIFORM_CONSTANT && matches!(set, Some(0 | 1))
+    };
     let mut layout = Layout::default();
-    for block in blocks {
-        layout.size(&module, block, 0);
+    for block in index.globals().filter(in_block) {
+        let array: Option<[u32; 2]> = index.operands(block.pointee, op::TYPE_ARRAY);
+        layout.size(&index, array.map_or(block.pointee, |[_, element]| element), 0);
     }
     let laid = |words: &Vec<u32>| match (opcode(words), words.as_slice()) {
         (op::DECORATE, [_, id, decoration::ARRAY_STRIDE, ..]) => layout.strides.contains_key(id),
@@ -382,21 +320,26 @@ fn scalar_layout(words: &[u32]) -> Result<Vec<u32>> {
 
 /// Puts a uniform block that has its members directly around a struct of them, as the compiler has it.
 fn wrap_uniform(words: &[u32]) -> Result<Vec<u32>> {
-    let mut module = Module::parse(words)?;
-    let is_uniform = |[_, id, class]: &[u32; 3]| {
-        *class == class::UNIFORM && module.decoration(*id, decoration::DESCRIPTOR_SET) == Some(1)
-    };
-    let Some([pointer, variable, class]) = module.variables().find(is_uniform) else {
-        return Ok(words.to_vec());
-    };
-    let Some(block) = module
-        .pointee(pointer)
-        .filter(|block| inner_struct(&module, *block) == *block)
+    let index = ModuleIndex::new(words)?;
+    let mut module = Editor::new(&index)?;
+    let is_uniform =
+        |v: &Located| v.class == class::UNIFORM && index.decoration(v.id, decoration::DESCRIPTOR_SET) == Some(1);
+    let found = index
+        .globals()
+        .find(is_uniform)
+        .filter(|v| inner_struct(&index, v.pointee) == v.pointee);
+    let Some(Located {
+        id: variable,
+        pointee: block,
+        class,
+        ..
+    }) = found
     else {
         return Ok(words.to_vec());
     };
     let is = |words: &Vec<u32>| opcode(words) == op::VARIABLE && words[2] == variable;
     let at = module.body.iter().position(is).expect("it was found above");
+    let pointer = module.body[at][1];
     let (uint, zero, wrapper, wrapper_pointer) = (module.fresh(), module.fresh(), module.fresh(), module.fresh());
     let is_uint = |words: &&Vec<u32>| opcode(words) == op::TYPE_INT && words[2..] == [32, 0];
     let known = module.body[..at].iter().find(is_uint).map(|words| words[1]);
@@ -426,7 +369,7 @@ fn wrap_uniform(words: &[u32]) -> Result<Vec<u32>> {
 }
 
 /// Loads of the whole variable go through its only member.
-fn load_through(module: &mut Module, variable: u32, pointer: u32, zero: u32) {
+fn load_through(module: &mut Editor, variable: u32, pointer: u32, zero: u32) {
     while let Some(at) = module
         .body
         .iter()
@@ -448,36 +391,35 @@ struct Layout {
 
 impl Layout {
     /// Bytes of a type; its decorations are noted on the way.
-    fn size(&mut self, module: &Module, id: u32, depth: u32) -> u32 {
+    fn size(&mut self, index: &ModuleIndex, id: u32, depth: u32) -> u32 {
         if depth > 16 {
             return 0;
         }
-        if let Some((_, [rows, columns], array)) = number(module, id).filter(|number| number.2 == 1) {
+        if let Some((_, [rows, columns], array)) = number(index, id).filter(|number| number.2 == 1) {
             return 4 * u32::from(rows) * u32::from(columns) * u32::from(array);
         }
-        if let Some(&[_, element, length]) = module.operands(id, op::TYPE_ARRAY) {
-            let stride = self.size(module, element, depth + 1);
+        if let Some([_, element, length]) = index.operands(id, op::TYPE_ARRAY) {
+            let stride = self.size(index, element, depth + 1);
             self.strides.insert(id, stride);
-            return stride.saturating_mul(module.constant(length).unwrap_or(0));
+            return stride.saturating_mul(index.constant(length).unwrap_or(0));
         }
-        if let Some(&[_, element]) = module.operands(id, op::TYPE_RUNTIME_ARRAY) {
-            let stride = self.size(module, element, depth + 1);
+        if let Some([_, element]) = index.operands(id, op::TYPE_RUNTIME_ARRAY) {
+            let stride = self.size(index, element, depth + 1);
             self.strides.insert(id, stride);
             return 0;
         }
-        let Some(members) = module.definition(id).filter(|words| opcode(words) == op::TYPE_STRUCT) else {
+        let Some(members) = index.members(id) else {
             return 4;
         };
-        let members = members[2..].to_vec();
         let new = self.structs.insert(id);
         let mut offset = 0u32;
-        for (index, member) in (0u32..).zip(members) {
-            let size = self.size(module, member, depth + 1);
+        for (at, member) in (0u32..).zip(members) {
+            let size = self.size(index, member, depth + 1);
             if new {
                 self.decorations
-                    .push(build(op::MEMBER_DECORATE, &[id, index, decoration::OFFSET, offset]));
-                if let Some(stride) = matrix_stride(module, member) {
-                    let words = [id, index, decoration::MATRIX_STRIDE, stride];
+                    .push(build(op::MEMBER_DECORATE, &[id, at, decoration::OFFSET, offset]));
+                if let Some(stride) = matrix_stride(index, member) {
+                    let words = [id, at, decoration::MATRIX_STRIDE, stride];
                     self.decorations.push(build(op::MEMBER_DECORATE, &words));
                 }
             }
@@ -488,10 +430,9 @@ impl Layout {
 }
 
 /// Bytes from column to column of a matrix, or of an array's matrices.
-fn matrix_stride(module: &Module, id: u32) -> Option<u32> {
-    let element = module
-        .operands(id, op::TYPE_ARRAY)
-        .map_or(id, |&[_, element, _]| element);
-    module.operands::<3>(element, op::TYPE_MATRIX)?;
-    number(module, element).map(|(_, [rows, _], _)| 4 * u32::from(rows))
+fn matrix_stride(index: &ModuleIndex, id: u32) -> Option<u32> {
+    let array: Option<[u32; 2]> = index.operands(id, op::TYPE_ARRAY);
+    let element = array.map_or(id, |[_, element]| element);
+    index.operands::<3>(element, op::TYPE_MATRIX)?;
+    number(index, element).map(|(_, [rows, _], _)| 4 * u32::from(rows))
 }

@@ -3,9 +3,10 @@
 //! A stage whose resources are ordinary descriptors (set 0, binding = slot) gets the compiler's tables and its lookup:
 //! the slot's 16-bit index from the push constants, into an array of descriptors.
 
+use super::fit::copied_decorations;
 use super::types::Tables;
-use crate::spirv::transform::{Module, build, id_operands, opcode, seal};
-use crate::spirv::{class, decoration, op};
+use crate::spirv::transform::{Editor, build, id_operands, opcode, seal};
+use crate::spirv::{ModuleIndex, class, decoration, op};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, HashSet};
 
@@ -37,12 +38,13 @@ struct Lookup {
 /// Unsupported for code that has push constants of its own, or uses a resource in a way that cannot go through a
 /// table (as a function's argument).
 pub(super) fn raise(words: &[u32], slots: &BTreeMap<u8, usize>, sizes: &Tables, push_words: u32) -> Result<Vec<u32>> {
-    let mut module = Module::parse(words)?;
-    let variables = variables(&module, slots)?;
+    let index = ModuleIndex::new(words)?;
+    let variables = variables(&index, slots)?;
     if variables.is_empty() {
-        return Ok(module.words());
+        return Ok(words.to_vec());
     }
-    if module.variables().any(|[_, _, class]| class == class::PUSH_CONSTANT) {
+    let mut module = Editor::new(&index)?;
+    if index.globals().any(|variable| variable.class == class::PUSH_CONSTANT) {
         return Err(Error::unsupported(
             "spirv",
             "push constants: in this format they hold the slots' indices",
@@ -52,7 +54,7 @@ pub(super) fn raise(words: &[u32], slots: &BTreeMap<u8, usize>, sizes: &Tables, 
     let lookup = declare_lookup(&mut module, &variables, push_words, &mut types);
     let tables = declare_tables(&mut module, &variables, sizes, &lookup, &mut types);
     rewrite_uses(&mut module, &variables, &tables, &lookup)?;
-    let annotations = annotations(&module, &variables, &tables, &lookup, push_words);
+    let annotations = annotations(&index, &variables, &tables, &lookup, push_words);
     let end = module.functions_start();
     module.insert(end, types);
     module.insert(module.annotations_end(), annotations);
@@ -65,14 +67,14 @@ pub(super) fn raise(words: &[u32], slots: &BTreeMap<u8, usize>, sizes: &Tables, 
     Ok(module.words())
 }
 
-fn variables(module: &Module, slots: &BTreeMap<u8, usize>) -> Result<Vec<Variable>> {
+fn variables(index: &ModuleIndex, slots: &BTreeMap<u8, usize>) -> Result<Vec<Variable>> {
     let mut found = Vec::new();
-    for [pointer, id, class] in module.variables() {
-        if module.decoration(id, decoration::DESCRIPTOR_SET) != Some(0) {
+    for [pointer, id, class] in index.variables().filter_map(|node| node.head()) {
+        if index.decoration(id, decoration::DESCRIPTOR_SET) != Some(0) {
             continue;
         }
-        let slot = module.decoration(id, decoration::BINDING).unwrap_or(0);
-        let element = module.pointee(pointer);
+        let slot = index.decoration(id, decoration::BINDING).unwrap_or(0);
+        let element = index.pointee(pointer);
         let table = u8::try_from(slot).ok().and_then(|slot| slots.get(&slot));
         let (Some(element), Some(table)) = (element, table) else {
             return Err(Error::unsupported(
@@ -92,7 +94,7 @@ fn variables(module: &Module, slots: &BTreeMap<u8, usize>) -> Result<Vec<Variabl
 }
 
 /// The type of unsigned words, the constants of all lookups, and the push-constant block.
-fn declare_lookup(module: &mut Module, variables: &[Variable], push_words: u32, types: &mut Vec<Vec<u32>>) -> Lookup {
+fn declare_lookup(module: &mut Editor, variables: &[Variable], push_words: u32, types: &mut Vec<Vec<u32>>) -> Lookup {
     let is_uint = |words: &&Vec<u32>| opcode(words) == op::TYPE_INT && words[2..] == [32, 0];
     let uint = match module.body.iter().find(is_uint) {
         Some(words) => words[1],
@@ -131,7 +133,7 @@ fn declare_lookup(module: &mut Module, variables: &[Variable], push_words: u32, 
 /// A table per element type, as the compiler has them; buffers have one per slot. Gives each variable's pointer type
 /// to an element, and its table.
 fn declare_tables(
-    module: &mut Module,
+    module: &mut Editor,
     variables: &[Variable],
     sizes: &Tables,
     lookup: &Lookup,
@@ -166,7 +168,7 @@ fn declare_tables(
 
 /// Puts the lookup before every use of a resource.
 fn rewrite_uses(
-    module: &mut Module,
+    module: &mut Editor,
     variables: &[Variable],
     tables: &BTreeMap<u32, (u32, u32)>,
     lookup: &Lookup,
@@ -177,7 +179,7 @@ fn rewrite_uses(
     for mut words in functions {
         let used = variables
             .iter()
-            .find(|variable| id_operands(&words).any(|id| id == variable.id));
+            .find(|variable| id_operands(words.as_slice()).any(|id| id == variable.id));
         let Some(variable) = used else {
             rewritten.push(words);
             continue;
@@ -216,7 +218,7 @@ fn rewrite_uses(
 }
 
 /// The instructions that give a slot's index.
-fn index(module: &mut Module, slot: u32, lookup: &Lookup, out: &mut Vec<Vec<u32>>) -> u32 {
+fn index(module: &mut Editor, slot: u32, lookup: &Lookup, out: &mut Vec<Vec<u32>>) -> u32 {
     let (pointer, word, index) = (module.fresh(), module.fresh(), module.fresh());
     let constant = |value: u32| lookup.constants[&value];
     out.push(build(
@@ -233,7 +235,7 @@ fn index(module: &mut Module, slot: u32, lookup: &Lookup, out: &mut Vec<Vec<u32>
 
 /// Decorations of the tables and of the push-constant block.
 fn annotations(
-    module: &Module,
+    index: &ModuleIndex,
     variables: &[Variable],
     tables: &BTreeMap<u32, (u32, u32)>,
     lookup: &Lookup,
@@ -246,15 +248,7 @@ fn annotations(
         if !seen.insert(table) {
             continue;
         }
-        let placed = |kind| matches!(kind, decoration::DESCRIPTOR_SET | decoration::BINDING);
-        for words in module
-            .decorations(variable.id)
-            .filter(|words| !words.get(2).is_some_and(|kind| placed(*kind)))
-        {
-            let mut words = words.to_vec();
-            words[1] = table;
-            annotations.push(words);
-        }
+        annotations.extend(copied_decorations(index, variable.id, table));
         annotations.push(build(op::DECORATE, &[table, decoration::DESCRIPTOR_SET, 0]));
         annotations.push(build(op::DECORATE, &[table, decoration::BINDING, variable.table]));
     }

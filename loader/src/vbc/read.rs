@@ -6,12 +6,13 @@
 //! form under which everything declared is there, for the validator to say what is wrong with it.
 
 use super::limits::{MAX_BINDINGS, MAX_INPUTS, MAX_OUTPUTS};
-use super::module::Module;
 use super::types::{Dialect, Stage, Stages, SubpassInput, Tables, TexelType};
 use super::view::{Code, MAX_RAW_SUBPASS, RAW_SUBPASS_BYTES, RECORD_BYTES, Records, Subpass, Uniform, Vbc, member};
-use super::{FORMAT, HEADER_BYTES, MAGIC, SHADER_TYPE_GRAPHICS, VERSION};
+use super::{FORMAT, HEADER_BYTES, MAGIC, SHADER_TYPE_GRAPHICS, VERSION, declared};
 use crate::cursor::Cursor;
-use crate::{Error, Report, Result, Severity, spirv};
+use crate::spirv::{self, ModuleIndex};
+use crate::{Error, Report, Result, Severity};
+use std::sync::OnceLock;
 
 /// Words that a 16-bit word count loses when it overflows once.
 const OVERFLOW_WORDS: usize = 1 << 16;
@@ -296,10 +297,15 @@ fn view<'a>(header: &Header, reflection: &Reflection<'a>, layout: Layout) -> Vbc
         (count != 0).then_some(Code { bytes, offset: at })
     });
     let mut notes = Report::default();
+    let modules: [OnceLock<_>; 5] = Default::default();
+    let fragment = || {
+        let code = code[Stage::Frag.index()]?;
+        modules[Stage::Frag.index()].get_or_init(|| code.index()).as_ref().ok()
+    };
     let subpass = match reflection.form {
         Form::RawSubpass => Subpass::Raw(
             reflection.subpass,
-            recover_subpass(reflection.subpass, code[Stage::Frag.index()], &mut notes),
+            recover_subpass(reflection.subpass, fragment(), &mut notes),
         ),
         _ => Subpass::Records(reflection.subpass),
     };
@@ -320,6 +326,7 @@ fn view<'a>(header: &Header, reflection: &Reflection<'a>, layout: Layout) -> Vbc
         uniform: reflection.uniform,
         subpass,
         code,
+        modules,
         trailing,
         diagnostics: notes.diagnostics,
     }
@@ -340,7 +347,11 @@ fn overflow_notes(header: &Header, layout: &Layout, notes: &mut Report) {
 }
 
 /// What the fragment code says of the subpass inputs whose records are the compiler's own object.
-fn recover_subpass(records: Records, code: Option<Code>, notes: &mut Report) -> [SubpassInput; MAX_RAW_SUBPASS] {
+fn recover_subpass(
+    records: Records,
+    module: Option<&ModuleIndex>,
+    notes: &mut Report,
+) -> [SubpassInput; MAX_RAW_SUBPASS] {
     let message = "the compiler wrote its 48-byte object in place of each 4-byte record; \
                    texel types are taken from the fragment code";
     notes.push(
@@ -355,9 +366,7 @@ fn recover_subpass(records: Records, code: Option<Code>, notes: &mut Report) -> 
         texel: TexelType::FLOAT,
         components: 4,
     }; MAX_RAW_SUBPASS];
-    let found = code
-        .and_then(|code| Module::read(code).ok())
-        .map(|module| module.subpass_texels());
+    let found = module.map(declared::subpass_texels);
     for (i, (offset, _)) in records.iter::<RAW_SUBPASS_BYTES>().enumerate() {
         match found.as_ref().and_then(|found| found[i]) {
             Some(texel) => inputs[i].texel = texel,

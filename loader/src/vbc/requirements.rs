@@ -6,8 +6,8 @@
 
 use super::agree::push_constant_bytes;
 use super::types::{BaseType, Binding, Shape, Stage, Stages, Tables};
-use super::view::{Code, Vbc};
-use crate::spirv;
+use super::view::Vbc;
+use crate::spirv::{ModuleIndex, capability};
 use std::fmt;
 
 /// What a device must have.
@@ -246,9 +246,11 @@ pub fn requirements(file: &Vbc) -> Requirements {
             .push(single(2, i as u32, DescriptorKind::InputAttachment, stages));
     }
     for stage in Stage::ALL {
-        let Some(code) = file.code(stage) else { continue };
+        let Some(module) = file.module(stage) else { continue };
         stage_features(&mut needs, stage);
-        capability_features(&mut needs, stage, code);
+        if let Ok(module) = module {
+            capability_features(&mut needs, stage, module);
+        }
     }
     needs
 }
@@ -324,46 +326,62 @@ fn stage_features(needs: &mut Requirements, stage: Stage) {
 
 /// What each SPIR-V capability needs; none where every Vulkan device has it, or the reflection says it.
 const CAPABILITIES: [(u32, Option<Feature>); 25] = [
-    (0, None),                                         // Matrix
-    (1, None),                                         // Shader
-    (2, Some(Feature::GeometryShader)),                // Geometry
-    (3, Some(Feature::TessellationShader)),            // Tessellation
-    (23, Some(Feature::TessellationShader)),           // TessellationPointSize
-    (24, Some(Feature::GeometryShader)),               // GeometryPointSize
-    (25, Some(Feature::ShaderImageGatherExtended)),    // ImageGatherExtended
-    (29, Some(Feature::SampledImageIndexing)),         // SampledImageArrayDynamicIndexing
-    (30, Some(Feature::StorageBufferIndexing)),        // StorageBufferArrayDynamicIndexing
-    (31, Some(Feature::StorageImageIndexing)),         // StorageImageArrayDynamicIndexing
-    (32, Some(Feature::ShaderClipDistance)),           // ClipDistance
-    (33, Some(Feature::ShaderCullDistance)),           // CullDistance
-    (35, Some(Feature::SampleRateShading)),            // SampleRateShading
-    (40, None),                                        // InputAttachment
-    (43, None),                                        // Sampled1D
-    (44, None),                                        // Image1D
-    (46, None),                                        // SampledBuffer
-    (47, None),                                        // ImageBuffer
-    (49, Some(Feature::StorageImageExtendedFormats)),  // StorageImageExtendedFormats
-    (50, None),                                        // ImageQuery
-    (51, None),                                        // DerivativeControl
-    (52, Some(Feature::SampleRateShading)),            // InterpolationFunction
-    (4427, Some(Feature::ShaderDrawParameters)),       // DrawParameters
-    (5304, Some(Feature::UniformTexelBufferIndexing)), // UniformTexelBufferArrayDynamicIndexing
-    (5305, Some(Feature::StorageTexelBufferIndexing)), // StorageTexelBufferArrayDynamicIndexing
+    (capability::MATRIX, None),
+    (capability::SHADER, None),
+    (capability::GEOMETRY, Some(Feature::GeometryShader)),
+    (capability::TESSELLATION, Some(Feature::TessellationShader)),
+    (capability::TESSELLATION_POINT_SIZE, Some(Feature::TessellationShader)),
+    (capability::GEOMETRY_POINT_SIZE, Some(Feature::GeometryShader)),
+    (
+        capability::IMAGE_GATHER_EXTENDED,
+        Some(Feature::ShaderImageGatherExtended),
+    ),
+    (
+        capability::SAMPLED_IMAGE_ARRAY_DYNAMIC_INDEXING,
+        Some(Feature::SampledImageIndexing),
+    ),
+    (
+        capability::STORAGE_BUFFER_ARRAY_DYNAMIC_INDEXING,
+        Some(Feature::StorageBufferIndexing),
+    ),
+    (
+        capability::STORAGE_IMAGE_ARRAY_DYNAMIC_INDEXING,
+        Some(Feature::StorageImageIndexing),
+    ),
+    (capability::CLIP_DISTANCE, Some(Feature::ShaderClipDistance)),
+    (capability::CULL_DISTANCE, Some(Feature::ShaderCullDistance)),
+    (capability::SAMPLE_RATE_SHADING, Some(Feature::SampleRateShading)),
+    (capability::INPUT_ATTACHMENT, None),
+    (capability::SAMPLED_1D, None),
+    (capability::IMAGE_1D, None),
+    (capability::SAMPLED_BUFFER, None),
+    (capability::IMAGE_BUFFER, None),
+    (
+        capability::STORAGE_IMAGE_EXTENDED_FORMATS,
+        Some(Feature::StorageImageExtendedFormats),
+    ),
+    (capability::IMAGE_QUERY, None),
+    (capability::DERIVATIVE_CONTROL, None),
+    (capability::INTERPOLATION_FUNCTION, Some(Feature::SampleRateShading)),
+    (capability::DRAW_PARAMETERS, Some(Feature::ShaderDrawParameters)),
+    (
+        capability::UNIFORM_TEXEL_BUFFER_ARRAY_DYNAMIC_INDEXING,
+        Some(Feature::UniformTexelBufferIndexing),
+    ),
+    (
+        capability::STORAGE_TEXEL_BUFFER_ARRAY_DYNAMIC_INDEXING,
+        Some(Feature::StorageTexelBufferIndexing),
+    ),
 ];
 
-/// Capabilities are the first instructions of a module, two words each.
-fn capability_features(needs: &mut Requirements, stage: Stage, code: Code) {
-    const OP_CAPABILITY: u32 = 2 << 16 | 17;
-    let mut at = spirv::HEADER_WORDS;
-    while code.word(at) == Some(OP_CAPABILITY)
-        && let Some(capability) = code.word(at + 1)
-    {
+/// Needs that only the code's capabilities tell; code that is no module tells none.
+fn capability_features(needs: &mut Requirements, stage: Stage, module: &ModuleIndex) {
+    for &capability in module.capabilities() {
         match CAPABILITIES.iter().find(|row| row.0 == capability) {
             Some(&(_, Some(feature))) => needs.need(feature, Why::Capability(stage, capability)),
             Some(_) => {}
             None => needs.unknown_capabilities.push((stage, capability)),
         }
-        at += 2;
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::limits::*;
 use super::types::{BaseType, Binding, Dialect, Shape, Stage, Stages, Tables, TexelRank, TexelType, Variable};
-use super::view::{Code, Member, Records, Subpass, Uniform, Vbc};
+use super::view::{Member, Records, Subpass, Uniform, Vbc};
 use super::{agree, interface, primitive, read, view};
 use crate::{Report, Severity, spirv};
 use std::fmt;
@@ -73,7 +73,7 @@ impl Checks<'_, '_> {
         for stage in Stage::ALL {
             let count_offset = 5 + 2 * stage.index() as u64;
             match self.file.code(stage) {
-                Some(code) => self.code(stage, code),
+                Some(_) => self.code(stage),
                 None if Stages::VERT_FRAG.contains(stage) => {
                     let message = "the stage is absent; vertex and fragment are mandatory";
                     self.error("stage-missing", stage, message, count_offset);
@@ -92,7 +92,8 @@ impl Checks<'_, '_> {
         }
     }
 
-    fn code(&mut self, stage: Stage, code: Code) {
+    fn code(&mut self, stage: Stage) {
+        let Some(code) = self.file.code(stage) else { return };
         let offset = code.offset();
         if code.word_count() < spirv::HEADER_WORDS {
             let message = format!("{} words are less than a module's header", code.word_count());

@@ -3,7 +3,9 @@
 use super::types::{
     BaseType, Binding, Dialect, Shape, Stage, Stages, SubpassInput, Tables, TexelRank, TexelType, Variable,
 };
-use crate::Diagnostic;
+use crate::spirv::{Bytes, ModuleIndex};
+use crate::{Diagnostic, Result};
+use std::sync::OnceLock;
 
 /// Bytes of an input, output or binding record.
 pub(super) const RECORD_BYTES: usize = 8;
@@ -53,6 +55,8 @@ pub struct Vbc<'a> {
     pub(super) uniform: Option<Uniform<'a>>,
     pub(super) subpass: Subpass<'a>,
     pub(super) code: [Option<Code<'a>>; 5],
+    /// What each stage's code declares; found when first asked for.
+    pub(super) modules: [OnceLock<Result<ModuleIndex<'a>>>; 5],
     /// Bytes behind the last stage that belong to nothing.
     pub(super) trailing: Records<'a>,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -137,6 +141,14 @@ impl<'a> Vbc<'a> {
     /// The SPIR-V of a stage, where the file has that stage.
     pub fn code(&self, stage: Stage) -> Option<Code<'a>> {
         self.code[stage.index()]
+    }
+
+    /// What a stage's code declares, where the file has that stage: found once, whoever asks.
+    ///
+    /// The index is an error where an instruction's length is wrong; its offset counts from the start of the code.
+    pub fn module(&self, stage: Stage) -> Option<&Result<ModuleIndex<'a>>> {
+        let code = self.code(stage)?;
+        Some(self.modules[stage.index()].get_or_init(|| code.index()))
     }
 
     /// The stages that the file has.
@@ -353,6 +365,11 @@ impl<'a> Code<'a> {
     /// Byte offset from the start of the file.
     pub fn offset(&self) -> u64 {
         self.offset
+    }
+
+    /// What the code declares.
+    pub(super) fn index(&self) -> Result<ModuleIndex<'a>> {
+        ModuleIndex::new(Bytes::little_endian(self.bytes))
     }
 
     /// Number of words.

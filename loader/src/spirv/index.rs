@@ -1,0 +1,404 @@
+//! What a module declares, found once: definitions by id, decorations, the interface.
+//!
+//! Built once for each stage and borrowed from the file's words; whoever asks something of the module asks here.
+//! Nothing is copied but positions. Bodies of functions are only stepped through, until an id in one is asked for.
+
+use super::ids::Ids;
+use super::walk::Instructions;
+use super::{Grammar, HEADER_WORDS, InstructionIn, Source, Words, decoration, dim, op};
+use crate::{Error, Result};
+use std::sync::OnceLock;
+
+/// An instruction of an indexed module.
+pub type Node<'a> = InstructionIn<Source<'a>>;
+
+/// A decoration of an id, or of a struct's member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Decoration {
+    target: u32,
+    /// Member, or [`WHOLE`].
+    member: u32,
+    kind: u32,
+    value: u32,
+    position: u32,
+}
+
+/// The member of a decoration that means the id itself.
+const WHOLE: u32 = u32::MAX;
+
+/// The operands of an image type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Image {
+    /// Id of the type that its texels are read as.
+    pub sampled_type: u32,
+    /// One of [`dim`].
+    pub dim: u32,
+    /// 1 for a colour image, 1 for a depth image, 2 where that is not told.
+    pub depth: u32,
+    /// 1 for an array of images.
+    pub arrayed: u32,
+    /// 1 for several samples a texel.
+    pub multisampled: u32,
+    /// [`Image::SAMPLED`] or [`Image::STORAGE`]; 0 where that is not told.
+    pub sampled: u32,
+    /// One of [`image_format`](super::image_format).
+    pub format: u32,
+}
+
+impl Image {
+    /// [`Image::sampled`] of an image that is read with a sampler, or of a uniform texel buffer.
+    pub const SAMPLED: u32 = 1;
+
+    /// [`Image::sampled`] of a storage image, storage texel buffer or subpass input.
+    pub const STORAGE: u32 = 2;
+
+    /// Whether it is a buffer of texels.
+    pub fn is_buffer(&self) -> bool {
+        self.dim == dim::BUFFER
+    }
+
+    /// Whether it is a subpass input.
+    pub fn is_subpass(&self) -> bool {
+        self.dim == dim::SUBPASS_DATA
+    }
+}
+
+/// A global variable of a storage class with its place in the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// Id of the variable.
+    pub id: u32,
+    /// Id of what its pointer points to.
+    pub pointee: u32,
+    /// Storage class.
+    pub class: u32,
+    /// Position of its instruction.
+    pub position: usize,
+}
+
+/// What a module declares.
+#[derive(Clone, Debug)]
+pub struct ModuleIndex<'a> {
+    words: Source<'a>,
+    /// Positions of types, constants and global variables by id; 0 is none.
+    declared: Ids<u32>,
+    /// Sorted.
+    decorations: Vec<Decoration>,
+    capabilities: Vec<u32>,
+    /// Positions, in module order.
+    entry_points: Vec<u32>,
+    modes: Vec<u32>,
+    variables: Vec<u32>,
+    /// Position of the first function.
+    functions: usize,
+    /// Positions of what functions define; found when first asked for.
+    bodies: OnceLock<Ids<u32>>,
+}
+
+impl<'a> ModuleIndex<'a> {
+    /// Finds the declarations; of the functions only the instructions' lengths are looked at. The header is not
+    /// judged.
+    ///
+    /// # Errors
+    /// Invalid where an instruction's length is wrong or a declaration lacks its result; the offset counts from the
+    /// start of the module.
+    pub fn new(words: impl Into<Source<'a>>) -> Result<Self> {
+        match words.into() {
+            Source::Words(words) => Self::of(words, Source::Words),
+            Source::Bytes(bytes) => Self::of(bytes, Source::Bytes),
+        }
+    }
+
+    /// As [`ModuleIndex::new`] for one way of holding words.
+    fn of<W: Words>(words: W, source: fn(W) -> Source<'a>) -> Result<Self> {
+        let bound = words.word(3).unwrap_or(0);
+        let mut index = Self {
+            words: source(words),
+            declared: Ids::new(words.count().min(MAX_DENSE), bound, 0),
+            decorations: Vec::with_capacity(64),
+            capabilities: Vec::new(),
+            entry_points: Vec::new(),
+            modes: Vec::new(),
+            variables: Vec::with_capacity(16),
+            functions: words.count(),
+            bodies: OnceLock::new(),
+        };
+        for instruction in Instructions::of(words, HEADER_WORDS) {
+            let instruction = instruction?;
+            if instruction.opcode == op::FUNCTION {
+                index.functions = instruction.position;
+                break;
+            }
+            index.declare(&instruction)?;
+        }
+        step_through(words, index.functions)?;
+        index.decorations.sort_unstable();
+        Ok(index)
+    }
+
+    /// Notes what an instruction before the first function declares.
+    fn declare<W: Words>(&mut self, instruction: &InstructionIn<W>) -> Result<()> {
+        let position = instruction.position as u32;
+        let result = match instruction.opcode {
+            op::CAPABILITY => {
+                self.capabilities.extend(instruction.operand(0));
+                return Ok(());
+            }
+            op::ENTRY_POINT => {
+                self.entry_points.push(position);
+                return Ok(());
+            }
+            op::EXECUTION_MODE | op::EXECUTION_MODE_ID => {
+                self.modes.push(position);
+                return Ok(());
+            }
+            op::DECORATE | op::MEMBER_DECORATE => {
+                self.decorations.extend(decoration_of(instruction));
+                return Ok(());
+            }
+            op::VARIABLE => {
+                self.variables.push(position);
+                1
+            }
+            op::TYPE_VOID..op::TYPE_FORWARD_POINTER => 0,
+            op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP => 1,
+            op::NAME | op::MEMBER_NAME => return Ok(()),
+            opcode => match Grammar::builtin().row(opcode) {
+                Some(row) if row.has_result => usize::from(row.has_type),
+                _ => return Ok(()),
+            },
+        };
+        let Some(id) = instruction.operand(result) else {
+            let message = format!("instruction with opcode {} has no result", instruction.opcode);
+            return Err(Error::invalid("spirv", message, u64::from(position) * 4));
+        };
+        if self.declared.get(id) == 0 {
+            self.declared.set(id, position);
+        }
+        Ok(())
+    }
+
+    /// The words of the whole module.
+    pub fn words(&self) -> Source<'a> {
+        self.words
+    }
+
+    /// The header; words that are missing are zero.
+    pub fn header(&self) -> [u32; HEADER_WORDS] {
+        std::array::from_fn(|at| self.words.word(at).unwrap_or_default())
+    }
+
+    /// Version as the header has it: `0x0001_0500` is 1.5.
+    pub fn version(&self) -> u32 {
+        self.words.word(1).unwrap_or_default()
+    }
+
+    /// Every instruction.
+    pub fn instructions(&self) -> impl Iterator<Item = Node<'a>> + use<'a> {
+        Instructions::of(self.words, HEADER_WORDS).flatten()
+    }
+
+    /// The instructions from the first function on.
+    pub fn bodies(&self) -> impl Iterator<Item = Node<'a>> + use<'a> {
+        Instructions::of(self.words, self.functions).flatten()
+    }
+
+    /// The instruction at a position that the index gave.
+    fn at(&self, position: u32) -> Option<Node<'a>> {
+        Instructions::of(self.words, position as usize).next()?.ok()
+    }
+
+    /// The instruction that defines an id, a type or a value in a function alike.
+    pub fn definition(&self, id: u32) -> Option<Node<'a>> {
+        match self.declared.get(id) {
+            0 => match self.bodies.get_or_init(|| self.index_bodies()).get(id) {
+                0 => None,
+                position => self.at(position),
+            },
+            position => self.at(position),
+        }
+    }
+
+    /// The type, constant or global variable with this id.
+    pub fn declaration(&self, id: u32) -> Option<Node<'a>> {
+        match self.declared.get(id) {
+            0 => None,
+            position => self.at(position),
+        }
+    }
+
+    fn index_bodies(&self) -> Ids<u32> {
+        let (words, grammar) = (self.words, Grammar::builtin());
+        let mut found = Ids::new(words.count(), self.header()[3], 0);
+        for node in self.bodies() {
+            let row = grammar.row(node.opcode).filter(|row| row.has_result);
+            if let Some(id) = row.and_then(|row| node.operand(usize::from(row.has_type)))
+                && found.get(id) == 0
+            {
+                found.set(id, node.position as u32);
+            }
+        }
+        found
+    }
+
+    /// The opcode that declares an id; 0 where nothing does.
+    pub fn opcode(&self, id: u32) -> u16 {
+        self.declaration(id).map_or(0, |node| node.opcode)
+    }
+
+    /// The first `N` operands of an id's definition if it is of this opcode and has as many (result type and result
+    /// counted).
+    pub fn operands<const N: usize>(&self, id: u32, opcode: u16) -> Option<[u32; N]> {
+        self.definition(id).filter(|node| node.opcode == opcode)?.head()
+    }
+
+    /// Capabilities declared, in module order.
+    pub fn capabilities(&self) -> &[u32] {
+        &self.capabilities
+    }
+
+    /// Entry points in module order: model, function, name and interface.
+    pub fn entry_points(&self) -> impl Iterator<Item = Node<'a>> {
+        self.entry_points.iter().filter_map(|position| self.at(*position))
+    }
+
+    /// The first operand of each execution mode of this kind (0 for one without).
+    pub fn modes(&self, kind: u32) -> impl Iterator<Item = u32> {
+        let of_kind = move |node: Node| (node.operand(1) == Some(kind)).then(|| node.operand(2).unwrap_or(0));
+        self.modes
+            .iter()
+            .filter_map(|position| self.at(*position))
+            .filter_map(of_kind)
+    }
+
+    /// Whether some entry point has this execution mode.
+    pub fn has_mode(&self, kind: u32) -> bool {
+        self.modes(kind).next().is_some()
+    }
+
+    /// Global variables in module order: pointer type, result, storage class.
+    pub fn variables(&self) -> impl Iterator<Item = Node<'a>> {
+        self.variables.iter().filter_map(|position| self.at(*position))
+    }
+
+    /// Global variables whose pointer type is one, in module order.
+    pub fn globals(&self) -> impl Iterator<Item = Located> {
+        self.variables().filter_map(|node| {
+            let [pointer, id, class] = node.head()?;
+            let (pointee, position) = (self.pointee(pointer)?, node.position);
+            Some(Located {
+                id,
+                pointee,
+                class,
+                position,
+            })
+        })
+    }
+
+    /// The first operand of an id's decoration (0 for one without), if it has that decoration.
+    pub fn decoration(&self, id: u32, kind: u32) -> Option<u32> {
+        self.member_decoration(id, WHOLE, kind)
+    }
+
+    /// As [`ModuleIndex::decoration`] for a struct's member.
+    pub fn member_decoration(&self, id: u32, member: u32, kind: u32) -> Option<u32> {
+        let key = (id, member, kind);
+        let index = self.decorations.partition_point(|d| (d.target, d.member, d.kind) < key);
+        let found = self.decorations.get(index)?;
+        ((found.target, found.member, found.kind) == key).then_some(found.value)
+    }
+
+    /// The decorations of an id itself, as instructions, by rising number.
+    pub fn decorations(&self, id: u32) -> impl Iterator<Item = Node<'a>> {
+        let from = self.decorations.partition_point(|d| (d.target, d.member) < (id, WHOLE));
+        let all = self.decorations[from..].iter();
+        all.take_while(move |d| d.target == id)
+            .filter_map(|d| self.at(d.position))
+    }
+
+    /// Descriptor set and binding of a variable that has both.
+    pub fn place(&self, variable: u32) -> Option<(u32, u32)> {
+        let set = self.decoration(variable, decoration::DESCRIPTOR_SET)?;
+        Some((set, self.decoration(variable, decoration::BINDING)?))
+    }
+
+    /// What a pointer type points to.
+    pub fn pointee(&self, pointer: u32) -> Option<u32> {
+        self.operands(pointer, op::TYPE_POINTER)
+            .map(|[_, _, pointee]: [u32; 3]| pointee)
+    }
+
+    /// Value of a 32-bit constant.
+    pub fn constant(&self, id: u32) -> Option<u32> {
+        self.operands(id, op::CONSTANT).map(|[_, _, value]: [u32; 3]| value)
+    }
+
+    /// Element type and length of an array of constant length.
+    pub fn array(&self, id: u32) -> Option<(u32, u32)> {
+        let [_, element, length] = self.operands(id, op::TYPE_ARRAY)?;
+        Some((element, self.constant(length)?))
+    }
+
+    /// Types of a struct's members.
+    pub fn members(&self, id: u32) -> Option<impl ExactSizeIterator<Item = u32> + use<'a>> {
+        let node = self.declaration(id).filter(|node| node.opcode == op::TYPE_STRUCT)?;
+        Some(node.tail(1))
+    }
+
+    /// An image type.
+    pub fn image(&self, id: u32) -> Option<Image> {
+        let [_, sampled_type, dim, depth, arrayed, multisampled, sampled, format] =
+            self.operands(id, op::TYPE_IMAGE)?;
+        Some(Image {
+            sampled_type,
+            dim,
+            depth,
+            arrayed,
+            multisampled,
+            sampled,
+            format,
+        })
+    }
+
+    /// Locations that variables of a storage class carry, rising.
+    pub fn locations(&self, storage: u32) -> std::collections::BTreeSet<u32> {
+        let of_class = self.variables().filter(|node| node.operand(2) == Some(storage));
+        of_class
+            .filter_map(|node| self.decoration(node.operand(1)?, decoration::LOCATION))
+            .collect()
+    }
+
+    /// Name of a struct's member, where the module tells it.
+    pub fn member_name(&self, structure: u32, member: u32) -> Option<String> {
+        let named = |node: &Node| node.opcode == op::MEMBER_NAME && node.head() == Some([structure, member]);
+        let node = Instructions::of(self.words, HEADER_WORDS)
+            .flatten()
+            .take_while(|node| node.position < self.functions)
+            .find(named)?;
+        let words = node.words.part(3, node.words.count())?;
+        super::operand::string_in(words).map(|(name, _)| name)
+    }
+}
+
+/// Ids above this are kept in a map: what a large module's functions define needs no place among the declarations.
+const MAX_DENSE: usize = 1 << 12;
+
+fn decoration_of<W: Words>(instruction: &InstructionIn<W>) -> Option<Decoration> {
+    let (member, kind) = match instruction.opcode {
+        op::DECORATE => (WHOLE, 1),
+        _ => (instruction.operand(1)?, 2),
+    };
+    Some(Decoration {
+        target: instruction.operand(0)?,
+        member,
+        kind: instruction.operand(kind)?,
+        value: instruction.operand(kind + 1).unwrap_or(0),
+        position: instruction.position as u32,
+    })
+}
+
+/// Steps from instruction to instruction as far as the end, so that a wrong length is found.
+fn step_through<W: Words>(words: W, from: usize) -> Result<()> {
+    let mut all = Instructions::of(words, from);
+    all.try_for_each(|instruction| instruction.map(drop))
+}

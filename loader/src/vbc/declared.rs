@@ -1,0 +1,119 @@
+//! What a stage's SPIR-V says, in the words of the reflection: all that reflection can be checked against.
+
+use super::image;
+use super::types::{BaseType, TexelRank, TexelType};
+use crate::spirv::{Image, ModuleIndex, decoration, op};
+use std::fmt;
+
+/// A type as the reflection can say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Type {
+    /// Components, rows and columns, elements (1 when it is no array).
+    Numeric(BaseType, [u8; 2], u32),
+    /// Anything else.
+    Other,
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Numeric(base, [rows, columns], array) => {
+                write!(f, "{base} of {rows} rows and {columns} columns")?;
+                if array == 1 {
+                    Ok(())
+                } else {
+                    write!(f, ", {array} of them")
+                }
+            }
+            Self::Other => f.write_str("another type"),
+        }
+    }
+}
+
+/// A type by what it is made of.
+pub(super) fn type_of(index: &ModuleIndex, id: u32) -> Type {
+    let (element, array) = index.array(id).unwrap_or((id, 1));
+    numeric(index, element).map_or(Type::Other, |(base, dims)| Type::Numeric(base, dims, array))
+}
+
+/// Base type and dimensions of a scalar, vector or matrix of 32-bit components.
+pub(super) fn numeric(index: &ModuleIndex, id: u32) -> Option<(BaseType, [u8; 2])> {
+    let (column, columns) = match index.operands(id, op::TYPE_MATRIX) {
+        Some([_, column, columns]) => (column, u8::try_from(columns).ok()?),
+        None => (id, 1),
+    };
+    let (component, rows) = match index.operands(column, op::TYPE_VECTOR) {
+        Some([_, component, rows]) => (component, u8::try_from(rows).ok()?),
+        None => (column, 1),
+    };
+    let component = index.declaration(component)?;
+    let base = match (component.opcode, component.operand(1)?, component.operand(2)) {
+        (op::TYPE_FLOAT, 32, _) => BaseType::FLOAT,
+        (op::TYPE_INT, 32, Some(0)) => BaseType::UINT,
+        (op::TYPE_INT, 32, Some(1)) => BaseType::INT,
+        _ => return None,
+    };
+    Some((base, [rows, columns]))
+}
+
+/// An image type with what its texels are read as.
+pub(super) fn image(index: &ModuleIndex, id: u32) -> Option<(Image, TexelType)> {
+    let image = index.image(id)?;
+    let texel = match numeric(index, image.sampled_type)? {
+        (BaseType::INT, _) => TexelType::INT,
+        (BaseType::UINT, _) => TexelType::UINT,
+        _ => TexelType::FLOAT,
+    };
+    Some((image, texel))
+}
+
+/// Shape and numeric class of an image type, or of the image in a combined sampler; none for shapes that VBC lacks.
+pub(super) fn texels(index: &ModuleIndex, element: u32) -> Option<(TexelRank, TexelType)> {
+    let combined = index.operands(element, op::TYPE_SAMPLED_IMAGE);
+    let (image, texel) = image(index, combined.map_or(element, |[_, image]| image))?;
+    Some((image::rank(&image)?, texel))
+}
+
+/// Bytes of a block of numbers: where its last member ends.
+pub(super) fn block_bytes(index: &ModuleIndex, block: u32) -> Option<u32> {
+    let mut ends = (0u32..).zip(index.members(block)?).map(|(i, member)| {
+        let offset = index.member_decoration(block, i, decoration::OFFSET)?;
+        offset.checked_add(bytes(index, member)?)
+    });
+    ends.try_fold(0, |end, next| next.map(|next| end.max(next)))
+}
+
+/// Bytes of a number, vector, or array of them.
+fn bytes(index: &ModuleIndex, id: u32) -> Option<u32> {
+    if let Some((_, length)) = index.array(id) {
+        return index.decoration(id, decoration::ARRAY_STRIDE)?.checked_mul(length);
+    }
+    let (_, [rows, columns]) = numeric(index, id)?;
+    (columns == 1).then_some(4 * u32::from(rows))
+}
+
+/// Of a storage buffer's block around a runtime array: the array's stride, and whether it is read only.
+pub(super) fn runtime_array_block(index: &ModuleIndex, variable: u32, block: u32) -> Option<(u32, bool)> {
+    let mut members = index.members(block)?;
+    let (array, 0) = (members.next()?, members.len()) else {
+        return None;
+    };
+    index.operands::<2>(array, op::TYPE_RUNTIME_ARRAY)?;
+    let stride = index.decoration(array, decoration::ARRAY_STRIDE)?;
+    let read_only = index.decoration(variable, decoration::NON_WRITABLE).is_some()
+        || index.member_decoration(block, 0, decoration::NON_WRITABLE).is_some();
+    Some((stride, read_only))
+}
+
+/// Texel types of the subpass inputs in set 2, by binding; the code of a stage need not use each of them.
+pub(super) fn subpass_texels(index: &ModuleIndex) -> [Option<TexelType>; 4] {
+    let mut texels = [None; 4];
+    for variable in index.globals() {
+        if let Some((2, binding)) = index.place(variable.id)
+            && let Some(texel) = texels.get_mut(binding as usize)
+        {
+            *texel = image(index, variable.pointee).map(|(_, texel)| texel);
+        }
+    }
+    texels
+}
