@@ -278,7 +278,7 @@ fn program(code: &[u32]) -> &[u32] {
     let mut at = 0;
     while let Ok(instruction) = pp::Instruction::decode(&code[at..]) {
         at += instruction.words() as usize;
-        if instruction.control.prefetch == 0 {
+        if !instruction.control.prefetch {
             break;
         }
     }

@@ -264,17 +264,13 @@ fn render_state(memory: &mut Memory<'_>, draw: &Draw<'_>, linked: &Linked, varyi
 /// Mesa names it in the state; what vendor files mean is not known, older notes say 0 ([?] in facts/mali/pp.md, 15).
 fn output_register(program: &Program) -> u32 {
     let (code, _) = utgard::pp::flow::instructions(&program.code);
-    let stop = code
-        .iter()
-        .rev()
-        .find(|(_, i)| i.control.stop == 1 && i.branch.is_none());
+    let stop = code.iter().rev().find(|(_, i)| i.control.stop && i.branch.is_none());
     let Some((_, i)) = stop else { return 0 };
     let vector = i.vec_acc.filter(|u| u.mask != 0).map(|u| u.destination);
     let vector = vector.or(i.vec_mul.filter(|u| u.mask != 0).map(|u| u.destination));
-    let vector = vector.or(i.combine.filter(|u| u.vector == 1).map(|u| u.destination_vector().0));
-    vector
-        .or(i.varying.filter(|u| u.destination != 15).map(|u| u.destination))
-        .unwrap_or(0)
+    let vector = vector.or(i.combine.filter(|u| u.vector).map(|u| u.destination_vector().0));
+    let register = vector.or(i.varying.and_then(|u| u.written()));
+    register.map_or(0, |register| register.index() as u32)
 }
 
 /// Equations and factors (facts/mali/pp-frame.md, word 2).

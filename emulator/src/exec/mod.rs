@@ -10,7 +10,6 @@ use crate::gpu::fault::{Fault, FaultKind, Result};
 use crate::gpu::texture::Texture;
 use inputs::Inputs;
 use std::sync::OnceLock;
-use utgard::pp::access::PIPELINE;
 use utgard::{gp, pp};
 
 /// Instructions one vertex or quad may execute before its job ends with a fault.
@@ -105,12 +104,12 @@ impl FragmentProgram {
                 .map_err(|error| Fault::new(FaultKind::Program, error.to_string()).pc(at))?;
             program.note(&instruction);
             program.instructions.push((at, instruction));
-            if instruction.control.stop == 0 && !instruction.branch.is_some_and(|branch| branch.always()) {
+            if !instruction.control.stop && !instruction.branch.is_some_and(|branch| branch.always()) {
                 pending.push(at + instruction.words());
             }
             if let Some(branch) = instruction
                 .branch
-                .filter(|branch| branch.kind != 3 && branch.condition() != 0)
+                .filter(|branch| !branch.is_discard() && branch.condition != pp::Condition::Never)
             {
                 let target = i64::from(at) + i64::from(branch.signed_target());
                 let target = u32::try_from(target);
@@ -121,25 +120,22 @@ impl FragmentProgram {
     }
 
     fn note(&mut self, instruction: &pp::Instruction) {
-        let derives = |op: u32| op == 20 || op == 21;
-        self.needs_quads |= instruction.sampler.is_some()
-            || instruction.vec_acc.is_some_and(|unit| derives(unit.op))
-            || instruction.float_acc.is_some_and(|unit| derives(unit.op));
-        self.discards |= instruction.branch.is_some_and(|branch| branch.kind == 3);
-        if let Some(load) = instruction.load.filter(|load| load.source == 3) {
-            self.reach(load.signed_index(), load.alignment, load.offset_enable == 1);
+        self.needs_quads |= instruction.needs_quad();
+        self.discards |= instruction.branch.is_some_and(|branch| branch.is_discard());
+        if let Some(load) = instruction.load.filter(|load| load.source == pp::LoadSource::Temporary) {
+            self.reach(load.signed_index(), load.alignment, load.offset_enable);
         }
         if let Some(store) = instruction.store {
-            if store.read == 3 {
+            if store.reads_tile() {
                 self.reads_tile = true;
             } else {
-                self.reach(store.signed_index(), store.alignment, store.offset_enable == 1);
+                self.reach(store.signed_index(), store.alignment, store.offset_enable);
             }
         }
     }
 
-    fn reach(&mut self, index: i32, alignment: u32, indirect: bool) {
-        let first = index << alignment.min(2);
+    fn reach(&mut self, index: i32, alignment: pp::Alignment, indirect: bool) {
+        let first = index << alignment.shift();
         let (mut low, mut high) = (first, first + 3);
         if indirect {
             (low, high) = (low - TEMPORARY_REACH, high + TEMPORARY_REACH);
@@ -195,7 +191,7 @@ impl FragmentContext<'_> {
     /// of these reads as zero, and writes to them are lost (\[?\]: no known program does either).
     fn output(register: usize) -> Option<usize> {
         let register = register & 15;
-        (register < PIPELINE as usize).then_some(register)
+        (!pp::Register(register as u8).is_pipeline()).then_some(register)
     }
 }
 

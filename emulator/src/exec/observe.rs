@@ -16,7 +16,7 @@ pub trait Observer {
     fn fragment(&mut self, _step: &FragmentStep<'_>) {}
 
     /// The next step of a fragment writes components of a register, in the order its units do.
-    fn write(&mut self, _lane: usize, _register: usize, _mask: u32, _value: [f32; 4]) {}
+    fn write(&mut self, _lane: usize, _register: pp::Register, _mask: u32, _value: [f32; 4]) {}
 
     /// A vertex begins.
     fn vertex(&mut self, _program: &VertexProgram) {}
@@ -72,7 +72,7 @@ pub struct FragmentStep<'a> {
     pub instruction: &'a pp::Instruction,
     /// Registers before it.
     pub before: &'a [[f32; 4]; 16],
-    /// Registers behind it; 12 to 15 are the constants, the texture and the uniform it had.
+    /// Registers behind it; those of the pipeline are this instruction's.
     pub after: &'a [[f32; 4]; 16],
     /// Results of the vec4 and the scalar multiplier.
     pub products: ([f32; 4], f32),

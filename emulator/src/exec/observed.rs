@@ -241,7 +241,7 @@ impl Observer for Log {
         fragments::step(self, step);
     }
 
-    fn write(&mut self, lane: usize, register: usize, mask: u32, value: [f32; 4]) {
+    fn write(&mut self, lane: usize, register: utgard::pp::Register, mask: u32, value: [f32; 4]) {
         self.quad.write(lane, register, mask, value);
     }
 

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use utgard::pp::ops::{Source, VARYING};
+use utgard::pp::ops::Origin;
 
 /// Tiles of a frame at most: 4096 pixels each way.
 const MAX_TILES: usize = 1 << 16;
@@ -393,18 +393,16 @@ fn used(program: &FragmentProgram) -> Vec<(usize, usize)> {
         .iter()
         .filter_map(|(_, instruction)| instruction.varying)
     {
-        if VARYING[(unit.kind & 15) as usize].source != Source::Memory {
+        if unit.kind.row().origin != Origin::Memory {
             continue;
         }
-        if unit.register != 15 {
+        if unit.offset().is_some() {
             used = [[true; 4]; SLOTS];
         }
-        let (shift, count) = match unit.alignment {
-            0 => (0, 1),
-            1 => (1, 2),
-            _ => (2, 4),
-        };
-        let first = (unit.index as usize) << shift;
+        let (first, count) = (
+            (unit.index as usize) << unit.alignment.shift(),
+            unit.alignment.components(),
+        );
         for at in first..first + count {
             if let Some(slot) = used.get_mut(at / 4) {
                 slot[at % 4] = true;

@@ -481,12 +481,15 @@ impl<'a> Assembler<'a> {
         if !said("discard") {
             let discards = code
                 .iter()
-                .any(|(_, i)| i.branch.is_some_and(|branch| branch.kind == 3));
+                .any(|(_, i)| i.branch.is_some_and(|branch| branch.is_discard()));
             program.discard = Some(u32::from(discards));
         }
         if !said("stack") {
-            let place = |index: i32, alignment: u32| (index >> (2 - alignment.min(2))).unsigned_abs();
-            let deepest = code.iter().filter_map(|(_, i)| i.store).filter(|store| store.read == 0);
+            let place = |index: i32, alignment: pp::Alignment| (index >> (2 - alignment.shift())).unsigned_abs();
+            let deepest = code
+                .iter()
+                .filter_map(|(_, i)| i.store)
+                .filter(|store| store.read == pp::StoreMode::Store);
             let deepest = deepest
                 .map(|store| place(store.signed_index(), store.alignment))
                 .max()

@@ -2,7 +2,7 @@
 
 use super::flow::{Finding, Paths, paths};
 use super::gp::{self, Source, Stored};
-use super::pp;
+use super::pp::{self, StoreMode};
 use loader::mbs::{Program, Stage};
 
 /// Figures of a program.
@@ -79,8 +79,8 @@ fn fragment(words: &[u32], stack: Option<u32>) -> Stats {
     let mut memory = 0;
     for (_, i) in &code {
         registers |= written(i);
-        if let Some(store) = i.store.filter(|store| store.read == 0) {
-            memory = memory.max((store.signed_index() >> (2 - store.alignment.min(2))).unsigned_abs());
+        if let Some(store) = i.store.filter(|store| store.read == StoreMode::Store) {
+            memory = memory.max((store.signed_index() >> (2 - store.alignment.shift())).unsigned_abs());
         }
     }
     let units = pp::UNITS
@@ -103,6 +103,6 @@ fn fragment(words: &[u32], stack: Option<u32>) -> Stats {
 fn written(i: &pp::Instruction) -> u32 {
     let writes = pp::access::accesses(i).into_iter().filter_map(|access| access.writes);
     writes
-        .filter(|(register, _)| *register < pp::access::PIPELINE)
-        .fold(0, |bits, (register, _)| bits | 1 << register)
+        .filter(|(register, _)| !register.is_pipeline())
+        .fold(0, |bits, (register, _)| bits | 1 << register.index())
 }

@@ -129,46 +129,28 @@ fn samples_use_every_operation() {
         let stored = |i: &gp::Instruction| i.stores().iter().any(|(s, _)| *s == gp::Stored::Unit(row.unit));
         uses(row.name, gp.iter().any(stored));
     }
-    for op in pp::ops::MUL {
-        uses(
-            op.name,
-            pp.iter()
-                .any(|i| i.vec_mul.is_some_and(|u| u.op == op.code) || i.float_mul.is_some_and(|u| u.op == op.code)),
-        );
+    for op in pp::MulOp::ALL {
+        let used =
+            |i: &pp::Instruction| i.vec_mul.is_some_and(|u| u.op == *op) || i.float_mul.is_some_and(|u| u.op == *op);
+        uses(op.name(), pp.iter().any(used));
     }
-    for op in pp::ops::ACC {
-        uses(op.name, pp.iter().any(|i| i.vec_acc.is_some_and(|u| u.op == op.code)));
-        let sum = matches!(op.name, "sum3" | "sum4");
-        uses(
-            op.name,
-            sum || pp.iter().any(|i| i.float_acc.is_some_and(|u| u.op == op.code)),
-        );
+    for op in pp::AccOp::ALL {
+        uses(op.name(), pp.iter().any(|i| i.vec_acc.is_some_and(|u| u.op == *op)));
+        if op.row().units == pp::ops::Units::Both {
+            uses(op.name(), pp.iter().any(|i| i.float_acc.is_some_and(|u| u.op == *op)));
+        }
     }
-    for op in pp::ops::COMBINE {
-        uses(
-            op.name,
-            pp.iter().any(|i| {
-                i.combine
-                    .is_some_and(|u| (u.vector, u.b_enable, u.op) == (0, 0, op.code))
-            }),
-        );
+    let forms: Vec<pp::Form> = pp.iter().filter_map(|i| i.combine).map(|u| u.form()).collect();
+    for op in pp::ScalarFunction::ALL {
+        uses(op.name(), forms.contains(&pp::Form::Scalar(*op)));
     }
-    for op in pp::ops::COMBINE_VECTOR {
-        uses(
-            op.name,
-            pp.iter().any(|i| {
-                i.combine
-                    .is_some_and(|u| (u.vector, u.b_enable, u.op) == (1, 0, op.code))
-            }),
-        );
+    for op in pp::VectorFunction::ALL {
+        uses(op.name(), forms.contains(&pp::Form::Vector(*op)));
     }
-    for kind in pp::ops::VARYING
-        .iter()
-        .filter(|kind| ![1, 5, 14, 15].contains(&kind.code))
-    {
+    for kind in pp::VaryingKind::ALL.iter().filter(|kind| kind.row().known) {
         uses(
-            kind.name,
-            pp.iter().any(|i| i.varying.is_some_and(|u| u.kind == kind.code)),
+            kind.name(),
+            pp.iter().any(|i| i.varying.is_some_and(|u| u.kind == *kind)),
         );
     }
     for (number, unit) in pp::UNITS.iter().enumerate() {

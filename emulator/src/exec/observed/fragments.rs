@@ -5,8 +5,8 @@ use super::{Key, Log, Program, Tell, numbers};
 use crate::exec::FragmentProgram;
 use crate::exec::observe::FragmentStep;
 use std::collections::BTreeSet;
-use utgard::pp::access::{PIPELINE, accesses};
-use utgard::pp::{self, Instruction};
+use utgard::pp::access::accesses;
+use utgard::pp::{self, Instruction, Register};
 use utgard::text::mask_letters;
 
 /// The program's words with its instructions where they stand; what is never reached is zero.
@@ -62,7 +62,7 @@ pub(super) struct Watch {
     written: [[u32; 16]; 4],
     temporaries: [BTreeSet<i64>; 4],
     /// What the present step wrote so far, in order: register, components, values.
-    writes: [Vec<(usize, u32, [f32; 4])>; 4],
+    writes: [Vec<(Register, u32, [f32; 4])>; 4],
     /// The fragment has been told about.
     told: [bool; 4],
 }
@@ -88,7 +88,7 @@ impl Watch {
         }
     }
 
-    pub(super) fn write(&mut self, lane: usize, register: usize, mask: u32, value: [f32; 4]) {
+    pub(super) fn write(&mut self, lane: usize, register: Register, mask: u32, value: [f32; 4]) {
         self.writes[lane].push((register, mask, value));
     }
 
@@ -98,23 +98,16 @@ impl Watch {
 }
 
 /// Name of a register with components.
-fn name(register: u32, mask: u32) -> String {
-    let register = match register {
-        12 => "^const0".to_owned(),
-        13 => "^const1".to_owned(),
-        14 => "^texture".to_owned(),
-        15 => "^uniform".to_owned(),
-        register => format!("${register}"),
-    };
+fn name(register: Register, mask: u32) -> String {
     match mask {
-        15 => register,
+        pp::ALL => register.to_string(),
         mask => format!("{register}.{}", mask_letters(mask)),
     }
 }
 
 /// A register's components of a mask, with their values.
-fn values(registers: &[[f32; 4]; 16], register: u32, mask: u32) -> String {
-    let values = registers[(register & 15) as usize];
+fn values(registers: &[[f32; 4]; 16], register: Register, mask: u32) -> String {
+    let values = registers[register.index()];
     let some: Vec<f32> = (0..4).filter(|at| mask >> at & 1 == 1).map(|at| values[at]).collect();
     format!("{} {}", name(register, mask), numbers(&some))
 }
@@ -126,7 +119,7 @@ pub(super) fn step(log: &mut Log, step: &FragmentStep<'_>) {
     let branch = step
         .instruction
         .branch
-        .filter(|branch| branch.kind == 0 && !branch.always() && branch.condition() != 0);
+        .filter(|branch| branch.may_go() && !branch.always());
     let on = log
         .line(step.number)
         .map(|line| line.address + step.instruction.words());
@@ -146,31 +139,30 @@ pub(super) fn step(log: &mut Log, step: &FragmentStep<'_>) {
 /// Notes reads of what nobody wrote, and what is written.
 fn unwritten(log: &mut Log, lane: usize, instruction: &Instruction) {
     // Pipeline registers last for one instruction.
-    for register in PIPELINE..16 {
-        log.quad.written[lane][register as usize] = 0;
-    }
+    log.quad.written[lane][Register::CONST0.index()..].fill(0);
     let all = accesses(instruction);
     for stage in 0..=8 {
         let here = || all.iter().filter(|access| access.stage == stage);
         for (register, mask) in here().flat_map(|access| &access.reads) {
-            let missing = mask & !log.quad.written[lane][(*register & 15) as usize];
+            let missing = mask & !log.quad.written[lane][register.index()];
             if missing != 0 {
                 let message = format!("reads {}, which nobody wrote", name(*register, missing));
                 log.pending.push((lane, message));
             }
         }
         for (register, mask) in here().filter_map(|access| access.writes) {
-            log.quad.written[lane][(register & 15) as usize] |= mask;
+            log.quad.written[lane][register.index()] |= mask;
         }
     }
 }
 
 /// What a step's units read and wrote, in the order they did; `written` is what went to registers.
-fn operands(step: &FragmentStep<'_>, written: &[(usize, u32, [f32; 4])]) -> (Vec<String>, Vec<String>) {
+fn operands(step: &FragmentStep<'_>, written: &[(Register, u32, [f32; 4])]) -> (Vec<String>, Vec<String>) {
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
     // Registers as the present unit finds them; those of the pipeline are this instruction's own.
     let mut now = *step.before;
-    now[PIPELINE as usize..].copy_from_slice(&step.after[PIPELINE as usize..]);
+    let pipeline = Register::CONST0.index();
+    now[pipeline..].copy_from_slice(&step.after[pipeline..]);
     let mut written = written.iter();
     let all = accesses(step.instruction);
     for stage in 0..=8 {
@@ -182,10 +174,10 @@ fn operands(step: &FragmentStep<'_>, written: &[(usize, u32, [f32; 4])]) -> (Vec
         if matches!(stage, 0 | 2 | 3) {
             continue;
         }
-        for _ in here().filter(|access| access.writes.is_some_and(|(register, _)| register < PIPELINE)) {
+        for _ in here().filter(|access| access.writes.is_some_and(|(register, _)| !register.is_pipeline())) {
             if let Some((register, mask, value)) = written.next() {
-                now[*register] = *value;
-                writes.push(values(&now, *register as u32, *mask));
+                now[register.index()] = *value;
+                writes.push(values(&now, *register, *mask));
             }
         }
     }
@@ -206,10 +198,10 @@ fn told(log: &mut Log, step: &FragmentStep<'_>) -> String {
     }
     text += &log.text(step.number);
     let (mut reads, writes) = operands(step, &log.quad.writes[step.lane]);
-    if step.instruction.vec_acc.is_some_and(|unit| unit.a_is_mul == 1) {
+    if step.instruction.vec_acc.is_some_and(|unit| unit.a_is_mul) {
         reads.push(format!("^v0 {}", numbers(&step.products.0)));
     }
-    if step.instruction.float_acc.is_some_and(|unit| unit.a_is_mul == 1) {
+    if step.instruction.float_acc.is_some_and(|unit| unit.a_is_mul) {
         reads.push(format!("^s0 {}", numbers(&[step.products.1])));
     }
     for (what, list) in [("reads", reads), ("gives", writes)] {

@@ -8,10 +8,13 @@ use crate::gpu::fault::{Fault, FaultKind, Result};
 use crate::gpu::texture::Lod;
 use num::lanes::One;
 use num::{half, math};
-use utgard::field::Fields;
-use utgard::pp::access::PIPELINE;
-use utgard::pp::ops::{Source, VARYING};
-use utgard::pp::{Branch, Combine, Constant, FloatMul, Instruction, Load, Sampler, Store, Varying, VecMul};
+use utgard::field::Code;
+use utgard::pp::ops::Origin;
+use utgard::pp::{
+    ALL, AccOp, Alignment, Branch, BranchKind, Combine, Constant, Form, Instruction, LevelOfDetail, Load, LoadSource,
+    Modifier, MulOp, Register, Sampler, Scalar, ScalarFunction, ScalarSource, ScalarUnit, Store, StoreTarget, Swizzle,
+    Varying, VaryingKind, VectorFunction, VectorSource,
+};
 
 type Vec4 = [f32; 4];
 
@@ -33,7 +36,7 @@ const END: u32 = u32::MAX;
 /// What the units of an instruction write, kept until all of its stage have read.
 #[derive(Clone, Copy, Default)]
 struct Write {
-    register: usize,
+    register: Register,
     mask: u32,
     value: Vec4,
 }
@@ -104,7 +107,7 @@ impl<O: Observer> Lanes<'_, O> {
         for fragment in &mut self.fragments {
             let constant = |constant: &Option<Constant>| constant.as_ref().map_or([0.0; 4], halves);
             let pipeline = [constant(&i.const0), constant(&i.const1), [0.0; 4], [0.0; 4]];
-            fragment.registers[PIPELINE as usize..].copy_from_slice(&pipeline);
+            fragment.registers[Register::CONST0.index()..].copy_from_slice(&pipeline);
             (fragment.vec_mul, fragment.float_mul) = ([0.0; 4], 0.0);
         }
         let coordinates = i
@@ -166,16 +169,13 @@ impl<O: Observer> Lanes<'_, O> {
     fn next(&mut self, lane: usize, pc: u32, i: &Instruction) -> Result<u32> {
         let fragment = &mut self.fragments[lane];
         if let Some(branch) = &i.branch {
-            if branch.kind == 3 {
+            if branch.is_discard() {
                 // Every discard that is known has all conditions set ([?] in facts/mali/pp.md, 12: whether they count).
                 fragment.discarded = true;
                 return Ok(END);
             }
-            if branch.kind != 0 {
-                return Err(Fault::new(
-                    FaultKind::Program,
-                    format!("branch kind {} is unknown", branch.kind),
-                ));
+            if let BranchKind::Undocumented(kind) = branch.kind {
+                return Err(unknown(format!("branch kind {kind}")));
             }
             if taken(fragment, branch) {
                 let target = i64::from(pc) + i64::from(branch.signed_target());
@@ -183,7 +183,7 @@ impl<O: Observer> Lanes<'_, O> {
                     .map_err(|_| Fault::new(FaultKind::Program, "a branch leaves the program"));
             }
         }
-        Ok(if i.control.stop == 1 { END } else { pc + i.words() })
+        Ok(if i.control.stop { END } else { pc + i.words() })
     }
 
     fn position(&self, lane: usize) -> (u32, u32) {
@@ -192,10 +192,10 @@ impl<O: Observer> Lanes<'_, O> {
 
     /// Registers are fp16; only some of the components are written.
     fn write(&mut self, lane: usize, write: Write) {
-        if write.register >= PIPELINE as usize {
+        if write.register.is_pipeline() {
             return;
         }
-        let register = &mut self.fragments[lane].registers[write.register];
+        let register = &mut self.fragments[lane].registers[write.register.index()];
         for (component, value) in write.value.into_iter().enumerate() {
             if write.mask >> component & 1 == 1 {
                 register[component] = half::round(value);
@@ -212,10 +212,10 @@ impl<O: Observer> Lanes<'_, O> {
         for (lane, value) in values.iter_mut().enumerate() {
             *value = self.varying_value(lane, unit)?;
         }
-        if unit.destination != 15 {
+        if let Some(register) = unit.written() {
             for lane in (0..4).filter(|lane| active[*lane]) {
                 let write = Write {
-                    register: unit.destination as usize,
+                    register,
                     mask: unit.mask,
                     value: values[lane],
                 };
@@ -226,84 +226,75 @@ impl<O: Observer> Lanes<'_, O> {
     }
 
     fn varying_value(&mut self, lane: usize, unit: &Varying) -> Result<Vec4> {
-        let kind = VARYING[(unit.kind & 15) as usize];
-        let value = match (kind.source, kind.code) {
-            (Source::Builtin, code) => return self.builtin(lane, code),
-            (Source::Memory, _) => self.interpolated(lane, unit),
-            (Source::Register, _) => {
-                let value = swizzled(self.fragments[lane].registers[unit.register as usize], unit.swizzle());
+        let value = match unit.kind.row().origin {
+            Origin::Builtin => [0.0; 4],
+            Origin::Memory => self.interpolated(lane, unit),
+            Origin::Register => {
+                let value = swizzled(self.fragments[lane].registers[unit.register.index()], unit.swizzle());
                 value.map(|value| modified(value, unit.absolute, unit.negate))
             }
         };
         let [x, y, z, w] = value;
-        Ok(match kind.code {
-            2 | 6 => [x / z, y / z, 1.0, w],
-            3 | 7 => [x / w, y / w, z / w, 1.0],
-            10 => {
+        Ok(match unit.kind {
+            VaryingKind::DivideZ | VaryingKind::RegisterDivideZ => [x / z, y / z, 1.0, w],
+            VaryingKind::DivideW | VaryingKind::RegisterDivideW => [x / w, y / w, z / w, 1.0],
+            VaryingKind::Normalize => {
                 let scale = math::rsqrt::<One>(x * x + (y * y + z * z));
                 [x * scale, y * scale, z * scale, w]
             }
             // A cube map's direction stays as it is: the sampler finds the face ([?]: what a register would get).
-            0 | 4 | 8 | 9 => value,
-            code => {
-                return Err(Fault::new(
-                    FaultKind::Program,
-                    format!("varying kind {code} is unknown"),
-                ));
+            VaryingKind::Plain | VaryingKind::Register | VaryingKind::Cube | VaryingKind::RegisterCube => value,
+            VaryingKind::FragCoord => self.frag_coord(lane),
+            VaryingKind::PointCoord => {
+                let [x, y] = self.offset(lane);
+                [self.inputs.point[0].at(x, y), self.inputs.point[1].at(x, y), 0.0, 1.0]
             }
+            VaryingKind::FrontFacing => [math::truth::<One>(self.inputs.front); 4],
+            VaryingKind::Kind1
+            | VaryingKind::Kind5
+            | VaryingKind::Builtin14
+            | VaryingKind::Builtin15
+            | VaryingKind::Undocumented(_) => return Err(unknown(format!("varying kind {}", unit.kind.code()))),
         })
     }
 
-    fn builtin(&self, lane: usize, code: u32) -> Result<Vec4> {
+    /// Distance of a fragment from the primitive's origin.
+    fn offset(&self, lane: usize) -> [f32; 2] {
+        let (column, row) = self.position(lane);
+        self.inputs.offset(column, row)
+    }
+
+    fn frag_coord(&self, lane: usize) -> Vec4 {
         let (column, row) = self.position(lane);
         let [x, y] = self.inputs.offset(column, row);
         let orientation = self.context.orientation;
-        Ok(match code {
-            11 => {
-                let row = if orientation.flip {
-                    orientation.y - row as f32
-                } else {
-                    orientation.y + row as f32
-                };
-                [
-                    column as f32 + orientation.x,
-                    row,
-                    self.inputs.z.at(x, y),
-                    1.0 / self.inputs.inverse_w.at(x, y),
-                ]
-            }
-            12 => [self.inputs.point[0].at(x, y), self.inputs.point[1].at(x, y), 0.0, 1.0],
-            13 => [math::truth::<One>(self.inputs.front); 4],
-            _ => {
-                return Err(Fault::new(
-                    FaultKind::Program,
-                    format!("varying kind {code} is unknown"),
-                ));
-            }
-        })
+        let row = if orientation.flip {
+            orientation.y - row as f32
+        } else {
+            orientation.y + row as f32
+        };
+        [
+            column as f32 + orientation.x,
+            row,
+            self.inputs.z.at(x, y),
+            1.0 / self.inputs.inverse_w.at(x, y),
+        ]
     }
 
     /// A varying of the vertices; components from the index on, as many as the alignment says.
     fn interpolated(&mut self, lane: usize, unit: &Varying) -> Vec4 {
-        let offset = match unit.register {
-            15 => 0,
-            register => self.fragments[lane].registers[register as usize][unit.component as usize] as i32,
-        };
-        let (shift, count) = match unit.alignment {
-            0 => (0, 1),
-            1 => (1, 2),
-            _ => (2, 4),
-        };
-        let first = (unit.index as i32).wrapping_add(offset).wrapping_shl(shift);
-        let (column, row) = self.position(lane);
-        let [x, y] = self.inputs.offset(column, row);
+        let offset = unit.offset().map_or(0, |scalar| self.scalar(lane, scalar) as i32);
+        let first = (unit.index as i32)
+            .wrapping_add(offset)
+            .wrapping_shl(unit.alignment.shift());
+        let [x, y] = self.offset(lane);
         let w = if self.inputs.flat {
             1.0
         } else {
             1.0 / self.inputs.inverse_w.at(x, y)
         };
         let mut value = [0.0, 0.0, 0.0, 1.0];
-        for (component, value) in value.iter_mut().enumerate().take(count) {
+        for (component, value) in value.iter_mut().enumerate().take(unit.alignment.components()) {
             let at = first.wrapping_add(component as i32);
             let plane = (0..4 * SLOTS as i32)
                 .contains(&at)
@@ -317,29 +308,29 @@ impl<O: Observer> Lanes<'_, O> {
         value
     }
 
-    fn scalar(&self, lane: usize, number: u32) -> f32 {
-        self.fragments[lane].registers[(number >> 2 & 15) as usize][(number & 3) as usize]
+    fn scalar(&self, lane: usize, scalar: Scalar) -> f32 {
+        self.fragments[lane].registers[scalar.register().index()][scalar.component()]
+    }
+
+    fn source(&self, lane: usize, source: ScalarSource) -> f32 {
+        modified(self.scalar(lane, source.scalar), source.absolute, source.negate)
     }
 
     fn sample(&mut self, unit: &Sampler, coordinates: &[Vec4; 4]) -> Result<()> {
         // One texture for the quad: which one is the first fragment's choice.
-        let offset = if unit.offset_enable == 1 {
-            self.scalar(0, unit.offset) as i32
-        } else {
-            0
-        };
+        let offset = unit.offset().map_or(0, |scalar| self.scalar(0, scalar) as i32);
         let index = i64::from(unit.index) + i64::from(offset);
         let texture = usize::try_from(index)
             .ok()
             .and_then(|index| self.context.textures.get(index));
-        let lod = |lane: usize| match (unit.lod_enable, unit.explicit_lod) {
-            (1, 1) => Lod::Level(self.scalar(lane, unit.lod)),
-            (1, _) => Lod::Bias(self.scalar(lane, unit.lod)),
-            _ => Lod::Bias(0.0),
+        let lod = |lane: usize| match unit.level() {
+            LevelOfDetail::Explicit(scalar) => Lod::Level(self.scalar(lane, scalar)),
+            LevelOfDetail::Bias(scalar) => Lod::Bias(self.scalar(lane, scalar)),
+            LevelOfDetail::Implicit => Lod::Bias(0.0),
         };
         let lods = std::array::from_fn(lod);
         let texels = match texture {
-            Some(texture) => texture.sample(coordinates, &lods, unit.kind == 31),
+            Some(texture) => texture.sample(coordinates, &lods, unit.is_cube()),
             // What a missing texture gives is not known; nothing may go wrong ([?]).
             None => {
                 self.outside(0, Outside::Texture, index);
@@ -347,40 +338,29 @@ impl<O: Observer> Lanes<'_, O> {
             }
         };
         for (fragment, texel) in self.fragments.iter_mut().zip(texels) {
-            fragment.registers[14] = texel;
+            fragment.registers[Register::TEXTURE.index()] = texel;
         }
         Ok(())
     }
 
-    /// Float number of an index, and how many components there are.
-    fn place(&self, lane: usize, index: i32, alignment: u32, offset: Option<u32>) -> (i32, usize) {
-        let offset = offset.map_or(0, |register| self.scalar(lane, register) as i32);
-        let (shift, count) = match alignment {
-            0 => (0, 1),
-            1 => (1, 2),
-            _ => (2, 4),
-        };
-        (index.wrapping_add(offset).wrapping_shl(shift), count)
+    /// Float number of an index.
+    fn place(&self, lane: usize, index: i32, alignment: Alignment, offset: Option<Scalar>) -> i32 {
+        let offset = offset.map_or(0, |scalar| self.scalar(lane, scalar) as i32);
+        index.wrapping_add(offset).wrapping_shl(alignment.shift())
     }
 
     fn load(&mut self, lane: usize, unit: &Load) -> Result<()> {
-        let offset = (unit.offset_enable == 1).then_some(unit.offset);
-        let (first, count) = self.place(lane, unit.signed_index(), unit.alignment, offset);
+        let first = self.place(lane, unit.signed_index(), unit.alignment, unit.offset());
         let mut value = [0.0; 4];
-        for (component, value) in value.iter_mut().enumerate().take(count) {
+        for (component, value) in value.iter_mut().enumerate().take(unit.alignment.components()) {
             let at = first.wrapping_add(component as i32);
             *value = match unit.source {
-                0 => self.uniform(lane, at),
-                3 => self.temporary(lane, at, false).map_or(0.0, |value| *value),
-                source => {
-                    return Err(Fault::new(
-                        FaultKind::Program,
-                        format!("load source {source} is unknown"),
-                    ));
-                }
+                LoadSource::Uniform => self.uniform(lane, at),
+                LoadSource::Temporary => self.temporary(lane, at, false).map_or(0.0, |value| *value),
+                LoadSource::Undocumented(source) => return Err(unknown(format!("load source {source}"))),
             };
         }
-        self.fragments[lane].registers[15] = value;
+        self.fragments[lane].registers[Register::UNIFORM.index()] = value;
         Ok(())
     }
 
@@ -414,20 +394,22 @@ impl<O: Observer> Lanes<'_, O> {
         let mut writes = [Write::default(); 2];
         let (mut vec_mul, mut float_mul) = (fragment.vec_mul, fragment.float_mul);
         if let Some(unit) = &i.vec_mul {
-            let (a, b) = (vector_a(fragment, unit), vector_b(fragment, unit));
+            let vector = unit.unit();
+            let (a, b) = (vector_of(fragment, &vector.a), vector_of(fragment, &vector.b));
             for component in 0..4 {
                 vec_mul[component] = outcome(multiplied(unit.op, a[component], b[component])?, unit.modifier);
             }
             writes[0] = Write {
-                register: unit.destination as usize,
+                register: unit.destination,
                 mask: unit.mask,
                 value: vec_mul,
             };
         }
         if let Some(unit) = &i.float_mul {
-            let (a, b) = (self.scalar_a(lane, unit), self.scalar_b(lane, unit));
+            let scalar = unit.unit();
+            let (a, b) = (self.source(lane, scalar.a), self.source(lane, scalar.b));
             float_mul = outcome(multiplied(unit.op, a, b)?, unit.modifier);
-            writes[1] = scalar_write(unit, float_mul);
+            writes[1] = scalar_write(&scalar, float_mul);
         }
         (self.fragments[lane].vec_mul, self.fragments[lane].float_mul) = (vec_mul, float_mul);
         for write in writes {
@@ -436,41 +418,34 @@ impl<O: Observer> Lanes<'_, O> {
         Ok(())
     }
 
-    fn scalar_a(&self, lane: usize, unit: &FloatMul) -> f32 {
-        modified(self.scalar(lane, unit.a), unit.a_absolute, unit.a_negate)
-    }
-
-    fn scalar_b(&self, lane: usize, unit: &FloatMul) -> f32 {
-        modified(self.scalar(lane, unit.b), unit.b_absolute, unit.b_negate)
-    }
-
     /// Both adders of all fragments read before any of them writes: derivatives look at the neighbours.
     fn accumulate(&mut self, i: &Instruction, active: &[bool; 4]) -> Result<()> {
         let mut writes = [[Write::default(); 2]; 4];
         if let Some(acc) = &i.vec_acc {
-            let unit = VecMul::from_bits(acc.to_bits());
+            let unit = acc.unit();
             let operands: [(Vec4, Vec4); 4] = std::array::from_fn(|lane| {
                 let fragment = &self.fragments[lane];
-                let a = if acc.a_is_mul == 1 {
-                    vector_of(fragment.vec_mul, &unit)
+                let a = if acc.a_is_mul {
+                    mixed(fragment.vec_mul, &unit.a)
                 } else {
-                    vector_a(fragment, &unit)
+                    vector_of(fragment, &unit.a)
                 };
-                (a, vector_b(fragment, &unit))
+                (a, vector_of(fragment, &unit.b))
             });
             for lane in (0..4).filter(|lane| active[*lane]) {
                 let mut value = [0.0; 4];
                 for (component, value) in value.iter_mut().enumerate() {
+                    let [x, y, z, w] = operands[lane].0;
                     let of = |lane: usize| (operands[lane].0[component], operands[lane].1[component]);
-                    *value = match unit.op {
-                        16 => operands[lane].0[0] + (operands[lane].0[1] + operands[lane].0[2]),
-                        17 => (operands[lane].0[0] + operands[lane].0[1]) + (operands[lane].0[2] + operands[lane].0[3]),
+                    *value = match acc.op {
+                        AccOp::Sum3 => x + (y + z),
+                        AccOp::Sum4 => (x + y) + (z + w),
                         op => self.added(lane, op, of)?,
                     };
                     *value = outcome(*value, unit.modifier);
                 }
                 writes[lane][0] = Write {
-                    register: unit.destination as usize,
+                    register: unit.destination,
                     mask: unit.mask,
                     value,
                 };
@@ -478,20 +453,17 @@ impl<O: Observer> Lanes<'_, O> {
         }
         // The scalar adder sees a register the vec4 multiplier wrote, and not what the vec4 adder writes.
         if let Some(acc) = &i.float_acc {
-            let unit = FloatMul::from_bits(acc.to_bits());
+            let unit = acc.unit();
             let operands: [(f32, f32); 4] = std::array::from_fn(|lane| {
-                let first = modified(self.fragments[lane].float_mul, unit.a_absolute, unit.a_negate);
-                (
-                    if acc.a_is_mul == 1 {
-                        first
-                    } else {
-                        self.scalar_a(lane, &unit)
-                    },
-                    self.scalar_b(lane, &unit),
-                )
+                let a = if acc.a_is_mul {
+                    modified(self.fragments[lane].float_mul, unit.a.absolute, unit.a.negate)
+                } else {
+                    self.source(lane, unit.a)
+                };
+                (a, self.source(lane, unit.b))
             });
             for lane in (0..4).filter(|lane| active[*lane]) {
-                let value = self.added(lane, unit.op, |lane| operands[lane])?;
+                let value = self.added(lane, acc.op, |lane| operands[lane])?;
                 writes[lane][1] = scalar_write(&unit, outcome(value, unit.modifier));
             }
         }
@@ -504,105 +476,84 @@ impl<O: Observer> Lanes<'_, O> {
     }
 
     /// An adder's operation but for the sums; `of` gives a fragment's operands.
-    fn added(&self, lane: usize, op: u32, of: impl Fn(usize) -> (f32, f32)) -> Result<f32> {
+    fn added(&self, lane: usize, op: AccOp, of: impl Fn(usize) -> (f32, f32)) -> Result<f32> {
         let (a, b) = of(lane);
         Ok(match op {
-            0 => a + b,
-            4 => math::fract::<One>(a),
-            8 => math::truth::<One>(a != b),
-            9 => math::truth::<One>(a > b),
-            10 => math::truth::<One>(a >= b),
-            11 => math::truth::<One>(a == b),
-            12 => a.floor(),
-            13 => math::ceil::<One>(a),
-            14 => minimum(a, b),
-            15 => maximum(a, b),
+            AccOp::Add => a + b,
+            AccOp::Fract => math::fract::<One>(a),
+            AccOp::Ne => math::truth::<One>(a != b),
+            AccOp::Gt => math::truth::<One>(a > b),
+            AccOp::Ge => math::truth::<One>(a >= b),
+            AccOp::Eq => math::truth::<One>(a == b),
+            AccOp::Floor => a.floor(),
+            AccOp::Ceil => math::ceil::<One>(a),
+            AccOp::Min => minimum(a, b),
+            AccOp::Max => maximum(a, b),
             // The right fragment's first operand and the left one's second.
-            20 => of(lane | 1).0 + of(lane & !1).1,
-            21 if self.context.orientation.flip_derivative => of(lane & !2).0 + of(lane | 2).1,
-            21 => of(lane | 2).0 + of(lane & !2).1,
-            23 => {
+            AccOp::DFdx => of(lane | 1).0 + of(lane & !1).1,
+            AccOp::DFdy if self.context.orientation.flip_derivative => of(lane & !2).0 + of(lane | 2).1,
+            AccOp::DFdy => of(lane | 2).0 + of(lane & !2).1,
+            AccOp::Select => {
                 if self.fragments[lane].float_mul != 0.0 {
                     a
                 } else {
                     b
                 }
             }
-            31 => a,
-            _ => return Err(Fault::new(FaultKind::Program, format!("acc operation {op} is unknown"))),
+            AccOp::Mov => a,
+            // The scalar adder has no sums.
+            AccOp::Sum3 | AccOp::Sum4 | AccOp::Undocumented(_) => {
+                return Err(unknown(format!("acc operation {}", op.code())));
+            }
         })
     }
 
     fn combine(&mut self, lane: usize, unit: &Combine) -> Result<()> {
-        let a = modified(self.scalar(lane, unit.a), unit.a_absolute, unit.a_negate);
-        let (register, swizzle) = unit.b_vector();
-        let vector = swizzled(self.fragments[lane].registers[register as usize & 15], swizzle);
+        let a = self.source(lane, unit.a_source());
         let scalar = |value: f32| Write {
-            register: (unit.destination >> 2) as usize,
-            mask: 1 << (unit.destination & 3),
+            register: unit.destination.register(),
+            mask: 1 << unit.destination.component(),
             value: [outcome(value, unit.modifier); 4],
         };
-        let write = match (unit.vector, unit.b_enable) {
-            (0, 0) => scalar(function(unit.op, a)?),
+        let (register, mask) = unit.destination_vector();
+        let vector = |value: Vec4| Write { register, mask, value };
+        let write = match unit.form() {
+            Form::Scalar(op) => scalar(function(op, a)?),
             // The atan chain: the first part gives the finished angle, the second passes it on ([?] in facts, 10).
-            (0, _) => scalar(vector[0]),
-            (_, second) => {
-                let (register, mask) = unit.destination_vector();
-                let value = match (second, unit.op) {
-                    (1, _) => vector.map(|b| a * b),
-                    (_, 8) => [a.atan(), 1.0, 0.0, 0.0],
-                    (_, 9) => [
-                        a.atan2(modified(self.scalar(lane, unit.b), unit.b_absolute, unit.b_negate)),
-                        1.0,
-                        0.0,
-                        0.0,
-                    ],
-                    (_, op) => {
-                        return Err(Fault::new(
-                            FaultKind::Program,
-                            format!("combine operation {op} is unknown"),
-                        ));
-                    }
-                };
-                Write {
-                    register: register as usize,
-                    mask,
-                    value,
-                }
+            Form::AtanPart2(b) => scalar(vector_of(&self.fragments[lane], &b)[0]),
+            Form::Scale(b) => vector(vector_of(&self.fragments[lane], &b).map(|b| a * b)),
+            Form::Vector(VectorFunction::AtanPart1) => vector([a.atan(), 1.0, 0.0, 0.0]),
+            Form::Vector(VectorFunction::Atan2Part1) => {
+                let b = self.source(lane, unit.b_source());
+                vector([a.atan2(b), 1.0, 0.0, 0.0])
             }
+            Form::Vector(VectorFunction::Undocumented(op)) => return Err(unknown(format!("combine operation {op}"))),
         };
         self.write(lane, write);
         Ok(())
     }
 
     fn store(&mut self, lane: usize, unit: &Store) -> Result<()> {
-        if unit.read == 3 {
+        if unit.reads_tile() {
             let (column, row) = self.position(lane);
             let (color, depth) = self.context.tile.map_or(([0.0; 4], 0.0), |tile| tile(column, row));
-            let value = if unit.target == 2 {
-                [depth, 0.0, 0.0, 0.0]
-            } else {
-                color
+            let value = match unit.target {
+                StoreTarget::Depth => [depth, 0.0, 0.0, 0.0],
+                StoreTarget::TemporaryOrColor | StoreTarget::Undocumented(_) => color,
             };
             self.write(
                 lane,
                 Write {
-                    register: (unit.source >> 2) as usize,
-                    mask: 15,
+                    register: unit.source.register(),
+                    mask: ALL,
                     value,
                 },
             );
             return Ok(());
         }
-        let offset = (unit.offset_enable == 1).then_some(unit.offset);
-        let (first, count) = self.place(lane, unit.signed_index(), unit.alignment, offset);
-        let source = if unit.alignment < 2 {
-            unit.source
-        } else {
-            unit.source & !3
-        };
-        for component in 0..count {
-            let value = self.scalar(lane, source + component as u32);
+        let first = self.place(lane, unit.signed_index(), unit.alignment, unit.offset());
+        for component in 0..unit.alignment.components() {
+            let value = self.scalar(lane, unit.first().behind(component as u32));
             if let Some(slot) = self.temporary(lane, first.wrapping_add(component as i32), true) {
                 *slot = half::round(value);
             }
@@ -637,24 +588,29 @@ fn halves(constant: &Constant) -> Vec4 {
     constant.halves().map(half::to_f32)
 }
 
-fn swizzled(value: Vec4, swizzle: u32) -> Vec4 {
-    std::array::from_fn(|at| value[(swizzle >> (2 * at) & 3) as usize])
+fn swizzled(value: Vec4, swizzle: Swizzle) -> Vec4 {
+    std::array::from_fn(|at| value[swizzle.index(at)])
 }
 
 /// Absolute value first, then negation.
-fn modified(value: f32, absolute: u32, negate: u32) -> f32 {
-    let value = if absolute == 1 { value.abs() } else { value };
-    if negate == 1 { -value } else { value }
+fn modified(value: f32, absolute: bool, negate: bool) -> f32 {
+    let value = if absolute { value.abs() } else { value };
+    if negate { -value } else { value }
 }
 
 /// Destination modifiers (facts/mali/pp.md, 4).
-fn outcome(value: f32, modifier: u32) -> f32 {
+fn outcome(value: f32, modifier: Modifier) -> f32 {
     match modifier {
-        1 => math::saturate::<One>(value),
-        2 => maximum(value, 0.0),
-        3 => value.trunc(),
-        _ => value,
+        Modifier::None => value,
+        Modifier::Saturate => math::saturate::<One>(value),
+        Modifier::Positive => maximum(value, 0.0),
+        Modifier::Integer => value.trunc(),
     }
+}
+
+/// The fault of a number that no table has.
+fn unknown(what: String) -> Fault {
+    Fault::new(FaultKind::Program, format!("{what} is unknown"))
 }
 
 fn minimum(a: f32, b: f32) -> f32 {
@@ -665,76 +621,64 @@ fn maximum(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
 }
 
-fn vector_of(value: Vec4, unit: &VecMul) -> Vec4 {
-    swizzled(value, unit.a_swizzle).map(|value| modified(value, unit.a_absolute, unit.a_negate))
+/// A vector as an operand has it.
+fn mixed(value: Vec4, source: &VectorSource) -> Vec4 {
+    swizzled(value, source.swizzle).map(|value| modified(value, source.absolute, source.negate))
 }
 
-fn vector_a(fragment: &Fragment, unit: &VecMul) -> Vec4 {
-    vector_of(fragment.registers[unit.a as usize & 15], unit)
+fn vector_of(fragment: &Fragment, source: &VectorSource) -> Vec4 {
+    mixed(fragment.registers[source.register.index()], source)
 }
 
-fn vector_b(fragment: &Fragment, unit: &VecMul) -> Vec4 {
-    let value = swizzled(fragment.registers[unit.b as usize & 15], unit.b_swizzle);
-    value.map(|value| modified(value, unit.b_absolute, unit.b_negate))
-}
-
-fn scalar_write(unit: &FloatMul, value: f32) -> Write {
-    let mask = if unit.write == 1 {
-        1 << (unit.destination & 3)
-    } else {
-        0
-    };
+fn scalar_write(unit: &ScalarUnit, value: f32) -> Write {
     Write {
-        register: (unit.destination >> 2) as usize,
-        mask,
+        register: unit.destination.register(),
+        mask: u32::from(unit.write) << unit.destination.component(),
         value: [value; 4],
     }
 }
 
 /// The multipliers' operations.
-fn multiplied(op: u32, a: f32, b: f32) -> Result<f32> {
+fn multiplied(op: MulOp, a: f32, b: f32) -> Result<f32> {
     let truth = math::truth::<One>;
     Ok(match op {
-        0 => a * b,
-        // Scaled by two to the power of the operation as a signed number of three bits.
-        1..=7 => a * b * [1.0, 2.0, 4.0, 8.0, 0.0625, 0.125, 0.25, 0.5][op as usize],
-        8 => truth(a == 0.0),
-        9 => truth((a != 0.0) & (b != 0.0)),
-        10 => truth((a != 0.0) | (b != 0.0)),
-        11 => truth((a != 0.0) ^ (b != 0.0)),
-        12 => truth(a != b),
-        13 => truth(a > b),
-        14 => truth(a >= b),
-        15 => truth(a == b),
-        16 => minimum(a, b),
-        17 => maximum(a, b),
-        31 => a,
-        _ => return Err(Fault::new(FaultKind::Program, format!("mul operation {op} is unknown"))),
+        MulOp::Mul => a * b,
+        MulOp::MulX2 | MulOp::MulX4 | MulOp::MulX8 | MulOp::MulD16 | MulOp::MulD8 | MulOp::MulD4 | MulOp::MulD2 => {
+            a * b * op.scale().unwrap_or(1.0)
+        }
+        MulOp::Not => truth(a == 0.0),
+        MulOp::And => truth((a != 0.0) & (b != 0.0)),
+        MulOp::Or => truth((a != 0.0) | (b != 0.0)),
+        MulOp::Xor => truth((a != 0.0) ^ (b != 0.0)),
+        MulOp::Ne => truth(a != b),
+        MulOp::Gt => truth(a > b),
+        MulOp::Ge => truth(a >= b),
+        MulOp::Eq => truth(a == b),
+        MulOp::Min => minimum(a, b),
+        MulOp::Max => maximum(a, b),
+        MulOp::Mov => a,
+        MulOp::Undocumented(op) => return Err(unknown(format!("mul operation {op}"))),
     })
 }
 
 /// The combine unit's functions of one number.
-fn function(op: u32, a: f32) -> Result<f32> {
+fn function(op: ScalarFunction, a: f32) -> Result<f32> {
     Ok(match op {
-        0 => math::rcp::<One>(a),
-        1 => a,
-        2 => a.sqrt(),
-        3 => math::rsqrt::<One>(a),
-        4 => math::exp2::<One>(a),
-        5 => math::log2::<One>(a),
-        6 => math::sin_turns::<One>(a),
-        7 => math::cos_turns::<One>(a),
-        _ => {
-            return Err(Fault::new(
-                FaultKind::Program,
-                format!("combine operation {op} is unknown"),
-            ));
-        }
+        ScalarFunction::Rcp => math::rcp::<One>(a),
+        ScalarFunction::Mov => a,
+        ScalarFunction::Sqrt => a.sqrt(),
+        ScalarFunction::Rsqrt => math::rsqrt::<One>(a),
+        ScalarFunction::Exp2 => math::exp2::<One>(a),
+        ScalarFunction::Log2 => math::log2::<One>(a),
+        ScalarFunction::Sin => math::sin_turns::<One>(a),
+        ScalarFunction::Cos => math::cos_turns::<One>(a),
+        ScalarFunction::Undocumented(op) => return Err(unknown(format!("combine operation {op}"))),
     })
 }
 
 fn taken(fragment: &Fragment, branch: &Branch) -> bool {
-    let value = |number: u32| fragment.registers[(number >> 2 & 15) as usize][(number & 3) as usize];
+    let value = |scalar: Scalar| fragment.registers[scalar.register().index()][scalar.component()];
     let (a, b) = (value(branch.a), value(branch.b));
-    branch.always() || branch.greater == 1 && a > b || branch.equal == 1 && a == b || branch.less == 1 && a < b
+    let wanted = branch.condition;
+    branch.always() || wanted.greater() && a > b || wanted.equal() && a == b || wanted.less() && a < b
 }

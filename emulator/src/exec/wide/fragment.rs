@@ -11,7 +11,7 @@ use crate::simd::{Level, dispatch};
 use num::half;
 use num::lanes::QuadLanes;
 use std::cell::RefCell;
-use utgard::pp::{Load, Sampler, Store};
+use utgard::pp::{Alignment, LevelOfDetail, Load, LoadSource, Sampler, Store};
 
 thread_local! {
     /// Rows of the thread's last batch: what they hold does not matter, only that they need not be made again.
@@ -269,8 +269,8 @@ impl Batch<'_> {
         }
     }
 
-    fn interpolate_at(&mut self, index: u16, alignment: u32, offset: From, to: u16) {
-        let (shift, count) = extent(alignment.min(2));
+    fn interpolate_at(&mut self, index: u16, alignment: Alignment, offset: From, to: u16) {
+        let (shift, count) = extent(alignment);
         for lane in 0..self.machine.lanes {
             let first = i32::from(index)
                 .wrapping_add(self.lane(offset, lane) as i32)
@@ -297,8 +297,8 @@ impl Batch<'_> {
     fn sample_plain<L: QuadLanes>(&mut self, unit: &Sampler) -> bool {
         let texture = self.context.textures.get(unit.index as usize);
         let Some((texture, plain)) = texture
-            .filter(|_| unit.offset_enable != 1)
-            .and_then(|texture| Some((texture, texture.plain(unit.kind == 31)?)))
+            .filter(|_| !unit.offset_enable)
+            .and_then(|texture| Some((texture, texture.plain(unit.is_cube())?)))
         else {
             return false;
         };
@@ -336,23 +336,23 @@ impl Batch<'_> {
     fn sample(&mut self, unit: &Sampler, lod: From, offset: From) {
         for quad in 0..self.quads.len() {
             let first = 4 * quad;
-            let offset = if unit.offset_enable == 1 {
+            let offset = if unit.offset_enable {
                 self.lane(offset, first) as i32
             } else {
                 0
             };
             let index = usize::try_from(i64::from(unit.index) + i64::from(offset));
             let texture = index.ok().and_then(|index| self.context.textures.get(index));
-            let lods = std::array::from_fn(|lane| match (unit.lod_enable, unit.explicit_lod) {
-                (1, 1) => Lod::Level(self.lane(lod, first + lane)),
-                (1, _) => Lod::Bias(self.lane(lod, first + lane)),
-                _ => Lod::Bias(0.0),
+            let lods = std::array::from_fn(|lane| match unit.level() {
+                LevelOfDetail::Explicit(_) => Lod::Level(self.lane(lod, first + lane)),
+                LevelOfDetail::Bias(_) => Lod::Bias(self.lane(lod, first + lane)),
+                LevelOfDetail::Implicit => Lod::Bias(0.0),
             });
             let coordinate =
                 |lane: usize, axis: u16| self.machine.rows[usize::from(row::COORDINATES + axis)][first + lane];
             let coordinates = std::array::from_fn(|lane| [0, 1, 2, 3].map(|axis| coordinate(lane, axis)));
             let texels = match texture {
-                Some(texture) => texture.sample(&coordinates, &lods, unit.kind == 31),
+                Some(texture) => texture.sample(&coordinates, &lods, unit.is_cube()),
                 None => [[0.0, 0.0, 0.0, 1.0]; 4],
             };
             for (lane, texel) in texels.into_iter().enumerate() {
@@ -381,12 +381,14 @@ impl Batch<'_> {
                 let at = first.wrapping_add(component as i32);
                 let value = match unit.source {
                     _ if component >= count => 0.0,
-                    0 => usize::try_from(at)
+                    LoadSource::Uniform => usize::try_from(at)
                         .ok()
                         .and_then(|at| self.machine.uniforms.get(at))
                         .copied()
                         .unwrap_or(0.0),
-                    _ => self.temporary(at).map_or(0.0, |row| self.machine.rows[row][lane]),
+                    LoadSource::Temporary | LoadSource::Undocumented(_) => {
+                        self.temporary(at).map_or(0.0, |row| self.machine.rows[row][lane])
+                    }
                 };
                 self.machine.rows[usize::from(row::UNIFORM) + component as usize][lane] = value;
             }

@@ -4,10 +4,13 @@ use super::alu::{Alu, AluOp, From, Operand, stage};
 use super::fragment_code::{Condition, Input, Interpolate, Next, Op, Step, extent, row};
 use crate::exec::{FragmentProgram, Orientation};
 use num::half;
-use utgard::field::Fields;
-use utgard::pp::access::PIPELINE;
-use utgard::pp::ops::{Source, VARYING};
-use utgard::pp::{Branch, Combine, Constant, FloatMul, Instruction, Load, Store, Varying, VecMul};
+use utgard::field::Code;
+use utgard::pp::ops::Origin;
+use utgard::pp::{
+    AccOp, Branch, BranchKind, Combine, Condition as Wanted, Constant, Form, Instruction, Load, LoadSource, Modifier,
+    MulOp, Register, Scalar, ScalarFunction, ScalarSource, Store, StoreTarget, Varying, VaryingKind, VectorFunction,
+    VectorSource, VectorUnit,
+};
 
 /// An operation nobody knows, in words.
 type Unknown = String;
@@ -48,8 +51,7 @@ impl Builder<'_> {
             self.varying(unit)?;
         }
         if let Some(unit) = i.sampler {
-            let from = |number: u32| self.scalar(number, 0, 0).from;
-            let (lod, offset) = (from(unit.lod), from(unit.offset));
+            let (lod, offset) = (self.scalar(unit.lod), self.scalar(unit.offset));
             self.ops.push(Op::Sample(unit, lod, offset));
             self.ran[0] = true;
         }
@@ -69,16 +71,16 @@ impl Builder<'_> {
     }
 
     fn next(&self, program: &FragmentProgram, word: u32) -> Next {
-        let stop = self.i.control.stop == 1;
+        let stop = self.i.control.stop;
         let behind = program.index_of(word + self.i.words());
         if let Some(branch) = &self.i.branch {
-            if branch.kind == 3 {
+            if branch.is_discard() {
                 return Next::Discard;
             }
-            if branch.kind != 0 {
-                return Next::Fault(format!("branch kind {} is unknown", branch.kind));
+            if let BranchKind::Undocumented(kind) = branch.kind {
+                return Next::Fault(format!("branch kind {kind} is unknown"));
             }
-            if branch.condition() != 0 {
+            if branch.condition != Wanted::Never {
                 return self.branch(program, word, branch, behind.filter(|_| !stop));
             }
         }
@@ -93,11 +95,11 @@ impl Builder<'_> {
         let target = word
             .checked_add_signed(branch.signed_target())
             .and_then(|target| program.index_of(target));
-        let operands = [branch.a, branch.b].map(|number| self.scalar(number, 0, 0));
+        let operands = [branch.a, branch.b].map(|scalar| Operand::new(self.scalar(scalar)));
         match target {
             Some(target) => Next::Branch(
                 Condition {
-                    wanted: branch.condition(),
+                    wanted: branch.condition.code(),
                     operands,
                 },
                 target,
@@ -114,18 +116,18 @@ impl Builder<'_> {
     }
 
     /// A component of a register: constants and plain uniforms are numbers, the others rows.
-    fn component(&self, register: u32, component: u32) -> From {
-        let row = From::Row((register << 2 | component) as u16);
+    fn component(&self, register: Register, component: usize) -> From {
+        let row = From::Row(row_of(register, component));
         let constant = |constant: Option<Constant>| {
-            From::Value(constant.map_or(0.0, |constant| half::to_f32(constant.halves()[component as usize])))
+            From::Value(constant.map_or(0.0, |constant| half::to_f32(constant.halves()[component])))
         };
         let [sampled, loaded] = self.ran;
         match register {
-            12 => constant(self.i.const0),
-            13 => constant(self.i.const1),
-            14 if !sampled => From::Value(0.0),
-            15 if !loaded => From::Value(0.0),
-            15 => self
+            Register::CONST0 => constant(self.i.const0),
+            Register::CONST1 => constant(self.i.const1),
+            Register::TEXTURE if !sampled => From::Value(0.0),
+            Register::UNIFORM if !loaded => From::Value(0.0),
+            Register::UNIFORM => self
                 .i
                 .load
                 .and_then(|load| self.uniform(&load, component))
@@ -145,13 +147,12 @@ impl Builder<'_> {
     }
 
     /// A component of a uniform whose place is known.
-    fn uniform(&self, load: &Load, component: u32) -> Option<From> {
-        if load.source != 0 || load.offset_enable == 1 {
+    fn uniform(&self, load: &Load, component: usize) -> Option<From> {
+        if load.source != LoadSource::Uniform || load.offset_enable {
             return None;
         }
-        let (shift, count) = extent(load.alignment);
-        let at = (load.signed_index() << shift) + component as i32;
-        let inside = component < count && at >= 0;
+        let at = (load.signed_index() << load.alignment.shift()) + component as i32;
+        let inside = component < load.alignment.components() && at >= 0;
         Some(if inside {
             u16::try_from(at).map_or(From::Value(0.0), From::Uniform)
         } else {
@@ -159,37 +160,44 @@ impl Builder<'_> {
         })
     }
 
-    fn scalar(&self, number: u32, absolute: u32, negate: u32) -> Operand {
-        let from = self.component(number >> 2 & 15, number & 3);
+    fn scalar(&self, scalar: Scalar) -> From {
+        self.component(scalar.register(), scalar.component())
+    }
+
+    fn scalar_source(&self, source: ScalarSource) -> Operand {
         Operand {
-            from,
-            absolute: absolute == 1,
-            negate: negate == 1,
+            from: self.scalar(source.scalar),
+            absolute: source.absolute,
+            negate: source.negate,
         }
     }
 
     fn varying(&mut self, unit: &Varying) -> Result<(), Unknown> {
-        let kind = VARYING[(unit.kind & 15) as usize];
         // The sampler sees all of the result, unrounded, of all lanes.
         let to = row::COORDINATES;
-        match kind.source {
-            Source::Builtin => self.builtin(kind.code, to)?,
-            Source::Memory => self.memory(unit, to),
-            Source::Register => {
+        match unit.kind.row().origin {
+            Origin::Builtin => {}
+            Origin::Memory => self.memory(unit, to),
+            Origin::Register => {
+                let source = VectorSource {
+                    register: unit.register,
+                    swizzle: unit.swizzle(),
+                    absolute: unit.absolute,
+                    negate: unit.negate,
+                };
                 for component in 0..4 {
-                    let from = unit.swizzle() >> (2 * component) & 3;
-                    let operand = self.register_operand(unit, from);
+                    let operand = self.vector_source(&source, component);
                     self.all(Alu::new(AluOp::Copy, &[operand], to + component as u16));
                 }
             }
         }
-        self.projected(kind.code, to)?;
-        if unit.destination < PIPELINE {
+        self.varying_kind(unit.kind, to)?;
+        if !unit.destination.is_pipeline() {
             for component in (0..4).filter(|component| unit.mask >> component & 1 == 1) {
                 let mut copy = Alu::new(
                     AluOp::Copy,
                     &[Operand::row(to + component as u16)],
-                    (unit.destination << 2 | component) as u16,
+                    row_of(unit.destination, component),
                 );
                 copy.round = true;
                 self.ops.push(Op::Alu(copy));
@@ -198,25 +206,21 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn register_operand(&self, unit: &Varying, component: u32) -> Operand {
-        let from = self.component(unit.register, component);
-        Operand {
-            from,
-            absolute: unit.absolute == 1,
-            negate: unit.negate == 1,
-        }
-    }
-
     /// An operation on all lanes: what only the varying unit and the sampler do. Lanes that are elsewhere do not mind,
     /// for these rows are used by this instruction only.
     fn all(&mut self, alu: Alu) {
         self.ops.push(Op::Alu(alu));
     }
 
-    fn builtin(&mut self, code: u32, to: u16) -> Result<(), Unknown> {
+    /// What is done to what was loaded, or what is there without.
+    fn varying_kind(&mut self, kind: VaryingKind, to: u16) -> Result<(), Unknown> {
         let one = Operand::value(1.0);
-        match code {
-            11 => {
+        match kind {
+            VaryingKind::Plain | VaryingKind::Register | VaryingKind::Cube | VaryingKind::RegisterCube => {}
+            VaryingKind::DivideZ | VaryingKind::RegisterDivideZ => self.divided(2, to),
+            VaryingKind::DivideW | VaryingKind::RegisterDivideW => self.divided(3, to),
+            VaryingKind::Normalize => self.normalised(to),
+            VaryingKind::FragCoord => {
                 let Orientation { x, y, flip, .. } = self.orientation;
                 self.all(Alu::new(
                     AluOp::Add,
@@ -237,7 +241,7 @@ impl Builder<'_> {
                     to: to + 3,
                 }));
             }
-            12 => {
+            VaryingKind::PointCoord => {
                 self.ops.push(Op::Interpolate(Interpolate {
                     what: Input::Point(0),
                     to,
@@ -249,25 +253,28 @@ impl Builder<'_> {
                 self.all(Alu::new(AluOp::Copy, &[Operand::value(0.0)], to + 2));
                 self.all(Alu::new(AluOp::Copy, &[one], to + 3));
             }
-            13 => (0..4).for_each(|at| {
+            VaryingKind::FrontFacing => (0..4).for_each(|at| {
                 self.ops.push(Op::Interpolate(Interpolate {
                     what: Input::Front,
                     to: to + at,
                 }))
             }),
-            code => return Err(format!("varying kind {code} is unknown")),
+            VaryingKind::Kind1
+            | VaryingKind::Kind5
+            | VaryingKind::Builtin14
+            | VaryingKind::Builtin15
+            | VaryingKind::Undocumented(_) => return Err(format!("varying kind {} is unknown", kind.code())),
         }
         Ok(())
     }
 
     fn memory(&mut self, unit: &Varying, to: u16) {
-        let (shift, count) = extent(if unit.alignment < 2 { unit.alignment } else { 2 });
+        let (shift, count) = extent(unit.alignment);
         for component in count..4 {
             let value = if component == 3 { 1.0 } else { 0.0 };
             self.all(Alu::new(AluOp::Copy, &[Operand::value(value)], to + component as u16));
         }
-        if unit.register != 15 {
-            let offset = self.component(unit.register, unit.component);
+        if let Some(offset) = unit.offset().map(|scalar| self.scalar(scalar)) {
             self.ops
                 .push(Op::InterpolateAt(unit.index as u16, unit.alignment, offset, to));
             return;
@@ -281,38 +288,33 @@ impl Builder<'_> {
         }
     }
 
-    /// Divisions and normalisation of the varying unit's result.
-    fn projected(&mut self, code: u32, to: u16) -> Result<(), Unknown> {
+    /// The varying unit's result divided by one of its components.
+    fn divided(&mut self, by: u16, to: u16) {
         let at = |component: u16| Operand::row(to + component);
-        match code {
-            2 | 6 | 3 | 7 => {
-                let by = if matches!(code, 2 | 6) { 2 } else { 3 };
-                (0..by).for_each(|c| self.all(Alu::new(AluOp::Div, &[at(c), at(by)], to + c)));
-                self.all(Alu::new(AluOp::Copy, &[Operand::value(1.0)], to + by));
-            }
-            10 => {
-                let spare = row::SPARE;
-                (0..3).for_each(|c| self.all(Alu::new(AluOp::Mul, &[at(c), at(c)], spare + c)));
-                let squares = [0, 1, 2].map(|c| Operand::row(spare + c));
-                self.all(Alu::new(AluOp::Sum3, &squares, spare));
-                self.all(Alu::new(AluOp::Rsqrt, &[Operand::row(spare)], spare));
-                (0..3).for_each(|c| self.all(Alu::new(AluOp::Mul, &[at(c), Operand::row(spare)], to + c)));
-            }
-            0 | 4 | 8 | 9 | 11..=13 => {}
-            code => return Err(format!("varying kind {code} is unknown")),
-        }
-        Ok(())
+        (0..by).for_each(|c| self.all(Alu::new(AluOp::Div, &[at(c), at(by)], to + c)));
+        self.all(Alu::new(AluOp::Copy, &[Operand::value(1.0)], to + by));
+    }
+
+    /// The varying unit's result with its first three components of length one.
+    fn normalised(&mut self, to: u16) {
+        let at = |component: u16| Operand::row(to + component);
+        let spare = row::SPARE;
+        (0..3).for_each(|c| self.all(Alu::new(AluOp::Mul, &[at(c), at(c)], spare + c)));
+        let squares = [0, 1, 2].map(|c| Operand::row(spare + c));
+        self.all(Alu::new(AluOp::Sum3, &squares, spare));
+        self.all(Alu::new(AluOp::Rsqrt, &[Operand::row(spare)], spare));
+        (0..3).for_each(|c| self.all(Alu::new(AluOp::Mul, &[at(c), Operand::row(spare)], to + c)));
     }
 
     fn load(&mut self, unit: &Load) -> Result<(), Unknown> {
-        match unit.source {
+        match (unit.source, unit.offset()) {
+            (LoadSource::Undocumented(source), _) => return Err(format!("load source {source} is unknown")),
             // Units that name the register find the numbers.
-            0 if unit.offset_enable == 0 => {}
-            3 if unit.offset_enable == 0 => {
-                let (shift, count) = extent(unit.alignment);
-                let first = (unit.signed_index() << shift) - self.low;
+            (LoadSource::Uniform, None) => {}
+            (LoadSource::Temporary, None) => {
+                let first = (unit.signed_index() << unit.alignment.shift()) - self.low;
                 for component in 0..4 {
-                    let from = if component < count {
+                    let from = if component < unit.alignment.components() {
                         Operand::row(row::TEMPORARIES + first as u16 + component as u16)
                     } else {
                         Operand::value(0.0)
@@ -321,35 +323,28 @@ impl Builder<'_> {
                         .push(Op::Alu(Alu::new(AluOp::Copy, &[from], row::UNIFORM + component as u16)));
                 }
             }
-            0 | 3 => self.ops.push(Op::Load(*unit, self.scalar(unit.offset, 0, 0).from)),
-            source => return Err(format!("load source {source} is unknown")),
+            (LoadSource::Uniform | LoadSource::Temporary, Some(offset)) => {
+                self.ops.push(Op::Load(*unit, self.scalar(offset)));
+            }
         }
         Ok(())
     }
 
-    fn operand_a(&self, unit: &VecMul, component: u32) -> Operand {
-        let from = self.component(unit.a & 15, unit.a_swizzle >> (2 * component) & 3);
+    fn vector_source(&self, source: &VectorSource, component: usize) -> Operand {
         Operand {
-            from,
-            absolute: unit.a_absolute == 1,
-            negate: unit.a_negate == 1,
+            from: self.component(source.register, source.swizzle.index(component)),
+            absolute: source.absolute,
+            negate: source.negate,
         }
     }
 
-    fn operand_b(&self, unit: &VecMul, component: u32) -> Operand {
-        let from = self.component(unit.b & 15, unit.b_swizzle >> (2 * component) & 3);
-        Operand {
-            from,
-            absolute: unit.b_absolute == 1,
-            negate: unit.b_negate == 1,
-        }
+    fn operands(&self, unit: &VectorUnit, component: usize) -> [Operand; 2] {
+        [unit.a, unit.b].map(|source| self.vector_source(&source, component))
     }
 
     /// Whether the adders take the multipliers' results.
     fn forwards(&self) -> (bool, bool) {
-        let selects = self.i.vec_acc.is_some_and(|u| u.op == 23) || self.i.float_acc.is_some_and(|u| u.op == 23);
-        let float = selects || self.i.float_acc.is_some_and(|u| u.a_is_mul == 1);
-        (self.i.vec_acc.is_some_and(|u| u.a_is_mul == 1), float)
+        (self.i.vec_acc.is_some_and(|u| u.a_is_mul), self.i.reads_product())
     }
 
     /// A product that only goes into a sum: both in one operation.
@@ -357,19 +352,20 @@ impl Builder<'_> {
         let (Some(mul), Some(acc)) = (&self.i.vec_mul, &self.i.vec_acc) else {
             return false;
         };
-        let plain = acc.a_absolute == 0 && acc.a_negate == 0;
-        mul.op == 0 && mul.mask == 0 && mul.modifier == 0 && acc.op == 0 && acc.a_is_mul == 1 && plain
+        let plain = !(acc.a_absolute || acc.a_negate);
+        let product = mul.op == MulOp::Mul && mul.mask == 0 && mul.modifier == Modifier::None;
+        product && acc.op == AccOp::Add && acc.a_is_mul && plain
     }
 
     fn multiply(&mut self) -> Result<(), Unknown> {
         let mut operations = Vec::new();
         let (vec_forward, float_forward) = self.forwards();
-        if let Some(unit) = self.i.vec_mul.filter(|_| !self.fuses()) {
+        if let Some(mul) = self.i.vec_mul.filter(|_| !self.fuses()) {
+            let unit = mul.unit();
             for component in 0..4 {
                 let written = unit.mask >> component & 1 == 1;
-                let operands = [self.operand_a(&unit, component), self.operand_b(&unit, component)];
-                let (op, operands) = multiplied(unit.op, operands)?;
-                let to = (unit.destination << 2 | component) as u16;
+                let (op, operands) = multiplied(mul.op, self.operands(&unit, component))?;
+                let to = row_of(unit.destination, component);
                 let forward = row::VEC_MUL + component as u16;
                 operations.extend(result(
                     op,
@@ -380,13 +376,10 @@ impl Builder<'_> {
                 ));
             }
         }
-        if let Some(unit) = self.i.float_mul {
-            let (a, b) = (
-                self.scalar(unit.a, unit.a_absolute, unit.a_negate),
-                self.scalar(unit.b, unit.b_absolute, unit.b_negate),
-            );
-            let (op, operands) = multiplied(unit.op, [a, b])?;
-            let to = (unit.write == 1).then_some(unit.destination as u16);
+        if let Some(mul) = self.i.float_mul {
+            let unit = mul.unit();
+            let (op, operands) = multiplied(mul.op, [unit.a, unit.b].map(|source| self.scalar_source(source)))?;
+            let to = unit.write.then_some(scalar_row(unit.destination));
             operations.extend(result(
                 op,
                 &operands,
@@ -401,65 +394,56 @@ impl Builder<'_> {
 
     fn accumulate(&mut self) -> Result<(), Unknown> {
         let mut operations = Vec::new();
-        if let Some(acc) = self.i.vec_acc {
-            let unit = VecMul::from_bits(acc.to_bits());
-            let a = |component: u32| {
-                let from = unit.a_swizzle >> (2 * component) & 3;
-                match acc.a_is_mul {
-                    1 => Operand {
-                        from: self.product(row::VEC_MUL + from as u16),
-                        absolute: unit.a_absolute == 1,
-                        negate: unit.a_negate == 1,
-                    },
-                    _ => self.operand_a(&unit, component),
-                }
-            };
-            for component in (0..4).filter(|component| unit.mask >> component & 1 == 1) {
-                let to = (unit.destination << 2 | component) as u16;
-                let (op, operands) = match (unit.op, self.i.vec_mul.filter(|_| self.fuses())) {
-                    (_, Some(mul)) => {
-                        let from = unit.a_swizzle >> (2 * component) & 3;
-                        let product = [self.operand_a(&mul, from), self.operand_b(&mul, from)];
-                        (
-                            AluOp::MulAdd,
-                            vec![product[0], product[1], self.operand_b(&unit, component)],
-                        )
-                    }
-                    (16, _) => (AluOp::Sum3, vec![a(0), a(1), a(2)]),
-                    (17, _) => {
-                        // Two halves first, then their sum; the halves are nobody's registers.
-                        let halves = row::SPARE + 12;
-                        operations.push(Alu::new(AluOp::Add, &[a(0), a(1)], halves));
-                        operations.push(Alu::new(AluOp::Add, &[a(2), a(3)], halves + 1));
-                        (AluOp::Add, vec![Operand::row(halves), Operand::row(halves + 1)])
-                    }
-                    (op, _) => self.added(op, a(component), self.operand_b(&unit, component))?,
-                };
-                operations.extend(result(op, &operands, unit.modifier, Some(to), None));
-            }
-            // Even what is written nowhere has to exist.
-            if unit.mask == 0 && !matches!(unit.op, 16 | 17) {
-                self.added(unit.op, Operand::value(0.0), Operand::value(0.0))?;
-            }
-        }
+        self.add_vectors(&mut operations)?;
         if let Some(acc) = self.i.float_acc {
-            let unit = FloatMul::from_bits(acc.to_bits());
-            let forward = Operand {
-                from: self.product(row::FLOAT_MUL),
-                absolute: unit.a_absolute == 1,
-                negate: unit.a_negate == 1,
-            };
-            let a = if acc.a_is_mul == 1 {
-                forward
-            } else {
-                self.scalar(unit.a, unit.a_absolute, unit.a_negate)
-            };
-            let b = self.scalar(unit.b, unit.b_absolute, unit.b_negate);
-            let (op, operands) = self.added(unit.op, a, b)?;
-            let to = (unit.write == 1).then_some(unit.destination as u16);
+            let unit = acc.unit();
+            let [mut a, b] = [unit.a, unit.b].map(|source| self.scalar_source(source));
+            if acc.a_is_mul {
+                a.from = self.product(row::FLOAT_MUL);
+            }
+            let (op, operands) = self.added(acc.op, a, b)?;
+            let to = unit.write.then_some(scalar_row(unit.destination));
             operations.extend(result(op, &operands, unit.modifier, to, None));
         }
         self.sums(operations);
+        Ok(())
+    }
+
+    fn add_vectors(&self, operations: &mut Vec<Alu>) -> Result<(), Unknown> {
+        let Some(acc) = self.i.vec_acc else { return Ok(()) };
+        let unit = acc.unit();
+        let fused = self.i.vec_mul.filter(|_| self.fuses());
+        let a = |component: usize| {
+            let mut operand = self.vector_source(&unit.a, component);
+            if acc.a_is_mul {
+                operand.from = self.product(row::VEC_MUL + unit.a.swizzle.index(component) as u16);
+            }
+            operand
+        };
+        for component in (0..4).filter(|component| unit.mask >> component & 1 == 1) {
+            let b = self.vector_source(&unit.b, component);
+            let (op, operands) = match (acc.op, fused) {
+                (_, Some(mul)) => {
+                    let product = self.operands(&mul.unit(), unit.a.swizzle.index(component));
+                    (AluOp::MulAdd, vec![product[0], product[1], b])
+                }
+                (AccOp::Sum3, _) => (AluOp::Sum3, vec![a(0), a(1), a(2)]),
+                (AccOp::Sum4, _) => {
+                    // Two halves first, then their sum; the halves are nobody's registers.
+                    let halves = row::SPARE + 12;
+                    operations.push(Alu::new(AluOp::Add, &[a(0), a(1)], halves));
+                    operations.push(Alu::new(AluOp::Add, &[a(2), a(3)], halves + 1));
+                    (AluOp::Add, vec![Operand::row(halves), Operand::row(halves + 1)])
+                }
+                (op, _) => self.added(op, a(component), b)?,
+            };
+            let to = row_of(unit.destination, component);
+            operations.extend(result(op, &operands, unit.modifier, Some(to), None));
+        }
+        // Even what is written nowhere has to exist.
+        if let (0, AccOp::Undocumented(op)) = (unit.mask, acc.op) {
+            return Err(format!("acc operation {op} is unknown"));
+        }
         Ok(())
     }
 
@@ -472,75 +456,54 @@ impl Builder<'_> {
         self.stage(rest);
     }
 
-    fn added(&self, op: u32, a: Operand, b: Operand) -> Result<(AluOp, Vec<Operand>), Unknown> {
+    fn added(&self, op: AccOp, a: Operand, b: Operand) -> Result<(AluOp, Vec<Operand>), Unknown> {
         Ok(match op {
-            0 => (AluOp::Add, vec![a, b]),
-            4 => (AluOp::Fract, vec![a]),
-            8 => (AluOp::Ne, vec![a, b]),
-            9 => (AluOp::Gt, vec![a, b]),
-            10 => (AluOp::Ge, vec![a, b]),
-            11 => (AluOp::Eq, vec![a, b]),
-            12 => (AluOp::Floor, vec![a]),
-            13 => (AluOp::Ceil, vec![a]),
-            14 => (AluOp::Min, vec![a, b]),
-            15 => (AluOp::Max, vec![a, b]),
-            20 => (AluOp::Ddx, vec![a, b]),
-            21 if self.orientation.flip_derivative => (AluOp::DdyUp, vec![a, b]),
-            21 => (AluOp::DdyDown, vec![a, b]),
-            23 => (AluOp::Select, vec![a, b, Operand::new(self.product(row::FLOAT_MUL))]),
-            31 => (AluOp::Copy, vec![a]),
-            op => return Err(format!("acc operation {op} is unknown")),
+            AccOp::Add => (AluOp::Add, vec![a, b]),
+            AccOp::Fract => (AluOp::Fract, vec![a]),
+            AccOp::Ne => (AluOp::Ne, vec![a, b]),
+            AccOp::Gt => (AluOp::Gt, vec![a, b]),
+            AccOp::Ge => (AluOp::Ge, vec![a, b]),
+            AccOp::Eq => (AluOp::Eq, vec![a, b]),
+            AccOp::Floor => (AluOp::Floor, vec![a]),
+            AccOp::Ceil => (AluOp::Ceil, vec![a]),
+            AccOp::Min => (AluOp::Min, vec![a, b]),
+            AccOp::Max => (AluOp::Max, vec![a, b]),
+            AccOp::DFdx => (AluOp::Ddx, vec![a, b]),
+            AccOp::DFdy if self.orientation.flip_derivative => (AluOp::DdyUp, vec![a, b]),
+            AccOp::DFdy => (AluOp::DdyDown, vec![a, b]),
+            AccOp::Select => {
+                let condition = Operand::new(self.product(row::FLOAT_MUL));
+                (AluOp::Select, vec![a, b, condition])
+            }
+            AccOp::Mov => (AluOp::Copy, vec![a]),
+            // The scalar adder has no sums.
+            AccOp::Sum3 | AccOp::Sum4 | AccOp::Undocumented(_) => {
+                return Err(format!("acc operation {} is unknown", op.code()));
+            }
         })
     }
 
     fn combine(&mut self, unit: &Combine) -> Result<(), Unknown> {
-        let a = self.scalar(unit.a, unit.a_absolute, unit.a_negate);
-        let (register, swizzle) = unit.b_vector();
-        let vector = |component: u32| Operand::new(self.component(register & 15, swizzle >> (2 * component) & 3));
-        let scalar = |op, operand| result(op, &[operand], unit.modifier, Some(unit.destination as u16), None);
-        let operations = match (unit.vector, unit.b_enable) {
-            (0, 0) => {
-                const FUNCTIONS: [AluOp; 8] = [
-                    AluOp::Rcp,
-                    AluOp::Copy,
-                    AluOp::Sqrt,
-                    AluOp::Rsqrt,
-                    AluOp::Exp2,
-                    AluOp::Log2,
-                    AluOp::Sin,
-                    AluOp::Cos,
-                ];
-                let op = FUNCTIONS
-                    .get(unit.op as usize)
-                    .ok_or_else(|| format!("combine operation {} is unknown", unit.op))?;
-                scalar(*op, a)
+        let a = self.scalar_source(unit.a_source());
+        let to = scalar_row(unit.destination);
+        let operations = match unit.form() {
+            Form::Scalar(function) => result(function_op(function)?, &[a], unit.modifier, Some(to), None),
+            Form::AtanPart2(b) => {
+                let operand = self.vector_source(&b, 0);
+                result(AluOp::Copy, &[operand], unit.modifier, Some(to), None)
             }
-            (0, _) => scalar(AluOp::Copy, vector(0)),
-            (_, second) => {
-                let (destination, mask) = unit.destination_vector();
-                let b = self.scalar(unit.b, unit.b_absolute, unit.b_negate);
-                let rest = [
-                    Operand::value(0.0),
-                    Operand::value(1.0),
-                    Operand::value(0.0),
-                    Operand::value(0.0),
-                ];
-                let of = |component: u32| match (second, unit.op, component) {
-                    (1, ..) => Ok((AluOp::Mul, vec![a, vector(component)])),
-                    (_, 8, 0) => Ok((AluOp::Atan, vec![a])),
-                    (_, 9, 0) => Ok((AluOp::Atan2, vec![a, b])),
-                    (_, 8 | 9, component) => Ok((AluOp::Copy, vec![rest[component as usize]])),
-                    (_, op, _) => Err(format!("combine operation {op} is unknown")),
+            Form::Scale(b) => {
+                let products = [0, 1, 2, 3].map(|component| (AluOp::Mul, vec![a, self.vector_source(&b, component)]));
+                vector_results(unit, products)
+            }
+            Form::Vector(function) => {
+                let first = match function {
+                    VectorFunction::AtanPart1 => (AluOp::Atan, vec![a]),
+                    VectorFunction::Atan2Part1 => (AluOp::Atan2, vec![a, self.scalar_source(unit.b_source())]),
+                    VectorFunction::Undocumented(op) => return Err(format!("combine operation {op} is unknown")),
                 };
-                let mut operations = Vec::new();
-                for component in 0..4 {
-                    let (op, operands) = of(component)?;
-                    if mask >> component & 1 == 1 {
-                        let to = (destination << 2 | component) as u16;
-                        operations.extend(result(op, &operands, 0, Some(to), None));
-                    }
-                }
-                operations
+                let rest = |value| (AluOp::Copy, vec![Operand::value(value)]);
+                vector_results(unit, [first, rest(1.0), rest(0.0), rest(0.0)])
             }
         };
         self.stage(operations);
@@ -548,28 +511,21 @@ impl Builder<'_> {
     }
 
     fn store(&mut self, unit: &Store) {
-        if unit.read == 3 {
-            if unit.source >> 2 >= PIPELINE {
-                return;
+        if unit.reads_tile() {
+            let register = unit.source.register();
+            if !register.is_pipeline() {
+                let depth = unit.target == StoreTarget::Depth;
+                self.ops.push(Op::Tile(row_of(register, 0), depth));
             }
-            self.ops.push(Op::Tile((unit.source & !3) as u16, unit.target == 2));
             return;
         }
-        let (shift, count) = extent(unit.alignment);
-        let source = if unit.alignment < 2 {
-            unit.source
-        } else {
-            unit.source & !3
-        };
-        let sources = (source..source + count).map(|number| self.component(number >> 2 & 15, number & 3));
-        if unit.offset_enable == 1 {
-            let sources = sources.collect();
-            self.ops
-                .push(Op::Store(*unit, self.scalar(unit.offset, 0, 0).from, sources));
+        let count = unit.alignment.components() as u32;
+        let sources: Vec<From> = (0..count).map(|at| self.scalar(unit.first().behind(at))).collect();
+        if let Some(offset) = unit.offset() {
+            self.ops.push(Op::Store(*unit, self.scalar(offset), sources));
             return;
         }
-        let sources: Vec<From> = sources.collect();
-        let first = (unit.signed_index() << shift) - self.low;
+        let first = (unit.signed_index() << unit.alignment.shift()) - self.low;
         for (component, from) in sources.into_iter().enumerate() {
             let to = row::TEMPORARIES + first as u16 + component as u16;
             self.ops.push(Op::Alu(Alu {
@@ -580,37 +536,84 @@ impl Builder<'_> {
     }
 }
 
+/// Row of a register's component.
+fn row_of(register: Register, component: usize) -> u16 {
+    (register.index() << 2 | component) as u16
+}
+
+/// Row of a scalar register.
+fn scalar_row(scalar: Scalar) -> u16 {
+    row_of(scalar.register(), scalar.component())
+}
+
+/// The components that a combine unit writes of a vector.
+fn vector_results(unit: &Combine, components: [(AluOp, Vec<Operand>); 4]) -> Vec<Alu> {
+    let (destination, mask) = unit.destination_vector();
+    let written = components
+        .into_iter()
+        .enumerate()
+        .filter(|(component, _)| mask >> component & 1 == 1);
+    written
+        .flat_map(|(component, (op, operands))| {
+            let to = row_of(destination, component);
+            result(op, &operands, Modifier::None, Some(to), None)
+        })
+        .collect()
+}
+
+/// A function of the combine unit.
+fn function_op(function: ScalarFunction) -> Result<AluOp, Unknown> {
+    Ok(match function {
+        ScalarFunction::Rcp => AluOp::Rcp,
+        ScalarFunction::Mov => AluOp::Copy,
+        ScalarFunction::Sqrt => AluOp::Sqrt,
+        ScalarFunction::Rsqrt => AluOp::Rsqrt,
+        ScalarFunction::Exp2 => AluOp::Exp2,
+        ScalarFunction::Log2 => AluOp::Log2,
+        ScalarFunction::Sin => AluOp::Sin,
+        ScalarFunction::Cos => AluOp::Cos,
+        ScalarFunction::Undocumented(op) => return Err(format!("combine operation {op} is unknown")),
+    })
+}
+
 /// A multiplier's operation.
-fn multiplied(op: u32, [a, b]: [Operand; 2]) -> Result<(AluOp, Vec<Operand>), Unknown> {
-    const SCALES: [f32; 8] = [1.0, 2.0, 4.0, 8.0, 0.0625, 0.125, 0.25, 0.5];
+fn multiplied(op: MulOp, [a, b]: [Operand; 2]) -> Result<(AluOp, Vec<Operand>), Unknown> {
     Ok(match op {
-        0 => (AluOp::Mul, vec![a, b]),
-        1..=7 => (AluOp::MulScaled, vec![a, b, Operand::value(SCALES[op as usize])]),
-        8 => (AluOp::Not, vec![a]),
-        9 => (AluOp::And, vec![a, b]),
-        10 => (AluOp::Or, vec![a, b]),
-        11 => (AluOp::Xor, vec![a, b]),
-        12 => (AluOp::Ne, vec![a, b]),
-        13 => (AluOp::Gt, vec![a, b]),
-        14 => (AluOp::Ge, vec![a, b]),
-        15 => (AluOp::Eq, vec![a, b]),
-        16 => (AluOp::Min, vec![a, b]),
-        17 => (AluOp::Max, vec![a, b]),
-        31 => (AluOp::Copy, vec![a]),
-        op => return Err(format!("mul operation {op} is unknown")),
+        MulOp::Mul => (AluOp::Mul, vec![a, b]),
+        MulOp::MulX2 | MulOp::MulX4 | MulOp::MulX8 | MulOp::MulD16 | MulOp::MulD8 | MulOp::MulD4 | MulOp::MulD2 => {
+            (AluOp::MulScaled, vec![a, b, Operand::value(op.scale().unwrap_or(1.0))])
+        }
+        MulOp::Not => (AluOp::Not, vec![a]),
+        MulOp::And => (AluOp::And, vec![a, b]),
+        MulOp::Or => (AluOp::Or, vec![a, b]),
+        MulOp::Xor => (AluOp::Xor, vec![a, b]),
+        MulOp::Ne => (AluOp::Ne, vec![a, b]),
+        MulOp::Gt => (AluOp::Gt, vec![a, b]),
+        MulOp::Ge => (AluOp::Ge, vec![a, b]),
+        MulOp::Eq => (AluOp::Eq, vec![a, b]),
+        MulOp::Min => (AluOp::Min, vec![a, b]),
+        MulOp::Max => (AluOp::Max, vec![a, b]),
+        MulOp::Mov => (AluOp::Copy, vec![a]),
+        MulOp::Undocumented(op) => return Err(format!("mul operation {op} is unknown")),
     })
 }
 
 /// An operation for a register, for the pipeline, or for both: the pipeline's is not rounded.
-fn result(op: AluOp, operands: &[Operand], modifier: u32, register: Option<u16>, pipeline: Option<u16>) -> Vec<Alu> {
+fn result(
+    op: AluOp,
+    operands: &[Operand],
+    modifier: Modifier,
+    register: Option<u16>,
+    pipeline: Option<u16>,
+) -> Vec<Alu> {
     let one = |to: u16, round: bool| Alu {
-        modifier: modifier as u8,
+        modifier: modifier.code() as u8,
         round,
         ..Alu::new(op, operands, to)
     };
     // Registers of the pipeline cannot be written.
     let register = register
-        .filter(|to| u32::from(*to) < 4 * PIPELINE)
+        .filter(|to| *to < row_of(Register::CONST0, 0))
         .map(|to| one(to, true));
     pipeline.map(|to| one(to, false)).into_iter().chain(register).collect()
 }

@@ -3,13 +3,13 @@
 use super::alu::{Alu, From, Operand};
 use super::fragment_build;
 use crate::exec::{FragmentProgram, Orientation};
-use utgard::pp::{Load, Sampler, Store};
+use utgard::pp::{Alignment, Load, Sampler, Store};
 
 /// Rows of the pipeline and of what a batch is given; registers are rows 0 to 63.
 pub mod row {
-    /// The sampler's result, also register 14.
+    /// The sampler's result, also [`Register::TEXTURE`](utgard::pp::Register::TEXTURE).
     pub const TEXTURE: u16 = 56;
-    /// A load's result, also register 15.
+    /// A load's result, also [`Register::UNIFORM`](utgard::pp::Register::UNIFORM).
     pub const UNIFORM: u16 = 60;
     /// The vec4 multiplier's result.
     pub const VEC_MUL: u16 = 64;
@@ -65,7 +65,7 @@ pub enum Op {
     /// An input; for all lanes.
     Interpolate(Interpolate),
     /// Inputs by an offset: index, alignment, offset, first row of the result.
-    InterpolateAt(u16, u32, From, u16),
+    InterpolateAt(u16, Alignment, From, u16),
     /// A texture look-up, with its level and what is added to its index.
     Sample(Sampler, From, From),
     /// A load by an offset.
@@ -221,10 +221,6 @@ impl Op {
 }
 
 /// Power of two of an index's unit in floats, and components.
-pub fn extent(alignment: u32) -> (u32, u32) {
-    match alignment {
-        0 => (0, 1),
-        1 => (1, 2),
-        _ => (2, 4),
-    }
+pub fn extent(alignment: Alignment) -> (u32, u32) {
+    (alignment.shift(), alignment.components() as u32)
 }

@@ -1,59 +1,44 @@
 //! What an instruction of the PP reads and writes, unit by unit in the order they run: for those who watch a program or
 //! look for values nobody made.
 
-use super::ops::{self, Source};
-use super::{Instruction, VecMul};
-use crate::field::Fields;
+use super::ops::Origin;
+use super::{ALL, Alignment, Form, Instruction, Register, Scalar, VaryingKind, VectorFunction, VectorUnit};
 
-/// Components of registers that one unit reads and writes. Registers 12 to 15 are the constants, the texture and the
-/// uniform.
+/// Components of registers that one unit reads and writes, those of the pipeline included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     /// Units of one stage all read before any of them writes.
     pub stage: u8,
     /// Register and mask of its components, for every operand.
-    pub reads: Vec<(u32, u32)>,
+    pub reads: Vec<(Register, u32)>,
     /// Register and mask of its components.
-    pub writes: Option<(u32, u32)>,
-}
-
-/// The first register of the pipeline: constants, texture, uniform. They belong to one instruction.
-pub const PIPELINE: u32 = 12;
-/// The constants' registers.
-pub const CONSTANTS: [u32; 2] = [PIPELINE, 13];
-/// The texture's register.
-pub const TEXTURE: u32 = 14;
-/// The uniform's register.
-pub const UNIFORM: u32 = 15;
-
-const ALL: u32 = 15;
-
-/// Components of the source that a swizzle takes for components of the result.
-fn through(swizzle: u32, wanted: u32) -> u32 {
-    (0..4)
-        .filter(|at| wanted >> at & 1 == 1)
-        .fold(0, |mask, at| mask | 1 << (swizzle >> (2 * at) & 3))
+    pub writes: Option<(Register, u32)>,
 }
 
 /// A scalar register as register and mask.
-fn scalar(number: u32) -> (u32, u32) {
-    (number >> 2 & 15, 1 << (number & 3))
+fn scalar(scalar: Scalar) -> (Register, u32) {
+    (scalar.register(), 1 << scalar.component())
 }
 
 /// The scalars of a vector from one on, as many as an alignment says.
-fn scalars(first: u32, alignment: u32) -> Vec<(u32, u32)> {
-    match alignment {
-        0 => vec![scalar(first)],
-        1 => vec![scalar(first), scalar(first + 1)],
-        _ => vec![(first >> 2, ALL)],
+fn scalars(first: Scalar, alignment: Alignment) -> Vec<(Register, u32)> {
+    if alignment.is_vector() {
+        return vec![(first.register(), ALL)];
     }
+    (0..alignment.components() as u32)
+        .map(|at| scalar(first.behind(at)))
+        .collect()
 }
 
 /// All accesses of an instruction.
 pub fn accesses(i: &Instruction) -> Vec<Access> {
     let mut all = Vec::new();
     let loaded = [i.const0.is_some(), i.const1.is_some()];
-    for (register, _) in CONSTANTS.into_iter().zip(loaded).filter(|(_, loaded)| *loaded) {
+    for (register, _) in Register::CONSTANTS
+        .into_iter()
+        .zip(loaded)
+        .filter(|(_, loaded)| *loaded)
+    {
         all.push(Access {
             writes: Some((register, ALL)),
             ..Access::default()
@@ -61,44 +46,32 @@ pub fn accesses(i: &Instruction) -> Vec<Access> {
     }
     all.extend(varying(i));
     if let Some(unit) = i.sampler {
-        let level = (unit.lod_enable == 1).then_some(unit.lod);
-        let offset = (unit.offset_enable == 1).then_some(unit.offset);
+        let level = unit.lod_enable.then_some(unit.lod);
         all.push(Access {
             stage: 2,
-            reads: level.into_iter().chain(offset).map(scalar).collect(),
-            writes: Some((TEXTURE, ALL)),
+            reads: level.into_iter().chain(unit.offset()).map(scalar).collect(),
+            writes: Some((Register::TEXTURE, ALL)),
         });
     }
     if let Some(unit) = i.load {
         all.push(Access {
             stage: 3,
-            reads: (unit.offset_enable == 1)
-                .then(|| scalar(unit.offset))
-                .into_iter()
-                .collect(),
-            writes: Some((UNIFORM, ALL)),
+            reads: unit.offset().map(scalar).into_iter().collect(),
+            writes: Some((Register::UNIFORM, ALL)),
         });
     }
     arithmetic(i, &mut all);
     all.extend(combine(i));
     if let Some(unit) = i.store {
-        let reads = match unit.read {
-            3 => Vec::new(),
-            _ => {
-                let offset = (unit.offset_enable == 1).then(|| scalar(unit.offset));
-                scalars(unit.source, unit.alignment).into_iter().chain(offset).collect()
-            }
-        };
+        let tile = unit.reads_tile();
+        let stored = scalars(unit.source, unit.alignment).into_iter();
         all.push(Access {
             stage: 7,
-            reads,
-            writes: (unit.read == 3).then_some((unit.source >> 2, ALL)),
+            reads: stored.chain(unit.offset().map(scalar)).filter(|_| !tile).collect(),
+            writes: tile.then_some((unit.source.register(), ALL)),
         });
     }
-    if let Some(unit) = i
-        .branch
-        .filter(|unit| unit.kind == 0 && !unit.always() && unit.condition() != 0)
-    {
+    if let Some(unit) = i.branch.filter(|unit| unit.may_go() && !unit.always()) {
         all.push(Access {
             stage: 8,
             reads: vec![scalar(unit.a), scalar(unit.b)],
@@ -110,23 +83,22 @@ pub fn accesses(i: &Instruction) -> Vec<Access> {
 
 fn varying(i: &Instruction) -> Option<Access> {
     let unit = i.varying?;
-    let kind = ops::VARYING[(unit.kind & 15) as usize];
-    let written = if unit.destination == 15 { 0 } else { unit.mask };
+    let row = unit.kind.row();
+    let written = if unit.written().is_some() { unit.mask } else { 0 };
     let sampled = match i.sampler {
-        Some(sampler) if sampler.kind == 31 => 7,
-        Some(_) => 3,
+        Some(sampler) if sampler.is_cube() => 0b0111,
+        Some(_) => 0b0011,
         None => 0,
     };
-    let wanted = match kind.code {
-        6 => written | sampled | 4,
-        7 => written | sampled | 8,
-        10 => written | 7,
-        _ => written | sampled,
+    let wanted = match unit.kind {
+        // A direction's length takes all of it, whatever the sampler wants.
+        VaryingKind::Normalize => written | row.reads,
+        _ => written | sampled | row.reads,
     };
-    let reads = match kind.source {
-        Source::Register => vec![(unit.register, through(unit.swizzle(), wanted))],
-        Source::Memory if unit.register != 15 => vec![(unit.register, 1 << unit.component)],
-        _ => Vec::new(),
+    let reads = match row.origin {
+        Origin::Register => vec![(unit.register, unit.swizzle().through(wanted))],
+        Origin::Memory => unit.offset().map(scalar).into_iter().collect(),
+        Origin::Builtin => Vec::new(),
     };
     Some(Access {
         stage: 1,
@@ -135,49 +107,40 @@ fn varying(i: &Instruction) -> Option<Access> {
     })
 }
 
-/// Whether an operation has a second operand.
-fn two(table: &[ops::Op], code: u32) -> bool {
-    ops::by_code(table, code).is_none_or(|op| op.operands == 2)
-}
-
 /// Multipliers and adders.
 fn arithmetic(i: &Instruction, all: &mut Vec<Access>) {
     // What the vec4 adder wants of its operands.
-    let added = i.vec_acc.map_or(0, |unit| match unit.op {
-        16 => 7,
-        17 => ALL,
-        _ => unit.mask,
-    });
+    let added = i.vec_acc.map_or(0, |unit| unit.op.row().reads.of(unit.mask));
     let forwarded = match i.vec_acc {
-        Some(unit) if unit.a_is_mul == 1 => through(unit.a_swizzle, added),
+        Some(unit) if unit.a_is_mul => unit.a_swizzle.through(added),
         _ => 0,
     };
-    if let Some(unit) = i.vec_mul {
-        all.push(vector(&unit, 4, two(ops::MUL, unit.op), unit.mask | forwarded, true));
+    if let Some(mul) = i.vec_mul {
+        let unit = mul.unit();
+        all.push(vector(&unit, 4, mul.op.operands(), unit.mask | forwarded, true));
     }
-    let scalar_access = |stage, a: Option<u32>, b: Option<u32>, write: u32, destination: u32| Access {
+    let scalar_access = |stage, a: Option<Scalar>, b: Option<Scalar>, write: bool, destination: Scalar| Access {
         stage,
         reads: a.into_iter().chain(b).map(scalar).collect(),
-        writes: (write == 1).then(|| scalar(destination)),
+        writes: write.then(|| scalar(destination)),
     };
     if let Some(unit) = i.float_mul {
-        let b = two(ops::MUL, unit.op).then_some(unit.b);
+        let b = (unit.op.operands() == 2).then_some(unit.b);
         all.push(scalar_access(4, Some(unit.a), b, unit.write, unit.destination));
     }
     if let Some(acc) = i.vec_acc {
-        let unit = VecMul::from_bits(acc.to_bits());
-        all.push(vector(&unit, 5, two(ops::ACC, unit.op), added, acc.a_is_mul == 0));
+        all.push(vector(&acc.unit(), 5, acc.op.operands(), added, !acc.a_is_mul));
     }
     if let Some(unit) = i.float_acc {
-        let a = (unit.a_is_mul == 0).then_some(unit.a);
-        let b = two(ops::ACC, unit.op).then_some(unit.b);
+        let a = (!unit.a_is_mul).then_some(unit.a);
+        let b = (unit.op.operands() == 2).then_some(unit.b);
         all.push(scalar_access(5, a, b, unit.write, unit.destination));
     }
 }
 
-fn vector(unit: &VecMul, stage: u8, two: bool, wanted: u32, first: bool) -> Access {
-    let a = first.then(|| (unit.a, through(unit.a_swizzle, wanted)));
-    let b = two.then(|| (unit.b, through(unit.b_swizzle, wanted)));
+fn vector(unit: &VectorUnit, stage: u8, operands: usize, wanted: u32, first: bool) -> Access {
+    let a = first.then(|| (unit.a.register, unit.a.swizzle.through(wanted)));
+    let b = (operands == 2).then(|| (unit.b.register, unit.b.swizzle.through(wanted)));
     Access {
         stage,
         reads: a.into_iter().chain(b).collect(),
@@ -187,17 +150,16 @@ fn vector(unit: &VecMul, stage: u8, two: bool, wanted: u32, first: bool) -> Acce
 
 fn combine(i: &Instruction) -> Option<Access> {
     let unit = i.combine?;
-    let (register, swizzle) = unit.b_vector();
     let (destination, mask) = unit.destination_vector();
-    let (reads, writes) = match (unit.vector, unit.b_enable) {
-        (0, 0) => (vec![scalar(unit.a)], scalar(unit.destination)),
-        (0, _) => (vec![(register, through(swizzle, 1))], scalar(unit.destination)),
-        (_, 1) => (
-            vec![scalar(unit.a), (register, through(swizzle, mask))],
+    let (reads, writes) = match unit.form() {
+        Form::Scalar(_) => (vec![scalar(unit.a)], scalar(unit.destination)),
+        Form::AtanPart2(b) => (vec![(b.register, b.swizzle.through(1))], scalar(unit.destination)),
+        Form::Scale(b) => (
+            vec![scalar(unit.a), (b.register, b.swizzle.through(mask))],
             (destination, mask),
         ),
-        _ if unit.op == 9 => (vec![scalar(unit.a), scalar(unit.b)], (destination, mask)),
-        _ => (vec![scalar(unit.a)], (destination, mask)),
+        Form::Vector(VectorFunction::Atan2Part1) => (vec![scalar(unit.a), scalar(unit.b)], (destination, mask)),
+        Form::Vector(_) => (vec![scalar(unit.a)], (destination, mask)),
     };
     Some(Access {
         stage: 6,
@@ -220,8 +182,10 @@ mod tests {
     fn masks_and_swizzles_say_which_components_count() {
         let all = of("mul.v0 $1.xy $0.zwxx ^const0.x, add.v1 $2.z ^v0.y $3.w, const0 1 0 0 0, stop");
         let reads: Vec<_> = all.iter().flat_map(|access| access.reads.clone()).collect();
+        let number = |(register, mask): (Register, u32)| (register.0, mask);
+        let reads: Vec<_> = reads.into_iter().map(number).collect();
         assert_eq!(reads, [(0, 12), (12, 1), (3, 8)], "{all:?}");
-        let writes: Vec<_> = all.iter().filter_map(|access| access.writes).collect();
+        let writes: Vec<_> = all.iter().filter_map(|access| access.writes).map(number).collect();
         assert_eq!(writes, [(12, 15), (1, 3), (2, 4)]);
     }
 
@@ -233,7 +197,7 @@ mod tests {
             [Access {
                 stage: 1,
                 reads: vec![],
-                writes: Some((0, 15))
+                writes: Some((Register(0), ALL))
             }]
         );
     }

@@ -1,84 +1,217 @@
-//! The PP's operations as rows: number, name in texts, operands. Evidence in facts/mali/pp.md, sections 5, 8 and 10.
+//! The PP's operations as rows: one row gives the number, the name in texts, the operands, which components of them it
+//! reads, which units have it, and whether it looks at the other fragments of the quad. Evidence in facts/mali/pp.md,
+//! sections 5, 8 and 10.
 
-/// An operation: its number, its name, and how many operands it reads.
+use crate::field::{codes, operations};
+
+/// What there is to know about an arithmetic operation beside its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Op {
-    /// The number in the field.
-    pub code: u32,
+pub struct Row {
     /// Name in texts.
     pub name: &'static str,
-    /// Operands, 1 or 2.
-    pub operands: u8,
+    /// Operands it reads.
+    pub operands: usize,
+    /// Components of its operands it reads.
+    pub reads: Reads,
+    /// Which units of a kind have it.
+    pub units: Units,
+    /// It looks at the neighbouring fragments of the quad.
+    pub quad: bool,
+    /// It reads the scalar multiplier's result beside its operands.
+    pub product: bool,
 }
 
-const fn op(code: u32, name: &'static str, operands: u8) -> Op {
-    Op { code, name, operands }
+impl Row {
+    /// A row of an operation that computes every component for itself, in the vector and the scalar unit.
+    const fn new(name: &'static str, operands: usize) -> Self {
+        Self {
+            name,
+            operands,
+            reads: Reads::Own,
+            units: Units::Both,
+            quad: false,
+            product: false,
+        }
+    }
 }
 
-/// Operations of both multipliers. Codes 1 to 7 scale the product by a power of two.
-pub const MUL: &[Op] = &[
-    op(0, "mul", 2),
-    op(1, "mul_x2", 2),
-    op(2, "mul_x4", 2),
-    op(3, "mul_x8", 2),
-    op(4, "mul_d16", 2),
-    op(5, "mul_d8", 2),
-    op(6, "mul_d4", 2),
-    op(7, "mul_d2", 2),
-    op(8, "not", 1),
-    op(9, "and", 2),
-    op(10, "or", 2),
-    op(11, "xor", 2),
-    op(12, "ne", 2),
-    op(13, "gt", 2),
-    op(14, "ge", 2),
-    op(15, "eq", 2),
-    op(16, "min", 2),
-    op(17, "max", 2),
-    op(31, "mov", 1),
-];
+/// Which components of its operands an operation reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// For each component of the result the same one.
+    Own,
+    /// For each component of the result as many from the first one on.
+    First(u32),
+}
 
-/// Operations of both adders; `sum3` and `sum4` of the vec4 adder only.
-pub const ACC: &[Op] = &[
-    op(0, "add", 2),
-    op(4, "fract", 1),
-    op(8, "ne", 2),
-    op(9, "gt", 2),
-    op(10, "ge", 2),
-    op(11, "eq", 2),
-    op(12, "floor", 1),
-    op(13, "ceil", 1),
-    op(14, "min", 2),
-    op(15, "max", 2),
-    op(16, "sum3", 1),
-    op(17, "sum4", 1),
-    op(20, "dFdx", 2),
-    op(21, "dFdy", 2),
-    op(23, "sel", 2),
-    op(31, "mov", 1),
-];
+impl Reads {
+    /// Components of an operand that are read for the components of a mask.
+    pub const fn of(self, mask: u32) -> u32 {
+        match self {
+            Self::Own => mask,
+            Self::First(count) => (1 << count) - 1,
+        }
+    }
+}
 
-/// Operations of the combine unit with a scalar result.
-pub const COMBINE: &[Op] = &[
-    op(0, "rcp", 1),
-    op(1, "mov", 1),
-    op(2, "sqrt", 1),
-    op(3, "rsqrt", 1),
-    op(4, "exp2", 1),
-    op(5, "log2", 1),
-    op(6, "sin", 1),
-    op(7, "cos", 1),
-];
+/// Which units of a kind have an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Units {
+    /// The vector unit and the scalar one.
+    Both,
+    /// The vector unit alone.
+    Vector,
+}
 
-/// Operations of the combine unit that make a vector of scalars.
-pub const COMBINE_VECTOR: &[Op] = &[op(8, "atan_pt1", 1), op(9, "atan2_pt1", 2)];
+operations! {
+    /// Operations of both multipliers.
+    pub enum MulOp, 5 bits, Row, else 2 {
+        /// Product.
+        Mul = 0, "mul", 2;
+        /// Twice the product.
+        MulX2 = 1, "mul_x2", 2;
+        /// Four times the product.
+        MulX4 = 2, "mul_x4", 2;
+        /// Eight times the product.
+        MulX8 = 3, "mul_x8", 2;
+        /// A sixteenth of the product.
+        MulD16 = 4, "mul_d16", 2;
+        /// An eighth of the product.
+        MulD8 = 5, "mul_d8", 2;
+        /// A quarter of the product.
+        MulD4 = 6, "mul_d4", 2;
+        /// Half the product.
+        MulD2 = 7, "mul_d2", 2;
+        /// 1.0 where the operand is zero.
+        Not = 8, "not", 1;
+        /// 1.0 where both are not zero.
+        And = 9, "and", 2;
+        /// 1.0 where one is not zero.
+        Or = 10, "or", 2;
+        /// 1.0 where just one is not zero.
+        Xor = 11, "xor", 2;
+        /// 1.0 where they are not equal.
+        Ne = 12, "ne", 2;
+        /// 1.0 where the first is greater.
+        Gt = 13, "gt", 2;
+        /// 1.0 where the first is greater or equal.
+        Ge = 14, "ge", 2;
+        /// 1.0 where they are equal.
+        Eq = 15, "eq", 2;
+        /// The lesser one; the second when one is no number.
+        Min = 16, "min", 2;
+        /// The greater one; the second when one is no number.
+        Max = 17, "max", 2;
+        /// The operand.
+        Mov = 31, "mov", 1;
+    }
+}
 
-/// What is done to a result before it is written: nothing, clamp to 0 and 1, clamp to 0, towards zero to an integer.
-pub const MODIFIERS: [&str; 4] = ["", "sat", "pos", "int"];
+impl MulOp {
+    /// What a product is multiplied by, of the operations that are products: two to the power of the number as a signed
+    /// one of three bits.
+    pub const fn scale(self) -> Option<f32> {
+        Some(match self {
+            Self::Mul => 1.0,
+            Self::MulX2 => 2.0,
+            Self::MulX4 => 4.0,
+            Self::MulX8 => 8.0,
+            Self::MulD16 => 0.0625,
+            Self::MulD8 => 0.125,
+            Self::MulD4 => 0.25,
+            Self::MulD2 => 0.5,
+            _ => return None,
+        })
+    }
+}
+
+operations! {
+    /// Operations of both adders.
+    pub enum AccOp, 5 bits, Row, else 2 {
+        /// Sum.
+        Add = 0, "add", 2;
+        /// Part behind the point.
+        Fract = 4, "fract", 1;
+        /// 1.0 where they are not equal.
+        Ne = 8, "ne", 2;
+        /// 1.0 where the first is greater.
+        Gt = 9, "gt", 2;
+        /// 1.0 where the first is greater or equal.
+        Ge = 10, "ge", 2;
+        /// 1.0 where they are equal.
+        Eq = 11, "eq", 2;
+        /// Whole number below.
+        Floor = 12, "floor", 1;
+        /// Whole number above.
+        Ceil = 13, "ceil", 1;
+        /// The lesser one; the second when one is no number.
+        Min = 14, "min", 2;
+        /// The greater one; the second when one is no number.
+        Max = 15, "max", 2;
+        /// Sum of the first three components.
+        Sum3 = 16, "sum3", 1, reads: Reads::First(3), units: Units::Vector;
+        /// Sum of all components.
+        Sum4 = 17, "sum4", 1, reads: Reads::First(4), units: Units::Vector;
+        /// The right fragment's first operand and the left one's second.
+        DFdx = 20, "dFdx", 2, quad: true;
+        /// One row's first operand and the other's second, by the frame's orientation.
+        DFdy = 21, "dFdy", 2, quad: true;
+        /// The first operand where the scalar multiplier's result is not zero, else the second.
+        Select = 23, "sel", 2, product: true;
+        /// The operand.
+        Mov = 31, "mov", 1;
+    }
+}
+
+operations! {
+    /// Operations of the combine unit with a scalar result.
+    pub enum ScalarFunction, 4 bits, Row, else 1 {
+        /// One by the operand.
+        Rcp = 0, "rcp", 1;
+        /// The operand.
+        Mov = 1, "mov", 1;
+        /// Square root.
+        Sqrt = 2, "sqrt", 1;
+        /// One by the square root.
+        Rsqrt = 3, "rsqrt", 1;
+        /// 2 to the power of the operand.
+        Exp2 = 4, "exp2", 1;
+        /// Logarithm to base 2.
+        Log2 = 5, "log2", 1;
+        /// Sine of turns.
+        Sin = 6, "sin", 1;
+        /// Cosine of turns.
+        Cos = 7, "cos", 1;
+    }
+}
+
+operations! {
+    /// Operations of the combine unit that make a vector of scalars.
+    pub enum VectorFunction, 4 bits, Row, else 2 {
+        /// First part of an arc tangent.
+        AtanPart1 = 8, "atan_pt1", 1;
+        /// First part of the angle of a vector.
+        Atan2Part1 = 9, "atan2_pt1", 2;
+    }
+}
+
+codes! {
+    /// What is done to a result before it is written.
+    pub complete enum Modifier, 2 bits {
+        /// Nothing.
+        None = 0, "";
+        /// Clamped to 0 and 1.
+        Saturate = 1, "sat";
+        /// Not below 0.
+        Positive = 2, "pos";
+        /// Cut to a whole number.
+        Integer = 3, "int";
+    }
+}
 
 /// Where the varying unit takes its value from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum Origin {
     /// A varying of the vertices.
     Memory,
     /// A register.
@@ -87,47 +220,228 @@ pub enum Source {
     Builtin,
 }
 
-/// A kind of the varying unit: number, name in texts (empty for the plain ones), source.
+/// What there is to know about a kind of the varying unit beside its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
-    /// The number in the field.
-    pub code: u32,
-    /// Name in texts; what is loaded stands in parentheses behind it.
+pub struct KindRow {
+    /// Name in texts (empty for the plain ones); what is loaded stands in parentheses behind it.
     pub name: &'static str,
+    /// Operands in texts.
+    pub operands: usize,
     /// Where the value comes from.
-    pub source: Source,
+    pub origin: Origin,
+    /// Components of it that are read whichever are wanted.
+    pub reads: u32,
+    /// What it does is known.
+    pub known: bool,
 }
 
-const fn kind(code: u32, name: &'static str, source: Source) -> Kind {
-    Kind { code, name, source }
+impl KindRow {
+    const fn new(name: &'static str, operands: usize) -> Self {
+        Self {
+            name,
+            operands,
+            origin: Origin::Memory,
+            reads: 0,
+            known: true,
+        }
+    }
 }
 
-/// The kinds of the varying unit (facts/mali/pp.md, section 5); 1, 14 and 15 are unknown and print as numbers.
-pub const VARYING: [Kind; 16] = [
-    kind(0, "", Source::Memory),
-    kind(1, "kind1", Source::Memory),
-    kind(2, "divide_z", Source::Memory),
-    kind(3, "divide_w", Source::Memory),
-    kind(4, "", Source::Register),
-    kind(5, "kind5", Source::Register),
-    kind(6, "divide_z", Source::Register),
-    kind(7, "divide_w", Source::Register),
-    kind(8, "cube", Source::Memory),
-    kind(9, "cube", Source::Register),
-    kind(10, "normalize", Source::Register),
-    kind(11, "gl_FragCoord", Source::Builtin),
-    kind(12, "gl_PointCoord", Source::Builtin),
-    kind(13, "gl_FrontFacing", Source::Builtin),
-    kind(14, "builtin14", Source::Builtin),
-    kind(15, "builtin15", Source::Builtin),
-];
-
-/// The row of an operation's number.
-pub fn by_code(table: &[Op], code: u32) -> Option<&Op> {
-    table.iter().find(|op| op.code == code)
+operations! {
+    /// What the varying unit loads (facts/mali/pp.md, section 5).
+    pub enum VaryingKind, 4 bits, KindRow, else 0 {
+        /// An input.
+        Plain = 0, "", 1;
+        /// In no known program.
+        Kind1 = 1, "kind1", 1, known: false;
+        /// An input, divided by its z.
+        DivideZ = 2, "divide_z", 1;
+        /// An input, divided by its w.
+        DivideW = 3, "divide_w", 1;
+        /// A register.
+        Register = 4, "", 1, origin: Origin::Register;
+        /// In no known program.
+        Kind5 = 5, "kind5", 1, origin: Origin::Register, known: false;
+        /// A register, divided by its z.
+        RegisterDivideZ = 6, "divide_z", 1, origin: Origin::Register, reads: 4;
+        /// A register, divided by its w.
+        RegisterDivideW = 7, "divide_w", 1, origin: Origin::Register, reads: 8;
+        /// An input as a cube map's direction.
+        Cube = 8, "cube", 1;
+        /// A register as a cube map's direction.
+        RegisterCube = 9, "cube", 1, origin: Origin::Register;
+        /// A register's first three components, of length one.
+        Normalize = 10, "normalize", 1, origin: Origin::Register, reads: 7;
+        /// Window position.
+        FragCoord = 11, "gl_FragCoord", 0, origin: Origin::Builtin;
+        /// Place in a point.
+        PointCoord = 12, "gl_PointCoord", 0, origin: Origin::Builtin;
+        /// The front is seen.
+        FrontFacing = 13, "gl_FrontFacing", 0, origin: Origin::Builtin;
+        /// In no known program.
+        Builtin14 = 14, "builtin14", 0, origin: Origin::Builtin, known: false;
+        /// In no known program.
+        Builtin15 = 15, "builtin15", 0, origin: Origin::Builtin, known: false;
+    }
 }
 
-/// The row of an operation's name.
-pub fn by_name<'a>(table: &'a [Op], name: &str) -> Option<&'a Op> {
-    table.iter().find(|op| op.name == name)
+codes! {
+    /// What an index counts in.
+    pub complete enum Alignment, 2 bits {
+        /// Floats.
+        Float = 0, "float";
+        /// Pairs of floats.
+        Vec2 = 1, "vec2";
+        /// Four floats; in loads and stores.
+        Vec4 = 2, "vec4";
+        /// Four floats; in the varying unit.
+        Varying4 = 3, "vec4";
+    }
+}
+
+impl Alignment {
+    /// Power of two of the unit in floats.
+    #[inline(always)]
+    pub const fn shift(self) -> u32 {
+        match self {
+            Self::Float => 0,
+            Self::Vec2 => 1,
+            Self::Vec4 | Self::Varying4 => 2,
+        }
+    }
+
+    /// Components that are moved.
+    #[inline(always)]
+    pub const fn components(self) -> usize {
+        1 << self.shift()
+    }
+
+    /// It moves whole vectors: the component of a register does not count.
+    pub const fn is_vector(self) -> bool {
+        matches!(self, Self::Vec4 | Self::Varying4)
+    }
+}
+
+codes! {
+    /// Where a load reads.
+    pub open enum LoadSource, 2 bits {
+        /// The uniforms.
+        Uniform = 0, "uniform";
+        /// The fragment's temporaries.
+        Temporary = 3, "temporary";
+    }
+}
+
+codes! {
+    /// What the store unit does.
+    pub open enum StoreMode, 2 bits {
+        /// Stores.
+        Store = 0, "store";
+        /// Reads the tile buffer.
+        ReadTile = 3, "read";
+    }
+}
+
+codes! {
+    /// What the store unit stores to or reads.
+    pub open enum StoreTarget, 2 bits {
+        /// Depth of the tile.
+        Depth = 2, "depth";
+        /// A temporary, or the tile's colour.
+        TemporaryOrColor = 3, "temporary or colour";
+    }
+}
+
+codes! {
+    /// The shape of a texture for the sampler.
+    pub open enum SamplerKind, 5 bits {
+        /// Most textures.
+        Plain = 0, "plain";
+        /// A cube map.
+        Cube = 31, "cube";
+    }
+}
+
+codes! {
+    /// What a branch does.
+    pub open enum BranchKind, 4 bits {
+        /// Goes on elsewhere.
+        Branch = 0, "branch";
+        /// Ends the fragment without output.
+        Discard = 3, "discard";
+    }
+}
+
+codes! {
+    /// When a branch is taken, by the bits greater, equal and less.
+    pub complete enum Condition, 3 bits {
+        /// Never.
+        Never = 0, "branch.never";
+        /// When the first operand is greater.
+        Gt = 1, "branch.gt";
+        /// When they are equal.
+        Eq = 2, "branch.eq";
+        /// When the first operand is greater or equal.
+        Ge = 3, "branch.ge";
+        /// When the first operand is less.
+        Lt = 4, "branch.lt";
+        /// When they are not equal and both are numbers.
+        Ne = 5, "branch.ne";
+        /// When the first operand is less or equal.
+        Le = 6, "branch.le";
+        /// Always.
+        Always = 7, "branch";
+    }
+}
+
+impl Condition {
+    /// The first operand is greater, and that counts.
+    #[inline(always)]
+    pub const fn greater(self) -> bool {
+        self as u8 & 1 != 0
+    }
+
+    /// The operands are equal, and that counts.
+    #[inline(always)]
+    pub const fn equal(self) -> bool {
+        self as u8 & 2 != 0
+    }
+
+    /// The first operand is less, and that counts.
+    #[inline(always)]
+    pub const fn less(self) -> bool {
+        self as u8 & 4 != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::every_code_survives;
+
+    #[test]
+    fn numbers_survive() {
+        every_code_survives::<MulOp>(5);
+        every_code_survives::<AccOp>(5);
+        every_code_survives::<ScalarFunction>(4);
+        every_code_survives::<VectorFunction>(4);
+        every_code_survives::<VaryingKind>(4);
+        every_code_survives::<Modifier>(2);
+        every_code_survives::<Alignment>(2);
+        every_code_survives::<LoadSource>(2);
+        every_code_survives::<StoreMode>(2);
+        every_code_survives::<StoreTarget>(2);
+        every_code_survives::<SamplerKind>(5);
+        every_code_survives::<BranchKind>(4);
+        every_code_survives::<Condition>(3);
+    }
+
+    #[test]
+    fn products_are_scaled_by_their_number() {
+        for op in MulOp::ALL.iter().filter(|op| op.scale().is_some()) {
+            let code = crate::field::Code::code(*op) as i32;
+            let power = if code > 3 { code - 8 } else { code };
+            assert_eq!(op.scale(), Some(2f32.powi(power)), "{op}");
+        }
+    }
 }

@@ -5,18 +5,23 @@
 //! as it is. `set UNIT.FIELD VALUE` changes a field after everything else. Hints (lengths of other instructions) are
 //! filled in.
 
-use super::ops::{self, Op, Source as From};
-use super::print::CONDITIONS;
+use super::ops::Origin;
 use super::{
-    Branch, Combine, Constant, Control, FloatAcc, FloatMul, Instruction, Load, Sampler, Store, UNITS, Varying, VecAcc,
-    VecMul,
+    ALL, AccOp, Alignment, Branch, BranchKind, Combine, Condition, Constant, Control, FloatAcc, FloatMul, Form,
+    Instruction, Load, LoadSource, Modifier, MulOp, Register, Sampler, SamplerKind, Scalar, ScalarFunction,
+    ScalarSource, ScalarUnit, Store, StoreMode, StoreTarget, UNITS, Varying, VaryingKind, VecAcc, VecMul,
+    VectorFunction, VectorSource, VectorUnit,
 };
-use crate::field::{Field, Fields};
+use crate::field::{Code, Field, Fields};
 use crate::text::{COMPONENTS, Source, Statement, Word, component, number};
+use crate::vector::{Component, Swizzle};
 use loader::SourceError;
 use num::half;
 
 type Result<T, E = SourceError> = std::result::Result<T, E>;
+
+/// Destination of a varying that goes to the sampler only.
+pub(super) const NOWHERE: &str = "^discard";
 
 /// Assembles a program.
 ///
@@ -104,7 +109,7 @@ fn resolve<'a>(source: Source<'a>, statements: &[Statement<'a>]) -> Result<Vec<I
     for (at, (item, open)) in items.iter_mut().zip(opens).enumerate() {
         let Item::Instruction(instruction) = item else { continue };
         let last = ends_at == Some(at);
-        instruction.control.prefetch = u32::from(!last);
+        instruction.control.prefetch = !last;
         instruction.control.next_length = if last { 0 } else { lengths[at + 1] };
         if let Some(target) = &open.target {
             let distance = match target.text.strip_prefix('.') {
@@ -190,11 +195,11 @@ impl<'a> Reader<'a> {
         match (op, suffix) {
             ("nop", "nop") => self.count(name, operands, 0),
             ("sync", "sync") => {
-                instruction.control.sync = 1;
+                instruction.control.sync = true;
                 self.count(name, operands, 0)
             }
             ("stop", "stop") => {
-                instruction.control.stop = 1;
+                instruction.control.stop = true;
                 self.count(name, operands, 0)
             }
             ("set", "set") => self.set(name, operands, open),
@@ -202,28 +207,26 @@ impl<'a> Reader<'a> {
             ("texld", _) => self.put(name, &mut instruction.sampler, self.sampler(name, operands)?),
             ("load", "u" | "t") => self.put(name, &mut instruction.load, self.load(name, operands, suffix)?),
             (_, "v0") => {
-                let unit = self.vector(name, operands, ops::MUL)?.0;
-                self.put(name, &mut instruction.vec_mul, unit)
+                let (op, modifier) = self.operation(name, MulOp::from_name)?;
+                let (unit, _) = self.vector(name, operands, op.operands(), modifier)?;
+                self.put(name, &mut instruction.vec_mul, VecMul::new(op, unit))
             }
             (_, "v1") => {
-                let (unit, a_is_mul) = self.vector(name, operands, ops::ACC)?;
-                let unit = VecAcc {
-                    a_is_mul: u32::from(a_is_mul),
-                    ..VecAcc::from_bits(unit.to_bits())
-                };
-                self.put(name, &mut instruction.vec_acc, unit)
+                let (op, modifier) = self.operation(name, AccOp::from_name)?;
+                let (unit, a_is_mul) = self.vector(name, operands, op.operands(), modifier)?;
+                let unit = VecAcc::new(op, unit);
+                self.put(name, &mut instruction.vec_acc, VecAcc { a_is_mul, ..unit })
             }
             (_, "s0") => {
-                let unit = self.float(name, operands, ops::MUL)?.0;
-                self.put(name, &mut instruction.float_mul, unit)
+                let (op, modifier) = self.operation(name, MulOp::from_name)?;
+                let (unit, _) = self.float(name, operands, op.operands(), modifier)?;
+                self.put(name, &mut instruction.float_mul, FloatMul::new(op, unit))
             }
             (_, "s1") => {
-                let (unit, a_is_mul) = self.float(name, operands, ops::ACC)?;
-                let unit = FloatAcc {
-                    a_is_mul: u32::from(a_is_mul),
-                    ..FloatAcc::from_bits(unit.to_bits())
-                };
-                self.put(name, &mut instruction.float_acc, unit)
+                let (op, modifier) = self.operation(name, AccOp::from_name)?;
+                let (unit, a_is_mul) = self.float(name, operands, op.operands(), modifier)?;
+                let unit = FloatAcc::new(op, unit);
+                self.put(name, &mut instruction.float_acc, FloatAcc { a_is_mul, ..unit })
             }
             (_, "s2" | "v2") => self.put(name, &mut instruction.combine, self.combine(name, operands, suffix)?),
             ("store", "t") => self.put(name, &mut instruction.store, self.store(name, operands)?),
@@ -237,14 +240,7 @@ impl<'a> Reader<'a> {
             }
             ("discard", "discard") => {
                 self.count(name, operands, 0)?;
-                let unit = Branch {
-                    kind: 3,
-                    greater: 1,
-                    equal: 1,
-                    less: 1,
-                    unknown19: 15,
-                    ..Default::default()
-                };
+                let unit = Branch::discard();
                 self.put(name, &mut instruction.branch, unit)
             }
             ("const0", "const0") => self.put(name, &mut instruction.const0, self.constant(name, operands)?),
@@ -299,33 +295,30 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn register(&self, word: &Word<'_>, text: &str) -> Result<u32> {
-        match text {
-            "^const0" => return Ok(12),
-            "^const1" => return Ok(13),
-            "^texture" => return Ok(14),
-            "^uniform" => return Ok(15),
-            _ => {}
-        }
-        match text.strip_prefix('$').and_then(number) {
-            Some(number) if (0..12).contains(&number) => Ok(number as u32),
-            _ => self.fail(
-                word,
-                format!("`{text}` where a register is expected: $0 to $11, ^const0, ^const1, ^texture or ^uniform"),
-            ),
-        }
+    fn register(&self, word: &Word<'_>, text: &str) -> Result<Register> {
+        Register::from_name(text).map_or_else(
+            || {
+                let message =
+                    format!("`{text}` where a register is expected: $0 to $11, ^const0, ^const1, ^texture or ^uniform");
+                self.fail(word, message)
+            },
+            Ok,
+        )
     }
 
     /// `-`, `abs(…)` around something: what is inside, absolute, negate.
-    fn modifiers<'t>(&self, word: &Word<'t>) -> (&'t str, u32, u32) {
-        let (text, negate) = word.text.strip_prefix('-').map_or((word.text, 0), |rest| (rest, 1));
+    fn modifiers<'t>(&self, word: &Word<'t>) -> (&'t str, bool, bool) {
+        let (text, negate) = word
+            .text
+            .strip_prefix('-')
+            .map_or((word.text, false), |rest| (rest, true));
         match text.strip_prefix("abs(").and_then(|rest| rest.strip_suffix(')')) {
-            Some(inner) => (inner, 1, negate),
-            None => (text, 0, negate),
+            Some(inner) => (inner, true, negate),
+            None => (text, false, negate),
         }
     }
 
-    fn scalar(&self, word: &Word<'_>, text: &str) -> Result<u32> {
+    fn scalar(&self, word: &Word<'_>, text: &str) -> Result<Scalar> {
         let parts = text.rsplit_once('.').and_then(|(name, letter)| {
             let mut letters = letter.chars();
             let letter = component(letters.next()?)?;
@@ -334,33 +327,56 @@ impl<'a> Reader<'a> {
         let Some((name, letter)) = parts else {
             return self.fail(word, format!("`{text}` where a scalar such as $0.x is expected"));
         };
-        Ok(self.register(word, name)? << 2 | letter)
+        Ok(self.register(word, name)?.component(Component::from_code(letter)))
     }
 
-    fn scalar_source(&self, word: &Word<'_>) -> Result<[u32; 3]> {
+    fn scalar_source(&self, word: &Word<'_>) -> Result<ScalarSource> {
         let (text, absolute, negate) = self.modifiers(word);
-        Ok([self.scalar(word, text)?, absolute, negate])
+        Ok(ScalarSource {
+            scalar: self.scalar(word, text)?,
+            absolute,
+            negate,
+        })
     }
 
     /// A name and its swizzle; short ones repeat their last letter.
-    fn swizzled<'t>(&self, word: &Word<'_>, text: &'t str) -> Result<(&'t str, u32)> {
+    fn swizzled<'t>(&self, word: &Word<'_>, text: &'t str) -> Result<(&'t str, Swizzle)> {
         let Some((name, letters)) = text.rsplit_once('.') else {
-            return Ok((text, 0xe4));
+            return Ok((text, Swizzle::IDENTITY));
         };
         let letters: Option<Vec<u32>> = letters.chars().map(component).collect();
         match letters.as_deref() {
             Some(letters @ [.., last]) if letters.len() <= 4 => {
-                let of = |at: usize| letters.get(at).unwrap_or(last) << (2 * at);
-                Ok((name, (0..4).map(of).sum()))
+                let of = |at: usize| Component::from_code(*letters.get(at).unwrap_or(last));
+                Ok((name, Swizzle::new(std::array::from_fn(of))))
             }
             _ => self.fail(word, format!("`{text}` has no swizzle of one to four components")),
         }
     }
 
+    /// A vector operand; `forwarded` is a name that stands for a result instead of a register. Whether it did.
+    fn vector_source(&self, word: &Word<'_>, forwarded: Option<&str>) -> Result<(VectorSource, bool)> {
+        let (text, absolute, negate) = self.modifiers(word);
+        let (name, swizzle) = self.swizzled(word, text)?;
+        let is_forwarded = forwarded == Some(name);
+        let register = if is_forwarded {
+            Register::default()
+        } else {
+            self.register(word, name)?
+        };
+        let source = VectorSource {
+            register,
+            swizzle,
+            absolute,
+            negate,
+        };
+        Ok((source, is_forwarded))
+    }
+
     /// A register with a write mask; none means all.
     fn masked<'t>(&self, word: &Word<'t>) -> Result<(&'t str, u32)> {
         let Some((name, letters)) = word.text.rsplit_once('.') else {
-            return Ok((word.text, 15));
+            return Ok((word.text, ALL));
         };
         let mut mask = 0;
         for letter in letters.chars() {
@@ -372,21 +388,20 @@ impl<'a> Reader<'a> {
         Ok((name, mask))
     }
 
-    /// An index with its alignment (0, 1, and `vec4` for whole vectors), and the offset register.
-    fn index(&self, word: &Word<'_>, text: &str, vec4: u32) -> Result<(i64, u32, Option<u32>)> {
+    /// An index with its alignment (`vec4` for whole vectors), and the offset register.
+    fn index(&self, word: &Word<'_>, text: &str, vec4: Alignment) -> Result<(i64, Alignment, Option<Scalar>)> {
         let (index, offset) = match text.split_once('+') {
             Some((index, offset)) => (index, Some(self.scalar(word, offset)?)),
             None => (text, None),
         };
         let parsed = match index.split_once('.') {
             None => number(index).map(|index| (index, vec4)),
-            Some((index, "xy")) => number(index).map(|index| (index * 2, 1)),
-            Some((index, "zw")) => number(index).map(|index| (index * 2 + 1, 1)),
+            Some((index, "xy")) => number(index).map(|index| (index * 2, Alignment::Vec2)),
+            Some((index, "zw")) => number(index).map(|index| (index * 2 + 1, Alignment::Vec2)),
             Some((index, letter)) => {
                 let letter = COMPONENTS.iter().position(|c| letter.chars().eq([*c]));
-                number(index)
-                    .zip(letter)
-                    .map(|(index, letter)| (index * 4 + letter as i64, 0))
+                let parsed = number(index).zip(letter);
+                parsed.map(|(index, letter)| (index * 4 + letter as i64, Alignment::Float))
             }
         };
         match parsed {
@@ -411,8 +426,8 @@ impl<'a> Reader<'a> {
     fn varying(&self, name: &Word<'_>, operands: &[Word<'_>]) -> Result<Varying> {
         self.count(name, operands, 2)?;
         let (destination, mask) = self.masked(&operands[0])?;
-        let destination = if destination == "^discard" {
-            15
+        let destination = if destination == NOWHERE {
+            Register::NONE
         } else {
             self.register(&operands[0], destination)?
         };
@@ -421,28 +436,30 @@ impl<'a> Reader<'a> {
             Some((function, inner)) if !["abs", "-abs"].contains(&function) => (function, inner),
             _ => ("", word.text),
         };
+        let kind = |origin: Origin, name: &str| {
+            let mut kinds = VaryingKind::ALL.iter().copied();
+            kinds.find(|kind| kind.row().origin == origin && kind.name() == name)
+        };
         let unit = Varying {
             destination,
             mask,
-            register: 15,
+            register: Register::NONE,
             ..Default::default()
         };
-        if let Some(row) = ops::VARYING
-            .iter()
-            .find(|row| row.source == From::Builtin && row.name == inner)
-        {
+        if let Some(kind) = kind(Origin::Builtin, inner) {
             return Ok(Varying {
-                kind: row.code,
-                alignment: 3,
+                kind,
+                alignment: Alignment::Varying4,
                 ..unit
             });
         }
         let from_register = inner.trim_start_matches('-').starts_with(['$', '^', 'a']);
-        let source = if from_register { From::Register } else { From::Memory };
-        let Some(row) = ops::VARYING
-            .iter()
-            .find(|row| row.source == source && row.name == function)
-        else {
+        let origin = if from_register {
+            Origin::Register
+        } else {
+            Origin::Memory
+        };
+        let Some(kind) = kind(origin, function) else {
             return self.fail(word, format!("`{function}` is no way to load a varying"));
         };
         if from_register {
@@ -450,30 +467,31 @@ impl<'a> Reader<'a> {
                 text: inner,
                 span: word.span.clone(),
             };
-            let (text, absolute, negate) = self.modifiers(&inside);
-            let (register, swizzle) = self.swizzled(word, text)?;
-            let register = self.register(word, register)?;
-            let alignment = if row.name == "normalize" { 2 } else { 0 };
-            let (component, index) = (swizzle & 3, swizzle >> 2);
+            let (source, _) = self.vector_source(&inside, None)?;
+            let alignment = match kind {
+                VaryingKind::Normalize => Alignment::Vec4,
+                _ => Alignment::Float,
+            };
+            let swizzle = source.swizzle.code();
             return Ok(Varying {
-                kind: row.code,
+                kind,
                 alignment,
-                register,
-                negate,
-                absolute,
-                component,
-                index,
+                register: source.register,
+                negate: source.negate,
+                absolute: source.absolute,
+                component: swizzle & 3,
+                index: swizzle >> 2,
                 ..unit
             });
         }
-        let (index, alignment, offset) = self.index(word, inner, 3)?;
+        let (index, alignment, offset) = self.index(word, inner, Alignment::Varying4)?;
         let index = self.ranged(word, index, 0..64, "the index")?;
-        let (register, component) = offset.map_or((15, 0), |offset| (offset >> 2, offset & 3));
+        let offset = offset.unwrap_or(Register::NONE.component(Component::X));
         Ok(Varying {
-            kind: row.code,
+            kind,
             alignment,
-            register,
-            component,
+            register: offset.register(),
+            component: offset.component() as u32,
             index,
             ..unit
         })
@@ -486,20 +504,20 @@ impl<'a> Reader<'a> {
         };
         for piece in name.text.split('.').skip(1) {
             match piece {
-                "cube" => unit.kind = 31,
-                "b" => unit.lod_enable = 1,
-                "l" => (unit.lod_enable, unit.explicit_lod) = (1, 1),
+                "cube" => unit.kind = SamplerKind::Cube,
+                "b" => unit.lod_enable = true,
+                "l" => (unit.lod_enable, unit.explicit_lod) = (true, true),
                 _ => return self.fail(name, format!("`{piece}` is no way to sample: cube, b or l")),
             }
         }
-        self.count(name, operands, 1 + unit.lod_enable as usize)?;
-        let (index, alignment, offset) = self.index(&operands[0], operands[0].text, 2)?;
-        if alignment != 2 {
+        self.count(name, operands, 1 + usize::from(unit.lod_enable))?;
+        let (index, alignment, offset) = self.index(&operands[0], operands[0].text, Alignment::Vec4)?;
+        if alignment != Alignment::Vec4 {
             return self.fail(&operands[0], "a sampler's index has no components");
         }
         unit.index = self.ranged(&operands[0], index, 0..1 << 12, "the sampler")?;
-        (unit.offset_enable, unit.offset) = offset.map_or((0, 0), |offset| (1, offset));
-        if unit.lod_enable == 1 {
+        (unit.offset_enable, unit.offset) = (offset.is_some(), offset.unwrap_or_default());
+        if unit.lod_enable {
             unit.lod = self.scalar(&operands[1], operands[1].text)?;
         }
         Ok(unit)
@@ -507,10 +525,14 @@ impl<'a> Reader<'a> {
 
     fn load(&self, name: &Word<'_>, operands: &[Word<'_>], kind: &str) -> Result<Load> {
         self.count(name, operands, 1)?;
-        let (index, alignment, offset) = self.index(&operands[0], operands[0].text, 2)?;
+        let (index, alignment, offset) = self.index(&operands[0], operands[0].text, Alignment::Vec4)?;
         let index = self.ranged(&operands[0], index, -32768..32768, "the index")? & 0xffff;
-        let (offset_enable, offset) = offset.map_or((0, 0), |offset| (1, offset));
-        let source = if kind == "t" { 3 } else { 0 };
+        let (offset_enable, offset) = (offset.is_some(), offset.unwrap_or_default());
+        let source = if kind == "t" {
+            LoadSource::Temporary
+        } else {
+            LoadSource::Uniform
+        };
         Ok(Load {
             source,
             alignment,
@@ -521,16 +543,14 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// An operation's row or number and its modifier, from `name[.modifier].unit`.
-    fn operation(&self, name: &Word<'_>, table: &[Op]) -> Result<(u32, usize, u32)> {
+    /// An operation and its modifier, from `name[.modifier].unit`.
+    fn operation<T>(&self, name: &Word<'_>, from_name: impl Fn(&str) -> Option<T>) -> Result<(T, Modifier)> {
         let pieces: Vec<&str> = name.text.split('.').collect();
         let modifier = match &pieces[1..pieces.len() - 1] {
-            [] => Some(0),
-            [modifier] => ops::MODIFIERS
-                .iter()
-                .skip(1)
-                .position(|row| row == modifier)
-                .map(|at| at as u32 + 1),
+            [] => Some(Modifier::None),
+            [modifier] => Modifier::ALL
+                .into_iter()
+                .find(|row| *row != Modifier::None && row.name() == *modifier),
             _ => None,
         };
         let Some(modifier) = modifier else {
@@ -539,14 +559,9 @@ impl<'a> Reader<'a> {
                 format!("`{}`: modifiers are sat, pos and int, one at most", name.text),
             );
         };
-        if let Some(op) = ops::by_name(table, pieces[0]) {
-            return Ok((op.code, op.operands.into(), modifier));
-        }
-        match pieces[0].strip_prefix("op").and_then(number) {
-            Some(code) if (0..32).contains(&code) && ops::by_code(table, code as u32).is_none() => {
-                Ok((code as u32, 2, modifier))
-            }
-            _ => self.fail(name, format!("`{}` is no operation of this unit", pieces[0])),
+        match from_name(pieces[0]) {
+            Some(op) => Ok((op, modifier)),
+            None => self.fail(name, format!("`{}` is no operation of this unit", pieces[0])),
         }
     }
 
@@ -564,127 +579,134 @@ impl<'a> Reader<'a> {
         Ok((None, operands))
     }
 
-    fn vector(&self, name: &Word<'_>, operands: &[Word<'_>], table: &[Op]) -> Result<(VecMul, bool)> {
-        let (op, reads, modifier) = self.operation(name, table)?;
+    /// A vector unit with an operation of so many operands; whether the first one is the multiplier's result.
+    fn vector(
+        &self,
+        name: &Word<'_>,
+        operands: &[Word<'_>],
+        reads: usize,
+        modifier: Modifier,
+    ) -> Result<(VectorUnit, bool)> {
         let (destination, sources) = self.destination(name, operands, reads)?;
-        let mut unit = VecMul {
-            op,
+        let mut unit = VectorUnit {
             modifier,
-            a_swizzle: 0xe4,
-            b_swizzle: 0,
             ..Default::default()
         };
         if let Some(word) = destination {
             let (register, mask) = self.masked(word)?;
             (unit.destination, unit.mask) = (self.register(word, register)?, mask);
         }
-        let (text, absolute, negate) = self.modifiers(&sources[0]);
-        let (register, swizzle) = self.swizzled(&sources[0], text)?;
-        let a_is_mul = register == "^v0" && name.text.ends_with("v1");
-        unit.a = if a_is_mul {
-            0
-        } else {
-            self.register(&sources[0], register)?
-        };
-        (unit.a_swizzle, unit.a_absolute, unit.a_negate) = (swizzle, absolute, negate);
+        let forwarded = name.text.ends_with("v1").then_some("^v0");
+        let (a, a_is_mul) = self.vector_source(&sources[0], forwarded)?;
+        unit.a = a;
         if let Some(word) = sources.get(1) {
-            let (text, absolute, negate) = self.modifiers(word);
-            let (register, swizzle) = self.swizzled(word, text)?;
-            unit.b = self.register(word, register)?;
-            (unit.b_swizzle, unit.b_absolute, unit.b_negate) = (swizzle, absolute, negate);
+            unit.b = self.vector_source(word, None)?.0;
         }
         Ok((unit, a_is_mul))
     }
 
-    fn float(&self, name: &Word<'_>, operands: &[Word<'_>], table: &[Op]) -> Result<(FloatMul, bool)> {
-        let (op, reads, modifier) = self.operation(name, table)?;
+    /// A scalar unit with an operation of so many operands; whether the first one is the multiplier's result.
+    fn float(
+        &self,
+        name: &Word<'_>,
+        operands: &[Word<'_>],
+        reads: usize,
+        modifier: Modifier,
+    ) -> Result<(ScalarUnit, bool)> {
         let (destination, sources) = self.destination(name, operands, reads)?;
-        let mut unit = FloatMul {
-            op,
+        let mut unit = ScalarUnit {
             modifier,
             ..Default::default()
         };
         if let Some(word) = destination {
-            (unit.destination, unit.write) = (self.scalar(word, word.text)?, 1);
+            (unit.destination, unit.write) = (self.scalar(word, word.text)?, true);
         }
-        let (text, ..) = self.modifiers(&sources[0]);
+        let (text, absolute, negate) = self.modifiers(&sources[0]);
         let a_is_mul = text == "^s0" && name.text.ends_with("s1");
-        if a_is_mul {
-            (_, unit.a_absolute, unit.a_negate) = self.modifiers(&sources[0]);
+        unit.a = if a_is_mul {
+            ScalarSource {
+                absolute,
+                negate,
+                ..Default::default()
+            }
         } else {
-            [unit.a, unit.a_absolute, unit.a_negate] = self.scalar_source(&sources[0])?;
-        }
+            self.scalar_source(&sources[0])?
+        };
         if let Some(word) = sources.get(1) {
-            [unit.b, unit.b_absolute, unit.b_negate] = self.scalar_source(word)?;
+            unit.b = self.scalar_source(word)?;
         }
         Ok((unit, a_is_mul))
     }
 
     fn combine(&self, name: &Word<'_>, operands: &[Word<'_>], suffix: &str) -> Result<Combine> {
-        let op = name.text.split('.').next().unwrap_or_default();
-        let mut unit = Combine::default();
         if suffix == "s2" {
-            self.count(name, operands, 2)?;
-            unit.destination = self.scalar(&operands[0], operands[0].text)?;
-            if op == "atan_pt2" {
-                unit.b_enable = 1;
-                unit.modifier = self
-                    .operation(
-                        name,
-                        &[Op {
-                            code: 0,
-                            name: "atan_pt2",
-                            operands: 1,
-                        }],
-                    )?
-                    .2;
-                return self.vector_operand(unit, &operands[1]);
-            }
-            (unit.op, _, unit.modifier) = self.operation(name, ops::COMBINE)?;
-            [unit.a, unit.a_absolute, unit.a_negate] = self.scalar_source(&operands[1])?;
-            return Ok(unit);
+            return self.combine_scalar(name, operands);
         }
-        unit.vector = 1;
+        let mut unit = Combine::default();
         let Some(destination) = operands.first() else {
             return self.fail(name, "a destination is missing");
         };
         let (register, mask) = self.masked(destination)?;
         unit.set_destination_vector(self.register(destination, register)?, mask);
-        if op == "mul" {
+        if name.text.split('.').next() == Some("mul") {
             self.count(name, operands, 3)?;
-            [unit.a, unit.a_absolute, unit.a_negate] = self.scalar_source(&operands[1])?;
-            unit.b_enable = 1;
-            return self.vector_operand(unit, &operands[2]);
+            set_first(&mut unit, self.scalar_source(&operands[1])?);
+            unit.set_form(Form::Scale(self.plain_vector(&operands[2])?));
+            return Ok(unit);
         }
-        let (code, reads, _) = self.operation(name, ops::COMBINE_VECTOR)?;
-        self.count(name, operands, reads + 1)?;
-        unit.op = code;
-        [unit.a, unit.a_absolute, unit.a_negate] = self.scalar_source(&operands[1])?;
+        let (op, _) = self.operation(name, VectorFunction::from_name)?;
+        self.count(name, operands, op.operands() + 1)?;
+        unit.set_form(Form::Vector(op));
+        set_first(&mut unit, self.scalar_source(&operands[1])?);
         if let Some(word) = operands.get(2) {
-            [unit.b, unit.b_absolute, unit.b_negate] = self.scalar_source(word)?;
+            let b = self.scalar_source(word)?;
+            (unit.b, unit.b_absolute, unit.b_negate) = (b.scalar, b.absolute, b.negate);
         }
         Ok(unit)
     }
 
-    fn vector_operand(&self, mut unit: Combine, word: &Word<'_>) -> Result<Combine> {
-        let (register, swizzle) = self.swizzled(word, word.text)?;
-        unit.set_b_vector(self.register(word, register)?, swizzle);
+    fn combine_scalar(&self, name: &Word<'_>, operands: &[Word<'_>]) -> Result<Combine> {
+        self.count(name, operands, 2)?;
+        let mut unit = Combine {
+            destination: self.scalar(&operands[0], operands[0].text)?,
+            ..Combine::default()
+        };
+        let last_part = |name: &str| (name == "atan_pt2").then_some(());
+        if let Ok(((), modifier)) = self.operation(name, last_part) {
+            unit.modifier = modifier;
+            unit.set_form(Form::AtanPart2(self.plain_vector(&operands[1])?));
+            return Ok(unit);
+        }
+        let (op, modifier) = self.operation(name, ScalarFunction::from_name)?;
+        unit.modifier = modifier;
+        unit.set_form(Form::Scalar(op));
+        set_first(&mut unit, self.scalar_source(&operands[1])?);
         Ok(unit)
+    }
+
+    /// A vector operand that has no modifiers.
+    fn plain_vector(&self, word: &Word<'_>) -> Result<VectorSource> {
+        let (register, swizzle) = self.swizzled(word, word.text)?;
+        Ok(VectorSource {
+            register: self.register(word, register)?,
+            swizzle,
+            ..Default::default()
+        })
     }
 
     fn store(&self, name: &Word<'_>, operands: &[Word<'_>]) -> Result<Store> {
         self.count(name, operands, 2)?;
-        let (index, alignment, offset) = self.index(&operands[0], operands[0].text, 2)?;
+        let (index, alignment, offset) = self.index(&operands[0], operands[0].text, Alignment::Vec4)?;
         let index = self.ranged(&operands[0], index, -32768..32768, "the index")? & 0xffff;
         let word = &operands[1];
-        let source = if alignment < 2 {
-            self.scalar(word, word.text)?
+        let source = if alignment.is_vector() {
+            self.register(word, word.text)?.component(Component::X)
         } else {
-            self.register(word, word.text)? << 2
+            self.scalar(word, word.text)?
         };
-        let (offset_enable, offset) = offset.map_or((0, 0), |offset| (1, offset));
+        let (offset_enable, offset) = (offset.is_some(), offset.unwrap_or_default());
         Ok(Store {
-            target: 3,
+            target: StoreTarget::TemporaryOrColor,
             source,
             alignment,
             offset,
@@ -696,37 +718,39 @@ impl<'a> Reader<'a> {
 
     fn read(&self, name: &Word<'_>, operands: &[Word<'_>], op: &str) -> Result<Store> {
         self.count(name, operands, 1)?;
-        let source = self.register(&operands[0], operands[0].text)? << 2;
-        let target = if op == "fb_depth" { 2 } else { 3 };
+        let source = self.register(&operands[0], operands[0].text)?.component(Component::X);
+        let target = if op == "fb_depth" {
+            StoreTarget::Depth
+        } else {
+            StoreTarget::TemporaryOrColor
+        };
         Ok(Store {
             target,
-            read: 3,
+            read: StoreMode::ReadTile,
             source,
-            alignment: 2,
+            alignment: Alignment::Vec4,
             ..Default::default()
         })
     }
 
     fn branch(&self, name: &Word<'_>, operands: &[Word<'a>], open: &mut Open<'a>) -> Result<Branch> {
-        let Some(condition) = CONDITIONS.iter().position(|row| *row == name.text) else {
+        let named = Condition::ALL.into_iter().find(|row| row.name() == name.text);
+        let Some(condition) = named else {
             return self.fail(
                 name,
                 format!("`{}`: conditions are gt, eq, ge, lt, ne, le and never", name.text),
             );
         };
-        let always = condition == 7;
-        self.count(name, operands, if always { 1 } else { 3 })?;
-        open.target = operands.last().cloned();
-        let bit = |at: usize| condition as u32 >> at & 1;
         let mut unit = Branch {
-            greater: bit(0),
-            equal: bit(1),
-            less: bit(2),
+            kind: BranchKind::Branch,
+            condition,
             ..Default::default()
         };
-        if !always {
-            unit.a = self.scalar(&operands[0], operands[0].text)?;
-            unit.b = self.scalar(&operands[1], operands[1].text)?;
+        self.count(name, operands, if unit.always() { 1 } else { 3 })?;
+        open.target = operands.last().cloned();
+        if let [a, b, _] = operands {
+            unit.a = self.scalar(a, a.text)?;
+            unit.b = self.scalar(b, b.text)?;
         }
         Ok(unit)
     }
@@ -745,4 +769,8 @@ impl<'a> Reader<'a> {
         let [x, y, z, w] = halves;
         Ok(Constant { x, y, z, w })
     }
+}
+
+fn set_first(unit: &mut Combine, a: ScalarSource) {
+    (unit.a, unit.a_absolute, unit.a_negate) = (a.scalar, a.absolute, a.negate);
 }

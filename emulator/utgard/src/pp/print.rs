@@ -3,13 +3,16 @@
 //! What the short form does not say is written behind it as `set UNIT.FIELD VALUE`: the printer assembles its own
 //! text and compares, so a text always gives the same words again.
 
-use super::ops::{self, Op, Source};
+use super::ops::Origin;
+use super::parse::NOWHERE;
 use super::{
-    Branch, Combine, Constant, FloatAcc, FloatMul, Instruction, Load, Sampler, Store, UNITS, Varying, VecAcc, VecMul,
-    parse,
+    ALL, Alignment, Branch, Combine, Constant, FloatAcc, FloatMul, Form, Instruction, LevelOfDetail, Load, LoadSource,
+    Modifier, Sampler, Scalar, ScalarSource, ScalarUnit, Store, StoreTarget, UNITS, Varying, VecAcc, VecMul,
+    VectorSource, VectorUnit, parse,
 };
 use crate::field::Fields;
 use crate::text::{COMPONENTS, mask_letters};
+use crate::vector::Swizzle;
 use num::half;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -91,7 +94,7 @@ fn targets(items: &[(u32, Item)]) -> BTreeMap<u32, Vec<String>> {
     let mut targets = BTreeMap::<u32, Vec<String>>::new();
     for (at, item) in items {
         let Item::Instruction(instruction) = item else { continue };
-        if let Some(branch) = instruction.branch.filter(|branch| branch.kind != 3) {
+        if let Some(branch) = instruction.branch.filter(|branch| !branch.is_discard()) {
             let target = at.wrapping_add_signed(branch.signed_target());
             targets.entry(target).or_default().push(at.to_string());
         }
@@ -149,8 +152,8 @@ fn parts(at: u32, instruction: &Instruction, starts: &BTreeSet<u32>) -> Vec<Stri
         instruction.branch.as_ref().map(|unit| branch(at, unit, starts)),
         instruction.const0.as_ref().map(|unit| constant("const0", unit)),
         instruction.const1.as_ref().map(|unit| constant("const1", unit)),
-        (instruction.control.sync == 1).then(|| "sync".to_owned()),
-        (instruction.control.stop == 1).then(|| "stop".to_owned()),
+        instruction.control.sync.then(|| "sync".to_owned()),
+        instruction.control.stop.then(|| "stop".to_owned()),
     ];
     let parts: Vec<String> = units.into_iter().flatten().collect();
     if parts.is_empty() {
@@ -160,77 +163,66 @@ fn parts(at: u32, instruction: &Instruction, starts: &BTreeSet<u32>) -> Vec<Stri
     }
 }
 
-/// A vec4 register's name.
-pub(super) fn register(number: u32) -> String {
-    match number {
-        12 => "^const0".to_owned(),
-        13 => "^const1".to_owned(),
-        14 => "^texture".to_owned(),
-        15 => "^uniform".to_owned(),
-        other => format!("${other}"),
-    }
-}
-
-fn scalar(number: u32) -> String {
-    format!("{}.{}", register(number >> 2), COMPONENTS[(number & 3) as usize])
-}
-
-fn swizzled(name: String, swizzle: u32) -> String {
-    if swizzle == 0xe4 {
+fn swizzled(name: String, swizzle: Swizzle) -> String {
+    if swizzle == Swizzle::IDENTITY {
         return name;
     }
-    let letters: String = (0..4)
-        .map(|at| COMPONENTS[(swizzle >> (2 * at) & 3) as usize])
-        .collect();
-    format!("{name}.{letters}")
+    format!("{name}.{}", swizzle.letters())
 }
 
-fn modified(text: String, absolute: u32, negate: u32) -> String {
-    let text = if absolute == 1 { format!("abs({text})") } else { text };
-    if negate == 1 { format!("-{text}") } else { text }
+fn modified(text: String, absolute: bool, negate: bool) -> String {
+    let text = if absolute { format!("abs({text})") } else { text };
+    if negate { format!("-{text}") } else { text }
 }
 
 fn masked(name: &str, mask: u32) -> String {
-    if mask == 15 {
+    if mask == ALL {
         name.to_owned()
     } else {
         format!("{name}.{}", mask_letters(mask))
     }
 }
 
+/// A vector operand; `forwarded` stands for its register.
+fn vector_source(source: &VectorSource, forwarded: Option<&str>) -> String {
+    let name = forwarded.map_or_else(|| source.register.to_string(), str::to_owned);
+    modified(swizzled(name, source.swizzle), source.absolute, source.negate)
+}
+
+/// A scalar operand; `forwarded` stands for its register.
+fn scalar_source(source: &ScalarSource, forwarded: Option<&str>) -> String {
+    let name = forwarded.map_or_else(|| source.scalar.to_string(), str::to_owned);
+    modified(name, source.absolute, source.negate)
+}
+
 /// An index in units of its alignment: vec4s plain, smaller ones with the components they are.
-fn index(index: i32, alignment: u32, offset: Option<u32>) -> String {
+fn index(index: i32, alignment: Alignment, offset: Option<Scalar>) -> String {
     let vec4 = |shift: u32| index >> shift;
     let mut text = match alignment {
-        0 => format!("{}.{}", vec4(2), COMPONENTS[(index & 3) as usize]),
-        1 => format!("{}.{}", vec4(1), if index & 1 == 0 { "xy" } else { "zw" }),
-        _ => index.to_string(),
+        Alignment::Float => format!("{}.{}", vec4(2), COMPONENTS[(index & 3) as usize]),
+        Alignment::Vec2 => format!("{}.{}", vec4(1), if index & 1 == 0 { "xy" } else { "zw" }),
+        Alignment::Vec4 | Alignment::Varying4 => index.to_string(),
     };
     if let Some(offset) = offset {
-        let _ = write!(text, "+{}", scalar(offset));
+        let _ = write!(text, "+{offset}");
     }
     text
 }
 
 fn varying(unit: &Varying) -> String {
-    let destination = if unit.destination == 15 {
-        "^discard".to_owned()
-    } else {
-        register(unit.destination)
-    };
-    let kind = ops::VARYING[(unit.kind & 15) as usize];
-    let from = match kind.source {
-        Source::Memory => {
-            let offset = (unit.register != 15).then_some(unit.register << 2 | unit.component);
-            index(unit.index as i32, unit.alignment, offset)
-        }
-        Source::Register => {
-            let source = swizzled(register(unit.register), unit.swizzle());
+    let destination = unit
+        .written()
+        .map_or_else(|| NOWHERE.to_owned(), |register| register.to_string());
+    let row = unit.kind.row();
+    let from = match row.origin {
+        Origin::Memory => index(unit.index as i32, unit.alignment, unit.offset()),
+        Origin::Register => {
+            let source = swizzled(unit.register.to_string(), unit.swizzle());
             modified(source, unit.absolute, unit.negate)
         }
-        Source::Builtin => String::new(),
+        Origin::Builtin => String::new(),
     };
-    let source = match (kind.name, from.as_str()) {
+    let source = match (row.name, from.as_str()) {
         ("", from) => from.to_owned(),
         (name, "") => name.to_owned(),
         (name, from) => format!("{name}({from})"),
@@ -239,163 +231,114 @@ fn varying(unit: &Varying) -> String {
 }
 
 fn sampler(unit: &Sampler) -> String {
-    let cube = if unit.kind == 31 { ".cube" } else { "" };
-    let lod = match (unit.lod_enable, unit.explicit_lod) {
-        (1, 1) => ".l",
-        (1, _) => ".b",
-        _ => "",
+    let cube = if unit.is_cube() { ".cube" } else { "" };
+    let (how, level) = match unit.level() {
+        LevelOfDetail::Implicit => ("", String::new()),
+        LevelOfDetail::Bias(scalar) => (".b", format!(" {scalar}")),
+        LevelOfDetail::Explicit(scalar) => (".l", format!(" {scalar}")),
     };
-    let mut text = format!("texld{cube}{lod} {}", unit.index);
-    if unit.offset_enable == 1 {
-        let _ = write!(text, "+{}", scalar(unit.offset));
-    }
-    if unit.lod_enable == 1 {
-        let _ = write!(text, " {}", scalar(unit.lod));
-    }
-    text
+    let offset = unit.offset().map_or_else(String::new, |offset| format!("+{offset}"));
+    format!("texld{cube}{how} {}{offset}{level}", unit.index)
 }
 
 fn load(unit: &Load) -> String {
-    let name = if unit.source == 3 { "load.t" } else { "load.u" };
-    let offset = (unit.offset_enable == 1).then_some(unit.offset);
-    format!("{name} {}", index(unit.signed_index(), unit.alignment, offset))
+    let name = match unit.source {
+        LoadSource::Temporary => "load.t",
+        LoadSource::Uniform | LoadSource::Undocumented(_) => "load.u",
+    };
+    format!("{name} {}", index(unit.signed_index(), unit.alignment, unit.offset()))
 }
 
-/// An operation's name with modifier and unit, and how many operands to print.
-fn mnemonic(table: &[Op], code: u32, modifier: u32, unit: &str) -> (String, u8) {
-    let (name, operands) = match ops::by_code(table, code) {
-        Some(op) => (op.name.to_owned(), op.operands),
-        None => (format!("op{code}"), 2),
-    };
-    let modifier = ops::MODIFIERS[(modifier & 3) as usize];
-    let dot = if modifier.is_empty() { "" } else { "." };
-    (format!("{name}{dot}{modifier}.{unit}"), operands)
+/// An operation's name with modifier and unit.
+fn mnemonic(op: impl std::fmt::Display, modifier: Modifier, unit: &str) -> String {
+    let dot = if modifier == Modifier::None { "" } else { "." };
+    format!("{op}{dot}{}.{unit}", modifier.name())
 }
 
 fn join(name: String, operands: impl IntoIterator<Item = String>) -> String {
     operands.into_iter().fold(name, |text, operand| text + " " + &operand)
 }
 
-/// The vec4 units but for where the first operand comes from.
-fn vector(table: &[Op], unit: &VecMul, name: &str, a: String) -> String {
-    let (name, operands) = mnemonic(table, unit.op, unit.modifier, name);
-    let destination = (unit.mask != 0).then(|| masked(&register(unit.destination), unit.mask));
-    let a = modified(swizzled(a, unit.a_swizzle), unit.a_absolute, unit.a_negate);
-    let b = modified(
-        swizzled(register(unit.b), unit.b_swizzle),
-        unit.b_absolute,
-        unit.b_negate,
-    );
-    join(
-        name,
-        destination.into_iter().chain([a]).chain((operands == 2).then_some(b)),
-    )
+fn vector(name: String, operands: usize, unit: &VectorUnit, forwarded: Option<&str>) -> String {
+    let destination = (unit.mask != 0).then(|| masked(&unit.destination.to_string(), unit.mask));
+    let sources = [vector_source(&unit.a, forwarded), vector_source(&unit.b, None)];
+    join(name, destination.into_iter().chain(sources.into_iter().take(operands)))
 }
 
 fn vec_mul(unit: &VecMul) -> String {
-    vector(ops::MUL, unit, "v0", register(unit.a))
+    let name = mnemonic(unit.op, unit.modifier, "v0");
+    vector(name, unit.op.operands(), &unit.unit(), None)
 }
 
 fn vec_acc(unit: &VecAcc) -> String {
-    let a = if unit.a_is_mul == 1 {
-        "^v0".to_owned()
-    } else {
-        register(unit.a)
-    };
-    vector(ops::ACC, &VecMul::from_bits(unit.to_bits()), "v1", a)
+    let name = mnemonic(unit.op, unit.modifier, "v1");
+    vector(name, unit.op.operands(), &unit.unit(), unit.a_is_mul.then_some("^v0"))
 }
 
-/// The scalar units but for where the first operand comes from.
-fn float(table: &[Op], unit: &FloatMul, name: &str, a: String) -> String {
-    let (name, operands) = mnemonic(table, unit.op, unit.modifier, name);
-    let destination = (unit.write == 1).then(|| scalar(unit.destination));
-    let a = modified(a, unit.a_absolute, unit.a_negate);
-    let b = modified(scalar(unit.b), unit.b_absolute, unit.b_negate);
-    join(
-        name,
-        destination.into_iter().chain([a]).chain((operands == 2).then_some(b)),
-    )
+fn float(name: String, operands: usize, unit: &ScalarUnit, forwarded: Option<&str>) -> String {
+    let destination = unit.write.then(|| unit.destination.to_string());
+    let sources = [scalar_source(&unit.a, forwarded), scalar_source(&unit.b, None)];
+    join(name, destination.into_iter().chain(sources.into_iter().take(operands)))
 }
 
 fn float_mul(unit: &FloatMul) -> String {
-    float(ops::MUL, unit, "s0", scalar(unit.a))
+    let name = mnemonic(unit.op, unit.modifier, "s0");
+    float(name, unit.op.operands(), &unit.unit(), None)
 }
 
 fn float_acc(unit: &FloatAcc) -> String {
-    let a = if unit.a_is_mul == 1 {
-        "^s0".to_owned()
-    } else {
-        scalar(unit.a)
-    };
-    float(ops::ACC, &FloatMul::from_bits(unit.to_bits()), "s1", a)
+    let name = mnemonic(unit.op, unit.modifier, "s1");
+    float(name, unit.op.operands(), &unit.unit(), unit.a_is_mul.then_some("^s0"))
 }
 
 fn combine(unit: &Combine) -> String {
-    let a = modified(scalar(unit.a), unit.a_absolute, unit.a_negate);
-    let b_scalar = modified(scalar(unit.b), unit.b_absolute, unit.b_negate);
-    let (b, swizzle) = unit.b_vector();
-    let b_vector = swizzled(register(b), swizzle);
-    let (destination, mask) = unit.destination_vector();
-    let vector = masked(&register(destination), mask);
-    match (unit.vector, unit.b_enable) {
-        (0, 0) => join(
-            mnemonic(ops::COMBINE, unit.op, unit.modifier, "s2").0,
-            [scalar(unit.destination), a],
+    let a = scalar_source(&unit.a_source(), None);
+    let (register, mask) = unit.destination_vector();
+    let (scalar, vector) = (unit.destination.to_string(), masked(&register.to_string(), mask));
+    match unit.form() {
+        Form::Scalar(op) => join(mnemonic(op, unit.modifier, "s2"), [scalar, a]),
+        Form::AtanPart2(b) => join(
+            mnemonic("atan_pt2", unit.modifier, "s2"),
+            [scalar, vector_source(&b, None)],
         ),
-        (0, _) => join(
-            mnemonic(&[], 0, unit.modifier, "s2").0.replace("op0", "atan_pt2"),
-            [scalar(unit.destination), b_vector],
-        ),
-        (_, 0) => {
-            let (name, operands) = mnemonic(ops::COMBINE_VECTOR, unit.op, 0, "v2");
-            join(name, [vector, a].into_iter().chain((operands == 2).then_some(b_scalar)))
+        Form::Vector(op) => {
+            let sources = [a, scalar_source(&unit.b_source(), None)];
+            let operands = [vector].into_iter().chain(sources.into_iter().take(op.operands()));
+            join(mnemonic(op, Modifier::None, "v2"), operands)
         }
-        _ => join("mul.v2".to_owned(), [vector, a, b_vector]),
+        Form::Scale(b) => join("mul.v2".to_owned(), [vector, a, vector_source(&b, None)]),
     }
 }
 
 fn store(unit: &Store) -> String {
-    if unit.read == 3 {
-        let name = if unit.target == 2 { "fb_depth" } else { "fb_color" };
-        return format!("{name} {}", register(unit.source >> 2));
+    if unit.reads_tile() {
+        let name = match unit.target {
+            StoreTarget::Depth => "fb_depth",
+            StoreTarget::TemporaryOrColor | StoreTarget::Undocumented(_) => "fb_color",
+        };
+        return format!("{name} {}", unit.source.register());
     }
-    let offset = (unit.offset_enable == 1).then_some(unit.offset);
-    let source = if unit.alignment < 2 {
-        scalar(unit.source)
+    let source = if unit.alignment.is_vector() {
+        unit.source.register().to_string()
     } else {
-        register(unit.source >> 2)
+        unit.source.to_string()
     };
-    format!(
-        "store.t {} {source}",
-        index(unit.signed_index(), unit.alignment, offset)
-    )
+    let place = index(unit.signed_index(), unit.alignment, unit.offset());
+    format!("store.t {place} {source}")
 }
 
-/// Conditions by their three bits: greater, equal, less.
-pub(super) const CONDITIONS: [&str; 8] = [
-    "branch.never",
-    "branch.gt",
-    "branch.eq",
-    "branch.ge",
-    "branch.lt",
-    "branch.ne",
-    "branch.le",
-    "branch",
-];
-
 fn branch(at: u32, unit: &Branch, starts: &BTreeSet<u32>) -> String {
-    if unit.kind == 3 {
+    if unit.is_discard() {
         return "discard".to_owned();
     }
-    let condition = unit.condition();
     let absolute = i64::from(at) + i64::from(unit.signed_target());
     let target = match u32::try_from(absolute) {
         Ok(target) if starts.contains(&target) => target.to_string(),
         _ => format!(".{:+}", unit.signed_target()),
     };
-    let operands = (condition != 7).then(|| [scalar(unit.a), scalar(unit.b)]);
+    let operands = (!unit.always()).then(|| [unit.a.to_string(), unit.b.to_string()]);
     join(
-        CONDITIONS[condition as usize].to_owned(),
+        unit.condition.name().to_owned(),
         operands.into_iter().flatten().chain([target]),
     )
 }

@@ -1,11 +1,20 @@
 //! Random PP instructions from the tables, all of them with known operations.
 
-use super::ops::{self, Op, Source};
+use super::flow::REGISTERS;
+use super::ops::{Origin, Units};
 use super::{
-    Branch, Combine, Constant, Control, FloatAcc, FloatMul, Instruction, Load, Sampler, Store, Varying, VecAcc, VecMul,
+    AccOp, Alignment, Branch, Combine, Component, Condition, Constant, Control, FloatAcc, FloatMul, Form, Instruction,
+    Load, LoadSource, Modifier, MulOp, Register, Sampler, SamplerKind, Scalar, ScalarFunction, ScalarSource,
+    ScalarUnit, Store, StoreMode, StoreTarget, Swizzle, Varying, VaryingKind, VecAcc, VecMul, VectorFunction,
+    VectorSource, VectorUnit,
 };
 use crate::field::Fields;
 use fastrand::Rng;
+
+/// One of some choices.
+fn pick<T: Copy>(random: &mut Rng, choices: &[T]) -> T {
+    choices[random.usize(..choices.len())]
+}
 
 /// Random bits as a unit.
 fn fields<F: Fields>(random: &mut Rng) -> F {
@@ -13,78 +22,115 @@ fn fields<F: Fields>(random: &mut Rng) -> F {
     F::from_bits(bits & ((1 << F::BITS) - 1))
 }
 
-fn code(random: &mut Rng, table: &[Op]) -> u32 {
-    random.choice(table).unwrap().code
+/// A register that programs keep values in.
+fn general(random: &mut Rng) -> Register {
+    Register(random.u8(..REGISTERS))
+}
+
+/// A component of such a register.
+fn general_scalar(random: &mut Rng) -> Scalar {
+    general(random).component(pick(random, &Component::ALL))
 }
 
 /// A source register that the instruction has.
-fn register(random: &mut Rng, i: &Instruction) -> u32 {
+fn register(random: &mut Rng, i: &Instruction) -> Register {
     let pipeline = [
-        (12, i.const0.is_some()),
-        (13, i.const1.is_some()),
-        (14, i.sampler.is_some()),
-        (15, i.load.is_some()),
+        (Register::CONST0, i.const0.is_some()),
+        (Register::CONST1, i.const1.is_some()),
+        (Register::TEXTURE, i.sampler.is_some()),
+        (Register::UNIFORM, i.load.is_some()),
     ];
-    let (number, present) = random.choice(pipeline).unwrap();
+    let (register, present) = pick(random, &pipeline);
     if present && random.bool() {
-        number
+        register
     } else {
-        random.u32(..super::flow::REGISTERS)
+        general(random)
     }
 }
 
-fn vector(random: &mut Rng, i: &Instruction, table: &[Op]) -> VecMul {
-    VecMul {
-        op: code(random, table),
-        a: register(random, i),
-        b: register(random, i),
-        destination: random.u32(..super::flow::REGISTERS),
-        ..fields(random)
+fn vector_source(random: &mut Rng, i: &Instruction) -> VectorSource {
+    VectorSource {
+        register: register(random, i),
+        swizzle: Swizzle(random.u8(..)),
+        absolute: random.bool(),
+        negate: random.bool(),
     }
 }
 
-fn scalar(random: &mut Rng, i: &Instruction, table: &[Op]) -> FloatMul {
-    FloatMul {
-        op: code(random, table),
-        a: register(random, i) << 2 | random.u32(..4),
-        b: register(random, i) << 2 | random.u32(..4),
-        destination: random.u32(..super::flow::REGISTERS * 4),
-        ..fields(random)
+fn vector(random: &mut Rng, i: &Instruction) -> VectorUnit {
+    VectorUnit {
+        a: vector_source(random, i),
+        b: vector_source(random, i),
+        destination: general(random),
+        mask: random.u32(..16),
+        modifier: pick(random, &Modifier::ALL),
+    }
+}
+
+fn scalar_source(random: &mut Rng, i: &Instruction) -> ScalarSource {
+    ScalarSource {
+        scalar: register(random, i).component(pick(random, &Component::ALL)),
+        absolute: random.bool(),
+        negate: random.bool(),
+    }
+}
+
+fn scalar(random: &mut Rng, i: &Instruction) -> ScalarUnit {
+    ScalarUnit {
+        a: scalar_source(random, i),
+        b: scalar_source(random, i),
+        destination: general_scalar(random),
+        write: random.bool(),
+        modifier: pick(random, &Modifier::ALL),
     }
 }
 
 fn varying(random: &mut Rng, wanted: bool) -> Varying {
-    let kind = random.choice([0, 0, 0, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13]).unwrap();
+    let known: Vec<VaryingKind> = VaryingKind::ALL
+        .iter()
+        .copied()
+        .filter(|kind| kind.row().known)
+        .collect();
+    // Plain inputs are what programs have most of.
+    let kind = if random.u32(..5) == 0 {
+        VaryingKind::Plain
+    } else {
+        pick(random, &known)
+    };
     let unit = Varying {
         kind,
         unknown4: 0,
         unknown7: 0,
         unknown32: 0,
-        destination: random.u32(..6),
+        destination: general(random),
         ..fields(random)
     };
-    let destination = if wanted && random.bool() { 15 } else { unit.destination };
-    match ops::VARYING[kind as usize].source {
-        Source::Memory => Varying {
-            register: 15,
+    let destination = if wanted && random.bool() {
+        Register::NONE
+    } else {
+        unit.destination
+    };
+    match kind.row().origin {
+        Origin::Memory => Varying {
+            register: Register::NONE,
             component: 0,
-            negate: 0,
-            absolute: 0,
-            alignment: random.choice([0, 1, 3]).unwrap(),
+            negate: false,
+            absolute: false,
+            alignment: pick(random, &[Alignment::Float, Alignment::Vec2, Alignment::Varying4]),
             index: random.u32(..10),
             destination,
             ..unit
         },
-        Source::Register => {
-            let alignment = if kind == 10 { 2 } else { 0 };
-            Varying {
-                register: random.u32(..6),
-                alignment,
-                destination,
-                ..unit
-            }
-        }
-        Source::Builtin => Varying {
+        Origin::Register => Varying {
+            register: general(random),
+            alignment: match kind {
+                VaryingKind::Normalize => Alignment::Vec4,
+                _ => Alignment::Float,
+            },
+            destination,
+            ..unit
+        },
+        Origin::Builtin => Varying {
             kind,
             destination,
             mask: unit.mask,
@@ -95,24 +141,35 @@ fn varying(random: &mut Rng, wanted: bool) -> Varying {
 
 fn combine(random: &mut Rng, i: &Instruction) -> Combine {
     let mut unit = Combine {
-        a: register(random, i) << 2,
-        destination: random.u32(..24),
+        a: register(random, i).component(Component::X),
+        destination: general_scalar(random),
         ..fields(random)
     };
-    let b = register(random, i);
-    match (unit.vector, unit.b_enable) {
-        (0, 0) => unit.op = code(random, ops::COMBINE),
-        (1, 0) => (unit.op, unit.b) = (code(random, ops::COMBINE_VECTOR), b << 2),
-        _ => unit.set_b_vector(b, random.u32(..256)),
+    let vector = VectorSource {
+        register: register(random, i),
+        swizzle: Swizzle(random.u8(..)),
+        ..VectorSource::default()
+    };
+    unit.set_form(match random.u32(..4) {
+        0 => Form::Scalar(pick(random, ScalarFunction::ALL)),
+        1 => Form::Vector(pick(random, VectorFunction::ALL)),
+        2 => Form::AtanPart2(vector),
+        _ => Form::Scale(vector),
+    });
+    if let Form::Vector(_) = unit.form() {
+        unit.b = vector.register.component(Component::X);
     }
     unit
 }
 
-/// Operations of an adder: selection needs the scalar multiplier, sums are of vectors.
-fn adds(float_mul: bool, vector: bool) -> Vec<Op> {
-    let fits = |op: &&Op| (op.code != 23 || float_mul) && (!matches!(op.code, 16 | 17) || vector);
-    ops::ACC.iter().filter(fits).copied().collect()
+/// An adder's operation: what needs the scalar multiplier's result gets it, sums are of vectors.
+fn adds(random: &mut Rng, float_mul: bool, vector: bool) -> AccOp {
+    let fits = |op: &AccOp| (!op.row().product || float_mul) && (op.row().units == Units::Both || vector);
+    pick(random, &AccOp::ALL.iter().copied().filter(fits).collect::<Vec<_>>())
 }
+
+/// What indices of loads and stores count in.
+const IN_MEMORY: [Alignment; 3] = [Alignment::Float, Alignment::Vec2, Alignment::Vec4];
 
 /// An instruction without a branch.
 pub fn instruction(random: &mut Rng) -> Instruction {
@@ -125,54 +182,48 @@ pub fn instruction(random: &mut Rng) -> Instruction {
     i.const1 = const1.then(|| fields::<Constant>(random));
     i.varying = (sampler || varying_unit).then(|| varying(random, sampler));
     i.sampler = sampler.then(|| Sampler {
-        kind: random.choice([0, 31]).unwrap(),
+        kind: pick(random, SamplerKind::ALL),
         unknown12: 0,
         unknown19: 0,
         index: random.u32(..3),
         constant: Sampler::CONSTANT,
-        lod: random.u32(..24),
-        offset: random.u32(..24),
-        offset_enable: u32::from(random.u32(..8) == 0),
+        lod: general_scalar(random),
+        offset: general_scalar(random),
+        offset_enable: random.u32(..8) == 0,
         ..fields(random)
     });
     i.load = load.then(|| Load {
-        source: random.choice([0, 3]).unwrap(),
-        alignment: random.u32(..3),
+        source: pick(random, LoadSource::ALL),
+        alignment: pick(random, &IN_MEMORY),
         unknown2: 0,
         unknown12: 0,
-        offset: random.u32(..24),
-        offset_enable: u32::from(random.u32(..6) == 0),
+        offset: general_scalar(random),
+        offset_enable: random.u32(..6) == 0,
         index: random.u32(..64).wrapping_sub(16) & 0xffff,
     });
-    i.vec_mul = vec_mul.then(|| vector(random, &i, ops::MUL));
-    i.float_mul = float_mul.then(|| scalar(random, &i, ops::MUL));
-    i.vec_acc = vec_acc.then(|| {
-        let unit: VecAcc = VecAcc::from_bits(vector(random, &i, &adds(float_mul, true)).to_bits());
-        VecAcc {
-            a_is_mul: u32::from(vec_mul && random.bool()),
-            ..unit
-        }
+    i.vec_mul = vec_mul.then(|| VecMul::new(pick(random, MulOp::ALL), vector(random, &i)));
+    i.float_mul = float_mul.then(|| FloatMul::new(pick(random, MulOp::ALL), scalar(random, &i)));
+    i.vec_acc = vec_acc.then(|| VecAcc {
+        a_is_mul: vec_mul && random.bool(),
+        ..VecAcc::new(adds(random, float_mul, true), vector(random, &i))
     });
-    i.float_acc = float_acc.then(|| {
-        let unit: FloatAcc = FloatAcc::from_bits(scalar(random, &i, &adds(float_mul, false)).to_bits());
-        FloatAcc {
-            a_is_mul: u32::from(float_mul && random.bool()),
-            ..unit
-        }
+    i.float_acc = float_acc.then(|| FloatAcc {
+        a_is_mul: float_mul && random.bool(),
+        ..FloatAcc::new(adds(random, float_mul, false), scalar(random, &i))
     });
     i.combine = combine_unit.then(|| combine(random, &i));
     i.store = (store && !combine_unit).then(|| Store {
-        target: 3,
-        read: 0,
-        source: random.u32(..24),
-        alignment: random.u32(..3),
+        target: StoreTarget::TemporaryOrColor,
+        read: StoreMode::Store,
+        source: general_scalar(random),
+        alignment: pick(random, &IN_MEMORY),
         unknown12: 0,
-        offset: random.u32(..24),
-        offset_enable: u32::from(random.u32(..6) == 0),
+        offset: general_scalar(random),
+        offset_enable: random.u32(..6) == 0,
         index: random.u32(..16).wrapping_sub(16) & 0xffff,
     });
-    i.control.sync = u32::from(sampler || random.u32(..8) == 0);
-    i.control.stop = u32::from(stop);
+    i.control.sync = sampler || random.u32(..8) == 0;
+    i.control.stop = stop;
     i
 }
 
@@ -184,29 +235,17 @@ pub fn program(random: &mut Rng, length: usize) -> Vec<u32> {
     for at in 0..count - 1 {
         if random.u32(..10) == 0 {
             goals[at] = Some(at + 1 + random.u32(..(count - at - 1) as u32) as usize);
-            let condition: Branch = fields(random);
-            let [a, b] = [random.u32(..24), random.u32(..24)];
             program[at].branch = Some(Branch {
-                a,
-                b,
-                greater: condition.greater,
-                equal: condition.equal,
-                less: condition.less,
+                a: general_scalar(random),
+                b: general_scalar(random),
+                condition: pick(random, &Condition::ALL),
                 ..Default::default()
             });
         } else if random.u32(..30) == 0 {
-            let all = Branch {
-                kind: 3,
-                greater: 1,
-                equal: 1,
-                less: 1,
-                unknown19: 15,
-                ..Default::default()
-            };
-            program[at].branch = Some(all);
+            program[at].branch = Some(Branch::discard());
         }
     }
-    program[count - 1].control.stop = 1;
+    program[count - 1].control.stop = true;
     let mut addresses = vec![0u32];
     for i in &program {
         addresses.push(addresses[addresses.len() - 1] + i.words());
@@ -218,7 +257,7 @@ pub fn program(random: &mut Rng, length: usize) -> Vec<u32> {
         let control = program[at].control;
         program[at].control = Control {
             next_length: hint(length),
-            prefetch: u32::from(length.is_some()),
+            prefetch: length.is_some(),
             ..control
         };
         let target_length = goals[at].map_or(0, |goal| program[goal].words());
