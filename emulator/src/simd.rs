@@ -1,8 +1,8 @@
 //! Rows on the processor's vector units: 512 bits, 256 bits, and a portable form. Every operation gives each lane the
 //! bits [`One`](num::lanes::One) gives.
 //!
-//! The types are tokens: [`Avx512`] and [`Avx2`] may only be used where [`level`] says the processor has them, and only
-//! inside functions that are compiled for it.
+//! The types of lanes stay inside the crate, and only [`dispatch!`] names them: it takes a [`Found`], which can be had
+//! only by asking the processor, and calls functions that are compiled for what was found.
 
 use num::half;
 use num::lanes::{Lanes, QuadLanes};
@@ -16,6 +16,27 @@ pub enum Level {
     Avx2,
     /// 512 bits.
     Avx512,
+}
+
+/// A level that this processor was found to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found(Level);
+
+impl Found {
+    /// The best there is.
+    pub fn best() -> Self {
+        Self(level())
+    }
+
+    /// The best there is, but none better than a limit.
+    pub fn at_most(limit: Level) -> Self {
+        Self(level().min(limit))
+    }
+
+    /// The level.
+    pub fn level(self) -> Level {
+        self.0
+    }
 }
 
 /// The best level of this processor.
@@ -33,9 +54,17 @@ pub fn level() -> Level {
     Level::Portable
 }
 
+/// Whether the processor has fused products of 256 bits.
+pub(crate) fn has_fma() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return is_x86_feature_detected!("fma");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// Eight lanes in an array.
 #[derive(Clone, Copy, Debug)]
-pub struct Portable;
+pub(crate) struct Portable;
 
 const WIDTH: usize = 8;
 
@@ -188,7 +217,7 @@ impl QuadLanes for Portable {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub use x86::{Avx2, Avx512};
+pub(crate) use x86::{Avx2, Avx512};
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
@@ -197,11 +226,11 @@ mod x86 {
 
     /// Eight lanes of 256 bits.
     #[derive(Clone, Copy, Debug)]
-    pub struct Avx2;
+    pub(crate) struct Avx2;
 
     /// Sixteen lanes of 512 bits.
     #[derive(Clone, Copy, Debug)]
-    pub struct Avx512;
+    pub(crate) struct Avx512;
 
     /// Forwards operations to intrinsics.
     macro_rules! forward {
@@ -395,9 +424,9 @@ mod x86 {
 
 /// Runs a generic function with the best lanes of this processor, compiled for them.
 ///
-/// `$body` is a function generic in [`QuadLanes`]; the arguments are its own.
+/// `$body` is a function generic in [`QuadLanes`]; the arguments are its own. `$found` is a [`Found`].
 macro_rules! dispatch {
-    ($body:ident($($arg:ident: $type:ty),* $(,)?) -> $out:ty, $level:expr) => {{
+    ($body:ident($($arg:ident: $type:ty),* $(,)?) -> $out:ty, $found:expr) => {{
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
         fn wide($($arg: $type),*) -> $out {
@@ -408,9 +437,10 @@ macro_rules! dispatch {
         fn middle($($arg: $type),*) -> $out {
             $body::<$crate::simd::Avx2>($($arg),*)
         }
-        match $level {
+        let found: $crate::simd::Found = $found;
+        match found.level() {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the level is what the processor was found to have.
+            // SAFETY: the processor was found to have it, for there is no other way to such a value.
             $crate::simd::Level::Avx512 => unsafe { wide($($arg),*) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
@@ -519,9 +549,9 @@ mod tests {
                 };
                 rows.iter().map(|row| row.map(clean)).collect()
             };
-            for level in [Level::Avx2, Level::Avx512].into_iter().filter(|have| *have <= level()) {
-                let rows = dispatch!(all(a: &[f32; 16], b: &[f32; 16]) -> Vec<[u32; 16]>, level);
-                assert_eq!(plain(&rows), plain(&portable), "{level:?} {a:?} {b:?}");
+            for found in [Level::Avx2, Level::Avx512].map(Found::at_most) {
+                let rows = dispatch!(all(a: &[f32; 16], b: &[f32; 16]) -> Vec<[u32; 16]>, found);
+                assert_eq!(plain(&rows), plain(&portable), "{found:?} {a:?} {b:?}");
             }
             assert_eq!(math::exp2::<One>(a[0]).to_bits(), portable[14][0]);
         }

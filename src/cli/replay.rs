@@ -7,6 +7,7 @@ use crate::replay::{JobStats, Replay, replay_with};
 use anyhow::{Context, anyhow};
 use clap::Args;
 use emulator::exec::Engine;
+use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
 use loader::trace::Trace;
@@ -37,8 +38,10 @@ pub enum EngineName {
     /// One at a time, the specification
     Scalar,
     /// Many at a time
-    #[default]
     Wide,
+    /// Many at a time, in code made for this processor; wide where that cannot be
+    #[default]
+    Native,
 }
 
 impl EngineName {
@@ -47,6 +50,7 @@ impl EngineName {
         match self {
             Self::Scalar => Box::new(Scalar),
             Self::Wide => Box::new(Wide::default()),
+            Self::Native => Box::new(Native::default()),
         }
     }
 }
@@ -90,7 +94,7 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     Ok(())
 }
 
-/// A line for every job.
+/// A line for every job, and what the engine has to tell.
 fn stats(done: &Replay) -> String {
     let line = |(number, job): (usize, &JobStats)| match job {
         JobStats::Gp(stats, time) => format!(
@@ -104,5 +108,9 @@ fn stats(done: &Replay) -> String {
             )
         }
     };
-    done.jobs.iter().enumerate().map(line).collect()
+    let engine = done.gpu.engine();
+    let report = engine
+        .report()
+        .map(|report| format!("engine {}: {report}\n", engine.name()));
+    done.jobs.iter().enumerate().map(line).chain(report).collect()
 }

@@ -1,6 +1,8 @@
 //! Engines that run GP and PP programs, behind one trait: [`scalar`] is plain and the specification.
 
+mod compiled;
 pub mod inputs;
+pub mod native;
 pub mod observe;
 pub mod observed;
 pub mod scalar;
@@ -8,6 +10,7 @@ pub mod wide;
 
 use crate::gpu::fault::{Fault, FaultKind, Result};
 use crate::gpu::texture::Texture;
+use compiled::Compiled;
 use inputs::Inputs;
 use std::sync::OnceLock;
 use utgard::{gp, pp};
@@ -70,8 +73,14 @@ pub struct FragmentProgram {
     pub discards: bool,
     /// The program reads the tile buffer.
     pub reads_tile: bool,
-    /// The program as the fast engine runs it, once it has.
-    wide: OnceLock<wide::FragmentCode>,
+    /// Samplers that are named, a bit each.
+    samplers: u32,
+    /// The program as the fast engine runs it, for each orientation it has met.
+    wide: Compiled<Orientation, wide::FragmentCode>,
+    /// Machine code of the program, for each state it has met.
+    native: Compiled<native::Key, Option<std::sync::Arc<native::Program>>>,
+    /// Its words, as far as it goes.
+    words: Vec<u32>,
 }
 
 /// Words of the longest fragment program that is followed.
@@ -116,11 +125,16 @@ impl FragmentProgram {
                 pending.push(target.map_err(|_| Fault::new(FaultKind::Program, "a branch leaves the program").pc(at))?);
             }
         }
+        let ends = program.instructions.iter().map(|(at, i)| (at + i.words()) as usize);
+        program.words = words[..ends.max().unwrap_or(0).min(words.len())].to_vec();
         Ok(program)
     }
 
     fn note(&mut self, instruction: &pp::Instruction) {
         self.needs_quads |= instruction.needs_quad();
+        if let Some(unit) = instruction.sampler.filter(|unit| unit.index < 32) {
+            self.samplers |= 1 << unit.index;
+        }
         self.discards |= instruction.branch.is_some_and(|branch| branch.is_discard());
         if let Some(load) = instruction.load.filter(|load| load.source == pp::LoadSource::Temporary) {
             self.reach(load.signed_index(), load.alignment, load.offset_enable);
@@ -184,6 +198,8 @@ pub struct FragmentContext<'a> {
     pub orientation: Orientation,
     /// Reads the tile's colour and depth at a pixel, for programs that ask.
     pub tile: Option<&'a TileReader<'a>>,
+    /// Colours may come as words ([`Fragments::words`]), for nothing else is done with them.
+    pub wants_words: bool,
 }
 
 impl FragmentContext<'_> {
@@ -220,6 +236,10 @@ pub struct Fragments {
     pub second: [[f32; MAX_FRAGMENTS]; 4],
     /// Depth from 0 to 1, when the program writes it.
     pub depth: [f32; MAX_FRAGMENTS],
+    /// The colours as the words of a plain picture, where [`Fragments::has_words`] says so: [`color_word`].
+    pub words: [u32; MAX_FRAGMENTS],
+    /// Colours came as words, and only as words. The caller takes it back before each call.
+    pub has_words: bool,
     /// Which fragments of each quad are there still.
     pub live: [u8; MAX_QUADS],
     /// Instructions that fragments ran, those that only helped included; the engine adds to it.
@@ -232,10 +252,25 @@ impl Default for Fragments {
             color: [[0.0; MAX_FRAGMENTS]; 4],
             second: [[0.0; MAX_FRAGMENTS]; 4],
             depth: [0.0; MAX_FRAGMENTS],
+            words: [0; MAX_FRAGMENTS],
+            has_words: false,
             live: [0; MAX_QUADS],
             instructions: 0,
         }
     }
+}
+
+/// A channel as it is stored: clamped to 0 and 1, NaN as 0, to the nearest; `one` is what 1.0 becomes.
+#[inline]
+pub fn unorm(value: f32, one: f32) -> u16 {
+    let value = if value > 0.0 { value } else { 0.0 };
+    let value = if value < 1.0 { value } else { 1.0 };
+    (value * one + 0.5) as u16
+}
+
+/// A colour in bytes, red lowest.
+pub fn color_word(color: [f32; 4]) -> u32 {
+    u32::from_le_bytes(color.map(|channel| unorm(channel, 255.0) as u8))
 }
 
 /// Something that runs programs.
@@ -263,6 +298,11 @@ pub trait Engine: Send + Sync {
 
     /// The pixel somebody wants to be told of by [`Engine::painted`].
     fn watched_pixel(&self) -> Option<(u32, u32)> {
+        None
+    }
+
+    /// What the engine has to tell of its work so far.
+    fn report(&self) -> Option<String> {
         None
     }
 

@@ -2,20 +2,21 @@
 //! of a register. Programs are taken apart once into operations on rows; where lanes part at a branch, those that are
 //! furthest behind go first, as in the plain engine, so both give the same bits.
 
-mod alu;
-mod fragment;
+pub(super) mod alu;
+pub(super) mod fragment;
 mod fragment_build;
-mod fragment_code;
+pub(super) mod fragment_code;
 mod vertex;
 mod vertex_code;
 
 pub use fragment_code::FragmentCode;
+pub(super) use fragment_code::row;
 pub use vertex_code::VertexCode;
 
 use super::inputs::Inputs;
 use super::{Engine, FragmentContext, Fragments, Quad, VertexBatch};
 use crate::gpu::fault::Result;
-use crate::simd::{Level, level};
+use crate::simd::{Found, Level};
 
 /// Lanes of a row.
 pub const LANES: usize = 128;
@@ -27,7 +28,7 @@ pub struct Row([f32; LANES]);
 
 impl Row {
     /// The same number for every lane.
-    const fn splat(value: f32) -> Self {
+    pub(super) const fn splat(value: f32) -> Self {
         Self([value; LANES])
     }
 }
@@ -54,28 +55,33 @@ pub type Mask = u128;
 /// The fast engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Wide {
-    level: Level,
+    found: Found,
 }
 
 impl Default for Wide {
     /// With the best vector units of this processor.
     fn default() -> Self {
-        Self { level: level() }
+        Self { found: Found::best() }
     }
 }
 
 impl Wide {
+    /// What the processor was found to have.
+    pub(super) fn found(self) -> Found {
+        self.found
+    }
+
     /// With vector units that are not better than `limit`.
     pub fn at_most(limit: Level) -> Self {
         Self {
-            level: level().min(limit),
+            found: Found::at_most(limit),
         }
     }
 }
 
 impl Engine for Wide {
     fn name(&self) -> &'static str {
-        match self.level {
+        match self.found.level() {
             Level::Portable => "wide (portable)",
             Level::Avx2 => "wide (256 bits)",
             Level::Avx512 => "wide (512 bits)",
@@ -83,7 +89,7 @@ impl Engine for Wide {
     }
 
     fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
-        vertex::run(self.level, batch)
+        vertex::run(self.found, batch)
     }
 
     fn fragments(
@@ -95,7 +101,7 @@ impl Engine for Wide {
     ) -> Result<()> {
         let batches = quads.chunks(LANES / 4).take(super::MAX_QUADS / (LANES / 4));
         for (number, quads) in batches.enumerate() {
-            fragment::run(self.level, context, inputs, quads, number * LANES / 4, out)?;
+            fragment::run(self.found, context, inputs, (quads, number * LANES / 4), None, out)?;
         }
         Ok(())
     }

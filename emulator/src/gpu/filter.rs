@@ -24,7 +24,31 @@ pub(crate) struct Plain<'a> {
     nearest: bool,
 }
 
+/// How such a texture is sampled, whatever its texels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Form {
+    size: [f32; 2],
+    scale: [f32; 2],
+    clamp: [bool; 2],
+    nearest: bool,
+}
+
 impl<'a> Plain<'a> {
+    /// How it is sampled.
+    pub fn form(&self) -> Form {
+        Form {
+            size: self.size,
+            scale: self.scale,
+            clamp: self.clamp,
+            nearest: self.nearest,
+        }
+    }
+
+    /// The texels, as many as the size says.
+    pub fn texels(&self) -> &'a [u32] {
+        self.colors
+    }
+
     /// Whether textures like this one go the short way.
     pub fn fits(descriptor: &Descriptor) -> bool {
         let [width, height, depth] = descriptor.size;

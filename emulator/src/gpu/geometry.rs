@@ -11,7 +11,7 @@ pub struct Draw {
 }
 
 /// A rectangle of pixels, its last ones included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
     /// First column and row.
     pub min: [u32; 2],

@@ -3,7 +3,7 @@
 //! Our own driver, recorded jobs and Mesa's driver all come in by [`Gpu::run_gp`] and [`Gpu::run_pp`].
 
 pub mod fault;
-mod filter;
+pub(crate) mod filter;
 pub mod frame;
 pub mod geometry;
 pub mod memory;
@@ -25,11 +25,15 @@ use memory::Memory;
 use notes::Notes;
 use pixel::PixelStats;
 use plbu::List;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::HashMap;
 use write_back::Runs;
 
 /// Polygon lists a GPU keeps at most.
 const MAX_LISTS: usize = 1 << 16;
+
+/// Threads that help at most.
+const MAX_THREADS: usize = 64;
 
 /// Words of a GP job's frame.
 pub const GP_FRAME_WORDS: usize = 6;
@@ -42,7 +46,8 @@ pub struct Gpu {
     pub notes: Notes,
     lists: HashMap<u32, List>,
     engine: Box<dyn Engine>,
-    threads: usize,
+    /// Threads that help, while the device lives; nothing where there is one only.
+    pool: Option<ThreadPool>,
     budget: u64,
     /// Room for the next job's pictures.
     spare: Vec<Runs>,
@@ -70,16 +75,23 @@ impl Gpu {
             notes: Notes::default(),
             lists: HashMap::new(),
             engine,
-            threads: 1,
+            pool: None,
             budget: BUDGET,
             spare: Vec::new(),
         }
     }
 
+    /// What runs the programs.
+    pub fn engine(&self) -> &dyn Engine {
+        &*self.engine
+    }
+
     /// How many threads paint tiles; pictures are the same with any number.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
-        self.threads = threads.max(1);
+        let builder = ThreadPoolBuilder::new().num_threads(threads.clamp(1, MAX_THREADS));
+        // A system that gives no threads leaves the work to the caller's.
+        self.pool = (threads > 1).then(|| builder.build().ok()).flatten();
         self
     }
 
@@ -139,7 +151,7 @@ impl Gpu {
             &self.lists,
             &*self.engine,
             pixel::Limits {
-                threads: self.threads,
+                pool: self.pool.as_ref(),
                 instructions: self.budget,
             },
             &mut self.spare,

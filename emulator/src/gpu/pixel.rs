@@ -10,15 +10,16 @@ use super::plbu::{Geometry, List};
 use super::raster::{self, Coverage, Shape};
 use super::state::{STATE_WORDS, State};
 use super::texture::{Descriptor, Texture};
-use super::tile::{Incoming, SIDE, Tile};
+use super::tile::{Incoming, SIDE, Tile, in_tile};
 use super::write_back::{self, Runs};
 use crate::exec::inputs::{Inputs, SLOTS};
 use crate::exec::{Engine, FragmentContext, FragmentProgram, Fragments};
 use num::half;
+use rayon::ThreadPool;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use utgard::pp::ops::Origin;
 
 /// Tiles of a frame at most: 4096 pixels each way.
@@ -122,6 +123,7 @@ struct Shader<'a> {
 }
 
 /// A primitive made ready for its tiles.
+#[derive(Clone, Default)]
 struct Ready {
     shader: usize,
     shape: Shape,
@@ -130,8 +132,14 @@ struct Ready {
     offset: f32,
 }
 
-/// The primitives of a geometry job, those that cover something.
-type Prepared = Vec<Option<Ready>>;
+/// The primitives of a geometry job. Small ones are made ready where they are painted, once or twice, and never kept;
+/// large ones when the first tile wants them.
+struct Prepared<'a> {
+    geometry: &'a Geometry,
+    /// The shader of each draw; of those that cover nothing there is none.
+    shaders: Vec<Option<usize>>,
+    large: Vec<OnceLock<Option<Box<Ready>>>>,
+}
 
 /// A job's primitives and shaders by their polygon lists.
 #[derive(Default)]
@@ -139,10 +147,12 @@ struct Scene<'a> {
     shaders: Vec<Shader<'a>>,
     by_state: HashMap<u32, usize>,
     /// Each geometry's primitives.
-    geometries: Vec<Prepared>,
+    geometries: Vec<Prepared<'a>>,
     /// For every mention of a list its geometry's number, and which of its primitives are in the list.
     lists: Vec<Option<(usize, &'a [u32])>>,
     multisample: bool,
+    /// Depth or stencil are tested, kept or read.
+    depth: bool,
 }
 
 /// Tiles a painter takes at a time.
@@ -150,9 +160,9 @@ const CLAIM: usize = 8;
 
 /// What a PP job may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Threads that paint.
-    pub threads: usize,
+pub struct Limits<'a> {
+    /// Threads that paint, beside the caller's.
+    pub pool: Option<&'a ThreadPool>,
     /// Instructions that all fragments may run together.
     pub instructions: u64,
 }
@@ -166,12 +176,14 @@ pub fn run(
     frame: &Frame,
     lists: &HashMap<u32, List>,
     engine: &dyn Engine,
-    limits: Limits,
+    limits: Limits<'_>,
     spare: &mut Vec<Runs>,
     notes: &mut Notes,
 ) -> Result<(Vec<Runs>, PixelStats)> {
     let tiles = tiles(memory, frame, notes)?;
-    let scene = scene(memory, &tiles, lists, notes)?;
+    let mut scene = scene(memory, &tiles, lists, notes)?;
+    scene.depth |= frame.write_backs.iter().any(|unit| unit.source == 1);
+    let scene = scene;
     for (register, value) in &frame.unknown {
         notes.add(format!(
             "PP frame register {register} holds {value:#x}, whose meaning is unknown"
@@ -179,10 +191,10 @@ pub fn run(
     }
     let work = &tiles.tiles;
     let (next, ran) = (AtomicUsize::new(0), AtomicU64::new(0));
-    let (threads, spare) = (limits.threads, Mutex::new(spare));
+    let spare = Mutex::new(spare);
     let results = Mutex::new(Vec::new());
     let worker = || {
-        let mut painter = Painter::new(frame, &scene, engine, (&ran, limits.instructions));
+        let mut painter = Painter::new(memory, frame, &scene, engine, (&ran, limits.instructions));
         painter.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
         let mut fault = None;
         while fault.is_none() {
@@ -203,10 +215,13 @@ pub fn run(
             results.push((painter.runs, painter.stats, fault));
         }
     };
-    if threads <= 1 {
-        worker();
-    } else {
-        std::thread::scope(|scope| (0..threads.min(64)).for_each(|_| drop(scope.spawn(worker))));
+    match limits.pool {
+        // Few tiles are painted before anybody else is awake.
+        Some(pool) if work.len() > 2 * CLAIM => pool.in_place_scope(|scope| {
+            (1..pool.current_num_threads()).for_each(|_| scope.spawn(|_| worker()));
+            worker();
+        }),
+        _ => worker(),
     }
     collect(results.into_inner().unwrap_or_default())
 }
@@ -254,46 +269,101 @@ fn scene<'a>(memory: &'a Memory, tiles: &Tiles, lists: &'a HashMap<u32, List>, n
     Ok(scene)
 }
 
+/// Finds the shaders of a geometry's draws, those of which a primitive covers something.
 fn prepare<'a>(
     memory: &'a Memory,
-    geometry: &Geometry,
+    geometry: &'a Geometry,
     scene: &mut Scene<'a>,
     notes: &mut Notes,
-) -> Result<Vec<Option<Ready>>> {
-    let mut ready = Vec::with_capacity(geometry.primitives.len());
-    for primitive in &geometry.primitives {
-        let draw = &geometry.draws[primitive.draw as usize];
-        let Some(shape) = Shape::new(primitive, draw.bounds) else {
-            ready.push(None);
-            continue;
+) -> Result<Prepared<'a>> {
+    let mut shaders = vec![None; geometry.draws.len()];
+    for of_draw in geometry.primitives.chunk_by(|a, b| a.draw == b.draw) {
+        let number = of_draw[0].draw as usize;
+        let draw = &geometry.draws[number];
+        if of_draw
+            .iter()
+            .any(|primitive| Shape::new(primitive, draw.bounds).is_some())
+        {
+            shaders[number] = Some(scene.shader(memory, draw.state, notes)?);
+        }
+    }
+    let mut large = Vec::new();
+    large.resize_with(geometry.primitives.len(), OnceLock::new);
+    Ok(Prepared {
+        geometry,
+        shaders,
+        large,
+    })
+}
+
+impl<'a> Scene<'a> {
+    /// The number of the shader of a render state.
+    fn shader(&mut self, memory: &'a Memory, state: u32, notes: &mut Notes) -> Result<usize> {
+        if let Some(number) = self.by_state.get(&state) {
+            return Ok(*number);
+        }
+        let shader = shader(memory, state, notes).map_err(|fault| fault.at(state))?;
+        self.multisample |= shader.state.multisample || shader.state.sample_mask != 15;
+        self.depth |= !shader.simple || shader.state.uses_depth() || shader.program.reads_tile;
+        self.shaders.push(shader);
+        self.by_state.insert(state, self.shaders.len() - 1);
+        Ok(self.shaders.len() - 1)
+    }
+}
+
+impl Prepared<'_> {
+    /// A primitive's shape and shader; nothing where it covers nothing.
+    fn ready(&self, memory: &Memory, shaders: &[Shader<'_>], number: usize, ready: &mut Ready) -> bool {
+        let Some(primitive) = self.geometry.primitives.get(number) else {
+            return false;
         };
-        let number = match scene.by_state.get(&draw.state) {
-            Some(number) => *number,
-            None => {
-                let shader = shader(memory, draw.state, notes).map_err(|fault| fault.at(draw.state))?;
-                scene.multisample |= shader.state.multisample || shader.state.sample_mask != 15;
-                scene.shaders.push(shader);
-                scene.by_state.insert(draw.state, scene.shaders.len() - 1);
-                scene.shaders.len() - 1
-            }
+        let draw = &self.geometry.draws[primitive.draw as usize];
+        let (Some(shape), Some(number)) = (
+            Shape::new(primitive, draw.bounds),
+            self.shaders[primitive.draw as usize],
+        ) else {
+            return false;
         };
-        let shader = &scene.shaders[number];
+        let shader = &shaders[number];
         let front = primitive.ccw == shader.state.front_ccw;
-        let inputs = raster::inputs(
+        raster::inputs(
             primitive,
             front,
             shader.used.iter().copied(),
             |vertex, slot, component| varying(memory, &shader.state, vertex, slot, component),
+            &mut ready.inputs,
         );
-        let offset = offset(&shader.state, &inputs, primitive);
-        ready.push(Some(Ready {
-            shader: number,
-            shape,
-            inputs,
-            offset,
-        }));
+        (ready.shader, ready.shape) = (number, shape);
+        ready.offset = offset(&shader.state, &ready.inputs, primitive);
+        true
     }
-    Ok(ready)
+
+    /// A primitive made ready: kept from another tile, or in `room`.
+    fn get<'b>(
+        &'b self,
+        memory: &Memory,
+        shaders: &[Shader<'_>],
+        number: usize,
+        room: &'b mut Ready,
+    ) -> Option<&'b Ready> {
+        let primitive = self.geometry.primitives.get(number)?;
+        if is_small(&primitive.shape) {
+            return self.ready(memory, shaders, number, room).then_some(room);
+        }
+        let make = || {
+            let mut ready = Box::<Ready>::default();
+            self.ready(memory, shaders, number, &mut ready).then_some(ready)
+        };
+        self.large[number].get_or_init(make).as_deref()
+    }
+}
+
+/// Few tiles are touched: no more than two each way.
+fn is_small(shape: &[[f32; 2]; 3]) -> bool {
+    (0..2).all(|axis| {
+        let [a, b, c] = [0, 1, 2].map(|corner: usize| shape[corner][axis]);
+        a.max(b).max(c) - a.min(b).min(c) < SIDE as f32
+    })
 }
 
 /// Polygon offset: the steepest slope times the factor, and units of the depth buffer's resolution.
@@ -417,12 +487,15 @@ fn used(program: &FragmentProgram) -> Vec<(usize, usize)> {
 
 /// Paints tiles.
 struct Painter<'a> {
+    memory: &'a Memory,
     frame: &'a Frame,
     scene: &'a Scene<'a>,
     engine: &'a dyn Engine,
     out: Box<Fragments>,
     coverage: Coverage,
     tile: Tile,
+    /// Room for a primitive that is not kept.
+    ready: Ready,
     runs: Runs,
     stats: PixelStats,
     /// Instructions of all painters, and how many there may be.
@@ -434,18 +507,21 @@ struct Painter<'a> {
 
 impl<'a> Painter<'a> {
     fn new(
+        memory: &'a Memory,
         frame: &'a Frame,
         scene: &'a Scene<'a>,
         engine: &'a dyn Engine,
         (ran, budget): (&'a AtomicU64, u64),
     ) -> Self {
         Self {
+            memory,
             frame,
             scene,
             engine,
             out: Box::default(),
             coverage: Coverage::default(),
             tile: Tile::default(),
+            ready: Ready::default(),
             runs: Runs::default(),
             stats: PixelStats::default(),
             ran,
@@ -467,14 +543,26 @@ impl<'a> Painter<'a> {
     fn tile(&mut self, number: usize, column: u32, row: u32, lists: Range<usize>) -> Result<()> {
         let scene = self.scene;
         let samples = if self.scene.multisample { 4 } else { 1 };
-        self.tile.begin(self.frame, samples, column, row);
+        self.tile.begin(self.frame, samples, self.scene.depth, column, row);
         self.stats.tiles += 1;
-        for (geometry, numbers) in scene.lists[lists].iter().flatten() {
-            let ready = &scene.geometries[*geometry];
-            for ready in numbers
-                .iter()
-                .filter_map(|number| ready.get(*number as usize)?.as_ref())
-            {
+        // Out of the painter while it paints with it.
+        let mut room = std::mem::take(&mut self.ready);
+        let painted = self.lists(&scene.lists[lists], &mut room);
+        self.ready = room;
+        painted?;
+        let mut units = self.frame.write_backs.iter();
+        units.try_for_each(|unit| write_back::encode(self.frame, unit, &self.tile, number, &mut self.runs))
+    }
+
+    /// Paints the primitives of a tile's lists.
+    fn lists(&mut self, lists: &[Option<(usize, &[u32])>], room: &mut Ready) -> Result<()> {
+        let scene = self.scene;
+        for (geometry, numbers) in lists.iter().flatten() {
+            let prepared = &scene.geometries[*geometry];
+            for number in numbers.iter() {
+                let Some(ready) = prepared.get(self.memory, &scene.shaders, *number as usize, room) else {
+                    continue;
+                };
                 let shader = &scene.shaders[ready.shader];
                 ready
                     .shape
@@ -484,8 +572,7 @@ impl<'a> Painter<'a> {
                 }
             }
         }
-        let mut units = self.frame.write_backs.iter();
-        units.try_for_each(|unit| write_back::encode(self.frame, unit, &self.tile, number, &mut self.runs))
+        Ok(())
     }
 
     fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
@@ -550,7 +637,9 @@ impl<'a> Painter<'a> {
             depth_register: state.depth_register.or(state.packed_depth.then_some(0)),
             orientation: self.frame.orientation,
             tile: shader.program.reads_tile.then_some(&read),
+            wants_words: shader.plain && self.tile.samples == 1 && self.tile.one == 255.0,
         };
+        self.out.has_words = false;
         let result = self
             .engine
             .fragments(&context, &ready.inputs, &coverage.quads, &mut self.out);
@@ -586,11 +675,6 @@ impl<'a> Painter<'a> {
             }
         }
     }
-}
-
-/// Number of a pixel in its tile.
-fn in_tile(x: u32, y: u32) -> usize {
-    ((y % SIDE) * SIDE + x % SIDE) as usize
 }
 
 /// Depth the program wrote, or depth and stencil that are being loaded back into the tile.

@@ -52,7 +52,7 @@ impl Edge {
 }
 
 /// A triangle made ready for its tiles.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Shape {
     edges: [Edge; 3],
     /// What of the picture it can cover at all.
@@ -197,26 +197,25 @@ fn plane(corners: &[Corner; 3], values: [f64; 3]) -> Plane {
     }
 }
 
-/// The inputs of a primitive: `varying` gives one component of one of its vertices, `used` the components wanted.
+/// The inputs of a primitive: `varying` gives one component of one of its vertices, `used` the components wanted; the
+/// others stay as they are, for nobody looks at them.
 pub fn inputs(
     primitive: &Primitive,
     front: bool,
     used: impl IntoIterator<Item = (usize, usize)>,
     mut varying: impl FnMut(u32, usize, usize) -> f32,
-) -> Inputs {
+    inputs: &mut Inputs,
+) {
     let corners = &primitive.corners;
     let of =
         |value: &dyn Fn(&Corner) -> f64| plane(corners, [value(&corners[0]), value(&corners[1]), value(&corners[2])]);
     let w = corners.map(|corner| corner.position[3]);
     let flat = w[0] == w[1] && w[0] == w[2];
-    let mut inputs = Inputs {
-        origin: [corners[0].position[0], corners[0].position[1]],
-        flat,
-        inverse_w: of(&|corner| f64::from(corner.position[3])),
-        z: of(&|corner| f64::from(corner.position[2])),
-        front,
-        ..Inputs::default()
-    };
+    inputs.origin = [corners[0].position[0], corners[0].position[1]];
+    (inputs.flat, inputs.front) = (flat, front);
+    inputs.inverse_w = of(&|corner| f64::from(corner.position[3]));
+    inputs.z = of(&|corner| f64::from(corner.position[2]));
+    inputs.point = [Plane::default(); 2];
     if let Some([left, top, size]) = primitive.point {
         let along = |axis: usize, edge: f32| Plane {
             base: (inputs.origin[axis] - edge) / size,
@@ -239,7 +238,6 @@ pub fn inputs(
             if flat { sum } else { sum * f64::from(corner.position[3]) }
         });
     }
-    inputs
 }
 
 /// A vertex that has no part in a corner may hold anything.

@@ -3,8 +3,9 @@
 
 use super::frame::Frame;
 use super::state::{Factor, State, Stencil};
-use crate::exec::{Fragments, MAX_FRAGMENTS, MAX_QUADS, Quad};
-use crate::simd::{dispatch, level};
+use super::texel::u_order;
+use crate::exec::{Fragments, MAX_FRAGMENTS, MAX_QUADS, Quad, unorm};
+use crate::simd::{Found, dispatch};
 use num::lanes::{Lanes, One, QuadLanes};
 
 /// Pixels of a tile's side.
@@ -13,8 +14,8 @@ pub const SIDE: u32 = 16;
 /// Pixels of a tile.
 pub const PIXELS: usize = 256;
 
-/// Pixels of a quad from its first one.
-const QUAD: [usize; 4] = [0, 1, SIDE as usize, SIDE as usize + 1];
+/// Fragments of a quad from its first one, in the tile's order.
+const QUAD: [usize; 4] = [0, 1, 3, 2];
 
 /// Largest depth.
 pub const MAX_DEPTH: u32 = 0x00ff_ffff;
@@ -28,18 +29,95 @@ pub struct Tile {
     pub samples: usize,
     /// Channel value of 1.0: 255, or 65535 with sixteen bits.
     pub one: f32,
-    /// Red, green, blue, alpha of every sample, pixel after pixel: sixteen bits each, red lowest.
-    pub color: Vec<u64>,
-    /// Depth of every sample.
+    /// Colour of every sample, pixel after pixel in the order memory has them ([`u_order`]).
+    pub color: Colors,
+    /// Depth of every sample, in the same order; nothing where no draw and no picture has to do with it.
     pub depth: Vec<u32>,
-    /// Stencil of every sample.
+    /// Stencil of every sample, as depth.
     pub stencil: Vec<u8>,
+}
+
+/// Colours of a tile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Colors {
+    /// A byte a channel, red lowest.
+    Bytes(Vec<u32>),
+    /// Sixteen bits a channel, red lowest.
+    Wide(Vec<u64>),
+}
+
+impl Default for Colors {
+    fn default() -> Self {
+        Self::Bytes(Vec::new())
+    }
+}
+
+impl Colors {
+    /// The channels of a sample.
+    #[inline]
+    pub fn get(&self, at: usize) -> [u16; 4] {
+        match self {
+            Self::Bytes(words) => words[at].to_le_bytes().map(u16::from),
+            Self::Wide(words) => channels(words[at]),
+        }
+    }
+
+    /// Sets the channels of a sample.
+    #[inline]
+    pub fn set(&mut self, at: usize, channels: [u16; 4]) {
+        match self {
+            Self::Bytes(words) => words[at] = u32::from_le_bytes(channels.map(|channel| channel as u8)),
+            Self::Wide(words) => words[at] = packed(channels),
+        }
+    }
+
+    /// Makes all samples one of a pixel's, one after the other.
+    fn clear(&mut self, wide: bool, samples: usize, sample: impl Fn(usize) -> u64) {
+        let count = PIXELS * samples;
+        match self {
+            Self::Bytes(words) if !wide => {
+                fill(words, count, byte_channels(sample(0)));
+                if samples > 1 {
+                    let pixels = words.chunks_exact_mut(samples);
+                    pixels.for_each(|pixel| {
+                        (0..)
+                            .zip(pixel)
+                            .for_each(|(at, word)| *word = byte_channels(sample(at)))
+                    });
+                }
+            }
+            Self::Wide(words) if wide => {
+                fill(words, count, sample(0));
+                if samples > 1 {
+                    let pixels = words.chunks_exact_mut(samples);
+                    pixels.for_each(|pixel| (0..).zip(pixel).for_each(|(at, word)| *word = sample(at)));
+                }
+            }
+            _ => {
+                *self = if wide { Self::Wide(Vec::new()) } else { Self::default() };
+                self.clear(wide, samples, sample);
+            }
+        }
+    }
+}
+
+/// A colour of sixteen bits a channel whose channels are bytes, a byte each.
+#[inline]
+fn byte_channels(color: u64) -> u32 {
+    let pairs = (color | color >> 8) & 0x0000_ffff_0000_ffff;
+    (pairs | pairs >> 16) as u32
+}
+
+/// Number of a pixel in its tile.
+#[inline]
+pub fn in_tile(x: u32, y: u32) -> usize {
+    u_order(x, y) as usize
 }
 
 /// A fragment that comes to the tile.
 #[derive(Clone, Copy, Debug)]
 pub struct Incoming {
-    /// Pixel of the tile, row by row.
+    /// Pixel of the tile, by its number.
     pub pixel: usize,
     /// Samples that are covered, a bit each.
     pub coverage: u8,
@@ -86,8 +164,8 @@ pub fn channels(packed: u64) -> [u16; 4] {
 }
 
 impl Tile {
-    /// Begins another tile, cleared.
-    pub fn begin(&mut self, frame: &Frame, samples: usize, column: u32, row: u32) {
+    /// Begins another tile, cleared; `depth`: somebody asks for depth or stencil.
+    pub fn begin(&mut self, frame: &Frame, samples: usize, depth: bool, column: u32, row: u32) {
         let [a, b, c, d] = frame.clear_color;
         let sample = |sample: usize| match frame.half_float {
             true => u64::from(a) | u64::from(b) << 32,
@@ -96,36 +174,37 @@ impl Tile {
         self.origin = [column * SIDE, row * SIDE];
         self.samples = samples;
         self.one = if frame.half_float { 65535.0 } else { 255.0 };
-        fill(&mut self.color, PIXELS * samples, sample(0));
-        for (at, color) in self.color.iter_mut().enumerate().filter(|_| samples > 1) {
-            *color = sample(at % samples);
-        }
-        fill(&mut self.depth, PIXELS * samples, frame.clear_depth);
-        fill(&mut self.stencil, PIXELS * samples, frame.clear_stencil);
+        self.color.clear(frame.half_float, samples, sample);
+        let count = if depth { PIXELS * samples } else { 0 };
+        fill(&mut self.depth, count, frame.clear_depth);
+        fill(&mut self.stencil, count, frame.clear_stencil);
     }
 
     /// Stores the live fragments of a batch whose state neither tests nor blends.
     pub fn put_plain(&mut self, quads: &[Quad], fragments: &Fragments) {
-        let (one, count) = (self.one, 4 * quads.len().min(MAX_QUADS));
-        let color = &fragments.color;
-        let mut colors = [0u64; MAX_FRAGMENTS];
-        let into = &mut colors;
-        dispatch!(quantise(color: &[[f32; MAX_FRAGMENTS]; 4], one: f32, count: usize, into: &mut [u64; MAX_FRAGMENTS]) -> (), level());
-        self.scatter(quads, &fragments.live, &colors);
+        if fragments.has_words
+            && let Colors::Bytes(tile) = &mut self.color
+        {
+            return scatter(tile, quads, &fragments.live, &fragments.words);
+        }
+        self.put_colors(quads, &fragments.live, &fragments.color);
     }
 
-    /// Puts the colours of a batch where they belong, those of live fragments.
-    fn scatter(&mut self, quads: &[Quad], live: &[u8; MAX_QUADS], colors: &[u64; MAX_FRAGMENTS]) {
-        let (fours, _) = colors.as_chunks::<4>();
-        for ((quad, live), [a, b, c, d]) in quads.iter().zip(live).zip(fours) {
-            let first = first_of(quad);
-            let Some(two_rows) = self.color.get_mut(first..first + SIDE as usize + 2) else {
-                continue;
-            };
-            for (lane, (at, color)) in QUAD.into_iter().zip([a, b, c, d]).enumerate() {
-                if live >> lane & 1 == 1 {
-                    two_rows[at] = *color;
-                }
+    /// Stores colours of live fragments.
+    fn put_colors(&mut self, quads: &[Quad], live: &[u8; MAX_QUADS], color: &[[f32; MAX_FRAGMENTS]; 4]) {
+        let (one, count) = (self.one, 4 * quads.len().min(MAX_QUADS));
+        match &mut self.color {
+            Colors::Bytes(tile) => {
+                let mut colors = [0u32; MAX_FRAGMENTS];
+                let into = &mut colors;
+                dispatch!(quantise_bytes(color: &[[f32; MAX_FRAGMENTS]; 4], count: usize, into: &mut [u32; MAX_FRAGMENTS]) -> (), Found::best());
+                scatter(tile, quads, live, &colors);
+            }
+            Colors::Wide(tile) => {
+                let mut colors = [0u64; MAX_FRAGMENTS];
+                let into = &mut colors;
+                dispatch!(quantise(color: &[[f32; MAX_FRAGMENTS]; 4], one: f32, count: usize, into: &mut [u64; MAX_FRAGMENTS]) -> (), Found::best());
+                scatter(tile, quads, live, &colors);
             }
         }
     }
@@ -144,27 +223,27 @@ impl Tile {
         if state.uses_depth() {
             self.test_depths(state, quads, &mut live, depth);
         }
-        let mut have = [0u64; MAX_FRAGMENTS];
-        let (fours, _) = have.as_chunks_mut::<4>();
-        for (quad, four) in quads.iter().zip(fours) {
-            let first = first_of(quad);
-            *four = QUAD.map(|at| self.color.get(first + at).copied().unwrap_or(0));
+        let (color, count) = (&fragments.color, 4 * quads.len());
+        let mut have = [[0.0f32; MAX_FRAGMENTS]; 4];
+        let mut into = [[0.0f32; MAX_FRAGMENTS]; 4];
+        let (have, blended) = (&mut have, &mut into);
+        match &self.color {
+            Colors::Bytes(tile) => destinations(tile, quads, have, |word| word.to_le_bytes().map(f32::from)),
+            Colors::Wide(tile) => destinations(tile, quads, have, |word| channels(word).map(f32::from)),
         }
-        let mut colors = [0u64; MAX_FRAGMENTS];
-        let (one, count, color) = (self.one, 4 * quads.len(), &fragments.color);
-        let (have, into) = (&have, &mut colors);
+        let one = self.one;
         dispatch!(
             blend_all(
                 state: &State,
                 color: &[[f32; MAX_FRAGMENTS]; 4],
-                have: &[u64; MAX_FRAGMENTS],
+                have: &mut [[f32; MAX_FRAGMENTS]; 4],
                 one: f32,
                 count: usize,
-                into: &mut [u64; MAX_FRAGMENTS],
+                blended: &mut [[f32; MAX_FRAGMENTS]; 4],
             ) -> (),
-            level()
+            Found::best()
         );
-        self.scatter(quads, &live, &colors);
+        self.put_colors(quads, &live, &into);
     }
 
     /// Takes fragments that fail the depth test out of the live ones, and stores the depth of the others.
@@ -196,8 +275,9 @@ impl Tile {
     /// Colour and depth of a pixel's first sample, 0 to 1.
     pub fn read(&self, pixel: usize) -> ([f32; 4], f32) {
         let at = pixel * self.samples;
-        let color = channels(self.color[at]).map(|channel| f32::from(channel) / self.one);
-        (color, self.depth[at] as f32 / MAX_DEPTH as f32)
+        let color = self.color.get(at).map(|channel| f32::from(channel) / self.one);
+        let depth = self.depth.get(at).copied().unwrap_or(0);
+        (color, depth as f32 / MAX_DEPTH as f32)
     }
 
     /// Tests a fragment and blends it.
@@ -237,7 +317,7 @@ impl Tile {
         if state.depth_write {
             self.depth[at] = depth;
         }
-        let mut have = channels(self.color[at]);
+        let mut have = self.color.get(at);
         let destination = have.map(|channel| f32::from(channel) / self.one);
         let blended = blend::<One>(state, color, fragment.second, destination);
         for (channel, value) in blended.into_iter().enumerate() {
@@ -245,7 +325,50 @@ impl Tile {
                 have[channel] = unorm(value, self.one);
             }
         }
-        self.color[at] = packed(have);
+        self.color.set(at, have);
+    }
+}
+
+/// Puts the colours of a batch where they belong, those of live fragments.
+fn scatter<T: Copy>(tile: &mut [T], quads: &[Quad], live: &[u8; MAX_QUADS], colors: &[T; MAX_FRAGMENTS]) {
+    let (fours, _) = colors.as_chunks::<4>();
+    for ((quad, live), [a, b, c, d]) in quads.iter().zip(live).zip(fours) {
+        let first = first_of(quad);
+        let Some([first, second, third, fourth]) = tile.get_mut(first..first + 4) else {
+            continue;
+        };
+        if *live == 15 {
+            (*first, *second, *third, *fourth) = (*a, *b, *d, *c);
+            continue;
+        }
+        for (lane, (slot, color)) in [(first, a), (second, b), (fourth, c), (third, d)]
+            .into_iter()
+            .enumerate()
+        {
+            if live >> lane & 1 == 1 {
+                *slot = *color;
+            }
+        }
+    }
+}
+
+/// What the tile has where the fragments of a batch are.
+fn destinations<T: Copy>(
+    tile: &[T],
+    quads: &[Quad],
+    have: &mut [[f32; MAX_FRAGMENTS]; 4],
+    channels: impl Fn(T) -> [f32; 4],
+) {
+    for (number, quad) in quads.iter().enumerate() {
+        let first = first_of(quad);
+        let Some(four) = tile.get(first..first + 4) else {
+            continue;
+        };
+        for (lane, at) in QUAD.into_iter().enumerate() {
+            for (row, channel) in have.iter_mut().zip(channels(four[at])) {
+                row[4 * number + lane] = channel;
+            }
+        }
     }
 }
 
@@ -258,7 +381,7 @@ fn fill<T: Copy>(into: &mut Vec<T>, count: usize, value: T) {
 /// Number of a quad's first pixel in its tile.
 #[inline]
 fn first_of(quad: &Quad) -> usize {
-    ((quad.y % SIDE) * SIDE + quad.x % SIDE) as usize
+    in_tile(quad.x, quad.y)
 }
 
 /// A depth as the tile has it, within the state's range.
@@ -270,37 +393,26 @@ fn stored_depth(state: &State, depth: f32) -> u32 {
     (f64::from(depth) * f64::from(MAX_DEPTH)).round() as u32
 }
 
-/// Blends a batch with what the tile has; channels that are not written stay.
+/// Blends a batch with what the tile has, channels from 0 to `one`; those that are not written stay.
 #[inline(always)]
 fn blend_all<L: QuadLanes>(
     state: &State,
     color: &[[f32; MAX_FRAGMENTS]; 4],
-    have: &[u64; MAX_FRAGMENTS],
+    have: &mut [[f32; MAX_FRAGMENTS]; 4],
     one: f32,
     count: usize,
-    into: &mut [u64; MAX_FRAGMENTS],
+    blended: &mut [[f32; MAX_FRAGMENTS]; 4],
 ) {
-    let mut destination = [[0.0f32; MAX_FRAGMENTS]; 4];
-    let mut channel = 0;
-    while channel < 4 {
-        let row = &mut destination[channel];
-        let mut at = 0;
-        while at < count {
-            row[at] = f32::from((have[at] >> (16 * channel)) as u16) / one;
-            at += 1;
-        }
-        channel += 1;
-    }
-    let mut blended = [[0.0f32; MAX_FRAGMENTS]; 4];
     let none = [L::splat(0.0); 4];
+    let ones = L::splat(one);
     let mut at = 0;
     while at < count {
-        let [d0, d1, d2, d3] = &destination;
+        let [d0, d1, d2, d3] = &*have;
         let tile = [
-            L::load(&d0[at..]),
-            L::load(&d1[at..]),
-            L::load(&d2[at..]),
-            L::load(&d3[at..]),
+            L::div(L::load(&d0[at..]), ones),
+            L::div(L::load(&d1[at..]), ones),
+            L::div(L::load(&d2[at..]), ones),
+            L::div(L::load(&d3[at..]), ones),
         ];
         let [c0, c1, c2, c3] = color;
         let source = [
@@ -309,23 +421,29 @@ fn blend_all<L: QuadLanes>(
             L::load(&c2[at..]),
             L::load(&c3[at..]),
         ];
-        let [red, green, blue, alpha] = blend::<L>(state, source, none, tile);
-        L::store(&mut blended[0][at..], red);
-        L::store(&mut blended[1][at..], green);
-        L::store(&mut blended[2][at..], blue);
-        L::store(&mut blended[3][at..], alpha);
+        let result = blend::<L>(state, source, none, tile);
+        let mut channel = 0;
+        while channel < 4 {
+            // A channel that stays is stored again as it was: dividing and multiplying give the number back.
+            let written = state.write_mask >> channel & 1 == 1;
+            let value = if written { result[channel] } else { tile[channel] };
+            L::store(&mut blended[channel][at..], value);
+            channel += 1;
+        }
         at += L::COUNT;
     }
-    quantise::<L>(&blended, one, count, into);
-    let mut written = 0u64;
-    let mut channel = 0;
-    while channel < 4 {
-        written |= (u64::from(state.write_mask >> channel & 1) * 0xffff) << (16 * channel);
-        channel += 1;
-    }
+}
+
+/// Colours of a batch as bytes; what [`unorm`] does, many at a time.
+#[inline(always)]
+fn quantise_bytes<L: QuadLanes>(color: &[[f32; MAX_FRAGMENTS]; 4], count: usize, into: &mut [u32; MAX_FRAGMENTS]) {
+    let mut whole = [[0.0f32; MAX_FRAGMENTS]; 4];
+    whole_channels::<L>(color, 255.0, count, &mut whole);
+    let [red, green, blue, alpha] = &whole;
     let mut at = 0;
     while at < count {
-        into[at] = into[at] & written | have[at] & !written;
+        let low = red[at].to_bits() & 0xff | (green[at].to_bits() & 0xff) << 8;
+        into[at] = low | (blue[at].to_bits() & 0xff) << 16 | alpha[at].to_bits() << 24;
         at += 1;
     }
 }
@@ -334,6 +452,25 @@ fn blend_all<L: QuadLanes>(
 #[inline(always)]
 fn quantise<L: QuadLanes>(color: &[[f32; MAX_FRAGMENTS]; 4], one: f32, count: usize, into: &mut [u64; MAX_FRAGMENTS]) {
     let mut whole = [[0.0f32; MAX_FRAGMENTS]; 4];
+    whole_channels::<L>(color, one, count, &mut whole);
+    let [red, green, blue, alpha] = &whole;
+    let mut at = 0;
+    while at < count {
+        let low = red[at].to_bits() & 0xffff | green[at].to_bits() << 16;
+        let high = blue[at].to_bits() & 0xffff | alpha[at].to_bits() << 16;
+        into[at] = u64::from(low) | u64::from(high) << 32;
+        at += 1;
+    }
+}
+
+/// Channels from 0 to `one`, as whole numbers in the last bits of floats.
+#[inline(always)]
+fn whole_channels<L: QuadLanes>(
+    color: &[[f32; MAX_FRAGMENTS]; 4],
+    one: f32,
+    count: usize,
+    whole: &mut [[f32; MAX_FRAGMENTS]; 4],
+) {
     let mut channel = 0;
     while channel < 4 {
         let (row, whole) = (&color[channel], &mut whole[channel]);
@@ -348,22 +485,6 @@ fn quantise<L: QuadLanes>(color: &[[f32; MAX_FRAGMENTS]; 4], one: f32, count: us
         }
         channel += 1;
     }
-    let [red, green, blue, alpha] = &whole;
-    let mut at = 0;
-    while at < count {
-        let low = red[at].to_bits() & 0xffff | green[at].to_bits() << 16;
-        let high = blue[at].to_bits() & 0xffff | alpha[at].to_bits() << 16;
-        into[at] = u64::from(low) | u64::from(high) << 32;
-        at += 1;
-    }
-}
-
-/// A channel as it is stored: clamped to 0 and 1, NaN as 0, to the nearest.
-#[inline]
-pub fn unorm(value: f32, one: f32) -> u16 {
-    let value = if value > 0.0 { value } else { 0.0 };
-    let value = if value < 1.0 { value } else { 1.0 };
-    (value * one + 0.5) as u16
 }
 
 /// Samples that an alpha covers: a quarter each ([?]: which ones is not known).
@@ -387,14 +508,14 @@ fn updated(face: &Stencil, outcome: usize, have: u8, replacement: Option<u8>) ->
 }
 
 /// Colours a blend factor may take: incoming, second incoming, the tile's.
-struct Colors<L: Lanes> {
+struct Operands<L: Lanes> {
     source: [L::V; 4],
     second: [L::V; 4],
     destination: [L::V; 4],
 }
 
 #[inline(always)]
-fn factor_of<L: Lanes>(factor: Factor, channel: usize, state: &State, colors: &Colors<L>) -> L::V {
+fn factor_of<L: Lanes>(factor: Factor, channel: usize, state: &State, colors: &Operands<L>) -> L::V {
     let at = if factor.alpha { 3 } else { channel };
     let one = L::splat(1.0);
     let value = match factor.source {
@@ -410,7 +531,7 @@ fn factor_of<L: Lanes>(factor: Factor, channel: usize, state: &State, colors: &C
 }
 
 #[inline(always)]
-fn blend_channel<L: Lanes>(state: &State, channel: usize, colors: &Colors<L>) -> L::V {
+fn blend_channel<L: Lanes>(state: &State, channel: usize, colors: &Operands<L>) -> L::V {
     let (factors, equation) = match channel {
         3 => (state.alpha_factors, state.blend_equation[1]),
         _ => (state.color_factors, state.blend_equation[0]),
@@ -436,7 +557,7 @@ fn blend_channel<L: Lanes>(state: &State, channel: usize, colors: &Colors<L>) ->
 fn blend<L: Lanes>(state: &State, source: [L::V; 4], second: [L::V; 4], destination: [L::V; 4]) -> [L::V; 4] {
     let clamp = |value: L::V| L::min(L::max(value, L::splat(0.0)), L::splat(1.0));
     let clamped = |[a, b, c, d]: [L::V; 4]| [clamp(a), clamp(b), clamp(c), clamp(d)];
-    let colors = Colors::<L> {
+    let colors = Operands::<L> {
         source: clamped(source),
         second: clamped(second),
         destination,
@@ -496,10 +617,12 @@ mod tests {
                 ..Tile::default()
             };
             let most = tile.one as u32 + 1;
-            tile.color = (0..PIXELS)
-                .map(|_| packed(std::array::from_fn(|_| random.u32(..most) as u16)))
-                .collect();
-            tile.depth = (0..PIXELS).map(|_| random.u32(..MAX_DEPTH + 1)).collect();
+            tile.color.clear(tile.one > 255.0, 1, |_| 0);
+            for pixel in 0..PIXELS {
+                tile.color
+                    .set(pixel, std::array::from_fn(|_| random.u32(..most) as u16));
+            }
+            tile.depth = (0..PIXELS).map(|_| random.u32(..=MAX_DEPTH)).collect();
             let mut fragments = Fragments::default();
             for row in &mut fragments.color {
                 row.fill_with(|| match random.u32(..20) {
@@ -526,7 +649,7 @@ mod tests {
                     wanted.put(
                         &state,
                         &Incoming {
-                            pixel: ((y % SIDE) * SIDE + x % SIDE) as usize,
+                            pixel: in_tile(x, y),
                             coverage: 15,
                             color: std::array::from_fn(|channel| fragments.color[channel][at]),
                             second: [0.0; 4],

@@ -4,10 +4,8 @@ use super::fault::{Fault, FaultKind, Result};
 use super::frame::{Frame, WriteBack};
 use super::memory::Memory;
 use super::texel::u_order;
-use super::tile::{SIDE, Tile, channels};
-use crate::simd::{dispatch, level};
+use super::tile::{Colors, PIXELS, SIDE, Tile, in_tile};
 use num::half;
-use num::lanes::Lanes;
 
 /// A pixel format: number, name, bytes.
 const FORMATS: [(u32, &str, u32); 12] = [
@@ -24,17 +22,6 @@ const FORMATS: [(u32, &str, u32); 12] = [
     (0xe, "Z16", 2),
     (0xf, "Z24S8", 4),
 ];
-
-/// Which pixel of a tile, row by row, comes at each place of the u-order.
-static FROM_U_ORDER: [u8; 256] = {
-    let mut from = [0; 256];
-    let mut at = 0;
-    while at < 256 {
-        from[u_order(at as u32 % SIDE, at as u32 / SIDE) as usize] = at as u8;
-        at += 1;
-    }
-    from
-};
 
 /// Name of a pixel format.
 pub fn format_name(code: u32) -> &'static str {
@@ -174,53 +161,53 @@ impl Plane<'_> {
 
     fn pixel(&self, column: u32, row: u32) -> [u8; 8] {
         let sample = self.sample.map(|sample| sample.min(self.tile.samples - 1));
-        pixel(self.unit, self.tile, (row * SIDE + column) as usize, sample).to_le_bytes()
+        pixel(self.unit, self.tile, [column, row], sample).to_le_bytes()
     }
 
     /// A whole tile in u-order.
     fn whole(&self, out: &mut Vec<u8>) {
         let (unit, tile) = (self.unit, self.tile);
-        // By far the most pictures: eight bits a channel, one sample.
-        if unit.format == 3 && unit.source == 2 && tile.samples == 1 && tile.one == 255.0 && !unit.reverse {
-            let mut pixels = [0; 256];
-            let (colors, swap, into) = (&tile.color, unit.swap, &mut pixels);
-            dispatch!(eight_bits_all(colors: &[u64], swap: bool, into: &mut [u32; 256]) -> (), level());
+        // By far the most pictures: eight bits a channel, one sample. The tile has memory's order.
+        if unit.format == 3
+            && unit.source == 2
+            && tile.samples == 1
+            && !unit.reverse
+            && let Colors::Bytes(words) = &tile.color
+        {
             let start = out.len();
-            out.resize(start + 4 * pixels.len(), 0);
+            out.resize(start + 4 * PIXELS, 0);
             let (slots, _) = out[start..].as_chunks_mut::<4>();
-            for (slot, from) in slots.iter_mut().zip(&FROM_U_ORDER) {
-                *slot = pixels[usize::from(*from)].to_le_bytes();
+            if unit.swap {
+                slots
+                    .iter_mut()
+                    .zip(words)
+                    .for_each(|(slot, word)| *slot = word.to_le_bytes());
+            } else {
+                slots
+                    .iter_mut()
+                    .zip(words)
+                    .for_each(|(slot, word)| *slot = swapped(*word).to_le_bytes());
             }
             return;
         }
-        for from in FROM_U_ORDER.map(u32::from) {
-            out.extend_from_slice(&self.pixel(from % SIDE, from / SIDE)[..self.bytes as usize]);
+        for at in 0..PIXELS {
+            let [column, row] = place(at);
+            out.extend_from_slice(&self.pixel(column, row)[..self.bytes as usize]);
         }
     }
 }
 
-/// Every colour as [`eight_bits`] has it, compiled for the best vector units.
+/// A word with its lowest and its third byte exchanged.
 #[inline(always)]
-fn eight_bits_all<L: Lanes>(colors: &[u64], swap: bool, into: &mut [u32; 256]) {
-    for (into, colors) in into.chunks_exact_mut(L::COUNT).zip(colors.chunks_exact(L::COUNT)) {
-        let mut at = 0;
-        while at < L::COUNT {
-            into[at] = eight_bits(colors[at], swap);
-            at += 1;
-        }
-    }
+fn swapped(word: u32) -> u32 {
+    word & 0xff00_ff00 | word >> 16 & 0xff | (word & 0xff) << 16
 }
 
-/// A colour of the tile whose channels are bytes as such a word; blue is lowest unless swapped.
-#[inline(always)]
-fn eight_bits(color: u64, swap: bool) -> u32 {
-    let pairs = (color | color >> 8) & 0x0000_ffff_0000_ffff;
-    let word = (pairs | pairs >> 16) as u32;
-    if swap {
-        word
-    } else {
-        word & 0xff00_ff00 | word >> 16 & 0xff | (word & 0xff) << 16
-    }
+/// Column and row of a pixel of a tile by its number, the inverse of [`in_tile`].
+fn place(number: usize) -> [u32; 2] {
+    let gather = |bits: usize| (0..4).map(|at| (bits >> (2 * at) & 1) << at).sum::<usize>() as u32;
+    let row = gather(number >> 1);
+    [gather(number) ^ row, row]
 }
 
 /// Byte of a pixel from its picture's address.
@@ -239,8 +226,8 @@ pub fn offset(unit: &WriteBack, bytes: u32, x: u32, y: u32) -> Result<u32> {
 }
 
 /// One pixel's bits: of a sample, or the average of all.
-fn pixel(unit: &WriteBack, tile: &Tile, pixel: usize, sample: Option<usize>) -> u64 {
-    let first = pixel * tile.samples;
+fn pixel(unit: &WriteBack, tile: &Tile, [column, row]: [u32; 2], sample: Option<usize>) -> u64 {
+    let first = in_tile(column, row) * tile.samples;
     if unit.source == 1 {
         let at = first + sample.unwrap_or(0);
         let (depth, stencil) = (tile.depth[at], tile.stencil[at]);
@@ -251,26 +238,28 @@ fn pixel(unit: &WriteBack, tile: &Tile, pixel: usize, sample: Option<usize>) -> 
         };
     }
     let color = match sample {
-        Some(sample) => channels(tile.color[first + sample]).map(f32::from),
-        None => average(&tile.color[first..first + tile.samples]),
+        Some(sample) => tile.color.get(first + sample).map(f32::from),
+        None => average(tile, first),
     };
-    let threshold = if unit.dither { threshold(pixel) } else { 0.5 };
+    let threshold = if unit.dither { threshold([column, row]) } else { 0.5 };
     pack(unit, color.map(|channel| channel / tile.one), threshold)
 }
 
 /// From where on a field is rounded up at a pixel: Bayer's matrix of four by four ([I]: that hardware dithers in order is
 /// known, its matrix is not).
-fn threshold(pixel: usize) -> f64 {
+fn threshold([column, row]: [u32; 2]) -> f64 {
     const BAYER: [[u8; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
-    let (column, row) = (pixel % SIDE as usize, pixel / SIDE as usize);
-    1.0 - (f64::from(BAYER[row % 4][column % 4]) + 0.5) / 16.0
+    1.0 - (f64::from(BAYER[row as usize % 4][column as usize % 4]) + 0.5) / 16.0
 }
 
-fn average(samples: &[u64]) -> [f32; 4] {
-    std::array::from_fn(|channel| {
-        let sum: u32 = samples.iter().map(|sample| u32::from(channels(*sample)[channel])).sum();
-        sum as f32 / samples.len() as f32
-    })
+/// The mean of a pixel's samples, of which the `first` is given.
+fn average(tile: &Tile, first: usize) -> [f32; 4] {
+    let mut sums = [0u32; 4];
+    for sample in first..first + tile.samples {
+        let channels = tile.color.get(sample);
+        sums = std::array::from_fn(|channel| sums[channel] + u32::from(channels[channel]));
+    }
+    sums.map(|sum| sum as f32 / tile.samples as f32)
 }
 
 /// A colour as a format has it; fields of fewer than eight bits are rounded up from the threshold on.
@@ -385,15 +374,23 @@ mod tests {
         let mut tile = Tile::default();
         (tile.samples, tile.one) = (1, 255.0);
         // 100 of 255 is 12.16 of 31 for red and blue, and 24.7 of 63 for green.
-        tile.color = vec![super::super::tile::packed([100, 100, 100, 255]); 256];
-        let of = |unit: &WriteBack| -> Vec<u64> { (0..256).map(|at| pixel(unit, &tile, at, None)).collect() };
+        tile.color = Colors::Bytes(vec![u32::from_le_bytes([100, 100, 100, 255]); 256]);
+        let of = |unit: &WriteBack| -> Vec<u64> { (0..256).map(|at| pixel(unit, &tile, place(at), None)).collect() };
         assert!(of(&plain).iter().all(|bits| *bits == 12 | 25 << 5 | 12 << 11));
         let bits = of(&dithered);
         let mean = |shift: u32, mask: u64| bits.iter().map(|bits| bits >> shift & mask).sum::<u64>() as f64 / 256.0;
         assert!((mean(11, 31) - 100.0 / 255.0 * 31.0).abs() < 1.0 / 16.0);
         assert!((mean(5, 63) - 100.0 / 255.0 * 63.0).abs() < 1.0 / 16.0);
         // What a format holds exactly stays.
-        tile.color = vec![super::super::tile::packed([255, 0, 255, 255]); 256];
-        assert!((0..256).all(|at| pixel(&dithered, &tile, at, None) == 31 | 31 << 11));
+        tile.color = Colors::Bytes(vec![u32::from_le_bytes([255, 0, 255, 255]); 256]);
+        assert!((0..256).all(|at| pixel(&dithered, &tile, place(at), None) == 31 | 31 << 11));
+    }
+
+    #[test]
+    fn numbers_of_pixels_come_back() {
+        for at in 0..PIXELS {
+            let [column, row] = place(at);
+            assert_eq!(in_tile(column, row), at);
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! that make no sense.
 
 use emulator::exec::inputs::{Inputs, Plane};
+use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
 use emulator::exec::{
@@ -13,11 +14,13 @@ use emulator::simd::Level;
 use fastrand::Rng;
 use utgard::{gp, pp};
 
-fn engines() -> [Wide; 3] {
+fn engines() -> [Box<dyn Engine>; 5] {
     [
-        Wide::default(),
-        Wide::at_most(Level::Avx2),
-        Wide::at_most(Level::Portable),
+        Box::new(Wide::default()),
+        Box::new(Wide::at_most(Level::Avx2)),
+        Box::new(Wide::at_most(Level::Portable)),
+        Box::new(Native::default()),
+        Box::new(Native::at_most(Level::Avx2)),
     ]
 }
 
@@ -82,7 +85,7 @@ fn vertices_agree() {
         };
         let want = run(&Scalar);
         for engine in engines() {
-            let have = run(&engine);
+            let have = run(&*engine);
             assert_eq!(have.0, want.0, "{}", engine.name());
             let words: Vec<[u32; 4]> = program.instructions.iter().map(gp::Instruction::encode).collect();
             if let Some(at) = (0..have.1.len()).find(|at| have.1[*at] != want.1[*at]) {
@@ -100,7 +103,7 @@ fn vertices_agree() {
         }
         compared += usize::from(want.0.is_ok()) * count;
     }
-    println!("{compared} random vertices are the same from four engines");
+    println!("{compared} random vertices are the same from six engines");
     assert!(compared > 50_000);
 }
 
@@ -202,6 +205,7 @@ fn fragments_agree() {
             depth_register: (random.u32(..4) == 0).then_some(1),
             orientation: ORIENTATION,
             tile: Some(&tile),
+            wants_words: false,
         };
         let run = |engine: &dyn Engine| {
             let mut out = Box::<Fragments>::default();
@@ -218,7 +222,7 @@ fn fragments_agree() {
         };
         let want = run(&Scalar);
         for engine in engines() {
-            let have = run(&engine);
+            let have = run(&*engine);
             let text = || pp::disassemble(&words, pp::Options::default());
             assert_eq!(have.0, want.0, "{}\n{}", engine.name(), text());
             assert_eq!(have.2, want.2, "{}\n{}", engine.name(), text());
@@ -240,8 +244,50 @@ fn fragments_agree() {
             .filter(|(quad, live)| quad.live != *live)
             .count();
     }
-    println!("{compared} random fragments are the same from four engines; {gone} quads lost some");
+    println!("{compared} random fragments are the same from six engines; {gone} quads lost some");
     assert!(compared > 100_000 && gone > 100);
+}
+
+/// One program, two frames: what a fragment gets of its place and of derivatives is the frame's.
+#[test]
+fn a_program_meets_another_orientation() {
+    let text = "load.v $0 gl_FragCoord\ndFdy.v1 $2 -$0 $0, sync\nmov.v1 $1 $0, stop";
+    let words = pp::assemble(text).unwrap_or_else(|error| panic!("{error}"));
+    let program = FragmentProgram::read(&words).unwrap();
+    let quads = [Quad { x: 4, y: 6, live: 15 }];
+    let mut pictures = Vec::new();
+    for flip in [false, true, false, true] {
+        let orientation = Orientation {
+            y: if flip { 63.5 } else { 0.5 },
+            flip,
+            flip_derivative: flip,
+            ..ORIENTATION
+        };
+        let context = FragmentContext {
+            program: &program,
+            uniforms: &[],
+            textures: &[],
+            color_register: 0,
+            second_register: Some(2),
+            depth_register: None,
+            orientation,
+            tile: None,
+            wants_words: false,
+        };
+        let run = |engine: &dyn Engine| {
+            let mut out = Box::<Fragments>::default();
+            engine
+                .fragments(&context, &Inputs::default(), &quads, &mut out)
+                .unwrap();
+            [out.color, out.second].map(|rows| rows.map(|row| bits(&row[..4])))
+        };
+        let want = run(&Scalar);
+        for engine in engines() {
+            assert_eq!(run(&*engine), want, "{}, flipped: {flip}", engine.name());
+        }
+        pictures.push(want);
+    }
+    assert_ne!(pictures[0], pictures[1], "orientation does not show in this program");
 }
 
 #[test]
@@ -270,8 +316,9 @@ fn words_that_make_no_sense_end_in_a_fault_or_not_at_all() {
             depth_register: Some(15),
             orientation: ORIENTATION,
             tile: None,
+            wants_words: false,
         };
-        for engine in [&Scalar as &dyn Engine, &Wide::default()] {
+        for engine in [&Scalar as &dyn Engine, &Wide::default(), &Native::default()] {
             faults += usize::from(
                 engine
                     .fragments(&context, &inputs, &quads, &mut Box::default())
@@ -282,7 +329,7 @@ fn words_that_make_no_sense_end_in_a_fault_or_not_at_all() {
             .map(|_| gp::Instruction::decode(std::array::from_fn(|_| random.u32(..))))
             .collect();
         let program = VertexProgram::new(instructions);
-        for engine in [&Scalar as &dyn Engine, &Wide::default()] {
+        for engine in [&Scalar as &dyn Engine, &Wide::default(), &Native::default()] {
             let result = engine.vertices(&mut VertexBatch {
                 program: &program,
                 uniforms: &[[1.0; 4]],
@@ -312,11 +359,12 @@ fn loops_without_end_are_stopped() {
         depth_register: None,
         orientation: ORIENTATION,
         tile: None,
+        wants_words: false,
     };
     let quads = [Quad { x: 0, y: 0, live: 15 }];
     let vertex = gp::assemble("again: mov.p _ t[0].x, branch again").unwrap();
     let vertex = VertexProgram::new(vertex.into_iter().map(gp::Instruction::decode).collect());
-    for engine in [&Scalar as &dyn Engine, &Wide::default()] {
+    for engine in [&Scalar as &dyn Engine, &Wide::default(), &Native::default()] {
         let fault = engine
             .fragments(&context, &Inputs::default(), &quads, &mut Box::default())
             .unwrap_err();

@@ -205,6 +205,59 @@ fn nonzero<L: Lanes>(value: L::V) -> L::V {
     math::truth::<L>(L::ne(value, L::splat(0.0)))
 }
 
+/// What an operation computes; the angle functions are nobody's formula here.
+#[inline(always)]
+pub fn formula<L: QuadLanes>(op: AluOp, a: L::V, b: L::V, c: L::V) -> L::V {
+    match op {
+        AluOp::Copy => a,
+        AluOp::Mul => L::mul(a, b),
+        AluOp::MulScaled => L::mul(L::mul(a, b), c),
+        AluOp::Add => L::add(a, b),
+        AluOp::MulAdd => L::add(L::mul(a, b), c),
+        AluOp::Div => L::div(a, b),
+        AluOp::Not => math::truth::<L>(L::eq(a, L::splat(0.0))),
+        AluOp::And => L::mul(nonzero::<L>(a), nonzero::<L>(b)),
+        AluOp::Or => L::max(nonzero::<L>(a), nonzero::<L>(b)),
+        AluOp::Xor => L::abs(L::sub(nonzero::<L>(a), nonzero::<L>(b))),
+        AluOp::Ne => math::truth::<L>(L::ne(a, b)),
+        AluOp::Gt => math::truth::<L>(L::gt(a, b)),
+        AluOp::Ge => math::truth::<L>(L::ge(a, b)),
+        AluOp::Eq => math::truth::<L>(L::eq(a, b)),
+        AluOp::Min => L::min(a, b),
+        AluOp::Max => L::max(a, b),
+        AluOp::Fract => math::fract::<L>(a),
+        AluOp::Floor => L::floor(a),
+        AluOp::Ceil => math::ceil::<L>(a),
+        AluOp::Sign => math::sign::<L>(a),
+        AluOp::Sum3 => L::add(a, L::add(b, c)),
+        AluOp::Select => L::select(L::ne(c, L::splat(0.0)), a, b),
+        AluOp::Clamp => L::min(L::max(a, b), c),
+        AluOp::Ddx => L::add(L::right(a), L::left(b)),
+        AluOp::DdyUp => L::add(L::upper(a), L::lower(b)),
+        AluOp::DdyDown => L::add(L::lower(a), L::upper(b)),
+        AluOp::Rcp => math::rcp::<L>(a),
+        AluOp::Sqrt => L::sqrt(a),
+        AluOp::Rsqrt => math::rsqrt::<L>(a),
+        AluOp::Exp2 => math::exp2::<L>(a),
+        AluOp::Log2 => math::log2::<L>(a),
+        AluOp::Sin => math::sin_turns::<L>(a),
+        AluOp::Cos => math::cos_turns::<L>(a),
+        AluOp::Atan | AluOp::Atan2 => unreachable!("angles are computed lane by lane"),
+    }
+}
+
+/// What is done to a result before it is rounded.
+#[inline(always)]
+pub fn modified<L: Lanes>(modifier: u8, value: L::V) -> L::V {
+    match modifier {
+        0 => value,
+        1 => math::saturate::<L>(value),
+        2 => L::max(value, L::splat(0.0)),
+        3 => L::trunc(value),
+        _ => L::neg(value),
+    }
+}
+
 /// Rows behind a program's own that a machine keeps for constants.
 pub const CONSTANT_ROWS: usize = 3;
 
@@ -249,14 +302,7 @@ impl Machine<'_> {
             } else {
                 first
             };
-            let mut value = f(first, second, third);
-            match alu.modifier {
-                0 => {}
-                1 => value = math::saturate::<L>(value),
-                2 => value = L::max(value, L::splat(0.0)),
-                3 => value = L::trunc(value),
-                _ => value = L::neg(value),
-            }
+            let mut value = modified::<L>(alu.modifier, f(first, second, third));
             if alu.round {
                 value = L::round_half(value);
             }
@@ -312,43 +358,21 @@ impl Machine<'_> {
     /// Runs one operation for the lanes of `mask`.
     #[inline(always)]
     pub fn run<L: QuadLanes>(&mut self, alu: &Alu, mask: Mask) {
-        match alu.op {
-            AluOp::Copy => self.each::<L>(alu, mask, 1, |a, _, _| a),
-            AluOp::Mul => self.each::<L>(alu, mask, 2, |a, b, _| L::mul(a, b)),
-            AluOp::MulScaled => self.each::<L>(alu, mask, 3, |a, b, c| L::mul(L::mul(a, b), c)),
-            AluOp::Add => self.each::<L>(alu, mask, 2, |a, b, _| L::add(a, b)),
-            AluOp::MulAdd => self.each::<L>(alu, mask, 3, |a, b, c| L::add(L::mul(a, b), c)),
-            AluOp::Div => self.each::<L>(alu, mask, 2, |a, b, _| L::div(a, b)),
-            AluOp::Not => self.each::<L>(alu, mask, 1, |a, _, _| math::truth::<L>(L::eq(a, L::splat(0.0)))),
-            AluOp::And => self.each::<L>(alu, mask, 2, |a, b, _| L::mul(nonzero::<L>(a), nonzero::<L>(b))),
-            AluOp::Or => self.each::<L>(alu, mask, 2, |a, b, _| L::max(nonzero::<L>(a), nonzero::<L>(b))),
-            AluOp::Xor => self.each::<L>(alu, mask, 2, |a, b, _| L::abs(L::sub(nonzero::<L>(a), nonzero::<L>(b)))),
-            AluOp::Ne => self.each::<L>(alu, mask, 2, |a, b, _| math::truth::<L>(L::ne(a, b))),
-            AluOp::Gt => self.each::<L>(alu, mask, 2, |a, b, _| math::truth::<L>(L::gt(a, b))),
-            AluOp::Ge => self.each::<L>(alu, mask, 2, |a, b, _| math::truth::<L>(L::ge(a, b))),
-            AluOp::Eq => self.each::<L>(alu, mask, 2, |a, b, _| math::truth::<L>(L::eq(a, b))),
-            AluOp::Min => self.each::<L>(alu, mask, 2, |a, b, _| L::min(a, b)),
-            AluOp::Max => self.each::<L>(alu, mask, 2, |a, b, _| L::max(a, b)),
-            AluOp::Fract => self.each::<L>(alu, mask, 1, |a, _, _| math::fract::<L>(a)),
-            AluOp::Floor => self.each::<L>(alu, mask, 1, |a, _, _| L::floor(a)),
-            AluOp::Ceil => self.each::<L>(alu, mask, 1, |a, _, _| math::ceil::<L>(a)),
-            AluOp::Sign => self.each::<L>(alu, mask, 1, |a, _, _| math::sign::<L>(a)),
-            AluOp::Sum3 => self.each::<L>(alu, mask, 3, |a, b, c| L::add(a, L::add(b, c))),
-            AluOp::Select => {
-                self.each::<L>(alu, mask, 3, |a, b, c| L::select(L::ne(c, L::splat(0.0)), a, b));
-            }
-            AluOp::Clamp => self.each::<L>(alu, mask, 3, |a, b, c| L::min(L::max(a, b), c)),
-            AluOp::Ddx => self.each::<L>(alu, mask, 2, |a, b, _| L::add(L::right(a), L::left(b))),
-            AluOp::DdyUp => self.each::<L>(alu, mask, 2, |a, b, _| L::add(L::upper(a), L::lower(b))),
-            AluOp::DdyDown => self.each::<L>(alu, mask, 2, |a, b, _| L::add(L::lower(a), L::upper(b))),
-            AluOp::Rcp => self.each::<L>(alu, mask, 1, |a, _, _| math::rcp::<L>(a)),
-            AluOp::Sqrt => self.each::<L>(alu, mask, 1, |a, _, _| L::sqrt(a)),
-            AluOp::Rsqrt => self.each::<L>(alu, mask, 1, |a, _, _| math::rsqrt::<L>(a)),
-            AluOp::Exp2 => self.each::<L>(alu, mask, 1, |a, _, _| math::exp2::<L>(a)),
-            AluOp::Log2 => self.each::<L>(alu, mask, 1, |a, _, _| math::log2::<L>(a)),
-            AluOp::Sin => self.each::<L>(alu, mask, 1, |a, _, _| math::sin_turns::<L>(a)),
-            AluOp::Cos => self.each::<L>(alu, mask, 1, |a, _, _| math::cos_turns::<L>(a)),
-            AluOp::Atan | AluOp::Atan2 => self.angles(alu, mask),
+        // Each operation gets a loop of its own, with nothing to choose inside.
+        macro_rules! loops {
+            ($($op:ident $count:literal),* $(,)?) => {
+                match alu.op {
+                    $(AluOp::$op => {
+                        self.each::<L>(alu, mask, $count, |a, b, c| formula::<L>(AluOp::$op, a, b, c));
+                    })*
+                    AluOp::Atan | AluOp::Atan2 => self.angles(alu, mask),
+                }
+            };
+        }
+        loops! {
+            Copy 1, Mul 2, MulScaled 3, Add 2, MulAdd 3, Div 2, Not 1, And 2, Or 2, Xor 2, Ne 2, Gt 2, Ge 2,
+            Eq 2, Min 2, Max 2, Fract 1, Floor 1, Ceil 1, Sign 1, Sum3 3, Select 3, Clamp 3, Ddx 2, DdyUp 2,
+            DdyDown 2, Rcp 1, Sqrt 1, Rsqrt 1, Exp2 1, Log2 1, Sin 1, Cos 1,
         }
     }
 

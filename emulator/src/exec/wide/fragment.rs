@@ -4,12 +4,12 @@ use super::alu::{CONSTANT_ROWS, From, Machine};
 use super::fragment_code::{FragmentCode, Input, Next, Op, Step, extent, row};
 use super::{Group, Groups, LANES, Mask, Row};
 use crate::exec::inputs::{Inputs, Plane, SLOTS};
-use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad};
+use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad, color_word, native};
 use crate::gpu::fault::{Fault, FaultKind, Result};
 use crate::gpu::texture::{Lod, Texture};
-use crate::simd::{Level, dispatch};
+use crate::simd::{Found, dispatch};
 use num::half;
-use num::lanes::QuadLanes;
+use num::lanes::{Lanes, QuadLanes};
 use std::cell::RefCell;
 use utgard::pp::{Alignment, LevelOfDetail, Load, LoadSource, Sampler, Store};
 
@@ -18,41 +18,48 @@ thread_local! {
     static ROWS: RefCell<Vec<Row>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs at most 32 quads; results go behind the first `base` quads of `out`.
-pub(super) fn run(
-    level: Level,
+/// Runs at most 32 quads, those of the batch that `base` quads come before; with what the native engine made of the
+/// program, where there is that.
+pub(in crate::exec) fn run(
+    found: Found,
     context: &FragmentContext<'_>,
     inputs: &Inputs,
-    quads: &[Quad],
-    base: usize,
+    (quads, base): (&[Quad], usize),
+    native: Option<&native::Program>,
     out: &mut Fragments,
 ) -> Result<()> {
-    let code = context
-        .program
-        .wide
-        .get_or_init(|| FragmentCode::new(context.program, context.orientation));
-    ROWS.with_borrow_mut(|rows| {
-        let wanted = code.rows + CONSTANT_ROWS;
-        if rows.len() < wanted {
-            rows.resize(wanted, Row::splat(0.0));
-        }
-        let rows = &mut rows[..wanted];
+    let make = || FragmentCode::new(context.program, context.orientation);
+    let forms = &context.program.wide;
+    forms.with(&context.orientation, make, |code| {
         let mut batch = Batch {
             context,
             code,
             inputs,
             quads,
             base,
+            native,
             machine: Machine {
-                rows,
+                rows: &mut [],
                 uniforms: context.uniforms,
-                lanes: (quads.len() * 4).next_multiple_of(16),
+                lanes: 0,
             },
             discarded: 0,
         };
-        let batch = &mut batch;
-        dispatch!(batch_run(batch: &mut Batch<'_>, out: &mut Fragments) -> Result<()>, level)
+        let before = out.instructions;
+        if !batch.on_rows(found, out)? {
+            // The native engine leaves it to us.
+            batch.native = None;
+            (batch.discarded, out.instructions) = (0, before);
+            batch.on_rows(found, out)?;
+        }
+        Ok(())
     })
+}
+
+/// [`Plane::at`], many at a time: a plane's base and steps at a distance from the origin.
+#[inline(always)]
+pub(in crate::exec) fn plane_at<L: Lanes>([base, dx, dy]: [L::V; 3], x: L::V, y: L::V) -> L::V {
+    L::add(L::mul(dx, x), L::add(L::mul(dy, y), base))
 }
 
 /// Columns and rows of half a tile's fragments from its first one.
@@ -74,19 +81,33 @@ struct Batch<'a> {
     inputs: &'a Inputs,
     quads: &'a [Quad],
     base: usize,
+    native: Option<&'a native::Program>,
     machine: Machine<'a>,
     discarded: Mask,
 }
 
+/// Runs a batch; false where it has to be run again without the native engine.
 #[inline(always)]
-fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result<()> {
+fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result<bool> {
     batch.prepare();
     batch.half_tile_places::<L>();
     batch.perspective::<L>();
     let lanes = batch.quads.len() * 4;
     let mut groups = Groups::new(Mask::MAX >> (LANES - lanes));
     let mut budget = BUDGET;
+    let all = Mask::MAX >> (LANES - lanes);
     while let Some(Group { mut at, lanes }) = groups.take(|at| batch.code.steps[at].word) {
+        if let Some(plan) = batch.native.and_then(|native| native.plan(at, lanes == all))
+            && budget > plan.steps
+        {
+            budget -= plan.steps;
+            if !batch.plan::<L>(plan, lanes, all, out) {
+                return Ok(false);
+            }
+            out.instructions += u64::from(plan.steps) * u64::from(lanes.count_ones());
+            batch.go::<L>(&batch.code.steps[plan.last], lanes, &mut groups)?;
+            continue;
+        }
         let before = budget;
         loop {
             let step = &batch.code.steps[at];
@@ -107,10 +128,54 @@ fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result
         batch.go::<L>(&batch.code.steps[at], lanes, &mut groups)?;
     }
     batch.finish(out);
-    Ok(())
+    Ok(true)
 }
 
-impl Batch<'_> {
+impl<'a> Batch<'a> {
+    /// Runs on the thread's rows; false where it has to be run again without the native engine.
+    fn on_rows(&mut self, found: Found, out: &mut Fragments) -> Result<bool> {
+        ROWS.with_borrow_mut(|rows| {
+            let wanted = self.code.rows + CONSTANT_ROWS;
+            if rows.len() < wanted {
+                rows.resize(wanted, Row::splat(0.0));
+            }
+            let step = if self.native.is_some() { 32 } else { 16 };
+            let mut batch = Batch {
+                machine: Machine {
+                    rows: &mut rows[..wanted],
+                    uniforms: self.machine.uniforms,
+                    lanes: (self.quads.len() * 4).next_multiple_of(step),
+                },
+                ..*self
+            };
+            let batch = &mut batch;
+            dispatch!(batch_run(batch: &mut Batch<'_>, out: &mut Fragments) -> Result<bool>, found)
+        })
+    }
+
+    /// Runs a plan of the native engine; false where it leaves the batch to others.
+    #[inline(always)]
+    fn plan<L: QuadLanes>(&mut self, plan: &native::Plan, lanes: Mask, all: Mask, out: &mut Fragments) -> bool {
+        for piece in &plan.pieces {
+            match piece {
+                native::Piece::Op(step, op) => self.op::<L>(&self.code.steps[*step].ops[*op], lanes),
+                native::Piece::Code(code) => {
+                    let work = native::Work {
+                        machine: &mut self.machine,
+                        inputs: self.inputs,
+                        context: self.context,
+                        mask: (lanes != all).then_some(lanes),
+                        words: &mut out.words[4 * self.base..],
+                    };
+                    if !code.run(work) {
+                        return false;
+                    }
+                }
+            }
+        }
+        true
+    }
+
     /// Fills the rows every program may read: places of the pixels, and zeros.
     fn prepare(&mut self) {
         let rows = &mut *self.machine.rows;
@@ -251,7 +316,7 @@ impl Batch<'_> {
             let rows = &mut *self.machine.rows;
             let x = L::load(&rows[usize::from(row::X)][at..]);
             let y = L::load(&rows[usize::from(row::Y)][at..]);
-            let mut value = L::add(L::mul(dx, x), L::add(L::mul(dy, y), base));
+            let mut value = plane_at::<L>([base, dx, dy], x, y);
             if perspective {
                 value = L::mul(value, L::load(&rows[usize::from(row::W)][at..]));
             }
@@ -448,6 +513,13 @@ impl Batch<'_> {
 
     fn finish(&self, out: &mut Fragments) {
         let (start, count) = (4 * self.base, 4 * self.quads.len());
+        for (number, quad) in self.quads.iter().enumerate() {
+            let left = !(self.discarded >> (4 * number)) as u8 & 15;
+            out.live[self.base + number] = quad.live & left;
+        }
+        if self.native.is_some_and(native::Program::gives_words) {
+            return;
+        }
         let copy = |register: usize, component: usize, into: &mut [f32; MAX_FRAGMENTS]| {
             let into = &mut into[start..start + count];
             match FragmentContext::output(register) {
@@ -466,9 +538,11 @@ impl Batch<'_> {
         if let Some(register) = self.context.depth_register {
             copy(register, 0, &mut out.depth);
         }
-        for (number, quad) in self.quads.iter().enumerate() {
-            let left = !(self.discarded >> (4 * number)) as u8 & 15;
-            out.live[self.base + number] = quad.live & left;
+        if out.has_words {
+            // The other batches of this call came as words.
+            for at in start..start + count {
+                out.words[at] = color_word(out.color.each_ref().map(|row| row[at]));
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use super::{Groups, LANES, Mask, Row};
 use crate::exec::scalar::Scalar;
 use crate::exec::{BUDGET, Engine, VertexBatch};
 use crate::gpu::fault::{Fault, FaultKind, Result};
-use crate::simd::{Level, dispatch};
+use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
 use std::cell::RefCell;
 
@@ -16,7 +16,7 @@ thread_local! {
 }
 
 /// Runs a batch, a row of lanes at a time. Programs whose lanes have addresses of their own go one by one.
-pub(super) fn run(level: Level, batch: &mut VertexBatch<'_>) -> Result<()> {
+pub(super) fn run(found: Found, batch: &mut VertexBatch<'_>) -> Result<()> {
     let code = batch
         .program
         .wide
@@ -38,7 +38,7 @@ pub(super) fn run(level: Level, batch: &mut VertexBatch<'_>) -> Result<()> {
                 lanes: lanes.next_multiple_of(16),
             };
             let ran =
-                dispatch!(execute(machine: &mut Machine<'_>, code: &VertexCode, lanes: usize) -> Result<u64>, level)?;
+                dispatch!(execute(machine: &mut Machine<'_>, code: &VertexCode, lanes: usize) -> Result<u64>, found)?;
             batch.instructions += ran;
             outputs_out(rows, outputs, batch.output_count.max(1), lanes);
         }
@@ -53,33 +53,43 @@ fn gather(rows: &mut [Row], code: &VertexCode, attributes: &[[f32; 4]], count: u
     }
     for attribute in (0..16).filter(|attribute| code.attributes >> attribute & 1 == 1) {
         let first = usize::from(row::ATTRIBUTES) + 4 * attribute;
-        for lane in 0..lanes {
-            let value = if attribute < count {
-                attributes[lane * count + attribute]
-            } else {
-                [0.0, 0.0, 0.0, 1.0]
-            };
-            for (component, value) in value.into_iter().enumerate() {
-                rows[first + component][lane] = value;
-            }
+        let four = four(rows, first);
+        if attribute < count {
+            apart(four, attributes[attribute..].iter().step_by(count).take(lanes));
+        } else {
+            apart(four, std::iter::repeat_n(&[0.0, 0.0, 0.0, 1.0], lanes));
         }
+    }
+}
+
+/// Four rows.
+fn four(rows: &mut [Row], first: usize) -> &mut [Row; 4] {
+    (&mut rows[first..first + 4]).try_into().expect("four rows")
+}
+
+/// Vec4s, a lane each, into a row for every component.
+#[inline]
+fn apart<'a>([x, y, z, w]: &mut [Row; 4], values: impl Iterator<Item = &'a [f32; 4]>) {
+    let lanes = x.iter_mut().zip(y.iter_mut()).zip(z.iter_mut().zip(w.iter_mut()));
+    for (((x, y), (z, w)), value) in lanes.zip(values) {
+        [*x, *y, *z, *w] = *value;
     }
 }
 
 fn outputs_in(rows: &mut [Row], outputs: &[[f32; 4]], count: usize, lanes: usize) {
-    for (output, component) in (0..count.min(16)).flat_map(|output| (0..4).map(move |component| (output, component))) {
-        let row = &mut rows[usize::from(row::OUTPUTS) + 4 * output + component];
-        for (lane, value) in row.iter_mut().enumerate().take(lanes) {
-            *value = outputs[lane * count + output][component];
-        }
+    for output in 0..count.min(16) {
+        let four = four(rows, usize::from(row::OUTPUTS) + 4 * output);
+        apart(four, outputs[output..].iter().step_by(count).take(lanes));
     }
 }
 
-fn outputs_out(rows: &[Row], outputs: &mut [[f32; 4]], count: usize, lanes: usize) {
+fn outputs_out(rows: &mut [Row], outputs: &mut [[f32; 4]], count: usize, lanes: usize) {
     for output in 0..count.min(16) {
-        let first = usize::from(row::OUTPUTS) + 4 * output;
-        for lane in 0..lanes {
-            outputs[lane * count + output] = std::array::from_fn(|component| rows[first + component][lane]);
+        let [x, y, z, w] = four(rows, usize::from(row::OUTPUTS) + 4 * output);
+        let rows = x.iter().zip(y.iter()).zip(z.iter().zip(w.iter()));
+        let outputs = outputs[output..].iter_mut().step_by(count).take(lanes);
+        for (((x, y), (z, w)), value) in rows.zip(outputs) {
+            *value = [*x, *y, *z, *w];
         }
     }
 }

@@ -1,0 +1,74 @@
+//! What engines make of a program once, kept beside it.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// Forms of one program kept at most, beside the first.
+const MOST: usize = 8;
+
+/// Forms of a program that engines made, each for a key: nearly always there is one key only.
+#[derive(Debug)]
+pub struct Compiled<K, T> {
+    first: OnceLock<(K, Arc<T>)>,
+    others: Mutex<Vec<(K, Arc<T>)>>,
+}
+
+impl<K, T> Default for Compiled<K, T> {
+    fn default() -> Self {
+        Self {
+            first: OnceLock::new(),
+            others: Mutex::new(Vec::new()),
+        }
+    }
+}
+
+impl<K, T> Clone for Compiled<K, T> {
+    /// A program that is copied is made ready again.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl<K: PartialEq + Clone, T> Compiled<K, T> {
+    /// Calls `run` with the form for a key, which is made if there is none yet.
+    pub fn with<R>(&self, key: &K, make: impl Fn() -> T, run: impl FnOnce(&T) -> R) -> R {
+        let (have, form) = self.first.get_or_init(|| (key.clone(), Arc::new(make())));
+        if have == key {
+            return run(form);
+        }
+        let form = self.other(key, make);
+        run(&form)
+    }
+
+    #[cold]
+    fn other(&self, key: &K, make: impl Fn() -> T) -> Arc<T> {
+        // What a thread that panicked left is whole: forms are only added.
+        let mut others = self.others.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some((_, form)) = others.iter().find(|(have, _)| have == key) {
+            return form.clone();
+        }
+        let form = Arc::new(make());
+        if others.len() == MOST {
+            others.remove(0);
+        }
+        others.push((key.clone(), form.clone()));
+        form
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_has_a_form_of_its_own() {
+        let forms = Compiled::default();
+        for round in 0..3 {
+            for key in 0..20u32 {
+                let made = forms.with(&key, || key * 10 + round, |form| *form);
+                assert_eq!(made / 10, key);
+                // The first stays; of the others the last few do.
+                assert!(key > 0 || made == 0);
+            }
+        }
+    }
+}

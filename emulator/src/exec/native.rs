@@ -1,0 +1,236 @@
+//! The engine of machine code: what the wide engine does operation by operation, stretches of a program do here in code
+//! made for this processor. Control flow, and what is left to the wide engine, is the wide engine's; formulas are
+//! everybody's, so the bits are the same.
+
+mod asm;
+#[cfg(all(target_arch = "x86_64", unix))]
+mod code;
+#[cfg(not(all(target_arch = "x86_64", unix)))]
+#[path = "native/no_code.rs"]
+mod code;
+mod emit;
+mod graph;
+#[cfg(test)]
+mod lockstep;
+mod plan;
+
+pub use plan::{Piece, Plan, Program};
+
+use super::inputs::Inputs;
+use super::wide::alu::Machine;
+use super::wide::{self, FragmentCode, LANES, Mask, Wide};
+use super::{Engine, FragmentContext, Fragments, MAX_QUADS, Orientation, Quad, VertexBatch};
+use crate::gpu::fault::Result;
+use crate::gpu::filter::Form;
+use crate::simd::{Found, Level};
+use asm::Isa;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// What code is made for, beside the program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key {
+    orientation: Orientation,
+    /// The primitive has one w.
+    flat: bool,
+    color_register: usize,
+    second_register: Option<usize>,
+    depth_register: Option<usize>,
+    /// Colours are wanted as words.
+    words: bool,
+    /// How textures are sampled that go the short way.
+    textures: [Option<Form>; emit::MAX_TEXTURES],
+}
+
+impl Key {
+    fn new(context: &FragmentContext<'_>, inputs: &Inputs) -> Self {
+        let mut textures = [None; emit::MAX_TEXTURES];
+        let used = context.program.samplers;
+        for (number, (form, texture)) in textures.iter_mut().zip(context.textures).enumerate() {
+            if used >> number & 1 == 1 {
+                *form = texture.plain(false).map(|plain| plain.form());
+            }
+        }
+        let register = |register: usize| FragmentContext::output(register);
+        // An output that no register holds is zero, and the wide engine knows.
+        let whole = register(context.color_register).is_some();
+        Self {
+            orientation: context.orientation,
+            flat: inputs.flat,
+            color_register: register(context.color_register).unwrap_or(0),
+            second_register: context.second_register.and_then(register),
+            depth_register: context.depth_register.and_then(register),
+            words: context.wants_words
+                && whole
+                && context.second_register.is_none()
+                && context.depth_register.is_none(),
+            textures,
+        }
+    }
+}
+
+/// What a stretch works on.
+pub struct Work<'a, 'b> {
+    /// Rows, uniforms and lanes.
+    pub machine: &'a mut Machine<'b>,
+    /// The primitive.
+    pub inputs: &'a Inputs,
+    /// The draw.
+    pub context: &'a FragmentContext<'a>,
+    /// Lanes that are written, if not all.
+    pub mask: Option<Mask>,
+    /// Where words go.
+    pub words: &'a mut [u32],
+}
+
+/// Programs that are kept from job to job at most.
+const MOST: usize = 512;
+
+/// What is kept: code by the program's words.
+type Kept = HashMap<Vec<u32>, Vec<(Key, Option<Arc<Program>>)>>;
+
+/// What was compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    programs: u32,
+    bytes: usize,
+    time: Duration,
+}
+
+/// The engine of machine code.
+#[derive(Debug)]
+pub struct Native {
+    wide: Wide,
+    isa: Option<Isa>,
+    kept: Mutex<Kept>,
+    counts: Mutex<(Counts, Vec<&'static str>)>,
+}
+
+impl Default for Native {
+    /// With the best vector units of this processor.
+    fn default() -> Self {
+        Self::at_most(Level::Avx512)
+    }
+}
+
+impl Native {
+    /// With vector units that are not better than `limit`.
+    pub fn at_most(limit: Level) -> Self {
+        let wide = Wide::at_most(limit);
+        Self {
+            isa: isa(wide.found()),
+            wide,
+            kept: Mutex::default(),
+            counts: Mutex::default(),
+        }
+    }
+
+    /// Whether there is machine code for this processor.
+    pub fn is_there(&self) -> bool {
+        self.isa.is_some()
+    }
+
+    /// The program for a key, made or kept from before.
+    fn program(&self, context: &FragmentContext<'_>, key: &Key) -> Option<Arc<Program>> {
+        let isa = self.isa?;
+        let mut kept = self.kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(forms) = kept.get(&context.program.words)
+            && let Some((_, program)) = forms.iter().find(|(have, _)| have == key)
+        {
+            return program.clone();
+        }
+        let start = Instant::now();
+        let make = || FragmentCode::new(context.program, context.orientation);
+        let program = context.program.wide.with(&context.orientation, make, |code| {
+            Program::new(code, context, key, isa).map(Arc::new)
+        });
+        self.count(program.as_deref(), start.elapsed());
+        if kept.len() == MOST {
+            kept.clear();
+        }
+        let forms = kept.entry(context.program.words.clone()).or_default();
+        if forms.len() == MOST {
+            forms.clear();
+        }
+        forms.push((key.clone(), program.clone()));
+        program
+    }
+
+    fn count(&self, program: Option<&Program>, time: Duration) {
+        let mut counts = self.counts.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (counts, left) = &mut *counts;
+        counts.programs += 1;
+        counts.time += time;
+        counts.bytes += program.map_or(0, |program| program.size);
+        let names = program.map_or(&["all of a program"][..], |program| &program.left);
+        for name in names {
+            if !left.contains(name) {
+                left.push(name);
+            }
+        }
+    }
+}
+
+/// The instructions that code may be made of.
+fn isa(found: Found) -> Option<Isa> {
+    if !cfg!(all(target_arch = "x86_64", unix)) {
+        return None;
+    }
+    match found.level() {
+        Level::Portable => None,
+        Level::Avx2 => Some(Isa::Avx2 {
+            fma: crate::simd::has_fma(),
+        }),
+        Level::Avx512 => Some(Isa::Avx512),
+    }
+}
+
+impl Engine for Native {
+    fn name(&self) -> &'static str {
+        match self.isa {
+            None => "native (none here: wide)",
+            Some(Isa::Avx2 { .. }) => "native (256 bits)",
+            Some(Isa::Avx512) => "native (512 bits)",
+        }
+    }
+
+    fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
+        self.wide.vertices(batch)
+    }
+
+    fn fragments(
+        &self,
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
+        quads: &[Quad],
+        out: &mut Fragments,
+    ) -> Result<()> {
+        let key = Key::new(context, inputs);
+        let make = || self.program(context, &key);
+        context.program.native.with(&key, make, |program| {
+            let program = program.as_deref();
+            out.has_words = program.is_some_and(Program::gives_words);
+            let batches = quads.chunks(LANES / 4).take(MAX_QUADS / (LANES / 4));
+            for (number, quads) in batches.enumerate() {
+                let batch = (quads, number * LANES / 4);
+                wide::fragment::run(self.wide.found(), context, inputs, batch, program, out)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn report(&self) -> Option<String> {
+        let counts = self.counts.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (counts, left) = &*counts;
+        let left = if left.is_empty() {
+            "nothing".to_owned()
+        } else {
+            left.join(", ")
+        };
+        Some(format!(
+            "{} programs compiled in {:.1?}, {} bytes; left to the wide engine: {left}",
+            counts.programs, counts.time, counts.bytes
+        ))
+    }
+}

@@ -1,0 +1,126 @@
+//! Memory with machine code in it, and calls of it: all that is unsafe about the native engine.
+//!
+//! Memory is never writable and executable at once: bytes are written, then the memory is made executable.
+
+use super::emit::{Args, Call, Emitted};
+use crate::exec::wide::LANES;
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+use std::ffi::c_void;
+
+/// Machine code that can be called.
+#[derive(Debug)]
+pub(super) struct Code {
+    memory: *mut c_void,
+    length: usize,
+    emitted: Emitted,
+}
+
+// SAFETY: the memory is this value's own, and nobody writes it once it is made.
+unsafe impl Send for Code {}
+// SAFETY: as above.
+unsafe impl Sync for Code {}
+
+impl Code {
+    /// Makes code executable; nothing where the system gives no memory for it.
+    pub fn new(emitted: Emitted) -> Option<Self> {
+        let length = emitted.bytes.len().next_multiple_of(4096);
+        // SAFETY: new memory at an address of the system's choice concerns nobody else.
+        let memory = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                length,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE,
+            )
+        }
+        .ok()?;
+        let code = Self {
+            memory,
+            length,
+            emitted,
+        };
+        // SAFETY: the memory is as long as the bytes at least, writable, and nobody else's.
+        unsafe { std::ptr::copy_nonoverlapping(code.emitted.bytes.as_ptr(), memory.cast(), code.emitted.bytes.len()) };
+        // SAFETY: the memory is this value's own.
+        unsafe { mprotect(memory, length, MprotectFlags::READ | MprotectFlags::EXEC) }.ok()?;
+        Some(code)
+    }
+
+    /// Runs it; false where something came up that it leaves to others, and what it wrote is of no use.
+    ///
+    /// # Panics
+    /// When it is given less than it works on.
+    pub fn run(&self, call: Call<'_>) -> bool {
+        let needs = &self.emitted.needs;
+        let step = self.emitted.lanes;
+        let steps = call.lanes / step;
+        assert!(steps > 0 && call.lanes.is_multiple_of(step) && call.lanes <= LANES);
+        assert!(call.rows.len() >= needs.rows && call.uniforms.len() >= needs.uniforms);
+        assert!(call.textures.len() >= needs.textures.len());
+        assert!(
+            needs
+                .textures
+                .iter()
+                .zip(call.textures)
+                .all(|(need, have)| have.len() >= *need)
+        );
+        assert!(!needs.words || call.words.len() >= call.lanes);
+        let mut textures = [std::ptr::null(); super::emit::MAX_TEXTURES];
+        for (into, texels) in textures.iter_mut().zip(call.textures) {
+            *into = texels.as_ptr();
+        }
+        let (mut lanes, masks) = ([0u32; LANES], call.mask.to_le_bytes());
+        if self.emitted.mask_lanes {
+            for (lane, word) in lanes.iter_mut().enumerate() {
+                *word = if call.mask >> lane & 1 == 1 { u32::MAX } else { 0 };
+            }
+        }
+        let pool = self.emitted.pool;
+        let mut args = Args {
+            rows: call.rows.as_mut_ptr().cast(),
+            uniforms: call.uniforms.as_ptr(),
+            inputs: std::ptr::from_ref(call.inputs).cast(),
+            // SAFETY: the pool is within the bytes.
+            pool: unsafe { self.memory.cast::<u8>().add(pool) },
+            masks: if self.emitted.mask_lanes {
+                lanes.as_ptr().cast()
+            } else {
+                masks.as_ptr()
+            },
+            words: call.words.as_mut_ptr(),
+            textures,
+            steps: steps as u32,
+            left: 0,
+        };
+        // SAFETY: the bytes are a function of this signature, made by this crate's emitter, whose instructions are those
+        // of a level that was found. It touches rows, uniforms, texels and words below the numbers asserted above for
+        // `steps * step` lanes, the inputs, masks of all lanes, its own pool and stack, and keeps the registers it has to.
+        unsafe {
+            let function: extern "sysv64" fn(*mut Args) = std::mem::transmute(self.memory);
+            function(&raw mut args);
+        }
+        args.left == 0
+    }
+
+    /// Uniforms it reads.
+    pub fn uniforms(&self) -> usize {
+        self.emitted.needs.uniforms
+    }
+
+    /// Lanes it takes at a time.
+    pub fn lanes(&self) -> usize {
+        self.emitted.lanes
+    }
+
+    /// Bytes of instructions and constants.
+    pub fn size(&self) -> usize {
+        self.emitted.bytes.len()
+    }
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        // SAFETY: the memory is this value's own, of this length, and nobody runs what is in it any more.
+        let _ = unsafe { munmap(self.memory, self.length) };
+    }
+}

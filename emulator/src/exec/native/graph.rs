@@ -1,0 +1,424 @@
+//! What a piece of a program computes, as a graph of values. The formulas are not written here: they are those of
+//! every engine, generic in [`Lanes`], run once with lanes that take notes instead of computing.
+
+use crate::exec::inputs::{Inputs, Plane};
+use crate::exec::wide::row;
+use num::half;
+use num::lanes::{Lanes, QuadLanes};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::mem::offset_of;
+
+/// Number of a value.
+pub type Value = u32;
+
+/// What is computed of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Sqrt,
+    Floor,
+    Trunc,
+    Abs,
+    Neg,
+    Min,
+    Max,
+    /// a * b + c of which a * b is exact.
+    Fused,
+    /// A mask.
+    Gt,
+    Ge,
+    Eq,
+    Ne,
+    /// The mask a's b, c elsewhere.
+    Select,
+    RoundHalf,
+    /// Whole numbers, cut.
+    ToInt,
+    /// Floats of whole numbers.
+    ToFloat,
+    AddInt,
+    AndBits,
+    OrBits,
+    ShiftLeft(u8),
+    ShiftRight(u8),
+    /// Lanes of quads in another order.
+    Permute(u8),
+    /// The texture's word with this whole number.
+    Gather(u8),
+    /// The value, on its own.
+    Move,
+}
+
+/// A value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// The same bits in every lane.
+    Const(u32),
+    /// A uniform.
+    Uniform(u16),
+    /// A float of the primitive's inputs, by its byte.
+    Input(u16),
+    /// A row as it is in the beginning.
+    Row(u16),
+    /// Computed of at most three.
+    Op(Kind, [Value; 3]),
+}
+
+/// What is not computed, but found in memory.
+impl Node {
+    /// Whether it can be had again at any time.
+    pub fn is_leaf(self) -> bool {
+        !matches!(self, Self::Op(..))
+    }
+}
+
+/// How many of an operation's values count.
+impl Kind {
+    /// Operands.
+    pub fn operands(self) -> usize {
+        match self {
+            Self::Fused | Self::Select => 3,
+            Self::Add | Self::Sub | Self::Mul | Self::Div | Self::Min | Self::Max => 2,
+            Self::Gt | Self::Ge | Self::Eq | Self::Ne | Self::AddInt | Self::AndBits | Self::OrBits => 2,
+            _ => 1,
+        }
+    }
+
+    /// The result is a mask.
+    pub fn is_mask(self) -> bool {
+        matches!(self, Self::Gt | Self::Ge | Self::Eq | Self::Ne)
+    }
+}
+
+/// What is known of a value.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    /// A half, denormals and both zeros included: products of two are exact.
+    half: bool,
+    /// What a register may hold: rounding changes nothing.
+    register: bool,
+}
+
+/// Something that has to be done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Effect {
+    /// A row becomes a value.
+    Store(u16, Value),
+    /// A row becomes a value, for all lanes whatever the mask.
+    StoreAll(u16, Value),
+    /// The words of all lanes.
+    Words(Value),
+    /// Where the mask does not hold, somebody else has to do the work.
+    Require(Value),
+}
+
+/// Values, and what has to be done with them.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// The values.
+    pub nodes: Vec<Node>,
+    known: Vec<Known>,
+    numbers: HashMap<Node, Value>,
+    /// What has to be done, in order.
+    pub effects: Vec<Effect>,
+    /// The texture that is being looked into.
+    pub texture: u8,
+    /// For each texture how many words are looked into.
+    pub texels: Vec<usize>,
+}
+
+impl Graph {
+    /// The value of a node.
+    pub fn node(&mut self, node: Node) -> Value {
+        if let Some(value) = self.numbers.get(&node) {
+            return *value;
+        }
+        let value = self.nodes.len() as Value;
+        self.known.push(self.known_of(node));
+        self.nodes.push(node);
+        self.numbers.insert(node, value);
+        value
+    }
+
+    fn known_of(&self, node: Node) -> Known {
+        let both = |register: bool| Known { half: true, register };
+        match node {
+            Node::Const(bits) => {
+                let value = f32::from_bits(bits);
+                Known {
+                    half: half::to_f32(half::from_f32(value)).to_bits() == bits,
+                    register: half::round(value).to_bits() == bits,
+                }
+            }
+            // Registers and temporaries.
+            Node::Row(row) => {
+                if row < row::TEXTURE - 8 || row >= row::TEMPORARIES {
+                    both(true)
+                } else {
+                    Known::default()
+                }
+            }
+            Node::Uniform(_) | Node::Input(_) => Known::default(),
+            Node::Op(kind, [a, b, c]) => {
+                let of = |value: Value| self.known[value as usize];
+                let all = |values: &[Value]| Known {
+                    half: values.iter().all(|value| of(*value).half),
+                    register: values.iter().all(|value| of(*value).register),
+                };
+                match kind {
+                    Kind::RoundHalf => both(true),
+                    Kind::Min | Kind::Max => all(&[a, b]),
+                    Kind::Select => all(&[b, c]),
+                    Kind::Permute(_) | Kind::Move => of(a),
+                    Kind::Abs => Known {
+                        half: of(a).half,
+                        register: of(a).register,
+                    },
+                    Kind::Neg => Known {
+                        half: of(a).half,
+                        register: false,
+                    },
+                    _ => Known::default(),
+                }
+            }
+        }
+    }
+
+    fn op(&mut self, kind: Kind, operands: &[Value]) -> Value {
+        let mut all = [0; 3];
+        all[..operands.len()].copy_from_slice(operands);
+        self.node(Node::Op(kind, all))
+    }
+
+    /// The product a sum may swallow.
+    fn exact_product(&self, value: Value) -> Option<(Value, Value)> {
+        match self.nodes[value as usize] {
+            Node::Op(Kind::Mul, [a, b, _]) if self.known[a as usize].half && self.known[b as usize].half => {
+                Some((a, b))
+            }
+            _ => None,
+        }
+    }
+
+    fn add(&mut self, a: Value, b: Value) -> Value {
+        if let Some((x, y)) = self.exact_product(a) {
+            return self.op(Kind::Fused, &[x, y, b]);
+        }
+        if let Some((x, y)) = self.exact_product(b) {
+            return self.op(Kind::Fused, &[x, y, a]);
+        }
+        self.op(Kind::Add, &[a, b])
+    }
+
+    fn round_half(&mut self, a: Value) -> Value {
+        if self.known[a as usize].register {
+            a
+        } else {
+            self.op(Kind::RoundHalf, &[a])
+        }
+    }
+}
+
+thread_local! {
+    /// The graph that is being made.
+    static GRAPH: RefCell<Graph> = RefCell::default();
+}
+
+/// Calls `f` so that [`Notes`] write into `graph`.
+pub fn record<R>(graph: &mut Graph, f: impl FnOnce() -> R) -> R {
+    GRAPH.with_borrow_mut(|have| std::mem::swap(have, graph));
+    let result = f();
+    GRAPH.with_borrow_mut(|have| std::mem::swap(have, graph));
+    result
+}
+
+fn op(kind: Kind, operands: &[Value]) -> Value {
+    GRAPH.with_borrow_mut(|graph| graph.op(kind, operands))
+}
+
+/// A leaf's value.
+pub fn leaf(node: Node) -> Value {
+    GRAPH.with_borrow_mut(|graph| graph.node(node))
+}
+
+fn bits(value: u32) -> Value {
+    leaf(Node::Const(value))
+}
+
+/// Says that something has to be done.
+pub fn effect(effect: Effect) {
+    GRAPH.with_borrow_mut(|graph| graph.effects.push(effect));
+}
+
+/// Textures that are looked into from now on.
+pub fn texture(number: u8) {
+    GRAPH.with_borrow_mut(|graph| graph.texture = number);
+}
+
+/// A number of a plane of the primitive's inputs.
+pub fn plane(offset: usize) -> [Value; 3] {
+    let float = |field: usize| leaf(Node::Input((offset + field) as u16));
+    [
+        float(offset_of!(Plane, base)),
+        float(offset_of!(Plane, dx)),
+        float(offset_of!(Plane, dy)),
+    ]
+}
+
+/// Byte of a varying's plane.
+pub fn varying(at: u16) -> usize {
+    offset_of!(Inputs, varyings) + usize::from(at) * size_of::<Plane>()
+}
+
+/// Byte of a plane of the place in a point.
+pub fn point(axis: u8) -> usize {
+    offset_of!(Inputs, point) + usize::from(axis & 1) * size_of::<Plane>()
+}
+
+/// A word with the colour's bytes, red lowest, as the tile stores a plain colour: clamped, to the nearest.
+pub fn packed(color: [Value; 4]) -> Value {
+    type L = Notes;
+    let byte = |value: Value| {
+        let clamped = L::min(L::max(value, L::splat(0.0)), L::splat(1.0));
+        op(Kind::ToInt, &[L::add(L::mul(clamped, L::splat(255.0)), L::splat(0.5))])
+    };
+    let [red, green, blue, alpha] = color.map(byte);
+    let low = op(Kind::OrBits, &[red, op(Kind::ShiftLeft(8), &[green])]);
+    let high = op(
+        Kind::OrBits,
+        &[op(Kind::ShiftLeft(16), &[blue]), op(Kind::ShiftLeft(24), &[alpha])],
+    );
+    op(Kind::OrBits, &[low, high])
+}
+
+/// Lanes that take notes.
+#[derive(Clone, Copy, Debug)]
+pub struct Notes;
+
+impl Lanes for Notes {
+    const COUNT: usize = 16;
+    type V = Value;
+    type M = Value;
+
+    fn splat(value: f32) -> Value {
+        bits(value.to_bits())
+    }
+    fn load(_: &[f32]) -> Value {
+        unreachable!("formulas work on values")
+    }
+    fn store(_: &mut [f32], _: Value) {
+        unreachable!("formulas work on values")
+    }
+    fn add(a: Value, b: Value) -> Value {
+        GRAPH.with_borrow_mut(|graph| graph.add(a, b))
+    }
+    fn sub(a: Value, b: Value) -> Value {
+        op(Kind::Sub, &[a, b])
+    }
+    fn mul(a: Value, b: Value) -> Value {
+        op(Kind::Mul, &[a, b])
+    }
+    fn div(a: Value, b: Value) -> Value {
+        op(Kind::Div, &[a, b])
+    }
+    fn sqrt(a: Value) -> Value {
+        op(Kind::Sqrt, &[a])
+    }
+    fn floor(a: Value) -> Value {
+        op(Kind::Floor, &[a])
+    }
+    fn trunc(a: Value) -> Value {
+        op(Kind::Trunc, &[a])
+    }
+    fn abs(a: Value) -> Value {
+        op(Kind::Abs, &[a])
+    }
+    fn neg(a: Value) -> Value {
+        op(Kind::Neg, &[a])
+    }
+    fn min(a: Value, b: Value) -> Value {
+        op(Kind::Min, &[a, b])
+    }
+    fn max(a: Value, b: Value) -> Value {
+        op(Kind::Max, &[a, b])
+    }
+    fn gt(a: Value, b: Value) -> Value {
+        op(Kind::Gt, &[a, b])
+    }
+    fn ge(a: Value, b: Value) -> Value {
+        op(Kind::Ge, &[a, b])
+    }
+    fn eq(a: Value, b: Value) -> Value {
+        op(Kind::Eq, &[a, b])
+    }
+    fn ne(a: Value, b: Value) -> Value {
+        op(Kind::Ne, &[a, b])
+    }
+    fn select(mask: Value, a: Value, b: Value) -> Value {
+        op(Kind::Select, &[mask, a, b])
+    }
+    fn mask(_: u32) -> Value {
+        unreachable!("formulas work on values")
+    }
+    fn bits(_: Value) -> u32 {
+        unreachable!("formulas work on values")
+    }
+    fn round_half(a: Value) -> Value {
+        GRAPH.with_borrow_mut(|graph| graph.round_half(a))
+    }
+    fn power(exponent: Value) -> Value {
+        let biased = op(Kind::AddInt, &[op(Kind::ToInt, &[exponent]), bits(127)]);
+        op(Kind::ShiftLeft(23), &[biased])
+    }
+    fn split(a: Value) -> (Value, Value) {
+        let exponent = op(Kind::ToFloat, &[op(Kind::ShiftRight(23), &[a])]);
+        let mantissa = op(Kind::AndBits, &[a, bits(0x007f_ffff)]);
+        let mantissa = op(Kind::OrBits, &[mantissa, bits(0x3f80_0000)]);
+        (Self::sub(exponent, Self::splat(127.0)), mantissa)
+    }
+    fn texels(words: &[u32], at: Value) -> [Value; 4] {
+        let number = GRAPH.with_borrow_mut(|graph| {
+            let texture = usize::from(graph.texture);
+            if graph.texels.len() <= texture {
+                graph.texels.resize(texture + 1, 0);
+            }
+            graph.texels[texture] = words.len();
+            graph.texture
+        });
+        let texel = op(Kind::Gather(number), &[op(Kind::ToInt, &[at])]);
+        let byte = |shift: u8| {
+            let shifted = if shift == 0 {
+                texel
+            } else {
+                op(Kind::ShiftRight(shift), &[texel])
+            };
+            let byte = if shift == 24 {
+                shifted
+            } else {
+                op(Kind::AndBits, &[shifted, bits(0xff)])
+            };
+            op(Kind::ToFloat, &[byte])
+        };
+        [byte(0), byte(8), byte(16), byte(24)]
+    }
+}
+
+impl QuadLanes for Notes {
+    fn left(a: Value) -> Value {
+        op(Kind::Permute(0b10_10_00_00), &[a])
+    }
+    fn right(a: Value) -> Value {
+        op(Kind::Permute(0b11_11_01_01), &[a])
+    }
+    fn upper(a: Value) -> Value {
+        op(Kind::Permute(0b01_00_01_00), &[a])
+    }
+    fn lower(a: Value) -> Value {
+        op(Kind::Permute(0b11_10_11_10), &[a])
+    }
+}

@@ -1,0 +1,34 @@
+//! Machines that no code is made for: there is never any.
+
+use super::emit::{Call, Emitted};
+
+/// Machine code: none.
+#[derive(Debug)]
+pub(super) enum Code {}
+
+impl Code {
+    /// Nothing.
+    pub fn new(_: Emitted) -> Option<Self> {
+        None
+    }
+
+    /// Nobody has code to run.
+    pub fn run(&self, _: Call<'_>) -> bool {
+        match *self {}
+    }
+
+    /// Nobody has code that reads uniforms.
+    pub fn uniforms(&self) -> usize {
+        match *self {}
+    }
+
+    /// Nobody has code that takes lanes.
+    pub fn lanes(&self) -> usize {
+        match *self {}
+    }
+
+    /// Nobody has code of any size.
+    pub fn size(&self) -> usize {
+        match *self {}
+    }
+}

@@ -1,0 +1,431 @@
+//! A program cut into stretches that run from their first instruction to their last: as machine code, but for the few
+//! operations that are left to the wide engine in between.
+
+use super::asm::Isa;
+use super::code::Code;
+use super::emit::{Call, Copies, MAX_TEXTURES, emit};
+use super::graph::{self, Effect, Graph, Kind, Node, Notes, Value};
+use super::{Key, Work};
+use crate::exec::FragmentContext;
+use crate::exec::inputs::Inputs;
+use crate::exec::wide::Mask;
+use crate::exec::wide::alu::{Alu, AluOp, From, Operand, formula, modified};
+use crate::exec::wide::fragment::plane_at;
+use crate::exec::wide::fragment_code::{FragmentCode, Input, Interpolate, Next, Op, row};
+use num::lanes::Lanes;
+use std::collections::BTreeMap;
+use std::mem::offset_of;
+use std::sync::OnceLock;
+use utgard::pp::Sampler;
+
+/// A program as machine code.
+#[derive(Debug)]
+pub struct Program {
+    /// For each instruction the stretch that begins there, if one does.
+    plans: Vec<Option<Plan>>,
+    words: bool,
+    /// Operations that are left to the wide engine.
+    pub left: Vec<&'static str>,
+    /// Bytes of all code that was made at once.
+    pub size: usize,
+}
+
+/// A stretch: no lane comes in behind its first instruction, none leaves before its last.
+#[derive(Debug)]
+pub struct Plan {
+    /// What is done.
+    pub pieces: Vec<Piece>,
+    /// The last instruction.
+    pub last: usize,
+    /// Instructions.
+    pub steps: u32,
+    /// It may run for some of the lanes only.
+    some: bool,
+}
+
+/// A part of a stretch.
+#[derive(Debug)]
+pub enum Piece {
+    /// Machine code.
+    Code(Box<Forms>),
+    /// An operation of the wide engine: instruction and number.
+    Op(usize, usize),
+}
+
+/// Code for the occasions there are.
+#[derive(Debug)]
+pub struct Forms {
+    graph: Graph,
+    isa: Isa,
+    whole: Code,
+    few: OnceLock<Option<Code>>,
+    masked: [OnceLock<Option<Code>>; 2],
+}
+
+impl Forms {
+    fn new(graph: Graph, isa: Isa) -> Option<Self> {
+        let whole = Code::new(emit(&graph, isa, false, Copies::Best)?)?;
+        Some(Self {
+            graph,
+            isa,
+            whole,
+            few: OnceLock::new(),
+            masked: [OnceLock::new(), OnceLock::new()],
+        })
+    }
+
+    fn form(&self, few: bool, masked: bool) -> Option<&Code> {
+        let copies = if few { Copies::One } else { Copies::Best };
+        let form = match (few, masked) {
+            (false, false) => return Some(&self.whole),
+            (true, false) => &self.few,
+            (few, true) => &self.masked[usize::from(few)],
+        };
+        let make = || emit(&self.graph, self.isa, masked, copies).and_then(Code::new);
+        form.get_or_init(make).as_ref()
+    }
+
+    /// Runs it; false where it is left to the wide engine.
+    pub fn run(&self, work: Work<'_, '_>) -> bool {
+        let lanes = work.machine.lanes;
+        let few = lanes % self.whole.lanes() != 0;
+        let Some(code) = self.form(few, work.mask.is_some()) else {
+            return false;
+        };
+        let mut textures: [&[u32]; MAX_TEXTURES] = [&[]; MAX_TEXTURES];
+        for (number, into) in textures.iter_mut().enumerate().take(self.graph.texels.len()) {
+            let texture = work.context.textures.get(number);
+            *into = texture
+                .and_then(|texture| texture.plain(false))
+                .map_or(&[], |plain| plain.texels());
+        }
+        let needed = code.uniforms();
+        let padded;
+        let uniforms = if work.machine.uniforms.len() < needed {
+            let mut all = work.machine.uniforms.to_vec();
+            all.resize(needed, 0.0);
+            padded = all;
+            &padded
+        } else {
+            work.machine.uniforms
+        };
+        code.run(Call {
+            rows: work.machine.rows,
+            lanes,
+            uniforms,
+            inputs: work.inputs,
+            mask: work.mask.unwrap_or(Mask::MAX),
+            textures: &textures,
+            words: work.words,
+        })
+    }
+}
+
+impl Program {
+    /// Makes code of a program for a state; nothing where there can be none.
+    pub fn new(code: &FragmentCode, context: &FragmentContext<'_>, key: &Key, isa: Isa) -> Option<Self> {
+        let branches = code.steps.iter().any(|step| matches!(step.next, Next::Branch(..)));
+        let ends = !code
+            .steps
+            .iter()
+            .any(|step| matches!(step.next, Next::Discard | Next::Fault(_)));
+        let mut program = Self {
+            plans: Vec::new(),
+            words: key.words && !branches && ends,
+            left: Vec::new(),
+            size: 0,
+        };
+        let leaders = leaders(code);
+        program.plans.resize_with(code.steps.len(), || None);
+        for first in (0..code.steps.len()).filter(|step| leaders[*step]) {
+            let mut builder = Builder {
+                code,
+                context,
+                key,
+                isa,
+                branches,
+                words: program.words,
+                graph: Graph::default(),
+                rows: BTreeMap::new(),
+                pieces: Vec::new(),
+                some: true,
+                left: &mut program.left,
+            };
+            let (last, steps) = builder.stretch(first, &leaders)?;
+            let plan = Plan {
+                some: builder.some,
+                pieces: builder.pieces,
+                last,
+                steps,
+            };
+            program.size += plan.pieces.iter().map(Piece::size).sum::<usize>();
+            program.plans[first] = Some(plan);
+        }
+        Some(program)
+    }
+
+    /// The stretch that begins at an instruction, for all lanes or for some.
+    #[inline(always)]
+    pub fn plan(&self, at: usize, all: bool) -> Option<&Plan> {
+        self.plans.get(at)?.as_ref().filter(|plan| all || plan.some)
+    }
+
+    /// Colours come as words and as nothing else.
+    pub fn gives_words(&self) -> bool {
+        self.words
+    }
+}
+
+impl Piece {
+    fn size(&self) -> usize {
+        match self {
+            Self::Code(forms) => forms.whole.size(),
+            Self::Op(..) => 0,
+        }
+    }
+}
+
+/// Instructions that something else than the one in front of them leads to.
+fn leaders(code: &FragmentCode) -> Vec<bool> {
+    let mut leaders = vec![false; code.steps.len()];
+    let mut lead = |step: usize| {
+        if let Some(leader) = leaders.get_mut(step) {
+            *leader = true;
+        }
+    };
+    lead(0);
+    for (at, step) in code.steps.iter().enumerate() {
+        if let Next::Branch(_, target, on) = &step.next {
+            lead(*target);
+            on.iter().for_each(|on| lead(*on));
+        }
+        // In the order of memory most go on to the one behind; the few that do not begin a stretch.
+        if let Next::On(next) = step.next
+            && next != at + 1
+        {
+            lead(next);
+        }
+    }
+    leaders
+}
+
+/// Makes the pieces of a stretch.
+struct Builder<'a> {
+    code: &'a FragmentCode,
+    context: &'a FragmentContext<'a>,
+    key: &'a Key,
+    isa: Isa,
+    /// The program has branches.
+    branches: bool,
+    words: bool,
+    graph: Graph,
+    /// What rows hold, and whether memory has it.
+    rows: BTreeMap<u16, (Value, bool)>,
+    pieces: Vec<Piece>,
+    some: bool,
+    left: &'a mut Vec<&'static str>,
+}
+
+/// Rows that only the instruction that writes them reads.
+fn of_instruction(at: u16) -> bool {
+    (FIRST_OF_INSTRUCTION..row::X).contains(&at)
+}
+
+/// The first row behind the registers.
+const FIRST_OF_INSTRUCTION: u16 = 48;
+
+impl Builder<'_> {
+    /// From an instruction on to one that does not simply go on: its number, and how many there are.
+    fn stretch(&mut self, first: usize, leaders: &[bool]) -> Option<(usize, u32)> {
+        let (mut at, mut steps) = (first, 0);
+        loop {
+            let step = &self.code.steps[at];
+            steps += 1;
+            for (number, op) in step.ops.iter().enumerate() {
+                if let Err(name) = self.op(op) {
+                    self.leave(name, at, number)?;
+                }
+            }
+            self.rows.retain(|row, _| !of_instruction(*row));
+            match step.next {
+                Next::On(next) if !leaders[next] => at = next,
+                _ => break,
+            }
+        }
+        self.finish(at)?;
+        Some((at, steps))
+    }
+
+    /// What a row holds.
+    fn row(&mut self, row: u16) -> Value {
+        let graph = &mut self.graph;
+        self.rows
+            .entry(row)
+            .or_insert_with(|| (graph.node(Node::Row(row)), true))
+            .0
+    }
+
+    fn operand(&mut self, operand: &Operand) -> Value {
+        let mut value = match operand.from {
+            From::Row(row) => self.row(row),
+            From::Value(value) => self.graph.node(Node::Const(value.to_bits())),
+            From::Uniform(at) => self.graph.node(Node::Uniform(at)),
+        };
+        if operand.absolute {
+            value = graph::record(&mut self.graph, || Notes::abs(value));
+        }
+        if operand.negate {
+            value = graph::record(&mut self.graph, || Notes::neg(value));
+        }
+        value
+    }
+
+    fn set(&mut self, row: u16, value: Value) {
+        self.rows.insert(row, (value, false));
+    }
+
+    /// Takes note of an operation; the name of one that is left to the wide engine.
+    fn op(&mut self, op: &Op) -> Result<(), &'static str> {
+        match op {
+            Op::Alu(alu) => self.alu(alu),
+            Op::Interpolate(input) => self.interpolate(input),
+            Op::Sample(unit, ..) => self.sample(unit),
+            Op::InterpolateAt(..) => Err("varyings by an offset"),
+            Op::Load(..) => Err("loads by an offset"),
+            Op::Store(..) => Err("stores by an offset"),
+            Op::Tile(..) => Err("the tile's colour"),
+        }
+    }
+
+    fn alu(&mut self, alu: &Alu) -> Result<(), &'static str> {
+        match alu.op {
+            AluOp::Atan | AluOp::Atan2 => return Err("arc tangents"),
+            AluOp::Ddx | AluOp::DdyUp | AluOp::DdyDown => self.some = false,
+            _ => {}
+        }
+        let [a, b, c] = [0, 1, 2].map(|at| self.operand(&alu.operands[at]));
+        let value = graph::record(&mut self.graph, || {
+            let value = modified::<Notes>(alu.modifier, formula::<Notes>(alu.op, a, b, c));
+            if alu.round { Notes::round_half(value) } else { value }
+        });
+        self.set(alu.to, value);
+        Ok(())
+    }
+
+    fn interpolate(&mut self, input: &Interpolate) -> Result<(), &'static str> {
+        let slots = crate::exec::inputs::SLOTS as u16;
+        let (offset, perspective) = match input.what {
+            Input::Varying(at) if at < 4 * slots => (graph::varying(at), !self.key.flat),
+            Input::Varying(_) => return Err("varyings that are not there"),
+            Input::Z => (offset_of!(Inputs, z), false),
+            Input::W => (offset_of!(Inputs, inverse_w), false),
+            Input::Point(axis) => (graph::point(axis), false),
+            Input::Front => return Err("the side that is seen"),
+        };
+        let [x, y] = [row::X, row::Y].map(|row| self.row(row));
+        let w = perspective.then(|| self.row(row::W));
+        let value = graph::record(&mut self.graph, || {
+            let value = plane_at::<Notes>(graph::plane(offset), x, y);
+            match (input.what, w) {
+                (Input::W, _) => Notes::div(Notes::splat(1.0), value),
+                (_, Some(w)) => Notes::mul(value, w),
+                _ => value,
+            }
+        });
+        self.set(input.to, value);
+        Ok(())
+    }
+
+    fn sample(&mut self, unit: &Sampler) -> Result<(), &'static str> {
+        let number = unit.index as usize;
+        let texture = self.context.textures.get(number);
+        let plain = texture.filter(|_| !unit.offset_enable && number < MAX_TEXTURES);
+        let Some(plain) = plain.and_then(|texture| texture.plain(unit.is_cube())) else {
+            self.some = false;
+            return Err("textures of several levels or other formats");
+        };
+        let [s, t] = [0, 1].map(|axis| self.row(row::COORDINATES + axis));
+        let color = graph::record(&mut self.graph, || {
+            graph::texture(number as u8);
+            let (color, near) = plain.sample::<Notes>(s, t);
+            graph::effect(Effect::Require(near));
+            color
+        });
+        for (channel, value) in (0..).zip(color) {
+            self.set(row::TEXTURE + channel, value);
+        }
+        Ok(())
+    }
+
+    /// Leaves an operation to the wide engine.
+    fn leave(&mut self, name: &'static str, step: usize, number: usize) -> Option<()> {
+        if !self.left.contains(&name) {
+            self.left.push(name);
+        }
+        let changed: Vec<u16> = self
+            .rows
+            .iter()
+            .filter(|(_, (_, have))| !have)
+            .map(|(row, _)| *row)
+            .collect();
+        self.flush(&changed)?;
+        // Values do not outlive a piece; memory has them all.
+        self.rows.clear();
+        self.pieces.push(Piece::Op(step, number));
+        Some(())
+    }
+
+    /// Rows to memory, and all that was noted into a piece of code.
+    fn flush(&mut self, rows: &[u16]) -> Option<()> {
+        let mut stores = Vec::new();
+        for row in rows {
+            let (value, _) = self.rows[row];
+            // A row that becomes another is read before that one is written.
+            let value = match self.graph.nodes[value as usize] {
+                Node::Row(from) if from == *row => continue,
+                Node::Row(_) => self.graph.node(Node::Op(Kind::Move, [value, 0, 0])),
+                _ => value,
+            };
+            stores.push(if (row::COORDINATES..row::X).contains(row) {
+                Effect::StoreAll(*row, value)
+            } else {
+                Effect::Store(*row, value)
+            });
+        }
+        self.graph.effects.extend(stores);
+        self.piece()
+    }
+
+    fn piece(&mut self) -> Option<()> {
+        let graph = std::mem::take(&mut self.graph);
+        if !graph.effects.is_empty() {
+            self.pieces.push(Piece::Code(Box::new(Forms::new(graph, self.isa)?)));
+        }
+        Some(())
+    }
+
+    /// What is left at the end of a stretch.
+    fn finish(&mut self, last: usize) -> Option<()> {
+        let ends = matches!(self.code.steps[last].next, Next::End);
+        let key = self.key;
+        let output =
+            |register: Option<usize>| register.map_or(0..0, |register| 4 * register as u16..4 * register as u16 + 4);
+        if ends && self.words {
+            let color = output(Some(key.color_register))
+                .map(|row| self.row(row))
+                .collect::<Vec<Value>>();
+            let color: [Value; 4] = color.try_into().ok()?;
+            graph::record(&mut self.graph, || graph::effect(Effect::Words(graph::packed(color))));
+            return self.piece();
+        }
+        let outputs: Vec<u16> = [Some(key.color_register), key.second_register, key.depth_register]
+            .into_iter()
+            .flat_map(output)
+            .collect();
+        // Lanes that go on, or look at neighbours that do not, want everything.
+        let only_outputs = ends && (!self.branches || !self.context.program.needs_quads);
+        let changed = self.rows.iter().filter(|(_, (_, have))| !have).map(|(row, _)| *row);
+        let wanted: Vec<u16> = changed.filter(|row| !only_outputs || outputs.contains(row)).collect();
+        self.flush(&wanted)
+    }
+}
