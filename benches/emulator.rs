@@ -1,194 +1,298 @@
-//! The emulated Mali-400 beside lavapipe on the same machine with as many threads: full-screen draws of 1024x1024, a
-//! straight-line program of twenty vec4 operations and a textured one; and vertices through a 4x4 transform.
+//! The emulated Mali-400 beside lavapipe on the same machine: whole frames of 1024x1024 (clear, draw, and the picture in
+//! memory), the same picture from both, in turn, with one thread and with all.
 //!
-//! `cargo bench --bench emulator`; all run in turn, medians and ratios are printed: of a whole frame (clear, draw,
-//! and the picture in memory), and of what the draw adds to a frame without one. With `-- --wide ROUNDS THREADS PROGRAM` only the
-//! fast engine runs, so often: to look at it with a profiler.
+//! `cargo bench --bench emulator` prints for each case the median, the tenth percentile and the best, and the ratios of
+//! those of each round. Meshes: lavapipe's figure is what one more draw adds to a frame, for its frames begin with
+//! copying the vertices. `-- --threads N` runs it with so many threads only, `-- --only ENGINE ROUNDS THREADS CASE` one
+//! of our engines alone, to look at it with a profiler; `-- --case TEXT` cases whose name has it.
 #![allow(missing_docs)]
 
-use emulator::driver::{self, Draw, Image, Prepared};
+use emulator::driver::{self, Blend, Draw, Image, Prepared};
 use emulator::exec::Engine;
+use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
 use emulator::gpu::Gpu;
 use loader::mbs::{Program, Stage};
 use loader::vbc::pack::{Names, pack};
 use skrymir::harness::{self, Loaded, Settings};
-use skrymir::scene::Scene;
-use std::path::Path;
+use skrymir::scene::{self, Numbers, Scene, Slot};
 use std::time::{Duration, Instant};
 use translate::to_spirv;
 use utgard::shader;
 use vulkan::{Context, Options};
 
 const SIZE: u32 = 1024;
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 31;
 
 const VERTEX: &str = include_str!("../examples/mali/triangle.vert.s");
 
-/// Ten products, each added to: twenty vec4 operations.
-fn straight_mali() -> String {
-    let step = "mul.v0 $1 $0, add.v1 $1 ^v0 ^const0, const0 0.05 0.04 0.03 0.02\n";
-    format!(
-        ".fragment\n.varying vec4 tint\nload.v $0 0, mov.v1 $1 $0\n{}mov.v1 $2 $1, stop\n",
-        step.repeat(10)
-    )
+/// What is drawn.
+struct Case {
+    name: &'static str,
+    /// The fragment program, for us and for the other.
+    mali: String,
+    wgsl: String,
+    mesh: Mesh,
+    /// Filtered texels of the texture, if there is one.
+    texture: Option<bool>,
+    blend: bool,
 }
 
-fn textured_mali() -> String {
-    ".fragment\n.uniform sampler2D picture\n.varying vec4 tint\n\
-     load.v ^discard.xy 0.xy, texld 0, mov.v1 $1 ^texture, sync\n\
-     load.v $0 0, mul.v0 $2 $1 $0, stop\n"
-        .to_owned()
+/// Which triangles.
+#[derive(Clone, Copy, PartialEq)]
+enum Mesh {
+    /// The whole picture, so often, with the corners' w.
+    Screen(u32, [f32; 4]),
+    /// Squares of so many pixels in two triangles each.
+    Squares(u32),
+    /// As many vertices as squares of four pixels have, all in one point.
+    Point,
+}
+
+const LEVEL: [f32; 4] = [1.0; 4];
+
+fn plain(name: &'static str, mali: &str, wgsl: &str) -> Case {
+    Case {
+        name,
+        mali: format!(".fragment\n.varying vec4 tint\n{mali}"),
+        wgsl: format!("{HEAD}@fragment fn frag(v: Vertex) -> @location(0) vec4<f32> {{ {wgsl} }}"),
+        mesh: Mesh::Screen(1, LEVEL),
+        texture: None,
+        blend: false,
+    }
+}
+
+fn textured(name: &'static str, linear: bool) -> Case {
+    Case {
+        mali: ".fragment\n.uniform sampler2D picture\n.varying vec4 tint\n\
+               load.v ^discard.xy 0.xy, texld 0, mov.v1 $1 ^texture, sync\n\
+               load.v $0 0, mul.v0 $2 $1 $0, stop\n"
+            .to_owned(),
+        wgsl: format!(
+            "{HEAD}@group(0) @binding(3) var image: texture_2d<f32>;
+@group(0) @binding(7) var filtering: sampler;
+@fragment fn frag(v: Vertex) -> @location(0) vec4<f32> {{ return textureSample(image, filtering, v.tint.xy) * v.tint; }}"
+        ),
+        texture: Some(linear),
+        ..plain(name, "", "")
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let step = "mul.v0 $1 $0, add.v1 $1 ^v0 ^const0, const0 0.05 0.04 0.03 0.02\n";
+    let steps = |count: usize| format!("load.v $0 0, mov.v1 $1 $0\n{}mov.v1 $2 $1, stop\n", step.repeat(count));
+    let wgsl_step = "c = c * v.tint + vec4<f32>(0.05, 0.04, 0.03, 0.02);\n";
+    let wgsl_steps = |count: usize| format!("var c = v.tint;\n{}return c;", wgsl_step.repeat(count));
+    let fill = || plain("fill", "load.v $0 0, stop\n", "return v.tint;");
+    let with = |name: &'static str, mesh: Mesh| Case { name, mesh, ..fill() };
+    let branches = format!(
+        "load.v $0 0, mov.v1 $1 $0, branch.gt $0.x $0.y other\n{}branch end\nother:\n{}end:\nmov.v1 $2 $1, stop\n",
+        step.repeat(25),
+        step.repeat(25)
+    );
+    let wgsl_branches = format!(
+        "var c = v.tint; if (v.tint.x <= v.tint.y) {{ {0} }} else {{ {0} }} return c;",
+        wgsl_step.repeat(25)
+    );
+    vec![
+        fill(),
+        plain("20 operations", &steps(10), &wgsl_steps(10)),
+        plain("100 operations, branches", &branches, &wgsl_branches),
+        textured("nearest", false),
+        textured("bilinear", true),
+        with("perspective", Mesh::Screen(1, [1.0, 2.0, 1.0, 3.0])),
+        Case {
+            blend: true,
+            ..with("overdraw of 8, blended", Mesh::Screen(8, LEVEL))
+        },
+        with("131072 triangles of 8 pixels", Mesh::Squares(4)),
+        with("393216 vertices", Mesh::Point),
+    ]
 }
 
 const HEAD: &str = "struct Vertex { @builtin(position) position: vec4<f32>, @location(0) tint: vec4<f32> }
 @vertex fn vert(@location(0) p: vec4<f32>, @location(1) tint: vec4<f32>) -> Vertex { return Vertex(p, tint); }
 ";
 
-fn straight_wgsl() -> String {
-    let step = "c = c * v.tint + vec4<f32>(0.05, 0.04, 0.03, 0.02);\n";
-    format!(
-        "{HEAD}@fragment fn frag(v: Vertex) -> @location(0) vec4<f32> {{ var c = v.tint;\n{}return c; }}",
-        step.repeat(10)
-    )
-}
-
-fn textured_wgsl() -> String {
-    format!(
-        "{HEAD}@group(0) @binding(3) var image: texture_2d<f32>;
-@group(0) @binding(7) var filtering: sampler;
-@fragment fn frag(v: Vertex) -> @location(0) vec4<f32> {{ return textureSample(image, filtering, v.tint.xy) * v.tint; }}"
-    )
-}
-
-/// Only the fast engine, round after round.
-fn only_wide(rounds: usize, threads: usize, only: usize) {
-    let programs = [("20 vec4 operations", straight_mali()), ("textured", textured_mali())];
-    for (number, (name, mali)) in programs.into_iter().enumerate() {
-        if only != 0 && number + 1 != only {
-            continue;
+/// Positions and colours of all vertices.
+fn vertices(mesh: Mesh) -> [Vec<[f32; 4]>; 2] {
+    let mut all = [Vec::new(), Vec::new()];
+    let mut vertex = |x: f32, y: f32, w: f32| {
+        let place = [(2.0 * x - 1.0) * w, (1.0 - 2.0 * y) * w, 0.0, w];
+        all[0].push(place);
+        all[1].push([x, y, 0.5, if w == 1.0 { 0.75 } else { 1.0 }]);
+    };
+    let corners = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+    let numbers = [0, 1, 2, 1, 3, 2];
+    match mesh {
+        Mesh::Screen(times, w) => {
+            for _ in 0..times {
+                corners
+                    .iter()
+                    .zip(numbers)
+                    .for_each(|([x, y], number)| vertex(*x, *y, w[number]));
+            }
         }
-        let vertex = assemble(VERTEX, Stage::Vertex);
-        let fragment = assemble(&mali, Stage::Fragment);
-        let draw = full_screen(&vertex, &fragment, true);
-        let mut job = Job::new(Box::new(Wide::default()), &draw, threads);
-        let mut times: Vec<Duration> = (0..rounds).map(|_| job.run()).collect();
-        times.sort_unstable();
-        println!("{name}: {:.2?}, at best {:.2?}", times[rounds / 2], times[0]);
+        Mesh::Squares(side) => {
+            let count = SIZE / side;
+            for (row, column) in (0..count).flat_map(|row| (0..count).map(move |column| (row, column))) {
+                for [x, y] in corners {
+                    vertex((column as f32 + x) / count as f32, (row as f32 + y) / count as f32, 1.0);
+                }
+            }
+        }
+        Mesh::Point => (0..6 * (SIZE / 4) * (SIZE / 4)).for_each(|_| vertex(0.25, 0.5, 1.0)),
+    }
+    all
+}
+
+fn texels() -> Vec<u8> {
+    let texel = |at: u32| [(at * 7) as u8, (at * 13) as u8, (at / 256) as u8, 255];
+    (0..65536).flat_map(texel).collect()
+}
+
+/// Times of one kind of frame.
+#[derive(Default)]
+struct Times(Vec<f64>);
+
+impl Times {
+    fn add(&mut self, time: Duration) {
+        self.0.push(time.as_secs_f64() * 1e3);
+    }
+
+    /// Median, tenth percentile and best.
+    fn figures(&self) -> [f64; 3] {
+        let mut times = self.0.clone();
+        times.sort_by(f64::total_cmp);
+        let at = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or(f64::NAN);
+        [at(50), at(90), at(0)]
+    }
+}
+
+fn engine(name: &str) -> Box<dyn Engine> {
+    match name {
+        "scalar" => Box::new(Scalar),
+        "wide" => Box::<Wide>::default(),
+        _ => Box::<Native>::default(),
     }
 }
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    if let Some(at) = arguments.iter().position(|argument| argument == "--wide") {
-        let number = |at: usize, else_: usize| arguments.get(at).and_then(|text| text.parse().ok()).unwrap_or(else_);
-        return only_wide(number(at + 1, 100), number(at + 2, 1), number(at + 3, 0));
+    let behind = |flag: &str, at: usize| {
+        let found = arguments.iter().position(|argument| argument == flag)?;
+        arguments.get(found + at)
+    };
+    let number = |flag: &str, at: usize| behind(flag, at).and_then(|text| text.parse::<usize>().ok());
+    let all = std::thread::available_parallelism().map_or(1, |threads| threads.get());
+    if let Some(name) = behind("--only", 1) {
+        let (rounds, threads) = (number("--only", 2).unwrap_or(100), number("--only", 3).unwrap_or(1));
+        return alone(name, rounds, threads, number("--only", 4).unwrap_or(0));
     }
-    let context = Context::new(&Options::default());
-    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
-    println!("{threads} threads, {SIZE}x{SIZE} pixels");
-    for (name, mali, wgsl) in [
-        ("20 vec4 operations", straight_mali(), straight_wgsl()),
-        ("textured", textured_mali(), textured_wgsl()),
-    ] {
-        let vertex = assemble(VERTEX, Stage::Vertex);
-        let fragment = assemble(&mali, Stage::Fragment);
-        let mut wide = Times::default();
-        let mut scalar = Times::default();
-        let mut lavapipe = Times::default();
-        let jobs = |engine: fn() -> Box<dyn Engine>| {
-            [false, true].map(|drawn| Job::new(engine(), &full_screen(&vertex, &fragment, drawn), threads))
-        };
-        let mut ours = jobs(|| Box::new(Wide::default()));
-        let mut plain = jobs(|| Box::new(Scalar));
-        let mut peer = context.as_ref().ok().map(|context| Peer::new(context, &wgsl));
-        for round in 0..ROUNDS {
-            wide.add(ours.each_mut().map(Job::run));
-            if round < 1 {
-                scalar.add(plain.each_mut().map(Job::run));
-            }
-            if let Some(peer) = &mut peer {
-                lavapipe.add([0, 1].map(|draws| peer.run(draws)));
-            }
-        }
-        for (what, index) in [("a whole frame", 0), ("the draw alone", 1)] {
-            let [wide, scalar, peer] = [&wide, &scalar, &lavapipe].map(|times| times.rate(index));
-            let (wide, scalar) = (wide.unwrap_or(0.0), scalar.unwrap_or(0.0));
-            let ratio = wide / scalar;
-            println!("{name}, {what}: wide {wide:.0} Mpixel/s, scalar {scalar:.1}, wide:scalar {ratio:.1}");
-            match peer {
-                Some(peer) => {
-                    println!(
-                        "{name}, {what}: lavapipe {peer:.0} Mpixel/s, wide:lavapipe {:.2}",
-                        wide / peer
-                    );
-                }
-                None => println!("{name}: no Vulkan device to compare with"),
-            }
-        }
+    if let Some(threads) = number("--threads", 1) {
+        return beside(threads, behind("--case", 1).map_or("", String::as_str));
     }
-    vertices();
+    // The other's threads are fixed when it starts.
+    for threads in if all > 1 { vec![1, all] } else { vec![1] } {
+        let mut again = std::process::Command::new(std::env::current_exe().expect("runs"));
+        again
+            .args(["--threads", &threads.to_string()])
+            .env("LP_NUM_THREADS", threads.to_string());
+        if let Some(case) = behind("--case", 1) {
+            again.args(["--case", case]);
+        }
+        assert!(again.status().expect("runs").success());
+    }
 }
 
-/// Times of frames with a draw, and of what it adds to those without.
-#[derive(Default)]
-struct Times([Vec<Duration>; 2]);
-
-impl Times {
-    fn add(&mut self, [empty, drawn]: [Duration; 2]) {
-        self.0[0].push(drawn);
-        self.0[1].push(drawn.saturating_sub(empty));
+/// One of our engines alone.
+fn alone(name: &str, rounds: usize, threads: usize, only: usize) {
+    for (number, case) in cases().iter().enumerate() {
+        if only != 0 && number + 1 != only {
+            continue;
+        }
+        let mut job = Job::new(engine(name), case, threads);
+        let mut times = Times::default();
+        (0..rounds).for_each(|_| times.add(job.run()));
+        let [median, _, best] = times.figures();
+        println!("{}, {name}: {median:.2} ms, at best {best:.2} ms", case.name);
     }
+}
 
-    /// Million pixels a second by the median.
-    fn rate(&self, what: usize) -> Option<f64> {
-        let mut times = self.0[what].clone();
-        times.sort_unstable();
-        let median = times.get(times.len() / 2)?;
-        Some(f64::from(SIZE * SIZE) / median.as_secs_f64() / 1e6)
+/// Every case, ours and the other in turn.
+fn beside(threads: usize, only: &str) {
+    let context = Context::new(&Options::default());
+    let device = context
+        .as_ref()
+        .map_or("no Vulkan device", |context| &context.info().name);
+    println!(
+        "{threads} threads, {SIZE}x{SIZE} pixels, {}, beside {device}",
+        engine("native").name()
+    );
+    println!(
+        "{:30} {:>26} {:>10} {:>26} {:>20}",
+        "milliseconds", "native: median p90 best", "wide", "other", "ratio of medians, p10, best"
+    );
+    for case in cases().iter().filter(|case| case.name.contains(only)) {
+        let mut jobs = ["native", "wide"].map(|name| Job::new(engine(name), case, threads));
+        let mut peer = context.as_ref().ok().map(|context| Peer::new(context, case));
+        let [mut native, mut wide, mut other, mut ratios] = std::array::from_fn(|_| Times::default());
+        for round in 0..ROUNDS {
+            native.add(jobs[0].run());
+            if round % 4 == 0 {
+                wide.add(jobs[1].run());
+            }
+            if let Some(peer) = &mut peer {
+                other.add(peer.time(case));
+                ratios.0.push(other.0[round] / native.0[round]);
+            }
+        }
+        let [ours, theirs] = [&native, &other].map(|times| times.figures());
+        let three = |[a, b, c]: [f64; 3]| format!("{a:.2} {b:.2} {c:.2}");
+        ratios.0.sort_by(f64::total_cmp);
+        let p10 = ratios.0.get(ratios.0.len() / 10).copied().unwrap_or(f64::NAN);
+        println!(
+            "{:30} {:>26} {:>10.2} {:>26} {:>6.2} {p10:.2} {:.2}{}",
+            case.name,
+            three(ours),
+            wide.figures()[0],
+            three(theirs),
+            theirs[0] / ours[0],
+            theirs[2] / ours[2],
+            peer.map_or(String::new(), |mut peer| peer.difference(&mut jobs[0]))
+        );
+    }
+    small_jobs(threads);
+}
+
+/// Jobs of one pixel.
+fn small_jobs(threads: usize) {
+    const COUNT: u32 = 500;
+    let [vertex, fragment] =
+        [(VERTEX, Stage::Vertex), (&*cases()[0].mali, Stage::Fragment)].map(|(text, stage)| assemble(text, stage));
+    for name in ["native", "wide"] {
+        let mut gpu = Gpu::new(engine(name)).with_threads(threads);
+        let mut draw = Draw::new(&vertex, &fragment, [1, 1]);
+        let [positions, colors] = vertices(Mesh::Screen(1, LEVEL));
+        draw.count = positions.len() as u32;
+        draw.attributes = vec![("position".to_owned(), positions), ("color".to_owned(), colors)];
+        draw.uniforms = vec![("transform".to_owned(), identity())];
+        let prepared = driver::prepare(&mut gpu, &draw).unwrap();
+        let start = Instant::now();
+        for _ in 0..COUNT {
+            prepared.submit(&mut gpu).unwrap();
+        }
+        println!(
+            "1x1 jobs, {name}: {:.0} a second",
+            f64::from(COUNT) / start.elapsed().as_secs_f64()
+        );
     }
 }
 
 fn assemble(text: &str, stage: Stage) -> Program {
     let mbs = shader::assemble(text).unwrap_or_else(|error| panic!("{}", error.render(text, "bench")));
     mbs.program(stage).unwrap().unwrap()
-}
-
-const CORNERS: [[f32; 4]; 4] = [
-    [-1.0, 1.0, 0.0, 1.0],
-    [1.0, 1.0, 0.0, 1.0],
-    [-1.0, -1.0, 0.0, 1.0],
-    [1.0, -1.0, 0.0, 1.0],
-];
-const TINTS: [[f32; 4]; 4] = [
-    [0.0, 0.0, 0.5, 1.0],
-    [1.0, 0.0, 0.5, 1.0],
-    [0.0, 1.0, 0.5, 1.0],
-    [1.0, 1.0, 0.5, 1.0],
-];
-
-fn full_screen<'a>(vertex: &'a Program, fragment: &'a Program, drawn: bool) -> Draw<'a> {
-    let mut draw = Draw::new(vertex, fragment, [SIZE, SIZE]);
-    draw.attributes = vec![
-        ("position".to_owned(), CORNERS.to_vec()),
-        ("color".to_owned(), TINTS.to_vec()),
-    ];
-    draw.uniforms = vec![("transform".to_owned(), identity())];
-    // Without area nothing is drawn.
-    draw.indices = Some(if drawn { vec![0, 1, 2, 1, 3, 2] } else { vec![0, 0, 0] });
-    let texel = |at: u32| [(at * 7) as u8, (at * 13) as u8, (at / 256) as u8, 255];
-    let image = Image {
-        width: 256,
-        height: 256,
-        rgba: (0..65536).flat_map(texel).collect(),
-        linear: true,
-        repeat: true,
-    };
-    if fragment.uniforms.is_some() {
-        draw.textures = vec![("picture".to_owned(), image)];
-    }
-    draw
 }
 
 fn identity() -> Vec<f32> {
@@ -202,9 +306,29 @@ struct Job {
 }
 
 impl Job {
-    fn new(engine: Box<dyn Engine>, draw: &Draw<'_>, threads: usize) -> Self {
+    fn new(engine: Box<dyn Engine>, case: &Case, threads: usize) -> Self {
+        let vertex = assemble(VERTEX, Stage::Vertex);
+        let fragment = assemble(&case.mali, Stage::Fragment);
+        let mut draw = Draw::new(&vertex, &fragment, [SIZE, SIZE]);
+        let [positions, colors] = vertices(case.mesh);
+        draw.count = positions.len() as u32;
+        draw.attributes = vec![("position".to_owned(), positions), ("color".to_owned(), colors)];
+        draw.uniforms = vec![("transform".to_owned(), identity())];
+        if case.blend {
+            draw.blend = Blend::Alpha;
+        }
+        if let Some(linear) = case.texture {
+            let image = Image {
+                width: 256,
+                height: 256,
+                rgba: texels(),
+                linear,
+                repeat: true,
+            };
+            draw.textures = vec![("picture".to_owned(), image)];
+        }
         let mut gpu = Gpu::new(engine).with_threads(threads);
-        let prepared = driver::prepare(&mut gpu, draw).unwrap();
+        let prepared = driver::prepare(&mut gpu, &draw).unwrap();
         Self { gpu, prepared }
     }
 
@@ -222,8 +346,8 @@ struct Peer {
 }
 
 impl Peer {
-    fn new(context: &Context, wgsl: &str) -> Self {
-        let module = naga::front::wgsl::parse_str(wgsl).unwrap();
+    fn new(context: &Context, case: &Case) -> Self {
+        let module = naga::front::wgsl::parse_str(&case.wgsl).unwrap();
         let stages = [
             (
                 loader::vbc::Stage::Vert,
@@ -235,55 +359,64 @@ impl Peer {
             ),
         ];
         let bytes = loader::vbc::write(&pack(&stages, &Names::default()).unwrap()).unwrap();
-        let order = [0, 1, 2, 1, 3, 2];
-        let list = |of: &[[f32; 4]; 4]| format!("{:?}", order.map(|at: usize| of[at]));
-        let text = format!(
-            "size = [{SIZE}, {SIZE}]\nvertices = 6\n[inputs]\n0 = {}\n1 = {}\n",
-            list(&CORNERS),
-            list(&TINTS)
-        );
-        let scene = Scene::parse(&text, Path::new("")).unwrap();
-        Self {
-            loaded: harness::load(context, &bytes, Settings::default()).unwrap(),
-            scene,
+        let list = |numbers: Vec<f64>| Numbers::Many(numbers.into_iter().map(Numbers::One).collect());
+        let [positions, colors] = vertices(case.mesh);
+        let mut scene = Scene {
+            size: Some([SIZE, SIZE]),
+            vertices: Some(positions.len() as u32),
+            clear: Some([0.0, 0.0, 0.0, 1.0]),
+            blend: case.blend.then_some(scene::Blend::Alpha),
+            ..Scene::default()
+        };
+        for (name, data) in [("0", positions), ("1", colors)] {
+            let numbers = data.into_iter().flatten().map(f64::from).collect();
+            scene.inputs.insert(name.to_owned(), list(numbers));
         }
+        let loaded = harness::load(context, &bytes, Settings::default()).unwrap();
+        if let Some(linear) = case.texture {
+            let slot = Slot {
+                texels: Some(list(texels().into_iter().map(|byte| f64::from(byte) / 255.0).collect())),
+                size: Some(vec![256, 256]),
+                filter: Some(if linear {
+                    scene::Filter::Linear
+                } else {
+                    scene::Filter::Nearest
+                }),
+                wrap: Some(scene::Wrap::Repeat),
+                ..Slot::default()
+            };
+            scene.slots.insert("image".to_owned(), slot);
+        }
+        Self { loaded, scene }
     }
 
     fn run(&mut self, draws: u32) -> Duration {
         self.scene.draws = Some(draws);
         self.loaded.draw(&self.scene, &[], None).unwrap().frame.timing.draw
     }
-}
 
-/// Vertices through the transform, on one thread.
-fn vertices() {
-    const COUNT: u32 = 300_000;
-    let vertex = assemble(VERTEX, Stage::Vertex);
-    let fragment = assemble(".fragment\n.varying vec4 tint\nload.v $0 0, stop\n", Stage::Fragment);
-    let mut draw = Draw::new(&vertex, &fragment, [16, 16]);
-    let data = |scale: f32| {
-        (0..COUNT)
-            .map(|at| [(at % 100) as f32 * scale, 0.5, 0.25, 1.0])
-            .collect::<Vec<_>>()
-    };
-    draw.attributes = vec![("position".to_owned(), data(0.01)), ("color".to_owned(), data(0.005))];
-    draw.uniforms = vec![("transform".to_owned(), identity())];
-    // All vertices are run, none are drawn.
-    draw.indices = None;
-    (draw.mode, draw.count) = (4, COUNT);
-    for engine in [Box::new(Wide::default()) as Box<dyn Engine>, Box::new(Scalar)] {
-        let name = engine.name();
-        let mut gpu = Gpu::new(engine);
-        let prepared = driver::prepare(&mut gpu, &draw).unwrap();
-        let mut times: Vec<Duration> = (0..ROUNDS)
-            .map(|_| {
-                let start = Instant::now();
-                prepared.run_vertices(&mut gpu).unwrap();
-                start.elapsed()
-            })
-            .collect();
-        times.sort_unstable();
-        let rate = f64::from(COUNT) / times[ROUNDS / 2].as_secs_f64() / 1e6;
-        println!("vertices, {name}: {rate:.1} million a second on one core");
+    /// A frame's time; of meshes what a draw adds.
+    fn time(&mut self, case: &Case) -> Duration {
+        match case.mesh {
+            Mesh::Screen(..) => self.run(1),
+            _ => {
+                let one = self.run(1);
+                self.run(2).saturating_sub(one)
+            }
+        }
+    }
+
+    /// Says where pictures differ.
+    fn difference(&mut self, job: &mut Job) -> String {
+        self.scene.draws = Some(1);
+        let theirs = self.loaded.draw(&self.scene, &[], None).unwrap().frame.targets[0].to_rgba8();
+        let ours = job.prepared.picture(&job.gpu).unwrap().rgba;
+        let far = |(a, b): (&[u8], &[u8])| a.iter().zip(b).any(|(a, b)| a.abs_diff(*b) > 4);
+        let off = ours.chunks(4).zip(theirs.chunks(4)).filter(|pair| far(*pair)).count();
+        if off * 1000 < ours.len() / 4 {
+            String::new()
+        } else {
+            format!(", PICTURES DIFFER in {off} pixels")
+        }
     }
 }

@@ -157,10 +157,10 @@ impl Graph {
             }
             // Registers and temporaries.
             Node::Row(row) => {
-                if row < row::TEXTURE - 8 || row >= row::TEMPORARIES {
-                    both(true)
-                } else {
+                if (row::TEXTURE - 8..row::TEMPORARIES).contains(&row) {
                     Known::default()
+                } else {
+                    both(true)
                 }
             }
             Node::Uniform(_) | Node::Input(_) => Known::default(),

@@ -448,12 +448,12 @@ fn spilled_values_come_back() {
             words: &mut [],
         });
         assert!(done);
-        for lane in 0..LANES {
+        for (lane, have) in rows[1].iter().enumerate() {
             let x = lane as f32 / 16.0;
             let of = |at: usize| x * (at as f32 + 0.5);
             let chosen = (0..count).rev().map(|at| if of(at) > 8.0 { of(at) } else { -1.0 });
             assert_eq!(
-                rows[1][lane],
+                *have,
                 chosen.fold(0.0, |sum, value| sum + value),
                 "{limit:?}, lane {lane}"
             );

@@ -88,7 +88,7 @@ impl Forms {
     /// Runs it; false where it is left to the wide engine.
     pub fn run(&self, work: Work<'_, '_>) -> bool {
         let lanes = work.machine.lanes;
-        let few = lanes % self.whole.lanes() != 0;
+        let few = !lanes.is_multiple_of(self.whole.lanes());
         let Some(code) = self.form(few, work.mask.is_some()) else {
             return false;
         };
