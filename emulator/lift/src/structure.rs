@@ -1,0 +1,536 @@
+//! Blocks and jumps as nested statements.
+//!
+//! Flow that is reducible follows Ramsey, "Beyond Relooper" (2022): the dominator tree gives the nesting, blocks where
+//! ways meet stand behind a construct one can break out of, loop heads become loops. A jump that would leave several
+//! constructs at once sets a variable and breaks out of each in turn. What is not reducible becomes a loop over a switch.
+
+use crate::ssa::{BlockId, End, Function, Lane};
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement {
+    /// The values of a block.
+    Values(BlockId),
+    /// What the phis of the second block get when it is come to from the first.
+    Copies(BlockId, BlockId),
+    /// Two ways.
+    If(Lane, Vec<Statement>, Vec<Statement>),
+    /// Goes on until it is left.
+    Loop(Vec<Statement>),
+    /// Is gone through once, unless it is left before its end.
+    Once(Vec<Statement>),
+    /// Leaves the innermost loop or once.
+    Break,
+    /// Begins the innermost loop again.
+    Continue,
+    /// The program's end.
+    Return,
+    /// The fragment gives up.
+    Discard,
+    /// Remembers where a jump goes; 0 for nowhere.
+    SetTarget(u32),
+    /// Done when a jump is on its way there.
+    IfTarget(u32, Vec<Statement>),
+    /// Runs the case of the target again and again.
+    Dispatch(Vec<(u32, Vec<Statement>)>),
+}
+
+/// Dominators and order of the blocks that can be reached.
+struct Flow {
+    /// Place in reverse postorder; `usize::MAX` for blocks that cannot be reached.
+    order: Vec<usize>,
+    /// Immediate dominator.
+    dominator: Vec<BlockId>,
+    /// Blocks in reverse postorder.
+    blocks: Vec<BlockId>,
+}
+
+fn next(function: &Function, block: BlockId) -> Vec<BlockId> {
+    let mut next = function.blocks[block].end.next();
+    next.dedup();
+    next
+}
+
+impl Flow {
+    fn new(function: &Function) -> Self {
+        let count = function.blocks.len();
+        let (mut blocks, mut seen) = (Vec::new(), vec![false; count]);
+        let mut stack = vec![(0, next(function, 0))];
+        seen[0] = true;
+        while let Some((block, left)) = stack.last_mut() {
+            match left.pop() {
+                Some(to) if !seen[to] => {
+                    seen[to] = true;
+                    stack.push((to, next(function, to)));
+                }
+                Some(_) => {}
+                None => {
+                    blocks.push(*block);
+                    stack.pop();
+                }
+            }
+        }
+        blocks.reverse();
+        let mut order = vec![usize::MAX; count];
+        blocks.iter().enumerate().for_each(|(at, block)| order[*block] = at);
+        let mut flow = Self {
+            order,
+            dominator: vec![usize::MAX; count],
+            blocks,
+        };
+        flow.dominators(function);
+        flow
+    }
+
+    /// Cooper, Harvey and Kennedy's iteration.
+    fn dominators(&mut self, function: &Function) {
+        self.dominator[0] = 0;
+        loop {
+            let mut changed = false;
+            for &block in self.blocks.iter().skip(1) {
+                let known = function.blocks[block].before.iter().copied();
+                let new = known
+                    .filter(|from| self.dominator[*from] != usize::MAX)
+                    .reduce(|a, b| self.meet(a, b));
+                if let Some(new) = new
+                    && self.dominator[block] != new
+                {
+                    self.dominator[block] = new;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    fn meet(&self, mut a: BlockId, mut b: BlockId) -> BlockId {
+        while a != b {
+            while self.order[a] > self.order[b] {
+                a = self.dominator[a];
+            }
+            while self.order[b] > self.order[a] {
+                b = self.dominator[b];
+            }
+        }
+        a
+    }
+
+    fn dominates(&self, above: BlockId, mut below: BlockId) -> bool {
+        while self.order[below] > self.order[above] {
+            below = self.dominator[below];
+        }
+        below == above
+    }
+
+    fn back(&self, from: BlockId, to: BlockId) -> bool {
+        self.order[to] <= self.order[from]
+    }
+}
+
+/// Where a place in the nesting leads.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The block that follows when one goes off the end of the list; `None` when the list must not end.
+    falls: Option<BlockId>,
+    /// Where a break leads.
+    breaks: Option<BlockId>,
+    /// Where a continue leads.
+    continues: Option<BlockId>,
+}
+
+struct Structurer<'a> {
+    function: &'a Function,
+    flow: Flow,
+    heads: Vec<bool>,
+    merges: Vec<bool>,
+    children: Vec<Vec<BlockId>>,
+}
+
+/// The number a jump's variable has for a block.
+fn number(block: BlockId) -> u32 {
+    block as u32 + 1
+}
+
+/// Nesting deeper than this is left to the dispatcher: compilers that read the result go down it on their stacks.
+const MAX_DEPTH: usize = 64;
+
+/// A function's statements.
+pub fn structure(function: &Function) -> Vec<Statement> {
+    let flow = Flow::new(function);
+    let count = function.blocks.len();
+    let (mut heads, mut merges, mut reducible) = (vec![false; count], vec![false; count], true);
+    let mut children = vec![Vec::new(); count];
+    for &block in &flow.blocks {
+        let reached = function.blocks[block].before.iter().copied();
+        let reached: Vec<BlockId> = reached.filter(|from| flow.order[*from] != usize::MAX).collect();
+        let forward = reached.iter().filter(|from| !flow.back(**from, block)).count();
+        for from in reached.into_iter().filter(|from| flow.back(*from, block)) {
+            heads[block] = true;
+            reducible &= flow.dominates(block, from);
+        }
+        merges[block] = forward > 1;
+        if block != 0 {
+            children[flow.dominator[block]].push(block);
+        }
+    }
+    let mut structurer = Structurer {
+        function,
+        flow,
+        heads,
+        merges,
+        children,
+    };
+    if reducible {
+        let place = Place {
+            falls: None,
+            breaks: None,
+            continues: None,
+        };
+        if let Some((list, _)) = structurer.tree(0, place, 0) {
+            return list;
+        }
+    }
+    structurer.dispatch()
+}
+
+/// Statements, and the blocks that jumps out of them are still on their way to.
+type List = (Vec<Statement>, Vec<BlockId>);
+
+impl Structurer<'_> {
+    /// A block with all it dominates; `None` when that nests too deep.
+    fn tree(&mut self, block: BlockId, place: Place, depth: usize) -> Option<List> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let children = &self.children[block];
+        let mut merges: Vec<BlockId> = children.iter().copied().filter(|child| self.merges[*child]).collect();
+        merges.sort_by_key(|block| self.flow.order[*block]);
+        if !self.heads[block] {
+            return self.within(block, &merges, place, depth);
+        }
+        let inside = Place {
+            falls: Some(block),
+            breaks: place.falls,
+            continues: Some(block),
+        };
+        let (body, pending) = self.within(block, &merges, inside, depth + 1)?;
+        Some(self.leave(Statement::Loop(body), pending, place))
+    }
+
+    /// A block, its ways, and behind them the merges that it dominates, the last one outermost.
+    fn within(&mut self, block: BlockId, merges: &[BlockId], place: Place, depth: usize) -> Option<List> {
+        let Some((&last, rest)) = merges.split_last() else {
+            return self.alone(block, place, depth);
+        };
+        let inside = Place {
+            falls: Some(last),
+            breaks: Some(last),
+            continues: place.continues,
+        };
+        let (body, pending) = self.within(block, rest, inside, depth + 1)?;
+        // What nobody leaves early needs no construct of its own, unless a break within is meant for it.
+        let (mut list, mut left) = if breaks(&body) || pending.iter().any(|to| *to != last) {
+            self.leave(
+                Statement::Once(body),
+                pending,
+                Place {
+                    falls: Some(last),
+                    ..place
+                },
+            )
+        } else {
+            (body, Vec::new())
+        };
+        let (behind, more) = self.tree(last, place, depth)?;
+        list.extend(behind);
+        left.extend(more);
+        Some((list, left))
+    }
+
+    fn alone(&mut self, block: BlockId, place: Place, depth: usize) -> Option<List> {
+        let mut list = vec![Statement::Values(block)];
+        let mut pending = Vec::new();
+        match self.function.blocks[block].end {
+            End::Jump(to) => {
+                let (more, left) = self.way(block, to, place, depth)?;
+                list.extend(more);
+                pending = left;
+            }
+            End::Branch(_, yes, no) if yes == no => {
+                let (more, left) = self.way(block, yes, place, depth)?;
+                list.extend(more);
+                pending = left;
+            }
+            End::Branch(truth, yes, no) => {
+                let (accept, left) = self.way(block, yes, place, depth + 1)?;
+                let (reject, more) = self.way(block, no, place, depth + 1)?;
+                list.push(Statement::If(truth, accept, reject));
+                pending = left;
+                pending.extend(more);
+            }
+            End::Exit => list.push(Statement::Return),
+            End::Open | End::Discard => list.push(Statement::Discard),
+        }
+        Some((list, pending))
+    }
+
+    /// What is done to get from one block to another.
+    fn way(&mut self, from: BlockId, to: BlockId, place: Place, depth: usize) -> Option<List> {
+        let mut list = vec![Statement::Copies(from, to)];
+        if !self.merges[to] && !self.flow.back(from, to) {
+            let (more, pending) = self.tree(to, place, depth)?;
+            list.extend(more);
+            return Some((list, pending));
+        }
+        let (more, pending) = jump(to, place);
+        list.extend(more);
+        Some((list, pending))
+    }
+
+    /// A construct, and behind it the next step of the jumps that came out of it.
+    fn leave(&self, construct: Statement, mut pending: Vec<BlockId>, place: Place) -> List {
+        pending.sort_unstable();
+        pending.dedup();
+        let mut list = Vec::new();
+        if !pending.is_empty() {
+            list.push(Statement::SetTarget(0));
+        }
+        list.push(construct);
+        let mut left = Vec::new();
+        for to in pending {
+            let (steps, more) = jump(to, place);
+            if !steps.is_empty() {
+                // The variable keeps its value while there are constructs to leave.
+                let steps = steps
+                    .into_iter()
+                    .filter(|step| !matches!(step, Statement::SetTarget(_)));
+                list.push(Statement::IfTarget(number(to), steps.collect()));
+            }
+            left.extend(more);
+        }
+        (list, left)
+    }
+
+    /// Every block a case of a switch in a loop.
+    fn dispatch(&self) -> Vec<Statement> {
+        let go = |from, to| vec![Statement::Copies(from, to), Statement::SetTarget(number(to))];
+        let case = |&block: &BlockId| {
+            let mut list = vec![Statement::Values(block)];
+            match self.function.blocks[block].end {
+                End::Jump(to) => list.extend(go(block, to)),
+                End::Branch(_, yes, no) if yes == no => list.extend(go(block, yes)),
+                End::Branch(truth, yes, no) => list.push(Statement::If(truth, go(block, yes), go(block, no))),
+                End::Exit => list.push(Statement::Return),
+                End::Open | End::Discard => list.push(Statement::Discard),
+            }
+            (number(block), list)
+        };
+        let cases = self.flow.blocks.iter().map(case).collect();
+        vec![Statement::SetTarget(number(0)), Statement::Dispatch(cases)]
+    }
+}
+
+/// The step of a jump from a place: nothing where one comes there anyway.
+fn jump(to: BlockId, place: Place) -> List {
+    if place.falls == Some(to) {
+        (Vec::new(), Vec::new())
+    } else if place.breaks == Some(to) {
+        (vec![Statement::Break], Vec::new())
+    } else if place.continues == Some(to) {
+        (vec![Statement::Continue], Vec::new())
+    } else {
+        (vec![Statement::SetTarget(number(to)), Statement::Break], vec![to])
+    }
+}
+
+/// Whether something in the list breaks out of the construct that the list is the body of.
+fn breaks(list: &[Statement]) -> bool {
+    list.iter().any(|statement| match statement {
+        Statement::Break => true,
+        Statement::If(_, yes, no) => breaks(yes) || breaks(no),
+        Statement::IfTarget(_, steps) => breaks(steps),
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ssa::{Builder, Op, Relation};
+
+    /// A function of these blocks: branches where there are two successors, the end where there is none.
+    fn function(edges: &[Vec<BlockId>]) -> Function {
+        let mut builder = Builder::new(edges);
+        let zero = builder.number(0.0);
+        for (block, next) in edges.iter().enumerate() {
+            let end = match *next.as_slice() {
+                [] => End::Exit,
+                [to] => End::Jump(to),
+                _ => {
+                    let value = builder.push(block, Op::Compare(Relation::Less), vec![vec![zero], vec![zero]], 1);
+                    End::Branch(Lane { value, lane: 0 }, next[0], next[1])
+                }
+            };
+            builder.end(block, end);
+        }
+        builder.finish(Vec::new())
+    }
+
+    struct Walk<'a> {
+        function: &'a Function,
+        /// Which way each branch goes, in turn.
+        choices: Vec<bool>,
+        target: u32,
+        path: Vec<BlockId>,
+    }
+
+    #[derive(PartialEq, Debug)]
+    enum Ends {
+        Falls,
+        Breaks,
+        Continues,
+        Stops,
+    }
+
+    impl Walk<'_> {
+        fn list(&mut self, list: &[Statement]) -> Ends {
+            for statement in list {
+                if self.path.len() > 60 {
+                    return Ends::Stops;
+                }
+                let ends = match statement {
+                    Statement::Values(block) => {
+                        self.path.push(*block);
+                        Ends::Falls
+                    }
+                    Statement::Copies(..) => Ends::Falls,
+                    Statement::If(_, yes, no) => {
+                        let way = self.choices.pop();
+                        match way {
+                            Some(true) => self.list(yes),
+                            Some(false) => self.list(no),
+                            None => Ends::Stops,
+                        }
+                    }
+                    Statement::Loop(body) => loop {
+                        match self.list(body) {
+                            Ends::Breaks => break Ends::Falls,
+                            Ends::Stops => break Ends::Stops,
+                            _ => {}
+                        }
+                    },
+                    Statement::Once(body) => match self.list(body) {
+                        Ends::Breaks => Ends::Falls,
+                        other => other,
+                    },
+                    Statement::Break => Ends::Breaks,
+                    Statement::Continue => Ends::Continues,
+                    Statement::Return | Statement::Discard => Ends::Stops,
+                    Statement::SetTarget(to) => {
+                        self.target = *to;
+                        Ends::Falls
+                    }
+                    Statement::IfTarget(to, steps) if self.target == *to => self.list(steps),
+                    Statement::IfTarget(..) => Ends::Falls,
+                    Statement::Dispatch(cases) => loop {
+                        let case = cases.iter().find(|case| case.0 == self.target);
+                        if self.list(&case.unwrap().1) == Ends::Stops {
+                            break Ends::Stops;
+                        }
+                    },
+                };
+                if ends != Ends::Falls {
+                    return ends;
+                }
+            }
+            Ends::Falls
+        }
+    }
+
+    /// The blocks that the function itself goes through.
+    fn path(function: &Function, mut choices: Vec<bool>) -> Vec<BlockId> {
+        let (mut at, mut path) = (0, vec![0]);
+        while path.len() <= 60 {
+            at = match function.blocks[at].end {
+                End::Jump(to) => to,
+                End::Branch(_, yes, no) if yes == no => yes,
+                End::Branch(_, yes, no) => match choices.pop() {
+                    Some(true) => yes,
+                    Some(false) => no,
+                    None => break,
+                },
+                _ => break,
+            };
+            path.push(at);
+        }
+        path
+    }
+
+    fn same_paths(edges: &[Vec<BlockId>], random: &mut fastrand::Rng) -> bool {
+        let function = function(edges);
+        let list = structure(&function);
+        for _ in 0..20 {
+            let choices: Vec<bool> = (0..80).map(|_| random.bool()).collect();
+            let mut walk = Walk {
+                function: &function,
+                choices: choices.clone(),
+                target: 99,
+                path: Vec::new(),
+            };
+            walk.list(&list);
+            let want = path(walk.function, choices);
+            let length = want.len().min(walk.path.len());
+            assert!(
+                length >= want.len().min(60),
+                "{edges:?}\n{list:#?}\n{want:?}\n{:?}",
+                walk.path
+            );
+            assert_eq!(walk.path[..length], want[..length], "{edges:?}\n{list:#?}");
+        }
+        !matches!(list.last(), Some(Statement::Dispatch(_)))
+    }
+
+    #[test]
+    fn an_if_is_an_if() {
+        let list = structure(&function(&[vec![1, 2], vec![3], vec![3], vec![]]));
+        assert!(
+            matches!(
+                list.as_slice(),
+                [
+                    Statement::Values(0),
+                    Statement::If(..),
+                    Statement::Values(3),
+                    Statement::Return
+                ]
+            ),
+            "{list:?}"
+        );
+    }
+
+    #[test]
+    fn random_flow_keeps_its_paths() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let (mut nested, count) = (0, 3000);
+        for _ in 0..count {
+            let blocks = 2 + random.usize(..9);
+            let edges: Vec<Vec<BlockId>> = (0..blocks)
+                .map(|at| {
+                    // Mostly forward, so that much of it is reducible.
+                    let to = |random: &mut fastrand::Rng| match random.u32(..4) {
+                        0 => random.usize(..blocks),
+                        _ => (at + 1 + random.usize(..3)).min(blocks - 1),
+                    };
+                    let ways = if at + 1 == blocks { 0 } else { 1 + random.u32(..2) };
+                    (0..ways).map(|_| to(&mut random)).collect()
+                })
+                .collect();
+            nested += usize::from(same_paths(&edges, &mut random));
+        }
+        assert!(
+            nested > count / 2 && nested < count,
+            "{nested} of {count} without a dispatcher"
+        );
+    }
+}
