@@ -2,24 +2,62 @@
 
 use super::replay::{EngineName, default_threads};
 use super::{Failure, Outcome};
-use crate::gles::{self, Driver, Machine, Record, Show};
-use anyhow::{Context, anyhow};
+use crate::gles::{self, Desktop, Driver, Machine, Record, Session, Show, frames};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use emulator::gpu::memory::Memory;
-use shim::{Event, Hardware, Options, Watch};
+use shim::{Event, Hardware, Options, Screen, Server, Watch};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
 
 /// Arguments of `gles`.
 #[derive(Args, Debug)]
 pub struct GlesArgs {
     /// The program, for 64-bit ARM or this machine, and its arguments
-    #[arg(required = true, last = true)]
+    #[arg(required_unless_present_any = ["serve", "list"], last = true)]
     pub program: Vec<OsString>,
     /// The program is a C file: compile it first, for 64-bit ARM
     #[arg(long)]
     pub compile: bool,
+    /// Keep a server in this folder and print the environment that lets programs use it, until a signal comes
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["program", "compile"])]
+    pub serve: Option<PathBuf>,
+    /// Use the server in this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["serve", "record", "dump_frames", "stats", "dump", "desktop"])]
+    pub join: Option<PathBuf>,
+    /// List who uses the server in this folder, with jobs per second
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["program", "serve", "join", "compile"])]
+    pub list: Option<PathBuf>,
+    /// Start a Wayland desktop around the program
+    #[arg(long, conflicts_with_all = ["serve", "list", "compile", "root"])]
+    pub desktop: bool,
+    /// Size of the screen of a desktop or a display
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, default_value = "1024x640")]
+    pub size: (u32, u32),
+    /// Take a picture of the desktop, then end the program
+    #[arg(long, value_name = "FILE", requires = "desktop")]
+    pub screenshot: Option<PathBuf>,
+    /// Seconds from the program's start to the picture
+    #[arg(long, value_name = "N", default_value_t = 5.0, requires = "screenshot", value_parser = seconds)]
+    pub after: f64,
+    /// End the program after so many seconds; the exit code is 124 then
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<f64>,
+    /// Have a display, and write what it shows: numbered PNGs into a folder, or video (YUV4MPEG2) to standard output with `-`
+    #[arg(long, value_name = "DIR|-", conflicts_with_all = ["join", "desktop", "list"])]
+    pub frames: Option<PathBuf>,
+    /// Pictures a second that the display shows; 0 shows them as fast as they come
+    #[arg(long, value_name = "N", default_value_t = 60, requires = "frames", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub rate: u32,
+    /// A package of Debian's that the desktop's program needs; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub package: Vec<String>,
+    /// MiB of buffer objects that a device may have; more is refused as by a machine without memory
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub memory: Option<u32>,
     /// Root folder of ARM programs [default: Debian's packages, fetched once]
     #[arg(long, value_name = "FOLDER")]
     pub root: Option<PathBuf>,
@@ -69,6 +107,15 @@ pub fn run(args: &GlesArgs) -> Outcome {
     for folder in [&args.record, &args.dump_frames].into_iter().flatten() {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     }
+    if let Some(folder) = &args.list {
+        return Ok(list(folder)?);
+    }
+    if let Some(folder) = &args.serve {
+        return Ok(serve(args, folder)?);
+    }
+    if args.desktop {
+        return finish(desktop(args)?);
+    }
     let mut program = args.program.clone();
     let (driver, built) = if args.compile {
         let driver = Driver::prepare_with(Machine::Arm64, args.root.as_deref())?;
@@ -76,21 +123,186 @@ pub fn run(args: &GlesArgs) -> Outcome {
         driver.compile(Path::new(&program[0]), &built)?;
         program[0] = built.clone().into();
         (driver, Some(built))
+    } else if let Some(place) = known(args)? {
+        // One of Debian's programs for bare screens.
+        program[0] = place.path.into();
+        program.splice(1..1, place.arguments);
+        (gles::prepare_bare(&args.package)?, None)
     } else {
         program[0] = find(&program[0])?.into();
         let machine = Machine::of(Path::new(&program[0]))?;
         (Driver::prepare_with(machine, args.root.as_deref())?, None)
     };
-    let status = gles::run(&driver, options(args), &program);
+    let status = session(args, &driver).and_then(|session| {
+        let mut command = session.command(&program);
+        if args.frames.as_deref() == Some(Path::new("-")) {
+            // The video has standard output to itself.
+            command.stdout(std::io::stderr());
+        }
+        let status = wait(command, args.timeout.map(Duration::from_secs_f64))?;
+        session.settle();
+        Ok(status)
+    });
     if let Some(built) = built {
         let _ = std::fs::remove_file(built);
     }
-    match status?.into_raw() {
-        0 => Ok(()),
-        raw => {
+    finish(status?)
+}
+
+fn session<'a>(args: &GlesArgs, driver: &'a Driver) -> anyhow::Result<Session<'a>> {
+    match &args.join {
+        Some(folder) => Session::join(driver, folder),
+        None => Session::start(driver, options(args)?),
+    }
+}
+
+/// The exit code of a program as a shell tells it.
+fn finish(status: Option<ExitStatus>) -> Outcome {
+    match status.map(ExitStatus::into_raw) {
+        Some(0) => Ok(()),
+        None => std::process::exit(TIMED_OUT),
+        Some(raw) => {
             let signal = raw & 0x7f;
             std::process::exit(if signal == 0 { raw >> 8 & 0xff } else { 128 + signal })
         }
+    }
+}
+
+/// The exit code when a program's time was over, as `timeout` has it.
+const TIMED_OUT: i32 = 124;
+
+/// Runs a program to its end, or to the end of its time.
+fn wait(mut command: std::process::Command, time: Option<Duration>) -> anyhow::Result<Option<ExitStatus>> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let mut child = command.spawn().with_context(|| format!("cannot run {name}"))?;
+    let Some(time) = time else {
+        return Ok(Some(child.wait()?));
+    };
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    gles::end(&mut child);
+    Ok(None)
+}
+
+/// Starts a desktop with the program on it, and takes its picture.
+fn desktop(args: &GlesArgs) -> anyhow::Result<Option<ExitStatus>> {
+    let driver = gles::prepare(&args.package)?;
+    let mut program = args.program.clone();
+    let place = program[0].to_str().map(gles::place).transpose()?.flatten();
+    match place {
+        Some(place) => {
+            program[0] = place.path.into();
+            program.splice(1..1, place.arguments);
+        }
+        None => program[0] = find(&program[0])?.into(),
+    }
+    let machine = Machine::of(Path::new(&program[0]))?;
+    let session = Session::start(&driver, options(args)?)?;
+    let mut desktop = Desktop::start(&session, &driver, args.size)?;
+    let mut child = desktop
+        .command(&program, machine)
+        .spawn()
+        .context("cannot run the program")?;
+    let start = Instant::now();
+    let passed = |seconds: f64| start.elapsed().as_secs_f64() >= seconds;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            if args.screenshot.is_some() {
+                bail!("the program ended before its picture was taken: {status}");
+            }
+            break Some(status);
+        }
+        if !desktop.is_alive()? {
+            gles::end(&mut child);
+            bail!("the desktop ended:\n{}", desktop.log());
+        }
+        if let Some(path) = args.screenshot.as_ref().filter(|_| passed(args.after)) {
+            let taken = desktop.screenshot(path);
+            gles::end(&mut child);
+            taken?;
+            break Some(ExitStatus::from_raw(0));
+        }
+        if args.timeout.is_some_and(passed) {
+            gles::end(&mut child);
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    drop(desktop);
+    session.settle();
+    Ok(status)
+}
+
+/// Keeps a server until a signal comes.
+fn serve(args: &GlesArgs, folder: &Path) -> anyhow::Result<()> {
+    let driver = Driver::prepare_with(Machine::Native, args.root.as_deref())?;
+    let mut signals = signal_hook::iterator::Signals::new([
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGTERM,
+        signal_hook::consts::SIGHUP,
+    ])?;
+    let session = Session::serve(&driver, options(args)?, folder)?;
+    let mut lines = session.environment();
+    lines.push(("LD_PRELOAD", driver.preload()));
+    for (name, value) in lines {
+        let value = value.to_string_lossy().replace('\'', "'\\''");
+        println!("export {name}='{value}'");
+    }
+    signals.forever().next();
+    Ok(())
+}
+
+/// Prints who uses a server, and how much in one second.
+fn list(folder: &Path) -> anyhow::Result<()> {
+    let ask = || Server::list(folder).with_context(|| format!("no server runs in {}", folder.display()));
+    ask()?;
+    std::thread::sleep(Duration::from_secs(1));
+    println!("device process  jobs/s  busy    GP jobs    PP jobs waiting  MiB program");
+    for client in ask()? {
+        println!(
+            "{:6} {:7} {:7.1} {:4.0}% {:10} {:10} {:7} {:4} {}",
+            client.device,
+            client.process,
+            client.jobs_per_second,
+            100.0 * client.busy,
+            client.gp_jobs,
+            client.pp_jobs,
+            client.waiting,
+            client.memory >> 20,
+            client.name
+        );
+    }
+    Ok(())
+}
+
+/// Width and height as `WIDTHxHEIGHT`.
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let number = |text: &str| text.parse().ok().filter(|number| (16..=4096).contains(number));
+    let parts = text.split_once('x');
+    parts
+        .and_then(|(width, height)| Some((number(width)?, number(height)?)))
+        .ok_or_else(|| "a size is WIDTHxHEIGHT, each from 16 to 4096".to_owned())
+}
+
+/// A time in seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|seconds| (0.0..=1e6).contains(seconds));
+    number.ok_or_else(|| "a time is a number of seconds up to a million".to_owned())
+}
+
+/// A program with the screen to itself that is one of Debian's packages, unless it is here.
+fn known(args: &GlesArgs) -> anyhow::Result<Option<gles::Place>> {
+    let name = args.program[0]
+        .to_str()
+        .filter(|_| args.frames.is_some() && args.root.is_none());
+    match name {
+        Some(name) if find(&args.program[0]).is_err() => gles::place(name),
+        _ => Ok(None),
     }
 }
 
@@ -107,11 +319,14 @@ fn find(program: &OsString) -> anyhow::Result<PathBuf> {
     found.with_context(|| format!("no program {}", path.display()))
 }
 
-fn options(args: &GlesArgs) -> Options {
+fn options(args: &GlesArgs) -> anyhow::Result<Options> {
     let engine = args.engine;
     let mut options = Options::new(move || engine.engine());
     options.threads = args.threads.unwrap_or_else(default_threads);
     options.pps = args.pps;
+    if let Some(mib) = args.memory {
+        options.memory = u64::from(mib) << 20;
+    }
     if args.mali450 {
         options.hardware = Hardware::Mali450;
     }
@@ -130,5 +345,12 @@ fn options(args: &GlesArgs) -> Options {
         (show.stats, show.dump, show.frames) = (stats, dump, frames.clone());
         Box::new(Both(show, record))
     });
-    options
+    if let Some(to) = &args.frames {
+        let sink = match to.to_str() {
+            Some("-") => frames::video(std::io::stdout(), args.rate),
+            _ => frames::pictures(to)?,
+        };
+        options.screen = Some(Screen::new(args.size.0, args.size.1, args.rate, sink)?);
+    }
+    Ok(options)
 }

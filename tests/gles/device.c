@@ -322,7 +322,7 @@ static void jobs(void)
 static int readable(int fd)
 {
     struct pollfd poll_fd = { fd, POLLIN, 0 };
-    return poll(&poll_fd, 1, 0) == 1 && poll_fd.revents == POLLIN;
+    return poll(&poll_fd, 1, 0) == 1 && poll_fd.revents & POLLIN;
 }
 
 static void fences(void)
@@ -340,14 +340,17 @@ static void fences(void)
     struct fence_fd in = { open_fence.handle, 1, out.fd, 0 };
     uint32_t both[2] = { open_fence.handle, done.handle };
     struct fence_wait wait_for = { (uintptr_t)both, 0, 2, 1, 9, 0 };
+    FAILS(ioctl(fd, FENCE_WAIT, &wait_for), EINVAL);
+    wait_for.flags = 3;
     FAILS(ioctl(fd, FENCE_WAIT, &wait_for), ETIME);
-    wait_for.flags = 0;
+    wait_for.flags = 2;
     CHECK(ioctl(fd, FENCE_WAIT, &wait_for) == 0 && wait_for.first == 1);
     CHECK(ioctl(fd, FD_TO_FENCE, &in) == 0);
     wait_for.flags = 1;
     CHECK(ioctl(fd, FENCE_WAIT, &wait_for) == 0);
     struct fence_array array = { (uintptr_t)both, 1, 0 };
     CHECK(ioctl(fd, FENCE_RESET, &array) == 0);
+    wait_for.flags = 3;
     FAILS(ioctl(fd, FENCE_WAIT, &wait_for), ETIME);
     CHECK(ioctl(fd, FENCE_SIGNAL, &array) == 0 && ioctl(fd, FENCE_WAIT, &wait_for) == 0);
     CHECK(ioctl(fd, FENCE_DESTROY, &done) == 0);

@@ -1,7 +1,57 @@
 //! Numbers of the kernel interface (facts/mali/lima-uapi.md, 2 and 4).
 
+use std::collections::BTreeMap;
+
 /// Numbers of ioctls of type `d`; the size and the direction in the word do not matter.
 pub mod number {
+    /// What bus the device is on.
+    pub const GET_UNIQUE: u32 = 0x01;
+    /// A number by which a master knows this client.
+    pub const GET_MAGIC: u32 = 0x02;
+    /// Which version of the interface the client wants.
+    pub const SET_VERSION: u32 = 0x07;
+    /// A master says that a client may draw.
+    pub const AUTH_MAGIC: u32 = 0x11;
+    /// Becomes master.
+    pub const SET_MASTER: u32 = 0x1e;
+    /// Is master no more.
+    pub const DROP_MASTER: u32 = 0x1f;
+    /// What the display has.
+    pub const MODE_GETRESOURCES: u32 = 0xa0;
+    /// What is shown.
+    pub const MODE_GETCRTC: u32 = 0xa1;
+    /// Shows something.
+    pub const MODE_SETCRTC: u32 = 0xa2;
+    /// The cursor.
+    pub const MODE_CURSOR: u32 = 0xa3;
+    /// An encoder.
+    pub const MODE_GETENCODER: u32 = 0xa6;
+    /// A connector with its modes.
+    pub const MODE_GETCONNECTOR: u32 = 0xa7;
+    /// A framebuffer by depth and bits.
+    pub const MODE_ADDFB: u32 = 0xae;
+    /// The end of a framebuffer.
+    pub const MODE_RMFB: u32 = 0xaf;
+    /// Shows something else at the next refresh.
+    pub const MODE_PAGE_FLIP: u32 = 0xb0;
+    /// A framebuffer has changed.
+    pub const MODE_DIRTYFB: u32 = 0xb1;
+    /// An object for a picture.
+    pub const MODE_CREATE_DUMB: u32 = 0xb2;
+    /// Where to map it.
+    pub const MODE_MAP_DUMB: u32 = 0xb3;
+    /// Its end.
+    pub const MODE_DESTROY_DUMB: u32 = 0xb4;
+    /// The planes.
+    pub const MODE_GETPLANERESOURCES: u32 = 0xb5;
+    /// A plane.
+    pub const MODE_GETPLANE: u32 = 0xb6;
+    /// A framebuffer by its format's code.
+    pub const MODE_ADDFB2: u32 = 0xb8;
+    /// What a part has besides.
+    pub const MODE_OBJ_GETPROPERTIES: u32 = 0xb9;
+    /// The cursor, with its point.
+    pub const MODE_CURSOR2: u32 = 0xbb;
     /// Closes a handle.
     pub const GEM_CLOSE: u32 = 0x09;
     /// Gives an object a name everybody can open.
@@ -56,10 +106,14 @@ pub mod errno {
     pub const ENOMEM: i32 = 12;
     /// A pointer that leads nowhere.
     pub const EFAULT: i32 = 14;
+    /// An object is in use; asked for at once.
+    pub const EBUSY: i32 = 16;
     /// What makes no sense.
     pub const EINVAL: i32 = 22;
     /// Too many open descriptors.
     pub const EMFILE: i32 = 24;
+    /// A picture larger than what it is of.
+    pub const ENOSPC: i32 = 28;
     /// A wait's time is over.
     pub const ETIME: i32 = 62;
 }
@@ -78,3 +132,71 @@ pub const HEAP: u32 = 1;
 
 /// Submit flag: the driver takes care of the order itself.
 pub const EXPLICIT_FENCE: u32 = 1;
+
+/// An ioctl's struct.
+pub struct Struct<'a>(pub &'a mut Vec<u8>);
+
+impl Struct<'_> {
+    /// The word at byte `at`; what the program did not give is zero, as the kernel has it.
+    pub fn word(&self, at: usize) -> u32 {
+        let mut bytes = [0; 4];
+        if let Some(given) = self.0.get(at..at + 4) {
+            bytes.copy_from_slice(given);
+        }
+        u32::from_ne_bytes(bytes)
+    }
+
+    /// The long word at byte `at`.
+    pub fn long(&self, at: usize) -> u64 {
+        u64::from(self.word(at)) | u64::from(self.word(at + 4)) << 32
+    }
+
+    /// Sets the word at byte `at`, if the program has it.
+    pub fn set(&mut self, at: usize, word: u32) {
+        if let Some(bytes) = self.0.get_mut(at..at + 4) {
+            bytes.copy_from_slice(&word.to_ne_bytes());
+        }
+    }
+
+    /// Sets words, each at its byte.
+    pub fn set_all(&mut self, words: &[(usize, u32)]) {
+        for (at, word) in words {
+            self.set(*at, *word);
+        }
+    }
+
+    /// Sets the long word at byte `at`, if the program has it.
+    pub fn set_long(&mut self, at: usize, long: u64) {
+        self.set(at, long as u32);
+        self.set(at + 4, (long >> 32) as u32);
+    }
+}
+
+/// Bytes as words.
+pub fn words(bytes: &[u8]) -> Vec<u32> {
+    let (words, _) = bytes.as_chunks();
+    words.iter().map(|word| u32::from_ne_bytes(*word)).collect()
+}
+
+/// The lowest number from `first` on that is free.
+pub fn free_number<T>(map: &BTreeMap<u32, T>, first: u32) -> u32 {
+    let mut number = first;
+    for taken in map.keys() {
+        if *taken != number {
+            break;
+        }
+        number += 1;
+    }
+    number
+}
+
+/// The `errno` of an error of the system's.
+pub fn system(error: std::io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(errno::ENOMEM)
+}
+
+/// Nanoseconds on the clock that programs' timeouts go by.
+pub fn now() -> i64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec * 1_000_000_000 + now.tv_nsec
+}

@@ -1,21 +1,49 @@
 //! One connection: questions in, answers out, until nobody is there.
 
-use crate::device::Device;
-use crate::wire::{self, Incoming};
+use crate::abi;
+use crate::object::Registry;
+use crate::wire::{self, Answer, Incoming, What};
 use std::os::fd::{AsFd, OwnedFd};
 
+/// What is behind a device node.
+pub trait Node {
+    /// Answers a question, or an `errno`.
+    ///
+    /// # Errors
+    /// As the kernel would.
+    fn ask(&mut self, what: What, fd: Option<OwnedFd>) -> Result<Answer, i32>;
+}
+
 /// Serves a connection to its end.
-pub fn serve(socket: &OwnedFd, device: &mut Device) {
+pub fn serve(socket: &OwnedFd, node: &mut dyn Node, registry: &Registry) {
     let mut buffer = vec![0; wire::MAX_QUESTION];
     loop {
         match wire::receive(socket.as_fd(), &mut buffer) {
             Ok(Incoming::Question(question)) => {
-                let answer = device.ask(question.what, question.fd);
+                let [fd, other] = question.fds;
+                let answer = match question.what {
+                    What::Merge => merge(registry, [fd, other]),
+                    what => node.ask(what, fd),
+                };
                 wire::reply(&question.reply, &answer);
             }
             Ok(Incoming::Nonsense) => {}
             Ok(Incoming::Closed) | Err(_) => break,
         }
     }
-    device.close();
+}
+
+/// A descriptor that can be read when two others can.
+fn merge(registry: &Registry, fds: [Option<OwnedFd>; 2]) -> Result<Answer, i32> {
+    let mut exported = registry.exported();
+    let mut fences = Vec::new();
+    for fd in fds {
+        let fd = fd.ok_or(abi::errno::EBADF)?;
+        fences.extend(exported.import(fd).map_err(abi::system)?);
+    }
+    let fd = exported.export(&fences).map_err(abi::system)?;
+    Ok(Answer {
+        fd: Some(fd),
+        ..Answer::default()
+    })
 }

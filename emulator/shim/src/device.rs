@@ -1,23 +1,24 @@
 //! One open device: its handles, addresses, contexts and fences, and what every ioctl does to them.
 
-use crate::abi::{EXPLICIT_FENCE, GP_FRAME, HEAP, PP_FRAME_400, PP_FRAME_450, errno, number};
+use crate::Pipe;
+use crate::abi::{EXPLICIT_FENCE, GP_FRAME, HEAP, PP_FRAME_400, PP_FRAME_450, Struct, errno, number};
+use crate::abi::{free_number, system, words};
+use crate::connection::Node;
+use crate::fence::{self, Signal};
 use crate::job::{self, Request};
 use crate::object::Object;
-use crate::server::{Hardware, Options};
-use crate::space::{self, Space};
+use crate::options::{Hardware, Options};
+use crate::queue::{Command, Queue};
+use crate::space::Space;
+use crate::stats::Counters;
+use crate::syncobj::SyncObjects;
 use crate::wire::{Answer, What};
-use crate::{Event, Pipe, Watch};
-use emulator::gpu::Gpu;
-use emulator::gpu::memory::{Memory, PAGE};
+use emulator::gpu::memory::PAGE;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-
-/// Bytes of all of a device's objects at most: its address space.
-const MEMORY: u64 = 1 << 32;
-
-/// Bytes of the lists of tiles that a Mali-450 makes for itself: two commands of eight bytes for each of 256 x 256, an end.
-const TILE_LISTS: u32 = 0x20_0000;
+use std::sync::atomic::Ordering;
 
 /// Handles of a kind at most.
 const MAX_HANDLES: usize = 1 << 20;
@@ -38,115 +39,32 @@ struct Handle {
 /// An open device.
 pub struct Device {
     options: Arc<Options>,
-    /// The GPU it is.
-    pub gpu: Gpu,
-    /// Who watches.
-    pub watch: Box<dyn Watch>,
-    /// Jobs so far.
-    pub jobs: u64,
+    queue: Queue,
+    counters: Arc<Counters>,
     handles: BTreeMap<u32, Handle>,
     space: Space,
+    /// Bytes of all handles' objects.
+    used: u64,
     contexts: BTreeSet<u32>,
-    /// Fences, and whether they are signalled.
-    fences: BTreeMap<u32, bool>,
-}
-
-/// An ioctl's struct.
-struct Struct<'a>(&'a mut Vec<u8>);
-
-impl Struct<'_> {
-    /// The word at byte `at`; what the program did not give is zero, as the kernel has it.
-    fn word(&self, at: usize) -> u32 {
-        let mut bytes = [0; 4];
-        if let Some(given) = self.0.get(at..at + 4) {
-            bytes.copy_from_slice(given);
-        }
-        u32::from_ne_bytes(bytes)
-    }
-
-    fn set(&mut self, at: usize, word: u32) {
-        if let Some(bytes) = self.0.get_mut(at..at + 4) {
-            bytes.copy_from_slice(&word.to_ne_bytes());
-        }
-    }
-
-    fn set_long(&mut self, at: usize, long: u64) {
-        if let Some(bytes) = self.0.get_mut(at..at + 8) {
-            bytes.copy_from_slice(&long.to_ne_bytes());
-        }
-    }
-}
-
-fn words(bytes: &[u8]) -> Vec<u32> {
-    let word = |word: &[u8]| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]);
-    bytes.chunks_exact(4).map(word).collect()
-}
-
-/// The lowest number from `first` on that is free.
-fn free_number<T>(map: &BTreeMap<u32, T>, first: u32) -> u32 {
-    let mut number = first;
-    for taken in map.keys() {
-        if *taken != number {
-            break;
-        }
-        number += 1;
-    }
-    number
+    sync: SyncObjects,
 }
 
 impl Device {
-    /// A device that was opened just now.
-    pub fn new(options: Arc<Options>, watch: Box<dyn Watch>) -> Self {
-        let mut gpu = Gpu::new((options.engine)()).with_threads(options.threads);
-        gpu.memory = Memory::with_limit(MEMORY);
-        let mut device = Self {
+    /// The device with this number, which was opened just now.
+    ///
+    /// # Errors
+    /// When there can be no more threads.
+    pub fn new(options: Arc<Options>, number: u64, counters: Arc<Counters>) -> io::Result<Self> {
+        Ok(Self {
+            queue: Queue::new(options.clone(), number, counters.clone())?,
             options,
-            gpu,
-            watch,
-            jobs: 0,
+            counters,
             handles: BTreeMap::new(),
             space: Space::default(),
+            used: 0,
             contexts: BTreeSet::new(),
-            fences: BTreeMap::new(),
-        };
-        if device.hardware() == Hardware::Mali450 {
-            device.map_tile_lists();
-        }
-        device
-    }
-
-    /// A Mali-450's own memory, where it lists tiles.
-    fn map_tile_lists(&mut self) {
-        let (address, size, flags) = (space::END, TILE_LISTS, 0);
-        if self.gpu.memory.map(address, size).is_ok() {
-            self.tell(&Event::Created { address, size, flags });
-        }
-    }
-
-    /// Tells who watches.
-    pub fn tell(&mut self, event: &Event<'_>) {
-        self.watch.event(&self.gpu.memory, event);
-    }
-
-    /// The device is closed.
-    pub fn close(&mut self) {
-        let event = Event::Closed { notes: &self.gpu.notes };
-        self.watch.event(&self.gpu.memory, &event);
-    }
-
-    /// Answers a question, or an `errno`.
-    pub fn ask(&mut self, what: What, fd: Option<OwnedFd>) -> Result<Answer> {
-        match what {
-            What::Map { offset, length } => self.map(offset, length),
-            What::Ioctl {
-                number,
-                mut data,
-                behind,
-            } => {
-                let fd = self.ioctl(number, Struct(&mut data), &behind, fd)?;
-                Ok(Answer { data, fd })
-            }
-        }
+            sync: SyncObjects::default(),
+        })
     }
 
     fn ioctl(
@@ -166,18 +84,18 @@ impl Device {
             number::GEM_FLINK => self.name(&mut data)?,
             number::GEM_OPEN => self.open_name(&mut data)?,
             number::GEM_SUBMIT => self.submit(&data, behind)?,
-            number::GEM_WAIT => self.wait(&data)?,
+            number::GEM_WAIT => return self.wait(&data),
             number::CTX_CREATE => self.create_context(&mut data)?,
             number::CTX_FREE => self.free_context(&data)?,
             number::PRIME_HANDLE_TO_FD => return self.export(&data).map(Some),
             number::PRIME_FD_TO_HANDLE => self.import(&mut data, fd)?,
-            number::SYNCOBJ_CREATE => self.create_fence(&mut data)?,
-            number::SYNCOBJ_DESTROY => self.destroy_fence(&data)?,
-            number::SYNCOBJ_HANDLE_TO_FD => return self.fence_to_fd(&data).map(Some),
-            number::SYNCOBJ_FD_TO_HANDLE => self.fd_to_fence(&mut data, fd)?,
-            number::SYNCOBJ_WAIT => self.wait_fences(&mut data, behind)?,
-            number::SYNCOBJ_RESET => self.set_fences(behind, false)?,
-            number::SYNCOBJ_SIGNAL => self.set_fences(behind, true)?,
+            number::SYNCOBJ_CREATE => self.sync.create(&mut data)?,
+            number::SYNCOBJ_DESTROY => self.sync.destroy(&data)?,
+            number::SYNCOBJ_HANDLE_TO_FD => return self.sync.export(&data, &self.options.registry).map(Some),
+            number::SYNCOBJ_FD_TO_HANDLE => self.sync.import(&mut data, fd, &self.options.registry)?,
+            number::SYNCOBJ_WAIT => return self.sync.wait(&mut data, behind),
+            number::SYNCOBJ_RESET => self.sync.set(behind, false)?,
+            number::SYNCOBJ_SIGNAL => self.sync.set(behind, true)?,
             _ => return Err(errno::EINVAL),
         }
         Ok(None)
@@ -229,16 +147,26 @@ impl Device {
             return Err(errno::ENOMEM);
         }
         let size = object.size();
-        let mapping = object.clone().map().map_err(system)?;
-        let address = self.space.take(size).ok_or(errno::ENOMEM)?;
-        if self.gpu.memory.map_backed(address, Box::new(mapping)).is_err() {
-            self.space.give(address);
+        let used = self.used + u64::from(size);
+        if used > self.options.memory {
             return Err(errno::ENOMEM);
         }
+        let mapping = object.clone().map().map_err(system)?;
+        let address = self.space.take(size).ok_or(errno::ENOMEM)?;
+        self.queue.send(Command::Map {
+            address,
+            mapping,
+            flags,
+        });
+        self.set_used(used);
         let number = free_number(&self.handles, 1);
         self.handles.insert(number, Handle { object, address, flags });
-        self.tell(&Event::Created { address, size, flags });
         Ok(number)
+    }
+
+    fn set_used(&mut self, used: u64) {
+        self.used = used;
+        self.counters.memory.store(used, Ordering::Relaxed);
     }
 
     fn handle(&self, number: u32) -> Result<&Handle> {
@@ -272,11 +200,10 @@ impl Device {
 
     fn close_handle(&mut self, number: u32) -> Result<()> {
         let handle = self.handles.remove(&number).ok_or(errno::EINVAL)?;
-        let address = handle.address;
-        self.tell(&Event::Freed { address });
-        // It is there: every handle is mapped.
-        let _ = self.gpu.memory.unmap(address);
-        self.space.give(address);
+        // Jobs that use it come before in the queue.
+        self.queue.send(Command::Unmap(handle.address));
+        self.space.give(handle.address);
+        self.set_used(self.used - u64::from(handle.object.size()));
         Ok(())
     }
 
@@ -314,12 +241,24 @@ impl Device {
         Ok(())
     }
 
-    fn wait(&self, data: &Struct<'_>) -> Result<()> {
-        if data.word(4) & !3 != 0 {
+    /// GEM_WAIT: done, or a descriptor to wait for; whoever asks knows until when.
+    fn wait(&self, data: &Struct<'_>) -> Result<Option<OwnedFd>> {
+        let (op, timeout) = (data.word(4), data.long(8) as i64);
+        if op & !3 != 0 {
             return Err(errno::EINVAL);
         }
-        // Every job has run when its submit returns.
-        self.handle(data.word(0)).map(|_| ())
+        let object = &self.handle(data.word(0))?.object;
+        let fences = match op {
+            0 => Vec::new(),
+            op => object.fences(op & 2 != 0),
+        };
+        if fences.is_empty() {
+            return Ok(None);
+        }
+        if timeout <= crate::abi::now() {
+            return Err(errno::EBUSY);
+        }
+        fence::all(&fences).map(Some).map_err(system)
     }
 
     fn create_context(&mut self, data: &mut Struct<'_>) -> Result<()> {
@@ -349,7 +288,7 @@ impl Device {
 
     fn submit(&mut self, data: &Struct<'_>, behind: &[u8]) -> Result<()> {
         let (context, pipe, count, size) = (data.word(0), data.word(4), data.word(8), data.word(12) as usize);
-        let pp_frame = match self.options.hardware {
+        let pp_frame = match self.hardware() {
             Hardware::Mali400 => PP_FRAME_400,
             Hardware::Mali450 => PP_FRAME_450,
         };
@@ -373,95 +312,71 @@ impl Device {
         let list = words(list);
         let objects = list
             .chunks_exact(2)
-            .map(|pair| Ok((self.handle(pair[0])?.address, pair[1])));
-        let objects = objects.collect::<Result<Vec<(u32, u32)>>>()?;
+            .map(|pair| {
+                let handle = self.handle(pair[0])?;
+                Ok((handle.object.clone(), handle.address, pair[1]))
+            })
+            .collect::<Result<Vec<(Arc<Object>, u32, u32)>>>()?;
         let (out, waits) = (data.word(36), [data.word(40), data.word(44)]);
-        let known = |fence: &u32| *fence == 0 || self.fences.contains_key(fence);
-        if !waits.iter().chain([&out]).all(known) {
-            return Err(errno::ENOENT);
-        }
-        job::run(self, &Request { pipe, frame, objects });
-        if out != 0 {
-            self.fences.insert(out, true);
-        }
-        Ok(())
-    }
-
-    fn create_fence(&mut self, data: &mut Struct<'_>) -> Result<()> {
-        if data.word(4) & !1 != 0 {
-            return Err(errno::EINVAL);
-        }
-        if self.fences.len() >= MAX_HANDLES {
-            return Err(errno::ENOMEM);
-        }
-        let number = free_number(&self.fences, 1);
-        self.fences.insert(number, data.word(4) & 1 == 1);
-        data.set(0, number);
-        Ok(())
-    }
-
-    fn destroy_fence(&mut self, data: &Struct<'_>) -> Result<()> {
-        match self.fences.remove(&data.word(0)) {
-            Some(_) => Ok(()),
-            None => Err(errno::EINVAL),
-        }
-    }
-
-    /// A descriptor that can be read, for that is how a fence that is done looks.
-    fn fence_to_fd(&self, data: &Struct<'_>) -> Result<OwnedFd> {
-        let signalled = self.fences.get(&data.word(0)).ok_or(errno::ENOENT)?;
-        if !signalled {
-            return Err(errno::EINVAL);
-        }
-        rustix::event::eventfd(1, rustix::event::EventfdFlags::CLOEXEC).map_err(|error| error.raw_os_error())
-    }
-
-    fn fd_to_fence(&mut self, data: &mut Struct<'_>, fd: Option<OwnedFd>) -> Result<()> {
-        // All fences there are were done when they became descriptors.
-        fd.ok_or(errno::EBADF)?;
-        if data.word(4) & 1 == 0 {
-            let number = free_number(&self.fences, 1);
-            self.fences.insert(number, true);
-            data.set(0, number);
-            return Ok(());
-        }
-        let fence = self.fences.get_mut(&data.word(0)).ok_or(errno::ENOENT)?;
-        *fence = true;
-        Ok(())
-    }
-
-    /// Jobs do not signal later, so a wait is over at once, one way or the other.
-    fn wait_fences(&self, data: &mut Struct<'_>, behind: &[u8]) -> Result<()> {
-        let wanted = words(behind);
-        let states = wanted
+        if waits
             .iter()
-            .map(|fence| self.fences.get(fence).copied().ok_or(errno::ENOENT));
-        let states = states.collect::<Result<Vec<bool>>>()?;
-        let all = data.word(20) & 1 == 1;
-        let first = states.iter().position(|signalled| *signalled);
-        match (all, first) {
-            (true, _) if states.iter().all(|signalled| *signalled) => data.set(24, 0),
-            (false, Some(first)) => data.set(24, first as u32),
-            _ => return Err(errno::ETIME),
+            .chain([&out])
+            .any(|sync| *sync != 0 && !self.sync.has(*sync))
+        {
+            return Err(errno::ENOENT);
         }
+        let mut after = Vec::new();
+        for sync in waits.into_iter().filter(|sync| *sync != 0) {
+            after.extend(self.sync.fences(sync)?);
+        }
+        let (done, fence) = Signal::new();
+        let explicit = data.word(32) & EXPLICIT_FENCE != 0;
+        let submitting = self.options.registry.submitting();
+        for (object, _, flags) in objects.iter().filter(|_| !explicit) {
+            after.extend(object.fences(flags & 2 != 0));
+        }
+        for (object, _, flags) in &objects {
+            object.used(&fence, flags & 2 != 0);
+        }
+        drop(submitting);
+        let objects = objects.into_iter().map(|(_, address, flags)| (address, flags));
+        let request = Request {
+            pipe,
+            frame,
+            objects: objects.collect(),
+        };
+        if out != 0 {
+            self.sync.replace(out, fence);
+        }
+        self.queue.send(Command::Run { request, after, done });
         Ok(())
     }
 
-    fn set_fences(&mut self, behind: &[u8], signalled: bool) -> Result<()> {
-        let wanted = words(behind);
-        if wanted.is_empty() {
-            return Err(errno::EINVAL);
-        }
-        if !wanted.iter().all(|fence| self.fences.contains_key(fence)) {
-            return Err(errno::ENOENT);
-        }
-        self.fences.extend(wanted.into_iter().map(|fence| (fence, signalled)));
-        Ok(())
+    /// Runs what waits, and closes the device. Whether nothing failed.
+    pub fn close(&mut self) -> bool {
+        self.queue.finish()
     }
 
     /// The GPU's hardware.
-    pub fn hardware(&self) -> Hardware {
+    fn hardware(&self) -> Hardware {
         self.options.hardware
+    }
+}
+
+impl Node for Device {
+    fn ask(&mut self, what: What, fd: Option<OwnedFd>) -> Result<Answer> {
+        match what {
+            What::Map { offset, length } => self.map(offset, length),
+            What::Ioctl {
+                number,
+                mut data,
+                behind,
+            } => {
+                let fd = self.ioctl(number, Struct(&mut data), &behind, fd)?;
+                Ok(Answer { data, fd })
+            }
+            What::Merge => Err(errno::EINVAL),
+        }
     }
 }
 
@@ -475,10 +390,6 @@ fn capability(number: u32) -> u64 {
     }
 }
 
-fn system(error: std::io::Error) -> i32 {
-    error.raw_os_error().unwrap_or(errno::ENOMEM)
-}
-
 fn duplicate(object: &Object) -> Result<OwnedFd> {
     object.fd().try_clone_to_owned().map_err(|_| errno::EMFILE)
 }
@@ -486,7 +397,9 @@ fn duplicate(object: &Object) -> Result<OwnedFd> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Event, Watch};
     use emulator::exec::scalar::Scalar;
+    use emulator::gpu::memory::Memory;
 
     /// Sees that what is told fits together.
     #[derive(Default)]
@@ -537,7 +450,8 @@ mod tests {
             if random.bool() {
                 (options.hardware, options.pps) = (Hardware::Mali450, 4);
             }
-            let mut device = Device::new(Arc::new(options), Box::<Auditor>::default());
+            options.watcher = Box::new(|_| Box::<Auditor>::default());
+            let mut device = Device::new(Arc::new(options), 0, Arc::default()).unwrap();
             let (mut addresses, mut exported) = (Vec::new(), None);
             for _ in 0..300 {
                 let number = numbers[random.usize(..numbers.len())];
@@ -573,7 +487,7 @@ mod tests {
                     addresses = device.handles.values().map(|handle| handle.address).collect();
                 }
             }
-            device.close();
+            assert!(device.close(), "what was told does not fit together");
         }
         for number in [
             number::GEM_CREATE,

@@ -1,14 +1,10 @@
 //! A job from the driver's frame to its end.
 
 use crate::abi::errno;
-use crate::device::Device;
-use crate::server::Hardware;
-use crate::{Event, Job, Pipe, Work, space};
-use emulator::gpu::fault::{Fault, FaultKind};
+use crate::options::Hardware;
+use crate::{Pipe, space};
 use emulator::gpu::frame::FRAME_WORDS;
 use emulator::gpu::memory::Memory;
-use std::panic::AssertUnwindSafe;
-use std::time::Instant;
 
 /// What is said of a job that ended by an error of the emulator's.
 pub const FAILED: &str = "the emulator failed";
@@ -41,34 +37,8 @@ pub fn check(pipe: Pipe, frame: &[u32], hardware: Hardware, pps: u32) -> Result<
     if good { Ok(()) } else { Err(errno::EINVAL) }
 }
 
-/// Runs a job. A fault ends it and is told; the driver sees no difference, as with hardware that was reset.
-pub fn run(device: &mut Device, request: &Request) {
-    let hardware = device.hardware();
-    let plain = plain(&request.frame, request.pipe, hardware, &mut device.gpu.memory);
-    let job = Job {
-        number: device.jobs,
-        pipe: request.pipe,
-        frame: &request.frame,
-        plain: &plain,
-        objects: &request.objects,
-    };
-    device.jobs += 1;
-    device.tell(&Event::Submitted(job));
-    let start = Instant::now();
-    let gpu = &mut device.gpu;
-    // A panic would be an error of ours; it ends the job, not everybody's device.
-    let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| match request.pipe {
-        Pipe::Gp => gpu.run_gp(&plain).map(Work::Gp),
-        Pipe::Pp => gpu.run_pp(&plain).map(Work::Pp),
-    }));
-    let outcome = outcome.unwrap_or_else(|_| Err(Fault::new(FaultKind::Limit, FAILED)));
-    let time = start.elapsed();
-    let outcome = outcome.as_ref().map(|work| *work);
-    device.tell(&Event::Done { job, outcome, time });
-}
-
 /// A frame as the emulator takes it: that of a Mali-400, but with as many lists as there are pixel processors.
-fn plain(frame: &[u32], pipe: Pipe, hardware: Hardware, memory: &mut Memory) -> Vec<u32> {
+pub fn plain(frame: &[u32], pipe: Pipe, hardware: Hardware, memory: &mut Memory) -> Vec<u32> {
     if pipe == Pipe::Gp || hardware == Hardware::Mali400 {
         return frame.to_vec();
     }

@@ -9,24 +9,38 @@
 //! passing share it as they share a device; it is gone when its last descriptor is, and also when the process is killed.
 //! Each question brings a socket for its answer, so no two threads or processes take each other's.
 //!
+//! Beside the GPU there can be a display ([`Screen`]), as boards with this GPU have it: a device node of its own with the
+//! interface for mode setting, whose pictures go to whoever wants them.
+//!
 //! Buffer objects are memfds that both sides map. They are sealed against changes of size, so that no program can take
-//! the server's pages away. Jobs run while the driver waits in its submit; so every fence is done as soon as it exists,
-//! which the interface allows (facts/mali/lima-uapi.md, "Submit semantics").
+//! the server's pages away. Every device has a queue: a submit puts a job there and returns, and the job's fence is
+//! signalled when it is done (facts/mali/lima-uapi.md, "Submit semantics"). Programs wait on descriptors, in their own
+//! processes: the server waits for nobody, and nobody for a server that is gone.
 //!
 //! Objects are mapped one by one, not into one window of 4 GiB: the emulator finds them by its table of pages, which also
 //! keeps every access inside its object.
 
 pub mod abi;
+mod card;
 mod connection;
 mod device;
+mod fence;
 mod job;
 pub mod object;
+mod options;
+mod queue;
+mod screen;
 mod server;
 mod shared;
 mod space;
+mod stats;
+mod syncobj;
 mod wire;
 
-pub use server::{Hardware, Options, Server};
+pub use options::{Hardware, Options, Watcher};
+pub use screen::{Screen, Shown, Sink};
+pub use server::Server;
+pub use stats::Client;
 
 use emulator::gpu::fault::Fault;
 use emulator::gpu::memory::Memory;

@@ -1,5 +1,6 @@
 //! Buffer objects: memfds that the program maps and the emulator maps.
 
+use crate::fence::{Exported, Fence};
 use crate::shared::Mapping;
 use emulator::gpu::memory::PAGE;
 use rustix::fs::{MemfdFlags, SealFlags};
@@ -22,6 +23,14 @@ pub struct Object {
     file: File,
     size: u32,
     identity: Identity,
+    users: Mutex<Users>,
+}
+
+/// The jobs, of all devices, that use an object.
+#[derive(Debug, Default)]
+struct Users {
+    writer: Option<Arc<Fence>>,
+    readers: Vec<Arc<Fence>>,
 }
 
 impl Object {
@@ -32,7 +41,12 @@ impl Object {
         file.set_len(u64::from(size))?;
         rustix::fs::fcntl_add_seals(&file, SEALS)?;
         let identity = identity(file.as_fd())?;
-        Ok(Self { file, size, identity })
+        Ok(Self {
+            file,
+            size,
+            identity,
+            users: Mutex::default(),
+        })
     }
 
     /// The object of a memfd that [`Object::new`] made under this name, though nobody here holds it any more.
@@ -48,7 +62,12 @@ impl Object {
         let file = File::from(fd.try_clone().ok()?);
         let size = u32::try_from(file.metadata().ok()?.len()).ok()?;
         let identity = identity(fd.as_fd()).ok()?;
-        (size > 0 && size.is_multiple_of(PAGE)).then_some(Self { file, size, identity })
+        (size > 0 && size.is_multiple_of(PAGE)).then(|| Self {
+            file,
+            size,
+            identity,
+            users: Mutex::default(),
+        })
     }
 
     /// Bytes.
@@ -59,6 +78,30 @@ impl Object {
     /// The memfd.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
+    }
+
+    fn users(&self) -> MutexGuard<'_, Users> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is to be done before one may read, or write: the fences of jobs that write, or of all.
+    pub fn fences(&self, write: bool) -> Vec<Arc<Fence>> {
+        let users = self.users();
+        let readers = users.readers.iter().filter(|_| write);
+        let open = users.writer.iter().chain(readers).filter(|fence| !fence.is_done());
+        open.cloned().collect()
+    }
+
+    /// A job uses it now.
+    pub fn used(&self, fence: &Arc<Fence>, write: bool) {
+        let mut users = self.users();
+        if write {
+            users.writer = Some(fence.clone());
+            users.readers.clear();
+        } else {
+            users.readers.retain(|fence| !fence.is_done());
+            users.readers.push(fence.clone());
+        }
     }
 
     /// Maps an object.
@@ -81,6 +124,8 @@ pub struct Registry {
     known: Mutex<Known>,
     /// What this registry's memfds are called: nobody else's are.
     name: String,
+    exported: Mutex<Exported>,
+    submitting: Mutex<()>,
 }
 
 impl Default for Registry {
@@ -88,6 +133,8 @@ impl Default for Registry {
         let number = RandomState::new().hash_one(std::process::id());
         Self {
             known: Mutex::default(),
+            exported: Mutex::default(),
+            submitting: Mutex::default(),
             name: format!("mali-{number:016x}"),
         }
     }
@@ -103,6 +150,16 @@ struct Known {
 impl Registry {
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The fences that went out as descriptors.
+    pub fn exported(&self) -> MutexGuard<'_, Exported> {
+        self.exported.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whoever has this may put fences on several objects: two jobs that use the same objects never wait for each other.
+    pub fn submitting(&self) -> MutexGuard<'_, ()> {
+        self.submitting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A new object of `size` bytes.

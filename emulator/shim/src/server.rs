@@ -1,176 +1,236 @@
 //! The server: a socket in a folder, the device's files beside it, a thread for every open device.
 
-use crate::connection;
+use crate::abi::errno;
+use crate::card::Card;
+use crate::connection::{self, Node};
 use crate::device::Device;
-use crate::object::Registry;
-use crate::{Event, Watch};
-use emulator::exec::Engine;
-use emulator::gpu::memory::Memory;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use crate::options::{Hardware, Options};
+use crate::screen::Screen;
+use crate::stats::Client;
+use crate::wire::{Answer, What};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Which GPU a device says it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Hardware {
-    /// Mali-400, 1 to 4 pixel processors.
-    #[default]
-    Mali400,
-    /// Mali-450, 1 to 8.
-    Mali450,
-}
-
-/// Makes a watcher for every open device, by its number from 0.
-pub type Watcher = dyn Fn(u64) -> Box<dyn Watch> + Send + Sync;
-
-/// How devices are.
-pub struct Options {
-    /// Which GPU.
-    pub hardware: Hardware,
-    /// Pixel processors it says it has.
-    pub pps: u32,
-    /// Threads that paint tiles.
-    pub threads: usize,
-    /// What runs the programs.
-    pub engine: Box<dyn Fn() -> Box<dyn Engine> + Send + Sync>,
-    /// Who watches.
-    pub watcher: Box<Watcher>,
-    /// All objects of all devices.
-    pub registry: Registry,
-}
-
-/// Somebody who does not care.
-struct Nobody;
-
-impl Watch for Nobody {
-    fn event(&mut self, _: &Memory, _: &Event<'_>) {}
-}
-
-impl Options {
-    /// A Mali-400 with one pixel processor; an engine for every device.
-    pub fn new(engine: impl Fn() -> Box<dyn Engine> + Send + Sync + 'static) -> Self {
-        Self {
-            hardware: Hardware::default(),
-            pps: 1,
-            threads: 1,
-            engine: Box::new(engine),
-            watcher: Box::new(|_| Box::new(Nobody)),
-            registry: Registry::default(),
-        }
-    }
-}
+use std::time::Duration;
 
 /// A running server; its folder is emptied when it goes.
-#[derive(Debug)]
 pub struct Server {
     folder: PathBuf,
-    open: Arc<AtomicU64>,
+    options: Arc<Options>,
 }
 
+/// The socket of the render node in the folder.
+const RENDER: &str = "renderD128";
+
+/// The socket of the display's node in the folder.
+const CARD: &str = "card0";
+
+/// Who asks here gets fences joined.
+const FENCES: &str = "fences";
+
+/// Who asks here gets the list of open devices.
+const LIST: &str = "list";
+
 impl Server {
-    /// Starts a server in `folder`, which must be there, on a thread of its own.
+    /// Starts a server in `folder`, which must be there, on threads of its own.
     ///
     /// # Errors
     /// What the system says, for instance that the folder's path is too long for a socket.
     pub fn start(folder: &Path, options: Options) -> io::Result<Self> {
         node(folder, options.hardware)?;
-        let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-        let path = folder.join("socket");
-        rustix::net::bind(&socket, &SocketAddrUnix::new(&path)?)?;
-        rustix::net::listen(&socket, 128)?;
-        let open = Arc::new(AtomicU64::new(0));
-        let counter = open.clone();
-        std::thread::Builder::new()
-            .name("mali".into())
-            .spawn(move || accept(&socket, &Arc::new(options), &counter))?;
+        let options = Arc::new(options);
+        let numbers = AtomicU64::new(0);
+        listen(folder, RENDER, options.clone(), move |options, client| {
+            render(&options, numbers.fetch_add(1, Ordering::Relaxed), client)
+        })?;
+        if let Some(screen) = options.screen.clone() {
+            display(folder)?;
+            listen(folder, CARD, options.clone(), move |options, client| {
+                card(options, screen.clone(), client)
+            })?;
+        }
+        listen(folder, FENCES, options.clone(), |options, client| {
+            let serve = move || connection::serve(&client, &mut Nothing, &options.registry);
+            std::thread::Builder::new().name(FENCES.into()).spawn(serve).map(|_| ())
+        })?;
+        listen(folder, LIST, options.clone(), |options, client| {
+            tell_list(&options, &client);
+            Ok(())
+        })?;
         Ok(Self {
             folder: folder.to_owned(),
-            open,
+            options,
         })
     }
 
     /// Devices that are open now.
     pub fn open_devices(&self) -> u64 {
-        self.open.load(Ordering::Acquire)
+        self.options.clients.len()
+    }
+
+    /// The open devices of a server that somebody else runs in `folder`.
+    ///
+    /// # Errors
+    /// When none does.
+    pub fn list(folder: &Path) -> io::Result<Vec<Client>> {
+        let mut text = String::new();
+        UnixStream::connect(folder.join(LIST))?.read_to_string(&mut text)?;
+        serde_json::from_str(&text).map_err(io::Error::other)
     }
 
     /// What the front reads: names and values.
-    pub fn environment(&self) -> [(&'static str, PathBuf); 2] {
-        [
-            ("SKRYMIR_SOCKET", self.folder.join("socket")),
-            ("SKRYMIR_ROOT", self.folder.clone()),
-        ]
+    pub fn environment(folder: &Path) -> (&'static str, PathBuf) {
+        ("SKRYMIR_SERVER", folder.to_owned())
+    }
+}
+
+impl Server {
+    /// Takes away what a server that was killed left in a folder.
+    pub fn sweep(folder: &Path) {
+        for name in ["dev", "sys"] {
+            let _ = fs::remove_dir_all(folder.join(name));
+        }
+        for name in [RENDER, CARD, FENCES, LIST] {
+            let _ = fs::remove_file(folder.join(name));
+        }
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        for name in ["dev", "sys"] {
-            let _ = fs::remove_dir_all(self.folder.join(name));
-        }
-        let _ = fs::remove_file(self.folder.join("socket"));
+        Self::sweep(&self.folder);
     }
 }
 
-/// The node and its sysfs files (facts/mali/lima-uapi.md, 1).
+/// The GPU's node and its sysfs files (facts/mali/lima-uapi.md, 1).
 fn node(folder: &Path, hardware: Hardware) -> io::Result<()> {
     let number = match hardware {
         Hardware::Mali400 => 400,
         Hardware::Mali450 => 450,
     };
-    let device = folder.join("sys/devices/mali");
-    let char_device = folder.join("sys/dev/char/226:128");
-    let class = folder.join("sys/class/drm/renderD128");
-    let drm = device.join("drm/renderD128");
+    let uevent = format!(
+        "DRIVER=lima\nOF_NAME=gpu\nOF_FULLNAME=/soc/mali\nOF_COMPATIBLE_0=arm,mali-{number}\nOF_COMPATIBLE_N=1\n"
+    );
+    device_files(folder, "mali", &uevent, RENDER, 128)
+}
+
+/// The display's, as a board with an Allwinner chip has it.
+fn display(folder: &Path) -> io::Result<()> {
+    let uevent = "DRIVER=sun4i-drm\nOF_NAME=display-engine\nOF_FULLNAME=/display-engine\n\
+                  OF_COMPATIBLE_0=allwinner,sun4i-a10-display-engine\nOF_COMPATIBLE_N=1\n";
+    device_files(folder, "display", uevent, CARD, 0)
+}
+
+/// A device's node and sysfs files.
+fn device_files(folder: &Path, name: &str, uevent: &str, node: &str, minor: u32) -> io::Result<()> {
+    let device = folder.join("sys/devices").join(name);
+    let char_device = folder.join(format!("sys/dev/char/226:{minor}"));
+    let class = folder.join("sys/class/drm").join(node);
+    let drm = device.join("drm").join(node);
     for directory in [&folder.join("dev/dri"), &drm, &char_device, &class] {
         fs::create_dir_all(directory)?;
     }
     fs::create_dir_all(folder.join("sys/bus/platform"))?;
-    fs::write(folder.join("dev/dri/renderD128"), "")?;
-    fs::write(
-        device.join("uevent"),
-        format!(
-            "DRIVER=lima\nOF_NAME=gpu\nOF_FULLNAME=/soc/mali\nOF_COMPATIBLE_0=arm,mali-{number}\nOF_COMPATIBLE_N=1\n"
-        ),
-    )?;
-    let uevent = "MAJOR=226\nMINOR=128\nDEVNAME=dri/renderD128\nDEVTYPE=drm_minor\n";
+    fs::write(folder.join("dev/dri").join(node), "")?;
+    fs::write(device.join("uevent"), uevent)?;
+    let uevent = format!("MAJOR=226\nMINOR={minor}\nDEVNAME=dri/{node}\nDEVTYPE=drm_minor\n");
     for place in [&drm, &char_device, &class] {
-        fs::write(place.join("uevent"), uevent)?;
+        fs::write(place.join("uevent"), &uevent)?;
         symlink(&device, place.join("device"))?;
     }
     symlink(folder.join("sys/bus/platform"), device.join("subsystem"))
 }
 
-fn accept(socket: &OwnedFd, options: &Arc<Options>, open: &Arc<AtomicU64>) {
-    for number in 0.. {
-        let client = match rustix::net::accept_with(socket, SocketFlags::CLOEXEC) {
-            Ok(client) => client,
-            Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNABORTED) => continue,
-            Err(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE | rustix::io::Errno::NOMEM) => {
-                // Others will close theirs.
-                std::thread::sleep(std::time::Duration::from_millis(10));
-                continue;
+/// Listens on a socket in the folder, and gives everybody who comes a thread.
+fn listen(
+    folder: &Path,
+    name: &str,
+    options: Arc<Options>,
+    serve: impl Fn(Arc<Options>, OwnedFd) -> io::Result<()> + Send + 'static,
+) -> io::Result<()> {
+    let kind = if name == LIST {
+        SocketType::STREAM
+    } else {
+        SocketType::SEQPACKET
+    };
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)?;
+    rustix::net::bind(&socket, &SocketAddrUnix::new(folder.join(name))?)?;
+    rustix::net::listen(&socket, 128)?;
+    let accept = move || {
+        loop {
+            let client = match rustix::net::accept_with(&socket, SocketFlags::CLOEXEC) {
+                Ok(client) => client,
+                Err(Errno::INTR | Errno::CONNABORTED) => continue,
+                Err(Errno::MFILE | Errno::NFILE | Errno::NOMEM) => {
+                    // Others will close theirs.
+                    std::thread::sleep(Duration::from_millis(10));
+                    continue;
+                }
+                Err(_) => break,
+            };
+            // Without a thread the connection is closed, and whoever opened the device gets an error.
+            let _ = serve(options.clone(), client);
+        }
+    };
+    std::thread::Builder::new().name(name.to_owned()).spawn(accept)?;
+    Ok(())
+}
+
+/// Serves an open render node on a thread of its own.
+fn render(options: &Arc<Options>, number: u64, client: OwnedFd) -> io::Result<()> {
+    let process = rustix::net::sockopt::socket_peercred(&client)?.pid.as_raw_nonzero();
+    let counters = options.clients.add(number, process.get().unsigned_abs());
+    let shared = options.clone();
+    let serve = move || {
+        if let Ok(mut device) = Device::new(shared.clone(), number, counters) {
+            connection::serve(&client, &mut device, &shared.registry);
+            if !device.close() {
+                eprintln!("skrymir: device {number}: the emulator failed");
             }
-            Err(_) => break,
-        };
-        let (options, count) = (options.clone(), open.clone());
-        count.fetch_add(1, Ordering::AcqRel);
-        let serve = move || {
-            let watch = (options.watcher)(number);
-            connection::serve(&client, &mut Device::new(options, watch));
-            count.fetch_sub(1, Ordering::AcqRel);
-        };
-        if std::thread::Builder::new()
-            .name(format!("mali {number}"))
-            .spawn(serve)
-            .is_err()
-        {
-            open.fetch_sub(1, Ordering::AcqRel);
+        }
+        shared.clients.remove(number);
+    };
+    let thread = std::thread::Builder::new().name(format!("ask {number}")).spawn(serve);
+    if thread.is_err() {
+        options.clients.remove(number);
+    }
+    thread.map(|_| ())
+}
+
+/// What is behind a connection that only joins fences.
+struct Nothing;
+
+impl Node for Nothing {
+    fn ask(&mut self, _: What, _: Option<OwnedFd>) -> Result<Answer, i32> {
+        Err(errno::EINVAL)
+    }
+}
+
+/// Serves an open display device on a thread of its own.
+fn card(options: Arc<Options>, screen: Arc<Screen>, client: OwnedFd) -> io::Result<()> {
+    let client = Arc::new(client);
+    let serve = move || {
+        let mut card = Card::new(options.clone(), screen, client.clone());
+        connection::serve(&client, &mut card, &options.registry);
+    };
+    std::thread::Builder::new().name(CARD.into()).spawn(serve).map(|_| ())
+}
+
+fn tell_list(options: &Options, client: &OwnedFd) {
+    let text = serde_json::to_string(&options.clients.list()).unwrap_or_default();
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        match rustix::net::send(client, rest, SendFlags::NOSIGNAL) {
+            Ok(sent) => rest = &rest[sent..],
+            Err(Errno::INTR) => {}
+            Err(_) => return,
         }
     }
 }

@@ -34,6 +34,8 @@ pub enum What {
         /// Bytes.
         length: u64,
     },
+    /// One fence of two.
+    Merge,
 }
 
 /// A question.
@@ -43,8 +45,8 @@ pub struct Question {
     pub what: What,
     /// Where the answer goes.
     pub reply: OwnedFd,
-    /// The descriptor the ioctl names.
-    pub fd: Option<OwnedFd>,
+    /// The descriptors the ioctl names.
+    pub fds: [Option<OwnedFd>; 2],
 }
 
 /// An answer.
@@ -83,7 +85,7 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<Incoming, Er
             _ => None,
         })
         .flatten();
-    let (reply, fd) = (fds.next(), fds.next());
+    let (reply, named) = (fds.next(), [fds.next(), fds.next()]);
     drop(fds);
     if message.bytes == 0 {
         return Ok(Incoming::Closed);
@@ -91,7 +93,11 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<Incoming, Er
     let whole = !message.flags.contains(ReturnFlags::TRUNC);
     let what = buffer.get(..message.bytes).filter(|_| whole).and_then(parse);
     Ok(match (what, reply) {
-        (Some(what), Some(reply)) => Incoming::Question(Question { what, reply, fd }),
+        (Some(what), Some(reply)) => Incoming::Question(Question {
+            what,
+            reply,
+            fds: named,
+        }),
         _ => Incoming::Nonsense,
     })
 }
@@ -113,6 +119,7 @@ fn parse(bytes: &[u8]) -> Option<What> {
             offset: long(16),
             length: long(24),
         }),
+        2 => Some(What::Merge),
         _ => None,
     }
 }

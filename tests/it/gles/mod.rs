@@ -1,3 +1,6 @@
 //! OpenGL ES 2 programs with Mesa's driver on the emulated device.
 
+mod children;
+mod desktop;
 mod programs;
+mod support;

@@ -4,51 +4,10 @@
 //! (`tests/setup.sh` installs them). Where these are missing the tests say so; with `SKRYMIR_NEED_GLES` set, as
 //! `tests/run.sh` sets it, they fail.
 
-use skrymir::gles::{Driver, Machine};
+use super::support::{driver, gles, native, program, text};
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// The driver, or a loud word why it is not here.
-fn driver() -> Option<&'static Driver> {
-    static DRIVER: OnceLock<Option<Driver>> = OnceLock::new();
-    let prepare = || match Driver::prepare(Machine::Arm64) {
-        Ok(driver) => Some(driver),
-        Err(error) => {
-            assert!(std::env::var_os("SKRYMIR_NEED_GLES").is_none(), "{error:#}");
-            eprintln!("NOT TESTED, the ARM driver is missing: {error:#}");
-            None
-        }
-    };
-    DRIVER.get_or_init(prepare).as_ref()
-}
-
-/// A program of `tests/gles`, built.
-fn program(driver: &Driver, name: &str) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/gles/{name}.c"));
-    static NUMBER: AtomicUsize = AtomicUsize::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{number}"));
-    driver.compile(&source, &program).expect("the program compiles");
-    program
-}
-
-/// Runs `skrymir gles` with arguments.
-fn gles(options: &[&str], program: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
-    command.arg("gles").args(options).arg("--").arg(program).args(arguments);
-    command.output().expect("the command runs")
-}
-
-fn text(output: &Output) -> String {
-    format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    )
-}
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 #[test]
 fn every_pixel_is_right() {
@@ -86,22 +45,14 @@ fn a_wrong_pixel_is_noticed() {
 
 #[test]
 fn the_device_behaves_as_the_kernels() {
-    let native = Path::new(env!("CARGO_TARGET_TMPDIR")).join("device-native");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gles/device.c");
-    let compiler = Command::new("cc")
-        .args(["-std=gnu11", "-O1", "-o"])
-        .arg(&native)
-        .arg(source)
-        .arg("-lpthread")
-        .status();
-    assert!(compiler.expect("a C compiler").success());
+    let native = native("device");
     let arm = driver().map(|driver| program(driver, "device"));
     for program in [Some(native), arm].into_iter().flatten() {
         for options in [&[][..], &["--mali450"]] {
             let output = gles(options, &program, &[]);
             let text = text(&output);
             assert!(
-                output.status.success() && text.contains("139 checks, 0 failed"),
+                output.status.success() && text.contains("140 checks, 0 failed"),
                 "{program:?} {options:?}: {text}"
             );
         }

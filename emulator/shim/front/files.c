@@ -1,0 +1,280 @@
+/* Files: the nodes, and where the device is described. Their paths lead into a folder of real files, which the server made. */
+#include "front.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* ---- paths ---- */
+
+static int below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && (path[length] == 0 || path[length] == '/');
+}
+
+/* Where a path really is: the device's files are in the folder. */
+static const char *real_path(const char *path, char buffer[PATH_MAX])
+{
+    if (!path || path[0] != '/' || !active())
+        return path;
+    if (!below(path, "/dev/dri") && !below(path, "/sys/class/drm") && strncmp(path, "/sys/dev/char/226:", 18) != 0)
+        return path;
+    if (strlen(path) + strlen(configuration.server) >= PATH_MAX)
+        return path;
+    strcpy(buffer, configuration.server);
+    strcat(buffer, path);
+    return buffer;
+}
+
+/* ---- opening ---- */
+
+#define MODE_OF(flags) \
+    mode_t mode = 0; \
+    if ((flags) & O_CREAT || ((flags) & O_TMPFILE) == O_TMPFILE) { \
+        va_list list; \
+        va_start(list, flags); \
+        mode = va_arg(list, mode_t); \
+        va_end(list); \
+    }
+
+#define OPEN(name) \
+    PUBLIC int name(const char *path, int flags, ...) \
+    { \
+        NEXT(name); \
+        char buffer[PATH_MAX]; \
+        MODE_OF(flags); \
+        const struct node *node = node_of(path); \
+        return node ? open_device(node, flags) : next(real_path(path, buffer), flags, mode); \
+    }
+
+#define OPENAT(name) \
+    PUBLIC int name(int folder, const char *path, int flags, ...) \
+    { \
+        NEXT(name); \
+        char buffer[PATH_MAX]; \
+        MODE_OF(flags); \
+        const struct node *node = node_of(path); \
+        return node ? open_device(node, flags) : next(folder, real_path(path, buffer), flags, mode); \
+    }
+
+OPEN(open)
+OPEN(open64)
+OPENAT(openat)
+OPENAT(openat64)
+
+int __open_2(const char *, int);
+int __open64_2(const char *, int);
+int __openat_2(int, const char *, int);
+int __openat64_2(int, const char *, int);
+
+PUBLIC int __open_2(const char *path, int flags)
+{
+    return open(path, flags);
+}
+
+PUBLIC int __open64_2(const char *path, int flags)
+{
+    return open64(path, flags);
+}
+
+PUBLIC int __openat_2(int folder, const char *path, int flags)
+{
+    return openat(folder, path, flags);
+}
+
+PUBLIC int __openat64_2(int folder, const char *path, int flags)
+{
+    return openat64(folder, path, flags);
+}
+
+#define FOPEN(name) \
+    PUBLIC FILE *name(const char *path, const char *mode) \
+    { \
+        NEXT(name); \
+        char buffer[PATH_MAX]; \
+        return next(real_path(path, buffer), mode); \
+    }
+
+FOPEN(fopen)
+FOPEN(fopen64)
+
+PUBLIC DIR *opendir(const char *path)
+{
+    NEXT(opendir);
+    char buffer[PATH_MAX];
+    return next(real_path(path, buffer));
+}
+
+#define SCANDIR(name, entry) \
+    PUBLIC int name(const char *path, struct entry ***list, int (*filter)(const struct entry *), \
+                    int (*compare)(const struct entry **, const struct entry **)) \
+    { \
+        NEXT(name); \
+        char buffer[PATH_MAX]; \
+        return next(real_path(path, buffer), list, filter, compare); \
+    }
+
+SCANDIR(scandir, dirent)
+SCANDIR(scandir64, dirent64)
+
+/* ---- looking ---- */
+
+/* A character device with the node's number, as far as anybody asks. */
+#define AS_NODE(node, status) \
+    do { \
+        (status)->st_mode = S_IFCHR | 0666; \
+        (status)->st_rdev = makedev(226, (node)->minor); \
+        (status)->st_size = 0; \
+    } while (0)
+
+#define STAT(name, type) \
+    PUBLIC int name(const char *path, struct type *status) \
+    { \
+        NEXT(name); \
+        char buffer[PATH_MAX]; \
+        int result = next(real_path(path, buffer), status); \
+        const struct node *node = result == 0 ? node_of(path) : NULL; \
+        if (node) \
+            AS_NODE(node, status); \
+        return result; \
+    }
+
+#define FSTAT(name, type) \
+    PUBLIC int name(int fd, struct type *status) \
+    { \
+        NEXT(name); \
+        int result = next(fd, status); \
+        const struct node *node = result == 0 && S_ISSOCK(status->st_mode) ? device_of(fd) : NULL; \
+        if (node) \
+            AS_NODE(node, status); \
+        return result; \
+    }
+
+#define FSTATAT(name, type) \
+    PUBLIC int name(int folder, const char *path, struct type *status, int flags) \
+    { \
+        NEXT(name); \
+        char buffer[PATH_MAX]; \
+        int result = next(folder, real_path(path, buffer), status, flags); \
+        const struct node *node = result == 0 ? node_of(path) : NULL; \
+        if (result == 0 && S_ISSOCK(status->st_mode) && !path[0]) \
+            node = device_of(folder); \
+        if (node) \
+            AS_NODE(node, status); \
+        return result; \
+    }
+
+STAT(stat, stat)
+STAT(stat64, stat64)
+STAT(lstat, stat)
+STAT(lstat64, stat64)
+FSTAT(fstat, stat)
+FSTAT(fstat64, stat64)
+FSTATAT(fstatat, stat)
+FSTATAT(fstatat64, stat64)
+
+/* What the same were called before glibc 2.33. */
+#define XSTAT(name, type) \
+    int name(int, const char *, struct type *); \
+    PUBLIC int name(int version, const char *path, struct type *status) \
+    { \
+        NEXT(name); \
+        char buffer[PATH_MAX]; \
+        int result = next(version, real_path(path, buffer), status); \
+        const struct node *node = result == 0 ? node_of(path) : NULL; \
+        if (node) \
+            AS_NODE(node, status); \
+        return result; \
+    }
+
+#define FXSTAT(name, type) \
+    int name(int, int, struct type *); \
+    PUBLIC int name(int version, int fd, struct type *status) \
+    { \
+        NEXT(name); \
+        int result = next(version, fd, status); \
+        const struct node *node = result == 0 && S_ISSOCK(status->st_mode) ? device_of(fd) : NULL; \
+        if (node) \
+            AS_NODE(node, status); \
+        return result; \
+    }
+
+XSTAT(__xstat, stat)
+XSTAT(__xstat64, stat64)
+XSTAT(__lxstat, stat)
+XSTAT(__lxstat64, stat64)
+FXSTAT(__fxstat, stat)
+FXSTAT(__fxstat64, stat64)
+
+PUBLIC int statx(int folder, const char *restrict path, int flags, unsigned mask, struct statx *restrict status)
+{
+    NEXT(statx);
+    char buffer[PATH_MAX];
+    int result = next(folder, real_path(path, buffer), flags, mask, status);
+    const struct node *node = result == 0 ? node_of(path) : NULL;
+    if (result == 0 && S_ISSOCK(status->stx_mode) && !path[0])
+        node = device_of(folder);
+    if (node) {
+        status->stx_mode = S_IFCHR | 0666;
+        status->stx_rdev_major = 226;
+        status->stx_rdev_minor = node->minor;
+        status->stx_size = 0;
+    }
+    return result;
+}
+
+PUBLIC int access(const char *path, int mode)
+{
+    NEXT(access);
+    char buffer[PATH_MAX];
+    return next(real_path(path, buffer), mode);
+}
+
+PUBLIC int faccessat(int folder, const char *path, int mode, int flags)
+{
+    NEXT(faccessat);
+    char buffer[PATH_MAX];
+    return next(folder, real_path(path, buffer), mode, flags);
+}
+
+PUBLIC ssize_t readlink(const char *path, char *to, size_t size)
+{
+    NEXT(readlink);
+    char buffer[PATH_MAX];
+    return next(real_path(path, buffer), to, size);
+}
+
+PUBLIC ssize_t readlinkat(int folder, const char *path, char *to, size_t size)
+{
+    NEXT(readlinkat);
+    char buffer[PATH_MAX];
+    return next(folder, real_path(path, buffer), to, size);
+}
+
+ssize_t __readlink_chk(const char *, char *, size_t, size_t);
+
+PUBLIC ssize_t __readlink_chk(const char *path, char *to, size_t size, size_t room)
+{
+    NEXT(__readlink_chk);
+    char buffer[PATH_MAX];
+    return next(real_path(path, buffer), to, size, room);
+}
+
+PUBLIC char *realpath(const char *restrict path, char *restrict to)
+{
+    NEXT(realpath);
+    char buffer[PATH_MAX];
+    const char *real = real_path(path, buffer);
+    char *result = next(real, to);
+    /* What was found in the folder keeps its name outside. */
+    size_t length = strlen(configuration.server);
+    if (result && real != path && strncmp(result, configuration.server, length) == 0)
+        memmove(result, result + length, strlen(result + length) + 1);
+    return result;
+}

@@ -1,0 +1,56 @@
+/* The front: an LD_PRELOAD library that makes a program, and those it starts, see the device node of a Mali-400.
+ *
+ * It knows nothing about the GPU. Opening the node connects a socket to the server; the socket is the open device, so
+ * dup, fork, exec, close and descriptor passing are the system's own. device.c is that connection, files.c the paths of
+ * the node and of its sysfs folder, child.c what it takes to start other programs.
+ *
+ * Environment: SKRYMIR_SERVER is the server's folder; without it nothing changes. SKRYMIR_PREFIX, SKRYMIR_QEMU,
+ * SKRYMIR_FRONT_ARM64 and SKRYMIR_FRONT_NATIVE say how programs for 64-bit ARM are run on other machines.
+ */
+#ifndef FRONT_H
+#define FRONT_H
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define PUBLIC __attribute__((visibility("default")))
+
+/* The next library's function of the same name. */
+#define NEXT(name) \
+    static __typeof__(&name) next; \
+    if (!next) \
+        next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+
+/* What the environment said when the program began, whatever the program made of it since. */
+struct configuration {
+    char server[PATH_MAX]; /* the folder with the server's sockets, and with dev/ and sys/ */
+    char prefix[PATH_MAX]; /* the root folder of ARM programs */
+    char qemu[PATH_MAX];   /* what runs ARM programs; empty on ARM machines */
+    char fronts[2][PATH_MAX]; /* this library for ARM, and for this machine */
+};
+
+extern struct configuration configuration;
+
+/* Whether there is a server. */
+int active(void);
+
+/* A device node. */
+struct node {
+    const char *path;
+    const char *socket; /* its name in the server's folder */
+    unsigned minor;
+};
+
+/* The node a path is of, or none. */
+const struct node *node_of(const char *path);
+
+/* The node a descriptor is an open device of, or none. */
+const struct node *device_of(int fd);
+
+/* A new open device. */
+int open_device(const struct node *node, int flags);
+
+#endif

@@ -1,0 +1,203 @@
+//! A device's queue: a thread of its own that has the GPU, runs jobs in their order, and signals their fences.
+//!
+//! The memory's changes go through the same queue, so a job finds it as it was when the job was submitted, though the
+//! driver has closed its handles since.
+
+use crate::fence::{Fence, Signal};
+use crate::job::{self, FAILED, Request};
+use crate::options::{ADDRESS_SPACE, Hardware, Options};
+use crate::shared::Mapping;
+use crate::space;
+use crate::stats::Counters;
+use crate::{Event, Job, Pipe, Watch, Work};
+use emulator::gpu::Gpu;
+use emulator::gpu::fault::{Fault, FaultKind};
+use emulator::gpu::memory::Memory;
+use std::io;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+/// Commands that wait at most; whoever sends more waits for the oldest.
+const ROOM: usize = 64;
+
+/// Bytes of the lists of tiles that a Mali-450 makes for itself: two commands of eight bytes for each of 256 x 256, an end.
+const TILE_LISTS: u32 = 0x20_0000;
+
+/// What the queue is for.
+pub enum Command {
+    /// A buffer object gets an address.
+    Map {
+        /// Where.
+        address: u32,
+        /// Its bytes.
+        mapping: Mapping,
+        /// The program's flags.
+        flags: u32,
+    },
+    /// The object at an address loses it.
+    Unmap(u32),
+    /// A job.
+    Run {
+        /// What is to run.
+        request: Request,
+        /// What is to be done before.
+        after: Vec<Arc<Fence>>,
+        /// Says that it is done.
+        done: Signal,
+    },
+}
+
+/// A device's queue; dropping it runs what waits.
+pub struct Queue {
+    sender: Option<SyncSender<Command>>,
+    worker: Option<JoinHandle<()>>,
+    counters: Arc<Counters>,
+}
+
+impl Queue {
+    /// The queue of the device with this number.
+    ///
+    /// # Errors
+    /// When there can be no more threads.
+    pub fn new(options: Arc<Options>, number: u64, counters: Arc<Counters>) -> io::Result<Self> {
+        let (sender, receiver) = sync_channel(ROOM);
+        let watch = (options.watcher)(number);
+        let work = {
+            let counters = counters.clone();
+            move || Worker::new(&options, watch, counters).run(&receiver)
+        };
+        let worker = std::thread::Builder::new().name(format!("mali {number}")).spawn(work)?;
+        Ok(Self {
+            sender: Some(sender),
+            worker: Some(worker),
+            counters,
+        })
+    }
+
+    /// Puts a command behind all others.
+    pub fn send(&self, command: Command) {
+        if matches!(command, Command::Run { .. }) {
+            self.counters.waiting.fetch_add(1, Ordering::Relaxed);
+        }
+        // The worker ends after its sender only; if it failed, dropping the command signals its fence.
+        if let Some(sender) = &self.sender {
+            let _ = sender.send(command);
+        }
+    }
+
+    /// Runs what waits, and ends. Whether it never failed.
+    pub fn finish(&mut self) -> bool {
+        self.sender = None;
+        self.worker.take().is_none_or(|worker| worker.join().is_ok())
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// What the thread has.
+struct Worker {
+    gpu: Gpu,
+    hardware: Hardware,
+    watch: Box<dyn Watch>,
+    counters: Arc<Counters>,
+    jobs: u64,
+}
+
+impl Worker {
+    fn new(options: &Options, watch: Box<dyn Watch>, counters: Arc<Counters>) -> Self {
+        let mut gpu = Gpu::new((options.engine)()).with_threads(options.threads);
+        gpu.memory = Memory::with_limit(ADDRESS_SPACE);
+        let mut worker = Self {
+            gpu,
+            hardware: options.hardware,
+            watch,
+            counters,
+            jobs: 0,
+        };
+        if worker.hardware == Hardware::Mali450 {
+            // Its own memory, where it lists tiles.
+            let (address, size, flags) = (space::END, TILE_LISTS, 0);
+            if worker.gpu.memory.map(address, size).is_ok() {
+                worker.tell(&Event::Created { address, size, flags });
+            }
+        }
+        worker
+    }
+
+    fn tell(&mut self, event: &Event<'_>) {
+        self.watch.event(&self.gpu.memory, event);
+    }
+
+    fn run(mut self, commands: &Receiver<Command>) {
+        for command in commands {
+            match command {
+                Command::Map {
+                    address,
+                    mapping,
+                    flags,
+                } => self.map(address, mapping, flags),
+                Command::Unmap(address) => {
+                    self.tell(&Event::Freed { address });
+                    // It is there: every handle is mapped.
+                    let _ = self.gpu.memory.unmap(address);
+                }
+                Command::Run { request, after, done } => {
+                    after.iter().for_each(|fence| fence.wait());
+                    self.job(&request);
+                    self.counters.waiting.fetch_sub(1, Ordering::Relaxed);
+                    drop(done);
+                }
+            }
+        }
+        let event = Event::Closed { notes: &self.gpu.notes };
+        self.watch.event(&self.gpu.memory, &event);
+    }
+
+    fn map(&mut self, address: u32, mapping: Mapping, flags: u32) {
+        let size = emulator::gpu::memory::Backing::size(&mapping) as u32;
+        // The address space gave the place out, so it is free.
+        if let Err(fault) = self.gpu.memory.map_backed(address, Box::new(mapping)) {
+            eprintln!("skrymir: an object has no place: {fault}");
+        }
+        self.tell(&Event::Created { address, size, flags });
+    }
+
+    /// Runs a job. A fault ends it and is told; the driver sees no difference, as with hardware that was reset.
+    fn job(&mut self, request: &Request) {
+        let plain = job::plain(&request.frame, request.pipe, self.hardware, &mut self.gpu.memory);
+        let job = Job {
+            number: self.jobs,
+            pipe: request.pipe,
+            frame: &request.frame,
+            plain: &plain,
+            objects: &request.objects,
+        };
+        self.jobs += 1;
+        self.tell(&Event::Submitted(job));
+        let start = Instant::now();
+        let gpu = &mut self.gpu;
+        // A panic would be an error of ours; it ends the job, not everybody's device.
+        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| match request.pipe {
+            Pipe::Gp => gpu.run_gp(&plain).map(Work::Gp),
+            Pipe::Pp => gpu.run_pp(&plain).map(Work::Pp),
+        }));
+        let outcome = outcome.unwrap_or_else(|_| Err(Fault::new(FaultKind::Limit, FAILED)));
+        let time = start.elapsed();
+        let outcome = outcome.as_ref().map(|work| *work);
+        let count = match request.pipe {
+            Pipe::Gp => &self.counters.gp,
+            Pipe::Pp => &self.counters.pp,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        self.counters.busy.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
+        self.tell(&Event::Done { job, outcome, time });
+    }
+}

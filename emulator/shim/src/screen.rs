@@ -1,0 +1,238 @@
+//! The screen: what is shown, when, and who is told.
+
+use crate::object::Object;
+use crate::shared::Mapping;
+use emulator::gpu::memory::Backing;
+use rustix::net::{SendFlags, send};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Ids of the screen's parts, as the interface names them.
+pub mod id {
+    /// The CRTC.
+    pub const CRTC: u32 = 40;
+    /// The encoder.
+    pub const ENCODER: u32 = 41;
+    /// The connector.
+    pub const CONNECTOR: u32 = 42;
+    /// The primary plane.
+    pub const PLANE: u32 = 43;
+}
+
+/// Pixel formats by their four characters: bytes of a pixel.
+const FORMATS: [(&[u8; 4], u32); 5] = [(b"XR24", 4), (b"AR24", 4), (b"XB24", 4), (b"AB24", 4), (b"RG16", 2)];
+
+/// The formats' codes.
+pub fn formats() -> impl Iterator<Item = u32> {
+    FORMATS.iter().map(|(code, _)| u32::from_le_bytes(**code))
+}
+
+/// Bytes of a format's pixel.
+pub fn pixel_bytes(format: u32) -> Option<u32> {
+    let found = FORMATS.iter().find(|(code, _)| u32::from_le_bytes(**code) == format);
+    found.map(|(_, bytes)| *bytes)
+}
+
+/// What can be shown.
+#[derive(Debug)]
+pub struct FrameBuffer {
+    /// Its bytes.
+    pub object: Arc<Object>,
+    /// Its bytes in our memory.
+    pub mapping: Mapping,
+    /// Pixels in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Bytes from a row to the next.
+    pub pitch: u32,
+    /// Bytes before the first row.
+    pub offset: u32,
+    /// The format's code.
+    pub format: u32,
+}
+
+impl FrameBuffer {
+    /// Whether all its rows are in its object, and the format is known.
+    pub fn is_whole(&self) -> bool {
+        let Some(bytes) = pixel_bytes(self.format) else {
+            return false;
+        };
+        let row = u64::from(self.width) * u64::from(bytes);
+        let end = u64::from(self.offset) + u64::from(self.pitch) * u64::from(self.height.saturating_sub(1)) + row;
+        self.width > 0 && self.height > 0 && row <= u64::from(self.pitch) && end <= u64::from(self.object.size())
+    }
+
+    /// Rows from the top, each pixel red, green, blue, opaque; `width` x `height` from a place on, black beyond.
+    pub fn picture(&self, (left, top): (u32, u32), width: u32, height: u32) -> Vec<u8> {
+        let bytes = pixel_bytes(self.format).unwrap_or(4);
+        let mut rgba = [0, 0, 0, 255].repeat(width as usize * height as usize);
+        let columns = width.min(self.width.saturating_sub(left));
+        let mut row = vec![0; (columns * bytes) as usize];
+        for (y, out) in rgba.chunks_exact_mut(4 * width as usize).enumerate() {
+            let y = top as usize + y;
+            if y >= self.height as usize || row.is_empty() {
+                break;
+            }
+            let start = self.offset as usize + y * self.pitch as usize + (left * bytes) as usize;
+            self.mapping.read(start, &mut row);
+            for (pixel, out) in row.chunks_exact(bytes as usize).zip(out.chunks_exact_mut(4)) {
+                out[..3].copy_from_slice(&color(self.format, pixel));
+            }
+        }
+        rgba
+    }
+}
+
+fn color(format: u32, pixel: &[u8]) -> [u8; 3] {
+    match &format.to_le_bytes() {
+        b"XB24" | b"AB24" => [pixel[0], pixel[1], pixel[2]],
+        b"RG16" => {
+            let word = u32::from(pixel[0]) | u32::from(pixel[1]) << 8;
+            let wide = |value: u32, bits: u32| (value << (8 - bits) | value >> (2 * bits - 8)) as u8;
+            [wide(word >> 11, 5), wide(word >> 5 & 63, 6), wide(word & 31, 5)]
+        }
+        _ => [pixel[2], pixel[1], pixel[0]],
+    }
+}
+
+/// A picture that is shown.
+#[derive(Debug)]
+pub struct Shown {
+    /// Its number, from 0.
+    pub number: u32,
+    /// Pixels in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Rows from the top, red, green, blue, alpha.
+    pub rgba: Vec<u8>,
+}
+
+/// Gets every picture that is shown.
+pub type Sink = dyn Fn(Shown) + Send + Sync;
+
+/// Who is told when a flip is done: the open device, and what it said the flip is.
+pub type Told = (Arc<OwnedFd>, u64);
+
+/// Something new to show.
+struct Flip {
+    buffer: Arc<FrameBuffer>,
+    place: (u32, u32),
+    told: Option<Told>,
+}
+
+/// A screen of one size.
+pub struct Screen {
+    /// Pixels in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Pictures a second; 0 shows them as fast as they come.
+    pub rate: u32,
+    /// The last picture's number.
+    sequence: AtomicU32,
+    /// Whether a flip waits.
+    pending: AtomicBool,
+    flips: Mutex<Sender<Flip>>,
+}
+
+impl Screen {
+    /// A screen, with a thread of its own that shows.
+    ///
+    /// # Errors
+    /// When there can be no more threads.
+    pub fn new(width: u32, height: u32, rate: u32, sink: Box<Sink>) -> io::Result<Arc<Self>> {
+        let (flips, queue) = channel();
+        let screen = Arc::new(Self {
+            width,
+            height,
+            rate,
+            sequence: AtomicU32::new(0),
+            pending: AtomicBool::new(false),
+            flips: Mutex::new(flips),
+        });
+        let shown = Arc::downgrade(&screen);
+        std::thread::Builder::new().name("screen".into()).spawn(move || {
+            show(&queue, rate, |flip| {
+                if let Some(screen) = shown.upgrade() {
+                    screen.show(&flip, &sink);
+                }
+            });
+        })?;
+        Ok(screen)
+    }
+
+    fn flips(&self) -> MutexGuard<'_, Sender<Flip>> {
+        self.flips.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows a buffer from a place on at the next refresh. Not while another waits, if somebody wants to be told.
+    pub fn flip(&self, buffer: Arc<FrameBuffer>, place: (u32, u32), told: Option<Told>) -> bool {
+        if told.is_some() && self.pending.swap(true, Ordering::AcqRel) {
+            return false;
+        }
+        self.flips().send(Flip { buffer, place, told }).is_ok()
+    }
+
+    /// The last picture's number.
+    pub fn sequence(&self) -> u32 {
+        self.sequence.load(Ordering::Acquire)
+    }
+
+    fn show(&self, flip: &Flip, sink: &Sink) {
+        // What is drawn into it comes first, as hardware waits.
+        flip.buffer.object.fences(false).iter().for_each(|fence| fence.wait());
+        let number = self.sequence.fetch_add(1, Ordering::AcqRel);
+        let (width, height) = (self.width, self.height);
+        let rgba = flip.buffer.picture(flip.place, width, height);
+        sink(Shown {
+            number,
+            width,
+            height,
+            rgba,
+        });
+        if let Some((device, user)) = &flip.told {
+            self.pending.store(false, Ordering::Release);
+            // Somebody who is gone, or does not read, misses it.
+            let _ = send(
+                &**device,
+                &event(*user, number),
+                SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
+            );
+        }
+    }
+}
+
+/// The interface's event of a flip that is done.
+fn event(user: u64, sequence: u32) -> Vec<u8> {
+    let now = crate::abi::now();
+    let (seconds, micros) = ((now / 1_000_000_000) as u32, (now % 1_000_000_000 / 1000) as u32);
+    let words = [
+        2,
+        32,
+        user as u32,
+        (user >> 32) as u32,
+        seconds,
+        micros,
+        sequence,
+        id::CRTC,
+    ];
+    words.map(u32::to_ne_bytes).concat()
+}
+
+fn show(queue: &Receiver<Flip>, rate: u32, mut to: impl FnMut(Flip)) {
+    let start = Instant::now();
+    for flip in queue {
+        if rate > 0 {
+            let period = Duration::from_secs(1) / rate;
+            let passed = start.elapsed().as_nanos() % period.as_nanos();
+            std::thread::sleep(period - Duration::from_nanos(passed as u64));
+        }
+        to(flip);
+    }
+}

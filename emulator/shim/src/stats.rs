@@ -1,0 +1,165 @@
+//! Who has a device open, and how much it does.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What one open device has done.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Geometry jobs.
+    pub gp: AtomicU64,
+    /// Pixel jobs.
+    pub pp: AtomicU64,
+    /// Nanoseconds in jobs.
+    pub busy: AtomicU64,
+    /// Jobs that wait to run.
+    pub waiting: AtomicU64,
+    /// Bytes of buffer objects.
+    pub memory: AtomicU64,
+}
+
+/// One open device in the list.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Client {
+    /// The device's number.
+    pub device: u64,
+    /// Who opened it.
+    pub process: u32,
+    /// What that program is called.
+    pub name: String,
+    /// Geometry jobs so far.
+    pub gp_jobs: u64,
+    /// Pixel jobs so far.
+    pub pp_jobs: u64,
+    /// Jobs a second, of both kinds, since the list was last asked for, or since the device was opened.
+    pub jobs_per_second: f64,
+    /// The share of that time in which it had a job.
+    pub busy: f64,
+    /// Jobs that wait to run.
+    pub waiting: u64,
+    /// Bytes of buffer objects.
+    pub memory: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    process: u32,
+    counters: Arc<Counters>,
+    /// When it was last asked for, its jobs and its nanoseconds then.
+    last: (Instant, u64, u64),
+}
+
+/// All open devices.
+#[derive(Debug, Default)]
+pub struct Clients {
+    open: Mutex<BTreeMap<u64, Entry>>,
+}
+
+impl Clients {
+    fn open(&self) -> MutexGuard<'_, BTreeMap<u64, Entry>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A process opened a device.
+    pub fn add(&self, device: u64, process: u32) -> Arc<Counters> {
+        let counters = Arc::new(Counters::default());
+        let entry = Entry {
+            process,
+            counters: counters.clone(),
+            last: (Instant::now(), 0, 0),
+        };
+        self.open().insert(device, entry);
+        counters
+    }
+
+    /// A device was closed.
+    pub fn remove(&self, device: u64) {
+        self.open().remove(&device);
+    }
+
+    /// How many are open.
+    pub fn len(&self) -> u64 {
+        self.open().len() as u64
+    }
+
+    /// Whether none is open.
+    pub fn is_empty(&self) -> bool {
+        self.open().is_empty()
+    }
+
+    /// The list, by number. Rates are of the time since it was last asked for.
+    pub fn list(&self) -> Vec<Client> {
+        let now = Instant::now();
+        let mut open = self.open();
+        let client = |(device, entry): (&u64, &mut Entry)| {
+            let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+            let counters = &entry.counters;
+            let (gp_jobs, pp_jobs, busy) = (read(&counters.gp), read(&counters.pp), read(&counters.busy));
+            let jobs = gp_jobs + pp_jobs;
+            let (before, jobs_before, busy_before) = std::mem::replace(&mut entry.last, (now, jobs, busy));
+            let seconds = now.duration_since(before).as_secs_f64().max(1e-3);
+            Client {
+                device: *device,
+                process: entry.process,
+                name: name(entry.process),
+                gp_jobs,
+                pp_jobs,
+                jobs_per_second: (jobs - jobs_before) as f64 / seconds,
+                busy: Duration::from_nanos(busy - busy_before).as_secs_f64() / seconds,
+                waiting: read(&counters.waiting),
+                memory: read(&counters.memory),
+            }
+        };
+        open.iter_mut().map(client).collect()
+    }
+}
+
+/// What a process runs; of a program in qemu, the program.
+fn name(process: u32) -> String {
+    let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    let words: Vec<String> = line
+        .split(|byte| *byte == 0)
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect();
+    let is_qemu = words.first().is_some_and(|word| base(word).starts_with("qemu-"));
+    let mut words = words.iter().map(String::as_str);
+    let program = if is_qemu {
+        words.next();
+        loop {
+            match words.next() {
+                Some("-L" | "-E" | "-0" | "-U") => _ = words.next(),
+                word => break word,
+            }
+        }
+    } else {
+        words.next()
+    };
+    base(program.unwrap_or("?")).to_owned()
+}
+
+fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_of_the_time_between() {
+        let clients = Clients::default();
+        let counters = clients.add(3, std::process::id());
+        counters.gp.store(10, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(20));
+        let first = clients.list();
+        assert_eq!((first[0].device, first[0].gp_jobs), (3, 10));
+        assert!(first[0].jobs_per_second > 0.0 && first[0].jobs_per_second < 501.0);
+        assert!(first[0].name.contains("skrymir"), "{}", first[0].name);
+        assert_eq!(clients.list()[0].jobs_per_second, 0.0);
+        clients.remove(3);
+        assert!(clients.is_empty());
+    }
+}

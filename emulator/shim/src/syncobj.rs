@@ -1,0 +1,258 @@
+//! A device's sync objects: handles that hold a fence, or none yet.
+
+use crate::abi::{Struct, errno, free_number, words};
+use crate::fence::{self, Bell, Fence};
+use crate::object::Registry;
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+/// Sync objects at most.
+const MAX: usize = 1 << 20;
+
+/// Wait flag: for all of them, not for any.
+const WAIT_ALL: u32 = 1;
+
+/// Wait flag: also for those that have no fence yet.
+const WAIT_FOR_SUBMIT: u32 = 2;
+
+type Result<T, E = i32> = std::result::Result<T, E>;
+
+#[derive(Debug, Default)]
+struct SyncObject {
+    /// What it waits for, when it has a fence; nothing once that is done.
+    fences: Option<Vec<Arc<Fence>>>,
+    /// Who waits for it to have one.
+    waiting: Vec<Bell>,
+}
+
+impl SyncObject {
+    fn is_done(&self) -> bool {
+        self.fences
+            .as_ref()
+            .is_some_and(|fences| fences.iter().all(|fence| fence.is_done()))
+    }
+
+    fn set(&mut self, fences: Vec<Arc<Fence>>) {
+        for bell in std::mem::take(&mut self.waiting) {
+            // Without descriptors left it rings early, and whoever waits asks again.
+            let _ = attach(&fences, &bell);
+        }
+        self.fences = Some(fences);
+    }
+
+    fn ring(&mut self, bell: Bell) -> std::io::Result<()> {
+        match &self.fences {
+            Some(fences) => attach(fences, &bell),
+            None => {
+                self.waiting.push(bell);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Hangs a bell on every fence that is not done.
+fn attach(fences: &[Arc<Fence>], bell: &Bell) -> std::io::Result<()> {
+    for fence in fences.iter().filter(|fence| !fence.is_done()) {
+        fence.ring(bell.try_clone()?);
+    }
+    Ok(())
+}
+
+/// All of a device's.
+#[derive(Debug, Default)]
+pub struct SyncObjects {
+    all: BTreeMap<u32, SyncObject>,
+}
+
+impl SyncObjects {
+    fn get(&mut self, handle: u32) -> Result<&mut SyncObject> {
+        self.all.get_mut(&handle).ok_or(errno::ENOENT)
+    }
+
+    fn insert(&mut self, object: SyncObject) -> Result<u32> {
+        if self.all.len() >= MAX {
+            return Err(errno::ENOMEM);
+        }
+        let number = free_number(&self.all, 1);
+        self.all.insert(number, object);
+        Ok(number)
+    }
+
+    /// SYNCOBJ_CREATE.
+    pub fn create(&mut self, data: &mut Struct<'_>) -> Result<()> {
+        if data.word(4) & !1 != 0 {
+            return Err(errno::EINVAL);
+        }
+        let fences = (data.word(4) & 1 == 1).then(Vec::new);
+        let number = self.insert(SyncObject {
+            fences,
+            waiting: Vec::new(),
+        })?;
+        data.set(0, number);
+        Ok(())
+    }
+
+    /// SYNCOBJ_DESTROY.
+    pub fn destroy(&mut self, data: &Struct<'_>) -> Result<()> {
+        match self.all.remove(&data.word(0)) {
+            Some(_) => Ok(()),
+            None => Err(errno::EINVAL),
+        }
+    }
+
+    /// What a job waits for that names this sync object.
+    pub fn fences(&mut self, handle: u32) -> Result<Vec<Arc<Fence>>> {
+        self.get(handle)?.fences.clone().ok_or(errno::EINVAL)
+    }
+
+    /// Whether there is such a handle.
+    pub fn has(&self, handle: u32) -> bool {
+        self.all.contains_key(&handle)
+    }
+
+    /// A job's fence takes the place of the one that was there.
+    pub fn replace(&mut self, handle: u32, fence: Arc<Fence>) {
+        if let Some(object) = self.all.get_mut(&handle) {
+            object.set(vec![fence]);
+        }
+    }
+
+    /// SYNCOBJ_HANDLE_TO_FD: a descriptor that can be read when the fence is done.
+    pub fn export(&mut self, data: &Struct<'_>, registry: &Registry) -> Result<OwnedFd> {
+        let fences = self.fences(data.word(0))?;
+        registry.exported().export(&fences).map_err(crate::abi::system)
+    }
+
+    /// SYNCOBJ_FD_TO_HANDLE: a descriptor's fence in a new sync object, or in one that is there.
+    pub fn import(&mut self, data: &mut Struct<'_>, fd: Option<OwnedFd>, registry: &Registry) -> Result<()> {
+        let fd = fd.ok_or(errno::EBADF)?;
+        let into_old = data.word(4) & 1 == 1;
+        if into_old {
+            self.get(data.word(0))?;
+        }
+        let fences = registry.exported().import(fd).map_err(crate::abi::system)?;
+        if into_old {
+            self.get(data.word(0))?.set(fences);
+            return Ok(());
+        }
+        let number = self.insert(SyncObject {
+            fences: Some(fences),
+            waiting: Vec::new(),
+        })?;
+        data.set(0, number);
+        Ok(())
+    }
+
+    /// SYNCOBJ_WAIT: done, or a descriptor to wait for before one asks again.
+    pub fn wait(&mut self, data: &mut Struct<'_>, behind: &[u8]) -> Result<Option<OwnedFd>> {
+        let (timeout, flags) = (data.long(8) as i64, data.word(20));
+        let wanted = words(behind);
+        if wanted.is_empty() || flags & !(WAIT_ALL | WAIT_FOR_SUBMIT) != 0 {
+            return Err(errno::EINVAL);
+        }
+        let (mut open, mut first) = (Vec::new(), None);
+        for (at, handle) in wanted.iter().enumerate() {
+            let object = self.get(*handle)?;
+            if object.fences.is_none() && flags & WAIT_FOR_SUBMIT == 0 {
+                return Err(errno::EINVAL);
+            }
+            if object.is_done() {
+                first = first.or(Some(at as u32));
+            } else {
+                open.push(*handle);
+            }
+        }
+        if let (Some(first), 0) = (first, flags & WAIT_ALL) {
+            data.set(24, first);
+            return Ok(None);
+        }
+        if open.is_empty() {
+            data.set(24, 0);
+            return Ok(None);
+        }
+        if timeout <= crate::abi::now() {
+            return Err(errno::ETIME);
+        }
+        let (ring, end) = fence::ends().map_err(crate::abi::system)?;
+        let bell = if flags & WAIT_ALL == 1 {
+            Bell::All(ring)
+        } else {
+            Bell::Any(Arc::new(ring))
+        };
+        for handle in open {
+            let bell = bell.try_clone().map_err(crate::abi::system)?;
+            self.get(handle)?.ring(bell).map_err(crate::abi::system)?;
+        }
+        Ok(Some(end))
+    }
+
+    /// SYNCOBJ_RESET and SYNCOBJ_SIGNAL.
+    pub fn set(&mut self, behind: &[u8], signalled: bool) -> Result<()> {
+        let wanted = words(behind);
+        if wanted.is_empty() {
+            return Err(errno::EINVAL);
+        }
+        if !wanted.iter().all(|handle| self.has(*handle)) {
+            return Err(errno::ENOENT);
+        }
+        for handle in wanted {
+            let object = self.get(handle)?;
+            if signalled {
+                object.set(Vec::new());
+            } else {
+                object.fences = None;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fence::Signal;
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    fn readable(fd: &OwnedFd) -> bool {
+        poll(&mut [PollFd::new(fd, PollFlags::IN)], Some(&Timespec::default())).unwrap() == 1
+    }
+
+    fn create(objects: &mut SyncObjects, flags: u32) -> u32 {
+        let mut data = [0, flags].map(u32::to_ne_bytes).concat();
+        objects.create(&mut Struct(&mut data)).unwrap();
+        u32::from_ne_bytes(data[..4].try_into().unwrap())
+    }
+
+    /// Waits for handles, for long; what is answered, and the first that is done.
+    fn wait(objects: &mut SyncObjects, handles: &[u32], flags: u32) -> Result<(Option<OwnedFd>, u32)> {
+        let mut data = [0, 0, u32::MAX, i32::MAX as u32, handles.len() as u32, flags, 99, 0]
+            .map(u32::to_ne_bytes)
+            .concat();
+        let behind: Vec<u8> = handles.iter().flat_map(|handle| handle.to_ne_bytes()).collect();
+        let fd = objects.wait(&mut Struct(&mut data), &behind)?;
+        Ok((fd, u32::from_ne_bytes(data[24..28].try_into().unwrap())))
+    }
+
+    #[test]
+    fn waits_end_when_jobs_do() {
+        let mut objects = SyncObjects::default();
+        let (done, open) = (create(&mut objects, 1), create(&mut objects, 0));
+        assert!(wait(&mut objects, &[done], 1).unwrap().0.is_none());
+        assert_eq!(wait(&mut objects, &[done, open], 0).unwrap_err(), errno::EINVAL);
+        let both = wait(&mut objects, &[done, open], 3).unwrap().0.expect("one is open");
+        assert_eq!(wait(&mut objects, &[open, done], 2).unwrap().1, 1);
+        let any = wait(&mut objects, &[open], 2).unwrap().0.expect("it is open");
+        let (signal, fence) = Signal::new();
+        objects.replace(open, fence);
+        assert!(
+            !readable(&both) && !readable(&any),
+            "it has a fence now, and that is open"
+        );
+        drop(signal);
+        assert!(readable(&both) && readable(&any));
+        assert!(wait(&mut objects, &[open, done], 1).unwrap().0.is_none());
+        assert_eq!(wait(&mut objects, &[77], 1).unwrap_err(), errno::ENOENT);
+    }
+}

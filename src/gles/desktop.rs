@@ -1,0 +1,298 @@
+//! A desktop: Debian's Wayland compositor on the emulated device, and programs with windows.
+
+use super::driver::{cache, packages};
+use super::{Driver, Machine, Session};
+use anyhow::{Context, bail};
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What the compositor needs, and everything else besides.
+const WESTON: (&str, &[&str]) = (
+    "weston",
+    &[
+        "weston",
+        "libegl1",
+        "libgles2",
+        "libgl1-mesa-dri",
+        "libegl-mesa0",
+        "libgbm1",
+    ],
+);
+
+/// What programs need that have the screen to themselves.
+const MESA: (&str, &[&str]) = (
+    "mesa",
+    &["libegl1", "libgles2", "libgl1-mesa-dri", "libegl-mesa0", "libgbm1"],
+);
+
+/// Programs that are fetched when they are asked for: name, place in the root folder, packages.
+const PROGRAMS: [(&str, &str, &[&str]); 8] = [
+    ("glmark2-es2-wayland", "usr/bin", &["glmark2-es2-wayland"]),
+    ("glmark2-es2-drm", "usr/bin", &["glmark2-es2-drm"]),
+    ("kmscube", "usr/bin", &["kmscube"]),
+    ("gtk3-demo", "usr/bin", &["gtk-3-examples"]),
+    ("gtk3-demo-application", "usr/bin", &["gtk-3-examples"]),
+    ("gtk3-widget-factory", "usr/bin", &["gtk-3-examples"]),
+    (
+        "hellowindow",
+        "usr/lib/aarch64-linux-gnu/qt5/examples/opengl/hellowindow",
+        &["qtbase5-examples", "qtwayland5"],
+    ),
+    (
+        "analogclock",
+        "usr/lib/aarch64-linux-gnu/qt5/examples/gui/analogclock",
+        &["qtbase5-examples", "qtwayland5"],
+    ),
+];
+
+/// The display's name.
+const DISPLAY: &str = "skrymir";
+
+/// How long the compositor may take to start, on a machine that is busy.
+const START: Duration = Duration::from_secs(120);
+
+/// Where the packages of desktop programs are unpacked.
+fn folder() -> anyhow::Result<PathBuf> {
+    Ok(cache()?.join("desktop"))
+}
+
+/// Fetches the compositor, and other packages of Debian's; quick when it was done before.
+///
+/// # Errors
+/// What failed on the way.
+pub fn prepare(others: &[String]) -> anyhow::Result<Driver> {
+    prepare_root(others, true)
+}
+
+/// As [`prepare`], for programs that have the screen to themselves: without the compositor.
+///
+/// # Errors
+/// What failed on the way.
+pub fn prepare_bare(others: &[String]) -> anyhow::Result<Driver> {
+    prepare_root(others, false)
+}
+
+fn prepare_root(others: &[String], compositor: bool) -> anyhow::Result<Driver> {
+    if let Some(hint) = super::missing_tools() {
+        bail!("a desktop needs tools that are not here: {hint}");
+    }
+    let folder = folder()?;
+    if compositor {
+        packages(&folder, Some(WESTON))?;
+    } else {
+        packages(&folder, Some(MESA))?;
+    }
+    for package in others {
+        packages(&folder, Some((package, &[package])))?;
+    }
+    Driver::prepare_with(Machine::Arm64, Some(&folder.join("root")))
+}
+
+/// Where a program is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its file.
+    pub path: PathBuf,
+    /// Arguments it needs to find its own files under the root folder.
+    pub arguments: Vec<OsString>,
+}
+
+/// The program of a name among Debian's packages; fetches those of a few known programs.
+///
+/// # Errors
+/// What failed on the way.
+pub fn place(name: &str) -> anyhow::Result<Option<Place>> {
+    let root = folder()?.join("root");
+    let known = PROGRAMS.iter().find(|(known, ..)| *known == name);
+    if let Some((name, _, needed)) = known {
+        packages(&folder()?, Some((needed.first().unwrap_or(name), needed)))?;
+    }
+    let path = root.join(known.map_or("usr/bin", |(_, place, _)| place)).join(name);
+    let arguments = if name.starts_with("glmark2") {
+        vec!["--data-path".into(), root.join("usr/share/glmark2").into()]
+    } else {
+        Vec::new()
+    };
+    Ok(path.is_file().then_some(Place { path, arguments }))
+}
+
+/// A running compositor.
+pub struct Desktop<'a> {
+    session: &'a Session<'a>,
+    root: PathBuf,
+    run: PathBuf,
+    compositor: Child,
+}
+
+impl<'a> Desktop<'a> {
+    /// Starts the compositor with a screen of this size.
+    ///
+    /// # Errors
+    /// When it does not start; with what it said.
+    pub fn start(session: &'a Session<'a>, driver: &Driver, size: (u32, u32)) -> anyhow::Result<Self> {
+        let root = driver.root().context("a desktop needs a root folder")?.to_owned();
+        let run = session.folder().join("run");
+        DirBuilder::new()
+            .mode(0o700)
+            .create(&run)
+            .with_context(|| format!("cannot make {}", run.display()))?;
+        let configuration = run.join("weston.ini");
+        fs::write(
+            &configuration,
+            "[core]\nidle-time=0\n[shell]\nlocking=false\nanimation=none\nstartup-animation=none\n\
+             background-color=0xff204060\npanel-position=top\nclock-format=none\n",
+        )?;
+        let mut options: Vec<OsString> = vec![root.join("usr/bin/weston").into()];
+        options.extend(
+            [
+                "--backend=headless-backend.so".to_owned(),
+                "--use-gl".to_owned(),
+                format!("--width={}", size.0),
+                format!("--height={}", size.1),
+                format!("--socket={DISPLAY}"),
+                format!("--config={}", configuration.display()),
+                // Lets anybody take pictures of the screen.
+                "--debug".to_owned(),
+            ]
+            .map(OsString::from),
+        );
+        let log = File::create(run.join("weston.log"))?;
+        let mut command = session.command_for(&options, Machine::Arm64);
+        environment(&mut command, &root, &run);
+        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        let compositor = command.spawn().context("cannot run the compositor")?;
+        let mut desktop = Self {
+            session,
+            root,
+            run,
+            compositor,
+        };
+        desktop.wait_for_display()?;
+        Ok(desktop)
+    }
+
+    fn wait_for_display(&mut self) -> anyhow::Result<()> {
+        let end = Instant::now() + START;
+        while !self.run.join(DISPLAY).exists() {
+            if let Some(status) = self.compositor.try_wait()? {
+                bail!("the compositor ended ({status}):\n{}", self.log());
+            }
+            if Instant::now() > end {
+                bail!("the compositor does not start:\n{}", self.log());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    /// The last that the compositor said.
+    pub fn log(&self) -> String {
+        let text = fs::read(self.run.join("weston.log")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(20)..].join("\n")
+    }
+
+    /// Whether the compositor still runs.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn is_alive(&mut self) -> anyhow::Result<bool> {
+        Ok(self.compositor.try_wait()?.is_none())
+    }
+
+    /// The command that runs a program with a window.
+    pub fn command(&self, program: &[OsString], machine: Machine) -> Command {
+        let mut command = self.session.command_for(program, machine);
+        environment(&mut command, &self.root, &self.run);
+        command
+    }
+
+    /// Takes a picture of the screen.
+    ///
+    /// # Errors
+    /// When the compositor gives none.
+    pub fn screenshot(&self, to: &Path) -> anyhow::Result<()> {
+        let folder = self.run.join("picture");
+        fs::create_dir_all(&folder)?;
+        let program = self.root.join("usr/bin/weston-screenshooter");
+        let output = self
+            .command(&[program.into()], Machine::Arm64)
+            .current_dir(&folder)
+            .stdin(Stdio::null())
+            .output()
+            .context("cannot run weston-screenshooter")?;
+        let picture = fs::read_dir(&folder)?
+            .flatten()
+            .map(|entry| entry.path())
+            .find(|path| path.extension().is_some_and(|extension| extension == "png"));
+        let Some(picture) = picture else {
+            bail!(
+                "no picture of the screen ({}): {}{}",
+                output.status,
+                String::from_utf8_lossy(&output.stderr),
+                self.log()
+            );
+        };
+        let copied = fs::copy(&picture, to).map(|_| ());
+        fs::remove_dir_all(&folder)?;
+        copied.with_context(|| format!("cannot write {}", to.display()))
+    }
+}
+
+impl Drop for Desktop<'_> {
+    fn drop(&mut self) {
+        end(&mut self.compositor);
+        let _ = fs::remove_dir_all(&self.run);
+    }
+}
+
+/// Ends a program: first it is asked to.
+pub fn end(child: &mut Child) {
+    let process = rustix::process::Pid::from_child(child);
+    if let Ok(None) = child.try_wait() {
+        let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
+    }
+    let patience = Instant::now() + Duration::from_secs(3);
+    while Instant::now() < patience {
+        if !matches!(child.try_wait(), Ok(None)) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// What programs with windows go by.
+fn environment(command: &mut Command, root: &Path, run: &Path) {
+    let libraries = root.join("usr/lib/aarch64-linux-gnu");
+    for (name, value) in [
+        ("XDG_RUNTIME_DIR", run.to_owned()),
+        ("XDG_DATA_DIRS", root.join("usr/share")),
+        ("QT_PLUGIN_PATH", libraries.join("qt5/plugins")),
+        (
+            "GDK_PIXBUF_MODULE_FILE",
+            libraries.join("gdk-pixbuf-2.0/2.10.0/loaders.cache"),
+        ),
+    ] {
+        command.env(name, value);
+    }
+    for (name, value) in [
+        ("WAYLAND_DISPLAY", DISPLAY),
+        ("XDG_SESSION_TYPE", "wayland"),
+        ("EGL_PLATFORM", "wayland"),
+        ("GDK_BACKEND", "wayland"),
+        ("GSETTINGS_BACKEND", "memory"),
+        ("NO_AT_BRIDGE", "1"),
+        ("QT_QPA_PLATFORM", "wayland"),
+        ("SDL_VIDEODRIVER", "wayland"),
+    ] {
+        command.env(name, value);
+    }
+    command.env_remove("DISPLAY");
+}

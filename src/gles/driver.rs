@@ -1,0 +1,337 @@
+//! What programs need: Debian's packages for ARM, and the front built for every machine.
+
+use anyhow::{Context, bail};
+use std::ffi::OsString;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The front's sources: those that are compiled, then what they share.
+const FRONT: [(&str, &str); 4] = [
+    ("device.c", include_str!("../../emulator/shim/front/device.c")),
+    ("files.c", include_str!("../../emulator/shim/front/files.c")),
+    ("child.c", include_str!("../../emulator/shim/front/child.c")),
+    ("front.h", include_str!("../../emulator/shim/front/front.h")),
+];
+
+/// Fetches Debian's packages.
+const PREPARE: &str = include_str!("prepare.sh");
+
+/// Debian packages with the commands that are needed for ARM programs.
+pub const TOOLS: [(&str, &str); 3] = [
+    ("qemu-aarch64-static", "qemu-user-static"),
+    ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"),
+    ("dpkg-deb", "dpkg"),
+];
+
+/// Which machine a program is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Machine {
+    /// 64-bit ARM, which runs in qemu unless this is one.
+    Arm64,
+    /// Whatever runs here.
+    Native,
+}
+
+impl Machine {
+    /// The machine of a program: by the ELF header; scripts are native.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of(program: &Path) -> anyhow::Result<Self> {
+        let mut head = Vec::new();
+        let file = fs::File::open(program).with_context(|| format!("cannot read {}", program.display()))?;
+        file.take(20).read_to_end(&mut head)?;
+        let arm = head.starts_with(b"\x7fELF\x02\x01") && head.get(18..20) == Some(&[183, 0]);
+        if let Some(other) = other_machine(&head) {
+            bail!(
+                "{} is a program for {other}; only those for 64-bit ARM and for this machine run",
+                program.display()
+            );
+        }
+        Ok(if arm && !cfg!(target_arch = "aarch64") {
+            Self::Arm64
+        } else {
+            Self::Native
+        })
+    }
+
+    fn compiler(self) -> &'static str {
+        match self {
+            Self::Arm64 => "aarch64-linux-gnu-gcc",
+            Self::Native => "cc",
+        }
+    }
+}
+
+/// The machine of an ELF file that is neither 64-bit ARM nor this machine, by name or number.
+fn other_machine(head: &[u8]) -> Option<String> {
+    let own: &[u16] = if cfg!(target_arch = "x86_64") { &[3, 62] } else { &[] };
+    let number = match head {
+        [0x7f, b'E', b'L', b'F', _, 1, .., low, high] => u16::from_le_bytes([*low, *high]),
+        [0x7f, b'E', b'L', b'F', _, 2, .., high, low] => u16::from_le_bytes([*low, *high]),
+        _ => return None,
+    };
+    let name = match number {
+        183 => return None,
+        number if own.contains(&number) => return None,
+        3 => "32-bit x86",
+        8 => "MIPS",
+        20 | 21 => "PowerPC",
+        22 => "S/390",
+        40 => "32-bit ARM",
+        62 => "64-bit x86",
+        243 => "RISC-V",
+        258 => "LoongArch",
+        number => return Some(format!("ELF machine {number}")),
+    };
+    Some(name.to_owned())
+}
+
+/// What programs need: this machine's own, and those for 64-bit ARM.
+#[derive(Clone, Debug)]
+pub struct Driver {
+    machine: Machine,
+    /// The front for programs of this machine, where there is a compiler.
+    native: Option<PathBuf>,
+    arm: Option<Arm>,
+}
+
+/// What ARM programs need on other machines.
+#[derive(Clone, Debug)]
+struct Arm {
+    front: PathBuf,
+    root: PathBuf,
+    qemu: PathBuf,
+}
+
+/// Commands that are not there, as a hint what to install.
+pub fn missing_tools() -> Option<String> {
+    let missing = TOOLS.iter().filter(|tool| find_tool(tool.0).is_none());
+    let missing: Vec<&str> = missing.map(|tool| tool.1).collect();
+    (!missing.is_empty()).then(|| format!("apt-get install {}", missing.join(" ")))
+}
+
+/// Where a command is.
+fn find_tool(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file())
+}
+
+/// Where prepared things are kept: `$XDG_CACHE_HOME/skrymir/gles`, or `~/.cache/skrymir/gles`.
+///
+/// # Errors
+/// When there is no home.
+pub fn cache() -> anyhow::Result<PathBuf> {
+    let named = |name| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let cache = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
+    Ok(cache
+        .context("neither XDG_CACHE_HOME nor HOME is set")?
+        .join("skrymir/gles"))
+}
+
+impl Driver {
+    /// Prepares what programs for `machine` need; quick when it was done before.
+    ///
+    /// # Errors
+    /// What is missing, and what commands that failed said.
+    pub fn prepare(machine: Machine) -> anyhow::Result<Self> {
+        Self::prepare_with(machine, None)
+    }
+
+    /// As [`Driver::prepare`], but ARM programs take `root` for their root: a folder with libraries and a driver of one's own.
+    ///
+    /// # Errors
+    /// As [`Driver::prepare`].
+    pub fn prepare_with(machine: Machine, root: Option<&Path>) -> anyhow::Result<Self> {
+        let root = || match root {
+            Some(root) => Ok(std::path::absolute(root)?),
+            None => {
+                let folder = cache()?.join("arm64");
+                packages(&folder, None)?;
+                Ok(folder.join("root"))
+            }
+        };
+        if machine == Machine::Arm64 {
+            let arm = Some(Arm::prepare(root()?)?);
+            // Its children may be this machine's; without a compiler they do without the device.
+            let native = front(Machine::Native).ok();
+            return Ok(Self { machine, native, arm });
+        }
+        // So may a program of this machine start ARM programs, where there are the tools for these.
+        let arm = if cfg!(target_arch = "aarch64") || missing_tools().is_some() {
+            None
+        } else {
+            let arm = root().and_then(Arm::prepare);
+            arm.inspect_err(|error| eprintln!("skrymir: ARM programs will not run: {error:#}"))
+                .ok()
+        };
+        let native = Some(front(Machine::Native)?);
+        Ok(Self { machine, native, arm })
+    }
+
+    /// Compiles a C program for OpenGL ES 2.
+    ///
+    /// # Errors
+    /// What the compiler said.
+    pub fn compile(&self, source: &Path, program: &Path) -> anyhow::Result<()> {
+        let mut compiler = Command::new(self.machine.compiler());
+        compiler.args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-DEGL_NO_X11", "-o"]);
+        compiler.arg(program).arg(source);
+        if self.machine == Machine::Arm64 {
+            let root = &self
+                .arm
+                .as_ref()
+                .context("there is no root folder for ARM programs")?
+                .root;
+            let libraries = root.join("usr/lib/aarch64-linux-gnu");
+            compiler.arg("-I").arg(root.join("usr/include"));
+            compiler
+                .args(["-l:libEGL.so.1", "-l:libGLESv2.so.2", "-L"])
+                .arg(&libraries);
+            compiler.arg("-Wl,--allow-shlib-undefined");
+        } else {
+            compiler.args(["-lEGL", "-lGLESv2"]);
+        }
+        command(compiler.args(["-lm", "-lpthread"]))
+    }
+
+    /// The machine it was prepared for.
+    pub fn machine(&self) -> Machine {
+        self.machine
+    }
+
+    /// The root folder of ARM programs.
+    pub fn root(&self) -> Option<&Path> {
+        self.arm.as_ref().map(|arm| arm.root.as_path())
+    }
+
+    /// What the front reads, and a native program's preloaded library: names and values.
+    pub fn environment(&self) -> Vec<(&'static str, OsString)> {
+        let mut all = Vec::new();
+        if let Some(arm) = &self.arm {
+            all.push(("SKRYMIR_PREFIX", arm.root.clone().into()));
+            all.push(("SKRYMIR_QEMU", arm.qemu.clone().into()));
+            all.push(("SKRYMIR_FRONT_ARM64", arm.front.clone().into()));
+        }
+        if let Some(front) = &self.native {
+            let name = if cfg!(target_arch = "aarch64") {
+                "SKRYMIR_FRONT_ARM64"
+            } else {
+                "SKRYMIR_FRONT_NATIVE"
+            };
+            all.push((name, front.clone().into()));
+        }
+        all
+    }
+
+    /// The libraries for a program of this machine: what else is to be loaded comes behind the front.
+    pub fn preload(&self) -> OsString {
+        let mut libraries = self.native.clone().unwrap_or_default().into_os_string();
+        if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+            libraries.push(":");
+            libraries.push(others);
+        }
+        libraries
+    }
+
+    /// The command that runs a program with the front in it.
+    pub fn command(&self, program: &[OsString], machine: Machine) -> Command {
+        let mut command = match (&self.arm, machine) {
+            (Some(arm), Machine::Arm64) => {
+                let mut command = Command::new(&arm.qemu);
+                command.arg("-L").arg(&arm.root);
+                command.arg("-E").arg(format!("LD_PRELOAD={}", arm.front.display()));
+                command.args(program);
+                command
+            }
+            _ => {
+                let mut command = Command::new(&program[0]);
+                command.args(&program[1..]).env("LD_PRELOAD", self.preload());
+                command
+            }
+        };
+        command.envs(self.environment());
+        command
+    }
+}
+
+impl Arm {
+    fn prepare(root: PathBuf) -> anyhow::Result<Self> {
+        if let Some(hint) = missing_tools() {
+            bail!("ARM programs need tools that are not here: {hint}");
+        }
+        let qemu = find_tool(TOOLS[0].0).context("there is no qemu")?;
+        let front = front(Machine::Arm64)?;
+        Ok(Self { front, root, qemu })
+    }
+}
+
+/// Unpacks Debian's packages into a folder's `root`: Mesa, or a set of them with a name.
+///
+/// # Errors
+/// What failed on the way.
+pub fn packages(folder: &Path, set: Option<(&str, &[&str])>) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let script = write(&cache()?.join("prepare.sh"), PREPARE)?;
+    let mut fetch = Command::new("bash");
+    fetch.arg(script).arg(folder);
+    if let Some((name, packages)) = set {
+        fetch.args(["--set", name]).args(packages);
+    }
+    command(&mut fetch)
+}
+
+/// Builds the front, unless these very sources have been built.
+fn front(machine: Machine) -> anyhow::Result<PathBuf> {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let cache = cache()?;
+    fs::create_dir_all(&cache).with_context(|| format!("cannot make {}", cache.display()))?;
+    let mut hasher = DefaultHasher::new();
+    (FRONT, machine.compiler()).hash(&mut hasher);
+    let library = cache.join(format!("front-{:016x}.so", hasher.finish()));
+    if library.is_file() {
+        return Ok(library);
+    }
+    let sources = cache.join(format!("front-{:016x}-{}", hasher.finish(), std::process::id()));
+    fs::create_dir_all(&sources).with_context(|| format!("cannot make {}", sources.display()))?;
+    let built = sources.join("front.so");
+    let mut compiler = Command::new(machine.compiler());
+    compiler.args(["-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared"]);
+    compiler.args(["-fno-delete-null-pointer-checks", "-o"]).arg(&built);
+    for (name, text) in FRONT {
+        let source = write(&sources.join(name), text)?;
+        if name.ends_with(".c") {
+            compiler.arg(source);
+        }
+    }
+    let done = command(compiler.args(["-ldl", "-lpthread"])).context("cannot build the front");
+    // Whoever builds it at the same time builds the same.
+    let done = done.and_then(|()| Ok(fs::rename(&built, &library)?));
+    let _ = fs::remove_dir_all(&sources);
+    done.map(|()| library)
+}
+
+fn write(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
+    let passing = path.with_extension(format!("{}", std::process::id()));
+    fs::write(&passing, text)
+        .and_then(|()| fs::rename(&passing, path))
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(path.to_owned())
+}
+
+fn command(command: &mut Command) -> anyhow::Result<()> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().with_context(|| format!("cannot run {name}"))?;
+    if !status.success() {
+        bail!("{name} failed: {status}");
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! A server with the programs that use it.
+
+use super::{Driver, Machine};
+use anyhow::{Context, bail};
+use shim::{Options, Server};
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// A folder that is gone when this is.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> anyhow::Result<Self> {
+        // Short, for a socket's path may have 107 bytes.
+        let parent = std::env::temp_dir();
+        sweep(&parent);
+        for number in 0..100 {
+            let path = parent.join(format!("skrymir-gles-{}-{number}", std::process::id()));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error).with_context(|| format!("cannot make {}", path.display())),
+            }
+        }
+        bail!("cannot make a folder in {}", parent.display())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Takes away the folders of those that were killed.
+fn sweep(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name
+            .to_str()
+            .and_then(|name| name.strip_prefix("skrymir-gles-")?.split('-').next());
+        if process.is_some_and(|process| process.parse::<u32>().is_ok() && !Path::new("/proc").join(process).exists()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// A server of our own, or somebody else's.
+pub struct Session<'a> {
+    driver: &'a Driver,
+    folder: PathBuf,
+    /// The server, then its folder: they go in this order.
+    server: Option<Server>,
+    _own: Option<Folder>,
+}
+
+impl<'a> Session<'a> {
+    /// Starts a server in a folder of its own.
+    ///
+    /// # Errors
+    /// When there can be none.
+    pub fn start(driver: &'a Driver, options: Options) -> anyhow::Result<Self> {
+        let own = Folder::new()?;
+        Ok(Self {
+            driver,
+            folder: own.0.clone(),
+            server: Some(Server::start(&own.0, options).context("cannot start the server")?),
+            _own: Some(own),
+        })
+    }
+
+    /// Starts a server in a folder that others know.
+    ///
+    /// # Errors
+    /// When there can be none, for instance because there is one.
+    pub fn serve(driver: &'a Driver, options: Options, folder: &Path) -> anyhow::Result<Self> {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let folder = fs::canonicalize(folder)?;
+        if Server::list(&folder).is_ok() {
+            bail!("a server runs in {}", folder.display());
+        }
+        Server::sweep(&folder);
+        let server = Server::start(&folder, options);
+        Ok(Self {
+            driver,
+            server: Some(server.with_context(|| format!("cannot start a server in {}", folder.display()))?),
+            folder,
+            _own: None,
+        })
+    }
+
+    /// Uses the server that somebody else runs in a folder.
+    ///
+    /// # Errors
+    /// When none does.
+    pub fn join(driver: &'a Driver, folder: &Path) -> anyhow::Result<Self> {
+        let found = fs::canonicalize(folder).and_then(|folder| Server::list(&folder).map(|_| folder));
+        Ok(Self {
+            driver,
+            folder: found.with_context(|| format!("no server runs in {}", folder.display()))?,
+            server: None,
+            _own: None,
+        })
+    }
+
+    /// What the desktop may use for its own files.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What programs need in their environment to use this server: names and values.
+    pub fn environment(&self) -> Vec<(&'static str, OsString)> {
+        let mut all = self.driver.environment();
+        let (name, folder) = Server::environment(&self.folder);
+        all.push((name, folder.into()));
+        all
+    }
+
+    /// The command that runs a program of the driver's machine.
+    pub fn command(&self, program: &[OsString]) -> Command {
+        self.command_for(program, self.driver.machine())
+    }
+
+    /// The command that runs a program of any machine.
+    pub fn command_for(&self, program: &[OsString], machine: Machine) -> Command {
+        let mut command = self.driver.command(program, machine);
+        command.envs(self.environment());
+        if let Some(root) = self.driver.root() {
+            // Programs that others start by name may be those of the packages.
+            let mut path = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
+            path.push(":");
+            path.push(root.join("usr/bin"));
+            command.env("PATH", path);
+        }
+        command
+    }
+
+    /// Waits until nobody has a device open, for what was left running may draw on, but not for ever.
+    pub fn settle(&self) {
+        let end = Instant::now() + Duration::from_secs(10);
+        while self.server.as_ref().is_some_and(|server| server.open_devices() > 0) && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}

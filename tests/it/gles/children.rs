@@ -1,0 +1,122 @@
+//! Programs that start programs, and servers that several share.
+
+use super::support::{driver, gles, program, text};
+use skrymir::shim::Server;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// `tests/gles/child.c` for this machine.
+fn native() -> PathBuf {
+    super::support::native("child")
+}
+
+#[test]
+fn every_way_to_start_a_program() {
+    let arm = driver().map(|driver| program(driver, "child"));
+    for program in [Some(native()), arm].into_iter().flatten() {
+        let output = gles(&[], &program, &[]);
+        let text = text(&output);
+        assert!(
+            output.status.success() && text.contains("47 checks, 0 failed"),
+            "{program:?}: {text}"
+        );
+    }
+}
+
+#[test]
+fn a_shell_starts_programs_of_both_machines() {
+    let Some(driver) = driver() else { return };
+    let (arm, native) = (program(driver, "child"), native());
+    let script = format!(
+        "{} probe 'two words' ''; echo $?; env -i {} probe 'two words' ''; echo $?; exit 9",
+        arm.display(),
+        native.display()
+    );
+    let output = gles(&[], Path::new("sh"), &["-c", &script]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "41\n41\n");
+    assert_eq!(output.status.code(), Some(9), "{}", text(&output));
+}
+
+#[test]
+fn a_program_for_another_machine_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("program");
+    let mut head = b"\x7fELF\x01\x01\x01".to_vec();
+    head.resize(16, 0);
+    head.extend([2, 0, 40, 0]);
+    std::fs::write(&path, &head).expect("a file");
+    let output = gles(&[], &path, &[]);
+    let text = text(&output);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("is a program for 32-bit ARM"), "{text}");
+}
+
+#[test]
+fn time_ends_a_program() {
+    let output = gles(&["--timeout", "0.2"], Path::new("sleep"), &["60"]);
+    assert_eq!(output.status.code(), Some(124), "{}", text(&output));
+}
+
+#[test]
+fn a_device_without_memory_says_so() {
+    let native = super::support::native("device");
+    let output = gles(&["--memory", "1"], &native, &[]);
+    let text = text(&output);
+    // The program asks for a heap of 16 MiB.
+    assert!(text.contains("errno 12"), "{text}");
+}
+
+#[test]
+fn programs_share_a_server() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("server");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
+    let mut server = command
+        .args(["gles", "--serve"])
+        .arg(&place)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    let mut lines = BufReader::new(server.stdout.take().expect("its output")).lines();
+    let mut exports = String::new();
+    while !exports.contains("LD_PRELOAD") {
+        exports.push_str(&lines.next().expect("an environment").expect("text"));
+        exports.push('\n');
+    }
+    // By the printed environment, and by its name.
+    let child = native();
+    let probe = format!("{exports} exec {} probe 'two words' ''", child.display());
+    let joined = Command::new("sh").args(["-c", &probe]).status().expect("a shell");
+    assert_eq!(joined.code(), Some(41));
+    let name = place.to_str().expect("a plain name");
+    let output = gles(&["--join", name], &child, &["probe", "two words", ""]);
+    assert_eq!(output.status.code(), Some(41), "{}", text(&output));
+    // Who holds a device open is in the list.
+    let hold = format!("{exports} exec 7<>/dev/dri/renderD128; read wait");
+    let mut holder = Command::new("bash")
+        .args(["-c", &hold])
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("a shell");
+    let end = Instant::now() + Duration::from_secs(20);
+    let listed = loop {
+        let list = Server::list(&place).expect("a list");
+        if !list.is_empty() || Instant::now() > end {
+            break list;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert_eq!(listed.len(), 1);
+    assert_eq!((listed[0].process, listed[0].name.as_str()), (holder.id(), "bash"));
+    drop(holder.stdin.take());
+    holder.wait().expect("it ends");
+    let status = Command::new("kill").arg(server.id().to_string()).status();
+    assert!(status.expect("kill runs").success());
+    assert!(server.wait().expect("it ends").success());
+    assert!(!place.join("list").exists(), "its files are gone");
+    let output = gles(&["--join", name], &child, &[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output).contains("no server runs in"), "{}", text(&output));
+}

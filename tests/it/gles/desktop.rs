@@ -1,0 +1,115 @@
+//! Programs with windows under Debian's compositor. The packages are fetched once: 100 MB for the compositor, so these
+//! tests run where that was done (`examples/desktop.sh`), or with `SKRYMIR_NEED_DESKTOP` set.
+
+use super::support::{driver, text};
+use skrymir::picture::Picture;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Whether the packages may be fetched, or are there; a loud word if not.
+fn there() -> bool {
+    let fetched = skrymir::gles::cache().is_ok_and(|cache| cache.join("desktop/done-weston").is_file());
+    if driver().is_some() && (fetched || std::env::var_os("SKRYMIR_NEED_DESKTOP").is_some()) {
+        return true;
+    }
+    eprintln!("NOT TESTED, Debian's packages of the desktop are not there");
+    false
+}
+
+fn desktop(options: &[&str], program: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
+    command
+        .args(["gles", "--desktop"])
+        .args(options)
+        .arg("--")
+        .args(program);
+    command.output().expect("the command runs")
+}
+
+/// How many pixels are of a colour that differs in no channel by more than the tolerance.
+fn count(picture: &Picture, color: [u8; 3], tolerance: u8) -> usize {
+    let near = |pixel: &&[u8]| pixel.iter().zip(color).all(|(a, b)| a.abs_diff(b) <= tolerance);
+    picture.rgba.chunks_exact(4).filter(near).count()
+}
+
+/// The desktop with a program after so many seconds.
+fn picture(folder: &Path, program: &[&str], seconds: &str) -> Picture {
+    let path = folder.join("picture.png");
+    let output = desktop(
+        &[
+            "--size",
+            "400x300",
+            "--screenshot",
+            path.to_str().expect("a plain name"),
+            "--after",
+            seconds,
+        ],
+        program,
+    );
+    assert!(output.status.success(), "{}", text(&output));
+    Picture::load(&path).expect("a picture")
+}
+
+/// How many pixels of the desktop's colour a program covers in the end; on a busy machine it may take its time.
+fn covered(folder: &Path, program: &[&str], wanted: usize) -> usize {
+    let none = count(&picture(folder, &["sleep", "600"], "3"), BLUE, 2);
+    assert!(none > 400 * 250, "the empty desktop has its colour: {none}");
+    let mut covered = 0;
+    for seconds in ["8", "25", "75"] {
+        covered = none.saturating_sub(count(&picture(folder, program, seconds), BLUE, 2));
+        if covered >= wanted {
+            break;
+        }
+    }
+    covered
+}
+
+/// The desktop's colour.
+const BLUE: [u8; 3] = [0x20, 0x40, 0x60];
+
+#[test]
+fn windows_are_seen() {
+    if !there() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let covered = covered(folder.path(), &["weston-simple-egl"], 10_000);
+    assert!(covered >= 10_000, "a window of 250 x 250 is there: {covered}");
+}
+
+#[test]
+fn a_client_that_is_killed_leaves_the_desktop() {
+    if !there() {
+        return;
+    }
+    // The first client dies in the middle of its frames; the second gets its window none the less.
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = "weston-simple-egl & sleep 3; kill -9 $!; sleep 1; exec weston-simple-egl";
+    let covered = covered(folder.path(), &["sh", "-c", script], 10_000);
+    assert!(covered >= 10_000, "a window of 250 x 250 is there: {covered}");
+}
+
+#[test]
+fn a_display_shows_pictures() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().to_str().expect("a plain name");
+    let program = super::support::native("display");
+    let output = super::support::gles(&["--frames", place, "--size", "64x48"], &program, &[]);
+    let said = text(&output);
+    assert!(
+        output.status.success() && said.contains("38 checks, 0 failed"),
+        "{said}"
+    );
+    for (number, color) in [(0, [255, 0, 0, 255]), (1, [0, 255, 0, 255])] {
+        let path = folder.path().join(format!("frame{number:05}.png"));
+        let picture = Picture::load(&path).expect("a picture");
+        assert_eq!((picture.width, picture.height), (64, 48));
+        assert!(picture.rgba.chunks_exact(4).all(|pixel| pixel == color), "{number}");
+    }
+    assert!(!folder.path().join("frame00002.png").exists());
+    // The same as video.
+    let output = super::support::gles(&["--frames", "-", "--size", "64x48"], &program, &[]);
+    let head = b"YUV4MPEG2 W64 H48 F60:1 Ip A1:1 C444\n";
+    assert!(output.stdout.starts_with(head), "{}", text(&output).len());
+    assert_eq!(output.stdout.len(), head.len() + 2 * (6 + 3 * 64 * 48));
+}

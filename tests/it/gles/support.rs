@@ -1,0 +1,61 @@
+//! What the tests of this folder share.
+
+use skrymir::gles::{Driver, Machine};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The driver, or a loud word why it is not here.
+pub fn driver() -> Option<&'static Driver> {
+    static DRIVER: OnceLock<Option<Driver>> = OnceLock::new();
+    let prepare = || match Driver::prepare(Machine::Arm64) {
+        Ok(driver) => Some(driver),
+        Err(error) => {
+            assert!(std::env::var_os("SKRYMIR_NEED_GLES").is_none(), "{error:#}");
+            eprintln!("NOT TESTED, the ARM driver is missing: {error:#}");
+            None
+        }
+    };
+    DRIVER.get_or_init(prepare).as_ref()
+}
+
+/// A program of `tests/gles`, built.
+pub fn program(driver: &Driver, name: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/gles/{name}.c"));
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{number}"));
+    driver.compile(&source, &program).expect("the program compiles");
+    program
+}
+
+/// Runs `skrymir gles` with arguments.
+pub fn gles(options: &[&str], program: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
+    command.arg("gles").args(options).arg("--").arg(program).args(arguments);
+    command.output().expect("the command runs")
+}
+
+pub fn text(output: &Output) -> String {
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// A program of `tests/gles` that needs no driver, built for this machine.
+pub fn native(name: &str) -> PathBuf {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-native-{number}"));
+    let compiler = Command::new("cc")
+        .args(["-std=gnu11", "-O1", "-o"])
+        .arg(&program)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/gles/{name}.c")))
+        .arg("-lpthread")
+        .status();
+    assert!(compiler.expect("a C compiler").success());
+    program
+}
