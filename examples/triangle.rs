@@ -6,7 +6,7 @@
 
 use anyhow::Context as _;
 use clap::Parser;
-use skrymir::cli::draw::parse_size;
+use skrymir::args::parse_size;
 use skrymir::picture::Picture;
 use skrymir::scene::Scene;
 use skrymir::{harness, sample};

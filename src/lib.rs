@@ -3,15 +3,19 @@
 //! This crate is the facade: [`loader`] reads and writes the formats, [`emulator`] is the Mali-400 in software,
 //! [`vulkan`] runs VBC on a Vulkan device. The command line tool is built from [`cli`] and [`formats`].
 
+pub mod args;
 pub mod cli;
 pub mod dump;
 pub mod formats;
 pub mod gles;
+pub mod grammar;
 pub mod harness;
 pub mod mali;
+pub mod outcome;
 pub mod pack;
 pub mod picture;
 pub mod replay;
+pub mod run;
 pub mod s0;
 pub mod sample;
 pub mod scene;

@@ -58,6 +58,7 @@ impl Pair {
 /// # Errors
 /// What the scene says that does not fit.
 pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> anyhow::Result<Draw<'a>> {
+    foreign(scene)?;
     let mut draw = Draw::new(&pair.vertex, &pair.fragment, scene.size.unwrap_or([256, 256]));
     draw.mode = match scene.topology.unwrap_or(Topology::Triangles) {
         Topology::Points => 0,
@@ -90,6 +91,13 @@ pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> anyhow::Result<Draw<'a>> {
     }
     attributes(pair, scene, &mut draw)?;
     for (name, numbers) in &scene.uniform {
+        let programs = [&pair.vertex, &pair.fragment].into_iter();
+        if !programs
+            .flat_map(|program| program.tables()[0].1)
+            .any(|symbol| symbol.name == name.as_bytes())
+        {
+            bail!(SceneError(format!("no program has the uniform {name}")));
+        }
         draw.uniforms.push((
             name.clone(),
             numbers.flat().into_iter().map(|number| number as f32).collect(),
@@ -98,6 +106,40 @@ pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> anyhow::Result<Draw<'a>> {
     unsaid_uniforms(pair, &mut draw);
     textures(pair, scene, &mut draw)?;
     Ok(draw)
+}
+
+/// Refuses what a scene can say and a Mali-400 has no place for.
+fn foreign(scene: &Scene) -> Result<(), SceneError> {
+    let keys = [
+        ("instances", scene.instances.is_some()),
+        ("draws", scene.draws.is_some()),
+        ("patch-points", scene.patch_points.is_some()),
+        ("target", scene.target.is_some()),
+        ("subpass", !scene.subpass.is_empty()),
+    ];
+    if let Some((key, _)) = keys.iter().find(|(_, said)| *said) {
+        return Err(SceneError(format!("{key} means nothing to a Mali-400")));
+    }
+    for (name, slot) in &scene.slots {
+        let keys = [
+            ("layers", slot.layers.is_some()),
+            ("format", slot.format.is_some()),
+            ("floats", slot.floats.is_some()),
+            ("ints", slot.ints.is_some()),
+            ("uints", slot.uints.is_some()),
+            ("at", slot.at != 0),
+            (
+                "size",
+                slot.size.is_some() && slot.texels.is_none() && slot.fill.is_none(),
+            ),
+        ];
+        if let Some((key, _)) = keys.iter().find(|(_, said)| *said) {
+            return Err(SceneError(format!(
+                "slot {name}: {key} means nothing for a texture of a Mali-400"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn compare(compare: Compare) -> u32 {
@@ -200,6 +242,11 @@ fn textures(pair: &Pair, scene: &Scene, draw: &mut Draw<'_>) -> anyhow::Result<(
             SymbolType::SAMPLER_2D | SymbolType::SAMPLER_CUBE | SymbolType::SAMPLER_EXTERNAL
         )
     });
+    let samplers: Vec<&Symbol> = samplers.collect();
+    let known = |name: &&String| samplers.iter().any(|sampler| sampler.name() == **name);
+    if let Some(name) = scene.slots.keys().find(|name| !known(name)) {
+        bail!(SceneError(format!("the fragment program has no texture {name}")));
+    }
     for sampler in samplers {
         let slot = scene.slots.get(&sampler.name()).cloned().unwrap_or_default();
         let mut image = image(&slot, &scene.folder).with_context(|| format!("texture {}", sampler.name()))?;

@@ -1,6 +1,8 @@
 //! Pictures as RGBA8 rows, and how far two of them are apart.
 
 use anyhow::{Context, ensure};
+use image::codecs::png::PngEncoder;
+use image::{ExtendedColorType, ImageEncoder};
 use std::path::Path;
 
 /// A picture: rows from the top, four bytes a pixel.
@@ -39,21 +41,16 @@ impl Picture {
         })
     }
 
-    /// Writes a PNG file.
+    /// Writes a PNG file, completely or not at all.
     ///
     /// # Errors
     /// What the file system says.
     pub fn save(&self, path: &Path) -> anyhow::Result<()> {
-        let color = image::ExtendedColorType::Rgba8;
-        image::save_buffer_with_format(
-            path,
-            &self.rgba,
-            self.width,
-            self.height,
-            color,
-            image::ImageFormat::Png,
-        )
-        .with_context(|| format!("cannot write {}", path.display()))
+        let mut png = Vec::new();
+        PngEncoder::new(&mut png)
+            .write_image(&self.rgba, self.width, self.height, ExtendedColorType::Rgba8)
+            .and_then(|()| crate::outcome::replace(path, &png).map_err(image::ImageError::IoError))
+            .with_context(|| format!("cannot write {}", path.display()))
     }
 
     /// One pixel.

@@ -1,10 +1,12 @@
 //! Findings of the validators, in one shape for every format.
 
 use crate::{Error, ErrorKind};
+use serde::Serialize;
 use std::fmt;
 
 /// How bad a [`Diagnostic`] is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing; nothing is wrong.
     Note,
@@ -29,7 +31,7 @@ impl Severity {
 }
 
 /// One finding: what rule, where, and what is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
@@ -57,6 +59,15 @@ impl fmt::Display for Diagnostic {
     }
 }
 
+impl From<&Error> for Report {
+    /// The report of a file that cannot be read.
+    fn from(error: &Error) -> Self {
+        Self {
+            diagnostics: vec![error.into()],
+        }
+    }
+}
+
 impl From<&Error> for Diagnostic {
     /// A reader's error as the one finding of a file that cannot be read further.
     fn from(error: &Error) -> Self {
@@ -76,7 +87,7 @@ impl From<&Error> for Diagnostic {
 }
 
 /// All findings about one file, in the order they were made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// The findings.
     pub diagnostics: Vec<Diagnostic>,
@@ -100,6 +111,15 @@ impl Report {
             message,
             offset,
         });
+    }
+
+    /// The verdict over all findings: `valid`, `unsupported` or `invalid`.
+    pub fn verdict(&self) -> &'static str {
+        match self.worst() {
+            Some(Severity::Error) => "invalid",
+            Some(Severity::Unsupported) => "unsupported",
+            _ => "valid",
+        }
     }
 
     /// Worst severity found; `None` when there is no finding.

@@ -1,78 +1,89 @@
 //! `skrymir check`: every rule of the format, over any number of files.
 
-use super::{CheckArgs, Failure, Outcome, print};
-use crate::formats;
+use super::flags::Given;
+use crate::args::CheckArgs;
+use crate::formats::{self, Format};
+use crate::outcome::{Cause, Failure, Outcome, print, read};
 use loader::{Report, Severity};
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::path::Path;
 use translate::validate::Table;
 
-pub(super) fn run(args: &CheckArgs) -> Outcome {
-    let mut all = Vec::new();
-    let mut bad = false;
+/// What was found about one file.
+#[derive(Serialize)]
+struct Checked {
+    file: String,
+    format: &'static str,
+    verdict: &'static str,
+    #[serde(flatten)]
+    report: Report,
+    judged: Vec<Table>,
+}
+
+/// Every file is checked, whatever becomes of those before it; the worst of them decides the exit code.
+pub(super) fn run(args: &CheckArgs, given: &Given) -> Outcome {
+    let mut files = Vec::new();
+    let mut worst = None;
     for path in &args.files {
-        let (name, report, tables) = check(path, args)?;
-        bad |= matches!(report.worst(), Some(Severity::Error | Severity::Unsupported));
-        if args.json {
-            all.push(to_json(path, name, &report, &tables));
-        } else {
-            print(&to_text(path, name, &report, &tables))?;
+        match read(path) {
+            Ok(bytes) => files.push((path, formats::detect(&bytes), bytes)),
+            Err(failure) => {
+                eprintln!("skrymir: {failure}");
+                worst = Some(Cause::Trouble);
+            }
+        }
+    }
+    let found: Vec<&dyn Format> = files.iter().filter_map(|(_, format, _)| *format).collect();
+    if !found.is_empty() {
+        given.fits_any(&found)?;
+    }
+    let mut all = Vec::new();
+    for (path, format, bytes) in &files {
+        let checked = check(path, *format, bytes, args)?;
+        if checked.verdict != "valid" {
+            worst = worst.max(Some(Cause::Bad));
+        }
+        match args.json {
+            true => all.push(checked),
+            false => print(&checked.to_text())?,
         }
     }
     if args.json {
-        print(&format!("{:#}\n", Value::Array(all)))?;
+        let json = serde_json::to_string_pretty(&all).map_err(anyhow::Error::from)?;
+        print(&(json + "\n"))?;
     }
-    if bad { Err(Failure::BadSilently) } else { Ok(()) }
+    worst.map_or(Ok(()), |cause| Err(Failure::Reported(cause)))
 }
 
-fn check(path: &Path, args: &CheckArgs) -> Outcome<(&'static str, Report, Vec<Table>)> {
-    let bytes = super::read(path)?;
-    let Some(format) = formats::detect(&bytes) else {
-        let mut report = Report::default();
-        report.push(
-            Severity::Error,
-            "unknown-format",
-            "",
-            "no known format begins with these bytes",
-            Some(0),
-        );
-        return Ok(("unknown", report, Vec::new()));
+fn check(path: &Path, format: Option<&dyn Format>, bytes: &[u8], args: &CheckArgs) -> Outcome<Checked> {
+    let (name, report, judged) = match format {
+        Some(format) => {
+            let (report, tables) = format.check(bytes, args)?;
+            (format.name(), report, tables)
+        }
+        None => {
+            let mut report = Report::default();
+            let message = "no known format begins with these bytes";
+            report.push(Severity::Error, "unknown-format", "", message, Some(0));
+            ("unknown", report, Vec::new())
+        }
     };
-    let (report, tables) = format.judged(&bytes, args)?;
-    Ok((format.name(), report, tables))
-}
-
-/// The verdict over a report: `valid`, `unsupported` or `invalid`.
-fn verdict(report: &Report) -> &'static str {
-    match report.worst() {
-        Some(Severity::Error) => "invalid",
-        Some(Severity::Unsupported) => "unsupported",
-        _ => "valid",
-    }
-}
-
-fn to_text(path: &Path, format: &str, report: &Report, tables: &[Table]) -> String {
-    let mut text = format!("{}: {format}: {}\n", path.display(), verdict(report));
-    for diagnostic in &report.diagnostics {
-        text += &format!("  {diagnostic}\n");
-    }
-    tables.iter().for_each(|table| text += &table.to_string());
-    text
-}
-
-fn to_json(path: &Path, format: &str, report: &Report, tables: &[Table]) -> Value {
-    let diagnostics: Vec<Value> = report
-        .diagnostics
-        .iter()
-        .map(|d| {
-            json!({
-                "severity": d.severity.name(), "rule": d.rule, "place": d.place,
-                "message": d.message, "offset": d.offset,
-            })
-        })
-        .collect();
-    json!({
-        "file": path.display().to_string(), "format": format,
-        "verdict": verdict(report), "diagnostics": diagnostics, "judged": tables,
+    Ok(Checked {
+        file: path.display().to_string(),
+        format: name,
+        verdict: report.verdict(),
+        report,
+        judged,
     })
+}
+
+impl Checked {
+    fn to_text(&self) -> String {
+        let mut text = format!("{}: {}: {}\n", self.file, self.format, self.verdict);
+        for diagnostic in &self.report.diagnostics {
+            text += &format!("  {diagnostic}\n");
+        }
+        self.judged.iter().for_each(|table| text += &table.to_string());
+        text
+    }
 }

@@ -1,6 +1,6 @@
 //! `skrymir compare`: two pictures.
 
-use super::{Failure, Outcome, print};
+use crate::outcome::{Cause, Failure, Outcome, print};
 use crate::picture::{Picture, compare};
 use clap::Args;
 use std::path::PathBuf;
@@ -39,6 +39,6 @@ pub(super) fn run(args: &CompareArgs) -> Outcome {
     if found.same() {
         Ok(())
     } else {
-        Err(Failure::BadSilently)
+        Err(Failure::Reported(Cause::Bad))
     }
 }

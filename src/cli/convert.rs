@@ -1,6 +1,6 @@
 //! `skrymir convert`: a shader to another shading language.
 
-use super::{Failure, Outcome, print, read, write};
+use crate::outcome::{Failure, Outcome, print, read, write};
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;

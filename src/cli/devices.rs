@@ -1,6 +1,6 @@
 //! `skrymir devices`: what `--device` can choose from.
 
-use super::{Failure, Outcome, print};
+use crate::outcome::{Failure, Outcome, print};
 use clap::Args;
 use serde_json::{Value, json};
 

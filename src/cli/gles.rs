@@ -1,8 +1,8 @@
 //! `skrymir gles`: OpenGL ES 2 programs on the emulator, with the unmodified driver of Mesa.
 
 use super::replay::{EngineName, default_threads};
-use super::{Failure, Outcome};
 use crate::gles::{self, Desktop, Driver, Machine, Record, Session, Show, frames};
+use crate::outcome::{Failure, Outcome};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use emulator::gpu::memory::Memory;

@@ -1,10 +1,13 @@
 //! `skrymir info`: what a file holds.
 
-use super::{InfoArgs, Outcome, open, print};
+use super::flags::Given;
+use super::open;
+use crate::args::InfoArgs;
+use crate::outcome::{Outcome, print};
 
-pub(super) fn run(args: &InfoArgs) -> Outcome {
-    let (bytes, format) = open(&args.file)?;
-    let info = format.info(&bytes, args)?;
+pub(super) fn run(args: &InfoArgs, given: &Given) -> Outcome {
+    let (bytes, format) = open(&args.file, given)?;
+    let info = format.info(&bytes).map_err(|failure| failure.in_file(&args.file))?;
     if args.json {
         return print(&format!("{:#}\n", info.json));
     }

@@ -1,36 +1,37 @@
-//! The command line: one file per subcommand, the format chosen by the file's magic.
+//! The command line: one file per verb; the format is chosen by the file's first bytes.
 
-mod args;
-mod asm;
+mod r#as;
 mod check;
 mod compare;
-pub mod convert;
+mod convert;
 mod devices;
 mod dis;
-pub mod draw;
-pub mod gles;
-pub mod grammar;
+mod draw;
+mod flags;
+mod gles;
+mod grammar;
 mod info;
-pub mod mali;
 mod observe;
 mod pack;
 mod reflect;
-pub mod replay;
+mod replay;
 mod rewrite;
 mod run;
 
-pub use args::{AsArgs, Bind, CheckArgs, DisArgs, InfoArgs, RewriteArgs, RunArgs, SpirvDisArgs};
-
-use crate::formats::{self, Format};
-use anyhow::Context;
-use clap::{Parser, Subcommand};
-use std::fmt;
+use crate::args::{AsArgs, CheckArgs, DisArgs, InfoArgs, RewriteArgs, RunArgs};
+use crate::formats::{self, Format, Verb};
+use crate::outcome::{Failure, Outcome, read};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use flags::Given;
 use std::path::Path;
 use std::process::ExitCode;
 
 /// Loads compiled shaders and runs them, with or without the GPU they were made for.
+///
+/// Exit codes: 0 fine; 1 the input is at fault (it breaks its format, is beyond what can be done with it, faults, or is
+/// not the picture expected); 2 the command line or the machine is.
 #[derive(Parser, Debug)]
-#[command(name = "skrymir", version, about)]
+#[command(name = "skrymir", version, about, long_about)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -50,16 +51,16 @@ enum Command {
     As(AsArgs),
     /// Run a file
     Run(RunArgs),
-    /// Translate SPIR-V or a VBC stage to another shading language
+    /// Translate a shader to another shading language
     Convert(convert::ConvertArgs),
     /// Check a machine-readable SPIR-V grammar, or generate the built-in tables from one
     Grammar(grammar::GrammarArgs),
-    /// Make a VBC from WGSL, GLSL or SPIR-V stages
+    /// Make a VBC from WGSL, GLSL, SPIR-V or SkSL stages
     Pack(pack::PackArgs),
     /// Print what an engine needs of a VBC: layouts, or Rust structs
     Reflect(reflect::ReflectArgs),
     /// Draw with a pair of Mali-400 programs on the emulator
-    Draw(mali::DrawArgs),
+    Draw(draw::DrawArgs),
     /// Run recorded Mali-400 jobs on the emulator
     Replay(replay::ReplayArgs),
     /// Run an OpenGL ES 2 program on the emulator, with Mesa's driver for the Mali-400
@@ -70,73 +71,11 @@ enum Command {
     Compare(compare::CompareArgs),
 }
 
-/// Why a command did not succeed; decides the exit code.
-#[derive(Debug)]
-pub enum Failure {
-    /// The file is bad, or the pictures differ: exit code 1.
-    Bad(anyhow::Error),
-    /// As [`Failure::Bad`], and everything has been said already.
-    BadSilently,
-    /// Usage or machine trouble: exit code 2.
-    Trouble(anyhow::Error),
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bad(error) | Self::Trouble(error) => write!(f, "{error:#}"),
-            Self::BadSilently => Ok(()),
-        }
-    }
-}
-
-impl From<loader::Error> for Failure {
-    fn from(error: loader::Error) -> Self {
-        Self::Bad(error.into())
-    }
-}
-
-impl From<translate::Error> for Failure {
-    fn from(error: translate::Error) -> Self {
-        Self::Bad(error.into())
-    }
-}
-
-impl From<anyhow::Error> for Failure {
-    /// Trouble, unless a loader's error is at the bottom of it.
-    fn from(error: anyhow::Error) -> Self {
-        if error.root_cause().is::<loader::Error>() {
-            Self::Bad(error)
-        } else {
-            Self::Trouble(error)
-        }
-    }
-}
-
-/// What a command gives.
-pub type Outcome<T = ()> = Result<T, Failure>;
-
 /// Parses the arguments, runs the command, prints what went wrong.
-///
-/// Exit codes: 0 fine, 1 the file is bad or the pictures differ, 2 usage or machine trouble.
 pub fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
-        Command::Info(args) => info::run(&args),
-        Command::Check(args) => check::run(&args),
-        Command::Rewrite(args) => rewrite::run(&args),
-        Command::Dis(args) => dis::run(&args),
-        Command::As(args) => asm::run(&args),
-        Command::Run(args) => run::run(&args),
-        Command::Convert(args) => convert::run(&args),
-        Command::Grammar(args) => grammar::run(&args),
-        Command::Pack(args) => pack::run(&args),
-        Command::Reflect(args) => reflect::run(&args),
-        Command::Draw(args) => mali::run(&args),
-        Command::Replay(args) => replay::run(&args),
-        Command::Gles(args) => gles::run(&args),
-        Command::Devices(args) => devices::run(&args),
-        Command::Compare(args) => compare::run(&args),
-    };
+    let matches = Cli::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let outcome = run(&cli.command, |verb| Given::new(&Cli::command(), &matches, verb));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -144,36 +83,37 @@ pub fn main() -> ExitCode {
             if !text.is_empty() {
                 eprintln!("skrymir: {text}");
             }
-            ExitCode::from(if matches!(failure, Failure::Trouble(_)) { 2 } else { 1 })
+            ExitCode::from(failure.cause().exit_code())
         }
     }
 }
 
-/// Reads a file; a file that cannot be read is machine trouble.
-pub fn read(path: &Path) -> Outcome<Vec<u8>> {
-    Ok(std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?)
-}
-
-/// Writes a file.
-pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Outcome {
-    Ok(std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?)
-}
-
-/// Prints to standard output; a reader that went away (`| head`) ends the command quietly.
-pub fn print(text: &str) -> Outcome {
-    use std::io::Write;
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::Trouble(error.into())),
-        _ => Ok(()),
+fn run(command: &Command, given: impl Fn(Verb) -> Given) -> Outcome {
+    match command {
+        Command::Info(args) => info::run(args, &given(Verb::Info)),
+        Command::Check(args) => check::run(args, &given(Verb::Check)),
+        Command::Rewrite(args) => rewrite::run(args, &given(Verb::Rewrite)),
+        Command::Dis(args) => dis::run(args, &given(Verb::Dis)),
+        Command::As(args) => r#as::run(args, &given(Verb::As)),
+        Command::Run(args) => run::run(args, &given(Verb::Run)),
+        Command::Convert(args) => convert::run(args),
+        Command::Grammar(args) => grammar::run(args),
+        Command::Pack(args) => pack::run(args),
+        Command::Reflect(args) => reflect::run(args),
+        Command::Draw(args) => draw::run(args),
+        Command::Replay(args) => replay::run(args),
+        Command::Gles(args) => gles::run(args),
+        Command::Devices(args) => devices::run(args),
+        Command::Compare(args) => compare::run(args),
     }
 }
 
 /// Reads a file and finds its format by its first bytes.
-pub fn open(path: &Path) -> Outcome<(Vec<u8>, &'static dyn Format)> {
+fn open(path: &Path, given: &Given) -> Outcome<(Vec<u8>, &'static dyn Format)> {
     let bytes = read(path)?;
-    let format = formats::detect(&bytes).with_context(|| format!("{}: no known format", path.display()));
-    match format {
-        Ok(format) => Ok((bytes, format)),
-        Err(error) => Err(Failure::Bad(error)),
-    }
+    let Some(format) = formats::detect(&bytes) else {
+        return Err(Failure::bad(format!("{}: no known format", path.display())));
+    };
+    given.fits(format)?;
+    Ok((bytes, format))
 }

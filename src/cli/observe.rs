@@ -1,21 +1,24 @@
 //! Watching Mali-400 programs from the command line: what `replay` and `draw` have in common.
 
 use super::replay::{EngineName, default_threads};
-use super::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome};
 use anyhow::Context;
 use clap::Args;
 use emulator::exec::Engine;
 use emulator::exec::observed::{Observed, Sink, Tell};
 use std::path::{Path, PathBuf};
 
+/// Arguments that have every instruction seen, which only the scalar engine lets one do, on one thread.
+const WATCHING: [&str; 4] = ["trace", "watch_pixel", "profile", "lcov"];
+
 /// How programs are run and what is told of it.
 #[derive(Args, Debug)]
 pub struct EngineArgs {
     /// What runs the programs; to watch them it is always the scalar engine, on one thread
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, conflicts_with_all = WATCHING)]
     engine: EngineName,
     /// Threads that paint tiles [default: as many as the machine has]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with_all = WATCHING)]
     threads: Option<usize>,
     /// Write every instruction of every vertex and fragment with its operands and results (`-` for standard output)
     #[arg(long, value_name = "FILE", conflicts_with = "watch_pixel")]
@@ -103,14 +106,14 @@ impl EngineArgs {
             eprintln!("note: {finding}");
         }
         if self.profile {
-            super::print(&report.profile())?;
+            crate::outcome::print(&report.profile())?;
         }
         if let Some(path) = &self.lcov {
             let listing = |name: &str| path.with_extension(format!("{name}.s"));
             for (number, program) in report.programs.iter().enumerate() {
-                super::write(&listing(&report.name(number)), program.listing())?;
+                crate::outcome::write(&listing(&report.name(number)), program.listing())?;
             }
-            super::write(path, report.lcov(|name| listing(name).display().to_string()))?;
+            crate::outcome::write(path, report.lcov(|name| listing(name).display().to_string()))?;
         }
         Ok(())
     }

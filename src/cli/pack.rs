@@ -1,6 +1,6 @@
 //! `skrymir pack`: a VBC from stages.
 
-use super::{Outcome, read, write};
+use crate::outcome::{Failure, Outcome, read, read_text, write};
 use crate::pack;
 use anyhow::Context;
 use clap::Args;
@@ -37,10 +37,7 @@ pub struct PackArgs {
 
 pub(super) fn run(args: &PackArgs) -> Outcome {
     let names = match &args.names {
-        Some(path) => {
-            let text = String::from_utf8(read(path)?).with_context(|| format!("{} is not text", path.display()))?;
-            pack::names(&text).with_context(|| path.display().to_string())?
-        }
+        Some(path) => pack::names(&read_text(path)?).with_context(|| path.display().to_string())?,
         None => Names::default(),
     };
     let paths = [
@@ -63,7 +60,7 @@ pub(super) fn run(args: &PackArgs) -> Outcome {
         .iter()
         .find(|d| d.severity == loader::Severity::Error)
     {
-        return Err(super::Failure::Bad(anyhow::anyhow!(
+        return Err(Failure::Bad(anyhow::anyhow!(
             "what was packed breaks the format: {error}"
         )));
     }
@@ -76,7 +73,7 @@ fn compile(path: &Path, stage: Stage) -> Outcome<Vec<u32>> {
     let name = path.to_string_lossy();
     let source = Source::new(&name, &bytes).or_else(|_| Source::new("stage.glsl", &bytes))?;
     translate::compile(&source, stage).map_err(|error| match error.line_column() {
-        Some(_) => super::Failure::Bad(anyhow::anyhow!("{}", error.render(&bytes, &name))),
-        None => super::Failure::Bad(anyhow::Error::from(error).context(name.into_owned())),
+        Some(_) => Failure::Bad(anyhow::anyhow!("{}", error.render(&bytes, &name))),
+        None => Failure::Bad(anyhow::Error::from(error).context(name.into_owned())),
     })
 }

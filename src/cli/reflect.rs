@@ -1,6 +1,6 @@
 //! `skrymir reflect`: what an engine needs of a VBC.
 
-use super::{Outcome, print, read};
+use crate::outcome::{Outcome, print, read};
 use clap::Args;
 use loader::{reflect, vbc};
 use std::path::PathBuf;

@@ -1,10 +1,10 @@
 //! `skrymir replay`: recorded jobs of a Mali-400 driver on the emulator.
 
 use super::observe::EngineArgs;
-use super::{Failure, Outcome};
 use crate::dump;
+use crate::outcome::{Failure, Outcome};
 use crate::replay::{JobStats, Replay, replay_with};
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use clap::Args;
 use emulator::exec::Engine;
 use emulator::exec::native::Native;
@@ -62,14 +62,14 @@ pub fn default_threads() -> usize {
 
 /// Runs the command.
 pub fn run(args: &ReplayArgs) -> Outcome {
-    let bytes = std::fs::read(&args.file).with_context(|| format!("cannot read {}", args.file.display()))?;
+    let bytes = crate::outcome::read(&args.file)?;
     let trace = Trace::read(&bytes)?;
     let (engine, threads, watching) = args.running.start()?.take();
     let mut number = 0;
     let dump = |memory: &_, pipe, frame: &[u32]| -> anyhow::Result<()> {
         if args.dump {
             let text = format!("job {number}:\n{}\n", dump::job(memory, pipe, frame)?);
-            super::print(&text).map_err(|failure| anyhow!("{failure}"))?;
+            crate::outcome::print(&text).map_err(|failure| anyhow!("{failure}"))?;
             number += 1;
         }
         Ok(())
@@ -78,7 +78,7 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     args.running.finish(watching.as_ref())?;
     let done = done.map_err(Failure::Bad)?;
     if args.stats {
-        super::print(&stats(&done))?;
+        crate::outcome::print(&stats(&done))?;
     }
     for note in done.gpu.notes.iter() {
         eprintln!("note: {note}");

@@ -1,8 +1,12 @@
 //! `skrymir rewrite`: read, then write.
 
-use super::{Outcome, RewriteArgs, open, write};
+use super::flags::Given;
+use super::open;
+use crate::args::RewriteArgs;
+use crate::outcome::{Outcome, write};
 
-pub(super) fn run(args: &RewriteArgs) -> Outcome {
-    let (bytes, format) = open(&args.file)?;
-    write(&args.output, format.rewrite(&bytes, args)?)
+pub(super) fn run(args: &RewriteArgs, given: &Given) -> Outcome {
+    let (bytes, format) = open(&args.file, given)?;
+    let written = format.rewrite(&bytes, args);
+    write(&args.output, written.map_err(|failure| failure.in_file(&args.file))?)
 }

@@ -1,13 +1,16 @@
 //! Mali-200/400 binary shaders on the command line.
 
-use super::{Format, Info};
-use crate::cli::{AsArgs, CheckArgs, DisArgs, Failure, InfoArgs, Outcome, RewriteArgs};
+use super::{Format, Info, Verb};
+use crate::args::{AsArgs, CheckArgs, DisArgs, RewriteArgs};
+use crate::outcome::{Failure, Outcome};
 use anyhow::anyhow;
 use loader::mbs::chunk::{Body, Chunk};
-use loader::mbs::{Mbs as File, Program, Stage, Symbol, validate};
+use loader::mbs::{self, Mbs as File, Program, ProgramSummary, Stage, Symbol};
 use loader::{Report, Severity};
-use serde_json::{Value, json};
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use translate::validate::Table;
 use utgard::stats::{Stats, stats};
 use utgard::{gp, pp, shader};
 
@@ -16,36 +19,37 @@ pub struct Mbs;
 
 impl Format for Mbs {
     fn name(&self) -> &'static str {
-        "mbs"
+        mbs::FORMAT
     }
 
     fn detect(&self, bytes: &[u8]) -> bool {
-        bytes.starts_with(b"MBS1")
+        bytes.starts_with(&mbs::MAGIC)
     }
 
-    fn info(&self, bytes: &[u8], _args: &InfoArgs) -> Outcome<Info> {
-        Ok(info(&File::read(bytes)?)?)
+    fn flags(&self, verb: Verb) -> &'static [&'static str] {
+        match verb {
+            Verb::Dis => &["tree"],
+            Verb::As => &["gp", "pp"],
+            _ => &[],
+        }
+    }
+
+    fn info(&self, bytes: &[u8]) -> Outcome<Info> {
+        info(&mbs::read(bytes)?)
     }
 
     /// The rules of the container, then those of the code.
-    fn check(&self, bytes: &[u8], _args: &CheckArgs) -> Report {
-        let mbs = match File::read(bytes) {
-            Ok(mbs) => mbs,
-            Err(error) => {
-                return Report {
-                    diagnostics: vec![(&error).into()],
-                };
-            }
-        };
-        let mut report = validate(&mbs);
-        for program in mbs.programs().unwrap_or_default() {
-            let name = stage_name(program.stage);
+    fn check(&self, bytes: &[u8], _args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
+        let mut report = mbs::check(bytes);
+        let programs = mbs::read(bytes).and_then(|file| file.programs());
+        for program in programs.unwrap_or_default() {
+            let name = program.stage.name();
             for finding in stats(&program).findings {
                 let place = format!("{name} program, instruction {}", finding.address);
                 report.push(Severity::Error, finding.rule, place, finding.message, None);
             }
         }
-        report
+        Ok((report, Vec::new()))
     }
 
     fn rewrite(&self, bytes: &[u8], _args: &RewriteArgs) -> Outcome<Vec<u8>> {
@@ -90,7 +94,7 @@ impl Format for Mbs {
 fn code_of(mbs: &File, vertex: bool) -> Outcome<Vec<u8>> {
     let stage = if vertex { Stage::Vertex } else { Stage::Fragment };
     let program = mbs.program(stage)?;
-    let missing = || Failure::Bad(anyhow!("mbs: the text has no {} program", stage_name(stage)));
+    let missing = || Failure::Bad(anyhow!("mbs: the text has no {} program", stage.name()));
     let words = program.ok_or_else(missing)?.code;
     Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
 }
@@ -116,13 +120,6 @@ pub fn dis_words(bytes: &[u8], vertex: bool) -> Outcome<String> {
     } else {
         pp::disassemble(&words, pp::Options { words: true })
     })
-}
-
-fn stage_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Vertex => "vertex",
-        Stage::Fragment => "fragment",
-    }
 }
 
 /// The chunks with their offsets and sizes.
@@ -153,25 +150,52 @@ fn tree(chunk: &Chunk, depth: usize, out: &mut String) {
     chunk.children().iter().for_each(|child| tree(child, depth + 1, out));
 }
 
-fn info(mbs: &File) -> loader::Result<Info> {
+/// A program with what its code says.
+#[derive(Serialize)]
+struct WithStats {
+    #[serde(flatten)]
+    program: ProgramSummary,
+    instructions: u32,
+    registers: u32,
+    memory: u32,
+    units: BTreeMap<&'static str, u32>,
+    cycles: Cycles,
+}
+
+/// Cycles of the paths through a program; a loop has no bound.
+#[derive(Serialize)]
+struct Cycles {
+    shortest: Option<u32>,
+    longest: Option<u32>,
+}
+
+fn info(file: &File) -> Outcome<Info> {
     let mut text = String::new();
     let mut programs = Vec::new();
-    for program in mbs.programs()? {
+    for program in file.programs()? {
         let stats = stats(&program);
         print_program(&program, &stats, &mut text);
-        programs.push(program_json(&program, &stats));
+        programs.push(WithStats {
+            program: (&program).into(),
+            instructions: stats.instructions,
+            registers: stats.registers,
+            memory: stats.memory,
+            units: stats.units.iter().copied().collect(),
+            cycles: Cycles {
+                shortest: stats.paths.shortest,
+                longest: stats.paths.longest,
+            },
+        });
     }
-    Ok(Info {
-        text,
-        json: json!({ "format": "mbs", "programs": programs }),
-    })
+    let json = serde_json::json!({ "format": mbs::FORMAT, "programs": programs });
+    Ok(Info { text, json })
 }
 
 fn print_program(program: &Program, stats: &Stats, out: &mut String) {
     let _ = writeln!(
         out,
         "{} program for {} (core version {})",
-        stage_name(program.stage),
+        program.stage.name(),
         program.version,
         program.version.0
     );
@@ -271,35 +295,4 @@ fn symbol_line(symbol: &Symbol) -> String {
         let _ = write!(text, " = {}", floats.join(" "));
     }
     text
-}
-
-fn program_json(program: &Program, stats: &Stats) -> Value {
-    let symbols = |symbols: &[Symbol]| -> Vec<Value> {
-        let one = |symbol: &Symbol| {
-            json!({
-                "name": symbol.name(), "type": symbol.type_name(), "kind": symbol.kind.0,
-                "components": symbol.components, "size": symbol.size, "entries": symbol.entries,
-                "stride": symbol.stride, "flags": symbol.flags, "precision": symbol.precision,
-                "invariant": symbol.invariant, "offset": symbol.offset, "used": symbol.is_used(),
-                "parent": symbol.parent, "unknown": symbol.unknown, "index": symbol.index,
-                "initial": symbol.initial.as_ref().map(|words| words.iter().map(|w| f32::from_bits(*w)).collect::<Vec<_>>()),
-            })
-        };
-        symbols.iter().map(one).collect()
-    };
-    let units: serde_json::Map<String, Value> = stats
-        .units
-        .iter()
-        .map(|(name, count)| ((*name).to_owned(), (*count).into()))
-        .collect();
-    let [uniforms, attributes, varyings] = program.tables().map(|(_, table)| symbols(table));
-    json!({
-        "stage": stage_name(program.stage), "version": program.version.0, "core": program.version.to_string(),
-        "instructions": stats.instructions, "words": stats.words, "registers": stats.registers,
-        "memory": stats.memory, "units": units,
-        "cycles": { "shortest": stats.paths.shortest, "longest": stats.paths.longest },
-        "stack": program.stack, "discard": program.discard, "buffers": program.buffers,
-        "declared_instructions": program.instructions, "uniform_space": program.uniform_space,
-        "uniforms": uniforms, "attributes": attributes, "varyings": varyings,
-    })
 }

@@ -8,8 +8,11 @@ mod vbc;
 
 pub use vbc::stages as vbc_stages;
 
-use crate::cli::{AsArgs, CheckArgs, DisArgs, InfoArgs, Outcome, RewriteArgs, RunArgs};
+use crate::args::{AsArgs, CheckArgs, DisArgs, RewriteArgs, RunArgs};
+use crate::outcome::{Failure, Outcome};
 use loader::{Error, Report};
+use serde::Serialize;
+use std::fmt;
 use translate::validate::Table;
 
 /// What `info` shows.
@@ -21,6 +24,51 @@ pub struct Info {
     pub json: serde_json::Value,
 }
 
+impl Info {
+    /// Both forms of a summary.
+    ///
+    /// # Errors
+    /// None in practice: only if a summary could not be JSON.
+    pub fn of(summary: &(impl Serialize + fmt::Display)) -> Outcome<Self> {
+        Ok(Self {
+            text: summary.to_string(),
+            json: serde_json::to_value(summary).map_err(anyhow::Error::from)?,
+        })
+    }
+
+    /// The JSON as text.
+    pub fn to_json_text(&self) -> String {
+        format!("{:#}\n", self.json)
+    }
+}
+
+/// Verbs that formats implement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)] // they are the command line's
+pub enum Verb {
+    #[default]
+    Info,
+    Check,
+    Rewrite,
+    Dis,
+    As,
+    Run,
+}
+
+impl Verb {
+    /// As typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Check => "check",
+            Self::Rewrite => "rewrite",
+            Self::Dis => "dis",
+            Self::As => "as",
+            Self::Run => "run",
+        }
+    }
+}
+
 /// A format and the verbs it has; a verb it lacks answers Unsupported by name.
 pub trait Format: Sync {
     /// Short lower-case name, as in error texts.
@@ -29,35 +77,34 @@ pub trait Format: Sync {
     /// Whether these bytes begin as this format does.
     fn detect(&self, bytes: &[u8]) -> bool;
 
+    /// Flags of a verb that mean something to this format and nothing to some other; a flag in no format's list is for
+    /// all of them.
+    fn flags(&self, _verb: Verb) -> &'static [&'static str] {
+        &[]
+    }
+
     /// What the file holds.
-    fn info(&self, _bytes: &[u8], _args: &InfoArgs) -> Outcome<Info> {
-        Err(self.lacks("info"))
+    fn info(&self, _bytes: &[u8]) -> Outcome<Info> {
+        Err(self.lacks(Verb::Info))
     }
 
-    /// Every rule of the format; a file that cannot be read gives a report that says so.
-    fn check(&self, _bytes: &[u8], _args: &CheckArgs) -> Report {
-        let error = Error::unsupported(self.name(), "the verb check");
-        Report {
-            diagnostics: vec![(&error).into()],
-        }
-    }
-
-    /// [`Self::check`] with the verdicts of other readers, one table per module in the file.
+    /// Every rule of the format, and the verdicts of other validators, a table per module in the file; a file that
+    /// cannot be read gives a report that says so.
     ///
     /// # Errors
     /// Bad or trouble when what the arguments name (a grammar) cannot be used.
-    fn judged(&self, bytes: &[u8], args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
-        Ok((self.check(bytes, args), Vec::new()))
+    fn check(&self, _bytes: &[u8], _args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
+        Err(self.lacks(Verb::Check))
     }
 
     /// The bytes our writer makes of what our reader read.
     fn rewrite(&self, _bytes: &[u8], _args: &RewriteArgs) -> Outcome<Vec<u8>> {
-        Err(self.lacks("rewrite"))
+        Err(self.lacks(Verb::Rewrite))
     }
 
     /// The file as text.
     fn dis(&self, _bytes: &[u8], _args: &DisArgs) -> Outcome<String> {
-        Err(self.lacks("dis"))
+        Err(self.lacks(Verb::Dis))
     }
 
     /// Whether a text file is in this format's language (by a flag, the file name's ending, or the text).
@@ -67,17 +114,17 @@ pub trait Format: Sync {
 
     /// Text to bytes.
     fn assemble(&self, _text: &str, _args: &AsArgs) -> Outcome<Vec<u8>> {
-        Err(self.lacks("as"))
+        Err(self.lacks(Verb::As))
     }
 
     /// Runs the file.
     fn run(&self, _bytes: &[u8], _args: &RunArgs) -> Outcome {
-        Err(self.lacks("run"))
+        Err(self.lacks(Verb::Run))
     }
 
     /// The error of a verb this format lacks.
-    fn lacks(&self, verb: &str) -> crate::cli::Failure {
-        Error::unsupported(self.name(), format!("the verb {verb}")).into()
+    fn lacks(&self, verb: Verb) -> Failure {
+        Error::unsupported(self.name(), format!("the verb {}", verb.name())).into()
     }
 }
 

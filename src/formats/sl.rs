@@ -1,12 +1,14 @@
 //! Swanson SL libraries on the command line.
 
-use super::{Format, Info};
-use crate::cli::{AsArgs, CheckArgs, DisArgs, Failure, InfoArgs, Outcome, RewriteArgs, RunArgs};
-use crate::s0::{self, Host};
+use super::{Format, Info, Verb};
+use crate::args::{AsArgs, CheckArgs, DisArgs, RewriteArgs, RunArgs};
+use crate::outcome::{Cause, Failure, Outcome};
+use crate::s0::{self, Host, Kind};
 use anyhow::anyhow;
 use loader::Report;
-use loader::sl::{self, Library, PrintOptions};
-use serde_json::{Value, json};
+use loader::sl::{self, PrintOptions};
+use std::io::Write;
+use translate::validate::Table;
 
 /// Swanson SL libraries.
 pub struct Sl;
@@ -20,29 +22,21 @@ impl Format for Sl {
         bytes.starts_with(&sl::MAGIC)
     }
 
-    fn info(&self, bytes: &[u8], _args: &InfoArgs) -> Outcome<Info> {
-        let library = sl::read(bytes)?;
-        let json = structure(&library);
-        let (version, binaries) = (library.version, library.constants.len());
-        let mut text = format!("SL library, version {version}, {binaries} binaries\n");
-        for module in &library.modules {
-            let branches: usize = module.blocks.iter().map(|block| block.branches.len()).sum();
-            let name = sl::quote(library.bytes(module.name.content));
-            let blocks = module.blocks.len();
-            text += &format!("unit {name}: {blocks} blocks, {branches} branches");
-            let needs = dependencies(&library, module);
-            let needs = if needs.is_empty() {
-                String::new()
-            } else {
-                format!("; loads {}", needs.join(", "))
-            };
-            text += &format!("{needs}\n");
+    fn flags(&self, verb: Verb) -> &'static [&'static str] {
+        match verb {
+            Verb::Dis => &["json", "locations"],
+            Verb::Rewrite => &["canonical"],
+            Verb::Run => &["module", "trace", "fuel"],
+            _ => &[],
         }
-        Ok(Info { text, json })
     }
 
-    fn check(&self, bytes: &[u8], _args: &CheckArgs) -> Report {
-        sl::check(bytes)
+    fn info(&self, bytes: &[u8]) -> Outcome<Info> {
+        Info::of(&sl::summary(&sl::read(bytes)?))
+    }
+
+    fn check(&self, bytes: &[u8], _args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
+        Ok((sl::check(bytes), Vec::new()))
     }
 
     /// Runs a unit: exit code 0 when it succeeds.
@@ -53,7 +47,7 @@ impl Format for Sl {
             (None, Some(module)) => library.bytes(module.name.content).to_vec(),
             (None, None) => return Err(Failure::Bad(anyhow!("sl: the library has no unit to run"))),
         };
-        let mut print = |line: &str| eprintln!("{line}");
+        let mut print = |line: &str| writeln!(std::io::stderr(), "{line}");
         let mut host = Host::new(&library).with_fuel(args.fuel);
         if args.trace {
             host = host.with_trace(&mut print);
@@ -64,6 +58,11 @@ impl Format for Sl {
                 "sl: unit {} finished with fail",
                 sl::quote(&unit)
             ))),
+            // Nobody reads any more, or nothing can be written: whether the program is right is not known.
+            Err(error) if error.kind() == Kind::Output => {
+                let _ = writeln!(std::io::stderr(), "skrymir: sl: {error}");
+                Err(Failure::Reported(Cause::Trouble))
+            }
             Err(error) => Err(Failure::Bad(anyhow!("sl: {error}"))),
         }
     }
@@ -80,7 +79,7 @@ impl Format for Sl {
     fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {
         let library = sl::read(bytes)?;
         if args.json {
-            return Ok(format!("{:#}\n", structure(&library)));
+            return Ok(Info::of(&sl::summary(&library))?.to_json_text());
         }
         let locations = args.locations;
         Ok(sl::print(&library, &PrintOptions { locations }))
@@ -98,42 +97,4 @@ impl Format for Sl {
         })?;
         Ok(sl::write(&library)?)
     }
-}
-
-/// What the loader of a unit receives beside `$loaded`.
-fn dependencies(library: &Library<'_>, module: &sl::Module) -> Vec<String> {
-    let branch = module.blocks.first().and_then(|block| block.branches.first());
-    let names = branch.map(|branch| &branch.receiving.names[..]).unwrap_or_default();
-    let bytes = names.iter().map(|name| library.bytes(name.content));
-    bytes.filter(|bytes| bytes != b"$loaded").map(sl::quote).collect()
-}
-
-fn structure(library: &Library<'_>) -> Value {
-    let block = |block: &sl::Block| {
-        let text = |name: &sl::Name| library.text(name.content).into_owned();
-        let list = |names: &sl::Names| {
-            let names_: Vec<_> = names.names.iter().map(text).collect();
-            json!({ "names": names_, "glob": names.glob.is_some() })
-        };
-        let branch = |branch: &sl::Branch| {
-            json!({
-                "name": text(&branch.name),
-                "receiving": list(&branch.receiving),
-                "statements": branch.statements.len(),
-                "invokes": text(&branch.invocation.target),
-                "branch": text(&branch.invocation.branch),
-                "inputs": list(&branch.invocation.inputs),
-            })
-        };
-        let branches: Vec<_> = block.branches.iter().map(branch).collect();
-        let (name, containing) = (text(&block.name), list(&block.containing));
-        json!({ "name": name, "containing": containing, "branches": branches })
-    };
-    let module = |module: &sl::Module| {
-        let blocks: Vec<_> = module.blocks.iter().map(block).collect();
-        let (name, loads) = (library.text(module.name.content), dependencies(library, module));
-        json!({ "name": name, "loads": loads, "blocks": blocks })
-    };
-    let modules: Vec<_> = library.modules.iter().map(module).collect();
-    json!({ "format": "sl", "version": library.version, "binaries": library.constants.len(), "modules": modules })
 }

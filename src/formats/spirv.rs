@@ -1,9 +1,11 @@
 //! SPIR-V modules on the command line.
 
-use super::Format;
-use crate::cli::{AsArgs, CheckArgs, DisArgs, Failure, Outcome, SpirvDisArgs, grammar};
-use loader::spirv::{Grammar, asm, check, dis, to_words};
-use loader::{Error, Report};
+use super::{Format, Verb};
+use crate::args::{AsArgs, CheckArgs, DisArgs, SpirvDisArgs};
+use crate::grammar;
+use crate::outcome::{Failure, Outcome};
+use loader::Report;
+use loader::spirv::{self, asm, check, dis, to_words};
 use translate::validate::{self, Table};
 
 /// SPIR-V modules.
@@ -15,23 +17,24 @@ impl Format for Spirv {
     }
 
     fn detect(&self, bytes: &[u8]) -> bool {
-        bytes.starts_with(&[3, 2, 0x23, 7]) || bytes.starts_with(&[7, 0x23, 2, 3])
+        spirv::detect(bytes)
     }
 
-    /// Our findings, with the built-in grammar.
-    fn check(&self, bytes: &[u8], _args: &CheckArgs) -> Report {
-        match to_words(bytes) {
-            Ok(words) => check(Grammar::builtin(), &words),
-            Err(error) => unreadable(&error),
+    fn flags(&self, verb: Verb) -> &'static [&'static str] {
+        match verb {
+            Verb::Check => &["grammar"],
+            Verb::Dis => &["raw-id", "no-indent", "no-header", "offsets", "comment", "grammar"],
+            Verb::As => &["preserve-numeric-ids", "exact", "grammar"],
+            _ => &[],
         }
     }
 
-    /// Our findings and the verdict of every judge, with the grammars given.
-    fn judged(&self, bytes: &[u8], args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
+    /// Our findings and the verdict of every validator, with the grammars given.
+    fn check(&self, bytes: &[u8], args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
         let grammar = grammar::extended(&args.grammar)?;
         Ok(match to_words(bytes) {
             Ok(words) => (check(&grammar, &words), vec![validate::all(&grammar, "", &words)]),
-            Err(error) => (unreadable(&error), Vec::new()),
+            Err(error) => ((&error).into(), Vec::new()),
         })
     }
 
@@ -62,12 +65,6 @@ impl Format for Spirv {
                 Err(Failure::Bad(anyhow::anyhow!("spirv: {error}\n{}", text.trim_end())))
             }
         }
-    }
-}
-
-fn unreadable(error: &Error) -> Report {
-    Report {
-        diagnostics: vec![error.into()],
     }
 }
 

@@ -1,7 +1,9 @@
 //! Vega bytecode on the command line.
 
-use super::{Format, Info};
-use crate::cli::{CheckArgs, DisArgs, InfoArgs, Outcome, RewriteArgs, RunArgs, draw, grammar};
+use super::{Format, Info, Verb};
+use crate::args::{CheckArgs, DisArgs, RewriteArgs, RunArgs};
+use crate::outcome::{Failure, Outcome};
+use crate::{grammar, run};
 use loader::{Report, vbc};
 use translate::validate::{self, Table};
 
@@ -17,18 +19,31 @@ impl Format for Vbc {
         bytes.starts_with(&vbc::MAGIC)
     }
 
-    fn info(&self, bytes: &[u8], _args: &InfoArgs) -> Outcome<Info> {
+    fn flags(&self, verb: Verb) -> &'static [&'static str] {
+        match verb {
+            Verb::Check => &["grammar"],
+            Verb::Dis => &[
+                "stage",
+                "raw-id",
+                "no-indent",
+                "no-header",
+                "offsets",
+                "comment",
+                "grammar",
+            ],
+            Verb::Run => run::VBC_FLAGS,
+            _ => &[],
+        }
+    }
+
+    fn info(&self, bytes: &[u8]) -> Outcome<Info> {
         let file = vbc::read(bytes)?;
         let (text, json) = (vbc::text::to_text(&file), vbc::json::to_json(&file));
         Ok(Info { text, json })
     }
 
-    fn check(&self, bytes: &[u8], _args: &CheckArgs) -> Report {
-        vbc::check(bytes)
-    }
-
-    /// The findings about the file, and what every judge thinks of each stage.
-    fn judged(&self, bytes: &[u8], args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
+    /// The findings about the file, and what every validator thinks of each stage.
+    fn check(&self, bytes: &[u8], args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
         let grammar = grammar::extended(&args.grammar)?;
         let tables = stages(bytes, None).unwrap_or_default();
         let tables = tables
@@ -37,15 +52,16 @@ impl Format for Vbc {
         Ok((vbc::check(bytes), tables.collect()))
     }
 
+    /// One stage: the text of several would not assemble to anything.
     fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {
-        let mut text = String::new();
-        for (name, words) in stages(bytes, args.spirv.stage.as_deref())? {
-            if args.spirv.stage.is_none() {
-                text += &format!("; stage {name}\n");
+        let stages = stages(bytes, args.spirv.stage.as_deref())?;
+        match &stages[..] {
+            [(_, words)] => super::spirv::print_words(words, &args.spirv),
+            several => {
+                let names: Vec<&str> = several.iter().map(|stage| stage.0.as_str()).collect();
+                Err(Failure::usage(format!("vbc: say which --stage: {}", names.join(", "))))
             }
-            text += &super::spirv::print_words(&words, &args.spirv)?;
         }
-        Ok(text)
     }
 
     fn rewrite(&self, bytes: &[u8], _args: &RewriteArgs) -> Outcome<Vec<u8>> {
@@ -53,7 +69,7 @@ impl Format for Vbc {
     }
 
     fn run(&self, bytes: &[u8], args: &RunArgs) -> Outcome {
-        draw::run(bytes, args)
+        run::run(bytes, args)
     }
 }
 
@@ -70,7 +86,7 @@ pub fn stages(bytes: &[u8], wanted: Option<&str>) -> Outcome<Vec<(String, Vec<u3
         .filter(|(name, _)| wanted.is_none_or(|wanted| wanted == name))
         .collect();
     if found.is_empty() {
-        return Err(crate::cli::Failure::Bad(anyhow::anyhow!(
+        return Err(Failure::Bad(anyhow::anyhow!(
             "vbc: no stage {}",
             wanted.unwrap_or("at all")
         )));

@@ -53,6 +53,8 @@ pub enum Kind {
     Number,
     /// The fuel is spent.
     Fuel,
+    /// What the program or its trace writes cannot be written any further.
+    Output,
 }
 
 /// The host halts and catches fire.
@@ -97,8 +99,8 @@ pub enum Outcome {
     Failed,
 }
 
-/// Told of every invocation.
-pub type Trace<'t> = dyn FnMut(&str) + 't;
+/// Told of every invocation; where it cannot take it the program stops.
+pub type Trace<'t> = dyn FnMut(&str) -> std::io::Result<()> + 't;
 
 /// Makes a primitive unit's value.
 type Make = fn() -> Box<dyn Primitive>;
@@ -396,7 +398,7 @@ impl<'l, 't> Host<'l, 't> {
         mut passed: Vec<(Symbol, Value)>,
     ) -> Result<Result<State, Next>, HardError> {
         self.count()?;
-        self.tell(&target, name, &passed);
+        self.tell(&target, name, &passed)?;
         match target {
             Value::Closure(closure) => {
                 passed.sort_unstable_by_key(|(name, _)| *name);
@@ -421,8 +423,8 @@ impl<'l, 't> Host<'l, 't> {
         }
     }
 
-    fn tell(&mut self, target: &Value, name: Symbol, passed: &[(Symbol, Value)]) {
-        let Some(trace) = &mut self.trace else { return };
+    fn tell(&mut self, target: &Value, name: Symbol, passed: &[(Symbol, Value)]) -> Result<(), HardError> {
+        let Some(trace) = &mut self.trace else { return Ok(()) };
         let what = match target {
             Value::Closure(closure) => self.code.place(closure.block, None),
             other => other.kind().to_owned(),
@@ -433,7 +435,8 @@ impl<'l, 't> Host<'l, 't> {
             self.invocations,
             quote(self.code.text(name)),
             names.join(", ")
-        ));
+        ))
+        .map_err(|error| HardError::new(Kind::Output, format!("the trace cannot be written: {error}")))
     }
 
     fn listed(&self, names: &[Symbol]) -> String {

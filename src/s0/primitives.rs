@@ -270,8 +270,8 @@ impl Primitive for Console {
                     Value::Primitive(other) if other.bytes().is_some() => other.bytes().unwrap_or_default().to_vec(),
                     other => return Err(call.fail(Kind::WrongKind, format!("{} cannot be written", other.kind()))),
                 };
-                // Where nobody listens, the program goes on.
-                let _ = std::io::stdout().write_all(&bytes);
+                let written = std::io::stdout().write_all(&bytes);
+                written.map_err(|error| call.fail(Kind::Output, format!("standard output: {error}")))?;
                 call.give_back(vec![(b"$_", Value::Primitive(self))])
             }
             _ => Err(call.unknown_branch()),

@@ -7,13 +7,34 @@
 pub mod chunk;
 pub mod layout;
 mod program;
+mod summary;
 mod validate;
 
 pub use program::{CoreVersion, NO_PARENT, Program, Stage, Symbol, SymbolType, UNUSED};
-pub use validate::{RULES, validate};
+pub use summary::{ProgramSummary, Summary, summary};
+pub use validate::{RULES, check, validate};
 
 use crate::Result;
 use chunk::Chunk;
+
+/// Short name of the format in errors.
+pub use chunk::FORMAT;
+
+/// The first four bytes of a file.
+pub const MAGIC: [u8; 4] = *b"MBS1";
+
+/// Reads a file: [`Mbs::read`].
+///
+/// # Errors
+/// As that.
+pub fn read(bytes: &[u8]) -> Result<Mbs> {
+    Mbs::read(bytes)
+}
+
+/// The bytes of a file: [`Mbs::write`].
+pub fn write(mbs: &Mbs) -> Vec<u8> {
+    mbs.write()
+}
 
 /// A file, as its chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]

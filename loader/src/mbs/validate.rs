@@ -34,7 +34,15 @@ pub const RULES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Checks a file against every rule.
+/// Checks a file's bytes against every rule of the container.
+pub fn check(bytes: &[u8]) -> Report {
+    match Mbs::read(bytes) {
+        Ok(mbs) => validate(&mbs),
+        Err(error) => (&error).into(),
+    }
+}
+
+/// Checks a file against every rule of the container.
 pub fn validate(mbs: &Mbs) -> Report {
     let mut report = Report::default();
     if !mbs.tail.is_empty() {

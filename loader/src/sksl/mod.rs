@@ -13,6 +13,7 @@ mod enums;
 mod print;
 mod read;
 mod signatures;
+mod summary;
 mod trace;
 mod tree;
 mod types;
@@ -24,6 +25,7 @@ pub use builtins::{function_names, is_function, is_type, sees_variable, variable
 pub use enums::*;
 pub use print::print;
 pub use read::{read, read_traced};
+pub use summary::{Summary, summary};
 pub use trace::{Silent, Trace};
 pub use tree::*;
 pub use types::{Scalar, Ty, Typer};
@@ -48,9 +50,13 @@ pub fn detect(bytes: &[u8]) -> bool {
     let Some(mut strings) = rest.get(..usize::from(u16::from_le_bytes([l0, l1]))) else {
         return false;
     };
-    // Without a command nothing follows, and without a string there is nothing a program could be about.
-    if !(1..=20).contains(&version) || strings.is_empty() || rest.len() == strings.len() {
+    // A program begins behind its strings. Without strings there is nothing else to tell it by: the smallest programs
+    // are recognised by the command that opens every program of the version that is known.
+    let Some(&command) = rest.get(strings.len()).filter(|_| (1..=20).contains(&version)) else {
         return false;
+    };
+    if strings.is_empty() {
+        return version == VERSION && command == Command::PROGRAM.0;
     }
     while let Some((&length, after)) = strings.split_first() {
         let Some((text, next)) = after.split_at_checked(usize::from(length)) else {

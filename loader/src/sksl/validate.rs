@@ -23,11 +23,7 @@ mod symbol;
 pub fn check(bytes: &[u8]) -> Report {
     let tree = match read(bytes) {
         Ok(tree) => tree,
-        Err(error) => {
-            return Report {
-                diagnostics: vec![(&error).into()],
-            };
-        }
+        Err(error) => return (&error).into(),
     };
     let mut report = validate(&tree);
     if let Ok(again) = write(&tree)

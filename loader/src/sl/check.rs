@@ -56,16 +56,13 @@ pub fn free_names<'l>(library: &'l Library<'_>, branch: &Branch, from: usize) ->
     free
 }
 
-/// Checks a file against every rule.
+/// Checks a file against every rule: those of [`validate`], and that each number has its shortest form.
 pub fn check(bytes: &[u8]) -> Report {
-    let mut report = Report::default();
     let (library, notes) = match read_with(bytes, &Options::default()) {
         Ok(read) => read,
-        Err(error) => {
-            report.diagnostics.push((&error).into());
-            return report;
-        }
+        Err(error) => return (&error).into(),
     };
+    let mut report = Report::default();
     let mut warn = |rule, message: String, offset| report.push(Severity::Warning, rule, "", message, offset);
     if notes.long_varints > 0 {
         let message = format!("{} varints are longer than needed", notes.long_varints);
@@ -78,19 +75,24 @@ pub fn check(bytes: &[u8]) -> Report {
             None,
         );
     }
+    report.diagnostics.extend(validate(&library).diagnostics);
+    report
+}
+
+/// Checks a library.
+pub fn validate(library: &Library<'_>) -> Report {
+    let mut report = Report::default();
+    let mut warn = |rule, message: String| report.push(Severity::Warning, rule, "", message, None);
     if library.modules.is_empty() {
-        warn("no-modules", "a library should hold a unit".into(), None);
+        warn("no-modules", "a library should hold a unit".into());
     }
-    let used = used(&library);
+    let used = used(library);
     for index in 0..library.constants.len() as u32 {
         if !used.contains(&index) {
-            warn("unused-binary", format!("nothing refers to binary {index}"), None);
+            warn("unused-binary", format!("nothing refers to binary {index}"));
         }
     }
-    let mut checker = Checker {
-        library: &library,
-        report,
-    };
+    let mut checker = Checker { library, report };
     checker.library();
     checker.report
 }

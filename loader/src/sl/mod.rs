@@ -8,15 +8,17 @@ mod model;
 mod parse;
 mod print;
 mod read;
+mod summary;
 mod targets;
 mod varint;
 mod write;
 
-pub use check::{RULES, check, free_names};
+pub use check::{RULES, check, free_names, validate};
 pub use model::*;
 pub use parse::parse;
 pub use print::{PrintOptions, print, quote};
 pub use read::{Notes, Options, read, read_with};
+pub use summary::{Summary, summary};
 pub use varint::{MAX_VARINT, put_varint, varint};
 pub use write::{canonical, write};
 

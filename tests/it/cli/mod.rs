@@ -1,3 +1,4 @@
 //! The command line as a user types it.
 
+mod exit_codes;
 mod verbs;

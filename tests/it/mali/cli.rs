@@ -175,7 +175,7 @@ fn draws_records_and_replays() {
     std::fs::write(&scene, "[inputs]\nnormal = [[0, 0, 1]]\n").unwrap();
     let args = [&["draw"], &pair[..], &["-o", path(&again), "--scene", path(&scene)]].concat();
     let (code, said) = refused(&args);
-    assert_eq!(code, 1);
+    assert_eq!(code, 2);
     assert!(said.contains("no attribute normal"), "{said}");
 
     let mut bytes = std::fs::read(&traced).unwrap();

@@ -1,7 +1,7 @@
 //! SkSL binaries: format, rules, translation, pictures.
 
 mod cli;
-mod corpus;
+pub mod corpus;
 mod corruption;
 mod eval;
 mod math;

@@ -153,7 +153,10 @@ fn every_kind_of_hard_error_is_named_with_its_place() {
 fn invocations_are_traced_and_counted() {
     let library = parse(&folder("hello.s0"));
     let mut lines = Vec::new();
-    let mut trace = |line: &str| lines.push(line.to_owned());
+    let mut trace = |line: &str| {
+        lines.push(line.to_owned());
+        Ok(())
+    };
     let mut host = Host::new(&library).with_trace(&mut trace);
     assert_eq!(host.run(b"hello"), Ok(Outcome::Succeeded));
     let count = host.invocations();

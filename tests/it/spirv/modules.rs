@@ -262,7 +262,7 @@ fn built_in_tables_are_those_of_the_headers() {
         println!("spirv-headers is not installed: the tables are not compared");
         return;
     }
-    let files = skrymir::cli::grammar::folder(folder).unwrap();
+    let files = skrymir::grammar::folder(folder).unwrap();
     let fresh = tables::generate(&files).unwrap();
     assert!(
         fresh == tables::BUILTIN,

@@ -26,16 +26,40 @@ fn parse_only(words: &[u32]) -> Result<naga::Module> {
     let parsed = Frontend::new(words.iter().copied(), &options).parse();
     parsed.map_err(|error| {
         let kind = format!("{error:?}");
-        let unsupported = is_limit(&error, &kind);
+        let unsupported = is_limit(words, &error);
         refusal(words, blamed(words, &kind), format!("{kind}: {error}"), unsupported)
     })
 }
 
-/// Whether an error of naga's reader says that naga lacks something, not that the module is wrong.
-fn is_limit(_error: &naga::front::spv::Error, kind: &str) -> bool {
-    ["Unsupported", "Unknown", "Unimplemented"]
-        .iter()
-        .any(|word| kind.starts_with(word))
+/// Whether an error of naga's reader says that naga cannot hold the module, not that the module is wrong.
+///
+/// naga reads a part of SPIR-V into a representation with WebGPU's rules, so a refusal is a limit of naga's unless it is
+/// about what SPIR-V itself forbids.
+fn is_limit(words: &[u32], error: &naga::front::spv::Error) -> bool {
+    use naga::front::spv::Error;
+    match error {
+        Error::InvalidHeader
+        | Error::InvalidWordCount
+        | Error::InvalidOperandCount(..)
+        | Error::IncompleteData
+        | Error::BadString
+        | Error::InvalidSign(_)
+        | Error::WrongFunctionResultType(_)
+        | Error::WrongFunctionArgumentType(_)
+        | Error::FunctionCallCycle(_) => false,
+        // An id that the module does define is of a kind naga does not keep.
+        Error::InvalidId(id) => defines(words, *id),
+        _ => true,
+    }
+}
+
+/// Whether an instruction has this id as its result.
+fn defines(words: &[u32], id: u32) -> bool {
+    let grammar = Grammar::builtin();
+    spirv::instructions(words).flatten().any(|i| {
+        let Some(row) = grammar.row(i.opcode) else { return false };
+        row.has_result && i.words.get(1 + usize::from(row.has_type)) == Some(&id)
+    })
 }
 
 fn validate(words: &[u32], module: &naga::Module) -> Result<ModuleInfo> {
@@ -48,7 +72,8 @@ fn validate(words: &[u32], module: &naga::Module) -> Result<ModuleInfo> {
             let holds = |i: &Instruction<'_>| (i.position..i.position + i.words.len()).contains(&word);
             Some(spirv::instructions(words).flatten().find(holds)?.position)
         });
-        refusal(words, position, chain(error.as_inner()), false)
+        // These are rules of naga's representation, which is narrower than SPIR-V.
+        refusal(words, position, chain(error.as_inner()), true)
     })
 }
 

@@ -1,4 +1,7 @@
-//! Arguments of the verbs every format shares.
+//! Arguments of the verbs that formats implement.
+//!
+//! An argument that only some formats take is listed by those ([`Format::flags`](crate::formats::Format::flags)); for
+//! others it is a usage error.
 
 use clap::Args;
 use std::path::PathBuf;
@@ -64,7 +67,7 @@ pub struct DisArgs {
     #[arg(long)]
     pub tree: bool,
     /// Print the file's structure as JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["tree", "locations"])]
     pub json: bool,
 }
 
@@ -102,7 +105,7 @@ pub struct RunArgs {
     #[arg(short, long)]
     pub output: Option<PathBuf>,
     /// Size of the picture in pixels [default: 256x256]
-    #[arg(long, value_name = "WxH", value_parser = super::draw::parse_size)]
+    #[arg(long, value_name = "WxH", value_parser = parse_size)]
     pub size: Option<[u32; 2]>,
     /// Vertices per draw [default: 3]
     #[arg(long, value_name = "N")]
@@ -117,7 +120,7 @@ pub struct RunArgs {
     #[arg(long, value_enum, default_value_t)]
     pub bind: Bind,
     /// Read a slot back after the draw and write its bytes
-    #[arg(long, value_name = "SLOT=FILE", value_parser = super::draw::parse_read)]
+    #[arg(long, value_name = "SLOT=FILE", value_parser = parse_read)]
     pub read: Vec<(u8, PathBuf)>,
     /// Watch with the validation layer; any message is a failure
     #[arg(long)]
@@ -129,13 +132,13 @@ pub struct RunArgs {
     #[arg(long, value_name = "PNG")]
     pub expect: Option<PathBuf>,
     /// Largest difference of a channel that still counts as equal
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, requires = "expect")]
     pub tolerance: u8,
     /// Where to write the differences from the expected picture [default: beside the output, .diff.png]
-    #[arg(long, value_name = "PNG")]
+    #[arg(long, value_name = "PNG", requires = "expect")]
     pub diff: Option<PathBuf>,
     /// Draw again whenever the file or the scene changes
-    #[arg(long)]
+    #[arg(long, requires = "output", conflicts_with_all = ["expect", "read", "validation"])]
     pub watch: bool,
     /// Give the driver code that our checks or spirv-val refuse; it may end the process
     #[arg(long)]
@@ -156,7 +159,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
     pub fuel: u64,
     /// Use no pipeline cache
-    #[arg(long)]
+    #[arg(long, conflicts_with = "cache")]
     pub no_cache: bool,
 }
 
@@ -213,4 +216,20 @@ pub struct SpirvDisArgs {
     /// A grammar to extend the built-in one, or SET=FILE for an extended instruction set
     #[arg(long)]
     pub grammar: Vec<String>,
+}
+
+/// Width and height as `WxH`.
+pub fn parse_size(text: &str) -> Result<[u32; 2], String> {
+    let parts = text.split_once('x').ok_or("a size is WxH, such as 640x480")?;
+    match (parts.0.parse(), parts.1.parse()) {
+        (Ok(width), Ok(height)) if width > 0 && height > 0 => Ok([width, height]),
+        _ => Err("a size is WxH, such as 640x480".into()),
+    }
+}
+
+/// A slot to read back and the file to write it to, as `SLOT=FILE`.
+pub fn parse_read(text: &str) -> Result<(u8, PathBuf), String> {
+    let wrong = || "a read-back is SLOT=FILE, such as 3=out.bin".to_owned();
+    let (slot, file) = text.split_once('=').ok_or_else(wrong)?;
+    Ok((slot.parse().map_err(|_| wrong())?, file.into()))
 }

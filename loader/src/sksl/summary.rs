@@ -1,0 +1,73 @@
+//! What a program is, in a few words.
+
+use super::{FORMAT, Header, Storage, Symbol, Tree, VERSION};
+use serde::Serialize;
+use std::fmt;
+
+/// Kind and language version, functions and globals by name, and how many nodes there are.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary<'a> {
+    /// Always `sksl`.
+    pub format: &'static str,
+    /// Version of the binary format.
+    pub version: u16,
+    /// The program's kind; `module` for a module.
+    pub kind: String,
+    /// The language's version, which modules do not say.
+    pub language: Option<String>,
+    /// Functions, in the file's order.
+    pub functions: Vec<&'a str>,
+    /// Global variables, in the file's order.
+    pub globals: Vec<&'a str>,
+    /// Number of symbols.
+    pub symbols: usize,
+    /// Number of top-level elements.
+    pub elements: usize,
+    /// Number of statements.
+    pub statements: usize,
+    /// Number of expressions.
+    pub expressions: usize,
+}
+
+/// Sums up a program.
+pub fn summary(tree: &Tree) -> Summary<'_> {
+    let (kind, language) = match tree.header {
+        Header::Module => ("module".to_owned(), None),
+        Header::Program { kind, version, .. } => (kind.to_string(), Some(version.to_string())),
+    };
+    let (mut functions, mut globals) = (Vec::new(), Vec::new());
+    for (_, symbol) in tree.symbols.iter() {
+        match symbol {
+            Symbol::Function { name, .. } => functions.push(&tree.strings[*name]),
+            Symbol::Variable { name, storage, .. } if *storage == Storage::GLOBAL => {
+                globals.push(&tree.strings[*name]);
+            }
+            _ => {}
+        }
+    }
+    Summary {
+        format: FORMAT,
+        version: VERSION,
+        kind,
+        language,
+        functions,
+        globals,
+        symbols: tree.symbols.len(),
+        elements: tree.elements.len(),
+        statements: tree.statements.len(),
+        expressions: tree.expressions.len(),
+    }
+}
+
+impl fmt::Display for Summary<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SkSL binary version {}: {}", self.version, self.kind)?;
+        if let Some(language) = &self.language {
+            write!(f, ", language version {language}")?;
+        }
+        writeln!(f, "\nfunctions: {}", self.functions.join(" "))?;
+        writeln!(f, "globals: {}", self.globals.join(" "))?;
+        writeln!(f, "symbols: {}\nelements: {}", self.symbols, self.elements)?;
+        writeln!(f, "statements: {}\nexpressions: {}", self.statements, self.expressions)
+    }
+}

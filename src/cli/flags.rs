@@ -1,0 +1,80 @@
+//! Flags that a format does not take are mistakes, never ignored.
+
+use crate::formats::{self, Format, Verb};
+use crate::outcome::{Failure, Outcome};
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+
+/// The flags a command line has that some formats take and others do not.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    verb: Verb,
+    /// Their names, as typed behind `--`.
+    flags: Vec<String>,
+}
+
+impl Given {
+    /// The flags of a verb that stand on the command line. A flag that no format claims belongs to the verb itself.
+    pub fn new(cli: &clap::Command, matches: &ArgMatches, verb: Verb) -> Self {
+        let (Some(command), Some(matches)) = (
+            cli.find_subcommand(verb.name()),
+            matches.subcommand_matches(verb.name()),
+        ) else {
+            return Self::default();
+        };
+        let typed = command.get_arguments().filter(|argument| {
+            let id = argument.get_id().as_str();
+            matches.value_source(id) == Some(ValueSource::CommandLine)
+        });
+        let names = typed.filter_map(|argument| argument.get_long());
+        let flags = names
+            .filter(|name| formats::ALL.iter().any(|format| format.flags(verb).contains(name)))
+            .map(str::to_owned)
+            .collect();
+        Self { verb, flags }
+    }
+
+    /// Whether a format takes all of them.
+    ///
+    /// # Errors
+    /// Trouble, naming the flag and the formats that take it.
+    pub fn fits(&self, format: &dyn Format) -> Outcome {
+        self.fits_any(&[format])
+    }
+
+    /// Whether each is taken by one of these formats.
+    ///
+    /// # Errors
+    /// As [`Given::fits`].
+    pub fn fits_any(&self, files: &[&dyn Format]) -> Outcome {
+        let takes = |format: &dyn Format, flag: &str| format.flags(self.verb).contains(&flag);
+        let stray = |flag: &&String| !files.iter().any(|format| takes(*format, flag));
+        match self.flags.iter().find(stray) {
+            None => Ok(()),
+            Some(flag) => Err(self.refuse(flag, files.first().map_or("this file", |format| format.name()))),
+        }
+    }
+
+    /// Whether there is none: for what is not read as a format.
+    ///
+    /// # Errors
+    /// As [`Given::fits`]; `what` is not what takes the flag.
+    pub fn is_empty_for(&self, what: &str, but: &[&str]) -> Outcome {
+        match self.flags.iter().find(|flag| !but.contains(&flag.as_str())) {
+            None => Ok(()),
+            Some(flag) => Err(self.refuse(flag, what)),
+        }
+    }
+
+    fn refuse(&self, flag: &str, what: &str) -> Failure {
+        let all = formats::ALL
+            .iter()
+            .filter(|format| format.flags(self.verb).contains(&flag));
+        let names: Vec<&str> = all.map(|format| format.name()).collect();
+        let verb = self.verb.name();
+        Failure::usage(format!(
+            "{verb} --{flag} means nothing for {what}; it is for {}",
+            names.join(", ")
+        ))
+    }
+}

@@ -1,0 +1,202 @@
+//! How a command ends, and the files it reads and writes.
+
+use anyhow::{Context, anyhow};
+use std::fmt;
+use std::io::{Read, Write};
+use std::path::Path;
+
+/// What a command gives.
+pub type Outcome<T = ()> = Result<T, Failure>;
+
+/// Why a command did not succeed; decides the exit code.
+#[derive(Debug)]
+pub enum Failure {
+    /// The input is at fault: it breaks its format, cannot be translated, faults, or is not the picture expected.
+    Bad(anyhow::Error),
+    /// The command line or the machine is at fault.
+    Trouble(anyhow::Error),
+    /// Everything has been said already.
+    Reported(Cause),
+}
+
+/// Whose fault it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// The input: exit code 1.
+    Bad,
+    /// The command line or the machine: exit code 2.
+    Trouble,
+}
+
+impl Cause {
+    /// The exit code of the process; 0 is for success.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Bad => 1,
+            Self::Trouble => 2,
+        }
+    }
+}
+
+impl Failure {
+    /// A mistake on the command line.
+    pub fn usage(message: impl fmt::Display) -> Self {
+        Self::Trouble(anyhow!("{message}"))
+    }
+
+    /// An input at fault, in words.
+    pub fn bad(message: impl fmt::Display) -> Self {
+        Self::Bad(anyhow!("{message}"))
+    }
+
+    /// Whose fault it is.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Bad(_) => Cause::Bad,
+            Self::Trouble(_) => Cause::Trouble,
+            Self::Reported(cause) => *cause,
+        }
+    }
+
+    /// The failure with the file it is about in front, unless that is named already.
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> Self {
+        let name = path.display().to_string();
+        let named = |error: anyhow::Error| match format!("{error:#}").contains(&name) {
+            true => error,
+            false => error.context(name.clone()),
+        };
+        match self {
+            Self::Bad(error) => Self::Bad(named(error)),
+            Self::Trouble(error) => Self::Trouble(named(error)),
+            reported => reported,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bad(error) | Self::Trouble(error) => write!(f, "{error:#}"),
+            Self::Reported(_) => Ok(()),
+        }
+    }
+}
+
+impl From<loader::Error> for Failure {
+    fn from(error: loader::Error) -> Self {
+        Self::Bad(error.into())
+    }
+}
+
+impl From<translate::Error> for Failure {
+    fn from(error: translate::Error) -> Self {
+        Self::Bad(error.into())
+    }
+}
+
+impl From<crate::harness::Error> for Failure {
+    fn from(error: crate::harness::Error) -> Self {
+        match error.is_file() {
+            true => Self::Bad(error.into()),
+            false => Self::Trouble(error.into()),
+        }
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    /// Trouble, unless a loader's error is at the bottom of it.
+    fn from(error: anyhow::Error) -> Self {
+        match error.root_cause().is::<loader::Error>() {
+            true => Self::Bad(error),
+            false => Self::Trouble(error),
+        }
+    }
+}
+
+/// Reads a file, or standard input for `-`; what cannot be read is trouble.
+///
+/// # Errors
+/// Trouble, with the file's name.
+pub fn read(path: &Path) -> Outcome<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = match path == Path::new("-") {
+        true => std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
+        false => std::fs::read(path).map(|all| bytes = all),
+    };
+    read.with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(bytes)
+}
+
+/// Reads a file that is text.
+///
+/// # Errors
+/// Trouble when it cannot be read, Bad when it is not UTF-8.
+pub fn read_text(path: &Path) -> Outcome<String> {
+    String::from_utf8(read(path)?).map_err(|_| Failure::bad(format!("{} is not text", path.display())))
+}
+
+/// Writes a file, or standard output for `-`, completely or not at all: the bytes are written beside the file, which is
+/// then replaced. What is there and is no ordinary file (a device, a pipe) is written to as it is.
+///
+/// # Errors
+/// Trouble, with the file's name.
+pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Outcome {
+    let bytes = bytes.as_ref();
+    let written = match path == Path::new("-") {
+        true => return print_bytes(bytes),
+        false => replace(path, bytes),
+    };
+    Ok(written.with_context(|| format!("cannot write {}", path.display()))?)
+}
+
+/// Replaces a file's contents at once; see [`write`].
+///
+/// # Errors
+/// What the file system says.
+pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    // A link stays a link: what it points to is replaced.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let existing = std::fs::metadata(&target).ok();
+    if existing.as_ref().is_some_and(|there| !there.is_file()) {
+        let mut file = std::fs::OpenOptions::new().write(true).open(&target)?;
+        file.write_all(bytes)?;
+        return file.flush();
+    }
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The umask takes its part of these, as of any new file.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder
+        .prefix(".skrymir-")
+        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(bytes)?;
+    file.flush()?;
+    if let Some(existing) = existing {
+        file.as_file().set_permissions(existing.permissions())?;
+    }
+    file.persist(&target)?;
+    Ok(())
+}
+
+/// Prints to standard output; a reader that went away (`| head`) ends the command quietly.
+///
+/// # Errors
+/// Trouble when standard output cannot be written for another reason.
+pub fn print(text: &str) -> Outcome {
+    print_bytes(text.as_bytes())
+}
+
+fn print_bytes(bytes: &[u8]) -> Outcome {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::Trouble(anyhow!("cannot write standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,240 @@
+//! What `run` does with a VBC: one picture on a Vulkan device.
+
+use crate::args::RunArgs;
+use crate::harness::{self, Drawn, Settings};
+use crate::outcome::{Failure, Outcome, print, read_text, write};
+use crate::picture::{Picture, compare};
+use crate::scene::Scene;
+use crate::watch::{Event, Watcher};
+use anyhow::anyhow;
+use std::path::{Path, PathBuf};
+use vulkan::{Context, Options, PipelineCache, Validation};
+
+/// How often `--watch` looks at the files.
+const WATCH_EVERY: std::time::Duration = std::time::Duration::from_millis(150);
+
+/// Flags of `run` for what is drawn once on a Vulkan device.
+pub const FLAGS: &[&str] = &[
+    "output",
+    "size",
+    "vertices",
+    "scene",
+    "device",
+    "bind",
+    "read",
+    "validation",
+    "patience",
+    "expect",
+    "tolerance",
+    "diff",
+    "unchecked",
+    "timing",
+    "cache",
+    "no-cache",
+];
+
+/// Flags of `run` for a VBC: [`FLAGS`], and that which draws it again and again.
+pub const VBC_FLAGS: &[&str] = &{
+    let mut all = ["watch"; FLAGS.len() + 1];
+    let mut at = 0;
+    while at < FLAGS.len() {
+        all[at] = FLAGS[at];
+        at += 1;
+    }
+    all
+};
+
+/// Draws a VBC as the arguments say, writes its picture and read-backs, and holds it against an expected one.
+pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
+    let context = open(args)?;
+    let cache = cache(&context, bytes, args)?;
+    if let Some(note) = cache.as_ref().and_then(PipelineCache::note) {
+        eprintln!("{note}");
+    }
+    if args.watch {
+        return watch(&context, args, cache.as_ref());
+    }
+    let scene = adjust(args, read_scene(args)?);
+    let judged = cache.as_ref().is_some_and(PipelineCache::is_known);
+    let loaded = harness::load(
+        &context,
+        bytes,
+        Settings {
+            judged,
+            ..settings(args)
+        },
+    )?;
+    loaded.notes.iter().for_each(|note| eprintln!("{note}"));
+    let slots: Vec<u8> = args.read.iter().map(|(slot, _)| *slot).collect();
+    let drawn = loaded.draw(&scene, &slots, cache.as_ref())?;
+    if let Some(cache) = &cache
+        && let Err(error) = cache.save()
+    {
+        eprintln!("skrymir: the pipeline cache could not be written: {error}");
+    }
+    for (slot, path) in &args.read {
+        write(path, &drawn.frame.slots[slot])?;
+    }
+    if args.output.is_none() && args.expect.is_none() {
+        return Err(anyhow!("a VBC gives a picture: name it with -o out.png, or what it must be with --expect").into());
+    }
+    write_pictures(&drawn, args)?;
+    if args.timing {
+        print(&timing(&drawn))?;
+    }
+    complain(&context)?;
+    expect(&drawn, args)
+}
+
+/// How the arguments want files brought to the device.
+fn settings(args: &RunArgs) -> Settings {
+    Settings {
+        mode: args.bind.into(),
+        unchecked: args.unchecked,
+        judged: false,
+    }
+}
+
+/// One line of where the time went.
+fn timing(drawn: &Drawn) -> String {
+    let (t, f) = (&drawn.timing, &drawn.frame.timing);
+    let parts = [
+        ("load", t.load),
+        ("layout", t.layout),
+        ("scene", t.scene),
+        ("resources", f.resources),
+        ("pipeline", f.pipeline),
+        ("draw", f.draw),
+        ("read-back", f.read_back),
+    ];
+    let parts = parts.map(|(what, time)| format!("{what} {:.3} ms", time.as_secs_f64() * 1e3));
+    format!("{}\n", parts.join(", "))
+}
+
+/// Draws again at each change until the process is ended.
+fn watch(context: &Context, args: &RunArgs, cache: Option<&PipelineCache>) -> Outcome {
+    let adjust = |scene| adjust(args, scene);
+    let mut watcher = Watcher::new(
+        context,
+        &args.file,
+        args.scene.as_deref(),
+        settings(args),
+        cache,
+        adjust,
+    );
+    loop {
+        match watcher.look() {
+            Event::Same => std::thread::sleep(WATCH_EVERY),
+            Event::Drawn(drawn) => {
+                write_pictures(&drawn, args)?;
+                if args.timing {
+                    print(&timing(&drawn))?;
+                }
+            }
+            Event::Kept(why) => eprintln!("skrymir: {why}\nskrymir: the last good picture stays"),
+        }
+    }
+}
+
+/// Holds the first target against the expected picture; where they differ a picture of the differences is written.
+fn expect(drawn: &Drawn, args: &RunArgs) -> Outcome {
+    let Some(path) = &args.expect else { return Ok(()) };
+    let wanted = Picture::load(path)?;
+    let have = Picture::of(&drawn.frame.targets[0]);
+    let found = compare(&wanted, &have, args.tolerance).map_err(Failure::Bad)?;
+    if found.same() {
+        return Ok(());
+    }
+    let base = args.output.as_deref().unwrap_or(path);
+    let diff = args.diff.clone().unwrap_or_else(|| base.with_extension("diff.png"));
+    found.diff.save(&diff)?;
+    let message = format!(
+        "the picture is not {}: {} of {} pixels differ by more than {}, the worst by {}; see {}",
+        path.display(),
+        found.differing,
+        found.total,
+        args.tolerance,
+        found.worst,
+        diff.display()
+    );
+    Err(Failure::Bad(anyhow!(message)))
+}
+
+/// Opens the device the arguments name.
+pub fn open(args: &RunArgs) -> Outcome<Context> {
+    let validation = if args.validation {
+        Validation::Core
+    } else {
+        Validation::Off
+    };
+    let options = Options {
+        device: args.device.clone(),
+        validation,
+        ..Options::default()
+    };
+    Context::new(&options).map_err(|error| harness::Error::from(error).into())
+}
+
+fn read_scene(args: &RunArgs) -> Outcome<Scene> {
+    let Some(path) = &args.scene else {
+        return Ok(Scene::default());
+    };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    Scene::parse(&read_text(path)?, folder).map_err(|error| Failure::Trouble(error.into()).in_file(path))
+}
+
+/// The arguments laid over a scene.
+fn adjust(args: &RunArgs, scene: Scene) -> Scene {
+    Scene {
+        size: args.size.or(scene.size),
+        vertices: args.vertices.or(scene.vertices),
+        ..scene
+    }
+}
+
+fn cache(context: &Context, bytes: &[u8], args: &RunArgs) -> Outcome<Option<PipelineCache>> {
+    let folder = args.cache.clone().or_else(PipelineCache::user_folder);
+    let Some(folder) = folder.filter(|_| !args.no_cache) else {
+        return Ok(None);
+    };
+    PipelineCache::open(context, &folder, bytes)
+        .map(Some)
+        .map_err(|error| harness::Error::from(error).into())
+}
+
+/// The first target goes to the output, further ones beside it with their location in the name.
+fn write_pictures(drawn: &Drawn, args: &RunArgs) -> Outcome {
+    let Some(output) = &args.output else { return Ok(()) };
+    for (index, target) in drawn.frame.targets.iter().enumerate() {
+        let path = if index == 0 {
+            output.clone()
+        } else {
+            beside(output, target.location)
+        };
+        Picture::of(target).save(&path)?;
+        let [width, height] = target.size;
+        print(&format!(
+            "{}: {width}x{height}, output {}\n",
+            path.display(),
+            target.location
+        ))?;
+    }
+    Ok(())
+}
+
+fn beside(path: &Path, location: u8) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path
+        .extension()
+        .map_or("png".into(), |extension| extension.to_string_lossy());
+    path.with_file_name(format!("{stem}.{location}.{extension}"))
+}
+
+/// Any validation message is trouble: the harness is to be clean.
+fn complain(context: &Context) -> Outcome {
+    let messages = context.messages();
+    if messages.is_empty() {
+        return Ok(());
+    }
+    Err(anyhow!("the validation layer says:\n{}", messages.join("\n")).into())
+}
