@@ -4,8 +4,10 @@
 mod cli;
 mod common;
 mod gles;
+mod house;
 mod mali;
 mod mbs;
+mod properties;
 mod sksl;
 mod sl;
 mod spirv;

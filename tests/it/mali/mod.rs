@@ -4,7 +4,6 @@ mod cli;
 mod draw;
 mod engines;
 mod fuzz;
-mod job;
 mod observe;
 mod pairs;
 mod random;

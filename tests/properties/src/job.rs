@@ -1,5 +1,4 @@
-//! A small job of the driver, and what becomes of it when words in its memory are changed: of the tests, and of the fuzz
-//! target.
+//! A small job of the driver, and what becomes of it when words in its memory are changed.
 
 use emulator::driver::{self, Draw, Image};
 use emulator::exec::Engine;
@@ -7,13 +6,15 @@ use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
 use emulator::gpu::Gpu;
 use loader::mbs::{Program, Stage};
+use std::sync::OnceLock;
 use utgard::shader;
 
 fn assemble(text: &str, stage: Stage) -> Program {
     shader::assemble(text).unwrap().program(stage).unwrap().unwrap()
 }
 
-const VERTEX: &str = include_str!("../../../examples/mali/triangle.vert.s");
+/// The vertex program.
+pub const VERTEX: &str = include_str!("../../../examples/mali/triangle.vert.s");
 
 const FRAGMENT: &str = ".fragment\n.uniform vec4 scale\n.uniform sampler2D picture\n.varying vec4 tint\n\
     load.v ^discard.xy 0.xy, texld 0, mov.v1 $1 ^texture, sync\n load.v $0 0, load.u 0, mul.v0 $1 $1 ^uniform\n\
@@ -37,7 +38,20 @@ const BUDGET: u64 = 1 << 21;
 /// A change of a word: where, a number, and what it does with it.
 pub type Change = (u32, u32, u32);
 
+/// A job with changed words is a picture or a fault, the same with every engine. A change is two bytes of place, four of
+/// a number, and one of what it does.
+pub fn damaged(bytes: &[u8]) {
+    static JOB: OnceLock<Job> = OnceLock::new();
+    let number = |bytes: &[u8]| bytes.iter().fold(0, |number: u32, byte| number << 8 | u32::from(*byte));
+    let changes = bytes.chunks_exact(7).take(32);
+    let changes: Vec<Change> = changes
+        .map(|bytes| (number(&bytes[..2]), number(&bytes[2..6]), number(&bytes[6..])))
+        .collect();
+    JOB.get_or_init(Job::default).run(&changes);
+}
+
 /// The programs of the job.
+#[derive(Debug)]
 pub struct Job {
     vertex: Program,
     fragment: Program,

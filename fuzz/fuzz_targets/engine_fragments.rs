@@ -1,0 +1,4 @@
+//! The property `engine_fragments` of `tests/properties`.
+#![no_main]
+
+skrymir_fuzz::target!(engine_fragments);

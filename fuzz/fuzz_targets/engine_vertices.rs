@@ -1,0 +1,4 @@
+//! The property `engine_vertices` of `tests/properties`.
+#![no_main]
+
+skrymir_fuzz::target!(engine_vertices);

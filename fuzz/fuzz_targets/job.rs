@@ -1,0 +1,4 @@
+//! The property `job` of `tests/properties`.
+#![no_main]
+
+skrymir_fuzz::target!(job);

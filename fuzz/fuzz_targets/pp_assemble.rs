@@ -1,0 +1,4 @@
+//! The property `pp_assemble` of `tests/properties`.
+#![no_main]
+
+skrymir_fuzz::target!(pp_assemble);

@@ -1,0 +1,4 @@
+//! The property `scene` of `tests/properties`.
+#![no_main]
+
+skrymir_fuzz::target!(scene);

@@ -1,0 +1,4 @@
+//! The property `vbc_use` of `tests/properties`.
+#![no_main]
+
+skrymir_fuzz::target!(vbc_use);

@@ -1,0 +1,3 @@
+//! The repository itself: what it says of itself is true.
+
+mod links;

@@ -1,0 +1,103 @@
+//! What must hold of any input at all, one function per format and property: bytes in, a panic when it does not hold.
+//!
+//! `fuzz/` makes a coverage-guided fuzz target of each ([`ALL`] is the list), and the tests run them over the samples,
+//! the kept findings and random damage. A property takes no more than milliseconds for any input.
+#![forbid(unsafe_code)]
+
+pub mod engines;
+pub mod job;
+pub mod mbs;
+pub mod scene;
+pub mod sksl;
+pub mod sl;
+pub mod spirv;
+pub mod trace;
+pub mod vbc;
+pub mod wire;
+pub mod words;
+
+/// A property: its name, where samples of its inputs lie in `tests/data` (folder and ending), and itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Property {
+    /// The name of its fuzz target.
+    pub name: &'static str,
+    /// Folder below `tests/data`, and how names end there; none where the inputs are no files.
+    pub samples: Option<(&'static str, &'static str)>,
+    /// Panics when the input breaks it.
+    pub check: fn(&[u8]),
+}
+
+macro_rules! properties {
+    ($($name:ident = $check:path, $samples:expr;)*) => {
+        /// Every property.
+        pub const ALL: &[Property] = &[$(Property { name: stringify!($name), samples: $samples, check: $check }),*];
+
+        /// The properties by name, for fuzz targets that are one each.
+        pub mod by_name {
+            $(pub use $check as $name;)*
+        }
+    };
+}
+
+const VBC: Option<(&str, &str)> = Some(("", ".vbc"));
+const SPIRV_TEXT: Option<(&str, &str)> = Some(("spirv", ".spvasm"));
+const S0: Option<(&str, &str)> = Some(("sl", ".s0"));
+const MALI_TEXT: Option<(&str, &str)> = Some(("mali", ".s"));
+
+properties! {
+    vbc_read = crate::vbc::read, VBC;
+    vbc_write = crate::vbc::write, VBC;
+    vbc_use = crate::vbc::used, VBC;
+    mbs_read = crate::mbs::read, None;
+    mbs_text = crate::mbs::text, None;
+    mbs_assemble = crate::mbs::assemble, MALI_TEXT;
+    mbs_use = crate::mbs::used, None;
+    spirv_read = crate::spirv::read, None;
+    spirv_text = crate::spirv::text, None;
+    spirv_assemble = crate::spirv::assemble, SPIRV_TEXT;
+    spirv_use = crate::spirv::used, None;
+    grammar_read = crate::spirv::grammar, None;
+    sksl_read = crate::sksl::read, None;
+    sksl_write = crate::sksl::write, None;
+    sksl_use = crate::sksl::used, None;
+    sl_read = crate::sl::read, None;
+    sl_text = crate::sl::text, None;
+    sl_parse = crate::sl::parse, S0;
+    sl_run = crate::sl::run, S0;
+    gp_words = crate::words::gp, None;
+    pp_words = crate::words::pp, None;
+    gp_assemble = crate::words::gp_text, None;
+    pp_assemble = crate::words::pp_text, None;
+    trace_read = crate::trace::read, None;
+    engine_vertices = crate::engines::vertices, None;
+    engine_fragments = crate::engines::fragments, None;
+    job = crate::job::damaged, None;
+    wire = crate::wire::talk, None;
+    scene = crate::scene::parse, None;
+}
+
+/// Little-endian words of bytes; a rest that fills no word is left out.
+pub fn words_of(bytes: &[u8]) -> Vec<u32> {
+    let words = bytes.chunks_exact(4);
+    words
+        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+        .collect()
+}
+
+/// Inputs that a fuzzer starts from, made here because formats need them whole: of a property without samples.
+pub fn seeds(name: &str) -> Vec<Vec<u8>> {
+    match name {
+        "mbs_read" | "mbs_text" | "mbs_use" => mbs::seeds(),
+        "spirv_read" | "spirv_text" | "spirv_use" => spirv::seeds(),
+        "grammar_read" => vec![spirv::GRAMMAR.as_bytes().to_vec()],
+        "sksl_read" | "sksl_write" | "sksl_use" => sksl::seeds(),
+        "sl_read" | "sl_text" => sl::seeds(),
+        "gp_words" | "pp_words" | "gp_assemble" | "pp_assemble" => words::seeds(name),
+        "trace_read" => trace::seeds(),
+        "scene" => scene::seeds(),
+        "engine_vertices" | "engine_fragments" => vec![vec![0; 16], vec![1; 40]],
+        "job" => vec![vec![0; 14]],
+        "wire" => wire::seeds(),
+        _ => Vec::new(),
+    }
+}

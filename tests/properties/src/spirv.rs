@@ -1,0 +1,131 @@
+//! SPIR-V modules, their text, and Khronos' grammar.
+
+use loader::spirv::{Bytes, Grammar, asm, check, dis, grammar, instructions, operand, split_samplers, to_words};
+
+/// Reading: any bytes go through the walker and the operands in both orders, and through the rules.
+pub fn read(bytes: &[u8]) {
+    let Ok(words) = to_words(bytes) else { return };
+    let grammar = Grammar::builtin();
+    let context = operand::Context::new(&words);
+    for instruction in instructions(&words).flatten() {
+        operand::operands(grammar, &context, grammar.row(instruction.opcode), &instruction).for_each(drop);
+    }
+    if let Ok(bytes) = Bytes::new(bytes) {
+        assert_eq!(bytes.to_vec(), words);
+        let context = operand::Context::of(bytes);
+        for instruction in bytes.instructions().flatten() {
+            operand::operands(grammar, &context, grammar.row(instruction.opcode), &instruction).for_each(drop);
+        }
+    }
+    for finding in &check(grammar, &words).diagnostics {
+        assert!(
+            finding.offset.is_none_or(|offset| offset <= bytes.len() as u64),
+            "{finding}: outside the module"
+        );
+    }
+}
+
+/// Text: with raw ids and the exact assembler the same words come back.
+pub fn text(bytes: &[u8]) {
+    let Ok(words) = to_words(bytes) else { return };
+    let grammar = Grammar::builtin();
+    let _ = dis::disassemble(grammar, &words, dis::Options::default());
+    let raw = dis::Options {
+        raw_id: true,
+        ..Default::default()
+    };
+    let Ok(text) = dis::disassemble(grammar, &words, raw) else {
+        return;
+    };
+    let exact = asm::Options {
+        exact: true,
+        ..Default::default()
+    };
+    if !check(grammar, &words).is_valid() {
+        let _ = asm::assemble(grammar, &text, exact);
+        return;
+    }
+    let again = asm::assemble(grammar, &text, exact).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert!(again == words, "other words come back\n{text}");
+}
+
+/// Any text is a module or an error with a place in it; what is assembled can be printed and assembled again.
+pub fn assemble(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let grammar = Grammar::builtin();
+    let words = match asm::assemble(grammar, text, asm::Options::default()) {
+        Ok(words) => words,
+        Err(error) => return drop(error.render(text, "fuzz.spvasm")),
+    };
+    let raw = dis::Options {
+        raw_id: true,
+        ..Default::default()
+    };
+    let printed = dis::disassemble(grammar, &words, raw).expect("what was assembled can be printed");
+    let exact = asm::Options {
+        exact: true,
+        ..Default::default()
+    };
+    let again = asm::assemble(grammar, &printed, exact).unwrap_or_else(|error| panic!("{error}\n{printed}"));
+    assert!(again == words, "other words come back\n{printed}");
+}
+
+/// Use: a valid module stays valid when its samplers are split, and can be handed to naga.
+pub fn used(bytes: &[u8]) {
+    let Ok(words) = to_words(bytes) else { return };
+    let grammar = Grammar::builtin();
+    let valid = check(grammar, &words).is_valid();
+    let Ok(split) = split_samplers(&words) else { return };
+    if valid {
+        let report = check(grammar, &split);
+        assert!(
+            report.is_valid(),
+            "splitting broke a valid module: {}",
+            report.diagnostics[0]
+        );
+    }
+}
+
+/// A small grammar to start from.
+pub const GRAMMAR: &str = r#"{"copyright":["x"],"magic_number":"0x07230203","major_version":1,"minor_version":6,"revision":1,
+"instructions":[{"opname":"OpNop","opcode":0},{"opname":"OpTypeInt","opcode":21,"operands":[{"kind":"IdResult"},
+{"kind":"LiteralInteger","quantifier":"?","name":"w"}],"capabilities":["Shader"]}],"operand_kinds":[
+{"category":"ValueEnum","kind":"Capability","enumerants":[{"enumerant":"Shader","value":1,"parameters":[{"kind":"IdRef"}]}]},
+{"category":"BitEnum","kind":"Mask","enumerants":[{"enumerant":"None","value":"0x0000"},{"enumerant":"A","value":"0x0001"}]},
+{"category":"Id","kind":"IdResult","doc":"d"},{"category":"Id","kind":"IdRef"},{"category":"Literal","kind":"LiteralInteger"},
+{"category":"Composite","kind":"PairIdRefIdRef","bases":["IdRef","IdRef"]}]}"#;
+
+/// Any text is a grammar or a list of findings.
+pub fn grammar(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok((model, report)) = grammar::read_json(text, None) {
+        if report.is_valid() {
+            Grammar::builtin().clone().extend(&model);
+        }
+    }
+}
+
+/// Modules to start from: the repository's samples in text.
+pub fn seeds() -> Vec<Vec<u8>> {
+    let texts = [
+        include_str!("../../data/spirv/kernel.spvasm"),
+        include_str!("../../data/spirv/numbers.spvasm"),
+        include_str!("../../data/spirv/nonsemantic.spvasm"),
+    ];
+    let modules = texts.map(|text| asm::assemble(Grammar::builtin(), text, asm::Options::default()));
+    let mut seeds: Vec<Vec<u32>> = modules.into_iter().flatten().collect();
+    for wgsl in [
+        include_str!("../../data/spirv/minimal.wgsl"),
+        include_str!("../../data/spirv/sample.wgsl"),
+    ] {
+        let module = translate::naga::front::wgsl::parse_str(wgsl).expect("a sample");
+        let mut validator = translate::naga::valid::Validator::new(Default::default(), translate::naga::valid::Capabilities::all());
+        let info = validator.validate(&module).expect("a sample");
+        let options = translate::naga::back::spv::Options::default();
+        seeds.extend(translate::naga::back::spv::write_vec(&module, &info, &options, None));
+    }
+    seeds
+        .into_iter()
+        .map(|words| words.iter().flat_map(|word| word.to_le_bytes()).collect())
+        .collect()
+}

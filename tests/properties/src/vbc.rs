@@ -1,0 +1,91 @@
+//! VBC files.
+
+use loader::vbc::fit::{Mode, fit, needs};
+use loader::vbc::{self, RULES, Stage, Tables, Vbc};
+
+/// Reading: everything a view gives can be looked at, and `check` finds what reading finds.
+pub fn read(bytes: &[u8]) {
+    let report = vbc::check(bytes);
+    let Ok(file) = vbc::read(bytes) else {
+        assert!(!report.is_valid(), "check calls a file valid that cannot be read");
+        return;
+    };
+    for finding in &report.diagnostics {
+        assert!(
+            RULES.iter().any(|rule| rule.0 == finding.rule),
+            "{finding}: no such rule"
+        );
+        assert!(
+            finding.offset.is_none_or(|offset| offset <= bytes.len() as u64),
+            "{finding}: outside the file"
+        );
+    }
+    look(&file);
+}
+
+fn look(file: &Vbc<'_>) {
+    file.inputs().chain(file.outputs()).for_each(drop);
+    file.bindings().chain(file.bindings_as_stored()).for_each(drop);
+    (0..file.subpass_inputs().len()).for_each(|at| _ = file.subpass_name(at));
+    if let Some(uniform) = file.uniform() {
+        assert!(uniform.members().count() <= uniform.member_count());
+    }
+    for stage in Stage::ALL {
+        if let Some(code) = file.code(stage) {
+            assert_eq!(code.words().len(), code.word_count());
+        }
+    }
+    let _ = vbc::text::to_text(file);
+    let _ = vbc::json::to_json(file);
+}
+
+/// Writing: what is valid comes back as the same model, and what was written is written the same again.
+pub fn write(bytes: &[u8]) {
+    let Ok(file) = vbc::read(bytes) else { return };
+    let model = file.to_model();
+    let Ok(written) = vbc::write(&model) else { return };
+    if !vbc::validate(&file).is_valid() {
+        // What does not hold together may be read again as another form.
+        let _ = vbc::read(&written).map(|file| file.to_model());
+        return;
+    }
+    let again = vbc::read(&written).expect("what was written can be read").to_model();
+    assert!(again == model, "writing changed a valid file");
+    assert_eq!(vbc::write(&again).as_ref(), Ok(&written), "written twice, two files");
+}
+
+const CUT: Mode = Mode::Cut {
+    tables: Tables {
+        samplers: 16,
+        images: 8,
+        buffers: 16,
+        rotexels: 8,
+        rwtexels: 8,
+    },
+    declare: true,
+};
+
+/// Use: requirements, layouts and fitting answer for whatever can be read.
+pub fn used(bytes: &[u8]) {
+    let Ok(file) = vbc::read(bytes) else { return };
+    let _ = vbc::requirements(&file);
+    let reflection = loader::reflect::reflect(&file);
+    let _ = loader::reflect::rust::structs(&reflection);
+    let mut stages = Vec::new();
+    for stage in Stage::ALL {
+        let Some(code) = file.code(stage) else { continue };
+        let words = code.words();
+        let _ = needs(&words);
+        for mode in [Mode::Bindless, CUT, Mode::Lowered] {
+            if let Ok(fitted) = fit(&words, &mode) {
+                let again = loader::spirv::instructions(&fitted.words);
+                assert!(
+                    again.into_iter().all(|i| i.is_ok()),
+                    "{mode:?}: the fitted code cannot be walked"
+                );
+            }
+        }
+        stages.push((stage, words));
+    }
+    let _ = vbc::pack::pack(&stages, &vbc::pack::Names::default());
+}
