@@ -45,7 +45,7 @@ fn stream(memory: &Memory, start: u32, end: u32, explain: Explain, out: &mut Str
     Ok(())
 }
 
-/// A vertex command (facts/mali/command-streams.md, 1).
+/// A vertex command (docs/spec/mali/streams.md, section 1).
 fn vertex_command(memory: &Memory, value: u32, op: u32, more: &mut String) -> Result<String> {
     let units = op >> 16 & 0xfff;
     Ok(match (op >> 28, op & 0xffff) {
@@ -91,7 +91,7 @@ fn vertex_command(memory: &Memory, value: u32, op: u32, more: &mut String) -> Re
     })
 }
 
-/// A polygon list command (facts/mali/command-streams.md, 2).
+/// A polygon list command (docs/spec/mali/streams.md, section 2).
 fn list_command(memory: &Memory, value: u32, op: u32, more: &mut String) -> Result<String> {
     let float = f32::from_bits(value);
     Ok(match (op >> 28, op & 0x0fff_ffff) {

@@ -1,4 +1,4 @@
-//! Render states, texture descriptors and frames in words (facts/mali/pp-frame.md, textures.md).
+//! Render states, texture descriptors and frames in words (docs/spec/mali/state.md, textures.md, frame.md).
 
 use anyhow::Result;
 use emulator::gpu::frame::{Frame, WriteBack};

@@ -1,8 +1,8 @@
-//! fp16: what the PP's registers, constants, uniforms and temporaries hold (facts/mali/pp.md, section 16).
+//! fp16: what the PP's registers, constants, uniforms and temporaries hold (docs/spec/mali/pp.md, section 16).
 
 /// The nearest half, ties to even; too large becomes infinity, NaN stays NaN with the top of its payload (what x86's
 /// conversion gives, so that engines with hardware conversion agree). Rounding on hardware is not known (\[?\] in
-/// facts/mali/isa-open.md, 1).
+/// docs/spec/mali/numbers.md, section 1).
 #[inline]
 pub fn from_f32(value: f32) -> u16 {
     let bits = value.to_bits();

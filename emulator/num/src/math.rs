@@ -1,5 +1,5 @@
 //! The operations whose results are a matter of choice on a Mali-400: minimum and maximum, truth values, and the
-//! transcendental units (facts/mali/isa-open.md, 1 to 3: what silicon computes is not known). Every engine uses these,
+//! transcendental units (docs/spec/mali/numbers.md, section 6: what silicon computes is not known). Every engine uses these,
 //! for one lane or many, so that engines agree bit for bit.
 
 use super::lanes::Lanes;

@@ -1,4 +1,4 @@
-//! Numbers of the kernel interface (facts/mali/lima-uapi.md, 2 and 4).
+//! Numbers of the kernel interface (docs/spec/mali/kernel.md, section 2).
 
 use std::collections::BTreeMap;
 

@@ -58,7 +58,7 @@ pub fn plain(frame: &[u32], pipe: Pipe, hardware: Hardware, memory: &mut Memory)
 }
 
 /// The list of tiles that a Mali-450 makes for itself, given the registers of the unit that does it: where the polygon
-/// lists are, tiles less one in both directions, log2 of a block's tiles (facts/mali/lima-uapi.md, "Frames").
+/// lists are, tiles less one in both directions, log2 of a block's tiles (docs/spec/mali/kernel.md, section 5).
 fn tiles(registers: &[u32]) -> Vec<u8> {
     let (base, size, blocks) = (registers[0], registers[1], registers[2]);
     let [columns, rows] = [size & 0xff, size >> 16 & 0xff].map(|last| last + 1);

@@ -93,7 +93,7 @@ fn commands(memory: &mut Memory<'_>, commands: &[[u32; 2]]) -> Result<(u32, u32)
     Ok((start, start + 8 * commands.len() as u32))
 }
 
-/// The vertex stream, in the order a real driver has (facts/mali/command-streams.md, 1).
+/// The vertex stream, in the order a real driver has (docs/spec/mali/streams.md, section 1).
 fn vertex_stream(
     memory: &mut Memory<'_>,
     draw: &Draw<'_>,
@@ -156,7 +156,7 @@ fn vertex_stream(
     commands(memory, &list)
 }
 
-/// The polygon list builder's stream (facts/mali/command-streams.md, 2).
+/// The polygon list builder's stream (docs/spec/mali/streams.md, section 2).
 fn list_stream(memory: &mut Memory<'_>, draw: &Draw<'_>, positions: u32, state: u32, lists: u32) -> Result<(u32, u32)> {
     let [width, height] = draw.size;
     let (shift, count) = blocks(draw.size);
@@ -213,7 +213,7 @@ fn list_stream(memory: &mut Memory<'_>, draw: &Draw<'_>, positions: u32, state: 
     commands(memory, &list)
 }
 
-/// The render state word (facts/mali/pp-frame.md, 4).
+/// The render state word (docs/spec/mali/state.md, section 1).
 fn render_state(memory: &mut Memory<'_>, draw: &Draw<'_>, linked: &Linked, varyings: u32, stride: u32) -> Result<u32> {
     let code = memory.put_words(&draw.fragment.code)?;
     let first = draw.fragment.code.first().map_or(0, |word| word & 31);
@@ -261,7 +261,7 @@ fn render_state(memory: &mut Memory<'_>, draw: &Draw<'_>, linked: &Linked, varyi
 }
 
 /// The register of the colour: where the last vector of an instruction that stops goes; register 0 where none is.
-/// Mesa names it in the state; what vendor files mean is not known, older notes say 0 ([?] in facts/mali/pp.md, 15).
+/// Mesa names it in the state; what vendor files mean is not known, older notes say 0 ([?] in docs/spec/mali/pp.md, section 15).
 fn output_register(program: &Program) -> u32 {
     let (code, _) = utgard::pp::flow::instructions(&program.code);
     let stop = code.iter().rev().find(|(_, i)| i.control.stop && i.branch.is_none());
@@ -273,7 +273,7 @@ fn output_register(program: &Program) -> u32 {
     register.map_or(0, |register| register.index() as u32)
 }
 
-/// Equations and factors (facts/mali/pp-frame.md, word 2).
+/// Equations and factors (docs/spec/mali/state.md, section 1).
 fn blend(blend: Blend) -> u32 {
     const ADD: u32 = 2 | 2 << 3;
     // Five bits of what is multiplied: 0 source, 1 destination, 3 zero; 8 is one minus it, 16 its alpha.
@@ -328,7 +328,7 @@ fn texture(memory: &mut Memory<'_>, image: &Image) -> Result<u32> {
     memory.put_words(&words)
 }
 
-/// The PP frame of a picture in tiles, red in the lowest byte (facts/mali/pp-frame.md, 1 and 2).
+/// The PP frame of a picture in tiles, red in the lowest byte (docs/spec/mali/frame.md).
 fn pixel_frame(
     memory: &mut Memory<'_>,
     draw: &Draw<'_>,

@@ -1,5 +1,5 @@
 //! Putting two programs together: which output of the vertices is which input of the fragments, where uniforms,
-//! attributes and textures go (facts/mali/mbs.md, "Layout and linking").
+//! attributes and textures go (docs/spec/mbs.md, section 4).
 //!
 //! Vendor drivers patch the stores of the vertex program; here the code stays as it is, and the output descriptors put
 //! each output where the fragment program looks for it.
@@ -165,7 +165,7 @@ fn viewport([width, height]: [u32; 2]) -> [f32; 8] {
     [x, -y, 0.5, 0.0, x, y, 0.5, 0.0]
 }
 
-/// What the runtime gives programs that ask for it (facts/mali/mbs.md, "Layout and linking").
+/// What the runtime gives programs that ask for it (docs/spec/mbs.md, section 4).
 fn runtime(name: &[u8], size: [u32; 2]) -> Option<Vec<f32>> {
     Some(match name {
         b"gl_mali_ViewportTransform" => viewport(size).to_vec(),

@@ -1,7 +1,7 @@
 //! A small driver of our own: links a vertex and a fragment program, writes the command streams, render states and
 //! descriptors a real driver would, and submits them through the same door.
 //!
-//! What it writes is what facts/mali/command-streams.md and pp-frame.md found in a real driver's jobs.
+//! What it writes is what docs/spec/mali/streams.md and docs/spec/mali/frame.md found in a real driver's jobs.
 
 mod encode;
 pub mod link;

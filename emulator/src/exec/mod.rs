@@ -164,7 +164,7 @@ impl FragmentProgram {
     }
 }
 
-/// How `gl_FragCoord` and derivatives go, from the frame's registers (facts/mali/pp-frame.md, 1).
+/// How `gl_FragCoord` and derivatives go, from the frame's registers (docs/spec/mali/frame.md, section 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Orientation {
     /// Added to the column, in pixels.

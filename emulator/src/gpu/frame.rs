@@ -1,4 +1,4 @@
-//! The PP job's frame registers and write-back units (facts/mali/pp-frame.md, 1 and 2; lima-uapi.md, "Frames").
+//! The PP job's frame registers and write-back units (docs/spec/mali/frame.md; docs/spec/mali/kernel.md, section 5).
 
 use super::fault::{Fault, FaultKind, Result};
 use crate::exec::Orientation;

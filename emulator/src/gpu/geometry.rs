@@ -1,5 +1,5 @@
-//! Primitives on their way from the vertices to the tiles: assembly, clipping, culling (facts/mali/command-streams.md,
-//! 2 and 3).
+//! Primitives on their way from the vertices to the tiles: assembly, clipping, culling (docs/spec/mali/streams.md,
+//! section 2 and 3).
 
 /// A draw of a polygon list: what its primitives share.
 #[derive(Clone, Debug, PartialEq)]
@@ -262,7 +262,7 @@ struct Clip {
 }
 
 /// Clips against the eye, near and far, and the guard band. A corner exactly in the eye's plane has lost its place
-/// (facts/mali/command-streams.md, 3): what it belongs to is left out.
+/// (docs/spec/mali/streams.md, section 3): what it belongs to is left out.
 fn clip(corners: &[Corner], rules: &Rules, closed: bool) -> Vec<Corner> {
     let undo = |corner: &Corner| {
         let [x, y, z, pw] = corner.position;

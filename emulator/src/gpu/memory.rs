@@ -1,4 +1,4 @@
-//! The GPU's 32-bit address space: buffer objects at their addresses, in pages of 4 KiB (facts/mali/lima-uapi.md, 3).
+//! The GPU's 32-bit address space: buffer objects at their addresses, in pages of 4 KiB (docs/spec/mali/kernel.md, section 3).
 
 use super::fault::{Fault, FaultKind, Result};
 use std::borrow::Cow;

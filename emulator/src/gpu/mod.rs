@@ -102,7 +102,7 @@ impl Gpu {
         self
     }
 
-    /// Runs a GP job: the vertex stream, then the polygon list builder's (facts/mali/lima-uapi.md, "Frames").
+    /// Runs a GP job: the vertex stream, then the polygon list builder's (docs/spec/mali/kernel.md, section 5).
     ///
     /// # Errors
     /// The fault that ends the job.

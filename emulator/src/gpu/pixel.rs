@@ -1,5 +1,5 @@
 //! The PP job: for every tile of the frame, the fragments of the primitives in its list, and the write-back
-//! (facts/mali/pp-frame.md; command-streams.md, 4).
+//! (docs/spec/mali/frame.md; docs/spec/mali/tile-lists.md).
 
 use super::fault::{Fault, FaultKind, Result};
 use super::frame::Frame;
@@ -378,7 +378,7 @@ fn offset(state: &State, inputs: &Inputs, primitive: &Primitive) -> f32 {
 
 /// One component of a vertex's varying; what is in no buffer object is zero.
 fn varying(memory: &Memory, state: &State, vertex: u32, slot: usize, component: usize) -> f32 {
-    // Slots are 16 bytes apart in every layout that was seen (facts/mali/pp-frame.md, 4).
+    // Slots are 16 bytes apart in every layout that was seen (docs/spec/mali/state.md, section 1).
     let start = state
         .varyings
         .wrapping_add(vertex.wrapping_mul(state.varying_stride))

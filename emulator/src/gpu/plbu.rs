@@ -1,5 +1,5 @@
 //! The polygon list builder: its command stream, primitives, and the lists of blocks of tiles
-//! (facts/mali/command-streams.md, 2 to 4).
+//! (docs/spec/mali/streams.md; docs/spec/mali/tile-lists.md).
 //!
 //! What hardware writes into the lists is not public, and nothing but the pixel processors reads it: ours are kept
 //! beside memory, by the address of the block they belong to.

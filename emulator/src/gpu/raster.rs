@@ -1,5 +1,5 @@
 //! Which samples of a tile a triangle covers, and the planes of what is interpolated over it: eight bits below the
-//! pixel, top-left rule with rows counted downwards (facts/mali/command-streams.md, 3).
+//! pixel, top-left rule with rows counted downwards (docs/spec/mali/streams.md, section 3).
 
 use super::geometry::{Bounds, Corner, Primitive};
 use super::tile::SIDE;

@@ -1,4 +1,4 @@
-//! The render state word: how a draw's fragments are made, tested and blended (facts/mali/pp-frame.md, 4).
+//! The render state word: how a draw's fragments are made, tested and blended (docs/spec/mali/state.md, section 1).
 
 /// A blend factor: what is multiplied, one minus it, or its alpha.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -198,7 +198,7 @@ impl State {
     }
 }
 
-/// Bits without a known meaning, but for those every driver sets (facts/mali/pp-frame.md, 4).
+/// Bits without a known meaning, but for those every driver sets (docs/spec/mali/state.md, section 1).
 fn unknown(w: &[u32; STATE_WORDS as usize]) -> Vec<(usize, u32)> {
     const KNOWN: [u32; 16] = [
         0x00ff_00ff,

@@ -1,4 +1,4 @@
-//! Texel formats and where texels lie in memory (facts/mali/textures.md, 3 and 4; pp-frame.md, 5).
+//! Texel formats and where texels lie in memory (docs/spec/mali/textures.md, section 3; docs/spec/mali/frame.md, section 4).
 
 use num::half;
 
@@ -77,7 +77,7 @@ pub fn decode_bytes(code: u8, swap: bool, bytes: &[u8]) -> Option<[u8; 4]> {
         0x0b => [byte(0)?; 4],
         0x11 => [byte(0)?, byte(0)?, byte(0)?, byte(1)?],
         0x15 => [byte(2)?, byte(1)?, byte(0)?, 255],
-        // Depth and stencil for reloading: a byte a channel, our own choice (facts/mali/pp-frame.md, 3).
+        // Depth and stencil for reloading: a byte a channel, our own choice (docs/spec/mali/frame.md, section 3).
         0x16 | 0x32 => [byte(2)?, byte(1)?, byte(0)?, byte(3)?],
         0x17 => [byte(2)?, byte(1)?, byte(0).filter(|_| bytes.len() > 3)?, 255],
         _ => return None,

@@ -1,4 +1,4 @@
-//! Texture descriptors and sampling (facts/mali/textures.md).
+//! Texture descriptors and sampling (docs/spec/mali/textures.md).
 
 use super::fault::{Fault, FaultKind, Result};
 use super::filter::Plain;
@@ -93,7 +93,7 @@ pub struct Descriptor {
     pub unknown: Vec<(usize, u32)>,
 }
 
-/// Bits of each word whose meaning is not known (facts/mali/textures.md, 1).
+/// Bits of each word whose meaning is not known (docs/spec/mali/textures.md, section 1).
 const UNKNOWN: [u32; 7] = [0x8000_ff40, 0x0000_017f, 0x0000_00e0, 0, 0, 0xe000_0000, 0x3fff_9fff];
 
 impl Descriptor {

@@ -1,5 +1,5 @@
 //! The tile buffer: 16x16 pixels of one or four samples, with colour, depth and stencil; tests and blending
-//! (facts/mali/pp-frame.md, 3 and 4).
+//! (docs/spec/mali/frame.md, section 3; docs/spec/mali/state.md).
 
 use super::frame::Frame;
 use super::state::{Factor, State, Stencil};

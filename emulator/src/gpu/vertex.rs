@@ -1,5 +1,5 @@
 //! The GP's vertex command stream: loads a program, its uniforms and attributes, runs vertices and stores their outputs
-//! (facts/mali/command-streams.md, 1).
+//! (docs/spec/mali/streams.md, section 1).
 
 use super::fault::{Fault, FaultKind, Result};
 use super::memory::Memory;

@@ -1,4 +1,4 @@
-//! Tiles to memory, in every format and layout (facts/mali/pp-frame.md, 2).
+//! Tiles to memory, in every format and layout (docs/spec/mali/frame.md, section 2).
 
 use super::fault::{Fault, FaultKind, Result};
 use super::frame::{Frame, WriteBack};

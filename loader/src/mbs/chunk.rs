@@ -48,7 +48,7 @@ struct Shape {
     fields: usize,
 }
 
-/// Chunks that hold chunks (facts/mali/mbs.md, "Container": seen in vendor files).
+/// Chunks that hold chunks (docs/spec/mbs.md, section 1: seen in vendor files).
 fn shape(ident: &[u8; 4]) -> Option<Shape> {
     let (head, fields) = match ident {
         b"MBS1" | b"VIDX" => (0, 0),

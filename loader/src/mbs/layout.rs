@@ -1,5 +1,5 @@
-//! Where symbols lie: alignment, stride and size by type and storage class (the seed, "Symbols & Symbol layout"; how
-//! vendor files fill the fields: facts/mali/mbs.md, "Field notes"). Everything is in floats.
+//! Where symbols lie: alignment, stride and size by type and storage class (docs/spec/mbs.md, section 4; how
+//! vendor files fill the fields: docs/spec/mbs.md, section 3). Everything is in floats.
 
 use super::program::{NO_PARENT, Symbol, SymbolType};
 

@@ -1,7 +1,7 @@
 //! MBS: compiled programs of a Mali-200 or Mali-400, with their symbol tables.
 //!
-//! From the container's description in the seed, and what vendor-compiled files really hold (facts/mali/mbs.md): files
-//! hold one stage as a rule, attributes have shorter records than the seed says, and chunks the seed does not name
+//! The container as it is described publicly, and what vendor-compiled files really hold (docs/spec/mbs.md): files
+//! hold one stage as a rule, attributes have shorter records than described, and chunks that are described nowhere
 //! (`VIDX`, `VINI`). A [`Mbs`] keeps every byte; a [`Program`] is what is in it as values, and goes back into chunks.
 
 pub mod chunk;

@@ -24,7 +24,7 @@ impl Stage {
 }
 
 open_enum! {
-    /// The processor a program is for (facts/mali/mbs.md, "Container").
+    /// The processor a program is for (docs/spec/mbs.md, section 1).
     pub struct CoreVersion(u32) {
         /// Mali-200's vertex processor.
         MALI_GP2 = 2 "MaliGP2",
@@ -82,7 +82,7 @@ pub struct Symbol {
     pub entries: u16,
     /// From one element to the next.
     pub stride: u16,
-    /// 16, and 8 more for a varying that is a texture coordinate ("dst_stride" in the seed).
+    /// 16, and 8 more for a varying that is a texture coordinate ("dst_stride" in older descriptions).
     pub flags: u8,
     /// 1 low, 2 medium, 3 high.
     pub precision: u8,

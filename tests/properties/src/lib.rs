@@ -76,6 +76,14 @@ properties! {
     scene = crate::scene::parse, None;
 }
 
+/// What cannot be read is not valid by `check` either; what is not supported may be.
+fn refused_too(report: &loader::Report, error: &loader::Error) {
+    let silent = report.diagnostics.is_empty();
+    assert!(!silent, "check has nothing to say of a file that cannot be read: {error}");
+    let invalid = error.kind() == loader::ErrorKind::Invalid;
+    assert!(!(invalid && report.is_valid()), "check calls a file valid that cannot be read: {error}");
+}
+
 /// Little-endian words of bytes; a rest that fills no word is left out.
 pub fn words_of(bytes: &[u8]) -> Vec<u32> {
     let words = bytes.chunks_exact(4);

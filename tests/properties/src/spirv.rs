@@ -119,7 +119,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
         include_str!("../../data/spirv/sample.wgsl"),
     ] {
         let module = translate::naga::front::wgsl::parse_str(wgsl).expect("a sample");
-        let mut validator = translate::naga::valid::Validator::new(Default::default(), translate::naga::valid::Capabilities::all());
+        let mut validator =
+            translate::naga::valid::Validator::new(Default::default(), translate::naga::valid::Capabilities::all());
         let info = validator.validate(&module).expect("a sample");
         let options = translate::naga::back::spv::Options::default();
         seeds.extend(translate::naga::back::spv::write_vec(&module, &info, &options, None));

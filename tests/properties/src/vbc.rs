@@ -1,14 +1,15 @@
 //! VBC files.
 
+use loader::spirv::ModuleIndex;
 use loader::vbc::fit::{Mode, fit, needs};
 use loader::vbc::{self, RULES, Stage, Tables, Vbc};
 
 /// Reading: everything a view gives can be looked at, and `check` finds what reading finds.
 pub fn read(bytes: &[u8]) {
     let report = vbc::check(bytes);
-    let Ok(file) = vbc::read(bytes) else {
-        assert!(!report.is_valid(), "check calls a file valid that cannot be read");
-        return;
+    let file = match vbc::read(bytes) {
+        Ok(file) => file,
+        Err(error) => return crate::refused_too(&report, &error),
     };
     for finding in &report.diagnostics {
         assert!(
@@ -75,9 +76,10 @@ pub fn used(bytes: &[u8]) {
     for stage in Stage::ALL {
         let Some(code) = file.code(stage) else { continue };
         let words = code.words();
-        let _ = needs(&words);
+        let Ok(index) = ModuleIndex::new(&words) else { continue };
+        let _ = needs(&index);
         for mode in [Mode::Bindless, CUT, Mode::Lowered] {
-            if let Ok(fitted) = fit(&words, &mode) {
+            if let Ok(fitted) = fit(&index, &mode) {
                 let again = loader::spirv::instructions(&fitted.words);
                 assert!(
                     again.into_iter().all(|i| i.is_ok()),

@@ -1,4 +1,4 @@
-//! One vertex through a GP program (facts/mali/gp.md).
+//! One vertex through a GP program (docs/spec/mali/gp.md).
 
 use crate::exec::observe::{Observer, Outside, VertexStep};
 use crate::exec::{BUDGET, VERTEX_MEMORY, VertexProgram};
@@ -249,7 +249,7 @@ impl Vertex<'_> {
             ],
             _ if idle => [0.0; 2],
             MulOp::Complex1 => [source(i.mul0_a)?, 0.0],
-            // facts/mali/gp.md, 5: with this order Mesa's programs give the right pictures, with the notes' they do not.
+            // docs/spec/mali/gp.md, section 5: with this order Mesa's programs give the right pictures, with the notes' they do not.
             MulOp::Select => [
                 if source(i.mul0_b)? != 0.0 {
                     source(i.mul1_a)?

@@ -4,7 +4,7 @@ use super::{Instruction, LoadOffset, Source, Stored, Unit};
 use crate::field::Code;
 use crate::flow::{Finding, Node};
 
-/// Temporaries and uniforms share this many vec4s (facts/mali/gp.md, 9).
+/// Temporaries and uniforms share this many vec4s (docs/spec/mali/gp.md, section 9).
 pub const MEMORY_VEC4S: u16 = 304;
 
 /// Instructions of a program at most.

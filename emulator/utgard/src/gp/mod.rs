@@ -1,6 +1,6 @@
 //! The GP's (vertex processor's) instruction: 128 bits, every one of them in a field.
 //!
-//! The rows are those of facts/mali/gp.md, section 2 (evidence: Mesa emits and decodes them, the lima project's notes
+//! The rows are those of docs/spec/mali/gp.md, section 2 (evidence: Mesa emits and decodes them, the lima project's notes
 //! name them, recorded programs hold them). Nothing is lost: fields are kept as the bits are, whether or not what they
 //! say is known.
 

@@ -1,5 +1,5 @@
 //! The GP's operations as rows: one row gives the number, the name in texts, the operands and, where a multiplier's
-//! operation is not for each of the two, which it takes. Evidence in facts/mali/gp.md, sections 3, 5 and 6.
+//! operation is not for each of the two, which it takes. Evidence in docs/spec/mali/gp.md, sections 3, 5 and 6.
 
 use crate::field::operations;
 

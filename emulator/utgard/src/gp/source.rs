@@ -295,7 +295,7 @@ impl Code for Stored {
 codes! {
     /// What is added to the memory load's address.
     pub open enum LoadOffset, 3 bits {
-        /// Address register 0 (\[?\] in facts/mali/gp.md, 2: no known program has it).
+        /// Address register 0 (\[?\] in docs/spec/mali/gp.md, section 2: no known program has it).
         Address0 = 0, "a0";
         /// Address register 1.
         Address1 = 1, "a1";

@@ -1,7 +1,7 @@
 //! The PP's (fragment processor's) instruction: a control word, then one field group for every unit it uses, packed
 //! without gaps.
 //!
-//! The rows are those of facts/mali/pp.md, sections 2 and 5 to 14 (evidence: Mesa emits and decodes them, the lima
+//! The rows are those of docs/spec/mali/pp.md, sections 2 and 5 to 14 (evidence: Mesa emits and decodes them, the lima
 //! project's notes name them, recorded programs hold them). Nothing is lost: fields are kept as the bits are, and so
 //! are the bits behind the last unit.
 
