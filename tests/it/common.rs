@@ -4,16 +4,25 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use vulkan::{Context, Options, Validation};
 
+/// Where real files lie, where they do.
+const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/corpus");
+
+/// A test without real files fails when this is set.
+const NEED: &str = "SKRYMIR_NEED_CORPUS";
+
 /// A folder of the corpus of real files, which lies beside the checkout where there is one.
 ///
-/// Without it the tests run on the samples of `tests/data` alone, and say so.
+/// Without it the tests run on the samples of `tests/data` alone, and say so; with `SKRYMIR_NEED_CORPUS` they fail.
 pub fn corpus(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../shared/corpus")
-        .join(name);
+    let path = Path::new(CORPUS).join(name);
     if path.is_dir() {
         return Some(path);
     }
+    assert!(
+        std::env::var_os(NEED).is_none(),
+        "{} is not there, and {NEED} is set",
+        path.display()
+    );
     println!("corpus {name}: not here, only the repository's own samples are tested");
     None
 }
@@ -23,21 +32,31 @@ pub fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-/// All files below a folder that end in `.ext`, sorted.
-pub fn files(folder: &Path, ext: &str) -> Vec<PathBuf> {
+/// All files below a folder that end in `.ext` (all of them for an empty one), sorted. Of the corpus' it says how many, and
+/// where there are none it fails when the corpus is needed.
+pub fn files(top: &Path, ext: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut open = vec![folder.to_owned()];
+    let mut open = vec![top.to_owned()];
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder).expect("a readable folder").flatten() {
             let path = entry.path();
             if path.is_dir() {
                 open.push(path);
-            } else if path.to_string_lossy().ends_with(&format!(".{ext}")) {
+            } else if ext.is_empty() || path.to_string_lossy().ends_with(&format!(".{ext}")) {
                 found.push(path);
             }
         }
     }
     found.sort();
+    if let Ok(place) = top.strip_prefix(CORPUS) {
+        println!("corpus {}: {} files .{ext}", place.display(), found.len());
+        let needed = std::env::var_os(NEED).is_some();
+        assert!(
+            !(needed && found.is_empty()),
+            "no .{ext} in {}, and {NEED} is set",
+            top.display()
+        );
+    }
     found
 }
 

@@ -14,7 +14,7 @@
 //!
 //! Buffer objects are memfds that both sides map. They are sealed against changes of size, so that no program can take
 //! the server's pages away. Every device has a queue: a submit puts a job there and returns, and the job's fence is
-//! signalled when it is done (facts/mali/lima-uapi.md, "Submit semantics"). Programs wait on descriptors, in their own
+//! signalled when it is done (docs/spec/mali/kernel.md, section 6). Programs wait on descriptors, in their own
 //! processes: the server waits for nobody, and nobody for a server that is gone.
 //!
 //! Objects are mapped one by one, not into one window of 4 GiB: the emulator finds them by its table of pages, which also

@@ -109,7 +109,7 @@ impl Drop for Server {
     }
 }
 
-/// The GPU's node and its sysfs files (facts/mali/lima-uapi.md, 1).
+/// The GPU's node and its sysfs files (docs/spec/mali/kernel.md, section 1).
 fn node(folder: &Path, hardware: Hardware) -> io::Result<()> {
     let number = match hardware {
         Hardware::Mali400 => 400,

@@ -396,23 +396,16 @@ fn errors_point_at_the_place() {
 #[test]
 fn any_words_print_and_come_back() {
     let samples = module_text::compiled(tempfile::tempdir().unwrap().path());
-    let mut seed = 0x2545_f491_4f6c_dd1du64;
-    let mut random = move || {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed
-    };
-    let end = std::time::Instant::now() + std::time::Duration::from_millis(1000);
+    let mut random = fastrand::Rng::with_seed(1);
     let (mut printed, mut refused) = (0, 0);
-    while std::time::Instant::now() < end {
-        let mut words = samples[random() as usize % samples.len()].words.clone();
-        for _ in 0..1 + random() % 6 {
-            let at = random() as usize % words.len();
-            words[at] = match random() % 3 {
-                0 => random() as u32,
-                1 => words[random() as usize % words.len()],
-                _ => words[at] ^ 1 << (random() % 32),
+    for _ in 0..1_500 {
+        let mut words = samples[random.usize(..samples.len())].words.clone();
+        for _ in 0..1 + random.u32(..6) {
+            let at = random.usize(..words.len());
+            words[at] = match random.u32(..3) {
+                0 => random.u32(..),
+                1 => words[random.usize(..words.len())],
+                _ => words[at] ^ 1 << random.u32(..32),
             };
         }
         let context = operand::Context::new(&words);

@@ -394,7 +394,8 @@ fn corpus_runs() {
         unsupported.len()
     );
     println!("{} huge ones are left to the ignored test: {huge:?}", huge.len());
-    assert!(drawn > 0);
+    // What a device refuses, it refuses for a feature or limit by name; a software driver has them all.
+    assert!(!files.is_empty() && unsupported.is_empty(), "{unsupported:#?}");
 }
 
 /// The files whose code takes minutes to compile: `cargo test --test it vbc::pictures -- --ignored`.

@@ -79,9 +79,15 @@ properties! {
 /// What cannot be read is not valid by `check` either; what is not supported may be.
 fn refused_too(report: &loader::Report, error: &loader::Error) {
     let silent = report.diagnostics.is_empty();
-    assert!(!silent, "check has nothing to say of a file that cannot be read: {error}");
+    assert!(
+        !silent,
+        "check has nothing to say of a file that cannot be read: {error}"
+    );
     let invalid = error.kind() == loader::ErrorKind::Invalid;
-    assert!(!(invalid && report.is_valid()), "check calls a file valid that cannot be read: {error}");
+    assert!(
+        !(invalid && report.is_valid()),
+        "check calls a file valid that cannot be read: {error}"
+    );
 }
 
 /// Little-endian words of bytes; a rest that fills no word is left out.

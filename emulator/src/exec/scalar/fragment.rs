@@ -1,4 +1,4 @@
-//! One quad through a PP program (facts/mali/pp.md). The four fragments go together; where they part at a branch, the
+//! One quad through a PP program (docs/spec/mali/pp.md). The four fragments go together; where they part at a branch, the
 //! ones that are furthest behind go first, so that they meet again.
 
 use crate::exec::inputs::{Inputs, SLOTS};
@@ -170,7 +170,7 @@ impl<O: Observer> Lanes<'_, O> {
         let fragment = &mut self.fragments[lane];
         if let Some(branch) = &i.branch {
             if branch.is_discard() {
-                // Every discard that is known has all conditions set ([?] in facts/mali/pp.md, 12: whether they count).
+                // Every discard that is known has all conditions set ([?] in docs/spec/mali/pp.md, section 12: whether they count).
                 fragment.discarded = true;
                 return Ok(END);
             }
@@ -598,7 +598,7 @@ fn modified(value: f32, absolute: bool, negate: bool) -> f32 {
     if negate { -value } else { value }
 }
 
-/// Destination modifiers (facts/mali/pp.md, 4).
+/// Destination modifiers (docs/spec/mali/pp.md, section 4).
 fn outcome(value: f32, modifier: Modifier) -> f32 {
     match modifier {
         Modifier::None => value,

@@ -27,7 +27,7 @@ pub fn instructions(words: &[u32]) -> (Vec<(u32, Instruction)>, Option<Finding>)
     (instructions, None)
 }
 
-/// Registers that known compilers use (facts/mali/pp.md, 1).
+/// Registers that known compilers use (docs/spec/mali/pp.md, section 1).
 pub const REGISTERS: u8 = 6;
 
 /// The program's flow.

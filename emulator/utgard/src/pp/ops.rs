@@ -1,5 +1,5 @@
 //! The PP's operations as rows: one row gives the number, the name in texts, the operands, which components of them it
-//! reads, which units have it, and whether it looks at the other fragments of the quad. Evidence in facts/mali/pp.md,
+//! reads, which units have it, and whether it looks at the other fragments of the quad. Evidence in docs/spec/mali/pp.md,
 //! sections 5, 8 and 10.
 
 use crate::field::{codes, operations};
@@ -248,7 +248,7 @@ impl KindRow {
 }
 
 operations! {
-    /// What the varying unit loads (facts/mali/pp.md, section 5).
+    /// What the varying unit loads (docs/spec/mali/pp.md, section 5).
     pub enum VaryingKind, 4 bits, KindRow, else 0 {
         /// An input.
         Plain = 0, "", 1;
