@@ -146,7 +146,12 @@ pub fn run(args: &GlesArgs) -> Outcome {
     if let Some(built) = built {
         let _ = std::fs::remove_file(built);
     }
-    finish(status?)
+    let status = status?;
+    let failed = status.is_some_and(|status| !status.success());
+    if let Some(words) = failed.then(|| gles::missing_library(Path::new(&program[0]))).flatten() {
+        eprintln!("skrymir: {}: {words}", program[0].to_string_lossy());
+    }
+    finish(status)
 }
 
 fn session<'a>(args: &GlesArgs, driver: &'a Driver) -> anyhow::Result<Session<'a>> {

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The front's sources: those that are compiled, then what they share.
-const FRONT: [(&str, &str); 4] = [
+const FRONT: [(&str, &str); 5] = [
     ("device.c", include_str!("../../emulator/shim/front/device.c")),
     ("files.c", include_str!("../../emulator/shim/front/files.c")),
     ("child.c", include_str!("../../emulator/shim/front/child.c")),
+    ("gl.c", include_str!("../../emulator/shim/front/gl.c")),
     ("front.h", include_str!("../../emulator/shim/front/front.h")),
 ];
 
@@ -63,6 +64,29 @@ impl Machine {
             Self::Native => "cc",
         }
     }
+}
+
+/// What a program is linked with that is not here, in words for somebody whom it told something else.
+pub fn missing_library(program: &Path) -> Option<&'static str> {
+    const LIBRARIES: [(&[u8], &str); 3] = [
+        (b"\0libX11.so.6\0", X11),
+        (b"\0libxcb.so.1\0", X11),
+        (
+            b"\0libvulkan.so.1\0",
+            "it is linked with Vulkan, and this GPU has OpenGL ES 2.0",
+        ),
+    ];
+    const X11: &str = "it is linked with X11, and there is no X server: only Wayland (--desktop), a bare screen (--frames), \
+                       GBM and contexts without a window";
+    /// Larger programs are not looked through.
+    const MOST: u64 = 64 << 20;
+    let mut bytes = Vec::new();
+    fs::File::open(program).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;
+    let linked = |name: &[u8]| bytes.windows(name.len()).any(|window| window == name);
+    let found = LIBRARIES
+        .iter()
+        .find(|(name, _)| bytes.starts_with(b"\x7fELF") && linked(name));
+    found.map(|(_, words)| *words)
 }
 
 /// The machine of an ELF file that is neither 64-bit ARM nor this machine, by name or number.

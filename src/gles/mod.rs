@@ -11,6 +11,6 @@ mod session;
 mod watch;
 
 pub use desktop::{Desktop, Place, end, place, prepare, prepare_bare};
-pub use driver::{Driver, Machine, TOOLS, cache, missing_tools, packages};
+pub use driver::{Driver, Machine, TOOLS, cache, missing_library, missing_tools, packages};
 pub use session::Session;
 pub use watch::{Record, Show};

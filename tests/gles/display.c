@@ -12,22 +12,9 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include "drm.h"
 
 #define NODE "/dev/dri/card0"
-
-static int checks, failures;
-
-static void check(int good, int line, const char *what)
-{
-    checks++;
-    if (good)
-        return;
-    failures++;
-    printf("FAIL line %d: %s (errno %d)\n", line, what, errno);
-}
-
-#define CHECK(what) check((what), __LINE__, #what)
-#define FAILS(what, wanted) (errno = 0, check((what) == -1 && errno == (wanted), __LINE__, #what " fails with " #wanted))
 
 struct version { int major, minor, patch; size_t name_length; char *name; size_t date_length; char *date; size_t text_length; char *text; };
 struct resources { uint64_t buffers, crtcs, connectors, encoders; uint32_t counts[4], min_width, max_width, min_height, max_height; };
@@ -42,14 +29,9 @@ struct map_dumb { uint32_t handle, pad; uint64_t offset; };
 struct buffer { uint32_t id, width, height, format, flags, handles[4], pitches[4], offsets[4], pad; uint64_t modifiers[4]; };
 struct flip { uint32_t crtc, buffer, flags, reserved; uint64_t user; };
 struct event { uint32_t type, length; uint64_t user; uint32_t seconds, micros, sequence, crtc; };
-struct capability { uint64_t number, value; };
-struct prime { uint32_t handle, flags; int32_t fd; };
 
 #define VERSION _IOWR('d', 0x00, struct version)
-#define GET_CAP _IOWR('d', 0x0c, struct capability)
 #define SET_MASTER _IO('d', 0x1e)
-#define PRIME_TO_FD _IOWR('d', 0x2d, struct prime)
-#define PRIME_TO_HANDLE _IOWR('d', 0x2e, struct prime)
 #define GETRESOURCES _IOWR('d', 0xa0, struct resources)
 #define GETCRTC _IOWR('d', 0xa1, struct crtc)
 #define SETCRTC _IOWR('d', 0xa2, struct crtc)
@@ -148,8 +130,8 @@ int main(void)
 
     /* The GPU's node and the display's share objects. */
     int gpu = open("/dev/dri/renderD128", O_RDWR);
-    struct { uint32_t size, flags, handle, pad; } create = { 4096, 0, 0, 0 };
-    CHECK(ioctl(gpu, _IOC(_IOC_READ | _IOC_WRITE, 'd', 0x41, sizeof create), &create) == 0);
+    struct create create = { 4096, 0, 0, 0 };
+    CHECK(ioctl(gpu, GEM_CREATE, &create) == 0);
     struct prime prime = { create.handle, 0, -1 };
     CHECK(ioctl(gpu, PRIME_TO_FD, &prime) == 0);
     prime.handle = 0;

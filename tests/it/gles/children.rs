@@ -1,8 +1,7 @@
 //! Programs that start programs, and servers that several share.
 
-use super::support::{driver, gles, program, text};
+use super::support::{driver, gles, program, server, text};
 use skrymir::shim::Server;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -54,6 +53,36 @@ fn a_program_for_another_machine_is_told() {
 }
 
 #[test]
+fn what_is_not_there_is_told() {
+    // A program that fails, and whose file has an entry for X11 among its strings.
+    let folder = tempfile::tempdir().expect("a folder");
+    for (library, words) in [
+        ("libX11.so.6", "linked with X11"),
+        ("libvulkan.so.1", "linked with Vulkan"),
+    ] {
+        let program = folder.path().join(library);
+        let mut bytes = std::fs::read("/bin/false").expect("a program that fails");
+        bytes.extend(format!("\0{library}\0").bytes());
+        std::fs::write(&program, bytes).expect("a file");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&program, mode).expect("it may run");
+        let output = gles(&[], &program, &[]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output).contains(words), "{}", text(&output));
+    }
+    let output = gles(&[], Path::new("false"), &[]);
+    assert!(!text(&output).contains("linked with"), "{}", text(&output));
+    let Some(driver) = driver() else { return };
+    let output = gles(&[], &program(driver, "version"), &[]);
+    assert_eq!(output.status.code(), Some(5), "{}", text(&output));
+    assert!(
+        text(&output).contains("wants OpenGL or OpenGL ES 3.0"),
+        "{}",
+        text(&output)
+    );
+}
+
+#[test]
 fn time_ends_a_program() {
     let output = gles(&["--timeout", "0.2"], Path::new("sleep"), &["60"]);
     assert_eq!(output.status.code(), Some(124), "{}", text(&output));
@@ -72,19 +101,7 @@ fn a_device_without_memory_says_so() {
 fn programs_share_a_server() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("server");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
-    let mut server = command
-        .args(["gles", "--serve"])
-        .arg(&place)
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the command runs");
-    let mut lines = BufReader::new(server.stdout.take().expect("its output")).lines();
-    let mut exports = String::new();
-    while !exports.contains("LD_PRELOAD") {
-        exports.push_str(&lines.next().expect("an environment").expect("text"));
-        exports.push('\n');
-    }
+    let (mut server, exports) = server(&place);
     // By the printed environment, and by its name.
     let child = native();
     let probe = format!("{exports} exec {} probe 'two words' ''", child.display());

@@ -2,5 +2,6 @@
 
 mod children;
 mod desktop;
+mod faults;
 mod programs;
 mod support;

@@ -1,8 +1,9 @@
 //! What the tests of this folder share.
 
 use skrymir::gles::{Driver, Machine};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -58,4 +59,21 @@ pub fn native(name: &str) -> PathBuf {
         .status();
     assert!(compiler.expect("a C compiler").success());
     program
+}
+
+/// A server in a folder, and the environment it printed.
+pub fn server(place: &Path) -> (Child, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
+    let mut server = command
+        .args(["gles", "--serve"])
+        .arg(place)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    let mut out = BufReader::new(server.stdout.take().expect("its output"));
+    let mut exports = String::new();
+    while !exports.contains("LD_PRELOAD") {
+        assert_ne!(out.read_line(&mut exports).expect("text"), 0, "{exports}");
+    }
+    (server, exports)
 }

@@ -1,0 +1,105 @@
+//! Servers and programs that are killed, many clients at once, and what is left behind: nothing.
+
+use super::support::{gles, native, server, text};
+use skrymir::shim::Server;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+fn storm() -> PathBuf {
+    native("storm")
+}
+
+/// A storm under a server's environment.
+fn start(exports: &str, program: &Path, arguments: &str) -> Child {
+    Command::new("sh")
+        .args(["-c", &format!("{exports} exec {} {arguments}", program.display())])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a shell")
+}
+
+/// Waits for a program, but not for ever; its exit code and what it said.
+fn ended(mut child: Child, patience: Duration) -> (Option<i32>, String) {
+    let end = Instant::now() + patience;
+    while child.try_wait().expect("a child").is_none() {
+        if Instant::now() > end {
+            let _ = child.kill();
+            panic!("a program hangs");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut said = String::new();
+    child
+        .stdout
+        .take()
+        .expect("its output")
+        .read_to_string(&mut said)
+        .expect("text");
+    (child.wait().expect("a child").code(), said)
+}
+
+fn descriptors(process: u32) -> usize {
+    std::fs::read_dir(format!("/proc/{process}/fd"))
+        .expect("its descriptors")
+        .count()
+}
+
+#[test]
+fn sixty_four_clients_at_once() {
+    let output = gles(&[], &storm(), &["64", "20"]);
+    assert!(output.status.success(), "{}", text(&output));
+    assert!(text(&output).contains("64 right, 0 wrong"), "{}", text(&output));
+}
+
+#[test]
+fn killed_clients_leave_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("server");
+    let (mut server, exports) = server(&place);
+    let program = storm();
+    let before = descriptors(server.id());
+    for _ in 0..10 {
+        let (code, said) = ended(start(&exports, &program, "32 10 kill"), Duration::from_secs(120));
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("16 right, 0 wrong, 16 killed"), "{said}");
+    }
+    let end = Instant::now() + Duration::from_secs(20);
+    while !Server::list(&place).expect("a list").is_empty() || descriptors(server.id()) > before {
+        assert!(Instant::now() < end, "devices or descriptors are left");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    server.kill().expect("it is killed");
+    server.wait().expect("it ends");
+}
+
+#[test]
+fn nobody_hangs_on_a_server_that_is_killed() {
+    let program = storm();
+    let mut gone = 0;
+    for step in 0..25u64 {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().join("server");
+        let (mut server, exports) = server(&place);
+        let clients = start(&exports, &program, "8 1000000");
+        // At any moment of any question: a round takes less than a millisecond.
+        std::thread::sleep(Duration::from_micros(20_000 + step * 777));
+        server.kill().expect("it is killed");
+        server.wait().expect("it ends");
+        let (code, said) = ended(clients, Duration::from_secs(60));
+        assert_eq!(code, Some(3), "{said}");
+        assert!(
+            said.contains("0 right, 0 wrong, 0 killed, 8 without a server"),
+            "{said}"
+        );
+        gone += 1;
+        // What it left does not keep the next one from the folder.
+        if step == 0 {
+            let (mut next, _) = super::support::server(&place);
+            next.kill().expect("it is killed");
+            next.wait().expect("it ends");
+        }
+    }
+    assert_eq!(gone, 25);
+}
