@@ -126,31 +126,9 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
                     4
                 },
             );
-            let same = matches!(
-                name.trim_start_matches("GroupNonUniform"),
-                "IAdd"
-                    | "FAdd"
-                    | "IMul"
-                    | "FMul"
-                    | "SMin"
-                    | "UMin"
-                    | "FMin"
-                    | "SMax"
-                    | "UMax"
-                    | "FMax"
-                    | "BitwiseAnd"
-                    | "BitwiseOr"
-                    | "BitwiseXor"
-                    | "Shuffle"
-                    | "ShuffleXor"
-                    | "ShuffleUp"
-                    | "ShuffleDown"
-                    | "Broadcast"
-                    | "BroadcastFirst"
-            );
+            // Front ends for languages without signs mix them here; SPIRV-Tools lets arithmetic be.
             let kind = &name[name.len().min(15)..];
-            same && value.is_some_and(|v| module.type_of(*v) != item.ty)
-                || matches!(kind, "Elect" | "All" | "Any" | "AllEqual") && (!boolean(r) || r.count != 1)
+            matches!(kind, "Elect" | "All" | "Any" | "AllEqual") && (!boolean(r) || r.count != 1)
                 || kind == "Ballot"
                     && r != (Form {
                         base: Base::Int,
@@ -158,9 +136,6 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
                         count: 4,
                     })
                 || kind == "Ballot" && value.is_some_and(|v| !boolean(module.of(*v)))
-                || kind.starts_with('F') && !float(r)
-                || kind == "IAdd" && !int(r)
-                || kind == "IMul" && !int(r)
                 || kind == "BallotBitCount" && (!int(r) || value.is_some_and(|v| module.of(*v).count != 4))
         }
         _ => false,

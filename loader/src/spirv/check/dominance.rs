@@ -107,6 +107,39 @@ impl Forest {
     }
 }
 
+/// Depth-first numbers of the dominator tree: `a` dominates `b` when b's lie within a's.
+pub(super) struct Tree(Vec<(u32, u32)>);
+
+impl Tree {
+    pub(super) fn new(idom: &[usize]) -> Self {
+        let mut children = vec![Vec::new(); idom.len()];
+        for (block, parent) in idom.iter().enumerate().skip(1).filter(|(_, p)| **p != usize::MAX) {
+            children[*parent].push(block);
+        }
+        let (mut spans, mut clock, mut stack) = (vec![(0, 0); idom.len()], 1, vec![(0, 0)]);
+        spans[0].0 = clock;
+        while let Some((block, next)) = stack.pop() {
+            clock += 1;
+            match children[block].get(next) {
+                Some(&child) => {
+                    spans[child].0 = clock;
+                    stack.extend([(block, next + 1), (child, 0)]);
+                }
+                None => spans[block].1 = clock,
+            }
+        }
+        Self(spans)
+    }
+
+    pub(super) fn reached(&self, block: usize) -> bool {
+        self.0[block].0 != 0
+    }
+
+    pub(super) fn dominates(&self, a: usize, b: usize) -> bool {
+        self.reached(a) && self.0[a].0 <= self.0[b].0 && self.0[b].1 <= self.0[a].1
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,16 +1,17 @@
 //! Blocks: targets, predecessors, dominance, merges.
 
-use super::dominance::immediate_dominators;
+use super::dominance::{Tree, immediate_dominators};
 use super::layout::is_terminator;
-use super::{Checked, Item};
+use super::{Checked, Item, structure};
 use crate::spirv::operand::{Context, operands};
 use crate::spirv::{Instruction, grammar::Shape};
 use std::collections::HashMap;
 
-struct Block {
-    label: usize,
-    end: usize,
-    next: Vec<usize>,
+/// A block: places of its label and terminator among the items, and the blocks it goes to.
+pub(super) struct Block {
+    pub(super) label: usize,
+    pub(super) end: usize,
+    pub(super) next: Vec<usize>,
 }
 
 pub(super) fn check(module: &mut Checked<'_>) {
@@ -95,9 +96,7 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
                 format!("%{id} is the merge block of another construct"),
             );
         }
-        if ids.len() == 2 && ids[0] == ids[1]
-            || ids.contains(&module.items[blocks[n].label].result) && merge.name() == "SelectionMerge"
-        {
+        if ids.len() == 2 && ids[0] == ids[1] || ids.first() == Some(&module.items[blocks[n].label].result) {
             module.fail("merge-target", &merge, "merge and continue blocks must differ");
         }
         if last.name() == "Switch" && ids.is_empty() && module.shader {
@@ -110,41 +109,10 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
     }
     let dominators = immediate_dominators(blocks.len(), |n| &blocks[n].next);
     order(module, &blocks, &dominators);
-    structure(module, &blocks, &dominators, &index);
+    if module.shader {
+        structure::check(module, &blocks, &index);
+    }
     uses(module, &blocks, &dominators, &index, start, end);
-}
-
-/// Depth-first numbers of the dominator tree: `a` dominates `b` when b's lie within a's.
-struct Tree(Vec<(u32, u32)>);
-
-impl Tree {
-    fn new(idom: &[usize]) -> Self {
-        let mut children = vec![Vec::new(); idom.len()];
-        for (block, parent) in idom.iter().enumerate().skip(1).filter(|(_, p)| **p != usize::MAX) {
-            children[*parent].push(block);
-        }
-        let (mut spans, mut clock, mut stack) = (vec![(0, 0); idom.len()], 1, vec![(0, 0)]);
-        spans[0].0 = clock;
-        while let Some((block, next)) = stack.pop() {
-            clock += 1;
-            match children[block].get(next) {
-                Some(&child) => {
-                    spans[child].0 = clock;
-                    stack.extend([(block, next + 1), (child, 0)]);
-                }
-                None => spans[block].1 = clock,
-            }
-        }
-        Self(spans)
-    }
-
-    fn reached(&self, block: usize) -> bool {
-        self.0[block].0 != 0
-    }
-
-    fn dominates(&self, a: usize, b: usize) -> bool {
-        self.reached(a) && self.0[a].0 <= self.0[b].0 && self.0[b].1 <= self.0[a].1
-    }
 }
 
 /// A block stands behind the one that dominates it.
@@ -153,53 +121,6 @@ fn order(module: &mut Checked<'_>, blocks: &[Block], idom: &[usize]) {
         if *parent > n {
             let item = module.items[blocks[n].label];
             module.fail("block-order", &item, "stands before the block that dominates it");
-        }
-    }
-}
-
-/// Headers dominate their merge blocks; back edges go to loop headers only.
-fn structure(module: &mut Checked<'_>, blocks: &[Block], idom: &[usize], index: &HashMap<u32, usize>) {
-    if !module.shader {
-        return;
-    }
-    let tree = Tree::new(idom);
-    let mut back = vec![0; blocks.len()];
-    for (n, block) in blocks.iter().enumerate().filter(|(n, _)| tree.reached(*n)) {
-        for &to in block.next.iter().filter(|to| tree.dominates(**to, n)) {
-            back[to] += 1;
-            let merge = module.items[blocks[to].end.saturating_sub(1)];
-            if merge.name() != "LoopMerge" {
-                let item = module.items[block.end];
-                module.fail("back-edge", &item, "goes back to a block that is no loop header");
-            }
-        }
-    }
-    for (n, block) in blocks.iter().enumerate().filter(|(n, _)| tree.reached(*n)) {
-        let merge = module.items[block.end.saturating_sub(1)];
-        let targets: Vec<usize> = match merge.name() {
-            "SelectionMerge" => merge.words[1..2].iter().map(|id| index[id]).collect(),
-            "LoopMerge" => merge.words[1..3].iter().map(|id| index[id]).collect(),
-            _ => {
-                // A selection without a merge may only leave constructs that are around it.
-                continue;
-            }
-        };
-        for target in &targets {
-            if tree.reached(*target) && !tree.dominates(n, *target) || *target == n && merge.name() == "SelectionMerge"
-            {
-                module.fail(
-                    "construct",
-                    &merge,
-                    "the header does not dominate its merge or continue block",
-                );
-            }
-        }
-        if merge.name() == "LoopMerge" && back[n] != 1 && targets.get(1).is_some_and(|c| tree.reached(*c)) {
-            module.fail(
-                "construct",
-                &merge,
-                format!("{} back edges to a loop header, one is needed", back[n]),
-            );
         }
     }
 }

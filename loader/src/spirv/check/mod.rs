@@ -3,20 +3,24 @@
 //! Source of the rules: the SPIR-V specification's universal validation rules, as far as they are here; each finding
 //! names its rule. Rules of one client API (Vulkan, OpenCL) are not here.
 
+mod annotations;
 mod arithmetic;
+mod buffers;
 mod dominance;
+mod entry;
 mod flow;
 mod images;
 mod layout;
 mod needs;
+mod structure;
 mod types;
 
 use super::grammar::{Grammar, Row, Shape};
 use super::ids::Ids;
 use super::operand::{Context, operands, string};
-use super::{HEADER_WORDS, MAGIC, instructions};
+use super::{HEADER_WORDS, MAGIC, ModuleIndex, instructions, op};
 use crate::{Report, Severity};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Findings after which a module is not looked at further.
 const ENOUGH: usize = 32;
@@ -54,6 +58,8 @@ struct Checked<'a> {
     items: Vec<Item<'a>>,
     defs: Ids<u32>,
     sets: HashMap<u32, String>,
+    /// Capabilities declared, and all that those bring with them.
+    capabilities: HashSet<u32>,
     report: Report,
     /// Position of the first OpFunction among the items.
     first_function: usize,
@@ -117,6 +123,7 @@ pub fn check(grammar: &Grammar, words: &[u32]) -> Report {
         items: Vec::new(),
         defs: Ids::new(words.len(), bound, 0),
         sets: HashMap::new(),
+        capabilities: HashSet::new(),
         report: Report::default(),
         first_function: usize::MAX,
         shader: false,
@@ -156,12 +163,25 @@ pub fn check(grammar: &Grammar, words: &[u32]) -> Report {
         .items
         .iter()
         .any(|i| i.name() == "Capability" && !matches!(i.word(1), 0 | 4..=19 | 22 | 23 | 38 | 39));
-    let passes: [fn(&mut Checked<'_>); 5] = [ids, layout::check, needs::check, flow::check, types::check];
+    let passes: [fn(&mut Checked<'_>); 6] = [
+        ids,
+        layout::check,
+        needs::check,
+        annotations::check,
+        flow::check,
+        types::check,
+    ];
     for pass in passes {
         // Later passes rely on what earlier ones found whole.
         if module.report.is_valid() {
             pass(&mut module);
         }
+    }
+    if module.report.is_valid()
+        && let Ok(index) = ModuleIndex::new(words)
+    {
+        buffers::check(&mut module, &index);
+        entry::check(&mut module, &index);
     }
     module.report
 }
@@ -232,8 +252,14 @@ fn collect(module: &mut Checked<'_>) {
 fn ids(module: &mut Checked<'_>) {
     let (grammar, words) = (module.grammar, module.words);
     let mut context = Context::new(words);
+    // Pointers that are told of before they are declared.
+    let mut told = HashSet::new();
     for at in 0..module.items.len() {
         let item = module.items[at];
+        if item.row.opcode as u16 == op::TYPE_FORWARD_POINTER {
+            told.insert(item.word(1));
+        }
+        let is_type = item.name().starts_with("Type");
         let instruction = super::Instruction {
             opcode: item.row.opcode as u16,
             words: item.words,
@@ -252,7 +278,7 @@ fn ids(module: &mut Checked<'_>) {
                 }
                 Shape::Id | Shape::ResultType => match module.defs.get(id) as usize {
                     0 => module.fail("id-undefined", &item, format!("id {id} is not defined")),
-                    def if def > at && !forward(item.name(), operand.at) => {
+                    def if def > at && !forward(item.name(), operand.at) && !(is_type && told.contains(&id)) => {
                         module.fail("id-order", &item, format!("id {id} is used before its definition"));
                     }
                     _ => {}
@@ -278,7 +304,6 @@ fn forward(name: &str, at: usize) -> bool {
     match name {
         "ExecutionMode" | "ExecutionModeId" | "EntryPoint" | "Name" | "MemberName" | "SelectionMerge" | "LoopMerge"
         | "Branch" | "BranchConditional" | "Switch" | "Phi" | "FunctionCall" | "TypeForwardPointer" => true,
-        "TypeStruct" => true,
         "EnqueueKernel" | "GetKernelNDrangeSubGroupCount" | "GetKernelNDrangeMaxSubGroupCount" => at > 2,
         _ => {
             name.starts_with("Decorate")

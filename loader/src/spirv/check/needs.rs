@@ -4,11 +4,12 @@ use super::{Checked, Item};
 use crate::spirv::Instruction;
 use crate::spirv::grammar::{Gate, Shape};
 use crate::spirv::operand::{Context, bits, operands, string, string_words};
-use crate::spirv::{capability, class, decoration as dec, mode, model};
+use crate::spirv::{capability, class, mode, model};
 use std::collections::{HashMap, HashSet};
 
 pub(super) fn check(module: &mut Checked<'_>) {
     let have = declared(module);
+    module.capabilities.clone_from(&have);
     let extensions: HashSet<String> = module
         .items
         .iter()
@@ -36,8 +37,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
                 continue;
             };
             let word = operand.words[0];
-            if operand.at > 2 && decoration && kind.name == "BuiltIn" {
-                // A built-in may be named by its capability's absence in every stage that does not use it.
+            if decoration && kind.name == "BuiltIn" && NAMED_FREELY.contains(&word) {
                 continue;
             }
             match operand.shape {
@@ -47,6 +47,11 @@ pub(super) fn check(module: &mut Checked<'_>) {
                     let aliases = kind.enumerants[from..].iter().take_while(|row| row.value == word);
                     let mut all = Gate {
                         version: u32::MAX,
+                        last_version: aliases
+                            .clone()
+                            .map(|row| row.gate.last_version)
+                            .max()
+                            .unwrap_or(u32::MAX),
                         ..Gate::default()
                     };
                     for row in aliases {
@@ -68,6 +73,12 @@ pub(super) fn check(module: &mut Checked<'_>) {
                 _ => {}
             }
         }
+        if item.name() == "ExtInst"
+            && let Some(Some(set)) = context.set(item.word(3))
+            && let Some(row) = grammar.sets[set].row(item.word(4))
+        {
+            gate(module, &item, &row.gate, &row.name, &have, &extensions);
+        }
         match item.name() {
             "EntryPoint" => entry_point(module, &item, &entries),
             "ExecutionMode" | "ExecutionModeId" => {
@@ -76,7 +87,6 @@ pub(super) fn check(module: &mut Checked<'_>) {
                     module.fail("execution-mode", &item, format!("id {entry} is no entry point"));
                 }
             }
-            name if decoration && name != "GroupDecorate" => decorated(module, &item),
             "MemberName" => {
                 if let Some(target) = module
                     .def(item.word(1))
@@ -143,6 +153,14 @@ fn gate(
             "capability",
             item,
             format!("{name} needs the capability {}", names.join(" or ")),
+        );
+    }
+    let last = gate.last_version;
+    if last < module.words[1] {
+        module.fail(
+            "version",
+            item,
+            format!("{name} is not in versions after {}.{}", last >> 16, last >> 8 & 255),
         );
     }
     let old = gate.version > module.words[1];
@@ -271,43 +289,6 @@ fn entry_point<'a>(module: &mut Checked<'a>, item: &Item<'a>, entries: &Entries<
     }
 }
 
-fn decorated(module: &mut Checked<'_>, item: &Item<'_>) {
-    let member = item.name().contains("Member");
-    let Some(target) = module.def(item.word(1)) else { return };
-    if member && (target.name() != "TypeStruct" || item.word(2) as usize >= target.args().len()) {
-        return module.fail(
-            "member",
-            item,
-            format!("%{} has no member {}", target.result, item.word(2)),
-        );
-    }
-    let decoration = item.word(if member { 3 } else { 2 });
-    let of = target.name();
-    let value = !of.starts_with("Type") && target.ty != 0;
-    let fits = match decoration {
-        dec::BLOCK | dec::BUFFER_BLOCK => of == "TypeStruct",
-        dec::SPEC_ID => of.starts_with("SpecConstant") && of.len() <= 17,
-        dec::ARRAY_STRIDE => matches!(of, "TypeArray" | "TypeRuntimeArray" | "TypePointer") || of == "DecorationGroup",
-        dec::ROW_MAJOR | dec::COL_MAJOR | dec::MATRIX_STRIDE | dec::OFFSET => member,
-        dec::BUILT_IN => member || value,
-        dec::LOCATION | dec::COMPONENT => member || matches!(of, "Variable" | "FunctionParameter"),
-        dec::INDEX
-        | dec::BINDING
-        | dec::DESCRIPTOR_SET
-        | dec::INPUT_ATTACHMENT_INDEX
-        | dec::ALIGNMENT
-        | dec::XFB_BUFFER
-        | dec::XFB_STRIDE => of == "Variable" || of == "DecorationGroup",
-        dec::NON_WRITABLE | dec::NON_READABLE | dec::ALIASED | dec::RESTRICT | dec::COHERENT => member || value,
-        dec::NO_CONTRACTION | dec::FP_FAST_MATH_MODE => value,
-        _ => true,
-    };
-    if !fits && of != "DecorationGroup" {
-        let name = module
-            .grammar
-            .kind_of("Decoration")
-            .and_then(|k| k.value(decoration))
-            .map_or("", |e| &e.name);
-        module.fail("decoration", item, format!("{name} cannot decorate {of}"));
-    }
-}
+/// Built-ins of every vertex's block, which modules without their capabilities name too: PointSize, ClipDistance and
+/// CullDistance.
+const NAMED_FREELY: [u32; 3] = [1, 3, 4];

@@ -1,7 +1,7 @@
 //! Types of results and operands.
 
 use super::{Checked, Item, arithmetic, images};
-use crate::spirv::class;
+use crate::spirv::{capability, class};
 use std::collections::HashSet;
 
 /// A type taken apart as far as the rules ask.
@@ -196,8 +196,10 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
             !matches!(item.word(2), 8 | 16 | 32 | 64),
             "an integer has 8, 16, 32 or 64 bits",
         )
-        .or_else(|| when(item.word(3) > 1, "signedness is 0 or 1")),
-        "TypeFloat" => when(!matches!(item.word(2), 16 | 32 | 64), "a float has 16, 32 or 64 bits"),
+        .or_else(|| when(item.word(3) > 1, "signedness is 0 or 1"))
+        .or_else(|| width(module, item, &INTS)),
+        "TypeFloat" => when(!matches!(item.word(2), 16 | 32 | 64), "a float has 16, 32 or 64 bits")
+            .or_else(|| width(module, item, &FLOATS)),
         "TypeVector" => {
             let form = module.form(item.word(2));
             when(
@@ -208,6 +210,12 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
                 when(
                     !matches!(item.word(3), 2..=4 | 8 | 16),
                     "a vector has 2, 3, 4, 8 or 16 components",
+                )
+            })
+            .or_else(|| {
+                when(
+                    item.word(3) > 4 && !module.capabilities.contains(&capability::VECTOR_16),
+                    "8 or 16 components need the capability Vector16",
                 )
             })
         }
@@ -252,10 +260,10 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
             "the element is no type with a size",
         ),
         "TypeStruct" => {
-            let bad = item
-                .args()
-                .iter()
-                .find(|id| !is_type(**id) || module.kind(**id) == "TypeVoid" || **id == item.result);
+            let bad = item.args().iter().find(|id| {
+                let forward = module.kind(**id) == "TypePointer";
+                !is_type(**id) || module.kind(**id) == "TypeVoid" || **id == item.result && !forward
+            });
             bad.map(|id| format!("%{id} is no member type")).or_else(|| {
                 let open = item
                     .args()
@@ -266,7 +274,13 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
                 when(open && module.shader, "only the last member may be a runtime array")
             })
         }
-        "TypePointer" => when(!is_type(item.word(3)), "points to no type"),
+        "TypePointer" => when(!is_type(item.word(3)), "points to no type").or_else(|| {
+            let function = module.kind(item.word(3)) == "TypeFunction";
+            when(
+                function && !module.capabilities.contains(&capability::FUNCTION_POINTERS_INTEL),
+                "points to a function",
+            )
+        }),
         "TypeFunction" => {
             let void = item
                 .args()
@@ -299,6 +313,53 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
         }
         _ => None,
     }
+}
+
+/// Widths of a kind of number that are not everywhere, with the capabilities any of which brings them.
+type Widths = [(u32, &'static [u32])];
+
+const INTS: [(u32, &[u32]); 3] = [
+    (
+        8,
+        &[
+            capability::INT_8,
+            capability::STORAGE_BUFFER_8,
+            capability::STORAGE_UNIFORM_8,
+            capability::STORAGE_PUSH_CONSTANT_8,
+        ],
+    ),
+    (
+        16,
+        &[
+            capability::INT_16,
+            capability::STORAGE_BUFFER_16,
+            capability::STORAGE_UNIFORM_16,
+            capability::STORAGE_PUSH_CONSTANT_16,
+            capability::STORAGE_INPUT_OUTPUT_16,
+        ],
+    ),
+    (64, &[capability::INT_64]),
+];
+
+const FLOATS: [(u32, &[u32]); 2] = [
+    (
+        16,
+        &[
+            capability::FLOAT_16,
+            capability::FLOAT_16_BUFFER,
+            capability::STORAGE_BUFFER_16,
+            capability::STORAGE_UNIFORM_16,
+            capability::STORAGE_PUSH_CONSTANT_16,
+            capability::STORAGE_INPUT_OUTPUT_16,
+        ],
+    ),
+    (64, &[capability::FLOAT_64]),
+];
+
+fn width(module: &Checked<'_>, item: &Item<'_>, widths: &Widths) -> Why {
+    let (bits, any) = widths.iter().find(|row| row.0 == item.word(2))?;
+    let have = any.iter().any(|capability| module.capabilities.contains(capability));
+    (!have).then(|| format!("{bits} bits need a capability"))
 }
 
 fn rules(module: &Checked<'_>, item: &Item<'_>, place: Place) -> Why {

@@ -1,0 +1,234 @@
+//! What each decoration may be put on, and how often.
+
+use super::{Checked, Item};
+use crate::spirv::{decoration as dec, op};
+use std::collections::{BTreeMap, HashSet};
+
+pub(super) fn check(module: &mut Checked<'_>) {
+    let mut once = HashSet::new();
+    built_in_structs(module);
+    for at in 0..module.items.len() {
+        let item = module.items[at];
+        match item.row.opcode as u16 {
+            op::DECORATE | op::DECORATE_ID | op::MEMBER_DECORATE => {
+                let why = takes_ids(&item)
+                    .or_else(|| placed(module, &item))
+                    .or_else(|| repeated(&item, &mut once));
+                if let Some(why) = why {
+                    let name = named(module, &item);
+                    module.fail("decoration", &item, format!("{name} {why}"));
+                }
+            }
+            op::DECORATE_STRING | op::MEMBER_DECORATE_STRING | op::GROUP_MEMBER_DECORATE => member(module, &item),
+            _ => {}
+        }
+    }
+}
+
+/// Of a struct's members all are built-in variables or none.
+fn built_in_structs(module: &mut Checked<'_>) {
+    let mut built_in: BTreeMap<u32, HashSet<u32>> = BTreeMap::new();
+    for item in &module.items {
+        if item.row.opcode as u16 == op::MEMBER_DECORATE && item.word(3) == dec::BUILT_IN {
+            built_in.entry(item.word(1)).or_default().insert(item.word(2));
+        }
+    }
+    for (id, members) in built_in {
+        if let Some(item) = module.def(id).filter(|item| item.row.opcode as u16 == op::TYPE_STRUCT)
+            && members.len() != item.args().len()
+        {
+            module.fail(
+                "built-in",
+                &item,
+                "some of the members are built-in variables and some are not",
+            );
+        }
+    }
+}
+
+/// The decoration's number and where it is in the instruction.
+fn kind(item: &Item<'_>) -> u32 {
+    let at = if item.row.opcode as u16 == op::MEMBER_DECORATE {
+        3
+    } else {
+        2
+    };
+    item.word(at)
+}
+
+fn named(module: &Checked<'_>, item: &Item<'_>) -> String {
+    let row = module.grammar.kind_of("Decoration").and_then(|k| k.value(kind(item)));
+    row.map_or_else(|| kind(item).to_string(), |row| row.name.clone())
+}
+
+/// The structs' members that an instruction names.
+fn member(module: &mut Checked<'_>, item: &Item<'_>) {
+    let pairs: Vec<(u32, u32)> = match item.row.opcode as u16 {
+        op::MEMBER_DECORATE | op::MEMBER_DECORATE_STRING => vec![(item.word(1), item.word(2))],
+        op::GROUP_MEMBER_DECORATE => item
+            .words
+            .get(2..)
+            .unwrap_or(&[])
+            .chunks_exact(2)
+            .map(|p| (p[0], p[1]))
+            .collect(),
+        _ => return,
+    };
+    for (target, member) in pairs {
+        let members = module
+            .def(target)
+            .filter(|t| t.name() == "TypeStruct")
+            .map(|t| t.args().len());
+        if members.is_none_or(|count| member as usize >= count) {
+            module.fail("member", item, format!("%{target} has no member {member}"));
+        }
+    }
+}
+
+/// Only some decorations have ids for operands, and they have an instruction of their own.
+fn takes_ids(item: &Item<'_>) -> Option<String> {
+    const WITH_IDS: [u32; 4] = [
+        dec::UNIFORM_ID,
+        dec::ALIGNMENT_ID,
+        dec::MAX_BYTE_OFFSET_ID,
+        dec::COUNTER_BUFFER,
+    ];
+    let by_id = item.row.opcode as u16 == op::DECORATE_ID;
+    match (by_id, WITH_IDS.contains(&kind(item))) {
+        (true, false) => Some("takes no ids: OpDecorate is its instruction".to_owned()),
+        (false, true) if item.row.opcode as u16 == op::DECORATE => {
+            Some("takes ids: OpDecorateId is its instruction".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Decorations that describe the layout are given once.
+fn repeated(item: &Item<'_>, once: &mut HashSet<(u32, u32, u32)>) -> Option<String> {
+    let kind = kind(item);
+    let member = item.row.opcode as u16 == op::MEMBER_DECORATE;
+    let alone = match kind {
+        dec::ARRAY_STRIDE => !member,
+        dec::OFFSET | dec::MATRIX_STRIDE | dec::ROW_MAJOR | dec::COL_MAJOR => member,
+        _ => false,
+    };
+    let place = if member { item.word(2) } else { u32::MAX };
+    let mut fresh = |kind| once.insert((item.word(1), place, kind));
+    let excluded = match kind {
+        dec::ROW_MAJOR => Some(dec::COL_MAJOR),
+        dec::COL_MAJOR => Some(dec::ROW_MAJOR),
+        dec::BLOCK => Some(dec::BUFFER_BLOCK),
+        dec::BUFFER_BLOCK => Some(dec::BLOCK),
+        dec::RESTRICT => Some(dec::ALIASED),
+        dec::ALIASED => Some(dec::RESTRICT),
+        dec::RESTRICT_POINTER => Some(dec::ALIASED_POINTER),
+        dec::ALIASED_POINTER => Some(dec::RESTRICT_POINTER),
+        _ => None,
+    };
+    let new = fresh(kind);
+    if alone && !new {
+        return Some("is there twice".to_owned());
+    }
+    let other = excluded.is_some_and(|other| once.contains(&(item.word(1), place, other)));
+    other.then(|| "excludes a decoration that is there".to_owned())
+}
+
+/// Whether the target is of a kind that the decoration may be on.
+fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
+    if item.row.opcode as u16 == op::MEMBER_DECORATE {
+        member(module, item);
+        return of_no_member(kind(item)).then(|| "cannot decorate members".to_owned());
+    }
+    let target = module.def(item.word(1))?;
+    let of = target.row.opcode as u16;
+    if of == op::DECORATION_GROUP {
+        return None;
+    }
+    let is_pointer = || module.kind(target.ty) == "TypePointer";
+    let constant = (op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP).contains(&of);
+    let wanted = match kind(item) {
+        dec::ROW_MAJOR | dec::COL_MAJOR | dec::MATRIX_STRIDE | dec::OFFSET => (false, "members"),
+        dec::SPEC_ID => (
+            matches!(of, op::SPEC_CONSTANT_TRUE..=op::SPEC_CONSTANT),
+            "scalar specialization constants",
+        ),
+        dec::BLOCK | dec::BUFFER_BLOCK | dec::GLSL_SHARED | dec::GLSL_PACKED | dec::C_PACKED => {
+            (of == op::TYPE_STRUCT, "structs")
+        }
+        dec::ARRAY_STRIDE => (
+            matches!(of, op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY | op::TYPE_POINTER),
+            "arrays and pointers",
+        ),
+        dec::BUILT_IN if module.shader && item.word(3) == WORKGROUP_SIZE => (constant, "constants"),
+        dec::BUILT_IN => (of == op::VARIABLE || !module.shader && constant, "variables"),
+        dec::INVARIANT
+        | dec::CONSTANT
+        | dec::LOCATION
+        | dec::INDEX
+        | dec::BINDING
+        | dec::DESCRIPTOR_SET
+        | dec::INPUT_ATTACHMENT_INDEX => (of == op::VARIABLE, "variables"),
+        dec::NO_PERSPECTIVE
+        | dec::FLAT
+        | dec::PATCH
+        | dec::CENTROID
+        | dec::SAMPLE
+        | dec::RESTRICT
+        | dec::ALIASED
+        | dec::VOLATILE
+        | dec::COHERENT
+        | dec::NON_WRITABLE
+        | dec::NON_READABLE
+        | dec::XFB_BUFFER
+        | dec::XFB_STRIDE
+        | dec::COMPONENT
+        | dec::STREAM
+        | dec::RESTRICT_POINTER
+        | dec::ALIASED_POINTER => (
+            matches!(of, op::VARIABLE | op::FUNCTION_PARAMETER) && is_pointer(),
+            "variables and parameters that are pointers",
+        ),
+        _ => return None,
+    };
+    (!wanted.0).then(|| format!("can only decorate {}", wanted.1))
+}
+
+/// `BuiltIn` of the constant that is a workgroup's size.
+const WORKGROUP_SIZE: u32 = 25;
+
+/// Decorations that no member of a struct has.
+fn of_no_member(kind: u32) -> bool {
+    matches!(
+        kind,
+        dec::SPEC_ID
+            | dec::BLOCK
+            | dec::BUFFER_BLOCK
+            | dec::ARRAY_STRIDE
+            | dec::GLSL_SHARED
+            | dec::GLSL_PACKED
+            | dec::C_PACKED
+            | dec::CONSTANT
+            | dec::UNIFORM
+            | dec::UNIFORM_ID
+            | dec::SATURATED_CONVERSION
+            | dec::INDEX
+            | dec::BINDING
+            | dec::DESCRIPTOR_SET
+            | dec::FUNC_PARAM_ATTR
+            | dec::FP_ROUNDING_MODE
+            | dec::FP_FAST_MATH_MODE
+            | dec::LINKAGE_ATTRIBUTES
+            | dec::NO_CONTRACTION
+            | dec::INPUT_ATTACHMENT_INDEX
+            | dec::ALIGNMENT
+            | dec::MAX_BYTE_OFFSET
+            | dec::ALIGNMENT_ID
+            | dec::MAX_BYTE_OFFSET_ID
+            | dec::NO_SIGNED_WRAP
+            | dec::NO_UNSIGNED_WRAP
+            | dec::NON_UNIFORM
+            | dec::RESTRICT_POINTER
+            | dec::ALIASED_POINTER
+            | dec::COUNTER_BUFFER
+    )
+}
