@@ -28,6 +28,18 @@ pub struct CheckArgs {
     /// A grammar to extend the built-in one, or SET=FILE for an extended instruction set (SPIR-V)
     #[arg(long)]
     pub grammar: Vec<String>,
+    /// Our rules for what the module is meant for, as SPIRV-Tools names it: spv1.0 to spv1.6, vulkan1.0 to vulkan1.3
+    /// (SPIR-V)
+    #[arg(long, value_name = "ENV", value_parser = target_env)]
+    pub target_env: Option<loader::spirv::TargetEnv>,
+}
+
+fn target_env(name: &str) -> Result<loader::spirv::TargetEnv, String> {
+    use loader::spirv::TargetEnv;
+    TargetEnv::named(name).ok_or_else(|| {
+        let names: Vec<_> = TargetEnv::ALL.iter().map(|env| env.name()).collect();
+        format!("known are {}", names.join(", "))
+    })
 }
 
 /// Arguments of `rewrite`.

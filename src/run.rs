@@ -55,15 +55,7 @@ pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
         return watch(&context, args, cache.as_ref());
     }
     let scene = adjust(args, read_scene(args)?);
-    let judged = cache.as_ref().is_some_and(PipelineCache::is_known);
-    let loaded = harness::load(
-        &context,
-        bytes,
-        Settings {
-            judged,
-            ..settings(args)
-        },
-    )?;
+    let loaded = harness::load(&context, bytes, settings(args))?;
     loaded.notes.iter().for_each(|note| eprintln!("{note}"));
     let slots: Vec<u8> = args.read.iter().map(|(slot, _)| *slot).collect();
     let drawn = loaded.draw(&scene, &slots, cache.as_ref())?;
@@ -91,7 +83,6 @@ fn settings(args: &RunArgs) -> Settings {
     Settings {
         mode: args.bind.into(),
         unchecked: args.unchecked,
-        judged: false,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::args::{AsArgs, CheckArgs, DisArgs, SpirvDisArgs};
 use crate::grammar;
 use crate::outcome::{Failure, Outcome};
 use loader::Report;
-use loader::spirv::{self, asm, check, dis, to_words};
+use loader::spirv::{self, asm, check, check_for, dis, to_words};
 use translate::validate::{self, Table};
 
 /// SPIR-V modules.
@@ -22,7 +22,7 @@ impl Format for Spirv {
 
     fn flags(&self, verb: Verb) -> &'static [&'static str] {
         match verb {
-            Verb::Check => &["grammar"],
+            Verb::Check => &["grammar", "target-env"],
             Verb::Dis => &["raw-id", "no-indent", "no-header", "offsets", "comment", "grammar"],
             Verb::As => &["preserve-numeric-ids", "exact", "grammar"],
             _ => &[],
@@ -33,7 +33,11 @@ impl Format for Spirv {
     fn check(&self, bytes: &[u8], args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
         let grammar = grammar::extended(&args.grammar)?;
         Ok(match to_words(bytes) {
-            Ok(words) => (check(&grammar, &words), vec![validate::all(&grammar, "", &words)]),
+            // The other validators are not asked with an environment's rules: only ours answer then.
+            Ok(words) => match args.target_env {
+                Some(env) => (check_for(&grammar, &words, env), Vec::new()),
+                None => (check(&grammar, &words), vec![validate::all(&grammar, "", &words)]),
+            },
             Err(error) => ((&error).into(), Vec::new()),
         })
     }

@@ -7,20 +7,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// First bytes of a cache file.
-const MAGIC: &[u8; 8] = b"SKRYPC01";
+const MAGIC: &[u8; 8] = b"SKRYPC02";
 
-/// Magic, then the FNV-1a hash of the driver's data as u64.
-const HEADER: usize = 16;
+/// Magic, then the BLAKE3 hash of the driver's data.
+const HEADER: usize = 8 + blake3::OUT_LEN;
 
 /// A pipeline cache that a file keeps between runs; one file per shader file, device and driver version.
 ///
-/// That such a file exists also says that the shader was accepted by every judge and drawn before
-/// ([`PipelineCache::is_known`]), so a second run need not judge it again. A missing, corrupt or foreign file is an empty cache, never an error; [`PipelineCache::note`] says what was wrong.
+/// It saves the driver's compiler work and says nothing about the shader, which is validated every time. A missing, corrupt or foreign file is an empty cache, never an error; [`PipelineCache::note`] says what was wrong.
 pub struct PipelineCache {
     pub(crate) raw: vk::PipelineCache,
     file: Option<PathBuf>,
     note: Option<String>,
-    known: bool,
     context: Arc<Inner>,
 }
 
@@ -69,21 +67,15 @@ impl PipelineCache {
         note: Option<String>,
     ) -> Result<Self> {
         let info = vk::PipelineCacheCreateInfo::default().initial_data(data.as_deref().unwrap_or_default());
-        // SAFETY: the data is empty or passed our hash and header checks, so the driver wrote it.
+        // SAFETY: the data is empty, or whole (hash) and of this device and driver (header), from the user's own folder.
         let raw = unsafe { context.device.create_pipeline_cache(&info, None) }.call("vkCreatePipelineCache")?;
         context.name(raw, "pipeline cache");
         Ok(Self {
             raw,
             file,
             note,
-            known: data.is_some(),
             context: context.clone(),
         })
-    }
-
-    /// Whether a good file of this shader, device and driver was there.
-    pub fn is_known(&self) -> bool {
-        self.known
     }
 
     /// Why the file was ignored, where it was.
@@ -100,7 +92,7 @@ impl PipelineCache {
         // SAFETY: the cache is alive as long as `self`.
         let data = unsafe { self.context.device.get_pipeline_cache_data(self.raw) }.unwrap_or_default();
         let mut bytes = MAGIC.to_vec();
-        bytes.extend(fnv1a(&data).to_le_bytes());
+        bytes.extend(blake3::hash(&data).as_bytes());
         bytes.extend(data);
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder)?;
@@ -125,7 +117,7 @@ fn unpack<'a>(bytes: &'a [u8], properties: &vk::PhysicalDeviceProperties) -> Res
         return Err("not a cache file");
     }
     let data = &bytes[HEADER..];
-    if bytes[8..HEADER] != fnv1a(data).to_le_bytes() {
+    if bytes[8..HEADER] != *blake3::hash(data).as_bytes() {
         return Err("corrupt");
     }
     let mut header = vec![32u32, 1, properties.vendor_id, properties.device_id]
@@ -137,12 +129,6 @@ fn unpack<'a>(bytes: &'a [u8], properties: &vk::PhysicalDeviceProperties) -> Res
         return Err("of another device or driver");
     }
     Ok(data)
-}
-
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]
@@ -158,7 +144,7 @@ mod tests {
         };
         let mut data: Vec<u8> = [32u32, 1, 7, 9].into_iter().flat_map(u32::to_le_bytes).collect();
         data.extend([0; 16]);
-        let pack = |data: &[u8]| [MAGIC.as_slice(), &fnv1a(data).to_le_bytes(), data].concat();
+        let pack = |data: &[u8]| [MAGIC.as_slice(), blake3::hash(data).as_bytes(), data].concat();
         assert_eq!(unpack(&pack(&data), &properties), Ok(data.as_slice()));
         let mut corrupt = pack(&data);
         *corrupt.last_mut().unwrap() ^= 1;

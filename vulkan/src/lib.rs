@@ -33,7 +33,7 @@ mod texture;
 pub use cache::PipelineCache;
 pub use context::{Adopted, Context, Options};
 pub use draw::{
-    Blend, Compare, Cull, Depth, Draw, Frame, FrameTiming, Pixels, SamplerDesc, SlotData, Texels, Topology,
+    Blend, Compare, Cull, Depth, Draw, Frame, FrameTiming, Pixels, SamplerDesc, SlotData, State, Texels, Topology,
 };
 pub use error::{Error, Result};
 pub use image::Texture;

@@ -84,6 +84,8 @@ pub struct ModuleIndex<'a> {
     declared: Ids<u32>,
     /// Sorted.
     decorations: Vec<Decoration>,
+    /// Positions of what applies decoration groups, until they are applied.
+    groups: Vec<u32>,
     capabilities: Vec<u32>,
     /// Positions, in module order.
     entry_points: Vec<u32>,
@@ -116,6 +118,7 @@ impl<'a> ModuleIndex<'a> {
             words: source(words),
             declared: Ids::new(words.count().min(MAX_DENSE), bound, 0),
             decorations: Vec::with_capacity(64),
+            groups: Vec::new(),
             capabilities: Vec::new(),
             entry_points: Vec::new(),
             modes: Vec::new(),
@@ -133,7 +136,35 @@ impl<'a> ModuleIndex<'a> {
         }
         step_through(words, index.functions)?;
         index.decorations.sort_unstable();
+        index.spread_groups(words);
         Ok(index)
+    }
+
+    /// Gives the targets of decoration groups what the groups have.
+    fn spread_groups<W: Words>(&mut self, words: W) {
+        let mut more = Vec::new();
+        for position in std::mem::take(&mut self.groups) {
+            let Some(Ok(instruction)) = Instructions::of(words, position as usize).next() else {
+                continue;
+            };
+            let group = instruction.operand(0).unwrap_or(0);
+            let from = self.decorations.partition_point(|d| d.target < group);
+            let of_group: Vec<Decoration> = self.decorations[from..]
+                .iter()
+                .take_while(|d| d.target == group)
+                .copied()
+                .collect();
+            let targets: Vec<u32> = instruction.tail(1).collect();
+            let by_member = instruction.opcode == op::GROUP_MEMBER_DECORATE;
+            for target in targets.chunks_exact(if by_member { 2 } else { 1 }) {
+                let (target, member) = (target[0], target.get(1).copied().unwrap_or(WHOLE));
+                more.extend(of_group.iter().map(|d| Decoration { target, member, ..*d }));
+            }
+        }
+        if !more.is_empty() {
+            self.decorations.extend(more);
+            self.decorations.sort_unstable();
+        }
     }
 
     /// Notes what an instruction before the first function declares.
@@ -150,6 +181,10 @@ impl<'a> ModuleIndex<'a> {
             }
             op::EXECUTION_MODE | op::EXECUTION_MODE_ID => {
                 self.modes.push(position);
+                return Ok(());
+            }
+            op::GROUP_DECORATE | op::GROUP_MEMBER_DECORATE => {
+                self.groups.push(position);
                 return Ok(());
             }
             op::DECORATE | op::MEMBER_DECORATE => {

@@ -4,6 +4,7 @@ pub mod asm;
 pub mod block;
 mod check;
 pub mod dis;
+mod environment;
 pub mod grammar;
 mod ids;
 mod index;
@@ -15,7 +16,8 @@ mod split;
 pub mod transform;
 mod walk;
 
-pub use check::check;
+pub use check::{check, check_for};
+pub use environment::{Api, TargetEnv};
 pub use grammar::Grammar;
 pub use index::{Image, Located, ModuleIndex, Node};
 pub use known::{capability, class, decoration, dim, image_format, mode, model, op};

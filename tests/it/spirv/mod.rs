@@ -4,4 +4,5 @@ mod bounds;
 mod check;
 mod module_text;
 mod modules;
+mod public;
 mod validators;

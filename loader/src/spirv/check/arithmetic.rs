@@ -83,7 +83,8 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
         "Select" => {
             let scalar =
                 boolean(a) && (a.count == 1 && (r.count <= 1 || module.words[1] >= 0x10400) || a.count == r.count);
-            !scalar || module.type_of(y) != item.ty || module.type_of(item.word(5)) != item.ty
+            let loose = module.pointer(item.ty).is_some() && !module.physical && !module.variable_pointers();
+            !scalar || loose || module.type_of(y) != item.ty || module.type_of(item.word(5)) != item.ty
         }
         "ConvertFToU" | "ConvertFToS" => !int(r) || !float(a) || a.count != r.count,
         "ConvertSToF" | "ConvertUToF" => !float(r) || !int(a) || a.count != r.count,
@@ -113,6 +114,10 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
         "AtomicLoad" => module.pointer(module.type_of(x)).map(|p| p.1) != Some(item.ty),
         "AtomicStore" => {
             module.pointer(module.type_of(item.word(1))).map(|p| p.1) != Some(module.type_of(item.word(4)))
+        }
+        "PtrEqual" | "PtrNotEqual" | "PtrDiff" => {
+            let pointer = module.pointer(module.type_of(x)).is_some();
+            !pointer || module.type_of(x) != module.type_of(y) || !module.physical && !module.variable_pointers()
         }
         name if name.starts_with("GroupNonUniform") => {
             let value = item.words.get(

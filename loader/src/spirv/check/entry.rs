@@ -12,7 +12,7 @@ struct Uses {
     opcodes: HashMap<u32, HashMap<u16, usize>>,
 }
 
-pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
+pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, vulkan: bool) {
     let uses = Uses::of(module, index);
     let entries: Vec<Item> = of_opcode(module, op::ENTRY_POINT);
     modes(module, &entries);
@@ -21,6 +21,9 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
         interface(module, index, &entry, &uses, &reached);
         built_in_blocks(module, index, &entry);
         models(module, &entry, &uses, &reached);
+        if vulkan {
+            shared(module, index, &entry, &uses, &reached);
+        }
     }
 }
 
@@ -103,6 +106,27 @@ fn interface(module: &mut Checked<'_>, index: &ModuleIndex, entry: &Item<'_>, us
         };
         if counts && !listed.contains(&variable.id) && used() {
             module.fail("interface", entry, format!("%{} is used and not listed", variable.id));
+        }
+    }
+}
+
+/// Vulkan: only stages that run in workgroups share memory.
+fn shared(module: &mut Checked<'_>, index: &ModuleIndex, entry: &Item<'_>, uses: &Uses, reached: &HashSet<u32>) {
+    const WORKGROUPS: [u32; 5] = [
+        model::GL_COMPUTE,
+        model::TASK_NV,
+        model::MESH_NV,
+        model::TASK_EXT,
+        model::MESH_EXT,
+    ];
+    for variable in index.globals().filter(|v| v.class == class::WORKGROUP) {
+        let used = || {
+            reached
+                .iter()
+                .any(|f| uses.globals.get(f).is_some_and(|g| g.contains(&variable.id)))
+        };
+        if !WORKGROUPS.contains(&entry.word(1)) && used() {
+            module.fail("vulkan-workgroup", entry, format!("%{} is of a workgroup", variable.id));
         }
     }
 }

@@ -99,6 +99,14 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
         if ids.len() == 2 && ids[0] == ids[1] || ids.first() == Some(&module.items[blocks[n].label].result) {
             module.fail("merge-target", &merge, "merge and continue blocks must differ");
         }
+        let (late, targets) = (module.words[1] >= 0x10600, &blocks[n].next);
+        if late && last.name() == "BranchConditional" && targets.len() == 2 && targets[0] == targets[1] {
+            module.fail(
+                "branch-target",
+                &last,
+                "the two targets must differ from version 1.6 on",
+            );
+        }
         if last.name() == "Switch" && ids.is_empty() && module.shader {
             module.fail("merge-missing", &last, "a switch needs a merge instruction");
         }

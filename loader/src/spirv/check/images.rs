@@ -2,6 +2,7 @@
 
 use super::types::{Base, Form, Why, when};
 use super::{Checked, Item};
+use crate::spirv::{Image, capability, dim};
 
 /// The image type an operand holds, behind a sampled image too.
 fn image<'a>(module: &Checked<'a>, id: u32) -> Option<Item<'a>> {
@@ -40,6 +41,18 @@ pub(super) fn images(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let Some(ty) = image(module, operand) else {
         return Some(format!("%{operand} is no image"));
     };
+    if matches!(name, "ImageRead" | "ImageWrite" | "ImageSparseRead") && ty.word(7) == Image::STORAGE {
+        let capability = match ty.word(3) {
+            dim::D1 => Some(capability::IMAGE_1D),
+            dim::RECT => Some(capability::IMAGE_RECT),
+            dim::BUFFER => Some(capability::IMAGE_BUFFER),
+            dim::CUBE if ty.word(5) == 1 => Some(capability::IMAGE_CUBE_ARRAY),
+            _ => None,
+        };
+        if capability.is_some_and(|capability| !module.capabilities.contains(&capability)) {
+            return Some("the image's shape needs a capability".to_owned());
+        }
+    }
     let sampled = module.kind(module.type_of(operand)) == "TypeSampledImage";
     if sampling != sampled && !(query && name == "ImageQueryLod") {
         return Some("an image is needed with a sampler, or without one".to_owned());

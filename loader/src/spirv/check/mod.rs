@@ -14,11 +14,12 @@ mod layout;
 mod needs;
 mod structure;
 mod types;
+mod vulkan;
 
 use super::grammar::{Grammar, Row, Shape};
 use super::ids::Ids;
 use super::operand::{Context, operands, string};
-use super::{HEADER_WORDS, MAGIC, ModuleIndex, instructions, op};
+use super::{Api, HEADER_WORDS, MAGIC, ModuleIndex, TargetEnv, capability, instructions, op};
 use crate::{Report, Severity};
 use std::collections::{HashMap, HashSet};
 
@@ -97,6 +98,15 @@ impl<'a> Checked<'a> {
         }
     }
 
+    /// Whether pointers may be chosen and compared.
+    fn variable_pointers(&self) -> bool {
+        let any = [
+            capability::VARIABLE_POINTERS,
+            capability::VARIABLE_POINTERS_STORAGE_BUFFER,
+        ];
+        any.iter().any(|capability| self.capabilities.contains(capability))
+    }
+
     /// The type of a value; 0 if the id has none.
     fn type_of(&self, id: u32) -> u32 {
         self.def(id).map_or(0, |item| item.ty)
@@ -116,6 +126,11 @@ impl<'a> Checked<'a> {
 
 /// Every finding about a module given as words in the machine's order.
 pub fn check(grammar: &Grammar, words: &[u32]) -> Report {
+    check_for(grammar, words, TargetEnv::UNIVERSAL)
+}
+
+/// As [`check`], for a target environment.
+pub fn check_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report {
     let bound = words.get(3).copied().unwrap_or(0);
     let mut module = Checked {
         grammar,
@@ -140,6 +155,10 @@ pub fn check(grammar: &Grammar, words: &[u32]) -> Report {
     }
     if version & 0xff00_00ff != 0 || !(0x10000..=0x10600).contains(&version) {
         module.header("version", format!("version is {version:#x}, 1.0 to 1.6 are known"), 1);
+    }
+    if version > env.version() && version <= 0x10600 {
+        let message = format!("version {}.{} is too late for {env}", version >> 16, version >> 8 & 255);
+        module.header("version", message, 1);
     }
     if bound == 0 || bound > 0x3f_ffff {
         module.header("bound", format!("id bound is {bound}, 1 to 4194303 are allowed"), 3);
@@ -181,7 +200,10 @@ pub fn check(grammar: &Grammar, words: &[u32]) -> Report {
         && let Ok(index) = ModuleIndex::new(words)
     {
         buffers::check(&mut module, &index);
-        entry::check(&mut module, &index);
+        entry::check(&mut module, &index, env.api() != Api::None);
+        if let Api::Vulkan(version) = env.api() {
+            vulkan::check(&mut module, &index, version);
+        }
     }
     module.report
 }

@@ -18,6 +18,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
         .map(|s| s.0)
         .collect();
     let entries = Entries::new(module);
+    extension_versions(module);
     let grammar = module.grammar;
     let mut context = Context::new(module.words);
     for at in 0..module.items.len() {
@@ -109,6 +110,22 @@ pub(super) fn check(module: &mut Checked<'_>) {
             "neither an entry point nor the capability Linkage".to_owned(),
             5,
         );
+    }
+}
+
+/// Extensions that are written against version 1.4.
+fn extension_versions(module: &mut Checked<'_>) {
+    const FROM_1_4: [&str; 3] = [
+        "SPV_EXT_mesh_shader",
+        "SPV_KHR_workgroup_memory_explicit_layout",
+        "SPV_NV_shader_invocation_reorder",
+    ];
+    for at in 0..module.items.len() {
+        let item = module.items[at];
+        let name = (item.name() == "Extension").then(|| string(&item.words[1..])).flatten();
+        if module.words[1] < 0x10400 && name.is_some_and(|(name, _)| FROM_1_4.contains(&&*name)) {
+            module.fail("version", &item, "the extension needs version 1.4");
+        }
     }
 }
 

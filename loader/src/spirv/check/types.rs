@@ -496,7 +496,9 @@ fn memory(module: &Checked<'_>, item: &Item<'_>) -> Why {
             )
         }
         "AccessChain" | "InBoundsAccessChain" | "PtrAccessChain" | "InBoundsPtrAccessChain" => {
-            let (class, mut ty) = module.pointer(module.type_of(item.word(3)))?;
+            let Some((class, mut ty)) = module.pointer(module.type_of(item.word(3))) else {
+                return Some("the base is no pointer".to_owned());
+            };
             let skip = if item.name().contains("Ptr") { 5 } else { 4 };
             for id in item.words.get(skip..)? {
                 if module.of(*id).base != Base::Int || module.of(*id).count != 1 {
