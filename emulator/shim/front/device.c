@@ -312,7 +312,7 @@ static void give_lists(unsigned number, const unsigned char *asked, const unsign
     }
 }
 
-static int device_ioctl(int fd, unsigned long request, void *argument)
+static int device_ioctl(int fd, const struct node *node, unsigned long request, void *argument)
 {
     unsigned size = _IOC_SIZE(request), number = _IOC_NR(request);
     unsigned char data[MAX_STRUCT + MAX_TAIL] = { 0 }, asked[MAX_STRUCT];
@@ -322,7 +322,7 @@ static int device_ioctl(int fd, unsigned long request, void *argument)
     if (size > MAX_STRUCT)
         return EINVAL;
     if (number == DRM_VERSION)
-        return size == sizeof(struct version) ? give_version(argument, device_of(fd)) : EINVAL;
+        return size == sizeof(struct version) ? give_version(argument, node) : EINVAL;
     memcpy(data, argument, size);
     memcpy(asked, data, sizeof asked);
 
@@ -451,8 +451,10 @@ PUBLIC int ioctl(int fd, unsigned long request, ...)
     va_end(list);
     int error;
     request = (uint32_t)request;
-    if (_IOC_TYPE(request) == 'd' && device_of(fd)) {
-        error = device_ioctl(fd, request, argument);
+    /* Asked once: another thread may close the descriptor meanwhile. */
+    const struct node *node = _IOC_TYPE(request) == 'd' ? device_of(fd) : NULL;
+    if (node) {
+        error = device_ioctl(fd, node, request, argument);
     } else {
         int result = next(fd, request, argument);
         /* qemu says ENOSYS of what it does not know. */

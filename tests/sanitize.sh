@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Runs what has `unsafe` under checkers: the front (C) under the compiler's analyzer and its address and undefined-behaviour
+# sanitizers, the rest (Rust, nightly toolchain) under AddressSanitizer, ThreadSanitizer and Miri.
+# What cannot run here is skipped with a message; `front`, `address`, `thread` or `miri` runs one part alone.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tests/setup.sh
+need_packages gcc g++ libc6-dev
+need_rust
+wanted=${1:-all}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+part() { [ "$wanted" = all ] || [ "$wanted" = "$1" ]; }
+machine=$(rustc -vV | sed -n 's/^host: //p')
+nightly=1
+cargo +nightly --version >/dev/null 2>&1 || nightly=
+
+if part front; then
+    for source in emulator/shim/front/*.c; do
+        gcc -std=gnu11 -O1 -Wall -Wextra -Werror -fanalyzer -fPIC -c -o "$folder/front.o" "$source"
+    done
+    echo "front: the analyzer finds nothing"
+    gcc -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fPIC -fvisibility=hidden -shared \
+        -o "$folder/front.so" emulator/shim/front/*.c -ldl -lpthread
+    gcc -std=gnu11 -O1 -g -pthread -o "$folder/device" tests/gles/device.c -ldl
+    # The device test of the shim with this front in place of the usual one.
+    cargo build --quiet --bin skrymir
+    skrymir=${CARGO_TARGET_DIR:-target}/debug/skrymir
+    LSAN_OPTIONS=detect_leaks=0 ASAN_OPTIONS=verify_asan_link_order=0 \
+        "$skrymir" gles -- env LD_PRELOAD="$(gcc -print-file-name=libasan.so):$(gcc -print-file-name=libubsan.so):$folder/front.so" \
+        "$folder/device"
+    echo "front: the device test is clean under AddressSanitizer and UndefinedBehaviorSanitizer"
+fi
+
+[ -n "$nightly" ] || { part front && [ "$wanted" = front ] || echo "skipped: no nightly toolchain for the Rust parts"; exit 0; }
+
+if part address; then
+    RUSTFLAGS="-Zsanitizer=address" CARGO_TARGET_DIR=target/sanitize/address cargo +nightly test --quiet --target "$machine" \
+        -p skrymir-num -p skrymir-utgard -p skrymir-emulator -p skrymir-shim --lib
+    echo "address: the unit tests of num, utgard, emulator and shim are clean"
+    for target in engine_vertices engine_fragments job wire; do
+        bash tests/fuzz.sh --asan --seconds "${SANITIZE_SECONDS:-20}" --jobs 1 "$target"
+    done
+fi
+
+if part thread; then
+    if [ -d "$(rustc +nightly --print sysroot)/lib/rustlib/src/rust/library" ]; then
+        RUSTFLAGS="-Zsanitizer=thread" CARGO_TARGET_DIR=target/sanitize/thread cargo +nightly test --quiet \
+            -Zbuild-std --target "$machine" -p skrymir-emulator -p skrymir-shim --lib
+        echo "thread: the unit tests of emulator and shim are clean"
+    else
+        echo "skipped: ThreadSanitizer needs the component rust-src (rustup component add rust-src --toolchain nightly)"
+    fi
+fi
+
+if part miri; then
+    if cargo +nightly miri --version >/dev/null 2>&1; then
+        export MIRIFLAGS="-Zmiri-disable-isolation" CARGO_TARGET_DIR=target/sanitize/miri
+        cargo +nightly miri test --quiet -p skrymir-num --lib
+        cargo +nightly miri test --quiet -p skrymir-loader --lib -- cursor:: error:: mbs:: sl:: trace:: vbc::
+        cargo +nightly miri test --quiet -p skrymir-emulator --lib -- simd::tests::portable gpu::memory
+        echo "miri: num, the loader's readers, the emulator's portable lanes and memory are clean"
+    else
+        echo "skipped: no Miri (rustup component add miri rust-src --toolchain nightly)"
+    fi
+fi
