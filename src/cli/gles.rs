@@ -317,11 +317,7 @@ fn find(program: &OsString) -> anyhow::Result<PathBuf> {
     if path.components().count() > 1 || path.is_file() {
         return Ok(std::path::absolute(path)?);
     }
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&folders)
-        .map(|folder| folder.join(&path))
-        .find(|path| path.is_file());
-    found.with_context(|| format!("no program {}", path.display()))
+    which::which(program).map_err(|_| anyhow::anyhow!("no program {}", path.display()))
 }
 
 fn options(args: &GlesArgs) -> anyhow::Result<Options> {

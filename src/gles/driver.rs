@@ -139,10 +139,7 @@ pub fn missing_tools() -> Option<String> {
 
 /// Where a command is.
 fn find_tool(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|path| path.is_file())
+    which::which(name).ok()
 }
 
 /// Where prepared things are kept: `$XDG_CACHE_HOME/skrymir/gles`, or `~/.cache/skrymir/gles`.
@@ -150,15 +147,8 @@ fn find_tool(name: &str) -> Option<PathBuf> {
 /// # Errors
 /// When there is no home.
 pub fn cache() -> anyhow::Result<PathBuf> {
-    let named = |name| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    let cache = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
-    Ok(cache
-        .context("neither XDG_CACHE_HOME nor HOME is set")?
-        .join("skrymir/gles"))
+    let cache = dirs::cache_dir().context("neither XDG_CACHE_HOME nor HOME is set")?;
+    Ok(cache.join("skrymir/gles"))
 }
 
 impl Driver {

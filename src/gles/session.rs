@@ -4,36 +4,17 @@ use super::{Driver, Machine};
 use anyhow::{Context, bail};
 use shim::{Options, Server};
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::DirBuilderExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
-/// A folder that is gone when this is.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> anyhow::Result<Self> {
-        // Short, for a socket's path may have 107 bytes.
-        let parent = std::env::temp_dir();
-        sweep(&parent);
-        for number in 0..100 {
-            let path = parent.join(format!("skrymir-gles-{}-{number}", std::process::id()));
-            match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Self(path)),
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error).with_context(|| format!("cannot make {}", path.display())),
-            }
-        }
-        bail!("cannot make a folder in {}", parent.display())
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// A folder that is gone when this is. Its path is short, for a socket's may have 107 bytes.
+fn folder() -> anyhow::Result<TempDir> {
+    sweep(&std::env::temp_dir());
+    let prefix = format!("skrymir-gles-{}-", std::process::id());
+    Ok(tempfile::Builder::new().prefix(&prefix).rand_bytes(4).tempdir()?)
 }
 
 /// Takes away the folders of those that were killed.
@@ -55,7 +36,7 @@ pub struct Session<'a> {
     folder: PathBuf,
     /// The server, then its folder: they go in this order.
     server: Option<Server>,
-    _own: Option<Folder>,
+    _own: Option<TempDir>,
 }
 
 impl<'a> Session<'a> {
@@ -64,11 +45,11 @@ impl<'a> Session<'a> {
     /// # Errors
     /// When there can be none.
     pub fn start(driver: &'a Driver, options: Options) -> anyhow::Result<Self> {
-        let own = Folder::new()?;
+        let own = folder()?;
         Ok(Self {
             driver,
-            folder: own.0.clone(),
-            server: Some(Server::start(&own.0, options).context("cannot start the server")?),
+            folder: own.path().to_owned(),
+            server: Some(Server::start(own.path(), options).context("cannot start the server")?),
             _own: Some(own),
         })
     }
