@@ -1,8 +1,8 @@
 //! The kernel interface of a Mali-400 in user space: the unmodified driver opens a device node, and the emulator answers.
 //!
-//! Two halves. The *front* (`front/front.c`) is loaded into the program with `LD_PRELOAD`; it is C, because the driver
-//! is to be had for ARM only, Rust's standard library for that machine is not always at hand, and a C library of one
-//! file can be built for anything. It knows no GPU: the open device is a socket to the *server*, every ioctl a message. The
+//! Two halves. The *front* (`front/`) is loaded into the program with `LD_PRELOAD`; it is C, because the driver
+//! is to be had for ARM only, Rust's standard library for that machine is not always at hand, and a C library of a
+//! few files can be built for anything. It knows no GPU: the open device is a socket to the *server*, every ioctl a message. The
 //! server is this crate, native code beside the emulator.
 //!
 //! What follows from a socket being the open device (a DRM file): the system's own `dup`, `fork`, `exec` and descriptor
@@ -39,7 +39,7 @@ mod wire;
 
 pub use options::{Hardware, Options, Watcher};
 pub use screen::{Screen, Shown, Sink};
-pub use server::Server;
+pub use server::{RENDER, Server};
 pub use stats::Client;
 
 use emulator::gpu::fault::Fault;

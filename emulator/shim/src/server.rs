@@ -26,8 +26,8 @@ pub struct Server {
     options: Arc<Options>,
 }
 
-/// The socket of the render node in the folder.
-const RENDER: &str = "renderD128";
+/// The name of the GPU's node, and of its socket in the server's folder.
+pub const RENDER: &str = "renderD128";
 
 /// The socket of the display's node in the folder.
 const CARD: &str = "card0";

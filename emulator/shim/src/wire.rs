@@ -1,4 +1,4 @@
-//! Messages between front and server; `front.c` has the same.
+//! Messages between front and server; `front/device.c` has the same.
 
 use rustix::io::Errno;
 use rustix::net::{

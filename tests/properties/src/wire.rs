@@ -23,7 +23,7 @@ fn socket_path() -> &'static PathBuf {
     let (_, _, path) = SERVER.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
         let server = Server::start(folder.path(), Options::new(|| Box::<Wide>::default())).expect("a server");
-        let path = folder.path().join("socket");
+        let path = folder.path().join(shim::RENDER);
         (folder, server, path)
     });
     path
