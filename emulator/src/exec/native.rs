@@ -9,12 +9,13 @@ mod code;
 #[path = "native/no_code.rs"]
 mod code;
 mod emit;
+mod emitter;
 mod graph;
 #[cfg(test)]
 mod lockstep;
 mod plan;
 
-pub use plan::{Piece, Plan, Program};
+pub use plan::{Forms, Piece, Plan, Program};
 
 use super::inputs::Inputs;
 use super::wide::alu::Machine;
@@ -84,8 +85,9 @@ pub struct Work<'a, 'b> {
     pub words: &'a mut [u32],
 }
 
-/// Programs that are kept from job to job at most.
+/// Programs that are kept from job to job at most, and states of one.
 const MOST: usize = 512;
+const MOST_STATES: usize = 16;
 
 /// What is kept: code by the program's words.
 type Kept = HashMap<Vec<u32>, Vec<(Key, Option<Arc<Program>>)>>;
@@ -150,7 +152,7 @@ impl Native {
             kept.clear();
         }
         let forms = kept.entry(context.program.words.clone()).or_default();
-        if forms.len() == MOST {
+        if forms.len() == MOST_STATES {
             forms.clear();
         }
         forms.push((key.clone(), program.clone()));

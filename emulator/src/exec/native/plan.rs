@@ -136,6 +136,9 @@ impl Program {
             size: 0,
         };
         let leaders = leaders(code);
+        if leaders.iter().filter(|leader| **leader).count() > MAX_STRETCHES {
+            return None;
+        }
         program.plans.resize_with(code.steps.len(), || None);
         for first in (0..code.steps.len()).filter(|step| leaders[*step]) {
             let mut builder = Builder {
@@ -185,7 +188,12 @@ impl Piece {
     }
 }
 
-/// Instructions that something else than the one in front of them leads to.
+/// Stretches of a program at most, and instructions of a stretch: making code must not take long, whoever wrote the
+/// program.
+const MAX_STRETCHES: usize = 256;
+const MAX_LENGTH: usize = 96;
+
+/// Instructions that something else than the one in front of them leads to, and some more in what is very long.
 fn leaders(code: &FragmentCode) -> Vec<bool> {
     let mut leaders = vec![false; code.steps.len()];
     let mut lead = |step: usize| {
@@ -193,7 +201,7 @@ fn leaders(code: &FragmentCode) -> Vec<bool> {
             *leader = true;
         }
     };
-    lead(0);
+    (0..code.steps.len()).step_by(MAX_LENGTH).for_each(&mut lead);
     for (at, step) in code.steps.iter().enumerate() {
         if let Next::Branch(_, target, on) = &step.next {
             lead(*target);

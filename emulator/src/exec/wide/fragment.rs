@@ -86,6 +86,23 @@ struct Batch<'a> {
     discarded: Mask,
 }
 
+/// What of a stretch is done at a time.
+enum Part<'a> {
+    Code(&'a native::Forms),
+    Ops(&'a [Op]),
+}
+
+/// A part by its number: of a plan, or all operations of an instruction.
+fn piece<'a>(code: &'a FragmentCode, plan: Option<&'a native::Plan>, at: usize, number: usize) -> Option<Part<'a>> {
+    let Some(plan) = plan else {
+        return (number == 0).then(|| Part::Ops(&code.steps[at].ops));
+    };
+    Some(match plan.pieces.get(number)? {
+        native::Piece::Code(forms) => Part::Code(forms),
+        native::Piece::Op(step, op) => Part::Ops(&code.steps[*step].ops[*op..=*op]),
+    })
+}
+
 /// Runs a batch; false where it has to be run again without the native engine.
 #[inline(always)]
 fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result<bool> {
@@ -97,35 +114,44 @@ fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result
     let mut budget = BUDGET;
     let all = Mask::MAX >> (LANES - lanes);
     while let Some(Group { mut at, lanes }) = groups.take(|at| batch.code.steps[at].word) {
-        if let Some(plan) = batch.native.and_then(|native| native.plan(at, lanes == all))
-            && budget > plan.steps
-        {
-            budget -= plan.steps;
-            if !batch.plan::<L>(plan, lanes, all, out) {
-                return Ok(false);
-            }
-            out.instructions += u64::from(plan.steps) * u64::from(lanes.count_ones());
-            batch.go::<L>(&batch.code.steps[plan.last], lanes, &mut groups)?;
-            continue;
-        }
-        let before = budget;
-        loop {
-            let step = &batch.code.steps[at];
-            budget -= 1;
+        let (code, native) = (batch.code, batch.native);
+        let mut ran = 0;
+        let last = loop {
+            let plan = native.and_then(|native| native.plan(at, lanes == all));
+            // Near the end of the budget instructions go one by one, so that the right one is told.
+            let plan = plan.filter(|plan| budget > plan.steps);
+            let (last, steps) = plan.map_or((at, 1), |plan| (plan.last, plan.steps));
+            budget -= steps;
             if budget == 0 {
-                return Err(Fault::new(FaultKind::Budget, "a fragment does not come to its end").pc(step.word));
+                let fault = Fault::new(FaultKind::Budget, "a fragment does not come to its end");
+                return Err(fault.pc(code.steps[at].word));
             }
-            for op in &step.ops {
-                batch.op::<L>(op, lanes);
+            ran += u64::from(steps);
+            let mut number = 0;
+            // One place for the wide engine's operations: what is compiled here is large.
+            while let Some(piece) = piece(code, plan, at, number) {
+                number += 1;
+                match piece {
+                    Part::Code(forms) => {
+                        if !batch.native(forms, (lanes != all).then_some(lanes), out) {
+                            return Ok(false);
+                        }
+                    }
+                    Part::Ops(ops) => {
+                        for op in ops {
+                            batch.op::<L>(op, lanes);
+                        }
+                    }
+                }
             }
             // Nobody to wait for: on, without asking around.
-            match step.next {
+            match code.steps[last].next {
                 Next::On(next) if groups.is_empty() => at = next,
-                _ => break,
+                _ => break last,
             }
-        }
-        out.instructions += u64::from(before - budget) * u64::from(lanes.count_ones());
-        batch.go::<L>(&batch.code.steps[at], lanes, &mut groups)?;
+        };
+        out.instructions += ran * u64::from(lanes.count_ones());
+        batch.go::<L>(&code.steps[last], lanes, &mut groups)?;
     }
     batch.finish(out);
     Ok(true)
@@ -153,27 +179,15 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Runs a plan of the native engine; false where it leaves the batch to others.
-    #[inline(always)]
-    fn plan<L: QuadLanes>(&mut self, plan: &native::Plan, lanes: Mask, all: Mask, out: &mut Fragments) -> bool {
-        for piece in &plan.pieces {
-            match piece {
-                native::Piece::Op(step, op) => self.op::<L>(&self.code.steps[*step].ops[*op], lanes),
-                native::Piece::Code(code) => {
-                    let work = native::Work {
-                        machine: &mut self.machine,
-                        inputs: self.inputs,
-                        context: self.context,
-                        mask: (lanes != all).then_some(lanes),
-                        words: &mut out.words[4 * self.base..],
-                    };
-                    if !code.run(work) {
-                        return false;
-                    }
-                }
-            }
-        }
-        true
+    /// Runs machine code for lanes, or all; false where it leaves the batch to others.
+    fn native(&mut self, forms: &native::Forms, mask: Option<Mask>, out: &mut Fragments) -> bool {
+        forms.run(native::Work {
+            machine: &mut self.machine,
+            inputs: self.inputs,
+            context: self.context,
+            mask,
+            words: &mut out.words[4 * self.base..],
+        })
     }
 
     /// Fills the rows every program may read: places of the pixels, and zeros.
