@@ -82,9 +82,10 @@ pub const MODES: [(u32, &str); 8] = [
 ];
 
 /// Smallest w that is in front of the eye, and largest coordinate that is rasterised, in pixels: beyond them
-/// triangles are clipped ([I]: what hardware does is not public).
+/// triangles are clipped. Conformance tests draw corners two million pixels away and find no seam on hardware, so the
+/// guard band is as wide as sides can be exact ([I]: what hardware does is not public).
 const NEAREST: f32 = 1e-6;
-const GUARD: f32 = 131_072.0;
+const GUARD: f32 = (1 << 29) as f32;
 
 /// Calls `emit` with the vertices of every primitive: `count` vertices in a mode, numbered in their order.
 pub fn assemble(mode: u32, count: u32, mut emit: impl FnMut(&[u32])) {
@@ -257,19 +258,19 @@ fn triangle(vertices: [&Vertex; 3], rules: &Rules, out: &mut Vec<Primitive>) {
 /// A corner with the division by w undone, so that lines through it are straight in front of and behind the eye.
 #[derive(Clone, Copy)]
 struct Clip {
-    position: [f32; 4],
-    weights: [f32; 3],
+    position: [f64; 4],
+    weights: [f64; 3],
 }
 
 /// Clips against the eye, near and far, and the guard band. A corner exactly in the eye's plane has lost its place
 /// (docs/spec/mali/streams.md, section 3): what it belongs to is left out.
 fn clip(corners: &[Corner], rules: &Rules, closed: bool) -> Vec<Corner> {
     let undo = |corner: &Corner| {
-        let [x, y, z, pw] = corner.position;
+        let [x, y, z, pw] = corner.position.map(f64::from);
         let w = 1.0 / pw;
         Clip {
             position: [x * w, y * w, z * w, w],
-            weights: corner.weights,
+            weights: corner.weights.map(f64::from),
         }
     };
     let mut polygon: Vec<Clip> = corners.iter().map(undo).collect();
@@ -279,32 +280,34 @@ fn clip(corners: &[Corner], rules: &Rules, closed: bool) -> Vec<Corner> {
     {
         return Vec::new();
     }
-    let [near, far] = rules.depth;
+    let ([near, far], guard) = (rules.depth.map(f64::from), f64::from(GUARD));
     // Distances that are positive inside: a x + b y + c z + d w + e.
-    let planes: [[f32; 5]; 7] = [
-        [0.0, 0.0, 0.0, 1.0, -NEAREST],
+    let planes: [[f64; 5]; 7] = [
+        [0.0, 0.0, 0.0, 1.0, -f64::from(NEAREST)],
         [0.0, 0.0, 1.0, -near, 0.0],
         [0.0, 0.0, -1.0, far, 0.0],
-        [1.0, 0.0, 0.0, GUARD, 0.0],
-        [-1.0, 0.0, 0.0, GUARD, 0.0],
-        [0.0, 1.0, 0.0, GUARD, 0.0],
-        [0.0, -1.0, 0.0, GUARD, 0.0],
+        [1.0, 0.0, 0.0, guard, 0.0],
+        [-1.0, 0.0, 0.0, guard, 0.0],
+        [0.0, 1.0, 0.0, guard, 0.0],
+        [0.0, -1.0, 0.0, guard, 0.0],
     ];
     for plane in planes {
         polygon = clip_plane(&polygon, plane, closed);
     }
     let redo = |corner: &Clip| {
         let [x, y, z, w] = corner.position;
-        let pw = 1.0 / w;
+        let depth = (z / w).max(near).min(far);
         Corner {
-            position: [x * pw, y * pw, (z * pw).clamp(near, far), pw],
-            weights: corner.weights,
+            position: [x / w, y / w, depth, 1.0 / w].map(|value| value as f32),
+            weights: corner.weights.map(|weight| weight as f32),
         }
     };
     polygon.iter().map(redo).collect()
 }
 
-fn clip_plane(polygon: &[Clip], [a, b, c, d, e]: [f32; 5], closed: bool) -> Vec<Clip> {
+/// Neighbours share a side, which one of them may have the other way round: both have to cut it at the same place. So
+/// cutting goes from the end that is inside to the one that is outside.
+fn clip_plane(polygon: &[Clip], [a, b, c, d, e]: [f64; 5], closed: bool) -> Vec<Clip> {
     let distance = |corner: &Clip| {
         let [x, y, z, w] = corner.position;
         a * x + b * y + c * z + d * w + e
@@ -324,11 +327,12 @@ fn clip_plane(polygon: &[Clip], [a, b, c, d, e]: [f32; 5], closed: bool) -> Vec<
         };
         let there = distance(next);
         if (here >= 0.0) != (there >= 0.0) {
-            let t = here / (here - there);
-            let mix = |a: f32, b: f32| a + (b - a) * t;
+            let (inner, outer) = if here >= 0.0 { (current, next) } else { (next, current) };
+            let t = distance(inner) / (distance(inner) - distance(outer));
+            let mix = |a: f64, b: f64| a + (b - a) * t;
             out.push(Clip {
-                position: std::array::from_fn(|i| mix(current.position[i], next.position[i])),
-                weights: std::array::from_fn(|i| mix(current.weights[i], next.weights[i])),
+                position: std::array::from_fn(|i| mix(inner.position[i], outer.position[i])),
+                weights: std::array::from_fn(|i| mix(inner.weights[i], outer.weights[i])),
             });
         }
     }

@@ -10,7 +10,7 @@ use super::plbu::{Geometry, List};
 use super::raster::{self, Coverage, Shape};
 use super::state::{STATE_WORDS, State};
 use super::texture::{Descriptor, Texture};
-use super::tile::{Incoming, SIDE, Tile, in_tile};
+use super::tile::{Incoming, SIDE, Tile, in_tile, steps};
 use super::write_back::{self, Runs};
 use crate::exec::inputs::{Inputs, SLOTS};
 use crate::exec::{Engine, FragmentContext, FragmentProgram, Fragments};
@@ -128,8 +128,8 @@ struct Ready {
     shader: usize,
     shape: Shape,
     inputs: Inputs,
-    /// Depth offset of polygon offset.
-    offset: f32,
+    /// Polygon offset, in the depth buffer's steps.
+    offset: f64,
 }
 
 /// The primitives of a geometry job. Small ones are made ready where they are painted, once or twice, and never kept;
@@ -366,14 +366,14 @@ fn is_small(shape: &[[f32; 2]; 3]) -> bool {
     })
 }
 
-/// Polygon offset: the steepest slope times the factor, and units of the depth buffer's resolution.
-fn offset(state: &State, inputs: &Inputs, primitive: &Primitive) -> f32 {
-    let [factor, units] = state.polygon_offset;
+/// Polygon offset, in steps of the depth buffer: the steepest slope times the factor, and units, each of which is a step
+/// wherever a depth lies between two of them.
+fn offset(state: &State, inputs: &Inputs, primitive: &Primitive) -> f64 {
+    let [factor, units] = state.polygon_offset.map(f64::from);
     if primitive.point.is_some() {
         return 0.0;
     }
-    let slope = inputs.z.dx.abs().max(inputs.z.dy.abs());
-    factor * slope + units / 16_777_216.0
+    factor * steps(inputs.z.dx.abs().max(inputs.z.dy.abs())) + units
 }
 
 /// One component of a vertex's varying; what is in no buffer object is zero.
@@ -683,21 +683,19 @@ fn depth_from_program(state: &State, depth: f32, incoming: &mut Incoming) {
         // Our own packing: a byte a channel, as the reload format gives it.
         let [high, middle, low, stencil] = incoming.color.map(|channel| (channel * 255.0).round() as u32);
         let depth = high << 16 | middle << 8 | low;
-        incoming.depth = [depth as f32 / super::tile::MAX_DEPTH as f32; 4];
+        incoming.depth = [f64::from(depth); 4];
         incoming.stencil = Some(stencil as u8);
     } else if state.depth_register.is_some() {
-        incoming.depth = [depth; 4];
+        incoming.depth = [steps(depth); 4];
     }
 }
 
-/// Depth of a pixel's samples.
-fn depths(ready: &Ready, samples: usize, x: u32, y: u32) -> [f32; 4] {
+/// Depth of a pixel's samples, in steps of the depth buffer.
+fn depths(ready: &Ready, samples: usize, x: u32, y: u32) -> [f64; 4] {
     let [dx, dy] = ready.inputs.offset(x, y);
+    let at = |[sx, sy]: [f32; 2]| steps(ready.inputs.z.at(dx + sx, dy + sy)) + ready.offset;
     if samples == 1 {
-        return [ready.inputs.z.at(dx, dy) + ready.offset; 4];
+        return [at([0.0; 2]); 4];
     }
-    std::array::from_fn(|sample| {
-        let [sx, sy] = raster::sample_offset(sample);
-        ready.inputs.z.at(dx + sx, dy + sy) + ready.offset
-    })
+    std::array::from_fn(|sample| at(raster::sample_offset(sample)))
 }

@@ -9,6 +9,12 @@ use crate::exec::{MAX_QUADS, Quad};
 /// Parts of a pixel.
 const ONE: i64 = 256;
 
+/// Largest coordinate of a corner, in parts of a pixel, so that a pixel's 20 bits times a side's 39 stay in 64.
+const FAR_CORNER: u64 = 1 << 38;
+
+/// A side this far from a pixel is as good as one further away.
+const FAR_SIDE: i128 = 1 << 61;
+
 /// Places of the four samples, in parts of a pixel: a rotated grid ([?]: what the hardware has is not public).
 const SAMPLES: [[i64; 2]; 4] = [[96, 32], [224, 96], [32, 160], [160, 224]];
 
@@ -31,11 +37,13 @@ impl Edge {
         let (run, rise) = (b[0] - a[0], b[1] - a[1]);
         // Pixels on a top or a left side belong to the triangle, others do not.
         let owned = rise == 0 && run > 0 || rise < 0;
-        let base = rise * a[0] - run * a[1] - i64::from(!owned);
+        let wide = |a: i64, b: i64| i128::from(a) * i128::from(b);
+        let base = wide(rise, a[0]) - wide(run, a[1]) - i128::from(!owned);
         Self {
             dx: -rise,
             dy: run,
-            base,
+            // Steps over the picture sum up to less than this, so a side that is cut off here passes none of its pixels.
+            base: base.clamp(-FAR_SIDE, FAR_SIDE) as i64,
         }
     }
 
@@ -90,7 +98,7 @@ impl Coverage {
 }
 
 fn snap(corner: [f32; 2]) -> [i64; 2] {
-    // Guard bands keep corners far inside what this holds; a corner that is no number is 0.
+    // The guard band keeps corners inside what this holds; a corner that is no number is 0.
     corner.map(|at| (f64::from(at) * ONE as f64).round() as i64)
 }
 
@@ -98,10 +106,11 @@ impl Shape {
     /// The shape of a primitive, if it covers anything at all.
     pub fn new(primitive: &Primitive, bounds: Bounds) -> Option<Self> {
         let [a, mut b, mut c] = primitive.shape.map(snap);
-        if [a, b, c].iter().flatten().any(|at| at.unsigned_abs() > 1 << 26) {
+        if [a, b, c].iter().flatten().any(|at| at.unsigned_abs() > FAR_CORNER) {
             return None;
         }
-        let area = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
+        let across = |b: [i64; 2], c: [i64; 2]| i128::from(b[0] - a[0]) * i128::from(c[1] - a[1]);
+        let area = across(b, c) - across(c, b);
         if area == 0 {
             return None;
         }
@@ -178,8 +187,8 @@ impl Shape {
     }
 }
 
-/// The plane through three values at three corners; level when the corners are in a line.
-fn plane(corners: &[Corner; 3], values: [f64; 3]) -> Plane {
+/// The plane through three values at three corners, with its base at `origin`; level when the corners are in a line.
+fn plane(corners: &[Corner; 3], origin: [f32; 2], values: [f64; 3]) -> Plane {
     let at =
         |corner: usize, axis: usize| f64::from(corners[corner].position[axis]) - f64::from(corners[0].position[axis]);
     let (bx, by, cx, cy) = (at(1, 0), at(1, 1), at(2, 0), at(2, 1));
@@ -190,11 +199,18 @@ fn plane(corners: &[Corner; 3], values: [f64; 3]) -> Plane {
     } else {
         ((b * cy - c * by) / area, (c * bx - b * cx) / area)
     };
+    let away = |axis: usize| f64::from(origin[axis]) - f64::from(corners[0].position[axis]);
     Plane {
-        base: values[0] as f32,
+        base: (values[0] + dx * away(0) + dy * away(1)) as f32,
         dx: dx as f32,
         dy: dy as f32,
     }
+}
+
+/// Where planes have their base: at the first corner, or near the picture when that is so far away that the pixels'
+/// distances from it would be rounded.
+fn origin(corners: &[Corner; 3]) -> [f32; 2] {
+    [0, 1].map(|axis: usize| corners[0].position[axis].clamp(-4096.0, 8192.0))
 }
 
 /// The inputs of a primitive: `varying` gives one component of one of its vertices, `used` the components wanted; the
@@ -207,11 +223,11 @@ pub fn inputs(
     inputs: &mut Inputs,
 ) {
     let corners = &primitive.corners;
-    let of =
-        |value: &dyn Fn(&Corner) -> f64| plane(corners, [value(&corners[0]), value(&corners[1]), value(&corners[2])]);
+    let origin = origin(corners);
+    let of = |value: &dyn Fn(&Corner) -> f64| plane(corners, origin, corners.each_ref().map(value));
     let w = corners.map(|corner| corner.position[3]);
     let flat = w[0] == w[1] && w[0] == w[2];
-    inputs.origin = [corners[0].position[0], corners[0].position[1]];
+    inputs.origin = origin;
     (inputs.flat, inputs.front) = (flat, front);
     inputs.inverse_w = of(&|corner| f64::from(corner.position[3]));
     inputs.z = of(&|corner| f64::from(corner.position[2]));
@@ -312,13 +328,28 @@ mod tests {
         }
     }
 
+    /// The diagonal of a square that reaches millions of pixels beyond the picture is no seam.
+    #[test]
+    fn far_corners_keep_their_sides() {
+        for far in [2e3f32, 2e6, 5e8] {
+            let [a, b, c, d] = [[far, 1.1 * far], [-far, 0.9 * far], [-far, -1.1 * far], [far, -0.9 * far]];
+            let mut have = [pixels([a, b, c]), pixels([a, c, d])].concat();
+            assert_eq!(have.len(), 256, "{far}");
+            have.sort_unstable();
+            have.dedup();
+            assert_eq!(have.len(), 256, "{far}: pixels are drawn twice");
+        }
+        // What is beyond the largest corner is left out, not wrapped around.
+        assert!(pixels([[2e9, 0.0], [0.0, 2e9], [-2e9, -2e9]]).is_empty());
+    }
+
     #[test]
     fn planes_go_through_their_corners() {
         let corners = [[1.0, 2.0], [9.0, 3.0], [4.0, 12.0]].map(|[x, y]| Corner {
             position: [x, y, 0.0, 1.0],
             weights: [0.0; 3],
         });
-        let plane = plane(&corners, [5.0, -3.0, 8.0]);
+        let plane = plane(&corners, [1.0, 2.0], [5.0, -3.0, 8.0]);
         for (corner, value) in corners.iter().zip([5.0, -3.0, 8.0]) {
             let [x, y, ..] = corner.position;
             assert!((plane.at(x - 1.0, y - 2.0) - value).abs() < 1e-5);

@@ -237,11 +237,11 @@ impl<'a> Texture<'a> {
             });
         }
         let places: [Place; 4] = std::array::from_fn(|lane| self.place(coordinates[lane], cube));
-        let implicit = self.implicit_level(&places);
+        let implicit = self.implicit_levels(coordinates, &places);
         std::array::from_fn(|lane| {
             let level = match lods[lane] {
                 Lod::Level(level) => level,
-                Lod::Bias(bias) => implicit + bias,
+                Lod::Bias(bias) => implicit[lane] + bias,
             };
             self.sample_at(&places[lane], level + self.descriptor.lod_bias)
         })
@@ -263,21 +263,38 @@ impl<'a> Texture<'a> {
 
     /// Coordinates in texels of level 0, and the face.
     fn place(&self, coordinates: [f32; 4], cube: bool) -> Place {
-        let [width, height, depth] = self.descriptor.size.map(|size| size as f32);
-        let (face, s, t, r) = if cube || self.descriptor.cube {
-            cube_face(coordinates)
-        } else {
-            (0, coordinates[0], coordinates[1], coordinates[2])
-        };
-        let scale = if self.descriptor.unnormalised {
+        if cube || self.descriptor.cube {
+            return self.place_on_face(coordinates, cube_face(coordinates));
+        }
+        let [s, t, r, _] = coordinates;
+        self.scaled(0, [s, t, r])
+    }
+
+    /// Coordinates of a direction on the plane of a face, also where it leaves the face.
+    fn place_on_face(&self, direction: [f32; 4], face: u32) -> Place {
+        let [s, t] = on_face(direction, face);
+        self.scaled(face, [s, t, 0.0])
+    }
+
+    fn scaled(&self, face: u32, coordinates: [f32; 3]) -> Place {
+        let size = if self.descriptor.unnormalised {
             [1.0; 3]
         } else {
-            [width, height, depth]
+            self.descriptor.size.map(|size| size as f32)
         };
         Place {
             face,
-            texel: [s * scale[0], t * scale[1], r * scale[2]],
+            texel: std::array::from_fn(|axis| coordinates[axis] * size[axis]),
         }
+    }
+
+    /// Each fragment's level. Where a quad looks at several faces of a cube, every fragment sees its neighbours on the
+    /// plane of its own face: coordinates of different faces have nothing to do with each other.
+    fn implicit_levels(&self, coordinates: &[[f32; 4]; 4], places: &[Place; 4]) -> [f32; 4] {
+        if places.iter().all(|place| place.face == places[0].face) {
+            return [self.implicit_level(places); 4];
+        }
+        places.map(|place| self.implicit_level(&coordinates.map(|at| self.place_on_face(at, place.face))))
     }
 
     /// The level at which a step to the neighbouring pixel is a texel.
@@ -300,13 +317,13 @@ impl<'a> Texture<'a> {
         let (smaller, larger) = (descriptor.nearest[0], descriptor.nearest[1]);
         let all_nearest = smaller && larger && !descriptor.mip_linear && low != high;
         let level = level - if smaller && !all_nearest { 0.5 } else { 0.0 };
-        // Where nearest texels give way to blended ones, OpenGL wants that to be half a level later.
-        let turn = if smaller && !larger && low != high { 0.5 } else { 0.0 };
-        let nearest = descriptor.nearest[usize::from(level.is_nan() || level <= turn)];
-        // Levels count in sixteenths.
+        // One filter gives way to the other at level 0, whichever they are.
+        let nearest = descriptor.nearest[usize::from(level.is_nan() || level <= 0.0)];
         let clamped = if level > low { level } else { low };
         let clamped = if clamped < high { clamped } else { high };
-        let clamped = (clamped * 16.0).floor() / 16.0;
+        // Levels count in sixteenths, and what is between two is the upper one: so the sixteenth that Mesa takes away
+        // where all filters are nearest makes levels change just behind the half, as OpenGL wants, and not before it.
+        let clamped = (clamped * 16.0).ceil() / 16.0;
         let base = (clamped + if descriptor.mip_linear { 0.0 } else { 0.5 }).floor();
         let first = (base.max(0.0) as usize).min(self.levels.len() - 1);
         let color = self.filtered(place, first, nearest);
@@ -482,21 +499,32 @@ fn level<'a>(memory: &'a Memory, descriptor: &Descriptor, format: &Format, numbe
     })
 }
 
-/// Face and coordinates on it of a direction, as OpenGL has them. Where two axes are as long, y comes before x before
-/// z (\[?\]: what hardware does is not known; the recorded pictures agree with y before x).
-fn cube_face([x, y, z, _]: [f32; 4]) -> (u32, f32, f32, f32) {
+/// Face of a direction, as OpenGL numbers them. Where two axes are as long, y comes before x before z (\[?\]: what
+/// hardware does is not known; the recorded pictures agree with y before x).
+fn cube_face([x, y, z, _]: [f32; 4]) -> u32 {
     let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
-    let (face, s, t, major) = if ay >= ax && ay >= az {
-        if y >= 0.0 { (2, x, z, ay) } else { (3, x, -z, ay) }
+    if ay >= ax && ay >= az {
+        if y >= 0.0 { 2 } else { 3 }
     } else if ax >= az {
-        if x >= 0.0 { (0, -z, -y, ax) } else { (1, z, -y, ax) }
+        if x >= 0.0 { 0 } else { 1 }
     } else if z >= 0.0 {
-        (4, x, -y, az)
+        4
     } else {
-        (5, -x, -y, az)
+        5
+    }
+}
+
+/// Where a direction meets the plane of a face; the face itself is from 0 to 1.
+fn on_face([x, y, z, _]: [f32; 4], face: u32) -> [f32; 2] {
+    let (s, t, major) = match face {
+        0 => (-z, -y, x),
+        1 => (z, -y, -x),
+        2 => (x, z, y),
+        3 => (x, -z, -y),
+        4 => (x, -y, z),
+        _ => (-x, -y, -z),
     };
-    let on = |v: f32| (v / major + 1.0) * 0.5;
-    (face, on(s), on(t), 0.0)
+    [s, t].map(|v| (v / major + 1.0) * 0.5)
 }
 
 #[cfg(test)]
@@ -531,8 +559,12 @@ mod tests {
 
     #[test]
     fn faces() {
-        assert_eq!(cube_face([1.0, 0.0, 0.0, 0.0]), (0, 0.5, 0.5, 0.0));
-        assert_eq!(cube_face([0.0, -2.0, 1.0, 0.0]).0, 3);
-        assert_eq!(cube_face([0.0, 0.0, -1.0, 0.0]).0, 5);
+        let look = |direction| (cube_face(direction), on_face(direction, cube_face(direction)));
+        assert_eq!(look([1.0, 0.0, 0.0, 0.0]), (0, [0.5, 0.5]));
+        assert_eq!(look([0.0, -2.0, 1.0, 0.0]), (3, [0.5, 0.25]));
+        assert_eq!(look([-2.0, 0.0, 1.0, 0.0]), (1, [0.75, 0.5]));
+        assert_eq!(look([0.0, 0.0, -1.0, 0.0]), (5, [0.5, 0.5]));
+        // A direction beside the face it is asked for.
+        assert_eq!(on_face([1.0, 0.0, -1.5, 0.0], 0), [1.25, 0.5]);
     }
 }

@@ -125,12 +125,17 @@ pub struct Incoming {
     pub color: [f32; 4],
     /// Second colour, for factors that use it.
     pub second: [f32; 4],
-    /// Depth of each sample, 0 to 1.
-    pub depth: [f32; 4],
+    /// Depth of each sample, in the buffer's steps.
+    pub depth: [f64; 4],
     /// The front is seen.
     pub front: bool,
     /// Stencil that replaces the tile's, to reload it.
     pub stencil: Option<u8>,
+}
+
+/// A depth from 0 to 1 in the buffer's steps; nothing is rounded.
+pub fn steps(depth: f32) -> f64 {
+    f64::from(depth) * f64::from(MAX_DEPTH)
 }
 
 /// A comparison by its number: never, less, equal, less or equal, greater, not equal, greater or equal, always.
@@ -210,13 +215,13 @@ impl Tile {
     }
 
     /// Tests the live fragments of a batch by depth and blends them, for states that are simple; what [`Tile::put`]
-    /// does, many at a time. `depth` gives a pixel's depth.
+    /// does, many at a time. `depth` gives a pixel's depth in steps.
     pub fn put_simple(
         &mut self,
         state: &State,
         quads: &[Quad],
         fragments: &Fragments,
-        depth: impl Fn(u32, u32) -> f32,
+        depth: impl Fn(u32, u32) -> f64,
     ) {
         let quads = &quads[..quads.len().min(MAX_QUADS)];
         let mut live = fragments.live;
@@ -252,7 +257,7 @@ impl Tile {
         state: &State,
         quads: &[Quad],
         live: &mut [u8; MAX_QUADS],
-        depth: impl Fn(u32, u32) -> f32,
+        depth: impl Fn(u32, u32) -> f64,
     ) {
         for (quad, live) in quads.iter().zip(live) {
             let first = first_of(quad);
@@ -386,11 +391,11 @@ fn first_of(quad: &Quad) -> usize {
 
 /// A depth as the tile has it, within the state's range.
 #[inline]
-fn stored_depth(state: &State, depth: f32) -> u32 {
-    let [low, high] = state.depth_range;
+fn stored_depth(state: &State, depth: f64) -> u32 {
+    let [low, high] = state.depth_range.map(steps);
     let depth = if depth > low { depth } else { low };
     let depth = if depth < high { depth } else { high };
-    (f64::from(depth) * f64::from(MAX_DEPTH)).round() as u32
+    depth.round() as u32
 }
 
 /// Blends a batch with what the tile has, channels from 0 to `one`; those that are not written stay.
@@ -640,7 +645,7 @@ mod tests {
                     live: 15,
                 })
                 .collect();
-            let depth = |x: u32, y: u32| ((x * 37 + y * 91) % 101) as f32 / 100.0;
+            let depth = |x: u32, y: u32| steps(((x * 37 + y * 91) % 101) as f32 / 100.0);
             let mut wanted = tile.clone();
             for (number, quad) in quads.iter().enumerate() {
                 for lane in (0..4).filter(|lane| fragments.live[number] >> lane & 1 == 1) {

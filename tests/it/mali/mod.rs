@@ -1,9 +1,11 @@
 //! Mali-400 programs and jobs.
 
 mod cli;
+mod conformance;
 mod draw;
 mod engines;
 mod fuzz;
+mod levels;
 mod observe;
 mod pairs;
 mod random;

@@ -1,0 +1,243 @@
+//! Recorded jobs of a conformance suite whose pictures it rejected once: now they are within its tolerance.
+
+use crate::common;
+use emulator::exec::wide::Wide;
+use emulator::gpu::frame::Frame;
+use emulator::gpu::{Gpu, write_back};
+use loader::trace::{Pipe, Record, Trace};
+use skrymir::picture::Picture;
+use std::path::Path;
+
+/// Cases that are not within the tolerance, and why (docs/spec/open-questions.md).
+const EXPLAINED: [(&str, &str); 2] = [
+    (
+        "fragment_ops__interaction__basic_shader__61",
+        "18 pixels where a subtraction of blending comes to a comparison of depths",
+    ),
+    (
+        "shaders__random__all_features__fragment__16",
+        "the driver's program adds an infinity",
+    ),
+];
+
+/// A picture of a job: what it wrote, turned as OpenGL reads it, and the part its draws are in.
+struct Drawn {
+    picture: Picture,
+    /// Left, top, width, height in the picture as it lies in memory.
+    part: [u32; 4],
+}
+
+/// Rectangle around all scissors of a geometry job's draws.
+fn scissors(gpu: &Gpu, frame: &[u32]) -> [u32; 4] {
+    let mut corners = [u32::MAX, u32::MAX, 0, 0];
+    for at in (frame[2]..frame[3]).step_by(8) {
+        let (Ok(low), Ok(high)) = (gpu.memory.word(at), gpu.memory.word(at + 4)) else {
+            break;
+        };
+        if high >> 28 == 7 {
+            let min = [low >> 30 | (high & 0x1fff) << 2, low & 0x7fff];
+            let max = [high >> 13 & 0x7fff, low >> 15 & 0x7fff];
+            corners = [
+                corners[0].min(min[0]),
+                corners[1].min(min[1]),
+                corners[2].max(max[0] + 1),
+                corners[3].max(max[1] + 1),
+            ];
+        }
+    }
+    let [left, top, right, bottom] = corners;
+    [left, top, right.saturating_sub(left), bottom.saturating_sub(top)]
+}
+
+fn drawn(path: &Path) -> Vec<Drawn> {
+    let bytes = std::fs::read(path).unwrap();
+    let trace = Trace::read(&bytes).unwrap();
+    let mut gpu = Gpu::new(Box::<Wide>::default());
+    let (mut pictures, mut part) = (Vec::new(), [0; 4]);
+    for (_, record) in &trace.records {
+        match record {
+            Record::Buffer { address, size, .. } => gpu.memory.map(*address, *size).unwrap(),
+            Record::Free { address } => gpu.memory.unmap(*address).unwrap(),
+            Record::Page { address, bytes } => gpu.memory.write(*address, bytes).unwrap(),
+            Record::Submit {
+                pipe: Pipe::Gp, frame, ..
+            } => {
+                part = scissors(&gpu, frame);
+                gpu.run_gp(frame).unwrap();
+            }
+            Record::Submit {
+                pipe: Pipe::Pp, frame, ..
+            } => {
+                gpu.run_pp(frame).unwrap();
+                let frame = Frame::parse(frame).unwrap();
+                if let Some(unit) = frame.write_backs.iter().find(|unit| unit.source == 2) {
+                    let (width, height, rgba) = write_back::read(&gpu.memory, &frame, unit).unwrap();
+                    let picture = Picture { width, height, rgba };
+                    pictures.push(Drawn { picture, part });
+                }
+            }
+        }
+    }
+    assert_eq!(gpu.notes.iter().count(), 0, "something unknown in {}", path.display());
+    pictures
+}
+
+/// How near a picture has to come to the suite's.
+#[derive(Clone, Copy, Debug)]
+struct Tolerance {
+    channel: u8,
+    /// A pixel may be in its neighbour's place.
+    radius: u32,
+}
+
+/// The suite's tolerance: what its messages name, or what its own checks of levels come to.
+fn tolerance(name: &str, text: &str) -> Tolerance {
+    let number = |mark: &str| {
+        let rest = &text[text.find(mark)? + mark.len()..];
+        rest.split([',', ')']).next()?.trim().parse::<f64>().ok()
+    };
+    // Thresholds are parts of 255, or parts of one.
+    let channel = match (number("threshold = ("), number("threshold = RGBA(")) {
+        (Some(part), _) if part < 1.0 => (part * 255.0).ceil() as u8,
+        (Some(part), _) | (_, Some(part)) => part as u8,
+        // In perspective the level may be the next one: levels are 42 apart.
+        _ if name.contains("projected") => 43,
+        _ => 3,
+    };
+    Tolerance {
+        channel,
+        radius: u32::from(text.contains("within radius of 1")),
+    }
+}
+
+/// Whether every pixel is near the wanted picture; `at` reads the other one.
+fn near(want: &Picture, tolerance: Tolerance, at: impl Fn(u32, u32) -> [u8; 4]) -> bool {
+    let close = |a: [u8; 4], b: [u8; 4]| (0..3).all(|c| a[c].abs_diff(b[c]) <= tolerance.channel);
+    let r = tolerance.radius;
+    (0..want.height).all(|y| {
+        (0..want.width).all(|x| {
+            let have = at(x, y);
+            let columns = x.saturating_sub(r)..=(x + r).min(want.width - 1);
+            let mut rows = y.saturating_sub(r)..=(y + r).min(want.height - 1);
+            rows.any(|row| columns.clone().any(|column| close(have, want.at(column, row))))
+        })
+    })
+}
+
+impl Drawn {
+    /// The part that the suite looked at, if it has the size, is near the wanted one.
+    fn is_near(&self, want: &Picture, tolerance: Tolerance) -> bool {
+        let [left, top, width, height] = self.part;
+        // Where the draws' part has another size, the suite read from the lower left corner on.
+        let (left, bottom) = if (width, height) == (want.width, want.height) {
+            (left, top + height)
+        } else {
+            (0, self.picture.height)
+        };
+        left + want.width <= self.picture.width
+            && want.height <= bottom
+            && near(want, tolerance, |x, y| self.picture.at(left + x, bottom - 1 - y))
+    }
+}
+
+/// The pictures of a case whose name begins so, in order.
+fn pictures(folder: &Path, names: &[&str]) -> Vec<Picture> {
+    let all = common::files(folder, "png");
+    let fits = |path: &&std::path::PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        names.iter().any(|wanted| name.starts_with(wanted))
+    };
+    all.iter().filter(fits).map(|path| Picture::load(path).unwrap()).collect()
+}
+
+#[test]
+fn what_the_suite_rejected_is_within_its_tolerance() {
+    let Some(folder) = common::corpus("mali/conformance") else { return };
+    let (mut good, mut all, mut controls) = (0, 0, 0);
+    let mut cases: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.path()).collect();
+    cases.sort();
+    for case in cases {
+        let name = case.file_name().unwrap().to_str().unwrap().to_owned();
+        let wanted = pictures(&case, &["ref", "Reference"]);
+        // Lines have no reference pictures: a test of their own looks at them.
+        if wanted.is_empty() {
+            assert!(name.starts_with("rasterization__"), "{name}");
+            continue;
+        }
+        let text = std::fs::read_to_string(case.join("text.txt")).unwrap();
+        let tolerance = tolerance(&name, &text);
+        let drawn = drawn(&case.join("device0.trace"));
+        let found = |want: &&Picture| drawn.iter().any(|drawn| drawn.is_near(want, tolerance));
+        let count = wanted.iter().filter(found).count();
+        let why = EXPLAINED.iter().find(|row| row.0 == name).map(|row| row.1);
+        println!(
+            "{name}: {count} of {} pictures within {tolerance:?}{}",
+            wanted.len(),
+            why.map_or(String::new(), |why| format!(": {why}"))
+        );
+        assert_eq!(count == wanted.len(), why.is_none(), "{name}");
+        good += usize::from(count == wanted.len());
+        all += 1;
+        // Negative control: what the suite rejected is not near.
+        let rejected = pictures(&case, &["res", "Test"]);
+        let passes = |want: &Picture| {
+            let same = |picture: &&Picture| (picture.width, picture.height) == (want.width, want.height);
+            let mut rejected = rejected.iter().filter(same);
+            rejected.any(|picture| near(want, tolerance, |x, y| picture.at(x, y)))
+        };
+        let control = !rejected.is_empty() && !wanted.iter().all(passes);
+        assert!(control || rejected.is_empty(), "{name}: what was rejected passes");
+        controls += usize::from(control);
+    }
+    println!("{good} of {all} cases within tolerance; {controls} times the rejected pictures are not");
+    assert!(all == 18 && good == 16 && controls >= 15);
+}
+
+/// Ends of the lines of a case's last picture, in pixels, and their width.
+fn lines(text: &str) -> (Vec<[[f64; 2]; 2]>, f64) {
+    let last = text.rfind("Rendering ").unwrap();
+    let text = &text[last..text[last..].find("Searching").map_or(text.len(), |end| last + end)];
+    let width = text.split("width = ").nth(1).unwrap().split([',', ')']).next().unwrap();
+    let point = |line: &str| {
+        let numbers = line.trim().strip_prefix('(')?.split(',').take(2);
+        let pixels: Vec<f64> = numbers.map(|n| (n.trim().parse::<f64>().unwrap() + 1.0) * 128.0).collect();
+        Some([pixels[0], pixels[1]])
+    };
+    let points: Vec<[f64; 2]> = text.lines().filter_map(point).collect();
+    let step = if text.contains("line strip") { 1 } else { 2 };
+    let ends = (0..points.len() - 1).step_by(step).map(|at| [points[at], points[at + 1]]);
+    (ends.collect(), width.parse().unwrap())
+}
+
+/// Whether the middle of a pixel is in a wide line: its width lies along the axis it runs less in.
+fn in_line([a, b]: [[f64; 2]; 2], width: f64, at: [f64; 2]) -> bool {
+    let major = usize::from((b[1] - a[1]).abs() > (b[0] - a[0]).abs());
+    let along = (at[major] - a[major]) / (b[major] - a[major]);
+    let middle = a[1 - major] + along * (b[1 - major] - a[1 - major]);
+    (0.0..1.0).contains(&along) && (at[1 - major] - middle).abs() <= width / 2.0
+}
+
+/// Wide lines have their full width up to the picture's border, exactly.
+#[test]
+fn wide_lines_are_as_wide_as_they_are() {
+    let Some(folder) = common::corpus("mali/conformance") else { return };
+    for name in ["line_strip_wide", "lines_wide"] {
+        let case = folder.join(format!("rasterization__primitives__{name}"));
+        let (ends, width) = lines(&std::fs::read_to_string(case.join("text.txt")).unwrap());
+        assert_eq!((ends.len(), width), (3, 100.0));
+        let drawn = drawn(&case.join("device0.trace"));
+        let picture = &drawn.last().unwrap().picture;
+        let off = |width: f64| {
+            let pixel = |number: u32| {
+                let (x, y) = (number % picture.width, number / picture.width);
+                let at = [f64::from(x) + 0.5, f64::from(picture.height - 1 - y) + 0.5];
+                let wanted = ends.iter().any(|ends| in_line(*ends, width, at));
+                wanted != (picture.at(x, y)[0] > 127)
+            };
+            (0..picture.width * picture.height).filter(|number| pixel(*number)).count()
+        };
+        println!("{name}: {} pixels off; if lines were 2 narrower, {}", off(width), off(width - 2.0));
+        assert_eq!(off(width), 0);
+        assert!(off(width - 2.0) > 200);
+    }
+}
