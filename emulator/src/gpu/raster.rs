@@ -332,7 +332,12 @@ mod tests {
     #[test]
     fn far_corners_keep_their_sides() {
         for far in [2e3f32, 2e6, 5e8] {
-            let [a, b, c, d] = [[far, 1.1 * far], [-far, 0.9 * far], [-far, -1.1 * far], [far, -0.9 * far]];
+            let [a, b, c, d] = [
+                [far, 1.1 * far],
+                [-far, 0.9 * far],
+                [-far, -1.1 * far],
+                [far, -0.9 * far],
+            ];
             let mut have = [pixels([a, b, c]), pixels([a, c, d])].concat();
             assert_eq!(have.len(), 256, "{far}");
             have.sort_unstable();

@@ -4,7 +4,7 @@
 //! (`tests/setup.sh` installs them). Where these are missing the tests say so; with `SKRYMIR_NEED_GLES` set, as
 //! `tests/run.sh` sets it, they fail.
 
-use super::support::{driver, gles, native, program, text};
+use super::support::{built, driver, gles, native, program, text};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -41,6 +41,35 @@ fn a_wrong_pixel_is_noticed() {
         text.contains("FAIL wrong on purpose: pixel 3, 3 is 0 0 0 255 instead of 0 9 0 255"),
         "{text}"
     );
+}
+
+/// The programs that are to be run on a board run here, on both machines with the same numbers.
+#[test]
+fn board_programs_print_their_numbers() {
+    let Some(driver) = driver() else { return };
+    let wanted = [
+        (
+            "stencil",
+            7,
+            "0xcc over 0x55 with mask 0x3c: draw 0x4d, clear 0x4d, front 0x4d, back 0xd4\n",
+        ),
+        ("lines", 14, "a bent strip\n"),
+        ("clip", 64, "+1.9 +1.9 +1.9, +1.7 +1.7 +1.7: "),
+        ("levels", 52, "texture2D(picture, at.xy, at.z): 40 80 120 160 200\n"),
+    ];
+    for (name, lines, line) in wanted {
+        let program = built(driver, "board", name);
+        let run = |options: &[&str]| {
+            let output = gles(options, &program, &[]);
+            let text = text(&output);
+            assert!(output.status.success() && text.contains(line), "{name}: {text}");
+            // Behind the name of the machine.
+            text.split_once('\n').expect("a first line").1.to_owned()
+        };
+        let numbers = run(&[]);
+        assert_eq!(numbers.lines().count(), lines, "{name}: {numbers}");
+        assert_eq!(numbers, run(&["--mali450"]), "{name}: a Mali-450 differs");
+    }
 }
 
 #[test]

@@ -23,7 +23,12 @@ pub fn driver() -> Option<&'static Driver> {
 
 /// A program of `tests/gles`, built.
 pub fn program(driver: &Driver, name: &str) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/gles/{name}.c"));
+    built(driver, "gles", name)
+}
+
+/// A program of a folder of `tests`, built.
+pub fn built(driver: &Driver, folder: &str, name: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{folder}/{name}.c"));
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{number}"));

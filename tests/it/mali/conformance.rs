@@ -12,7 +12,7 @@ use std::path::Path;
 const EXPLAINED: [(&str, &str); 2] = [
     (
         "fragment_ops__interaction__basic_shader__61",
-        "18 pixels where a subtraction of blending comes to a comparison of depths",
+        "the program is a constant, and the suite wants another colour than its own",
     ),
     (
         "shaders__random__all_features__fragment__16",
@@ -102,6 +102,8 @@ fn tolerance(name: &str, text: &str) -> Tolerance {
         (Some(part), _) | (_, Some(part)) => part as u8,
         // In perspective the level may be the next one: levels are 42 apart.
         _ if name.contains("projected") => 43,
+        // Levels are blended in sixteenths: a sixteenth of the widest step from one to the next.
+        _ if name.contains("_mipmap_linear_") => 8,
         _ => 3,
     };
     Tolerance {
@@ -147,14 +149,23 @@ fn pictures(folder: &Path, names: &[&str]) -> Vec<Picture> {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         names.iter().any(|wanted| name.starts_with(wanted))
     };
-    all.iter().filter(fits).map(|path| Picture::load(path).unwrap()).collect()
+    all.iter()
+        .filter(fits)
+        .map(|path| Picture::load(path).unwrap())
+        .collect()
 }
 
 #[test]
 fn what_the_suite_rejected_is_within_its_tolerance() {
-    let Some(folder) = common::corpus("mali/conformance") else { return };
+    let Some(folder) = common::corpus("mali/conformance") else {
+        return;
+    };
     let (mut good, mut all, mut controls) = (0, 0, 0);
-    let mut cases: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.path()).collect();
+    let mut cases: Vec<_> = std::fs::read_dir(&folder)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
     cases.sort();
     for case in cases {
         let name = case.file_name().unwrap().to_str().unwrap().to_owned();
@@ -200,12 +211,16 @@ fn lines(text: &str) -> (Vec<[[f64; 2]; 2]>, f64) {
     let width = text.split("width = ").nth(1).unwrap().split([',', ')']).next().unwrap();
     let point = |line: &str| {
         let numbers = line.trim().strip_prefix('(')?.split(',').take(2);
-        let pixels: Vec<f64> = numbers.map(|n| (n.trim().parse::<f64>().unwrap() + 1.0) * 128.0).collect();
+        let pixels: Vec<f64> = numbers
+            .map(|n| (n.trim().parse::<f64>().unwrap() + 1.0) * 128.0)
+            .collect();
         Some([pixels[0], pixels[1]])
     };
     let points: Vec<[f64; 2]> = text.lines().filter_map(point).collect();
     let step = if text.contains("line strip") { 1 } else { 2 };
-    let ends = (0..points.len() - 1).step_by(step).map(|at| [points[at], points[at + 1]]);
+    let ends = (0..points.len() - 1)
+        .step_by(step)
+        .map(|at| [points[at], points[at + 1]]);
     (ends.collect(), width.parse().unwrap())
 }
 
@@ -220,7 +235,9 @@ fn in_line([a, b]: [[f64; 2]; 2], width: f64, at: [f64; 2]) -> bool {
 /// Wide lines have their full width up to the picture's border, exactly.
 #[test]
 fn wide_lines_are_as_wide_as_they_are() {
-    let Some(folder) = common::corpus("mali/conformance") else { return };
+    let Some(folder) = common::corpus("mali/conformance") else {
+        return;
+    };
     for name in ["line_strip_wide", "lines_wide"] {
         let case = folder.join(format!("rasterization__primitives__{name}"));
         let (ends, width) = lines(&std::fs::read_to_string(case.join("text.txt")).unwrap());
@@ -234,9 +251,15 @@ fn wide_lines_are_as_wide_as_they_are() {
                 let wanted = ends.iter().any(|ends| in_line(*ends, width, at));
                 wanted != (picture.at(x, y)[0] > 127)
             };
-            (0..picture.width * picture.height).filter(|number| pixel(*number)).count()
+            (0..picture.width * picture.height)
+                .filter(|number| pixel(*number))
+                .count()
         };
-        println!("{name}: {} pixels off; if lines were 2 narrower, {}", off(width), off(width - 2.0));
+        println!(
+            "{name}: {} pixels off; if lines were 2 narrower, {}",
+            off(width),
+            off(width - 2.0)
+        );
         assert_eq!(off(width), 0);
         assert!(off(width - 2.0) > 200);
     }

@@ -64,7 +64,10 @@ fn levels_change_behind_the_half() {
     for whole in 0..4 {
         for (part, wanted) in [(0.0, 0), (0.3, 0), (0.49, 0), (0.51, 1), (0.53, 1), (0.9, 1)] {
             let have = level(&texture, whole as f32 + part);
-            assert!((have - (whole + wanted) as f32).abs() < 0.01, "{whole} + {part}: {have}");
+            assert!(
+                (have - (whole + wanted) as f32).abs() < 0.01,
+                "{whole} + {part}: {have}"
+            );
         }
     }
     // Negative control: without that sixteenth they change before it.
@@ -78,7 +81,7 @@ fn blended_levels_count_in_sixteenths() {
     let memory = memory();
     for (nearest, bias) in [([false, false], 0.0), ([true, false], 0.5), ([true, true], 0.5)] {
         let texture = Texture::new(&memory, descriptor(nearest, true, bias, false)).unwrap();
-        for step in 1..390 {
+        for step in 1..388 {
             let lod = step as f32 / 97.0;
             let above = level(&texture, lod) - lod;
             assert!((-0.001..0.0635).contains(&above), "{nearest:?} {lod}: {above}");
@@ -127,10 +130,10 @@ fn faces_of_a_cube_do_not_mix() {
         for (face, look) in looks.iter().enumerate() {
             let middle = (1.0 - 0.5 * step).min(0.97);
             let quad = [
-                look(middle, 0.1),
-                look(middle + step, 0.1),
-                look(middle, 0.1 + step),
-                look(middle + step, 0.1 + step),
+                look(middle, -0.45),
+                look(middle + step, -0.45),
+                look(middle, step - 0.45),
+                look(middle + step, step - 0.45),
             ];
             let texels = texture.sample(&quad, &[Lod::Bias(0.0); 4], true);
             let faces = texels.map(|texel| (texel[2] * 255.0).round() as usize);
