@@ -2,11 +2,15 @@
 # Runs Debian's piglit for OpenGL ES 2 through Mesa's unmodified driver on the emulator, about 120 tests in two minutes,
 # and compares with tests/gles/piglit.txt. Nothing is installed over the machine; of piglit's 2 GB only what is needed is unpacked.
 # Usage: tests/piglit.sh [--precision] [OPTIONS OF skrymir gles...]
+#        tests/piglit.sh --all [--shard I/N] [--results FILE] [--only PATTERN] [-- OPTIONS OF skrymir gles...]
+# --all: instead, piglit's whole quick profiles, desktop OpenGL 2.1 included, as Mesa runs them on a Mali-450 (hours; in
+# shards, and what is in the results is not run again); says how many verdicts agree with hardware (tests/piglit_all.py).
 # --precision: instead, fragment programs of desktop OpenGL that compute built-in functions to narrow tolerances, every
 # fourth of them and all that fail on hardware; says how many pass and fail as on hardware (tests/gles/piglit-hardware.txt).
 set -euo pipefail
-precision=
+precision='' all=''
 [ "${1:-}" != --precision ] || { precision=1 && shift; }
+[ "${1:-}" != --all ] || { all=1 && shift; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/tests/setup.sh"
 need_packages gcc libc6-dev qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross
@@ -31,6 +35,16 @@ if [ -n "$precision" ] && [ ! -e "$folder/unpacked-precision" ]; then
     dpkg-deb --fsys-tarfile "$folder"/piglit_*.deb | tar -x -C "$folder/root" --wildcards \
         './usr/lib/*/piglit/bin/shader_runner' "./usr/lib/*/piglit/$functions"
     touch "$folder/unpacked-precision"
+fi
+if [ -n "$all" ]; then
+    need_packages python3
+    if [ ! -e "$folder/unpacked-all" ]; then
+        dpkg-deb --fsys-tarfile "$folder"/piglit_*.deb | tar -x -C "$folder/root"
+        touch "$folder/unpacked-all"
+    fi
+    # Desktop OpenGL without framebuffer objects wants a window, or what GBM has in its place.
+    export PIGLIT_PLATFORM=gbm WAFFLE_GBM_DEVICE=/dev/dri/renderD128
+    exec nice python3 "$root/tests/piglit_all.py" --piglit "$piglit" --root "$folder" --skrymir "$skrymir" "$@"
 fi
 cd "$piglit"
 

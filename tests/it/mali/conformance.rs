@@ -20,40 +20,42 @@ const EXPLAINED: [(&str, &str); 2] = [
     ),
 ];
 
-/// A picture of a job: what it wrote, turned as OpenGL reads it, and the part its draws are in.
+/// A picture of a job: what it wrote, and the parts its draws are in.
 struct Drawn {
     picture: Picture,
     /// Left, top, width, height in the picture as it lies in memory.
-    part: [u32; 4],
+    parts: Vec<[u32; 4]>,
 }
 
-/// Rectangle around all scissors of a geometry job's draws.
-fn scissors(gpu: &Gpu, frame: &[u32]) -> [u32; 4] {
-    let mut corners = [u32::MAX, u32::MAX, 0, 0];
+/// Scissors of a geometry job's draws, and the rectangle around all of them.
+fn scissors(gpu: &Gpu, frame: &[u32]) -> Vec<[u32; 4]> {
+    let (mut parts, mut around) = (Vec::new(), [u32::MAX, u32::MAX, 0, 0]);
     for at in (frame[2]..frame[3]).step_by(8) {
         let (Ok(low), Ok(high)) = (gpu.memory.word(at), gpu.memory.word(at + 4)) else {
             break;
         };
         if high >> 28 == 7 {
-            let min = [low >> 30 | (high & 0x1fff) << 2, low & 0x7fff];
-            let max = [high >> 13 & 0x7fff, low >> 15 & 0x7fff];
-            corners = [
-                corners[0].min(min[0]),
-                corners[1].min(min[1]),
-                corners[2].max(max[0] + 1),
-                corners[3].max(max[1] + 1),
+            let [left, top] = [low >> 30 | (high & 0x1fff) << 2, low & 0x7fff];
+            let [right, bottom] = [(high >> 13 & 0x7fff) + 1, (low >> 15 & 0x7fff) + 1];
+            parts.push([left, top, right - left, bottom - top]);
+            around = [
+                around[0].min(left),
+                around[1].min(top),
+                around[2].max(right),
+                around[3].max(bottom),
             ];
         }
     }
-    let [left, top, right, bottom] = corners;
-    [left, top, right.saturating_sub(left), bottom.saturating_sub(top)]
+    let [left, top, right, bottom] = around;
+    parts.push([left, top, right.saturating_sub(left), bottom.saturating_sub(top)]);
+    parts
 }
 
 fn drawn(path: &Path) -> Vec<Drawn> {
     let bytes = std::fs::read(path).unwrap();
     let trace = Trace::read(&bytes).unwrap();
     let mut gpu = Gpu::new(Box::<Wide>::default());
-    let (mut pictures, mut part) = (Vec::new(), [0; 4]);
+    let (mut pictures, mut parts) = (Vec::new(), Vec::new());
     for (_, record) in &trace.records {
         match record {
             Record::Buffer { address, size, .. } => gpu.memory.map(*address, *size).unwrap(),
@@ -62,7 +64,7 @@ fn drawn(path: &Path) -> Vec<Drawn> {
             Record::Submit {
                 pipe: Pipe::Gp, frame, ..
             } => {
-                part = scissors(&gpu, frame);
+                parts = scissors(&gpu, frame);
                 gpu.run_gp(frame).unwrap();
             }
             Record::Submit {
@@ -73,7 +75,8 @@ fn drawn(path: &Path) -> Vec<Drawn> {
                 if let Some(unit) = frame.write_backs.iter().find(|unit| unit.source == 2) {
                     let (width, height, rgba) = write_back::read(&gpu.memory, &frame, unit).unwrap();
                     let picture = Picture { width, height, rgba };
-                    pictures.push(Drawn { picture, part });
+                    let parts = parts.clone();
+                    pictures.push(Drawn { picture, parts });
                 }
             }
         }
@@ -102,7 +105,7 @@ fn tolerance(name: &str, text: &str) -> Tolerance {
         (Some(part), _) | (_, Some(part)) => part as u8,
         // In perspective the level may be the next one: levels are 42 apart.
         _ if name.contains("projected") => 43,
-        // Levels are blended in sixteenths: a sixteenth of the widest step from one to the next.
+        // Levels are blended in sixteenths, and are half the range apart.
         _ if name.contains("_mipmap_linear_") => 8,
         _ => 3,
     };
@@ -127,18 +130,24 @@ fn near(want: &Picture, tolerance: Tolerance, at: impl Fn(u32, u32) -> [u8; 4]) 
 }
 
 impl Drawn {
-    /// The part that the suite looked at, if it has the size, is near the wanted one.
+    /// A part that has the wanted picture's size is near it. The suite turns pictures, as OpenGL reads them.
     fn is_near(&self, want: &Picture, tolerance: Tolerance) -> bool {
-        let [left, top, width, height] = self.part;
-        // Where the draws' part has another size, the suite read from the lower left corner on.
-        let (left, bottom) = if (width, height) == (want.width, want.height) {
-            (left, top + height)
-        } else {
-            (0, self.picture.height)
+        let fits = |part: &&[u32; 4]| part[2..] == [want.width, want.height];
+        let parts = self
+            .parts
+            .iter()
+            .filter(fits)
+            .map(|[left, top, _, height]| (*left, top + height));
+        // Where no draw's part has the size, it read from the lower left corner on.
+        let places: Vec<(u32, u32)> = match parts.collect::<Vec<_>>() {
+            none if none.is_empty() => vec![(0, self.picture.height)],
+            places => places,
         };
-        left + want.width <= self.picture.width
-            && want.height <= bottom
-            && near(want, tolerance, |x, y| self.picture.at(left + x, bottom - 1 - y))
+        places.iter().any(|(left, bottom)| {
+            left + want.width <= self.picture.width
+                && want.height <= *bottom
+                && near(want, tolerance, |x, y| self.picture.at(left + x, bottom - 1 - y))
+        })
     }
 }
 
