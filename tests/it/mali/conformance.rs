@@ -9,7 +9,7 @@ use skrymir::picture::Picture;
 use std::path::Path;
 
 /// Cases that are not within the tolerance, and why (docs/spec/open-questions.md).
-const EXPLAINED: [(&str, &str); 2] = [
+const EXPLAINED: [(&str, &str); 3] = [
     (
         "fragment_ops__interaction__basic_shader__61",
         "the program is a constant, and the suite wants another colour than its own",
@@ -17,6 +17,10 @@ const EXPLAINED: [(&str, &str); 2] = [
     (
         "shaders__random__all_features__fragment__16",
         "the driver's program adds an infinity",
+    ),
+    (
+        "texture__mipmap__cube__projected__nearest_nearest",
+        "in perspective a face's last column is a level beside the suite's",
     ),
 ];
 
@@ -103,8 +107,6 @@ fn tolerance(name: &str, text: &str) -> Tolerance {
     let channel = match (number("threshold = ("), number("threshold = RGBA(")) {
         (Some(part), _) if part < 1.0 => (part * 255.0).ceil() as u8,
         (Some(part), _) | (_, Some(part)) => part as u8,
-        // In perspective the level may be the next one: levels are 42 apart.
-        _ if name.contains("projected") => 43,
         // Levels are blended in sixteenths, and are half the range apart.
         _ if name.contains("_mipmap_linear_") => 8,
         _ => 3,
@@ -115,12 +117,14 @@ fn tolerance(name: &str, text: &str) -> Tolerance {
     }
 }
 
-/// Whether every pixel is near the wanted picture; `at` reads the other one.
-fn near(want: &Picture, tolerance: Tolerance, at: impl Fn(u32, u32) -> [u8; 4]) -> bool {
+/// Whether every pixel that a mask marks red, or without a mask every one, is near the wanted picture; `at` reads the
+/// other one.
+fn near(want: &Picture, mask: Option<&Picture>, tolerance: Tolerance, at: impl Fn(u32, u32) -> [u8; 4]) -> bool {
     let close = |a: [u8; 4], b: [u8; 4]| (0..3).all(|c| a[c].abs_diff(b[c]) <= tolerance.channel);
+    let counts = |x, y| mask.is_none_or(|mask| mask.at(x, y)[0] > 127);
     let r = tolerance.radius;
     (0..want.height).all(|y| {
-        (0..want.width).all(|x| {
+        (0..want.width).filter(|x| counts(*x, y)).all(|x| {
             let have = at(x, y);
             let columns = x.saturating_sub(r)..=(x + r).min(want.width - 1);
             let mut rows = y.saturating_sub(r)..=(y + r).min(want.height - 1);
@@ -130,8 +134,9 @@ fn near(want: &Picture, tolerance: Tolerance, at: impl Fn(u32, u32) -> [u8; 4]) 
 }
 
 impl Drawn {
-    /// A part that has the wanted picture's size is near it. The suite turns pictures, as OpenGL reads them.
-    fn is_near(&self, want: &Picture, tolerance: Tolerance) -> bool {
+    /// A part that has the wanted picture's size is near it where the mask says. The suite turns pictures, as OpenGL
+    /// reads them.
+    fn is_near(&self, want: &Picture, mask: Option<&Picture>, tolerance: Tolerance) -> bool {
         let fits = |part: &&[u32; 4]| part[2..] == [want.width, want.height];
         let parts = self
             .parts
@@ -146,7 +151,7 @@ impl Drawn {
         places.iter().any(|(left, bottom)| {
             left + want.width <= self.picture.width
                 && want.height <= *bottom
-                && near(want, tolerance, |x, y| self.picture.at(left + x, bottom - 1 - y))
+                && near(want, mask, tolerance, |x, y| self.picture.at(left + x, bottom - 1 - y))
         })
     }
 }
@@ -187,7 +192,12 @@ fn what_the_suite_rejected_is_within_its_tolerance() {
         let text = std::fs::read_to_string(case.join("text.txt")).unwrap();
         let tolerance = tolerance(&name, &text);
         let drawn = drawn(&case.join("device0.trace"));
-        let found = |want: &&Picture| drawn.iter().any(|drawn| drawn.is_near(want, tolerance));
+        // In perspective the suite lets levels be one off, and only its mask says where it does not.
+        let mask = pictures(&case, &["err0"]).pop().filter(|_| name.contains("projected"));
+        let found = |want: &&Picture| {
+            let near = |drawn: &Drawn| drawn.is_near(want, mask.as_ref(), tolerance);
+            drawn.iter().any(near)
+        };
         let count = wanted.iter().filter(found).count();
         let why = EXPLAINED.iter().find(|row| row.0 == name).map(|row| row.1);
         println!(
@@ -203,14 +213,14 @@ fn what_the_suite_rejected_is_within_its_tolerance() {
         let passes = |want: &Picture| {
             let same = |picture: &&Picture| (picture.width, picture.height) == (want.width, want.height);
             let mut rejected = rejected.iter().filter(same);
-            rejected.any(|picture| near(want, tolerance, |x, y| picture.at(x, y)))
+            rejected.any(|picture| near(want, mask.as_ref(), tolerance, |x, y| picture.at(x, y)))
         };
         let control = !rejected.is_empty() && !wanted.iter().all(passes);
         assert!(control || rejected.is_empty(), "{name}: what was rejected passes");
         controls += usize::from(control);
     }
     println!("{good} of {all} cases within tolerance; {controls} times the rejected pictures are not");
-    assert!(all == 18 && good == 16 && controls >= 15);
+    assert!(all == 18 && good == 15 && controls == 16);
 }
 
 /// Ends of the lines of a case's last picture, in pixels, and their width.
