@@ -210,11 +210,7 @@ fn cache_on_disk(context: &Context) {
     let run = |folder: &std::path::Path| {
         let start = Instant::now();
         let cache = PipelineCache::open(context, folder, bytes).unwrap();
-        let settings = skrymir::harness::Settings {
-            judged: cache.is_known(),
-            ..Default::default()
-        };
-        let loaded = skrymir::harness::load(context, bytes, settings).unwrap();
+        let loaded = skrymir::harness::load(context, bytes, Default::default()).unwrap();
         loaded.draw(&scene, &[], Some(&cache)).unwrap();
         let spent = start.elapsed();
         cache.save().unwrap();
