@@ -217,7 +217,7 @@ mod tests {
     fn descriptors_come_back_as_their_fences() {
         let mut exported = Exported::default();
         let (signal, fence) = Signal::new();
-        let fd = exported.export(&[fence.clone()]).unwrap();
+        let fd = exported.export(std::slice::from_ref(&fence)).unwrap();
         let back = exported.import(fd.try_clone().unwrap()).unwrap();
         assert!(back.len() == 1 && Arc::ptr_eq(&back[0], &fence));
         drop(signal);
