@@ -98,10 +98,10 @@ pub const GRAMMAR: &str = r#"{"copyright":["x"],"magic_number":"0x07230203","maj
 /// Any text is a grammar or a list of findings.
 pub fn grammar(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    if let Ok((model, report)) = grammar::read_json(text, None) {
-        if report.is_valid() {
-            Grammar::builtin().clone().extend(&model);
-        }
+    if let Ok((model, report)) = grammar::read_json(text, None)
+        && report.is_valid()
+    {
+        Grammar::builtin().clone().extend(&model);
     }
 }
 
