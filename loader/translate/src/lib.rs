@@ -12,7 +12,7 @@
 //! naga is not ours, and a panic inside it is caught and reported as an [`ErrorKind::Panicked`].
 //!
 //! ```
-//! use translate::Source;
+//! use skrymir_translate::{self as translate, Source};
 //!
 //! let text = "@fragment fn fs() -> @location(0) vec4<f32> { return vec4<f32>(1.0); }";
 //! let shader = translate::read(&Source::new("red.wgsl", text.as_bytes())?)?;

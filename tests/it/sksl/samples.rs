@@ -110,7 +110,7 @@ pub fn generic() -> Tree {
     b.define(main, &[value]).finish()
 }
 
-/// A filter that asks for a colour space, which only the host knows.
+/// A filter that takes colours out of the sRGB curve.
 pub fn linear() -> Tree {
     let mut b = Builder::new(ProgramKind::RUNTIME_COLOR_FILTER);
     let color = b.parameter("half4", "color", 10010);

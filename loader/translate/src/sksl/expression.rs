@@ -20,22 +20,12 @@ impl Glsl<'_> {
         Ok(match self.tree.expressions[handle] {
             Expression::Binary { left, op, right } => self.binary(left, op, right)?,
             Expression::Bool(value) => value.to_string(),
-            Expression::Float { bits, .. } => {
-                let value = f32::from_bits(bits);
-                if !value.is_finite() {
-                    return Err(unsupported("a literal that is not finite"));
-                }
-                if value.is_sign_negative() {
-                    format!("({value:?})")
-                } else {
-                    format!("{value:?}")
-                }
-            }
+            Expression::Float { bits, .. } => self.float(bits),
             Expression::Int { ty, bits } => match self.typer.resolve(ty).scalar().map(Scalar::class) {
-                Some(2) => format!("{bits}u"),
-                _ if bits == 1 << 31 => "(-2147483647 - 1)".into(),
-                _ if (bits as i32) < 0 => format!("({})", bits as i32),
-                _ => bits.to_string(),
+                Some(2) => self.hidden("uint", format!("{bits}u")),
+                _ if bits == 1 << 31 => self.hidden("int", "(-2147483647 - 1)".into()),
+                _ if (bits as i32) < 0 => self.hidden("int", format!("({})", bits as i32)),
+                _ => self.hidden("int", bits.to_string()),
             },
             Expression::Constructor { ty, arguments, .. } => self.constructor(ty, arguments)?,
             Expression::FieldAccess { base, index, .. } => self.field(base, index)?,
@@ -88,6 +78,31 @@ impl Glsl<'_> {
             }
             Expression::Variable { variable, .. } => self.variable(variable)?,
         })
+    }
+
+    /// A float; what is not finite has no literal and comes from its bits.
+    fn float(&mut self, bits: u32) -> String {
+        let value = f32::from_bits(bits);
+        if !value.is_finite() {
+            // A constant that is not finite is refused, so the bits come from a call.
+            self.helper("sk_hidden_uint", || hidden_text("uint"));
+            return format!("uintBitsToFloat(sk_hidden_uint({bits}u))");
+        }
+        let text = match value.is_sign_negative() {
+            true => format!("({value:?})"),
+            false => format!("{value:?}"),
+        };
+        self.hidden("float", text)
+    }
+
+    /// A literal, behind a call where they must be hidden.
+    fn hidden(&mut self, ty: &str, literal: String) -> String {
+        if !self.hidden_literals {
+            return literal;
+        }
+        let called = format!("sk_hidden_{ty}");
+        self.helper(&called, || hidden_text(ty));
+        format!("{called}({literal})")
     }
 
     fn variable(&mut self, variable: Ref) -> Result<String> {
@@ -311,7 +326,7 @@ impl Glsl<'_> {
             let scalar = matches!(ty, Ty::Scalar(_));
             if let Some((called, text)) = helpers::spelled(name, &self.ty(ty)?, scalar) {
                 self.helper(&called, || text);
-                let values = self.passed(arguments, &[false, name == "modf"], around)?;
+                let values = self.passed(arguments, &[false, matches!(name, "modf" | "frexp")], around)?;
                 return Ok(format!("{called}({values})"));
             }
         }
@@ -460,4 +475,9 @@ impl Glsl<'_> {
         let function = if projected { "textureProj" } else { "texture" };
         Ok(format!("{function}({combined}, {at}{bias})"))
     }
+}
+
+/// A function that gives its argument back.
+fn hidden_text(ty: &str) -> String {
+    format!("{ty} sk_hidden_{ty}({ty} x) {{ return x; }}\n")
 }

@@ -37,6 +37,9 @@ pub(super) struct Glsl<'a> {
     pub(super) effects: HashMap<Ref, bool>,
     /// Number of the next variable of our own.
     pub(super) next_copy: u32,
+    /// Whether literals stand behind function calls, which naga does not evaluate: it refuses constants that it cannot
+    /// compute (the root of -1, an index that is out of bounds), and both languages leave those to run time.
+    pub(super) hidden_literals: bool,
 }
 
 impl<'a> Glsl<'a> {
@@ -57,6 +60,7 @@ impl<'a> Glsl<'a> {
             around: None,
             effects: HashMap::new(),
             next_copy: 0,
+            hidden_literals: false,
         }
     }
 

@@ -13,6 +13,17 @@ pub(super) fn is_shared(name: &str) -> bool {
     SHARED.contains(&format!(" {name} "))
 }
 
+/// Fraction and exponent of a number, from its bits; what has none keeps its value and the exponent 0.
+const FREXP: &str = "float NAME(float x, out int e) {\n\
+    e = 0;\n\
+    float m = abs(x);\n\
+    if (m == 0.0 || isnan(x) || isinf(x)) { return x; }\n\
+    int up = 0;\n\
+    if (m < 1.1754943508222875e-38) { m *= 16777216.0; up = -24; }\n\
+    uint bits = floatBitsToUint(m);\n\
+    e = int(bits >> 23) - 126 + up;\n\
+    return sign(x) * uintBitsToFloat((bits & 0x7fffffu) | 0x3f000000u);\n}";
+
 /// A function GLSL (or naga's GLSL) lacks for its first argument's type `t`: the name it is called by and its text.
 ///
 /// `scalar` says that `t` is a number.
@@ -21,6 +32,34 @@ pub(super) fn spelled(name: &str, t: &str, scalar: bool) -> Option<(String, Stri
         ("saturate", _) => format!("{t} NAME({t} x) {{ return clamp(x, {t}(0.0), {t}(1.0)); }}"),
         ("unpremul", false) => format!("{t} NAME({t} c) {{ return vec4(c.rgb / max(c.a, 0.0001), c.a); }}"),
         ("modf", _) => format!("{t} NAME({t} x, out {t} i) {{ i = trunc(x); return x - i; }}"),
+        // The sRGB curve and its inverse, which a runtime effect's colours are in unless the host has another space.
+        ("toLinearSrgb", false) => format!(
+            "{t} NAME({t} c) {{\n\
+             {t} a = abs(c);\n\
+             {t} low = a / 12.92;\n\
+             {t} high = pow((a + 0.055) / 1.055, {t}(2.4));\n\
+             return sign(c) * mix(high, low, lessThanEqual(a, {t}(0.04045)));\n}}"
+        ),
+        ("fromLinearSrgb", false) => format!(
+            "{t} NAME({t} c) {{\n\
+             {t} a = abs(c);\n\
+             {t} low = a * 12.92;\n\
+             {t} high = 1.055 * pow(a, {t}(1.0 / 2.4)) - 0.055;\n\
+             return sign(c) * mix(high, low, lessThanEqual(a, {t}(0.0031308)));\n}}"
+        ),
+        ("frexp", true) => FREXP.into(),
+        ("frexp", false) => {
+            let n = t.as_bytes().get(3).map_or(2, |digit| digit - b'0');
+            let one = FREXP.replace("NAME", "NAME_one");
+            let outs: Vec<String> = (0..n).map(|i| format!("int e{i};")).collect();
+            let parts: Vec<String> = (0..n).map(|i| format!("NAME_one(x[{i}], e{i})")).collect();
+            let names: Vec<String> = (0..n).map(|i| format!("e{i}")).collect();
+            let (outs, parts, names) = (outs.join(" "), parts.join(", "), names.join(", "));
+            format!(
+                "{one}\n{t} NAME({t} x, out ivec{n} e) {{\n\
+                 {outs}\n{t} m = {t}({parts});\ne = ivec{n}({names});\nreturn m;\n}}"
+            )
+        }
         ("proj", false) => format!("vec2 NAME({t} p) {{ return p.xy / p.z; }}"),
         ("cross_length_2d", false) => format!("float NAME({t} a, {t} b) {{ return a.x * b.y - a.y * b.x; }}"),
         // The geometric functions of one number, which naga has for vectors only.

@@ -69,11 +69,17 @@ fn globals(tree: &Tree) -> impl Iterator<Item = (Ref, &Modifiers, Str)> {
 /// # Errors
 /// Unsupported for other program kinds and for what GLSL has no words for, by name.
 pub fn to_glsl(tree: &Tree, portable: bool) -> Result<String> {
+    spell(tree, portable, false)
+}
+
+/// As [`to_glsl`]; `hidden_literals` keeps naga from evaluating what is constant.
+pub(super) fn spell(tree: &Tree, portable: bool, hidden_literals: bool) -> Result<String> {
     // The writer's limits bound how deep a tree is, whoever built it.
     write(tree)?;
     deep(|| {
         let stage = stage(tree)?;
         let mut spelled = Glsl::new(tree, stage, portable);
+        spelled.hidden_literals = hidden_literals;
         spelled.structs()?;
         spelled.interface()?;
         for element in spelled.ordered()? {
@@ -213,25 +219,62 @@ impl Glsl<'_> {
             _ => "push_constant".into(),
         };
         let mut text = format!("layout({place}) uniform {name}_block {{\n");
-        let mut end = Some(0);
-        for (i, field) in fields.iter().enumerate() {
-            let ty = self.typer.resolve(field.ty);
-            let extent = self.extent(ty);
-            let start = end
-                .zip(extent)
-                .map(|(end, (_, align)): (u32, _)| end.next_multiple_of(align));
-            end = start.zip(extent).map(|(start, (size, _))| start + size);
-            let wanted = field.modifiers.layout.offset;
-            if wanted != -1 && start != u32::try_from(wanted).ok() {
-                return Err(unsupported(
-                    "a field of an interface block away from where std140 puts it",
-                ));
+        for (i, at) in self.placed(fields)? {
+            match (i, at) {
+                (Some(i), _) => {
+                    let ty = self.typer.resolve(fields[i].ty);
+                    let _ = writeln!(text, "    {} f{i};", self.ty(ty)?);
+                }
+                // What nothing reads fills the room before a field.
+                (None, at) => {
+                    let _ = writeln!(text, "    float pad{at};");
+                }
             }
-            let _ = writeln!(text, "    {} f{i};", self.ty(ty)?);
         }
         self.top += &(text + &format!("}} {name};\n"));
         self.places.insert(variable, Place::Plain(name));
         Ok(())
+    }
+
+    /// The fields of a block in the order of their offsets, with the floats that fill the room between them (and have
+    /// no field): std140 then puts every field where the program wants it.
+    fn placed(&self, fields: &[StructField]) -> Result<Vec<(Option<usize>, u32)>> {
+        let mut places = Vec::new();
+        let mut end = 0u32;
+        for (i, field) in fields.iter().enumerate() {
+            let wanted = u32::try_from(field.modifiers.layout.offset).ok();
+            let Some((size, align)) = self.extent(self.typer.resolve(field.ty)) else {
+                // A struct or a block of them: only its own place by the order of the fields is known to be right.
+                if fields.iter().all(|field| field.modifiers.layout.offset == -1) {
+                    return Ok((0..fields.len()).map(|i| (Some(i), 0)).collect());
+                }
+                return Err(unsupported(
+                    "offsets in an interface block beside a field of structs or bools",
+                ));
+            };
+            let start = wanted.unwrap_or(end.next_multiple_of(align));
+            if !start.is_multiple_of(align) {
+                return Err(unsupported(
+                    "a field of an interface block where its alignment does not let it stand",
+                ));
+            }
+            end = start + size;
+            places.push((start, end, i));
+        }
+        places.sort_unstable();
+        let (mut all, mut at) = (Vec::new(), 0);
+        for (start, end, i) in places {
+            if start < at {
+                return Err(unsupported("fields of an interface block that overlap"));
+            }
+            if start - at > MOST_PADDING {
+                return Err(unsupported("a field of an interface block far behind the others"));
+            }
+            all.extend((at..start).step_by(4).map(|at| (None, at)));
+            all.push((Some(i), start));
+            at = end;
+        }
+        Ok(all)
     }
 
     /// Size and alignment in bytes by the rules of std140; `None` for what is no number, vector, matrix or array of them.
@@ -440,6 +483,9 @@ impl Glsl<'_> {
         })
     }
 }
+
+/// Most bytes between two fields of a block: what a uniform block can have on every device.
+const MOST_PADDING: u32 = 16384;
 
 /// How far the binding of a sampler is from its texture's.
 const SAMPLER_BINDINGS: i32 = 1000;

@@ -52,10 +52,15 @@ pub fn to_stage(tree: &Tree) -> Result<Vec<u32>> {
 }
 
 fn translate(tree: &Tree, portable: bool) -> Result<naga::Module> {
-    let text = to_glsl(tree, portable)?;
     let stage = stage(tree)?;
     // The front end is not written for text it has not seen; a panic in it is its answer.
-    let mut module = deep(|| parse_glsl(&text, stage)).map_err(|error| match error.kind() {
+    let parse = |text: String| deep(|| parse_glsl(&text, stage));
+    let first = parse(to_glsl(tree, portable)?);
+    let parsed = match first {
+        Err(error) if matches!(error.kind(), ErrorKind::Text { .. }) => parse(interface::spell(tree, portable, true)?),
+        other => other,
+    };
+    let mut module = parsed.map_err(|error| match error.kind() {
         ErrorKind::Text { error, .. } => unsupported(format!("naga's GLSL front end: {}", error.message)),
         _ => error,
     })?;

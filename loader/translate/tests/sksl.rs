@@ -1,0 +1,92 @@
+//! What naga would evaluate or refuse comes through: constants without a value, functions GLSL lacks.
+#![allow(missing_docs)]
+
+use skrymir_translate as translate;
+
+use loader::sksl::{Builder, Command, Operator, ProgramKind, Statement, Tree};
+
+fn valid(tree: &Tree) -> Vec<u32> {
+    let words = translate::sksl::to_stage(tree).unwrap();
+    let validated = translate::validate::spirv_val::validate(&words);
+    assert!(!matches!(validated, Some(Err(_))), "{validated:?}");
+    words
+}
+
+/// A runtime shader that gives `function(value)` in every channel.
+fn call(function: &str, value: f32) -> Tree {
+    let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
+    let at = b.parameter("float2", "p", 10009);
+    let main = b.function("half4", "main", &[at]);
+    let value = b.float("half", value);
+    let value = b.call("half", function, &[value]);
+    let splat = b.construct(Command::CONSTRUCTOR_SPLAT, "half4", &[value]);
+    let value = b.statement(Statement::Return(Some(splat)));
+    b.define(main, &[value]).finish()
+}
+
+#[test]
+fn constants_without_a_value_are_left_to_run_time() {
+    valid(&call("sqrt", -1.0));
+    valid(&call("inversesqrt", -1.0));
+    valid(&call("sqrt", 4.0));
+}
+
+#[test]
+fn literals_that_are_not_finite_come_from_their_bits() {
+    for value in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+        let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
+        let at = b.parameter("float2", "p", 10009);
+        let main = b.function("half4", "main", &[at]);
+        let (value, one) = (b.float("half", value), b.float("half", 1.0));
+        let sum = b.binary(value, Operator::PLUS, one);
+        let splat = b.construct(Command::CONSTRUCTOR_SPLAT, "half4", &[sum]);
+        let value = b.statement(Statement::Return(Some(splat)));
+        valid(&b.define(main, &[value]).finish());
+    }
+}
+
+#[test]
+fn colour_space_functions_are_the_srgb_curve() {
+    for function in ["toLinearSrgb", "fromLinearSrgb"] {
+        let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
+        let at = b.parameter("float2", "p", 10009);
+        let main = b.function("half4", "main", &[at]);
+        let (half, one) = (b.float("half", 0.5), b.float("half", 1.0));
+        let grey = b.construct(Command::CONSTRUCTOR_SPLAT, "half3", &[half]);
+        let rgb = b.call("half3", function, &[grey]);
+        let value = b.construct(Command::CONSTRUCTOR_COMPOUND, "half4", &[rgb, one]);
+        let value = b.statement(Statement::Return(Some(value)));
+        valid(&b.define(main, &[value]).finish());
+    }
+}
+
+/// Every runtime effect of the corpus of real files, where it is here: what does not translate has no `main`.
+#[test]
+fn runtime_effects_of_the_corpus() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/sksl/programs");
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        println!("corpus sksl: not here");
+        return;
+    };
+    let (mut all, mut good, mut without_main) = (0, 0, 0);
+    for path in entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "bin"))
+    {
+        let Ok(tree) = loader::sksl::read(&std::fs::read(&path).unwrap()) else {
+            continue;
+        };
+        all += 1;
+        match translate::sksl::to_stage(&tree) {
+            Ok(words) => {
+                let validated = translate::validate::spirv_val::validate(&words);
+                assert!(!matches!(validated, Some(Err(_))), "{}: {validated:?}", path.display());
+                good += 1;
+            }
+            Err(error) if error.to_string().contains("a program without main") => without_main += 1,
+            Err(error) => panic!("{}: {error}", path.display()),
+        }
+    }
+    println!("{good} of {all} programs translate, {without_main} have no main");
+}
