@@ -5,6 +5,7 @@
 
 pub mod args;
 pub mod cli;
+pub mod compile;
 pub mod dump;
 pub mod formats;
 pub mod gles;
@@ -21,6 +22,7 @@ pub mod sample;
 pub mod scene;
 pub mod watch;
 
+pub use compiler;
 pub use emulator;
 pub use loader;
 pub use shim;

@@ -4,6 +4,7 @@
 //! attributes, `[slots]` are textures by their sampler, `[uniform]` are uniforms of both programs. What is not said is
 //! filled: `position` (or the first attribute) is the vertices of a triangle, the others are its corners' colours.
 
+use crate::compile::{Wanted, compile};
 use crate::picture::Picture;
 use crate::scene::{Blend, Compare, Cull, Filter, Scene, SceneError, Slot, Topology, Wrap};
 use anyhow::{Context, anyhow, bail};
@@ -24,7 +25,7 @@ pub struct Pair {
     pub fragment: Program,
 }
 
-/// A program of a file: MBS, or the assembler's text.
+/// A program of a file: MBS, the assembler's text, or a shader's source, which is compiled.
 fn program(path: &Path, stage: Stage) -> anyhow::Result<Program> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mbs = match std::str::from_utf8(&bytes) {
@@ -34,7 +35,17 @@ fn program(path: &Path, stage: Stage) -> anyhow::Result<Program> {
                 error.render(text, &path.display().to_string()).trim_end()
             )
         })?,
-        _ => Mbs::read(&bytes)?,
+        _ if bytes.starts_with(b"MBS1") => Mbs::read(&bytes)?,
+        _ => {
+            let wanted = Wanted {
+                stage: Some(match stage {
+                    Stage::Vertex => compiler::Stage::Vertex,
+                    Stage::Fragment => compiler::Stage::Fragment,
+                }),
+                ..Wanted::default()
+            };
+            return Ok(compile(path, &bytes, wanted)?.program);
+        }
     };
     let found = mbs.program(stage)?;
     found.with_context(|| format!("{} has no {stage:?} program", path.display()))
@@ -207,6 +218,11 @@ fn attributes(pair: &Pair, scene: &Scene, draw: &mut Draw<'_>) -> anyhow::Result
         .or(used.first())
         .map(|s| s.name());
     for symbol in used.iter().filter(|symbol| !scene.inputs.contains_key(&symbol.name())) {
+        if symbol.name == b"gl_VertexIndex" {
+            let numbers = (0..count).map(|at| [at as f32, 0.0, 0.0, 1.0]).collect();
+            draw.attributes.push((symbol.name(), numbers));
+            continue;
+        }
         let corners = if Some(symbol.name()) == position {
             TRIANGLE
         } else {

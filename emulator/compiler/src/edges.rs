@@ -1,0 +1,46 @@
+//! Edges between blocks, made fit for copies at their ends.
+
+use crate::ir::{Block, BlockData, Function, Op, Term, Value};
+
+/// Puts a block on every edge from a block with two ways to one with two origins and phis.
+pub fn split_critical(function: &mut Function) {
+    for from in function.order() {
+        let Term::Branch(value, then, other) = function.block(from).term else {
+            continue;
+        };
+        let mut ways = [then, other];
+        for (way, to) in [then, other].into_iter().enumerate() {
+            let target = function.block(to);
+            let has_phis = target.insts.iter().any(|value| function.inst(*value).op == Op::Phi);
+            if target.preds.len() < 2 || !has_phis {
+                continue;
+            }
+            function.blocks.push(BlockData {
+                insts: Vec::new(),
+                term: Term::Jump(to),
+                preds: vec![from],
+            });
+            let new = Block(function.blocks.len() as u32 - 1);
+            if let Some(pred) = function.blocks[to.0 as usize].preds.iter_mut().find(|pred| **pred == from) {
+                *pred = new;
+            }
+            let at = function.layout.iter().position(|block| *block == from).unwrap_or(0);
+            function.layout.insert(at + 1, new);
+            ways[way] = new;
+        }
+        function.blocks[from.0 as usize].term = Term::Branch(value, ways[0], ways[1]);
+    }
+}
+
+/// What a block's end copies into the phis behind it: phi and value.
+pub fn copies(function: &Function, from: Block) -> Vec<(Value, Value)> {
+    let Term::Jump(to) = function.block(from).term else {
+        return Vec::new();
+    };
+    let Some(at) = function.block(to).preds.iter().position(|pred| *pred == from) else {
+        return Vec::new();
+    };
+    let phis = function.block(to).insts.iter().copied();
+    let phis = phis.filter(|value| function.inst(*value).op == Op::Phi);
+    phis.map(|phi| (phi, function.inst(phi).args[at])).collect()
+}

@@ -1,0 +1,115 @@
+//! What can go wrong, and where in the source.
+
+use std::fmt;
+use std::ops::Range;
+
+/// What kind of refusal an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The source is wrong.
+    Invalid,
+    /// The source may be right, but the hardware or this compiler has nothing for it.
+    Unsupported,
+    /// A budget is spent.
+    Limit,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    kind: Kind,
+    message: String,
+    span: Option<Range<usize>>,
+}
+
+/// A refusal, with its place in the source where there is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Inner>);
+
+/// Result of the compiler.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    fn new(kind: Kind, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self(Box::new(Inner {
+            kind,
+            message,
+            span: None,
+        }))
+    }
+
+    /// The source is wrong.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(Kind::Invalid, message)
+    }
+
+    /// Nothing on the hardware for it.
+    pub fn unsupported(message: impl Into<String>) -> Self {
+        Self::new(Kind::Unsupported, message)
+    }
+
+    /// A budget is spent.
+    pub fn limit(message: impl Into<String>) -> Self {
+        Self::new(Kind::Limit, message)
+    }
+
+    /// The same with a place, unless it has one.
+    #[must_use]
+    pub fn at(mut self, span: Option<Range<usize>>) -> Self {
+        self.0.span = self.0.span.or(span);
+        self
+    }
+
+    /// The same with its place moved to another text.
+    #[must_use]
+    pub fn map_span(mut self, map: impl FnOnce(Range<usize>) -> Range<usize>) -> Self {
+        self.0.span = self.0.span.map(map);
+        self
+    }
+
+    /// Kind of refusal.
+    pub fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    /// What is wrong, without the place.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Bytes of the source it is about.
+    pub fn span(&self) -> Option<Range<usize>> {
+        self.0.span.clone()
+    }
+
+    /// The message with line, column and a caret under the place.
+    pub fn render(&self, file: &str, source: &str) -> String {
+        let Some(span) = self.0.span.clone().filter(|span| span.start <= source.len()) else {
+            return format!("{file}: {self}");
+        };
+        let before = source.get(..span.start).unwrap_or_default();
+        let (line, start) = (before.matches('\n').count() + 1, before.rfind('\n').map_or(0, |at| at + 1));
+        let text = source[start..].lines().next().unwrap_or_default();
+        let column = before[start..].chars().count();
+        let length = source.get(span).map_or(1, |text| text.lines().next().unwrap_or_default().chars().count());
+        let carets = "^".repeat(length.clamp(1, text.chars().count().saturating_sub(column).max(1)));
+        let margin = " ".repeat(line.to_string().len());
+        format!(
+            "{file}:{line}:{}: {self}\n{margin} |\n{line} | {text}\n{margin} | {}{carets}",
+            column + 1,
+            " ".repeat(column)
+        )
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.kind {
+            Kind::Invalid => write!(f, "invalid: {}", self.0.message),
+            Kind::Unsupported => write!(f, "unsupported: {}", self.0.message),
+            Kind::Limit => write!(f, "limit: {}", self.0.message),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,505 @@
+//! Expressions: what each is as scalars.
+
+use super::place::{self, Dynamic, Place, Root, scalars};
+use super::{Ev, Frame, Front, Stop, Var, Walk};
+use crate::error::Error;
+use crate::interface::Stage;
+use crate::ir::{Op, Value};
+use naga::{BinaryOperator, Expression, Handle, Literal, RelationalFunction, ScalarKind, TypeInner, UnaryOperator};
+
+/// Elements of an array that a ladder of selects goes through at most, by stage; longer ones go to memory.
+const LADDER_VERTEX: u32 = 64;
+const LADDER_FRAGMENT: u32 = 4;
+
+impl<'a> Front<'a> {
+    /// An expression, known already or evaluated now.
+    pub(super) fn value(&mut self, frame: &mut Frame<'a>, handle: Handle<Expression>) -> Walk<Ev> {
+        if let Some(have) = frame.values.get(&handle) {
+            return Ok(have.clone());
+        }
+        self.evaluate(frame, handle)
+    }
+
+    /// An expression's scalars.
+    pub(super) fn flat(&mut self, frame: &mut Frame<'a>, handle: Handle<Expression>) -> Walk<Vec<Value>> {
+        match self.value(frame, handle)? {
+            Ev::Flat(values) => Ok(values.into_iter().map(|value| self.b.resolve(value)).collect()),
+            _ => Err(Error::unsupported("a pointer or texture as a value").into()),
+        }
+    }
+
+    /// An expression of one scalar.
+    pub(super) fn scalar(&mut self, frame: &mut Frame<'a>, handle: Handle<Expression>) -> Walk<Value> {
+        let values = self.flat(frame, handle)?;
+        values.first().copied().ok_or_else(|| Error::invalid("nothing where a number is").into())
+    }
+
+    pub(super) fn place(&mut self, frame: &mut Frame<'a>, handle: Handle<Expression>) -> Walk<Place> {
+        match self.value(frame, handle)? {
+            Ev::Place(place) => Ok(place),
+            _ => Err(Error::unsupported("a store through something that is no variable").into()),
+        }
+    }
+
+    pub(super) fn evaluate(&mut self, frame: &mut Frame<'a>, handle: Handle<Expression>) -> Walk<Ev> {
+        let span = self.span(frame, handle);
+        let (saved_span, saved_tag) = (self.b.span, self.b.tag);
+        if let Some(span) = &span {
+            self.b.span = Some((span.start as u32, span.end as u32));
+        }
+        self.b.tag = self.b.fresh_tag();
+        let value = self.expression(frame, handle).map_err(|stop| match stop {
+            Stop::Error(error) => Stop::Error(error.at(span)),
+            other => other,
+        });
+        (self.b.span, self.b.tag) = (saved_span, saved_tag);
+        value
+    }
+
+    fn expression(&mut self, frame: &mut Frame<'a>, handle: Handle<Expression>) -> Walk<Ev> {
+        self.budget()?;
+        let function = frame.function;
+        let values = match function.expressions[handle] {
+            Expression::Literal(literal) => vec![self.literal(literal)?],
+            Expression::Constant(constant) => self.constant_expression(self.module.constants[constant].init)?,
+            Expression::Override(_) => return Err(Error::unsupported("constants that are given later").into()),
+            Expression::ZeroValue(ty) => vec![self.b.number(0.0); scalars(self.module, ty)? as usize],
+            Expression::Compose { ref components, .. } => {
+                let mut values = Vec::new();
+                for component in components {
+                    values.extend(self.flat(frame, *component)?);
+                }
+                values
+            }
+            Expression::Splat { size, value } => vec![self.scalar(frame, value)?; size as usize],
+            Expression::Swizzle { size, vector, pattern } => {
+                let values = self.flat(frame, vector)?;
+                pattern[..size as usize].iter().map(|at| values[*at as usize]).collect()
+            }
+            Expression::Access { base, index } => return self.access(frame, base, index),
+            Expression::AccessIndex { base, index } => return self.access_index(frame, base, index),
+            Expression::FunctionArgument(number) => {
+                let argument = frame.arguments.get(number as usize).cloned();
+                return argument.ok_or_else(|| Error::invalid("an argument that is not there").into());
+            }
+            Expression::GlobalVariable(global) => return self.global_value(global),
+            Expression::LocalVariable(local) => {
+                let place = frame.locals.get(&local).cloned();
+                return place.map(Ev::Place).ok_or_else(|| Error::invalid("a variable that is not there").into());
+            }
+            Expression::Load { pointer } => {
+                let count = place::inner_scalars(self.module, self.inner(frame, pointer))?;
+                let place = self.place(frame, pointer)?;
+                self.load(&place, count)?
+            }
+            Expression::CallResult(_) => {
+                let result = frame.results.get(&handle).cloned();
+                return result.ok_or_else(|| Error::invalid("a call's result before the call").into());
+            }
+            Expression::Unary { op, expr } => self.unary(frame, op, expr)?,
+            Expression::Binary { op, left, right } => self.binary(frame, op, left, right)?,
+            Expression::Select {
+                condition,
+                accept,
+                reject,
+            } => {
+                let condition = self.flat(frame, condition)?;
+                let (accept, reject) = (self.flat(frame, accept)?, self.flat(frame, reject)?);
+                let values = accept.into_iter().zip(reject).enumerate();
+                let select = |(at, (a, b)): (usize, (Value, Value))| {
+                    let condition = condition[at.min(condition.len() - 1)];
+                    self.b.op(Op::Select, &[condition, a, b])
+                };
+                values.map(select).collect()
+            }
+            Expression::Derivative { axis, expr, .. } => self.derivative(frame, axis, expr)?,
+            Expression::Relational { fun, argument } => self.relational(frame, fun, argument)?,
+            Expression::Math {
+                fun,
+                arg,
+                arg1,
+                arg2,
+                arg3,
+            } => self.math(frame, fun, [Some(arg), arg1, arg2, arg3])?,
+            Expression::As { expr, kind, convert } => self.convert(frame, expr, kind, convert)?,
+            Expression::ImageSample { .. } => self.sample(frame, &function.expressions[handle])?,
+            Expression::ImageLoad { .. } => return Err(Error::unsupported("reading texels by number").into()),
+            Expression::ImageQuery { .. } => return Err(Error::unsupported("asking for a texture's size").into()),
+            Expression::ArrayLength(_) => return Err(Error::unsupported("arrays whose length is not known").into()),
+            _ => return Err(Error::unsupported("an expression that this hardware has nothing for").into()),
+        };
+        Ok(Ev::Flat(values))
+    }
+
+    fn global_value(&mut self, global: Handle<naga::GlobalVariable>) -> Walk<Ev> {
+        if let Some(place) = self.globals.get(&global) {
+            return Ok(Ev::Place(place.clone()));
+        }
+        let variable = &self.module.global_variables[global];
+        match self.module.types[variable.ty].inner {
+            TypeInner::Image { .. } if !self.units.contains_key(&global) => {
+                Err(Error::unsupported("a texture that is neither two-dimensional nor a cube map").into())
+            }
+            TypeInner::Image { .. } | TypeInner::Sampler { .. } => Ok(Ev::Handle(global)),
+            _ => Err(Error::unsupported(format!("variables in {:?} memory", variable.space)).into()),
+        }
+    }
+
+    /// Whole numbers that fp16 and fp32 hold exactly.
+    fn exact(&self) -> f64 {
+        match self.stage {
+            Stage::Vertex => 16_777_216.0,
+            Stage::Fragment => 2048.0,
+        }
+    }
+
+    pub(super) fn literal(&mut self, literal: Literal) -> Walk<Value> {
+        let whole = |value: f64| {
+            let outside = value.abs() > self.exact();
+            // The largest numbers of a type stand for "none" and "all" in generated code.
+            if outside && value.abs() < 2_147_483_000.0 {
+                return Err(Error::unsupported(format!(
+                    "the integer {value} leaves the range that is exact here, {}",
+                    self.exact()
+                )));
+            }
+            Ok(value as f32)
+        };
+        let value = match literal {
+            Literal::F64(value) | Literal::AbstractFloat(value) => value as f32,
+            Literal::F32(value) => value,
+            Literal::F16(value) => value.to_f32(),
+            Literal::U16(value) => whole(value.into())?,
+            Literal::I16(value) => whole(value.into())?,
+            Literal::U32(value) => whole(value.into())?,
+            Literal::I32(value) => whole(value.into())?,
+            Literal::U64(value) => whole(value as f64)?,
+            Literal::I64(value) | Literal::AbstractInt(value) => whole(value as f64)?,
+            Literal::Bool(value) => f32::from(u8::from(value)),
+        };
+        Ok(self.b.number(value))
+    }
+
+    /// An expression of constants.
+    pub(super) fn constant_expression(&mut self, handle: Handle<Expression>) -> Walk<Vec<Value>> {
+        self.budget()?;
+        Ok(match self.module.global_expressions[handle] {
+            Expression::Literal(literal) => vec![self.literal(literal)?],
+            Expression::Constant(constant) => self.constant_expression(self.module.constants[constant].init)?,
+            Expression::ZeroValue(ty) => vec![self.b.number(0.0); scalars(self.module, ty)? as usize],
+            Expression::Compose { ref components, .. } => {
+                let mut values = Vec::new();
+                for component in components {
+                    values.extend(self.constant_expression(*component)?);
+                }
+                values
+            }
+            Expression::Splat { size, value } => vec![self.constant_expression(value)?[0]; size as usize],
+            _ => return Err(Error::unsupported("a constant that is not known").into()),
+        })
+    }
+
+    fn access_index(&mut self, frame: &mut Frame<'a>, base: Handle<Expression>, index: u32) -> Walk<Ev> {
+        let (offset, count, _) = place::part(self.module, self.inner(frame, base), index)?;
+        Ok(match self.value(frame, base)? {
+            Ev::Flat(values) => {
+                let part = values.get(offset as usize..(offset + count) as usize);
+                Ev::Flat(part.ok_or_else(|| Error::invalid("an index past the end"))?.to_vec())
+            }
+            Ev::Place(mut place) => {
+                place.offset += offset;
+                Ev::Place(place)
+            }
+            Ev::Handle(_) => return Err(Error::unsupported("arrays of textures").into()),
+        })
+    }
+
+    fn access(&mut self, frame: &mut Frame<'a>, base: Handle<Expression>, index: Handle<Expression>) -> Walk<Ev> {
+        let (_, stride, count) = place::part(self.module, self.inner(frame, base), 0)?;
+        let index = self.scalar(frame, index)?;
+        if let Some(known) = self.b.known(index) {
+            // Outside of the array anything may come: the nearest element does.
+            let at = known.clamp(0.0, count.saturating_sub(1) as f32) as u32;
+            return self.access_index(frame, base, at);
+        }
+        match self.value(frame, base)? {
+            Ev::Flat(values) => {
+                let values = (0..stride).map(|component| {
+                    let elements: Vec<Value> =
+                        (0..count).map(|at| values[(at * stride + component) as usize]).collect();
+                    self.ladder(index, &elements)
+                });
+                Ok(Ev::Flat(values.collect()))
+            }
+            Ev::Place(mut place) => {
+                place.dynamic.push(Dynamic { index, stride, count });
+                Ok(Ev::Place(place))
+            }
+            Ev::Handle(_) => Err(Error::unsupported("arrays of textures").into()),
+        }
+    }
+
+    /// One of several values by an index that is not known.
+    fn ladder(&mut self, index: Value, elements: &[Value]) -> Value {
+        let Some((last, rest)) = elements.split_last() else {
+            return self.b.number(0.0);
+        };
+        let mut value = *last;
+        for (at, element) in rest.iter().enumerate().rev() {
+            let number = self.b.number(at as f32 + 0.5);
+            let below = self.b.op(Op::Lt, &[index, number]);
+            value = self.b.op(Op::Select, &[below, *element, value]);
+        }
+        value
+    }
+
+    /// Whether an index that is not known may be resolved by selects.
+    fn by_ladder(&self, dynamic: &[Dynamic]) -> bool {
+        let elements = dynamic.iter().fold(1u32, |product, index| product.saturating_mul(index.count));
+        elements
+            <= match self.stage {
+                Stage::Vertex => LADDER_VERTEX,
+                Stage::Fragment => LADDER_FRAGMENT,
+            }
+    }
+
+    /// Index times stride, summed up; nothing when there is no index.
+    fn address(&mut self, dynamic: &[Dynamic]) -> Value {
+        let mut sum = self.b.number(0.0);
+        for index in dynamic {
+            let stride = self.b.number(index.stride as f32);
+            let product = self.b.op(Op::Mul, &[index.index, stride]);
+            sum = self.b.op(Op::Add, &[sum, product]);
+        }
+        sum
+    }
+
+    /// Scalars from a place on.
+    pub(super) fn load(&mut self, place: &Place, count: u32) -> Walk<Vec<Value>> {
+        let mut values = Vec::new();
+        let address = match place.root {
+            Root::Memory(_) => self.address(&place.dynamic),
+            _ => self.b.number(0.0),
+        };
+        for at in 0..count {
+            let offset = place.offset + at;
+            let value = match (place.root, place.dynamic.as_slice()) {
+                (Root::Vars(first), []) => self.b.read(Var(first.0 + offset)),
+                (Root::Uniforms(first), []) => self.b.op(Op::Uniform(first + offset), &[]),
+                (Root::Memory(first), _) => self.b.op(Op::Load(first + offset), &[address]),
+                (Root::Vars(first), dynamic) => {
+                    if !self.by_ladder(dynamic) {
+                        return Err(Stop::Demote(place.owner));
+                    }
+                    self.nested(dynamic, offset, &mut |front, offset| front.b.read(Var(first.0 + offset)))
+                }
+                (Root::Uniforms(first), [only]) => {
+                    let op = Op::UniformAt {
+                        base: first + offset,
+                        stride: only.stride,
+                        count: only.count,
+                    };
+                    self.b.op(op, &[only.index])
+                }
+                (Root::Uniforms(first), [rest @ .., last]) => {
+                    let (stride, count, index) = (last.stride, last.count, last.index);
+                    self.nested(rest, offset, &mut |front, offset| {
+                        let base = first + offset;
+                        front.b.op(Op::UniformAt { base, stride, count }, &[index])
+                    })
+                }
+            };
+            values.push(value);
+        }
+        Ok(values)
+    }
+
+    /// A ladder for each index.
+    fn nested(&mut self, dynamic: &[Dynamic], offset: u32, read: &mut dyn FnMut(&mut Self, u32) -> Value) -> Value {
+        let Some((index, rest)) = dynamic.split_first() else {
+            return read(self, offset);
+        };
+        let elements: Vec<Value> = (0..index.count)
+            .map(|at| self.nested(rest, offset + at * index.stride, read))
+            .collect();
+        self.ladder(index.index, &elements)
+    }
+
+    /// Sets scalars from a place on.
+    pub(super) fn store(&mut self, place: &Place, values: &[Value]) -> Walk {
+        match (place.root, place.dynamic.as_slice()) {
+            (Root::Vars(first), []) => {
+                for (at, value) in values.iter().enumerate() {
+                    self.b.write(Var(first.0 + place.offset + at as u32), *value);
+                }
+            }
+            (Root::Memory(first), dynamic) => {
+                let address = self.address(dynamic);
+                for (at, value) in values.iter().enumerate() {
+                    self.b.op(Op::Store(first + place.offset + at as u32), &[address, *value]);
+                }
+            }
+            (Root::Vars(first), dynamic) => {
+                if !self.by_ladder(dynamic) {
+                    return Err(Stop::Demote(place.owner));
+                }
+                let address = self.address(dynamic);
+                self.store_everywhere(dynamic, first.0 + place.offset, 0, address, values);
+            }
+            (Root::Uniforms(_), _) => return Err(Error::unsupported("a store to a uniform").into()),
+        }
+        Ok(())
+    }
+
+    /// Writes each element that an index may name, with what it has where it is another one.
+    fn store_everywhere(&mut self, dynamic: &[Dynamic], first: u32, offset: u32, address: Value, values: &[Value]) {
+        if let Some((index, rest)) = dynamic.split_first() {
+            for at in 0..index.count {
+                self.store_everywhere(rest, first, offset + at * index.stride, address, values);
+            }
+            return;
+        }
+        let number = self.b.number(offset as f32);
+        let equal = self.b.op(Op::Eq, &[address, number]);
+        for (at, value) in values.iter().enumerate() {
+            let var = Var(first + offset + at as u32);
+            let old = self.b.read(var);
+            let new = self.b.op(Op::Select, &[equal, *value, old]);
+            self.b.write(var, new);
+        }
+    }
+
+    /// What scalars a type is made of.
+    pub(super) fn kind(&self, frame: &Frame<'a>, handle: Handle<Expression>) -> ScalarKind {
+        match self.inner(frame, handle) {
+            TypeInner::Scalar(scalar)
+            | TypeInner::Vector { scalar, .. }
+            | TypeInner::Matrix { scalar, .. }
+            | TypeInner::ValuePointer { scalar, .. } => scalar.kind,
+            _ => ScalarKind::Float,
+        }
+    }
+
+    fn unary(&mut self, frame: &mut Frame<'a>, op: UnaryOperator, expr: Handle<Expression>) -> Walk<Vec<Value>> {
+        let values = self.flat(frame, expr)?;
+        let op = match op {
+            UnaryOperator::Negate => Op::Neg,
+            UnaryOperator::LogicalNot => Op::Not,
+            UnaryOperator::BitwiseNot => return Err(Error::unsupported("bit operations (~)").into()),
+        };
+        Ok(values.into_iter().map(|value| self.b.op(op, &[value])).collect())
+    }
+
+    fn binary(
+        &mut self,
+        frame: &mut Frame<'a>,
+        op: BinaryOperator,
+        left: Handle<Expression>,
+        right: Handle<Expression>,
+    ) -> Walk<Vec<Value>> {
+        if op == BinaryOperator::Multiply
+            && let Some(product) = self.matrix_product(frame, left, right)?
+        {
+            return Ok(product);
+        }
+        let kind = self.kind(frame, left);
+        let (a, b) = (self.flat(frame, left)?, self.flat(frame, right)?);
+        let count = a.len().max(b.len());
+        let mut values = Vec::with_capacity(count);
+        for at in 0..count {
+            let (a, b) = (a[at.min(a.len() - 1)], b[at.min(b.len() - 1)]);
+            values.push(self.scalar_binary(op, kind, a, b)?);
+        }
+        if matches!(op, BinaryOperator::Equal | BinaryOperator::NotEqual) && !self.is_vector(frame, left) {
+            return Ok(values);
+        }
+        Ok(values)
+    }
+
+    fn is_vector(&self, frame: &Frame<'a>, handle: Handle<Expression>) -> bool {
+        matches!(self.inner(frame, handle), TypeInner::Vector { .. })
+    }
+
+    fn scalar_binary(&mut self, op: BinaryOperator, kind: ScalarKind, a: Value, b: Value) -> Walk<Value> {
+        let whole = matches!(kind, ScalarKind::Sint | ScalarKind::Uint | ScalarKind::AbstractInt);
+        Ok(match op {
+            BinaryOperator::Add => self.b.op(Op::Add, &[a, b]),
+            BinaryOperator::Subtract => self.subtract(a, b),
+            BinaryOperator::Multiply => self.b.op(Op::Mul, &[a, b]),
+            BinaryOperator::Divide if whole => self.whole_division(a, b).0,
+            BinaryOperator::Divide => self.divide(a, b),
+            BinaryOperator::Modulo if whole => self.whole_division(a, b).1,
+            BinaryOperator::Modulo => {
+                let quotient = self.divide(a, b);
+                let whole = self.b.op(Op::Trunc, &[quotient]);
+                let product = self.b.op(Op::Mul, &[b, whole]);
+                self.subtract(a, product)
+            }
+            BinaryOperator::Equal => self.b.op(Op::Eq, &[a, b]),
+            BinaryOperator::NotEqual => self.b.op(Op::Ne, &[a, b]),
+            BinaryOperator::Less => self.b.op(Op::Lt, &[a, b]),
+            BinaryOperator::GreaterEqual => self.b.op(Op::Ge, &[a, b]),
+            BinaryOperator::Greater => self.b.op(Op::Lt, &[b, a]),
+            BinaryOperator::LessEqual => self.b.op(Op::Ge, &[b, a]),
+            BinaryOperator::LogicalAnd => self.b.op(Op::And, &[a, b]),
+            BinaryOperator::LogicalOr => self.b.op(Op::Or, &[a, b]),
+            BinaryOperator::And if kind == ScalarKind::Bool => self.b.op(Op::And, &[a, b]),
+            BinaryOperator::InclusiveOr if kind == ScalarKind::Bool => self.b.op(Op::Or, &[a, b]),
+            BinaryOperator::ExclusiveOr if kind == ScalarKind::Bool => self.b.op(Op::Xor, &[a, b]),
+            _ => return self.bits(op, a, b),
+        })
+    }
+
+    /// a - b
+    pub(super) fn subtract(&mut self, a: Value, b: Value) -> Value {
+        let negative = self.b.op(Op::Neg, &[b]);
+        self.b.op(Op::Add, &[a, negative])
+    }
+
+    /// a / b; known divisors become factors.
+    pub(super) fn divide(&mut self, a: Value, b: Value) -> Value {
+        let inverse = self.b.op(Op::Rcp, &[b]);
+        self.b.op(Op::Mul, &[a, inverse])
+    }
+
+    fn relational(
+        &mut self,
+        frame: &mut Frame<'a>,
+        fun: RelationalFunction,
+        argument: Handle<Expression>,
+    ) -> Walk<Vec<Value>> {
+        let values = self.flat(frame, argument)?;
+        Ok(match fun {
+            RelationalFunction::All | RelationalFunction::Any => {
+                let op = if fun == RelationalFunction::All { Op::And } else { Op::Or };
+                let joined = values.into_iter().reduce(|a, b| self.b.op(op, &[a, b]));
+                joined.into_iter().collect()
+            }
+            RelationalFunction::IsNan => values.into_iter().map(|value| self.b.op(Op::Ne, &[value, value])).collect(),
+            RelationalFunction::IsInf => return Err(Error::unsupported("isinf").into()),
+        })
+    }
+
+    fn convert(
+        &mut self,
+        frame: &mut Frame<'a>,
+        expr: Handle<Expression>,
+        kind: ScalarKind,
+        convert: Option<naga::Bytes>,
+    ) -> Walk<Vec<Value>> {
+        let from = self.kind(frame, expr);
+        let values = self.flat(frame, expr)?;
+        let whole = |kind| matches!(kind, ScalarKind::Sint | ScalarKind::Uint | ScalarKind::AbstractInt);
+        if convert.is_none() && from != kind && !(whole(from) && whole(kind)) {
+            return Err(Error::unsupported("bits of a number taken as those of another kind").into());
+        }
+        let zero = self.b.number(0.0);
+        let op = |front: &mut Self, value: Value| match (from, kind) {
+            (from, to) if from == to || from == ScalarKind::Bool => value,
+            (_, ScalarKind::Bool) => front.b.op(Op::Ne, &[value, zero]),
+            (ScalarKind::Float | ScalarKind::AbstractFloat, to) if whole(to) => front.b.op(Op::Trunc, &[value]),
+            _ => value,
+        };
+        Ok(values.into_iter().map(|value| op(self, value)).collect())
+    }
+}

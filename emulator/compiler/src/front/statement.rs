@@ -1,0 +1,321 @@
+//! Statements: jumps, loops, calls.
+
+use super::{Ev, Frame, Front, LoopTargets, Stop, Walk, place};
+use crate::error::Error;
+use crate::interface::Stage;
+use crate::ir::{Op, Term, Value};
+use naga::{Statement, SwitchValue};
+use std::collections::HashMap;
+
+/// Times a loop is unrolled at most.
+const MAX_TRIPS: u32 = 256;
+
+/// Operations that unrolling a loop may add, by stage.
+const UNROLLED_VERTEX: usize = 1500;
+const UNROLLED_FRAGMENT: usize = 420;
+
+impl<'a> Front<'a> {
+    pub(super) fn statements(&mut self, frame: &mut Frame<'a>, block: &'a naga::Block) -> Walk {
+        for (statement, span) in block.span_iter() {
+            if !self.b.reachable() {
+                return Ok(());
+            }
+            self.budget()?;
+            let at = span.to_range();
+            self.b.span = at.as_ref().map(|at| (at.start as u32, at.end as u32));
+            self.statement(frame, statement).map_err(|stop| match stop {
+                Stop::Error(error) => Stop::Error(error.at(at)),
+                other => other,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, frame: &mut Frame<'a>, statement: &'a Statement) -> Walk {
+        match statement {
+            Statement::Emit(range) => {
+                for expression in range.clone() {
+                    let value = self.evaluate(frame, expression)?;
+                    frame.values.insert(expression, value);
+                }
+                Ok(())
+            }
+            Statement::Block(block) => self.statements(frame, block),
+            Statement::If {
+                condition,
+                accept,
+                reject,
+            } => self.choice(frame, *condition, accept, reject),
+            Statement::Switch { selector, cases } => self.switch(frame, *selector, cases),
+            Statement::Loop {
+                body,
+                continuing,
+                break_if,
+            } => self.repeat(frame, body, continuing, *break_if),
+            Statement::Break => {
+                let targets = frame.loops.last().ok_or_else(|| Error::invalid("a break outside of loops"))?;
+                self.b.jump(targets.out);
+                Ok(())
+            }
+            Statement::Continue => {
+                let targets = frame.loops.iter().rev().find_map(|targets| targets.again);
+                self.b.jump(targets.ok_or_else(|| Error::invalid("a continue outside of loops"))?);
+                Ok(())
+            }
+            Statement::Return { value } => {
+                if let (Some(value), Some((first, _))) = (value, frame.result) {
+                    let values = self.flat(frame, *value)?;
+                    for (at, value) in values.into_iter().enumerate() {
+                        self.b.write(super::Var(first.0 + at as u32), value);
+                    }
+                }
+                self.b.jump(frame.exit);
+                Ok(())
+            }
+            Statement::Kill => {
+                if self.stage == Stage::Vertex {
+                    return Err(Error::unsupported("discard in a vertex program").into());
+                }
+                self.b.end(Term::Discard);
+                Ok(())
+            }
+            Statement::Store { pointer, value } => {
+                let place = self.place(frame, *pointer)?;
+                let values = self.flat(frame, *value)?;
+                self.store(&place, &values)
+            }
+            Statement::Call {
+                function,
+                arguments,
+                result,
+            } => self.call(frame, *function, arguments, *result),
+            Statement::ControlBarrier(_) | Statement::MemoryBarrier(_) => Err(Error::unsupported("barriers").into()),
+            Statement::ImageStore { .. } => Err(Error::unsupported("stores to images").into()),
+            Statement::Atomic { .. } | Statement::ImageAtomic { .. } => Err(Error::unsupported("atomic operations").into()),
+            _ => Err(Error::unsupported("a statement that this hardware has nothing for").into()),
+        }
+    }
+
+    fn choice(
+        &mut self,
+        frame: &mut Frame<'a>,
+        condition: naga::Handle<naga::Expression>,
+        accept: &'a naga::Block,
+        reject: &'a naga::Block,
+    ) -> Walk {
+        let condition = self.scalar(frame, condition)?;
+        if let Some(known) = self.b.known(condition) {
+            return self.statements(frame, if known != 0.0 { accept } else { reject });
+        }
+        let (then, other, join) = (self.b.block(), self.b.block(), self.b.block());
+        self.b.branch(condition, then, other);
+        for (block, body) in [(then, accept), (other, reject)] {
+            self.b.seal(block);
+            self.b.start(block);
+            self.statements(frame, body)?;
+            self.b.jump(join);
+        }
+        self.join(join);
+        Ok(())
+    }
+
+    /// Goes on in a block, if anything goes there.
+    fn join(&mut self, block: crate::ir::Block) {
+        self.b.seal(block);
+        if self.b.has_preds(block) {
+            self.b.start(block);
+        }
+    }
+
+    fn switch(
+        &mut self,
+        frame: &mut Frame<'a>,
+        selector: naga::Handle<naga::Expression>,
+        cases: &'a [naga::SwitchCase],
+    ) -> Walk {
+        let selector = self.scalar(frame, selector)?;
+        let number = |value: SwitchValue| match value {
+            SwitchValue::I32(value) => Some(value as f32),
+            SwitchValue::U32(value) => Some(value as f32),
+            _ => None,
+        };
+        let out = self.b.block();
+        let blocks: Vec<_> = cases.iter().map(|_| self.b.block()).collect();
+        let default = cases.iter().position(|case| number(case.value).is_none());
+        let fallback = default.map_or(out, |at| blocks[at]);
+        for (case, block) in cases.iter().zip(&blocks) {
+            let Some(value) = number(case.value) else { continue };
+            let value = self.b.number(value);
+            let equal = self.b.op(Op::Eq, &[selector, value]);
+            match self.b.known(equal) {
+                Some(0.0) => {}
+                Some(_) => {
+                    self.b.jump(*block);
+                    break;
+                }
+                None => {
+                    let next = self.b.block();
+                    self.b.branch(equal, *block, next);
+                    self.b.seal(next);
+                    self.b.start(next);
+                }
+            }
+        }
+        self.b.jump(fallback);
+        frame.loops.push(LoopTargets { out, again: None });
+        for (at, case) in cases.iter().enumerate() {
+            self.b.seal(blocks[at]);
+            if !self.b.has_preds(blocks[at]) {
+                continue;
+            }
+            self.b.start(blocks[at]);
+            self.statements(frame, &case.body)?;
+            let next = blocks.get(at + 1).filter(|_| case.fall_through).copied().unwrap_or(out);
+            self.b.jump(next);
+        }
+        frame.loops.pop();
+        self.join(out);
+        Ok(())
+    }
+
+    fn repeat(
+        &mut self,
+        frame: &mut Frame<'a>,
+        body: &'a naga::Block,
+        continuing: &'a naga::Block,
+        break_if: Option<naga::Handle<naga::Expression>>,
+    ) -> Walk {
+        let key = std::ptr::from_ref(body) as usize;
+        if !self.rolled.contains(&key) {
+            let (builder, saved, end) = (self.b.clone(), frame.clone(), self.unroll_end);
+            let interface = self.interface.clone();
+            let budget = match self.stage {
+                Stage::Vertex => UNROLLED_VERTEX,
+                Stage::Fragment => UNROLLED_FRAGMENT,
+            };
+            let own = self.b.function.values.len() + budget;
+            self.unroll_end = end.min(own);
+            self.unrolling += 1;
+            let depth = self.depth;
+            let outcome = self.unroll(frame, body, continuing, break_if);
+            self.unrolling -= 1;
+            self.unroll_end = end;
+            match outcome {
+                // It is the loop around that is too long.
+                Err(Stop::TooLong) if end < own => return Err(Stop::TooLong),
+                Err(Stop::TooLong) => {
+                    (self.b, *frame, self.interface, self.depth) = (builder, saved, interface, depth);
+                    self.rolled.insert(key);
+                    self.budget()?;
+                }
+                other => return other,
+            }
+        }
+        let (head, again, out) = (self.b.block(), self.b.block(), self.b.block());
+        self.b.jump(head);
+        self.b.start(head);
+        frame.loops.push(LoopTargets {
+            out,
+            again: Some(again),
+        });
+        self.statements(frame, body)?;
+        self.b.jump(again);
+        frame.loops.pop();
+        self.b.seal(again);
+        if self.b.has_preds(again) {
+            self.b.start(again);
+            self.statements(frame, continuing)?;
+            match break_if {
+                Some(condition) if self.b.reachable() => {
+                    let condition = self.scalar(frame, condition)?;
+                    self.b.branch(condition, out, head);
+                }
+                _ => self.b.jump(head),
+            }
+        }
+        self.b.seal(head);
+        self.join(out);
+        Ok(())
+    }
+
+    /// Walks a loop once for each time it runs, while its end is known.
+    fn unroll(
+        &mut self,
+        frame: &mut Frame<'a>,
+        body: &'a naga::Block,
+        continuing: &'a naga::Block,
+        break_if: Option<naga::Handle<naga::Expression>>,
+    ) -> Walk {
+        let out = self.b.block();
+        for _ in 0..MAX_TRIPS {
+            let again = self.b.block();
+            frame.loops.push(LoopTargets {
+                out,
+                again: Some(again),
+            });
+            self.statements(frame, body)?;
+            self.b.jump(again);
+            frame.loops.pop();
+            self.b.seal(again);
+            if !self.b.has_preds(again) {
+                self.join(out);
+                return Ok(());
+            }
+            self.b.start(again);
+            self.statements(frame, continuing)?;
+            if let Some(condition) = break_if {
+                let condition = self.scalar(frame, condition)?;
+                match self.b.known(condition) {
+                    Some(0.0) => {}
+                    Some(_) => {
+                        self.b.jump(out);
+                        self.join(out);
+                        return Ok(());
+                    }
+                    None => return Err(Stop::TooLong),
+                }
+            }
+            self.budget()?;
+        }
+        Err(Stop::TooLong)
+    }
+
+    fn call(
+        &mut self,
+        frame: &mut Frame<'a>,
+        handle: naga::Handle<naga::Function>,
+        arguments: &[naga::Handle<naga::Expression>],
+        result: Option<naga::Handle<naga::Expression>>,
+    ) -> Walk {
+        let function = &self.module.functions[handle];
+        let mut values = Vec::new();
+        for argument in arguments {
+            values.push(self.value(frame, *argument)?);
+        }
+        let count = match &function.result {
+            Some(result) => place::scalars(self.module, result.ty)?,
+            None => 0,
+        };
+        let vars = self.b.vars(count);
+        let exit = self.b.block();
+        let span = self.b.span;
+        self.body(Frame {
+            function,
+            handle: Some(handle),
+            arguments: values,
+            locals: HashMap::new(),
+            values: HashMap::new(),
+            results: HashMap::new(),
+            exit,
+            result: Some((vars, count)),
+            loops: Vec::new(),
+        })?;
+        self.b.span = span;
+        self.join(exit);
+        if let Some(result) = result {
+            let values: Vec<Value> = (0..count).map(|at| self.b.read(super::Var(vars.0 + at))).collect();
+            frame.results.insert(result, Ev::Flat(values));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! The vertex processor's back end: selection, scheduling, registers, machine words.
+
+mod node;
+mod schedule;
+mod select;
+mod word;
+
+use crate::edges;
+use crate::error::{Error, Result};
+use crate::ir::{Function, Span};
+use crate::layout::Table;
+use schedule::{Scheduler, Stuck};
+use std::collections::HashSet;
+use utgard::field::Code;
+use utgard::gp::Instruction;
+
+/// A vertex program.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Its instructions.
+    pub instructions: Vec<Instruction>,
+    /// Places in the source of what each instruction does.
+    pub spans: Vec<Vec<Span>>,
+    /// Numbers that are put behind the uniforms, with their first float.
+    pub constants: Vec<(u32, Vec<f32>)>,
+    /// Registers in use.
+    pub registers: u32,
+    /// Floats of the uniform memory that is in use.
+    pub space: u32,
+}
+
+/// Outputs: where each lies.
+#[derive(Clone, Debug, Default)]
+pub struct Outputs {
+    /// Output number of the position.
+    pub position: u16,
+    /// Output number of the point size.
+    pub point_size: u16,
+    /// Output and component of each scalar of the varyings.
+    pub varyings: Vec<(u16, u8)>,
+}
+
+/// What the program takes: where it lies.
+#[derive(Clone, Debug)]
+pub struct Inputs<'a> {
+    /// Uniforms.
+    pub uniforms: &'a Table,
+    /// Attributes.
+    pub attributes: &'a Table,
+    /// First float of the viewport's scale and offset.
+    pub viewport: u32,
+    /// First float of the limits of point sizes.
+    pub point_size: u32,
+    /// First float that is free.
+    pub free: u32,
+}
+
+/// Instructions a program may have.
+pub const MAX_INSTRUCTIONS: usize = 512;
+
+/// Compiles a program whose operations the units have.
+///
+/// # Errors
+/// What has no place on the hardware, and budgets that are spent.
+pub fn compile(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs) -> Result<Program> {
+    let mut function = function.clone();
+    edges::split_critical(&mut function);
+    let selected = select::select(&function, inputs, outputs)?;
+    let mut program = Program {
+        constants: selected.constants,
+        space: selected.space,
+        ..Program::default()
+    };
+    let mut starts = Vec::new();
+    let mut jumps = Vec::new();
+    for block in &selected.blocks {
+        starts.push(program.instructions.len());
+        let mut must = HashSet::new();
+        let scheduled = loop {
+            match Scheduler::new(&block.nodes, &must, &block.reserved).run(&block.after) {
+                Ok(scheduled) => break scheduled,
+                Err(Stuck::Store(args)) => must.extend(args),
+                Err(Stuck::Full) => {
+                    return Err(Error::limit("a vertex program whose numbers find no registers"));
+                }
+            }
+        };
+        for (word, done) in scheduled.words.into_iter().zip(scheduled.done) {
+            program.instructions.push(word.i);
+            program.spans.push(done.into_iter().map(|id| block.nodes[id].span).collect());
+        }
+        if let Some(to) = block.branch {
+            jumps.push((program.instructions.len().saturating_sub(1), to));
+        }
+    }
+    starts.push(program.instructions.len());
+    let count = program.instructions.len();
+    if count > MAX_INSTRUCTIONS {
+        return Err(Error::limit(format!("{count} instructions: a vertex program has at most {MAX_INSTRUCTIONS}")));
+    }
+    for (from, to) in jumps {
+        program.instructions[from].set_target(starts[to] as u16);
+    }
+    let used = program.instructions.iter().flat_map(|instruction| instruction.stores());
+    let used = used.filter_map(|(unit, target)| match target {
+        utgard::gp::Target::Register(register) if unit.code() != 7 => Some(u32::from(register) + 1),
+        _ => None,
+    });
+    program.registers = used.max().unwrap_or(0);
+    Ok(program)
+}

@@ -1,0 +1,342 @@
+//! Runs the compiler's own form in fp32, four fragments at a time, with a bound of what the hardware's rounding may
+//! change: the measure that compiled programs are held against.
+
+use crate::ir::{Block, Function, Input, Lod, Op, Output, Term, Value};
+use crate::opt::fold;
+use std::collections::HashMap;
+
+/// A number and how far the hardware's may be from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bounded {
+    /// The number.
+    pub value: f32,
+    /// The bound; infinite where a decision hangs on a difference within it.
+    pub error: f32,
+}
+
+/// How numbers are rounded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rounding {
+    /// Relative error of an operation.
+    pub relative: f32,
+    /// Absolute error of an operation: the largest number that becomes zero.
+    pub absolute: f32,
+    /// Largest number.
+    pub largest: f32,
+}
+
+/// The fragment processor's registers: fp16 without denormals.
+pub const HALF: Rounding = Rounding {
+    relative: 1.0 / 2048.0,
+    absolute: 6.2e-5,
+    largest: 65_000.0,
+};
+
+/// The vertex processor's numbers, with what its transcendental units lose.
+pub const SINGLE: Rounding = Rounding {
+    relative: 1.0e-6,
+    absolute: 1.0e-37,
+    largest: 1.0e37,
+};
+
+/// A texture: unit, coordinates and level of four fragments to their texels.
+pub type Sampler<'a> = dyn Fn(u32, bool, Lod, [[f32; 4]; 4]) -> [[f32; 4]; 4] + 'a;
+
+/// What a program is given.
+pub struct Given<'a> {
+    /// Scalars of the uniforms.
+    pub uniforms: &'a [f32],
+    /// Inputs of each fragment, or of the vertex.
+    pub input: &'a dyn Fn(usize, Input) -> f32,
+    /// Textures.
+    pub sampler: &'a Sampler<'a>,
+    /// Rounding of the processor.
+    pub rounding: Rounding,
+    /// Blocks to run at most.
+    pub budget: u32,
+}
+
+/// What a fragment or vertex leaves behind; nothing where it was discarded.
+pub type Outcome = Option<HashMap<Output, Bounded>>;
+
+struct Lanes<'a> {
+    function: &'a Function,
+    given: &'a Given<'a>,
+    values: Vec<[Bounded; 4]>,
+    texels: HashMap<Value, [[Bounded; 4]; 4]>,
+    memory: Vec<[Bounded; 4]>,
+    /// A lane's way hung on too little.
+    unsure: [bool; 4],
+}
+
+/// Runs four fragments, or a vertex four times; nothing when the budget is spent.
+pub fn run(function: &Function, given: &Given<'_>) -> Option<[Outcome; 4]> {
+    let order = function.order();
+    let number: HashMap<Block, usize> = order.iter().enumerate().map(|(at, block)| (*block, at)).collect();
+    let mut lanes = Lanes {
+        function,
+        given,
+        values: vec![[Bounded::default(); 4]; function.values.len()],
+        texels: HashMap::new(),
+        memory: vec![[Bounded::default(); 4]; function.memory as usize + 4],
+        unsure: [false; 4],
+    };
+    for (at, inst) in function.values.iter().enumerate() {
+        if let Op::Const(bits) = inst.op {
+            let value = f32::from_bits(bits);
+            lanes.values[at] = [lanes.rounded(value, 0.0); 4];
+        }
+    }
+    let mut outcomes: [Outcome; 4] = Default::default();
+    let mut at: [Option<usize>; 4] = [Some(0); 4];
+    let mut from: [Option<Block>; 4] = [None; 4];
+    let mut budget = given.budget;
+    while let Some(here) = at.iter().flatten().min().copied() {
+        budget = budget.checked_sub(1)?;
+        let active: [bool; 4] = std::array::from_fn(|lane| at[lane] == Some(here));
+        let block = order[here];
+        lanes.block(block, &active, &from);
+        for lane in (0..4).filter(|lane| active[*lane]) {
+            from[lane] = Some(block);
+            at[lane] = match function.block(block).term {
+                Term::Jump(to) => Some(number[&to]),
+                Term::Branch(value, then, other) => {
+                    let condition = lanes.values[value.0 as usize][lane];
+                    lanes.unsure[lane] |= condition.error >= 0.5;
+                    Some(number[if condition.value != 0.0 { &then } else { &other }])
+                }
+                Term::Discard | Term::Open => {
+                    if lanes.unsure[lane] {
+                        outcomes[lane] = Some(HashMap::new());
+                    }
+                    None
+                }
+                Term::End => {
+                    let unsure = lanes.unsure[lane];
+                    let get = |value: &Value| {
+                        let mut number = lanes.values[value.0 as usize][lane];
+                        if unsure {
+                            number.error = f32::INFINITY;
+                        }
+                        number
+                    };
+                    let outputs = function.outputs.iter().map(|(output, value)| (*output, get(value)));
+                    outcomes[lane] = Some(outputs.collect());
+                    None
+                }
+            };
+        }
+    }
+    Some(outcomes)
+}
+
+impl Lanes<'_> {
+    fn rounded(&self, value: f32, error: f32) -> Bounded {
+        let rounding = self.given.rounding;
+        let error = error + value.abs() * rounding.relative + rounding.absolute;
+        let lost = !value.is_finite() || value.abs() + error > rounding.largest || !error.is_finite();
+        Bounded {
+            value,
+            error: if lost { f32::INFINITY } else { error },
+        }
+    }
+
+    fn block(&mut self, block: Block, active: &[bool; 4], from: &[Option<Block>; 4]) {
+        let function = self.function;
+        let data = function.block(block);
+        let phis: Vec<(Value, [Bounded; 4])> = data
+            .insts
+            .iter()
+            .filter(|value| function.inst(**value).op == Op::Phi)
+            .map(|phi| {
+                let chosen = std::array::from_fn(|lane| {
+                    let at = data.preds.iter().position(|pred| Some(*pred) == from[lane]);
+                    let arg = at.and_then(|at| function.inst(*phi).args.get(at));
+                    arg.map_or(Bounded::default(), |arg| self.values[arg.0 as usize][lane])
+                });
+                (*phi, chosen)
+            })
+            .collect();
+        for (phi, chosen) in phis {
+            for lane in (0..4).filter(|lane| active[*lane]) {
+                self.values[phi.0 as usize][lane] = chosen[lane];
+            }
+        }
+        for value in &data.insts {
+            let inst = function.inst(*value);
+            if inst.op == Op::Phi {
+                continue;
+            }
+            if let Op::Texture { .. } = inst.op {
+                self.texture(*value);
+                continue;
+            }
+            let results: [Bounded; 4] = std::array::from_fn(|lane| {
+                if active[lane] { self.one(*value, lane) } else { self.values[value.0 as usize][lane] }
+            });
+            self.values[value.0 as usize] = results;
+        }
+    }
+
+    fn texture(&mut self, value: Value) {
+        let inst = self.function.inst(value);
+        let Op::Texture { unit, cube, lod } = inst.op else { return };
+        let mut sure = true;
+        let coordinates = std::array::from_fn(|lane| {
+            let mut all = [0.0; 4];
+            for (to, arg) in all.iter_mut().zip(&inst.args) {
+                let number = self.values[arg.0 as usize][lane];
+                *to = number.value;
+                sure &= number.error.is_finite();
+            }
+            all
+        });
+        let texels = (self.given.sampler)(unit, cube, lod, coordinates);
+        let texels = texels.map(|texel| {
+            texel.map(|channel| {
+                let mut number = self.rounded(channel, 0.0);
+                if !sure {
+                    number.error = f32::INFINITY;
+                }
+                number
+            })
+        });
+        self.texels.insert(value, texels);
+    }
+
+    fn address(&self, base: u32, arg: Value, lane: usize) -> Option<usize> {
+        let offset = self.values[arg.0 as usize][lane];
+        if offset.error >= 0.5 {
+            return None;
+        }
+        usize::try_from(i64::from(base) + offset.value.round() as i64).ok()
+    }
+
+    fn one(&mut self, value: Value, lane: usize) -> Bounded {
+        let unknown = Bounded {
+            value: 0.0,
+            error: f32::INFINITY,
+        };
+        let inst = self.function.inst(value);
+        let args: Vec<Bounded> = inst.args.iter().map(|arg| self.values[arg.0 as usize][lane]).collect();
+        match inst.op {
+            Op::Const(_) => self.values[value.0 as usize][lane],
+            Op::Uniform(slot) => {
+                let number = self.given.uniforms.get(slot as usize).copied().unwrap_or(0.0);
+                self.rounded(number, 0.0)
+            }
+            Op::UniformAt { base, stride, count } => {
+                if args[0].error >= 0.5 {
+                    return unknown;
+                }
+                let index = args[0].value.round().clamp(0.0, count.saturating_sub(1) as f32) as u32;
+                let slot = (base + index * stride) as usize;
+                self.rounded(self.given.uniforms.get(slot).copied().unwrap_or(0.0), 0.0)
+            }
+            Op::Input(input) => self.rounded((self.given.input)(lane, input), 0.0),
+            Op::Lane(number) => self
+                .texels
+                .get(&inst.args[0])
+                .map_or(unknown, |texels| texels[lane][usize::from(number)]),
+            Op::Ddx | Op::Ddy => {
+                let of = |other: usize| self.values[inst.args[0].0 as usize][other];
+                let (low, high) = if inst.op == Op::Ddx { (lane & !1, lane | 1) } else { (lane | 2, lane & !2) };
+                let (low, high) = (of(low), of(high));
+                self.rounded(high.value - low.value, low.error + high.error)
+            }
+            Op::Load(base) => match self.address(base, inst.args[0], lane) {
+                Some(at) => self.memory.get(at).map_or(unknown, |slot| slot[lane]),
+                None => unknown,
+            },
+            Op::Store(base) => {
+                match self.address(base, inst.args[0], lane) {
+                    Some(at) => {
+                        if let Some(slot) = self.memory.get_mut(at) {
+                            slot[lane] = args[1];
+                        }
+                    }
+                    None => self.memory.iter_mut().for_each(|slot| slot[lane] = unknown),
+                }
+                Bounded::default()
+            }
+            op => self.arithmetic(op, &args),
+        }
+    }
+
+    fn arithmetic(&self, op: Op, args: &[Bounded]) -> Bounded {
+        let unknown = Bounded {
+            value: 0.0,
+            error: f32::INFINITY,
+        };
+        let values: Vec<f32> = args.iter().map(|arg| arg.value).collect();
+        let Some(value) = fold::compute(op, &values) else { return unknown };
+        let known = Bounded { value, error: 0.0 };
+        let a = args.first().copied().unwrap_or_default();
+        let b = args.get(1).copied().unwrap_or_default();
+        let sum: f32 = args.iter().map(|arg| arg.error).sum();
+        // The whole range of an argument, for what grows with it.
+        let ends = |op: Op| {
+            let at = |value: f32| fold::compute(op, &[value]).unwrap_or(f32::NAN);
+            let (low, high) = (at(a.value - a.error), at(a.value + a.error));
+            (low - value).abs().max((high - value).abs())
+        };
+        let decided = |close: bool| if close && sum > 0.0 { unknown } else { known };
+        match op {
+            Op::Add | Op::Sum => {
+                let most = values.iter().fold(value.abs(), |most, value| most.max(value.abs()));
+                let steps = self.given.rounding.relative * most * args.len() as f32;
+                self.rounded(value, sum + steps)
+            }
+            Op::Mul => {
+                let error = a.value.abs() * b.error + b.value.abs() * a.error + a.error * b.error;
+                self.rounded(value, if error.is_nan() { f32::INFINITY } else { error })
+            }
+            Op::Neg | Op::Abs | Op::Copy => Bounded { value, error: a.error },
+            Op::Min | Op::Max => Bounded {
+                value,
+                error: a.error.max(b.error),
+            },
+            Op::Sat => Bounded {
+                value,
+                error: if a.error.is_finite() { a.error.min(1.0) } else { f32::INFINITY },
+            },
+            // Where a number is whole already, either neighbour may come.
+            Op::Floor | Op::Ceil | Op::Trunc => {
+                let steps = ends(op);
+                if a.error == 0.0 || steps == 0.0 { known } else { unknown }
+            }
+            Op::Fract => {
+                let steps = ends(Op::Floor);
+                if steps == 0.0 { self.rounded(value, a.error) } else { unknown }
+            }
+            Op::Sign => decided(a.value.abs() <= a.error),
+            Op::Lt | Op::Ge | Op::Eq | Op::Ne => decided((a.value - b.value).abs() <= sum),
+            Op::Not | Op::And | Op::Or | Op::Xor => {
+                if args.iter().any(|arg| arg.error >= 0.5) { unknown } else { known }
+            }
+            Op::Select => {
+                let (b, c) = (b, args.get(2).copied().unwrap_or_default());
+                if a.error < 0.5 {
+                    Bounded {
+                        value,
+                        error: if a.value != 0.0 { b.error } else { c.error },
+                    }
+                } else {
+                    Bounded {
+                        value,
+                        error: (b.value - c.value).abs() + b.error + c.error,
+                    }
+                }
+            }
+            Op::Rcp | Op::Rsqrt | Op::Sqrt | Op::Log2 | Op::Exp2 => {
+                let crosses = matches!(op, Op::Rcp | Op::Rsqrt | Op::Log2) && a.value.abs() <= a.error;
+                let error = ends(op);
+                // A root of what is less than nothing for one of the two.
+                let root = op == Op::Sqrt && a.value - a.error < 0.0;
+                if crosses || root || error.is_nan() { unknown } else { self.rounded(value, error) }
+            }
+            Op::Sin | Op::Cos => self.rounded(value, (a.error * std::f32::consts::TAU).min(2.0)),
+            _ => unknown,
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Compiles shaders to Mali-400 (Utgard) machine code.
+//!
+//! Source text or SPIR-V goes through naga (GLSL ES first through [`glsl_es`]) to the compiler's own form ([`front`],
+//! [`ir`]), is made shorter ([`opt`]), brought to the operations a processor has ([`lower`]), and becomes code of the
+//! vertex processor ([`gp`]) or the fragment processor ([`pp`]) and an MBS program with symbols ([`emit`]).
+
+mod edges;
+pub mod emit;
+pub mod error;
+pub mod front;
+pub mod glsl_es;
+pub mod gp;
+pub mod interface;
+pub mod interp;
+pub mod ir;
+pub mod layout;
+pub mod lower;
+pub mod opt;
+pub mod pp;
+pub mod report;
+
+pub use error::{Error, Kind, Result};
+pub use interface::Stage;
+
+use front::{Shader, Source};
+use loader::mbs::Program;
+use report::Report;
+
+/// What is compiled.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    /// GLSL ES 1.00, and what is like it: see [`glsl_es::recognises`].
+    GlslEs(&'a str, Stage),
+    /// Everything else that can be read: WGSL, GLSL 4.x, SPIR-V, VBC, SkSL.
+    Source(&'a translate::Source<'a>),
+}
+
+impl<'a> Input<'a> {
+    /// The text that places are in, if it is one.
+    fn text(&self) -> Option<&'a str> {
+        match self {
+            Self::GlslEs(text, _) => Some(text),
+            Self::Source(source) => match source.language {
+                translate::Language::Wgsl | translate::Language::Glsl => std::str::from_utf8(source.bytes).ok(),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// How it is compiled.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Fragment programs: instructions are packed only in ways a real driver has been seen to.
+    pub conservative: bool,
+}
+
+/// A compiled program.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The program, as MBS holds it.
+    pub program: Program,
+    /// What it costs.
+    pub report: Report,
+    /// Its form before the back end.
+    pub shader: Shader,
+}
+
+/// Compiles a program.
+///
+/// # Errors
+/// What the source has wrong, what the hardware has nothing for, and budgets that are spent; with the place in the
+/// source.
+pub fn compile(input: Input<'_>, options: &Options) -> Result<Compiled> {
+    let mut shader = front(input)?;
+    opt::optimise(&mut shader.function);
+    back(shader, input.text(), options)
+}
+
+/// The second half: from the compiler's own form on.
+///
+/// # Errors
+/// As [`compile`].
+pub fn back(shader: Shader, text: Option<&str>, options: &Options) -> Result<Compiled> {
+    let mut lowered = shader.function.clone();
+    lower::lower(&mut lowered, shader.stage)?;
+    opt::optimise_lowered(&mut lowered);
+    let emitted = emit::emit(shader.stage, &lowered, &shader.interface, options.conservative)?;
+    let report = report::report(&emitted, &shader, text);
+    Ok(Compiled {
+        program: emitted.program,
+        report,
+        shader,
+    })
+}
+
+/// The first half: to the compiler's own form.
+///
+/// # Errors
+/// As [`compile`].
+pub fn front(input: Input<'_>) -> Result<Shader> {
+    match input {
+        Input::GlslEs(text, stage) => glsl_es(text, stage),
+        Input::Source(source) => {
+            let read = translate::read(source).map_err(|error| foreign(&error, input.text()))?;
+            guarded(|| front::walk(&read.module, read.entry_point(), &Source::default()))
+        }
+    }
+}
+
+/// An error of the reader, with its place.
+fn foreign(error: &translate::Error, text: Option<&str>) -> Error {
+    let message = error.to_string();
+    let kind = if error.is_unsupported() { Error::unsupported(message) } else { Error::invalid(message) };
+    let place = error.line_column().zip(text).map(|((line, column), text)| {
+        let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+        let start = start + column.saturating_sub(1);
+        start..start + 1
+    });
+    kind.at(place)
+}
+
+fn glsl_es(text: &str, stage: Stage) -> Result<Shader> {
+    let uplifted = glsl_es::uplift(text, stage)?;
+    let source = Source {
+        roles: Some(uplifted.roles.clone()),
+    };
+    let back = |error: Error| error.map_span(|span| uplifted.place(span));
+    let module = glsl(&uplifted.text, stage).map_err(back)?;
+    let entry = module.entry_points.first().ok_or_else(|| Error::invalid("there is no main"))?;
+    let mut shader = guarded(|| front::walk(&module, entry, &source)).map_err(back)?;
+    for inst in &mut shader.function.values {
+        inst.span = inst.span.map(|(start, end)| {
+            let place = uplifted.place(start as usize..end as usize);
+            (place.start as u32, place.end as u32)
+        });
+    }
+    Ok(shader)
+}
+
+fn glsl(text: &str, stage: Stage) -> Result<naga::Module> {
+    let stage = match stage {
+        Stage::Vertex => naga::ShaderStage::Vertex,
+        Stage::Fragment => naga::ShaderStage::Fragment,
+    };
+    guarded(|| {
+        let options = naga::front::glsl::Options::from(stage);
+        naga::front::glsl::Frontend::default()
+            .parse(&options, text)
+            .map_err(|errors| match errors.errors.first() {
+                Some(error) => Error::invalid(error.kind.to_string()).at(error.meta.to_range()),
+                None => Error::invalid("glsl"),
+            })
+    })
+}
+
+/// Runs something that goes through naga's structures; panics become errors.
+fn guarded<T>(f: impl FnOnce() -> Result<T>) -> Result<T> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(f))
+        .unwrap_or_else(|_| Err(Error::invalid("the front end gave up on this source (a fault of its own)")))
+}

@@ -1,0 +1,102 @@
+//! The fragment processor's back end: selection, packing, registers, machine words.
+
+mod alloc;
+mod encode;
+mod group;
+mod live;
+mod node;
+mod schedule;
+mod select;
+mod spill;
+
+use crate::edges;
+use crate::error::{Error, Result};
+use crate::interface::Interface;
+use crate::ir::{Function, Span};
+use crate::layout::Table;
+use alloc::Outcome;
+use schedule::Mode;
+use std::collections::HashSet;
+use utgard::pp::Instruction;
+
+/// A fragment program.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Machine words.
+    pub words: Vec<u32>,
+    /// The instructions they are.
+    pub instructions: Vec<Instruction>,
+    /// Places in the source of what each instruction does.
+    pub spans: Vec<Vec<Span>>,
+    /// Registers in use.
+    pub registers: u32,
+    /// Floats of temporaries.
+    pub temporaries: u32,
+    /// Stores and loads that spilling put in.
+    pub spills: [u32; 2],
+    /// Some fragments are discarded.
+    pub discards: bool,
+}
+
+/// Rounds of spilling at most; each takes a cell out of registers.
+const MAX_SPILLS: usize = 2000;
+
+/// Compiles a program whose operations the units have.
+///
+/// # Errors
+/// What has no place on the hardware, and budgets that are spent.
+pub fn compile(
+    function: &Function,
+    interface: &Interface,
+    uniforms: &Table,
+    varyings: &Table,
+    conservative: bool,
+) -> Result<Program> {
+    let mut function = function.clone();
+    edges::split_critical(&mut function);
+    let mut nodes = select::select(&function, interface, uniforms, varyings)?;
+    group::dead(&mut nodes);
+    group::widen(&mut nodes);
+    group::coalesce(&mut nodes);
+    group::attach(&mut nodes);
+    let mut base = nodes;
+    let mut done = HashSet::new();
+    for round in 0..MAX_SPILLS {
+        let mut full = Vec::new();
+        for in_order in [false, true] {
+            let mut nodes = base.clone();
+            let classes = group::vectors(&mut nodes);
+            let mode = Mode { in_order, conservative };
+            let schedule: Vec<_> = nodes.blocks.iter().map(|block| schedule::pack(block, mode)).collect();
+            let out = live::live_out(&nodes);
+            let forwarded = alloc::forwarded(&mut nodes, &schedule, &out);
+            match alloc::allocate(&nodes, &classes, &schedule, &forwarded) {
+                Outcome::Done(places) => {
+                    let registers = places.values().map(|(register, _)| u32::from(*register) + 1).max();
+                    let encoded = encode::encode(&nodes, &schedule, &places, &forwarded)?;
+                    return Ok(Program {
+                        words: encoded.words,
+                        instructions: encoded.instructions,
+                        spans: encoded.spans,
+                        registers: registers.unwrap_or(0),
+                        temporaries: nodes.temporaries,
+                        spills: nodes.spills,
+                        discards: nodes.blocks.iter().any(|block| block.end == node::End::Discard),
+                    });
+                }
+                Outcome::Full(cells) => full = cells,
+            }
+        }
+        full.retain(|cell| *cell < base.cells);
+        // More at once as it goes on: long programs need many.
+        for _ in 0..=round / 4 {
+            if !spill::spill(&mut base, &full, &mut done) {
+                break;
+            }
+        }
+        if full.is_empty() {
+            break;
+        }
+    }
+    Err(Error::limit("a program whose numbers find no registers"))
+}

@@ -1,0 +1,382 @@
+//! What the fragment processor's units are asked to do, before it is settled which unit does it when.
+
+use crate::ir::Span;
+
+/// A number that lives in a register: one lane of one of them.
+pub type Cell = u32;
+
+/// Where a component of an operand comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Src {
+    /// A register.
+    Cell(Cell),
+    /// A constant of the instruction, as bits of an fp32.
+    Const(u32),
+    /// A lane of what the node's own load brings.
+    Load(u8),
+    /// A lane of what the node's own look-up brings.
+    Tex(u8),
+}
+
+/// An operand: a source for each component.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operand {
+    /// Sources.
+    pub comps: Vec<Src>,
+    /// Negated, after the absolute value.
+    pub negate: bool,
+    /// Absolute value.
+    pub absolute: bool,
+}
+
+impl Operand {
+    /// One component as it is.
+    pub fn one(src: Src) -> Self {
+        Self {
+            comps: vec![src],
+            negate: false,
+            absolute: false,
+        }
+    }
+}
+
+/// An interpolated input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VaryingLoad {
+    /// Kind, as in the varying unit.
+    pub kind: u32,
+    /// Index in units of the alignment.
+    pub index: u32,
+    /// 0 a float, 1 a vec2, 3 a vec4.
+    pub alignment: u32,
+}
+
+/// A load of uniforms or temporaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadAt {
+    /// Of temporaries.
+    pub temporary: bool,
+    /// Index in units of the alignment.
+    pub index: i32,
+    /// 0 a float, 1 a vec2, 2 a vec4.
+    pub alignment: u32,
+    /// What is added to the index.
+    pub offset: Option<Cell>,
+}
+
+/// Coordinates of a look-up.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Coord {
+    /// Straight from the varying unit.
+    Varying(VaryingLoad),
+    /// From a register.
+    Register(Operand),
+}
+
+/// A look-up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tex {
+    /// Number of the sampler.
+    pub unit: u32,
+    /// A cube map.
+    pub cube: bool,
+    /// Coordinates.
+    pub coord: Coord,
+    /// Level or bias, and whether it is the level.
+    pub lod: Option<(Cell, bool)>,
+}
+
+/// What a select looks at.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cond {
+    /// A truth value.
+    Value(Operand),
+    /// A comparison that the scalar multiplier makes.
+    Compare(u32, Operand, Operand),
+}
+
+/// What a node does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// An operation of a multiplier, an adder, or either.
+    Alu {
+        /// The multiplier's operation.
+        mul: Option<u32>,
+        /// The adder's operation.
+        acc: Option<u32>,
+    },
+    /// A sum of three or four components of the first operand.
+    Sum,
+    /// First operand where the condition holds, else the second.
+    Select(Cond),
+    /// A function of the combine unit.
+    Function(u32),
+    /// An interpolated input.
+    Varying(VaryingLoad),
+    /// Stores the operand's component to temporaries.
+    Store {
+        /// Float number.
+        index: i32,
+        /// What is added to it.
+        offset: Option<Cell>,
+    },
+}
+
+/// A move: multipliers and adders have it.
+pub const MOVE: Kind = Kind::Alu {
+    mul: Some(31),
+    acc: Some(31),
+};
+
+/// Something to be done in one instruction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// What.
+    pub kind: Kind,
+    /// Cells it writes, by component.
+    pub dst: Vec<Cell>,
+    /// Operands.
+    pub src: Vec<Operand>,
+    /// Destination modifier.
+    pub modifier: u32,
+    /// Load that comes with it.
+    pub load: Option<LoadAt>,
+    /// Look-up that comes with it.
+    pub tex: Option<Tex>,
+    /// Tag of the vector operation it came from.
+    pub tag: u32,
+    /// Its place in the program before vectors were joined.
+    pub order: u32,
+    /// Place in the source.
+    pub span: Span,
+}
+
+/// When in its instruction a node reads something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReadAt {
+    /// A stage that does not depend on the unit.
+    Stage(u8),
+    /// The unit's stage.
+    Unit,
+}
+
+/// Stages of an instruction, in order.
+pub mod stage {
+    /// The varying unit.
+    pub const VARYING: u8 = 0;
+    /// The sampler.
+    pub const SAMPLER: u8 = 1;
+    /// Loads of uniforms and temporaries.
+    pub const LOAD: u8 = 2;
+    /// Multipliers.
+    pub const MUL: u8 = 3;
+    /// Adders.
+    pub const ACC: u8 = 4;
+    /// The combine unit.
+    pub const COMBINE: u8 = 5;
+    /// Stores of temporaries.
+    pub const STORE: u8 = 6;
+}
+
+impl Node {
+    /// A move of an operand.
+    pub fn mov(dst: Vec<Cell>, src: Operand, span: Span) -> Self {
+        Self {
+            kind: MOVE,
+            dst,
+            src: vec![src],
+            modifier: 0,
+            load: None,
+            tex: None,
+            tag: 0,
+            order: 0,
+            span,
+        }
+    }
+
+    /// Whether it is a plain move.
+    pub fn is_move(&self) -> bool {
+        self.kind == MOVE
+    }
+
+    /// Every cell it reads, and when.
+    pub fn reads(&self) -> Vec<(Cell, ReadAt)> {
+        let mut reads = Vec::new();
+        let mut add = |operand: &Operand, at: ReadAt| {
+            for src in &operand.comps {
+                if let Src::Cell(cell) = src {
+                    reads.push((*cell, at));
+                }
+            }
+        };
+        let alu = match self.kind {
+            Kind::Select(_) => ReadAt::Stage(stage::ACC),
+            Kind::Store { .. } => ReadAt::Stage(stage::STORE),
+            _ => ReadAt::Unit,
+        };
+        for operand in &self.src {
+            add(operand, alu);
+        }
+        match &self.kind {
+            Kind::Select(Cond::Value(operand)) => add(operand, ReadAt::Stage(stage::MUL)),
+            Kind::Select(Cond::Compare(_, a, b)) => {
+                add(a, ReadAt::Stage(stage::MUL));
+                add(b, ReadAt::Stage(stage::MUL));
+            }
+            _ => {}
+        }
+        if let Some(Tex {
+            coord: Coord::Register(operand),
+            ..
+        }) = &self.tex
+        {
+            add(operand, ReadAt::Stage(stage::VARYING));
+        }
+        if let Kind::Store {
+            offset: Some(offset), ..
+        } = self.kind
+        {
+            reads.push((offset, ReadAt::Stage(stage::STORE)));
+        }
+        if let Some(Tex {
+            lod: Some((cell, _)), ..
+        }) = self.tex
+        {
+            reads.push((cell, ReadAt::Stage(stage::SAMPLER)));
+        }
+        if let Some(LoadAt {
+            offset: Some(offset), ..
+        }) = self.load
+        {
+            reads.push((offset, ReadAt::Stage(stage::LOAD)));
+        }
+        reads
+    }
+
+    /// All its operands, those of conditions included.
+    pub fn operands_mut(&mut self) -> Vec<&mut Operand> {
+        let mut all: Vec<&mut Operand> = self.src.iter_mut().collect();
+        match &mut self.kind {
+            Kind::Select(Cond::Value(operand)) => all.push(operand),
+            Kind::Select(Cond::Compare(_, a, b)) => all.extend([a, b]),
+            _ => {}
+        }
+        if let Some(Tex {
+            coord: Coord::Register(operand),
+            ..
+        }) = &mut self.tex
+        {
+            all.push(operand);
+        }
+        all
+    }
+
+    /// Puts other cells in the place of those it reads.
+    pub fn rename_reads(&mut self, map: impl Fn(Cell) -> Cell) {
+        for operand in self.operands_mut() {
+            for src in &mut operand.comps {
+                if let Src::Cell(cell) = src {
+                    *cell = map(*cell);
+                }
+            }
+        }
+        if let Kind::Store {
+            offset: Some(offset), ..
+        } = &mut self.kind
+        {
+            *offset = map(*offset);
+        }
+        if let Some(Tex {
+            lod: Some((cell, _)), ..
+        }) = &mut self.tex
+        {
+            *cell = map(*cell);
+        }
+        if let Some(LoadAt {
+            offset: Some(offset), ..
+        }) = &mut self.load
+        {
+            *offset = map(*offset);
+        }
+    }
+}
+
+/// What is behind the last instruction of a block.
+#[derive(Clone, Debug, PartialEq)]
+pub enum End {
+    /// On to a block.
+    Jump(usize),
+    /// To a block when the condition bits (greater 1, equal 2, less 4) hold for a and b, else to the other one.
+    Branch {
+        /// First operand.
+        a: Src,
+        /// Second operand.
+        b: Src,
+        /// Condition.
+        condition: u32,
+        /// Where to when it holds.
+        then: usize,
+        /// Where to when not.
+        other: usize,
+    },
+    /// No output.
+    Discard,
+    /// The end.
+    Stop,
+}
+
+impl End {
+    /// Cells it reads.
+    pub fn reads(&self) -> Vec<Cell> {
+        match self {
+            Self::Branch { a, b, .. } => [a, b]
+                .into_iter()
+                .filter_map(|src| if let Src::Cell(cell) = src { Some(*cell) } else { None })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Blocks it goes to.
+    pub fn targets(&self) -> Vec<usize> {
+        match self {
+            Self::Jump(to) => vec![*to],
+            Self::Branch { then, other, .. } => vec![*then, *other],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// A block of nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeBlock {
+    /// Nodes in order.
+    pub nodes: Vec<Node>,
+    /// End.
+    pub end: End,
+}
+
+/// A program of nodes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Nodes {
+    /// Blocks in the order they will stand in.
+    pub blocks: Vec<NodeBlock>,
+    /// Cells there are.
+    pub cells: u32,
+    /// Lanes that cells must be in.
+    pub lanes: std::collections::HashMap<Cell, u8>,
+    /// The colour: cells of register 0.
+    pub outputs: Vec<Cell>,
+    /// Floats of temporaries in use.
+    pub temporaries: u32,
+    /// Stores and loads that spilling put in.
+    pub spills: [u32; 2],
+}
+
+impl Nodes {
+    /// A cell nobody has.
+    pub fn cell(&mut self) -> Cell {
+        self.cells += 1;
+        self.cells - 1
+    }
+}

@@ -1,0 +1,76 @@
+//! `skrymir compile`: a shader to Mali-400 machine code.
+
+use super::{Failure, Outcome, print, read, write};
+use crate::compile::{Wanted, compile};
+use anyhow::{Context, anyhow};
+use clap::{Args, ValueEnum};
+use compiler::{Options, Stage};
+use loader::mbs::Mbs;
+use std::path::PathBuf;
+
+/// A stage by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StageName {
+    /// Vertex processor
+    Vert,
+    /// Fragment processor
+    Frag,
+}
+
+/// Arguments of `compile`.
+#[derive(Args, Debug)]
+pub struct CompileArgs {
+    /// WGSL, GLSL (.vert, .frag; 4.x or ES 1.00), SPIR-V, a VBC file or an SkSL program
+    pub file: PathBuf,
+    /// The entry point, where there are several of the stage
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
+    /// The stage of a file that has several
+    #[arg(long)]
+    pub stage: Option<StageName>,
+    /// Where to write the program as MBS
+    #[arg(short, long, required_unless_present_any = ["report", "text"])]
+    pub output: Option<PathBuf>,
+    /// Print what the program costs
+    #[arg(long)]
+    pub report: bool,
+    /// Print the report as JSON
+    #[arg(long, requires = "report")]
+    pub json: bool,
+    /// Print the program as assembly
+    #[arg(long, conflicts_with = "json")]
+    pub text: bool,
+    /// Fragment programs: pack instructions only in ways a real driver has been seen to
+    #[arg(long)]
+    pub conservative: bool,
+}
+
+pub(super) fn run(args: &CompileArgs) -> Outcome {
+    let bytes = read(&args.file)?;
+    let wanted = Wanted {
+        stage: args.stage.map(|stage| match stage {
+            StageName::Vert => Stage::Vertex,
+            StageName::Frag => Stage::Fragment,
+        }),
+        entry: args.entry.as_deref(),
+        options: Options {
+            conservative: args.conservative,
+        },
+    };
+    let compiled = compile(&args.file, &bytes, wanted).map_err(Failure::Bad)?;
+    let mbs = Mbs::of(std::slice::from_ref(&compiled.program));
+    if let Some(output) = &args.output {
+        write(output, mbs.write())?;
+    }
+    if args.text {
+        let text = utgard::shader::disassemble(&mbs).map_err(|error| Failure::Bad(anyhow!(error)))?;
+        print(&text)?;
+    }
+    if args.json {
+        let json = serde_json::to_string_pretty(&compiled.report).context("the report as JSON")?;
+        print(&format!("{json}\n"))?;
+    } else if args.report {
+        print(&compiled.report.to_string())?;
+    }
+    Ok(())
+}
