@@ -85,6 +85,9 @@ pub fn back(shader: Shader, text: Option<&str>, options: &Options) -> Result<Com
     let mut lowered = shader.function.clone();
     lower::lower(&mut lowered, shader.stage)?;
     opt::optimise_lowered(&mut lowered);
+    // Folding may have made operations again that were lowered.
+    lower::lower(&mut lowered, shader.stage)?;
+    opt::dead(&mut lowered);
     let emitted = emit::emit(shader.stage, &lowered, &shader.interface, options.conservative)?;
     let report = report::report(&emitted, &shader, text);
     Ok(Compiled {

@@ -229,6 +229,10 @@ impl Encoder<'_> {
                 }
                 i.sampler = Some(sampler);
             }
+            // Derivatives look at the neighbours, as look-ups do.
+            if matches!(node.kind, Kind::Alu { acc: Some(20 | 21), .. }) {
+                i.control.sync = c(1);
+            }
             self.node(node, *unit, &mut i)?;
         }
         if let Some(load) = word.load {
