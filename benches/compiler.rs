@@ -62,14 +62,21 @@ fn main() {
         println!("corpus glsl-es: not here, there is nothing to compile");
         return;
     }
-    println!("{:34} {:8} {:>6} {:>6} {:>7} {:>7} {:>10}", "program", "stage", "mesa", "ours", "ratio", "spills", "time");
+    println!(
+        "{:34} {:8} {:>6} {:>6} {:>7} {:>7} {:>10}",
+        "program", "stage", "mesa", "ours", "ratio", "spills", "time"
+    );
     let mut all = Vec::new();
     for stage in [Stage::Vertex, Stage::Fragment] {
         let (mut mesa, mut ours) = (0, 0);
         for row in rows.iter().filter(|row| row.stage == stage) {
-            let Some((instructions, spills, time)) = timed(row) else { continue };
+            let Some((instructions, spills, time)) = timed(row) else {
+                continue;
+            };
             all.push(time);
-            let ratio = row.mesa.map_or("-".to_owned(), |mesa| format!("{:.2}", f64::from(instructions) / f64::from(mesa)));
+            let ratio = row.mesa.map_or("-".to_owned(), |mesa| {
+                format!("{:.2}", f64::from(instructions) / f64::from(mesa))
+            });
             let known = row.mesa.map_or("-".to_owned(), |mesa| mesa.to_string());
             println!(
                 "{:34} {:8} {known:>6} {instructions:>6} {ratio:>7} {spills:>7} {:>8.2}ms",
@@ -82,8 +89,16 @@ fn main() {
                 ours += instructions;
             }
         }
-        println!("{:34} {:8} {mesa:>6} {ours:>6} {:>7.2}", "total", format!("{stage:?}"), f64::from(ours) / f64::from(mesa.max(1)));
+        println!(
+            "{:34} {:8} {mesa:>6} {ours:>6} {:>7.2}",
+            "total",
+            format!("{stage:?}"),
+            f64::from(ours) / f64::from(mesa.max(1))
+        );
     }
     all.sort();
-    println!("median time of a program: {:.2} ms", all[all.len() / 2].as_secs_f64() * 1e3);
+    println!(
+        "median time of a program: {:.2} ms",
+        all[all.len() / 2].as_secs_f64() * 1e3
+    );
 }

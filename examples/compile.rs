@@ -31,8 +31,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut draw = Draw::new(&vertex.program, &fragment.program, [256, 256]);
     let corner = |x: f32, y: f32| [x, y, 0.0, 1.0];
     draw.attributes = vec![
-        ("position".to_owned(), vec![corner(0.0, 0.8), corner(-0.8, -0.8), corner(0.8, -0.8)]),
-        ("color".to_owned(), vec![[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0]]),
+        (
+            "position".to_owned(),
+            vec![corner(0.0, 0.8), corner(-0.8, -0.8), corner(0.8, -0.8)],
+        ),
+        (
+            "color".to_owned(),
+            vec![[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0]],
+        ),
     ];
     draw.uniforms = vec![("angle".to_owned(), vec![0.3])];
     let picture = driver::draw(&mut Gpu::new(Box::new(Scalar)), &draw)?;

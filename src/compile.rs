@@ -36,7 +36,9 @@ pub fn compile(path: &Path, bytes: &[u8], wanted: Wanted<'_>) -> anyhow::Result<
         source.stage = wanted.stage.map(of).or(source.stage);
     }
     source.entry = wanted.entry;
-    let text = std::str::from_utf8(bytes).ok().filter(|_| source.language == Language::Glsl);
+    let text = std::str::from_utf8(bytes)
+        .ok()
+        .filter(|_| source.language == Language::Glsl);
     let stage = match source.stage {
         Some(ShaderStage::Vertex) => Some(Stage::Vertex),
         Some(ShaderStage::Fragment) => Some(Stage::Fragment),

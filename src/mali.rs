@@ -35,7 +35,8 @@ fn program(path: &Path, stage: Stage) -> anyhow::Result<Program> {
                 error.render(text, &path.display().to_string()).trim_end()
             )
         })?,
-        _ if bytes.starts_with(b"MBS1") => Mbs::read(&bytes)?,
+        // What is no source of any kind is judged as what it should be.
+        _ if translate::Source::new(&path.to_string_lossy(), &bytes).is_err() => Mbs::read(&bytes)?,
         _ => {
             let wanted = Wanted {
                 stage: Some(match stage {

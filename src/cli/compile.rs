@@ -1,7 +1,7 @@
 //! `skrymir compile`: a shader to Mali-400 machine code.
 
-use super::{Failure, Outcome, print, read, write};
 use crate::compile::{Wanted, compile};
+use crate::outcome::{Failure, Outcome, print, read, write};
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
 use compiler::{Options, Stage};

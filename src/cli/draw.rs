@@ -10,10 +10,10 @@ use std::path::PathBuf;
 /// Arguments of `draw`.
 #[derive(Args, Debug)]
 pub struct DrawArgs {
-    /// Vertex program: MBS, or its text
+    /// Vertex program: MBS, its text, or a shader's source; a file with both stages stands alone
     pub vertex: PathBuf,
-    /// Fragment program: MBS, or its text
-    pub fragment: PathBuf,
+    /// Fragment program: MBS, its text, or a shader's source [default: of the first file]
+    pub fragment: Option<PathBuf>,
     /// Attributes, uniforms, textures and state by name (TOML or JSON)
     #[arg(long, value_name = "FILE")]
     pub scene: Option<PathBuf>,
@@ -33,7 +33,8 @@ pub struct DrawArgs {
 
 /// Runs the command.
 pub fn run(args: &DrawArgs) -> Outcome {
-    let pair = Pair::load(&args.vertex, &args.fragment).map_err(|error| {
+    let fragment = args.fragment.as_ref().unwrap_or(&args.vertex);
+    let pair = Pair::load(&args.vertex, fragment).map_err(|error| {
         match error.chain().any(|cause| cause.is::<std::io::Error>()) {
             true => Failure::Trouble(error),
             false => Failure::Bad(error),

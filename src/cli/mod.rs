@@ -3,12 +3,8 @@
 mod r#as;
 mod check;
 mod compare;
-<<<<<<< HEAD
+mod compile;
 mod convert;
-=======
-pub mod compile;
-pub mod convert;
->>>>>>> c3fdb71 (compiler: front, optimiser and both back ends, not wired yet)
 mod devices;
 mod dis;
 mod draw;
@@ -56,13 +52,9 @@ enum Command {
     As(AsArgs),
     /// Run a file
     Run(RunArgs),
-<<<<<<< HEAD
-    /// Translate a shader to another shading language
-=======
     /// Compile a shader to a Mali-400 program
     Compile(compile::CompileArgs),
-    /// Translate SPIR-V or a VBC stage to another shading language
->>>>>>> c3fdb71 (compiler: front, optimiser and both back ends, not wired yet)
+    /// Translate a shader to another shading language
     Convert(convert::ConvertArgs),
     /// Check a machine-readable SPIR-V grammar, or generate the built-in tables from one
     Grammar(grammar::GrammarArgs),
@@ -84,30 +76,9 @@ enum Command {
 
 /// Parses the arguments, runs the command, prints what went wrong.
 pub fn main() -> ExitCode {
-<<<<<<< HEAD
     let matches = Cli::command().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let outcome = run(&cli.command, |verb| Given::new(&Cli::command(), &matches, verb));
-=======
-    let outcome = match Cli::parse().command {
-        Command::Info(args) => info::run(&args),
-        Command::Check(args) => check::run(&args),
-        Command::Rewrite(args) => rewrite::run(&args),
-        Command::Dis(args) => dis::run(&args),
-        Command::As(args) => asm::run(&args),
-        Command::Run(args) => run::run(&args),
-        Command::Compile(args) => compile::run(&args),
-        Command::Convert(args) => convert::run(&args),
-        Command::Grammar(args) => grammar::run(&args),
-        Command::Pack(args) => pack::run(&args),
-        Command::Reflect(args) => reflect::run(&args),
-        Command::Draw(args) => mali::run(&args),
-        Command::Replay(args) => replay::run(&args),
-        Command::Gles(args) => gles::run(&args),
-        Command::Devices(args) => devices::run(&args),
-        Command::Compare(args) => compare::run(&args),
-    };
->>>>>>> c3fdb71 (compiler: front, optimiser and both back ends, not wired yet)
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -128,6 +99,7 @@ fn run(command: &Command, given: impl Fn(Verb) -> Given) -> Outcome {
         Command::Dis(args) => dis::run(args, &given(Verb::Dis)),
         Command::As(args) => r#as::run(args, &given(Verb::As)),
         Command::Run(args) => run::run(args, &given(Verb::Run)),
+        Command::Compile(args) => compile::run(args),
         Command::Convert(args) => convert::run(args),
         Command::Grammar(args) => grammar::run(args),
         Command::Pack(args) => pack::run(args),

@@ -21,7 +21,11 @@ pub fn split_critical(function: &mut Function) {
                 preds: vec![from],
             });
             let new = Block(function.blocks.len() as u32 - 1);
-            if let Some(pred) = function.blocks[to.0 as usize].preds.iter_mut().find(|pred| **pred == from) {
+            if let Some(pred) = function.blocks[to.0 as usize]
+                .preds
+                .iter_mut()
+                .find(|pred| **pred == from)
+            {
                 *pred = new;
             }
             let at = function.layout.iter().position(|block| *block == from).unwrap_or(0);

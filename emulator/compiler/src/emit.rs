@@ -101,7 +101,12 @@ fn table(variables: &[Variable], slots: &HashSet<u32>, class: StorageClass) -> R
     let (there, gone): (Vec<Variable>, Vec<Variable>) =
         variables.iter().cloned().partition(|variable| is_used(variable, slots));
     let laid = lay_out(&there, class)?;
-    let mut places = vec![0; variables.last().map_or(0, |last| (last.first + last.scalars()) as usize)];
+    let mut places = vec![
+        0;
+        variables
+            .last()
+            .map_or(0, |last| (last.first + last.scalars()) as usize)
+    ];
     let mut at = 0;
     for variable in &there {
         for number in 0..variable.scalars() {
@@ -165,7 +170,13 @@ fn outputs(function: &Function, interface: &Interface) -> Result<(gp::Outputs, V
                 variable.name
             )));
         }
-        symbols.push(declare(&variable.name, variable.kind, variable.rows, variable.entries, next * 4));
+        symbols.push(declare(
+            &variable.name,
+            variable.kind,
+            variable.rows,
+            variable.entries,
+            next * 4,
+        ));
         for column in 0..columns {
             places.extend((0..variable.rows).map(|row| (next + column as u16, row as u8)));
         }
@@ -173,7 +184,13 @@ fn outputs(function: &Function, interface: &Interface) -> Result<(gp::Outputs, V
     }
     let has_size = function.outputs.iter().any(|(output, _)| *output == Output::PointSize);
     let position = declare("gl_Position", SymbolType::FLOAT, 4, 0, 0);
-    let mut size = declare("gl_PointSize", SymbolType::FLOAT, 1, 0, if has_size { next * 4 } else { UNUSED });
+    let mut size = declare(
+        "gl_PointSize",
+        SymbolType::FLOAT,
+        1,
+        0,
+        if has_size { next * 4 } else { UNUSED },
+    );
     size.precision = 2;
     symbols.extend([position, size]);
     symbols.reverse();
@@ -190,7 +207,10 @@ fn vertex(function: &Function, interface: &Interface) -> Result<Emitted> {
     let mut uniforms = table(&interface.uniforms, &used.uniforms, StorageClass::GpUniform)?;
     let attributes = table(&interface.attributes, &used.attributes, StorageClass::Attribute)?;
     if attributes.space > 4 * MAX_ATTRIBUTES {
-        return Err(Error::unsupported(format!("{} attributes: there are {MAX_ATTRIBUTES}", attributes.space / 4)));
+        return Err(Error::unsupported(format!(
+            "{} attributes: there are {MAX_ATTRIBUTES}",
+            attributes.space / 4
+        )));
     }
     let (outputs, mut varyings) = outputs(function, interface)?;
     let viewport = uniforms.space.next_multiple_of(4);
@@ -223,7 +243,11 @@ fn vertex(function: &Function, interface: &Interface) -> Result<Emitted> {
     let mut attribute_symbols = attributes.symbols.clone();
     as_arm(&mut attribute_symbols, false);
     as_arm(&mut varyings, false);
-    let code: Vec<u32> = compiled.instructions.iter().flat_map(|instruction| instruction.encode()).collect();
+    let code: Vec<u32> = compiled
+        .instructions
+        .iter()
+        .flat_map(|instruction| instruction.encode())
+        .collect();
     let last = compiled
         .instructions
         .iter()
@@ -273,12 +297,20 @@ fn fragment(function: &Function, interface: &Interface, conservative: bool) -> R
         *place += front;
     }
     for symbol in &mut uniforms.symbols {
-        symbol.offset = if symbol.offset == UNUSED { UNUSED } else { symbol.offset + front as u16 };
+        symbol.offset = if symbol.offset == UNUSED {
+            UNUSED
+        } else {
+            symbol.offset + front as u16
+        };
     }
     let user = uniforms.space;
     let mut symbols = Vec::new();
     for (number, sampler) in interface.samplers.iter().enumerate() {
-        let kind = if sampler.cube { SymbolType::SAMPLER_CUBE } else { SymbolType::SAMPLER_2D };
+        let kind = if sampler.cube {
+            SymbolType::SAMPLER_CUBE
+        } else {
+            SymbolType::SAMPLER_2D
+        };
         let declaration = Declaration {
             name: sampler.name.clone(),
             ty: Type::Sampler(kind),

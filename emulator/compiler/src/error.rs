@@ -88,10 +88,15 @@ impl Error {
             return format!("{file}: {self}");
         };
         let before = source.get(..span.start).unwrap_or_default();
-        let (line, start) = (before.matches('\n').count() + 1, before.rfind('\n').map_or(0, |at| at + 1));
+        let (line, start) = (
+            before.matches('\n').count() + 1,
+            before.rfind('\n').map_or(0, |at| at + 1),
+        );
         let text = source[start..].lines().next().unwrap_or_default();
         let column = before[start..].chars().count();
-        let length = source.get(span).map_or(1, |text| text.lines().next().unwrap_or_default().chars().count());
+        let length = source
+            .get(span)
+            .map_or(1, |text| text.lines().next().unwrap_or_default().chars().count());
         let carets = "^".repeat(length.clamp(1, text.chars().count().saturating_sub(column).max(1)));
         let margin = " ".repeat(line.to_string().len());
         format!(

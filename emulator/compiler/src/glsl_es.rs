@@ -111,13 +111,76 @@ const LOOKUPS: [(&str, &str); 14] = [
 
 /// Words that mean something to the modern front end and nothing to the old language.
 const RESERVED: &[&str] = &[
-    "sample", "texture", "textureProj", "textureLod", "buffer", "shared", "patch", "smooth", "flat", "noperspective",
-    "centroid", "uint", "double", "layout", "restrict", "readonly", "writeonly", "coherent", "volatile", "subroutine",
-    "precise", "sampler", "samplerShadow", "round", "roundEven", "trunc", "inverse", "transpose", "determinant",
-    "outerProduct", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "modf", "frexp", "ldexp", "isnan", "isinf",
-    "fma", "switch", "case", "default", "in", "out", "inout", "image2D", "texture2D", "textureCube", "texture1D",
-    "texture3D", "uvec2", "uvec3", "uvec4", "dvec2", "dvec3", "dvec4", "textureSize", "texelFetch", "bitCount",
-    "findLSB", "findMSB", "bitfieldExtract", "bitfieldInsert", "floatBitsToInt", "intBitsToFloat", "f16vec2", "filter",
+    "sample",
+    "texture",
+    "textureProj",
+    "textureLod",
+    "buffer",
+    "shared",
+    "patch",
+    "smooth",
+    "flat",
+    "noperspective",
+    "centroid",
+    "uint",
+    "double",
+    "layout",
+    "restrict",
+    "readonly",
+    "writeonly",
+    "coherent",
+    "volatile",
+    "subroutine",
+    "precise",
+    "sampler",
+    "samplerShadow",
+    "round",
+    "roundEven",
+    "trunc",
+    "inverse",
+    "transpose",
+    "determinant",
+    "outerProduct",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "modf",
+    "frexp",
+    "ldexp",
+    "isnan",
+    "isinf",
+    "fma",
+    "switch",
+    "case",
+    "default",
+    "in",
+    "out",
+    "inout",
+    "image2D",
+    "texture2D",
+    "textureCube",
+    "texture1D",
+    "texture3D",
+    "uvec2",
+    "uvec3",
+    "uvec4",
+    "dvec2",
+    "dvec3",
+    "dvec4",
+    "textureSize",
+    "texelFetch",
+    "bitCount",
+    "findLSB",
+    "findMSB",
+    "bitfieldExtract",
+    "bitfieldInsert",
+    "floatBitsToInt",
+    "intBitsToFloat",
+    "f16vec2",
+    "filter",
 ];
 
 /// Whether a text is of the old languages: no version, or one of theirs.
@@ -149,7 +212,11 @@ struct Rewriter {
 /// What the preprocessor refuses, and what has no place here (arrays of samplers, several colours).
 pub fn uplift(text: &str, stage: Stage) -> Result<Uplifted> {
     let mut preprocessor = Preprocessor::new(text);
-    for (name, value) in [("GL_ES", "1"), ("GL_OES_standard_derivatives", "1"), ("GL_EXT_shader_texture_lod", "1")] {
+    for (name, value) in [
+        ("GL_ES", "1"),
+        ("GL_OES_standard_derivatives", "1"),
+        ("GL_EXT_shader_texture_lod", "1"),
+    ] {
         // Names the preprocessor has already stay as they are.
         let _ = preprocessor.add_define(name, value);
     }
@@ -162,9 +229,10 @@ pub fn uplift(text: &str, stage: Stage) -> Result<Uplifted> {
         })?;
         match &token.value {
             TokenValue::Version(version) => {
-                modern = version.tokens.iter().any(|token| {
-                    matches!(&token.value, TokenValue::Integer(number) if number.value >= 130)
-                });
+                modern = version
+                    .tokens
+                    .iter()
+                    .any(|token| matches!(&token.value, TokenValue::Integer(number) if number.value >= 130));
             }
             TokenValue::Extension(_) | TokenValue::Pragma(_) => {}
             _ => tokens.push(token),
@@ -196,10 +264,14 @@ fn renamed(tokens: &[Token]) -> HashSet<String> {
         TokenValue::Ident(name) => Some(name.clone()),
         _ => None,
     };
-    let pairs = tokens.windows(2).filter_map(|pair| Some((ident(&pair[0])?, ident(&pair[1])?)));
+    let pairs = tokens
+        .windows(2)
+        .filter_map(|pair| Some((ident(&pair[0])?, ident(&pair[1])?)));
     let declared = pairs.filter(|(before, name)| {
-        !matches!(before.as_str(), "return" | "else" | "precision" | "const" | "in" | "out" | "inout")
-            && RESERVED.contains(&name.as_str())
+        !matches!(
+            before.as_str(),
+            "return" | "else" | "precision" | "const" | "in" | "out" | "inout"
+        ) && RESERVED.contains(&name.as_str())
             && !matches!(name.as_str(), "in" | "out" | "inout")
     });
     declared.map(|(_, name)| name).collect()
@@ -317,7 +389,11 @@ impl Rewriter {
 
     /// Whether the token stands where a declaration begins.
     fn at_statement(&self) -> bool {
-        let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).map(|token| &token.value);
+        let before = self
+            .at
+            .checked_sub(1)
+            .and_then(|at| self.tokens.get(at))
+            .map(|token| &token.value);
         match before {
             None | Some(TokenValue::Punct(Punct::Semicolon | Punct::RightBrace | Punct::RightParen)) => true,
             Some(TokenValue::Ident(name)) => matches!(name.as_str(), "smooth" | "centroid" | "invariant" | "flat"),
@@ -334,7 +410,9 @@ impl Rewriter {
             return Err(Error::invalid(format!("`{storage}` without a type")).at(Some(self.here())));
         };
         if ty == "struct" || self.is(1, Punct::LeftBrace) {
-            return Err(Error::unsupported(format!("`{storage}` with a structure or block of its own")).at(Some(self.here())));
+            return Err(
+                Error::unsupported(format!("`{storage}` with a structure or block of its own")).at(Some(self.here())),
+            );
         }
         let ty_at = self.at;
         self.at += 1;
@@ -361,7 +439,11 @@ impl Rewriter {
                 };
                 self.out.roles.insert(own.clone(), role);
                 let after = std::mem::replace(&mut self.at, ty_at);
-                let spelled = if self.renamed.contains(&ty) { format!("{ty}_u") } else { ty.clone() };
+                let spelled = if self.renamed.contains(&ty) {
+                    format!("{ty}_u")
+                } else {
+                    ty.clone()
+                };
                 self.emit(&spelled);
                 self.at = name_at;
                 self.emit(&own);
@@ -457,7 +539,10 @@ impl Rewriter {
             self.at += 1;
             self.emit(new);
             self.emit("(");
-            if let Some((sampler, cube)) = self.ident(1).and_then(|name| Some((name.clone(), self.is_sampler(&name)?))) {
+            if let Some((sampler, cube)) = self
+                .ident(1)
+                .and_then(|name| Some((name.clone(), self.is_sampler(&name)?)))
+            {
                 self.at += 1;
                 let (own, kind) = (self.own(&sampler), if cube { "samplerCube" } else { "sampler2D" });
                 self.emit(&format!("{kind} ( {own} , {own}_s )"));

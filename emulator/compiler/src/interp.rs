@@ -172,7 +172,11 @@ impl Lanes<'_> {
                 continue;
             }
             let results: [Bounded; 4] = std::array::from_fn(|lane| {
-                if active[lane] { self.one(*value, lane) } else { self.values[value.0 as usize][lane] }
+                if active[lane] {
+                    self.one(*value, lane)
+                } else {
+                    self.values[value.0 as usize][lane]
+                }
             });
             self.values[value.0 as usize] = results;
         }
@@ -180,7 +184,9 @@ impl Lanes<'_> {
 
     fn texture(&mut self, value: Value) {
         let inst = self.function.inst(value);
-        let Op::Texture { unit, cube, lod } = inst.op else { return };
+        let Op::Texture { unit, cube, lod } = inst.op else {
+            return;
+        };
         let mut sure = true;
         let coordinates = std::array::from_fn(|lane| {
             let mut all = [0.0; 4];
@@ -240,7 +246,11 @@ impl Lanes<'_> {
                 .map_or(unknown, |texels| texels[lane][usize::from(number)]),
             Op::Ddx | Op::Ddy => {
                 let of = |other: usize| self.values[inst.args[0].0 as usize][other];
-                let (low, high) = if inst.op == Op::Ddx { (lane & !1, lane | 1) } else { (lane | 2, lane & !2) };
+                let (low, high) = if inst.op == Op::Ddx {
+                    (lane & !1, lane | 1)
+                } else {
+                    (lane | 2, lane & !2)
+                };
                 let (low, high) = (of(low), of(high));
                 self.rounded(high.value - low.value, low.error + high.error)
             }
@@ -269,7 +279,9 @@ impl Lanes<'_> {
             error: f32::INFINITY,
         };
         let values: Vec<f32> = args.iter().map(|arg| arg.value).collect();
-        let Some(value) = fold::compute(op, &values) else { return unknown };
+        let Some(value) = fold::compute(op, &values) else {
+            return unknown;
+        };
         let known = Bounded { value, error: 0.0 };
         let a = args.first().copied().unwrap_or_default();
         let b = args.get(1).copied().unwrap_or_default();
@@ -298,7 +310,11 @@ impl Lanes<'_> {
             },
             Op::Sat => Bounded {
                 value,
-                error: if a.error.is_finite() { a.error.min(1.0) } else { f32::INFINITY },
+                error: if a.error.is_finite() {
+                    a.error.min(1.0)
+                } else {
+                    f32::INFINITY
+                },
             },
             // Where a number is whole already, either neighbour may come.
             Op::Floor | Op::Ceil | Op::Trunc => {
@@ -307,12 +323,20 @@ impl Lanes<'_> {
             }
             Op::Fract => {
                 let steps = ends(Op::Floor);
-                if steps == 0.0 { self.rounded(value, a.error) } else { unknown }
+                if steps == 0.0 {
+                    self.rounded(value, a.error)
+                } else {
+                    unknown
+                }
             }
             Op::Sign => decided(a.value.abs() <= a.error),
             Op::Lt | Op::Ge | Op::Eq | Op::Ne => decided((a.value - b.value).abs() <= sum),
             Op::Not | Op::And | Op::Or | Op::Xor => {
-                if args.iter().any(|arg| arg.error >= 0.5) { unknown } else { known }
+                if args.iter().any(|arg| arg.error >= 0.5) {
+                    unknown
+                } else {
+                    known
+                }
             }
             Op::Select => {
                 let (b, c) = (b, args.get(2).copied().unwrap_or_default());
@@ -333,7 +357,11 @@ impl Lanes<'_> {
                 let error = ends(op);
                 // A root of what is less than nothing for one of the two.
                 let root = op == Op::Sqrt && a.value - a.error < 0.0;
-                if crosses || root || error.is_nan() { unknown } else { self.rounded(value, error) }
+                if crosses || root || error.is_nan() {
+                    unknown
+                } else {
+                    self.rounded(value, error)
+                }
             }
             Op::Sin | Op::Cos => self.rounded(value, (a.error * std::f32::consts::TAU).min(2.0)),
             _ => unknown,

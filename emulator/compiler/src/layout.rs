@@ -34,7 +34,9 @@ pub fn lay_out(variables: &[Variable], class: StorageClass) -> Result<Table> {
         .collect();
     let (symbols, space) = layout(&declarations, class);
     if space >= 0xffff {
-        return Err(Error::unsupported(format!("{space} numbers of uniforms or varyings: symbols reach 65,534")));
+        return Err(Error::unsupported(format!(
+            "{space} numbers of uniforms or varyings: symbols reach 65,534"
+        )));
     }
     let mut places = Vec::new();
     for (variable, symbol) in variables.iter().zip(&symbols) {
@@ -47,11 +49,7 @@ pub fn lay_out(variables: &[Variable], class: StorageClass) -> Result<Table> {
             }
         }
     }
-    Ok(Table {
-        symbols,
-        space,
-        places,
-    })
+    Ok(Table { symbols, space, places })
 }
 
 impl Table {

@@ -114,9 +114,17 @@ pub fn front(input: Input<'_>) -> Result<Shader> {
 /// An error of the reader, with its place.
 fn foreign(error: &translate::Error, text: Option<&str>) -> Error {
     let message = error.to_string();
-    let kind = if error.is_unsupported() { Error::unsupported(message) } else { Error::invalid(message) };
+    let kind = if error.is_unsupported() {
+        Error::unsupported(message)
+    } else {
+        Error::invalid(message)
+    };
     let place = error.line_column().zip(text).map(|((line, column), text)| {
-        let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+        let start: usize = text
+            .split_inclusive('\n')
+            .take(line.saturating_sub(1))
+            .map(str::len)
+            .sum();
         let start = start + column.saturating_sub(1);
         start..start + 1
     });
@@ -130,7 +138,10 @@ fn glsl_es(text: &str, stage: Stage) -> Result<Shader> {
     };
     let back = |error: Error| error.map_span(|span| uplifted.place(span));
     let module = glsl(&uplifted.text, stage).map_err(back)?;
-    let entry = module.entry_points.first().ok_or_else(|| Error::invalid("there is no main"))?;
+    let entry = module
+        .entry_points
+        .first()
+        .ok_or_else(|| Error::invalid("there is no main"))?;
     let mut shader = guarded(|| front::walk(&module, entry, &source)).map_err(back)?;
     for inst in &mut shader.function.values {
         inst.span = inst.span.map(|(start, end)| {
@@ -159,6 +170,9 @@ fn glsl(text: &str, stage: Stage) -> Result<naga::Module> {
 
 /// Runs something that goes through naga's structures; panics become errors.
 fn guarded<T>(f: impl FnOnce() -> Result<T>) -> Result<T> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(f))
-        .unwrap_or_else(|_| Err(Error::invalid("the front end gave up on this source (a fault of its own)")))
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).unwrap_or_else(|_| {
+        Err(Error::invalid(
+            "the front end gave up on this source (a fault of its own)",
+        ))
+    })
 }

@@ -73,7 +73,11 @@ fn line_of(text: &str, start: u32) -> u32 {
 fn lines(spans: &[Vec<Span>], text: &str) -> Vec<Line> {
     let mut lines: BTreeMap<u32, Line> = BTreeMap::new();
     for instruction in spans {
-        let mut here: Vec<u32> = instruction.iter().flatten().map(|(start, _)| line_of(text, *start)).collect();
+        let mut here: Vec<u32> = instruction
+            .iter()
+            .flatten()
+            .map(|(start, _)| line_of(text, *start))
+            .collect();
         for line in &here {
             let entry = lines.entry(*line).or_insert(Line {
                 line: *line,
@@ -115,7 +119,10 @@ fn warnings(shader: &Shader, text: Option<&str>) -> Vec<String> {
                 if half.is_infinite() {
                     warnings.push(format!("{}{number} is more than fp16 holds (65504)", place(inst.span)));
                 } else if half == 0.0 && number != 0.0 {
-                    warnings.push(format!("{}{number:e} is less than fp16 holds (6.1e-5)", place(inst.span)));
+                    warnings.push(format!(
+                        "{}{number:e} is less than fp16 holds (6.1e-5)",
+                        place(inst.span)
+                    ));
                 }
             }
             if let Op::Texture { .. } = inst.op {
@@ -149,7 +156,10 @@ pub(crate) fn report(emitted: &Emitted, shader: &Shader, text: Option<&str>) -> 
             instructions: *instructions,
         })
         .collect();
-    let bound = units.iter().filter(|unit| !unit.name.starts_with("const")).max_by_key(|unit| unit.instructions);
+    let bound = units
+        .iter()
+        .filter(|unit| !unit.name.starts_with("const"))
+        .max_by_key(|unit| unit.instructions);
     Report {
         stage: shader.stage,
         instructions: stats.instructions,
@@ -176,7 +186,11 @@ impl fmt::Display for Report {
             Stage::Vertex => "vertex",
             Stage::Fragment => "fragment",
         };
-        writeln!(f, "{stage} program: {} instructions, {} words", self.instructions, self.words)?;
+        writeln!(
+            f,
+            "{stage} program: {} instructions, {} words",
+            self.instructions, self.words
+        )?;
         writeln!(
             f,
             "  cycles: shortest path {}, longest path {}; bound by {}",

@@ -4,7 +4,9 @@
 
 use emulator::exec::inputs::{Inputs, Plane};
 use emulator::exec::scalar::Scalar;
-use emulator::exec::{Engine, FragmentContext, FragmentProgram, Fragments, Orientation, Quad, VertexBatch, VertexProgram};
+use emulator::exec::{
+    Engine, FragmentContext, FragmentProgram, Fragments, Orientation, Quad, VertexBatch, VertexProgram,
+};
 use loader::mbs::{Mbs, Program, Symbol, SymbolType};
 use skrymir_compiler::interface::Variable;
 use skrymir_compiler::interp::{self, Bounded, Given, HALF, SINGLE};
@@ -15,7 +17,9 @@ use utgard::{gp, shader, stats};
 
 /// Where a variable's scalars lie, by its symbol.
 fn places(variable: &Variable, symbols: &[Symbol]) -> Option<Vec<usize>> {
-    let symbol = symbols.iter().find(|symbol| symbol.name == variable.name.as_bytes() && symbol.is_used())?;
+    let symbol = symbols
+        .iter()
+        .find(|symbol| symbol.name == variable.name.as_bytes() && symbol.is_used())?;
     let mut places = Vec::new();
     for element in 0..variable.entries.max(1) {
         for column in 0..variable.columns {
@@ -39,7 +43,11 @@ fn well_formed(name: &str, program: &Program) {
     let mbs = Mbs::of(std::slice::from_ref(program));
     let text = shader::disassemble(&mbs).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(shader::assemble(&text).expect("text").write(), mbs.write(), "{name}");
-    assert_eq!(Mbs::read(&mbs.write()).expect("bytes").programs().expect("programs")[0], *program, "{name}");
+    assert_eq!(
+        Mbs::read(&mbs.write()).expect("bytes").programs().expect("programs")[0],
+        *program,
+        "{name}"
+    );
 }
 
 fn random_scalars(random: &mut fastrand::Rng, count: usize) -> Vec<f32> {
@@ -60,7 +68,9 @@ fn uniform_values(compiled: &Compiled, values: &[f32], floats: &mut Vec<f32>) {
 }
 
 fn scalars_of(variables: &[Variable]) -> usize {
-    variables.last().map_or(0, |last| (last.first + last.scalars()) as usize)
+    variables
+        .last()
+        .map_or(0, |last| (last.first + last.scalars()) as usize)
 }
 
 /// What came of a comparison: numbers compared, and those whose bound was no bound.
@@ -115,7 +125,9 @@ fn fragment_colors(compiled: &Compiled, uniforms: &[f32], planes: &[Plane]) -> [
     };
     let mut out = Fragments::default();
     let quad = Quad { x: 10, y: 20, live: 15 };
-    Scalar.fragments(&context, &inputs, &[quad], &mut out).expect("no fault");
+    Scalar
+        .fragments(&context, &inputs, &[quad], &mut out)
+        .expect("no fault");
     std::array::from_fn(|lane| {
         let live = out.live[0] >> lane & 1 == 1;
         live.then(|| std::array::from_fn(|channel| out.color[channel][lane]))
@@ -151,7 +163,9 @@ fn fragment(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
         rounding: HALF,
         budget: 100_000,
     };
-    let Some(wanted) = interp::run(&compiled.shader.function, &given) else { return };
+    let Some(wanted) = interp::run(&compiled.shader.function, &given) else {
+        return;
+    };
     let have = fragment_colors(compiled, &uniforms, &planes);
     for (lane, (have, want)) in have.into_iter().zip(wanted).enumerate() {
         match (have, want) {
@@ -203,7 +217,10 @@ fn vertex(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
     }
     let code = shader::instructions(&compiled.program.code);
     let program = VertexProgram::new(code.into_iter().map(gp::Instruction::decode).collect());
-    let memory: Vec<[f32; 4]> = floats.chunks(4).map(|vector| std::array::from_fn(|at| vector.get(at).copied().unwrap_or(0.0))).collect();
+    let memory: Vec<[f32; 4]> = floats
+        .chunks(4)
+        .map(|vector| std::array::from_fn(|at| vector.get(at).copied().unwrap_or(0.0)))
+        .collect();
     let mut outputs = vec![[0.0; 4]; 16];
     let mut batch = VertexBatch {
         program: &program,
@@ -226,10 +243,14 @@ fn vertex(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
         rounding: SINGLE,
         budget: 100_000,
     };
-    let Some([Some(wanted), ..]) = interp::run(&compiled.shader.function, &given) else { return };
+    let Some([Some(wanted), ..]) = interp::run(&compiled.shader.function, &given) else {
+        return;
+    };
     let varyings = compiled.program.varyings.as_deref().unwrap_or_default();
     for variable in &interface.varyings {
-        let Some(symbol) = varyings.iter().find(|symbol| symbol.name == variable.name.as_bytes()) else { continue };
+        let Some(symbol) = varyings.iter().find(|symbol| symbol.name == variable.name.as_bytes()) else {
+            continue;
+        };
         for number in 0..variable.scalars() {
             let (column, row) = (number / variable.rows, number % variable.rows);
             let have = outputs[usize::from(symbol.offset) / 4 + column as usize][row as usize];
@@ -243,7 +264,9 @@ fn vertex(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
 
 fn position(name: &str, wanted: &HashMap<Output, Bounded>, viewport: &[f32; 8], have: &[f32; 4], tally: &mut Tally) {
     let get = |component: u8| wanted.get(&Output::Position(component)).copied();
-    let Some(w) = get(3).filter(|w| w.value.abs() > 1e-3) else { return };
+    let Some(w) = get(3).filter(|w| w.value.abs() > 1e-3) else {
+        return;
+    };
     for component in 0..3u8 {
         let Some(clip) = get(component) else { continue };
         let (scale, offset) = (viewport[usize::from(component)], viewport[4 + usize::from(component)]);
@@ -251,7 +274,11 @@ fn position(name: &str, wanted: &HashMap<Output, Bounded>, viewport: &[f32; 8], 
         let relative = w.error / w.value.abs() + 4e-6;
         let error = (clip.error / w.value.abs() + (clip.value / w.value).abs() * relative) * scale.abs()
             + (value.abs() + offset.abs()) * 1e-6;
-        tally.compare(&format!("{name}: position {component}"), have[usize::from(component)], Bounded { value, error });
+        tally.compare(
+            &format!("{name}: position {component}"),
+            have[usize::from(component)],
+            Bounded { value, error },
+        );
     }
 }
 
@@ -276,7 +303,10 @@ fn check(name: &str, text: &str, stage: Stage, tally: &mut Tally) -> Compiled {
 const FRAGMENTS: &[(&str, &str)] = &[
     ("constant", "void main() { gl_FragColor = vec4(0.25, 0.5, 0.75, 1.0); }"),
     ("varying", "varying vec4 c; void main() { gl_FragColor = c; }"),
-    ("parts", "varying vec2 a; varying float b; uniform float k; void main() { gl_FragColor = vec4(a.yx, b, k); }"),
+    (
+        "parts",
+        "varying vec2 a; varying float b; uniform float k; void main() { gl_FragColor = vec4(a.yx, b, k); }",
+    ),
     (
         "mix",
         "uniform vec3 a; uniform vec3 b; varying vec2 uv; void main() { gl_FragColor = vec4(mix(a, b, uv.x * uv.y), 1.0); }",
@@ -307,21 +337,35 @@ const FRAGMENTS: &[(&str, &str)] = &[
         "matrix",
         "uniform mat3 m; varying vec3 v; void main() { gl_FragColor = vec4(m * v, (v * m).x); }",
     ),
-    ("derivative", "varying vec2 v; void main() { gl_FragColor = vec4(dFdx(v.x), dFdy(v.y), fwidth(v.x), 1.0); }"),
-    ("texture", "uniform sampler2D s; varying vec2 v; void main() { gl_FragColor = texture2D(s, v * 2.0) + texture2D(s, v); }"),
+    (
+        "derivative",
+        "varying vec2 v; void main() { gl_FragColor = vec4(dFdx(v.x), dFdy(v.y), fwidth(v.x), 1.0); }",
+    ),
+    (
+        "texture",
+        "uniform sampler2D s; varying vec2 v; void main() { gl_FragColor = texture2D(s, v * 2.0) + texture2D(s, v); }",
+    ),
     (
         "call",
         "varying vec2 v; float f(float x, inout float y) { y += x; if (x > 0.0) return y * 2.0; return y - 1.0; }
            void main() { float y = v.y; float a = f(v.x, y); gl_FragColor = vec4(a, y, f(-v.x, y), y); }",
     ),
-    ("integers", "varying vec2 v; void main() { int a = int(v.x * 40.0); int b = a / 3; gl_FragColor = vec4(a - b * 3, b, a, 1); }"),
+    (
+        "integers",
+        "varying vec2 v; void main() { int a = int(v.x * 40.0); int b = a / 3; gl_FragColor = vec4(a - b * 3, b, a, 1); }",
+    ),
 ];
 
 #[test]
 fn fragment_programs() {
     let mut tally = Tally::default();
     for (name, text) in FRAGMENTS {
-        check(name, &format!("precision mediump float;\n{text}"), Stage::Fragment, &mut tally);
+        check(
+            name,
+            &format!("precision mediump float;\n{text}"),
+            Stage::Fragment,
+            &mut tally,
+        );
     }
     println!("{} numbers compared, {} without a bound", tally.compared, tally.unsure);
     assert!(tally.compared > 500);
@@ -329,7 +373,10 @@ fn fragment_programs() {
 
 const VERTICES: &[(&str, &str)] = &[
     ("plain", "attribute vec4 p; void main() { gl_Position = p; }"),
-    ("mvp", "uniform mat4 m; attribute vec4 p; attribute vec2 t; varying vec2 v; void main() { gl_Position = m * p; v = t; }"),
+    (
+        "mvp",
+        "uniform mat4 m; attribute vec4 p; attribute vec2 t; varying vec2 v; void main() { gl_Position = m * p; v = t; }",
+    ),
     (
         "lit",
         "uniform mat4 m; uniform mat3 n; attribute vec3 p; attribute vec3 q; varying vec4 c; void main() {
@@ -389,7 +436,13 @@ impl Generator {
             3 | 4 => format!("({} * {})", self.float(next), self.float(next)),
             5 => format!("min({}, {})", self.float(next), self.float(next)),
             6 => format!("clamp({}, 0.0, 1.0)", self.float(next)),
-            7 => format!("({} > {} ? {} : {})", self.float(next), self.float(next), self.float(next), self.float(next)),
+            7 => format!(
+                "({} > {} ? {} : {})",
+                self.float(next),
+                self.float(next),
+                self.float(next),
+                self.float(next)
+            ),
             8 => format!("dot({}, {})", self.vector(next), self.vector(next)),
             9 => format!("sin({})", self.float(next)),
             10 => format!("abs({})", self.float(next)),
@@ -406,8 +459,18 @@ impl Generator {
             0 => format!("({} + {})", self.vector(next), self.vector(next)),
             1 => format!("({} * {})", self.vector(next), self.vector(next)),
             2 => format!("({} * {})", self.vector(next), self.float(next)),
-            3 => format!("mix({}, {}, {})", self.vector(next), self.vector(next), self.float(next)),
-            4 => format!("vec4({}, {}, {}.zw)", self.float(next), self.float(next), self.vector(next)),
+            3 => format!(
+                "mix({}, {}, {})",
+                self.vector(next),
+                self.vector(next),
+                self.float(next)
+            ),
+            4 => format!(
+                "vec4({}, {}, {}.zw)",
+                self.float(next),
+                self.float(next),
+                self.vector(next)
+            ),
             5 => format!("max({}, {})", self.vector(next), self.vector(next)),
             6 => format!("fract({})", self.vector(next)),
             _ => format!("clamp({}, -2.0, 2.0)", self.vector(next)),
@@ -418,7 +481,11 @@ impl Generator {
         match self.random.u8(0..7) {
             0 | 1 => format!("t = clamp({}, -4.0, 4.0);", self.vector(3)),
             2 => format!("f = clamp({}, -4.0, 4.0);", self.float(3)),
-            3 => format!("t.{} = {};", ["xy", "zw", "yx"][self.random.usize(0..3)], ["v.zw", "t.yx", "vec2(f, k)"][self.random.usize(0..3)]),
+            3 => format!(
+                "t.{} = {};",
+                ["xy", "zw", "yx"][self.random.usize(0..3)],
+                ["v.zw", "t.yx", "vec2(f, k)"][self.random.usize(0..3)]
+            ),
             4 if depth > 0 => {
                 let (condition, a, b) = (self.float(2), self.block(depth - 1), self.block(depth - 1));
                 format!("if ({condition} > 0.0) {{ {a} }} else {{ {b} }}")
@@ -432,22 +499,35 @@ impl Generator {
     }
 
     fn block(&mut self, depth: u32) -> String {
-        (0..self.random.u8(1..4)).map(|_| self.statement(depth)).collect::<Vec<_>>().join(" ")
+        (0..self.random.u8(1..4))
+            .map(|_| self.statement(depth))
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     /// A body, with what varies of it: dead code, loops of one turn around it.
     fn program(&mut self, stage: Stage) -> [String; 3] {
         let body = self.block(2) + &self.block(2);
         let (front, end) = match stage {
-            Stage::Fragment => ("precision mediump float; varying vec4 v;", "gl_FragColor = t * 0.5 + f;"),
-            Stage::Vertex => ("attribute vec4 v; varying vec4 o;", "o = t + f; gl_Position = vec4(v.xyz, 1.0);"),
+            Stage::Fragment => (
+                "precision mediump float; varying vec4 v;",
+                "gl_FragColor = t * 0.5 + f;",
+            ),
+            Stage::Vertex => (
+                "attribute vec4 v; varying vec4 o;",
+                "o = t + f; gl_Position = vec4(v.xyz, 1.0);",
+            ),
         };
         let whole = |body: &str| {
-            format!("{front} uniform vec3 u; uniform float k;\nvoid main() {{ vec4 t = v * 0.5; float f = 0.25;\n{body}\n{end} }}")
+            format!(
+                "{front} uniform vec3 u; uniform float k;\nvoid main() {{ vec4 t = v * 0.5; float f = 0.25;\n{body}\n{end} }}"
+            )
         };
         [
             whole(&body),
-            whole(&format!("float dead = f * 3.0; if (false) {{ t = vec4(dead); }} {body} dead += t.x;")),
+            whole(&format!(
+                "float dead = f * 3.0; if (false) {{ t = vec4(dead); }} {body} dead += t.x;"
+            )),
             whole(&format!("for (int one = 0; one < 1; one++) {{ {body} }}")),
         ]
     }
@@ -456,19 +536,36 @@ impl Generator {
 fn random_programs(stage: Stage, count: u64) {
     let mut tally = Tally::default();
     for seed in 0..count {
-        let variants = Generator { random: fastrand::Rng::with_seed(seed) }.program(stage);
+        let variants = Generator {
+            random: fastrand::Rng::with_seed(seed),
+        }
+        .program(stage);
         let all: Vec<Compiled> = variants
             .iter()
             .map(|text| check(&format!("random {seed}"), text, stage, &mut tally))
             .collect();
         if stage == Stage::Fragment {
             let uniforms = random_scalars(&mut fastrand::Rng::with_seed(seed), 4);
-            let planes = [Plane { base: 0.5, dx: 0.0, dy: 0.03125 }; 4];
-            let colors: Vec<_> = all.iter().map(|compiled| fragment_colors(compiled, &uniforms, &planes)).collect();
-            assert_eq!(format!("{:?}", colors[0]), format!("{:?}", colors[1]), "random {seed}: dead code changes it");
+            let planes = [Plane {
+                base: 0.5,
+                dx: 0.0,
+                dy: 0.03125,
+            }; 4];
+            let colors: Vec<_> = all
+                .iter()
+                .map(|compiled| fragment_colors(compiled, &uniforms, &planes))
+                .collect();
+            assert_eq!(
+                format!("{:?}", colors[0]),
+                format!("{:?}", colors[1]),
+                "random {seed}: dead code changes it"
+            );
         }
     }
-    println!("{count} programs and their variants: {} numbers compared, {} without a bound", tally.compared, tally.unsure);
+    println!(
+        "{count} programs and their variants: {} numbers compared, {} without a bound",
+        tally.compared, tally.unsure
+    );
     assert!(tally.compared > 2 * count as u32);
 }
 
@@ -495,7 +592,10 @@ fn refusals() {
     assert_eq!(span.map(|span| text[..span.start].matches('\n').count()), Some(1));
     let (message, _) = refused("void main() { gl_FragData[1] = vec4(1.0); }", Stage::Fragment);
     assert!(message.contains("several colour outputs"), "{message}");
-    let (message, _) = refused("precision mediump float; void main() { int a = 100000; gl_FragColor = vec4(a); }", Stage::Fragment);
+    let (message, _) = refused(
+        "precision mediump float; void main() { int a = 100000; gl_FragColor = vec4(a); }",
+        Stage::Fragment,
+    );
     assert!(message.contains("100000"), "{message}");
     let (message, _) = refused("void main() { gl_FragColor = nothing; }", Stage::Fragment);
     assert!(message.contains("nothing"), "{message}");

@@ -257,7 +257,9 @@ impl Builder {
             None => self.number(0.0),
         };
         self.replaced.insert(phi, same);
-        self.function.blocks[block.0 as usize].insts.retain(|value| *value != phi);
+        self.function.blocks[block.0 as usize]
+            .insts
+            .retain(|value| *value != phi);
         same
     }
 

@@ -31,7 +31,10 @@ impl<'a> Front<'a> {
     /// An expression of one scalar.
     pub(super) fn scalar(&mut self, frame: &mut Frame<'a>, handle: Handle<Expression>) -> Walk<Value> {
         let values = self.flat(frame, handle)?;
-        values.first().copied().ok_or_else(|| Error::invalid("nothing where a number is").into())
+        values
+            .first()
+            .copied()
+            .ok_or_else(|| Error::invalid("nothing where a number is").into())
     }
 
     pub(super) fn place(&mut self, frame: &mut Frame<'a>, handle: Handle<Expression>) -> Walk<Place> {
@@ -85,7 +88,9 @@ impl<'a> Front<'a> {
             Expression::GlobalVariable(global) => return self.global_value(global),
             Expression::LocalVariable(local) => {
                 let place = frame.locals.get(&local).cloned();
-                return place.map(Ev::Place).ok_or_else(|| Error::invalid("a variable that is not there").into());
+                return place
+                    .map(Ev::Place)
+                    .ok_or_else(|| Error::invalid("a variable that is not there").into());
             }
             Expression::Load { pointer } => {
                 let count = place::inner_scalars(self.module, self.inner(frame, pointer))?;
@@ -225,8 +230,9 @@ impl<'a> Front<'a> {
         match self.value(frame, base)? {
             Ev::Flat(values) => {
                 let values = (0..stride).map(|component| {
-                    let elements: Vec<Value> =
-                        (0..count).map(|at| values[(at * stride + component) as usize]).collect();
+                    let elements: Vec<Value> = (0..count)
+                        .map(|at| values[(at * stride + component) as usize])
+                        .collect();
                     self.ladder(index, &elements)
                 });
                 Ok(Ev::Flat(values.collect()))
@@ -255,7 +261,9 @@ impl<'a> Front<'a> {
 
     /// Whether an index that is not known may be resolved by selects.
     fn by_ladder(&self, dynamic: &[Dynamic]) -> bool {
-        let elements = dynamic.iter().fold(1u32, |product, index| product.saturating_mul(index.count));
+        let elements = dynamic
+            .iter()
+            .fold(1u32, |product, index| product.saturating_mul(index.count));
         elements
             <= match self.stage {
                 Stage::Vertex => LADDER_VERTEX,
@@ -291,7 +299,9 @@ impl<'a> Front<'a> {
                     if !self.by_ladder(dynamic) {
                         return Err(Stop::Demote(place.owner));
                     }
-                    self.nested(dynamic, offset, &mut |front, offset| front.b.read(Var(first.0 + offset)))
+                    self.nested(dynamic, offset, &mut |front, offset| {
+                        front.b.read(Var(first.0 + offset))
+                    })
                 }
                 (Root::Uniforms(first), [only]) => {
                     let op = Op::UniformAt {
@@ -336,7 +346,8 @@ impl<'a> Front<'a> {
             (Root::Memory(first), dynamic) => {
                 let address = self.address(dynamic);
                 for (at, value) in values.iter().enumerate() {
-                    self.b.op(Op::Store(first + place.offset + at as u32), &[address, *value]);
+                    self.b
+                        .op(Op::Store(first + place.offset + at as u32), &[address, *value]);
                 }
             }
             (Root::Vars(first), dynamic) => {
@@ -471,11 +482,18 @@ impl<'a> Front<'a> {
         let values = self.flat(frame, argument)?;
         Ok(match fun {
             RelationalFunction::All | RelationalFunction::Any => {
-                let op = if fun == RelationalFunction::All { Op::And } else { Op::Or };
+                let op = if fun == RelationalFunction::All {
+                    Op::And
+                } else {
+                    Op::Or
+                };
                 let joined = values.into_iter().reduce(|a, b| self.b.op(op, &[a, b]));
                 joined.into_iter().collect()
             }
-            RelationalFunction::IsNan => values.into_iter().map(|value| self.b.op(Op::Ne, &[value, value])).collect(),
+            RelationalFunction::IsNan => values
+                .into_iter()
+                .map(|value| self.b.op(Op::Ne, &[value, value]))
+                .collect(),
             RelationalFunction::IsInf => return Err(Error::unsupported("isinf").into()),
         })
     }

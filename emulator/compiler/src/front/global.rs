@@ -75,13 +75,20 @@ impl<'a> Front<'a> {
     }
 
     fn uniform_scalars(&self) -> u32 {
-        self.interface.uniforms.last().map_or(0, |last| last.first + last.scalars())
+        self.interface
+            .uniforms
+            .last()
+            .map_or(0, |last| last.first + last.scalars())
     }
 
     fn add_uniforms(&mut self, leaves: Vec<Leaf>, block: &str) {
         for leaf in leaves {
             let taken = self.interface.uniforms.iter().any(|have| have.name == leaf.name);
-            let name = if taken { format!("{block}.{}", leaf.name) } else { leaf.name };
+            let name = if taken {
+                format!("{block}.{}", leaf.name)
+            } else {
+                leaf.name
+            };
             let first = self.uniform_scalars();
             self.interface.uniforms.push(Variable {
                 name,
@@ -155,9 +162,17 @@ impl<'a> Front<'a> {
     }
 
     fn add_varyings(&mut self, leaves: Vec<Leaf>) -> u32 {
-        let start = self.interface.varyings.last().map_or(0, |last| last.first + last.scalars());
+        let start = self
+            .interface
+            .varyings
+            .last()
+            .map_or(0, |last| last.first + last.scalars());
         for leaf in leaves {
-            let first = self.interface.varyings.last().map_or(0, |last| last.first + last.scalars());
+            let first = self
+                .interface
+                .varyings
+                .last()
+                .map_or(0, |last| last.first + last.scalars());
             self.interface.varyings.push(Variable {
                 name: leaf.name,
                 kind: leaf.kind,
@@ -177,7 +192,11 @@ impl<'a> Front<'a> {
         self.b.tag = self.b.fresh_tag();
         let mut values = Vec::new();
         if self.stage == Stage::Vertex {
-            let mut first = self.interface.attributes.last().map_or(0, |last| last.first + last.scalars());
+            let mut first = self
+                .interface
+                .attributes
+                .last()
+                .map_or(0, |last| last.first + last.scalars());
             for leaf in leaves {
                 let scalars = leaf.rows * leaf.columns * leaf.entries.max(1);
                 for at in 0..scalars {
@@ -210,7 +229,11 @@ impl<'a> Front<'a> {
             (BuiltIn::PointCoord, Stage::Fragment) => (0..2).map(Input::PointCoord).collect(),
             (BuiltIn::FrontFacing, Stage::Fragment) => vec![Input::FrontFacing],
             (BuiltIn::VertexIndex, Stage::Vertex) => {
-                let first = self.interface.attributes.last().map_or(0, |last| last.first + last.scalars());
+                let first = self
+                    .interface
+                    .attributes
+                    .last()
+                    .map_or(0, |last| last.first + last.scalars());
                 self.interface.attributes.push(Variable {
                     name: "gl_VertexIndex".to_owned(),
                     kind: SymbolType::INT,
@@ -223,7 +246,10 @@ impl<'a> Front<'a> {
             }
             (other, _) => return Err(Error::unsupported(format!("the built-in {other:?}")).into()),
         };
-        let values = inputs.into_iter().map(|input| self.b.op(Op::Input(input), &[])).collect();
+        let values = inputs
+            .into_iter()
+            .map(|input| self.b.op(Op::Input(input), &[]))
+            .collect();
         self.b.tag = 0;
         Ok(values)
     }
@@ -241,7 +267,14 @@ impl<'a> Front<'a> {
     fn bound(&mut self, ty: Handle<Type>, binding: Option<&'a Binding>, name: Option<String>) -> Walk<Vec<Value>> {
         match (binding, &self.module.types[ty].inner) {
             (Some(Binding::BuiltIn(builtin)), _) => self.builtin(*builtin),
-            (Some(Binding::Location { location, interpolation, .. }), _) => {
+            (
+                Some(Binding::Location {
+                    location,
+                    interpolation,
+                    ..
+                }),
+                _,
+            ) => {
                 if *interpolation == Some(naga::Interpolation::Flat) && self.stage == Stage::Fragment {
                     return Err(Error::unsupported(format!("flat interpolation of location {location}")).into());
                 }
@@ -362,25 +395,26 @@ impl<'a> Front<'a> {
             TypeInner::Matrix { columns, rows, .. } => Some((SymbolType::MATRIX, rows as u32, columns as u32)),
             _ => None,
         };
-        let push = |leaves: &mut Vec<Leaf>, name: String, (kind, rows, columns): (SymbolType, u32, u32), entries: u32| {
-            if leaves.len() > 2000 {
-                return Err(Error::limit("too many members"));
-            }
-            // Symbols know square matrices only: others are arrays of their columns.
-            let (kind, columns, entries) = if columns > 1 && columns != rows {
-                (SymbolType::FLOAT, 1, columns * entries.max(1))
-            } else {
-                (kind, columns, entries)
+        let push =
+            |leaves: &mut Vec<Leaf>, name: String, (kind, rows, columns): (SymbolType, u32, u32), entries: u32| {
+                if leaves.len() > 2000 {
+                    return Err(Error::limit("too many members"));
+                }
+                // Symbols know square matrices only: others are arrays of their columns.
+                let (kind, columns, entries) = if columns > 1 && columns != rows {
+                    (SymbolType::FLOAT, 1, columns * entries.max(1))
+                } else {
+                    (kind, columns, entries)
+                };
+                leaves.push(Leaf {
+                    name,
+                    kind,
+                    rows,
+                    columns,
+                    entries,
+                });
+                Ok(())
             };
-            leaves.push(Leaf {
-                name,
-                kind,
-                rows,
-                columns,
-                entries,
-            });
-            Ok(())
-        };
         let inner = &self.module.types[ty].inner;
         if let Some(found) = leaf(inner) {
             return push(leaves, name, found, 0);

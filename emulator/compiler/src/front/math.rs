@@ -84,7 +84,11 @@ impl<'a> Front<'a> {
                 continue;
             }
             self.b.tag = self.b.fresh_tag();
-            sum = column.into_iter().zip(sum).map(|(a, b)| self.b.op(Op::Add, &[a, b])).collect();
+            sum = column
+                .into_iter()
+                .zip(sum)
+                .map(|(a, b)| self.b.op(Op::Add, &[a, b]))
+                .collect();
         }
         sum
     }
@@ -293,7 +297,10 @@ impl<'a> Front<'a> {
         let root = self.b.op(Op::Sqrt, &[clamped]);
         let product = self.b.op(Op::Mul, &[ratio, dot]);
         let factor = self.b.op(Op::Add, &[product, root]);
-        let (a, b) = (self.op2(Op::Mul, incident, &[ratio]), self.op2(Op::Mul, normal, &[factor]));
+        let (a, b) = (
+            self.op2(Op::Mul, incident, &[ratio]),
+            self.op2(Op::Mul, normal, &[factor]),
+        );
         let bent = self.difference(&a, &b);
         let total = self.b.op(Op::Lt, &[k, zero]);
         self.each(&bent, |front, value| front.b.op(Op::Select, &[total, zero, value]))
@@ -316,13 +323,21 @@ impl<'a> Front<'a> {
         self.op2(Op::Mul, &square, &rest)
     }
 
-    fn matrix_function(&mut self, frame: &Frame<'a>, fun: MathFunction, arg: Handle<Expression>, a: &[Value]) -> Walk<Vec<Value>> {
+    fn matrix_function(
+        &mut self,
+        frame: &Frame<'a>,
+        fun: MathFunction,
+        arg: Handle<Expression>,
+        a: &[Value],
+    ) -> Walk<Vec<Value>> {
         let TypeInner::Matrix { columns, rows, .. } = *self.inner(frame, arg) else {
             return Err(Error::invalid("a matrix is wanted").into());
         };
         let (columns, rows) = (columns as usize, rows as usize);
         if fun == MathFunction::Transpose {
-            return Ok((0..rows).flat_map(|row| (0..columns).map(move |column| a[column * rows + row])).collect());
+            return Ok((0..rows)
+                .flat_map(|row| (0..columns).map(move |column| a[column * rows + row]))
+                .collect());
         }
         let indices: Vec<usize> = (0..columns).collect();
         let determinant = self.minor(a, rows, &indices, &indices);
@@ -333,10 +348,15 @@ impl<'a> Front<'a> {
         let mut values = Vec::new();
         for column in 0..columns {
             for row in 0..rows {
-                let without = |skip: usize| -> Vec<usize> { indices.iter().copied().filter(|at| *at != skip).collect() };
+                let without =
+                    |skip: usize| -> Vec<usize> { indices.iter().copied().filter(|at| *at != skip).collect() };
                 let minor = self.minor(a, rows, &without(row), &without(column));
                 let scaled = self.b.op(Op::Mul, &[minor, inverse]);
-                values.push(if (row + column) % 2 == 1 { self.b.op(Op::Neg, &[scaled]) } else { scaled });
+                values.push(if (row + column) % 2 == 1 {
+                    self.b.op(Op::Neg, &[scaled])
+                } else {
+                    scaled
+                });
             }
         }
         Ok(values)
@@ -352,7 +372,11 @@ impl<'a> Front<'a> {
             let rest: Vec<usize> = of_rows.iter().copied().filter(|other| other != row).collect();
             let minor = self.minor(a, rows, columns, &rest);
             let product = self.b.op(Op::Mul, &[a[column * rows + row], minor]);
-            sum = if at % 2 == 0 { self.b.op(Op::Add, &[sum, product]) } else { self.subtract(sum, product) };
+            sum = if at % 2 == 0 {
+                self.b.op(Op::Add, &[sum, product])
+            } else {
+                self.subtract(sum, product)
+            };
         }
         sum
     }

@@ -214,7 +214,11 @@ impl<'a> Front<'a> {
     /// Clip space as OpenGL has it: depths from -w to w.
     fn finish_outputs(&mut self, outputs: &mut Vec<(Output, Value)>) {
         if self.stage == Stage::Vertex && self.roles.is_none() {
-            let of = |wanted| outputs.iter().position(|(output, _)| *output == Output::Position(wanted));
+            let of = |wanted| {
+                outputs
+                    .iter()
+                    .position(|(output, _)| *output == Output::Position(wanted))
+            };
             if let (Some(z), Some(w)) = (of(2), of(3)) {
                 let (depth, w) = (outputs[z].1, outputs[w].1);
                 let double = self.b.op(crate::ir::Op::Add, &[depth, depth]);

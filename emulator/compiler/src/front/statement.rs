@@ -53,13 +53,17 @@ impl<'a> Front<'a> {
                 break_if,
             } => self.repeat(frame, body, continuing, *break_if),
             Statement::Break => {
-                let targets = frame.loops.last().ok_or_else(|| Error::invalid("a break outside of loops"))?;
+                let targets = frame
+                    .loops
+                    .last()
+                    .ok_or_else(|| Error::invalid("a break outside of loops"))?;
                 self.b.jump(targets.out);
                 Ok(())
             }
             Statement::Continue => {
                 let targets = frame.loops.iter().rev().find_map(|targets| targets.again);
-                self.b.jump(targets.ok_or_else(|| Error::invalid("a continue outside of loops"))?);
+                self.b
+                    .jump(targets.ok_or_else(|| Error::invalid("a continue outside of loops"))?);
                 Ok(())
             }
             Statement::Return { value } => {
@@ -91,7 +95,9 @@ impl<'a> Front<'a> {
             } => self.call(frame, *function, arguments, *result),
             Statement::ControlBarrier(_) | Statement::MemoryBarrier(_) => Err(Error::unsupported("barriers").into()),
             Statement::ImageStore { .. } => Err(Error::unsupported("stores to images").into()),
-            Statement::Atomic { .. } | Statement::ImageAtomic { .. } => Err(Error::unsupported("atomic operations").into()),
+            Statement::Atomic { .. } | Statement::ImageAtomic { .. } => {
+                Err(Error::unsupported("atomic operations").into())
+            }
             _ => Err(Error::unsupported("a statement that this hardware has nothing for").into()),
         }
     }

@@ -79,7 +79,11 @@ impl<'a> Front<'a> {
         let down = self.roles.is_none();
         let along = |front: &mut Self, op: Op, value: Value| {
             let value = front.b.op(op, &[value]);
-            if op == Op::Ddy && down { front.b.op(Op::Neg, &[value]) } else { value }
+            if op == Op::Ddy && down {
+                front.b.op(Op::Neg, &[value])
+            } else {
+                value
+            }
         };
         Ok(values
             .into_iter()

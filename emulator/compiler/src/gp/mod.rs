@@ -87,7 +87,9 @@ pub fn compile(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs) -> R
         };
         for (word, done) in scheduled.words.into_iter().zip(scheduled.done) {
             program.instructions.push(word.i);
-            program.spans.push(done.into_iter().map(|id| block.nodes[id].span).collect());
+            program
+                .spans
+                .push(done.into_iter().map(|id| block.nodes[id].span).collect());
         }
         if let Some(to) = block.branch {
             jumps.push((program.instructions.len().saturating_sub(1), to));
@@ -96,7 +98,9 @@ pub fn compile(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs) -> R
     starts.push(program.instructions.len());
     let count = program.instructions.len();
     if count > MAX_INSTRUCTIONS {
-        return Err(Error::limit(format!("{count} instructions: a vertex program has at most {MAX_INSTRUCTIONS}")));
+        return Err(Error::limit(format!(
+            "{count} instructions: a vertex program has at most {MAX_INSTRUCTIONS}"
+        )));
     }
     for (from, to) in jumps {
         program.instructions[from].set_target(starts[to] as u16);

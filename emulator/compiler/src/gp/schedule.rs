@@ -456,7 +456,11 @@ impl<'a> Scheduler<'a> {
         };
         let arg = node.args[0];
         let locs = self.locs.get(&arg).cloned().unwrap_or_default();
-        for loc in locs.into_iter().rev().filter(|loc| !loc.delayed && loc.time >= not_before) {
+        for loc in locs
+            .into_iter()
+            .rev()
+            .filter(|loc| !loc.delayed && loc.time >= not_before)
+        {
             if self.change(loc.time, |word| word.store(loc.unit, varying, address, component)) {
                 return Some(loc.time);
             }
@@ -552,7 +556,9 @@ impl<'a> Scheduler<'a> {
             }
             let branch_only = ready.len() == 1 && self.nodes[ready[0]].kind == Kind::Branch;
             if branch_only {
-                time = time.max(self.kept.saturating_sub(1)).max(self.words.len().saturating_sub(1));
+                time = time
+                    .max(self.kept.saturating_sub(1))
+                    .max(self.words.len().saturating_sub(1));
             }
             let expiring = |id: Id| {
                 self.nodes[id].args.iter().any(|arg| {
@@ -618,6 +624,10 @@ impl<'a> Scheduler<'a> {
                 }
             }
         }
-        if missing.is_empty() { Stuck::Full } else { Stuck::Store(missing) }
+        if missing.is_empty() {
+            Stuck::Full
+        } else {
+            Stuck::Store(missing)
+        }
     }
 }

@@ -107,7 +107,9 @@ pub(super) fn select(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs
         };
         for value in &function.block(*block).insts {
             let span = function.inst(*value).span;
-            select.instruction(*value).map_err(|error| error.at(crate::ir::range(span)))?;
+            select
+                .instruction(*value)
+                .map_err(|error| error.at(crate::ir::range(span)))?;
         }
         select.keep_globals(*block);
         select.end(*block, at, &numbers);
@@ -118,10 +120,15 @@ pub(super) fn select(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs
     let constants = select.constants;
     let space = constants.first + constants.floats.len() as u32;
     if space > 304 * 4 {
-        return Err(Error::unsupported(format!("{space} floats of uniforms and constants: there are {}", 304 * 4)));
+        return Err(Error::unsupported(format!(
+            "{space} floats of uniforms and constants: there are {}",
+            304 * 4
+        )));
     }
     let chunks = constants.floats.chunks(4).enumerate();
-    let constants = chunks.map(|(at, floats)| (constants.first + 4 * at as u32, floats.to_vec())).collect();
+    let constants = chunks
+        .map(|(at, floats)| (constants.first + 4 * at as u32, floats.to_vec()))
+        .collect();
     Ok(Program {
         blocks,
         constants,
@@ -172,7 +179,9 @@ fn across(function: &Function, order: &[Block], home: &HashMap<Value, Block>) ->
                 look(at, *value);
             }
         }
-        edges::copies(function, *block).iter().for_each(|(_, value)| look(at, *value));
+        edges::copies(function, *block)
+            .iter()
+            .for_each(|(_, value)| look(at, *value));
         match function.block(*block).term {
             Term::Branch(value, ..) => look(at, value),
             Term::End => function.outputs.iter().for_each(|(_, value)| look(at, *value)),
@@ -188,7 +197,11 @@ fn across(function: &Function, order: &[Block], home: &HashMap<Value, Block>) ->
                 let to = number[&next];
                 let mut incoming: HashSet<Value> = live[to].iter().chain(&uses[to]).copied().collect();
                 incoming.retain(|value| home.get(value) != Some(&next) || function.inst(*value).op == Op::Phi);
-                let phis = incoming.iter().filter(|value| home.get(*value) == Some(&next)).copied().collect::<Vec<_>>();
+                let phis = incoming
+                    .iter()
+                    .filter(|value| home.get(*value) == Some(&next))
+                    .copied()
+                    .collect::<Vec<_>>();
                 for value in incoming {
                     changed |= live[at].insert(value);
                 }
@@ -205,9 +218,8 @@ fn across(function: &Function, order: &[Block], home: &HashMap<Value, Block>) ->
     let mut all: Vec<Value> = wanted.into_iter().collect();
     all.sort();
     for value in all {
-        let there = |at: usize| {
-            uses[at].contains(&value) || live[at].contains(&value) || home.get(&value) == Some(&order[at])
-        };
+        let there =
+            |at: usize| uses[at].contains(&value) || live[at].contains(&value) || home.get(&value) == Some(&order[at]);
         let blocks: Vec<usize> = (0..count).filter(|at| there(*at)).collect();
         let component = (0..64u32).find(|component| blocks.iter().all(|at| !busy[*at].contains(component)));
         let component = component.ok_or_else(|| Error::limit("a vertex program whose numbers find no registers"))?;
@@ -395,7 +407,10 @@ impl Select<'_> {
 
     fn output(&mut self, wanted: Output) -> Option<Value> {
         let outputs = &self.function.outputs;
-        outputs.iter().find(|(output, _)| *output == wanted).map(|(_, value)| *value)
+        outputs
+            .iter()
+            .find(|(output, _)| *output == wanted)
+            .map(|(_, value)| *value)
     }
 
     /// Position with the viewport's transform, point size with its limits, varyings.
@@ -421,7 +436,11 @@ impl Select<'_> {
                 let scale = Arg::Memory(self.inputs.viewport + u32::from(component));
                 let offset = Arg::Memory(self.inputs.viewport + 4 + u32::from(component));
                 let scaled = self.node(Kind::Mul(false), vec![arg, scale], span);
-                let divided = if one { scaled } else { self.node(Kind::Mul(false), vec![scaled, inverse], span) };
+                let divided = if one {
+                    scaled
+                } else {
+                    self.node(Kind::Mul(false), vec![scaled, inverse], span)
+                };
                 let moved = self.node(Kind::Acc(0, [false; 2], true), vec![divided, offset], span);
                 self.node(Kind::Output(number, component), vec![moved], span);
             }

@@ -83,8 +83,10 @@ impl Word {
 
     /// What the first port loads, if anything.
     pub fn loaded(&self) -> Option<(bool, u32)> {
-        self.port0
-            .then_some((self.i.register0_is_attribute.code() == 1, u32::from(self.i.register0_address)))
+        self.port0.then_some((
+            self.i.register0_is_attribute.code() == 1,
+            u32::from(self.i.register0_address),
+        ))
     }
 
     /// Takes the second port for a register.

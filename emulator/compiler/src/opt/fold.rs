@@ -172,7 +172,11 @@ fn row(function: &Function, op: Op, args: &[Value]) -> Option<To> {
 
 /// A sum without its zeros.
 fn sum(function: &Function, args: &[Value]) -> Option<To> {
-    let rest: Vec<Value> = args.iter().copied().filter(|arg| function.constant(*arg) != Some(0.0)).collect();
+    let rest: Vec<Value> = args
+        .iter()
+        .copied()
+        .filter(|arg| function.constant(*arg) != Some(0.0))
+        .collect();
     match rest[..] {
         [] => Some(To::Number(0.0)),
         [only] => Some(To::Value(only)),
@@ -210,9 +214,7 @@ fn not(function: &Function, value: Value) -> Option<To> {
 
 /// Whether the value is a whole number for sure.
 fn is_whole(function: &Function, value: Value) -> bool {
-    matches!(
-        function.inst(value).op,
-        Op::Floor | Op::Ceil | Op::Trunc | Op::Sign
-    ) || is_truth(function, value)
+    matches!(function.inst(value).op, Op::Floor | Op::Ceil | Op::Trunc | Op::Sign)
+        || is_truth(function, value)
         || function.constant(value).is_some_and(|number| number == number.trunc())
 }

@@ -120,8 +120,12 @@ fn number(function: &mut Function) -> bool {
     let mut changed = false;
     for block in &order {
         for value in function.block(*block).insts.clone() {
-            let args: Vec<Value> =
-                function.inst(value).args.iter().map(|arg| resolve(&replaced, *arg)).collect();
+            let args: Vec<Value> = function
+                .inst(value)
+                .args
+                .iter()
+                .map(|arg| resolve(&replaced, *arg))
+                .collect();
             function.values[value.0 as usize].args.clone_from(&args);
             let mut op = function.inst(value).op;
             if op == Op::Phi {
@@ -255,8 +259,13 @@ fn join(function: &mut Function) -> bool {
                 .filter(|value| function.inst(**value).op == Op::Phi)
                 .map(|value| (*value, function.inst(*value).args[0]))
                 .collect();
-            let moved: Vec<Value> =
-                function.block(next).insts.iter().copied().filter(|value| !map.contains_key(value)).collect();
+            let moved: Vec<Value> = function
+                .block(next)
+                .insts
+                .iter()
+                .copied()
+                .filter(|value| !map.contains_key(value))
+                .collect();
             let term = std::mem::replace(&mut function.blocks[next.0 as usize].term, Term::Open);
             function.blocks[next.0 as usize].insts.clear();
             function.blocks[next.0 as usize].preds.clear();
@@ -311,11 +320,16 @@ fn selects(function: &mut Function) -> bool {
             continue;
         };
         let position = |from: Block| function.block(join).preds.iter().position(|pred| *pred == from);
-        let (Some(a), Some(b)) = (position(then_arm.unwrap_or(block)), position(other_arm.unwrap_or(block))) else {
+        let (Some(a), Some(b)) = (
+            position(then_arm.unwrap_or(block)),
+            position(other_arm.unwrap_or(block)),
+        ) else {
             continue;
         };
         let span = function.inst(condition).span;
-        function.blocks[block.0 as usize].insts.extend(first.into_iter().chain(second));
+        function.blocks[block.0 as usize]
+            .insts
+            .extend(first.into_iter().chain(second));
         for phi in function.block(join).insts.clone() {
             let inst = function.inst(phi);
             if inst.op != Op::Phi {
@@ -358,7 +372,10 @@ pub fn dead(function: &mut Function) {
         if let Term::Branch(value, ..) = block.term {
             pending.push(value);
         }
-        let stores = block.insts.iter().filter(|value| matches!(function.inst(**value).op, Op::Store(_)));
+        let stores = block
+            .insts
+            .iter()
+            .filter(|value| matches!(function.inst(**value).op, Op::Store(_)));
         pending.extend(stores);
     }
     while let Some(value) = pending.pop() {

@@ -78,12 +78,7 @@ struct Table {
 }
 
 /// Finds places.
-pub(super) fn allocate(
-    nodes: &Nodes,
-    classes: &Classes,
-    schedule: &[Scheduled],
-    forwarded: &HashSet<Cell>,
-) -> Outcome {
+pub(super) fn allocate(nodes: &Nodes, classes: &Classes, schedule: &[Scheduled], forwarded: &HashSet<Cell>) -> Outcome {
     let ranges = ranges(nodes, schedule, forwarded);
     let mut seen = HashSet::new();
     let mut all: Vec<Vec<Cell>> = Vec::new();
@@ -100,7 +95,13 @@ pub(super) fn allocate(
             }
         }
     }
-    let start = |members: &[Cell]| members.iter().map(|cell| ranges[*cell as usize].0[0].0).min().unwrap_or(0);
+    let start = |members: &[Cell]| {
+        members
+            .iter()
+            .map(|cell| ranges[*cell as usize].0[0].0)
+            .min()
+            .unwrap_or(0)
+    };
     let length = |members: &[Cell]| members.iter().map(|cell| ranges[*cell as usize].length()).sum::<u32>();
     let pinned = |members: &[Cell]| members.iter().any(|cell| nodes.outputs.contains(cell));
     let mut failed = Vec::new();
@@ -112,7 +113,12 @@ pub(super) fn allocate(
             2 => order.sort_by_key(|members| (!pinned(members), std::cmp::Reverse(length(members)))),
             _ => order.sort_by_key(|members| {
                 let wide = members.len() > 2;
-                (!pinned(members), !wide, start(members), std::cmp::Reverse(members.len()))
+                (
+                    !pinned(members),
+                    !wide,
+                    start(members),
+                    std::cmp::Reverse(members.len()),
+                )
             }),
         }
         match attempt_order(nodes, &order, &ranges) {
@@ -148,7 +154,9 @@ fn attempt_order(nodes: &Nodes, order: &[Vec<Cell>], ranges: &[Ranges]) -> Resul
                         .filter(|lane| wanted.is_none_or(|wanted| wanted == *lane))
                         .filter(|lane| {
                             let there = &table.lanes[register as usize][*lane as usize];
-                            !there.iter().any(|other| ranges[*other as usize].overlaps(&ranges[*cell as usize]))
+                            !there
+                                .iter()
+                                .any(|other| ranges[*other as usize].overlaps(&ranges[*cell as usize]))
                         })
                         .collect()
                 })
@@ -156,8 +164,15 @@ fn attempt_order(nodes: &Nodes, order: &[Vec<Cell>], ranges: &[Ranges]) -> Resul
             let mut chosen = Vec::new();
             if assign(&free, &mut chosen) {
                 // The fullest register that still has room keeps others free for vectors.
-                let used = table.lanes[register as usize].iter().map(|lane| lane.len() as u32).sum::<u32>();
-                let fill = if members.len() > 2 { u32::from(register) } else { u32::MAX / 2 - used.min(1000) };
+                let used = table.lanes[register as usize]
+                    .iter()
+                    .map(|lane| lane.len() as u32)
+                    .sum::<u32>();
+                let fill = if members.len() > 2 {
+                    u32::from(register)
+                } else {
+                    u32::MAX / 2 - used.min(1000)
+                };
                 if best.as_ref().is_none_or(|(have, ..)| fill < *have) {
                     best = Some((fill, register, chosen));
                 }
@@ -194,9 +209,11 @@ fn assign(free: &[Vec<u8>], chosen: &mut Vec<u8>) -> bool {
 /// Cells that make most room when they go to memory: of those alive with what failed, the class that stays longest.
 fn spill_candidates(all: &[Vec<Cell>], ranges: &[Ranges], failed: &[Cell]) -> Vec<Cell> {
     let meets = |members: &[Cell]| {
-        members
-            .iter()
-            .any(|a| failed.iter().any(|b| ranges[*a as usize].overlaps(&ranges[*b as usize])))
+        members.iter().any(|a| {
+            failed
+                .iter()
+                .any(|b| ranges[*a as usize].overlaps(&ranges[*b as usize]))
+        })
     };
     let weight = |members: &[Cell]| members.iter().map(|cell| ranges[*cell as usize].length()).sum::<u32>();
     let mut candidates: Vec<&Vec<Cell>> = all.iter().filter(|members| meets(members)).collect();
@@ -212,28 +229,42 @@ pub(super) fn forwarded(nodes: &mut Nodes, schedule: &[Scheduled], out: &[live::
     for block in &nodes.blocks {
         for node in &block.nodes {
             node.dst.iter().for_each(|cell| *writes.entry(*cell).or_default() += 1);
-            node.reads().iter().for_each(|(cell, _)| *reads.entry(*cell).or_default() += 1);
+            node.reads()
+                .iter()
+                .for_each(|(cell, _)| *reads.entry(*cell).or_default() += 1);
         }
         if let End::Branch { .. } = block.end {
-            block.end.reads().iter().for_each(|cell| *reads.entry(*cell).or_default() += 1);
+            block
+                .end
+                .reads()
+                .iter()
+                .for_each(|cell| *reads.entry(*cell).or_default() += 1);
         }
     }
     for (at, scheduled) in schedule.iter().enumerate() {
         for word in &scheduled.words {
             for (mul, acc) in [(Unit::VecMul, Unit::VecAcc), (Unit::FloatMul, Unit::FloatAcc)] {
-                let of = |wanted: Unit| word.nodes.iter().find(|(_, unit)| *unit == wanted).map(|(node, _)| *node);
+                let of = |wanted: Unit| {
+                    word.nodes
+                        .iter()
+                        .find(|(_, unit)| *unit == wanted)
+                        .map(|(node, _)| *node)
+                };
                 let (Some(from), Some(to)) = (of(mul), of(acc)) else {
                     continue;
                 };
                 let block = &mut nodes.blocks[at];
                 let dst = block.nodes[from].dst.clone();
-                let single = dst.iter().all(|cell| {
-                    writes[cell] == 1 && !out[at].has(*cell) && !nodes.outputs.contains(cell)
-                });
+                let single = dst
+                    .iter()
+                    .all(|cell| writes[cell] == 1 && !out[at].has(*cell) && !nodes.outputs.contains(cell));
                 let reader = &block.nodes[to];
                 let in_operand = |operand: usize| {
                     reader.src.get(operand).is_some_and(|operand| {
-                        operand.comps.iter().all(|src| matches!(src, Src::Cell(cell) if dst.contains(cell)))
+                        operand
+                            .comps
+                            .iter()
+                            .all(|src| matches!(src, Src::Cell(cell) if dst.contains(cell)))
                     })
                 };
                 let total: u32 = dst.iter().map(|cell| reads.get(cell).copied().unwrap_or(0)).sum();
@@ -248,7 +279,10 @@ pub(super) fn forwarded(nodes: &mut Nodes, schedule: &[Scheduled], out: &[live::
                     use super::node::Kind;
                     let commutes = matches!(
                         reader.kind,
-                        Kind::Alu { acc: Some(0 | 8 | 11), .. }
+                        Kind::Alu {
+                            acc: Some(0 | 8 | 11),
+                            ..
+                        }
                     );
                     if !commutes {
                         continue;

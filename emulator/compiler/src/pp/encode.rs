@@ -8,7 +8,8 @@ use crate::ir::Span;
 use std::collections::{HashMap, HashSet};
 use utgard::field::{Code, Fields};
 use utgard::pp::{
-    Branch, Combine, Constant, FloatAcc, FloatMul, Instruction, Load, Sampler, Store, Varying, VecAcc, VecMul,
+    Branch, Combine, Constant, FloatAcc, FloatMul, Form, Instruction, Load, Register, Sampler, Store, Swizzle, Varying,
+    VecAcc, VecMul, VectorSource,
 };
 
 /// The machine words, and for each instruction its place in the source.
@@ -71,14 +72,7 @@ pub(super) fn encode(
                 let Some(last) = code.last_mut() else { continue };
                 last.control.stop = c(1);
                 if block.end == End::Discard {
-                    last.branch = Some(Branch {
-                        kind: c(3),
-                        greater: c(1),
-                        equal: c(1),
-                        less: c(1),
-                        unknown19: c(15),
-                        ..Branch::default()
-                    });
+                    last.branch = Some(Branch::discard());
                 }
             }
             End::Jump(to) if *to == at + 1 => {}
@@ -97,7 +91,11 @@ pub(super) fn encode(
                 then,
                 other,
             } => {
-                let constants = scheduled.words.last().map(|word| word.constants.clone()).unwrap_or_default();
+                let constants = scheduled
+                    .words
+                    .last()
+                    .map(|word| word.constants.clone())
+                    .unwrap_or_default();
                 let encoder = Encoder {
                     places,
                     forwarded,
@@ -105,13 +103,15 @@ pub(super) fn encode(
                     constants,
                 };
                 // Falling through to the first way needs the opposite condition.
-                let (condition, to) = if *then == at + 1 { (7 - condition, *other) } else { (*condition, *then) };
+                let (condition, to) = if *then == at + 1 {
+                    (7 - condition, *other)
+                } else {
+                    (*condition, *then)
+                };
                 let branch = Branch {
                     a: c(encoder.scalar(*a)?),
                     b: c(encoder.scalar(*b)?),
-                    greater: c(condition & 1),
-                    equal: c(condition >> 1 & 1),
-                    less: c(condition >> 2 & 1),
+                    condition: c(condition),
                     ..Branch::default()
                 };
                 set_branch(&mut code, branch);
@@ -130,9 +130,7 @@ pub(super) fn encode(
 
 fn always() -> Branch {
     Branch {
-        greater: c(1),
-        equal: c(1),
-        less: c(1),
+        condition: c(7),
         ..Branch::default()
     }
 }
@@ -333,7 +331,13 @@ impl Encoder<'_> {
             let wanted: Vec<u16> = operand
                 .comps
                 .iter()
-                .filter_map(|src| if let Src::Const(bits) = src { Some(half_of(*bits)) } else { None })
+                .filter_map(|src| {
+                    if let Src::Const(bits) = src {
+                        Some(half_of(*bits))
+                    } else {
+                        None
+                    }
+                })
                 .collect();
             let field = self
                 .constants
@@ -385,7 +389,9 @@ impl Encoder<'_> {
         }
         match unit {
             Unit::Varying => {
-                let Kind::Varying(load) = node.kind else { return Err(missing()) };
+                let Kind::Varying(load) = node.kind else {
+                    return Err(missing());
+                };
                 let (register, mask, _) = self.target(node)?;
                 i.varying = Some(Varying {
                     destination: c(register),
@@ -394,11 +400,15 @@ impl Encoder<'_> {
                 });
             }
             Unit::VecMul => {
-                let Kind::Alu { mul: Some(op), .. } = node.kind else { return Err(missing()) };
+                let Kind::Alu { mul: Some(op), .. } = node.kind else {
+                    return Err(missing());
+                };
                 i.vec_mul = Some(self.vec_mul(node, op)?);
             }
             Unit::FloatMul => {
-                let Kind::Alu { mul: Some(op), .. } = node.kind else { return Err(missing()) };
+                let Kind::Alu { mul: Some(op), .. } = node.kind else {
+                    return Err(missing());
+                };
                 i.float_mul = Some(self.float_mul(node, op)?);
             }
             Unit::VecAcc => {
@@ -420,7 +430,9 @@ impl Encoder<'_> {
             }
             Unit::Combine => i.combine = Some(self.combine(node)?),
             Unit::Store => {
-                let Kind::Store { index, offset } = node.kind else { return Err(missing()) };
+                let Kind::Store { index, offset } = node.kind else {
+                    return Err(missing());
+                };
                 i.store = Some(Store {
                     target: c(3),
                     source: c(self.scalar(node.src[0].comps[0])?),
@@ -436,7 +448,10 @@ impl Encoder<'_> {
     }
 
     fn reads_forwarded(&self, operand: &Operand) -> bool {
-        operand.comps.iter().all(|src| matches!(src, Src::Cell(cell) if self.positions.contains_key(cell)))
+        operand
+            .comps
+            .iter()
+            .all(|src| matches!(src, Src::Cell(cell) if self.positions.contains_key(cell)))
     }
 
     fn condition(&self, cond: &Cond) -> Result<FloatMul> {
@@ -516,8 +531,12 @@ impl Encoder<'_> {
             (_, Some(factor)) => {
                 let (b, swizzle) = self.vector(&node.src[1 - factor], |at| lanes[at])?;
                 (combine.vector, combine.b_enable) = (c(1), c(1));
-                combine.set_b_vector(b, swizzle);
-                combine.set_destination_vector(register, mask);
+                combine.set_form(Form::Scale(VectorSource {
+                    register: Register(b as u8),
+                    swizzle: Swizzle(swizzle as u8),
+                    ..VectorSource::default()
+                }));
+                combine.set_destination_vector(Register(register as u8), mask);
             }
             _ => scalar(&mut combine, 1),
         }

@@ -164,7 +164,10 @@ pub(super) fn coalesce(nodes: &mut Nodes) {
             let (a, b) = (find(&of, source), find(&of, node.dst[0]));
             let lanes = (nodes.lanes.get(&a).copied(), nodes.lanes.get(&b).copied());
             let clash = matches!(lanes, (Some(x), Some(y)) if x != y)
-                || nodes.outputs.contains(&a) != nodes.outputs.contains(&b) && lanes.0.is_some() && lanes.1.is_some() && lanes.0 != lanes.1;
+                || nodes.outputs.contains(&a) != nodes.outputs.contains(&b)
+                    && lanes.0.is_some()
+                    && lanes.1.is_some()
+                    && lanes.0 != lanes.1;
             if a == b || clash || ranges[a as usize].overlaps(&ranges[b as usize]) {
                 continue;
             }
@@ -193,7 +196,11 @@ pub(super) fn coalesce(nodes: &mut Nodes) {
                 operand.comps.len() == node.dst.len()
                     && !operand.negate
                     && !operand.absolute
-                    && operand.comps.iter().zip(&node.dst).all(|(src, dst)| *src == Src::Cell(*dst))
+                    && operand
+                        .comps
+                        .iter()
+                        .zip(&node.dst)
+                        .all(|(src, dst)| *src == Src::Cell(*dst))
             });
             !(node.is_move() && node.modifier == 0 && same)
         });
@@ -268,7 +275,11 @@ fn carried(mover: &Node, reader: &Node) -> Option<Node> {
         }) => Some(operand.comps.clone()),
         _ => None,
     };
-    if coord.is_some_and(|comps| comps.iter().any(|src| matches!(src, Src::Cell(cell) if source(*cell).is_some()))) {
+    if coord.is_some_and(|comps| {
+        comps
+            .iter()
+            .any(|src| matches!(src, Src::Cell(cell) if source(*cell).is_some()))
+    }) {
         return None;
     }
     let mut replaced = 0;
@@ -286,7 +297,11 @@ fn carried(mover: &Node, reader: &Node) -> Option<Node> {
         operand.comps = all;
     }
     // Offsets and levels have to be in registers.
-    let total = reader.reads().iter().filter(|(cell, _)| source(*cell).is_some()).count();
+    let total = reader
+        .reads()
+        .iter()
+        .filter(|(cell, _)| source(*cell).is_some())
+        .count();
     if replaced != total {
         return None;
     }
@@ -304,9 +319,10 @@ fn alike(a: &Node, b: &Node) -> bool {
         Src::Tex(_) => 3,
     };
     let operands = a.src.len() == b.src.len()
-        && a.src.iter().zip(&b.src).all(|(a, b)| {
-            (a.negate, a.absolute, kind(&a.comps[0])) == (b.negate, b.absolute, kind(&b.comps[0]))
-        });
+        && a.src
+            .iter()
+            .zip(&b.src)
+            .all(|(a, b)| (a.negate, a.absolute, kind(&a.comps[0])) == (b.negate, b.absolute, kind(&b.comps[0])));
     a.kind == b.kind && a.modifier == b.modifier && a.load == b.load && a.tex == b.tex && operands
 }
 
@@ -314,7 +330,9 @@ fn alike(a: &Node, b: &Node) -> bool {
 fn sets(node: &Node) -> Vec<Vec<Cell>> {
     let cells = |operand: &Operand| -> Vec<Cell> {
         let cells = operand.comps.iter();
-        cells.filter_map(|src| if let Src::Cell(cell) = src { Some(*cell) } else { None }).collect()
+        cells
+            .filter_map(|src| if let Src::Cell(cell) = src { Some(*cell) } else { None })
+            .collect()
     };
     let mut sets: Vec<Vec<Cell>> = node.src.iter().map(cells).collect();
     sets.push(node.dst.clone());
@@ -397,8 +415,13 @@ pub(super) fn vectors(nodes: &mut Nodes) -> Classes {
         let mut groups: HashMap<(u32, u32), Vec<usize>> = HashMap::new();
         let mut keys = Vec::new();
         for (at, node) in block.nodes.iter().enumerate() {
-            let joins = matches!(node.kind, Kind::Alu { .. } | Kind::Select(_) | Kind::Varying(_)) && node.dst.len() == 1;
-            let tag = if matches!(node.kind, Kind::Varying(_)) { u32::MAX } else { node.tag };
+            let joins =
+                matches!(node.kind, Kind::Alu { .. } | Kind::Select(_) | Kind::Varying(_)) && node.dst.len() == 1;
+            let tag = if matches!(node.kind, Kind::Varying(_)) {
+                u32::MAX
+            } else {
+                node.tag
+            };
             if joins && tag != 0 {
                 let key = (depths[at], tag);
                 let members = groups.entry(key).or_default();
@@ -416,7 +439,9 @@ pub(super) fn vectors(nodes: &mut Nodes) -> Classes {
                 let Some(mut node) = into[first].take() else { continue };
                 let mut left = Vec::new();
                 for other in rest {
-                    let fits = into[other].as_ref().filter(|more| node.dst.len() < 4 && alike(&node, more));
+                    let fits = into[other]
+                        .as_ref()
+                        .filter(|more| node.dst.len() < 4 && alike(&node, more));
                     let wide = fits.map(|more| joined(&node, more));
                     match wide {
                         Some(wide) if classes.share(&sets(&wide), &lanes) => {
@@ -508,7 +533,10 @@ fn chain(nodes: &mut Nodes, classes: &mut Classes, node: &Node) -> Vec<Node> {
         let last = at + 1 == count;
         let cell = if last { node.dst[0] } else { fresh(nodes, classes) };
         let mut next = Node {
-            kind: Kind::Alu { mul: None, acc: Some(0) },
+            kind: Kind::Alu {
+                mul: None,
+                acc: Some(0),
+            },
             src: vec![part(*src), sum],
             dst: vec![cell],
             ..node.clone()

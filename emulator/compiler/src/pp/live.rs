@@ -31,7 +31,9 @@ impl Set {
 
     pub fn iter(&self) -> impl Iterator<Item = Cell> + '_ {
         self.0.iter().enumerate().flat_map(|(word, bits)| {
-            (0..64u32).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word as u32 * 64 + bit)
+            (0..64u32)
+                .filter(move |bit| bits >> bit & 1 == 1)
+                .map(move |bit| word as u32 * 64 + bit)
         })
     }
 }

@@ -82,8 +82,15 @@ pub(super) fn half_of(bits: u32) -> u16 {
 
 fn constants(operand: &Operand) -> Vec<u16> {
     let comps = operand.comps.iter();
-    let mut halves: Vec<u16> =
-        comps.filter_map(|src| if let Src::Const(bits) = src { Some(half_of(*bits)) } else { None }).collect();
+    let mut halves: Vec<u16> = comps
+        .filter_map(|src| {
+            if let Src::Const(bits) = src {
+                Some(half_of(*bits))
+            } else {
+                None
+            }
+        })
+        .collect();
     halves.sort_unstable();
     halves.dedup();
     halves
@@ -209,18 +216,31 @@ fn graph(nodes: &[Node]) -> Graph {
         }
         if matches!(node.kind, Kind::Store { .. }) {
             stores.iter().for_each(|store| after[*store].push((at, Edge::Memory)));
-            loads.iter().filter(|load| **load != at).for_each(|load| after[*load].push((at, Edge::MemoryRead)));
+            loads
+                .iter()
+                .filter(|load| **load != at)
+                .for_each(|load| after[*load].push((at, Edge::MemoryRead)));
             stores = vec![at];
             loads.clear();
         }
     }
     let mut earliest = vec![0u32; count];
     for at in 0..count {
-        let unit = units(&nodes[at], Mode { in_order: false, conservative: false })[0];
+        let unit = units(
+            &nodes[at],
+            Mode {
+                in_order: false,
+                conservative: false,
+            },
+        )[0];
         let ready = earliest[at];
         let own = u32::from(unit.stage());
         // The first time of the unit's stage that is not before it is ready.
-        let time = if ready % 8 <= own { ready - ready % 8 + own } else { ready - ready % 8 + 8 + own };
+        let time = if ready % 8 <= own {
+            ready - ready % 8 + own
+        } else {
+            ready - ready % 8 + 8 + own
+        };
         for (to, edge) in &after[at] {
             let next = match edge {
                 Edge::Raw(_) => time + 1,
@@ -308,12 +328,7 @@ pub(super) fn pack(block: &NodeBlock, mode: Mode) -> Scheduled {
 }
 
 /// Whether a node may stand at a place, with one behind it at another. Words are counted from the end.
-fn allowed(
-    edge: Edge,
-    (word, unit): (usize, Unit),
-    (other_word, other): (usize, Unit),
-    mode: Mode,
-) -> bool {
+fn allowed(edge: Edge, (word, unit): (usize, Unit), (other_word, other): (usize, Unit), mode: Mode) -> bool {
     if word != other_word {
         return word > other_word;
     }

@@ -35,12 +35,7 @@ struct Raw {
 }
 
 /// Selects nodes for a program.
-pub(super) fn select(
-    function: &Function,
-    interface: &Interface,
-    uniforms: &Table,
-    varyings: &Table,
-) -> Result<Nodes> {
+pub(super) fn select(function: &Function, interface: &Interface, uniforms: &Table, varyings: &Table) -> Result<Nodes> {
     let order = function.order();
     let mut home = HashMap::new();
     for block in &order {
@@ -73,7 +68,9 @@ pub(super) fn select(
         select.at.clear();
         for value in &function.block(*block).insts {
             let span = function.inst(*value).span;
-            select.instruction(*value).map_err(|error| error.at(crate::ir::range(span)))?;
+            select
+                .instruction(*value)
+                .map_err(|error| error.at(crate::ir::range(span)))?;
         }
         select.phi_copies(*block);
         let end = select.end(*block, &numbers);
@@ -230,7 +227,10 @@ impl Select<'_> {
         let node = self.at.get(&arg).copied();
         if let Some(at) = node.filter(|_| self.uses[arg.0 as usize] == 1) {
             let node = &self.block[at];
-            let fits = matches!(node.kind, Kind::Alu { .. } | Kind::Sum | Kind::Select(_) | Kind::Function(_));
+            let fits = matches!(
+                node.kind,
+                Kind::Alu { .. } | Kind::Sum | Kind::Select(_) | Kind::Function(_)
+            );
             if fits && node.modifier == 0 && node.dst == [self.cells[&arg]] {
                 let (cell, tag) = (self.cell(value), self.inst(value).tag);
                 let node = &mut self.block[at];
@@ -289,7 +289,12 @@ impl Select<'_> {
             Op::Xor => self.alu(value, Some(11), None, args),
             Op::Select => self.selection(value),
             Op::Ddx | Op::Ddy => {
-                self.alu(value, None, Some(if inst.op == Op::Ddx { 20 } else { 21 }), &[args[0], args[0]]);
+                self.alu(
+                    value,
+                    None,
+                    Some(if inst.op == Op::Ddx { 20 } else { 21 }),
+                    &[args[0], args[0]],
+                );
                 if let Some(node) = self.block.last_mut() {
                     node.src[1].negate = !node.src[1].negate;
                 }
@@ -382,9 +387,16 @@ impl Select<'_> {
             if let Some(cell) = sum {
                 src.push(Operand::one(Src::Cell(cell)));
             }
-            let to = if at + 2 == self.inst(value).args.len() { cell } else { self.nodes.cell() };
+            let to = if at + 2 == self.inst(value).args.len() {
+                cell
+            } else {
+                self.nodes.cell()
+            };
             self.block.push(Node {
-                kind: Kind::Alu { mul: None, acc: Some(0) },
+                kind: Kind::Alu {
+                    mul: None,
+                    acc: Some(0),
+                },
                 dst: vec![to],
                 src,
                 modifier: 0,
@@ -494,7 +506,10 @@ impl Select<'_> {
         if factor > 1 {
             let scaled = self.nodes.cell();
             self.block.push(Node {
-                kind: Kind::Alu { mul: Some(0), acc: None },
+                kind: Kind::Alu {
+                    mul: Some(0),
+                    acc: None,
+                },
                 dst: vec![scaled],
                 src: vec![
                     Operand::one(Src::Cell(offset)),
@@ -582,14 +597,25 @@ impl Select<'_> {
         };
         let start = |slots: &[u32]| {
             let places: Vec<u32> = slots.iter().map(|slot| self.varyings.places[*slot as usize]).collect();
-            places.windows(2).all(|pair| pair[1] == pair[0] + 1).then_some(places[0])
+            places
+                .windows(2)
+                .all(|pair| pair[1] == pair[0] + 1)
+                .then_some(places[0])
         };
         if let Some(slots) = args.iter().map(|arg| slot(*arg)).collect::<Option<Vec<u32>>>() {
             let place = start(&slots)?;
             let kind = if cube { 8 } else { 0 };
             return match (cube, place % 4, rows(slots[0])) {
-                (_, 0, 3..) => Some(VaryingLoad { kind, index: place / 4, alignment: 3 }),
-                (false, 0 | 2, _) => Some(VaryingLoad { kind, index: place / 2, alignment: 1 }),
+                (_, 0, 3..) => Some(VaryingLoad {
+                    kind,
+                    index: place / 4,
+                    alignment: 3,
+                }),
+                (false, 0 | 2, _) => Some(VaryingLoad {
+                    kind,
+                    index: place / 2,
+                    alignment: 1,
+                }),
                 _ => None,
             };
         }
@@ -604,7 +630,12 @@ impl Select<'_> {
                 let inst = self.function.inst(value);
                 (inst.op == Op::Rcp).then(|| slot(inst.args[0])).flatten()
             };
-            match (slot(inst.args[0]), inverse(inst.args[1]), slot(inst.args[1]), inverse(inst.args[0])) {
+            match (
+                slot(inst.args[0]),
+                inverse(inst.args[1]),
+                slot(inst.args[1]),
+                inverse(inst.args[0]),
+            ) {
                 (Some(a), Some(w), ..) | (_, _, Some(a), Some(w)) => Some((a, w)),
                 _ => None,
             }
@@ -662,7 +693,10 @@ impl Select<'_> {
         while !moves.is_empty() {
             let read_by_others = |at: usize| {
                 let target = Src::Cell(moves[at].0);
-                moves.iter().enumerate().any(|(other, (_, raw, ..))| other != at && raw.operand.comps[0] == target)
+                moves
+                    .iter()
+                    .enumerate()
+                    .any(|(other, (_, raw, ..))| other != at && raw.operand.comps[0] == target)
             };
             match (0..moves.len()).find(|at| !read_by_others(*at)) {
                 Some(at) => {
@@ -673,7 +707,8 @@ impl Select<'_> {
                     // A circle: one of its values is kept aside.
                     let (target, span) = (moves[0].0, moves[0].2);
                     let saved = self.nodes.cell();
-                    self.block.push(Node::mov(vec![saved], Operand::one(Src::Cell(target)), span));
+                    self.block
+                        .push(Node::mov(vec![saved], Operand::one(Src::Cell(target)), span));
                     for (_, raw, ..) in &mut moves {
                         if raw.operand.comps[0] == Src::Cell(target) {
                             raw.operand.comps[0] = Src::Cell(saved);

@@ -10,15 +10,16 @@ pub(super) fn spill(nodes: &mut Nodes, candidates: &[Cell], done: &mut HashSet<C
     let mut read: HashSet<Cell> = HashSet::new();
     for (block, data) in nodes.blocks.iter().enumerate() {
         for (at, node) in data.nodes.iter().enumerate() {
-            node.dst.iter().for_each(|cell| defined.entry(*cell).or_default().push((block, at)));
+            node.dst
+                .iter()
+                .for_each(|cell| defined.entry(*cell).or_default().push((block, at)));
             read.extend(node.reads().iter().map(|(cell, _)| *cell));
         }
         read.extend(data.end.reads());
     }
-    let candidate = candidates
-        .iter()
-        .copied()
-        .find(|cell| !done.contains(cell) && !outputs.contains(cell) && defined.contains_key(cell) && read.contains(cell));
+    let candidate = candidates.iter().copied().find(|cell| {
+        !done.contains(cell) && !outputs.contains(cell) && defined.contains_key(cell) && read.contains(cell)
+    });
     let Some(cell) = candidate else { return false };
     done.insert(cell);
     let makers = &defined[&cell];
@@ -122,7 +123,10 @@ fn to_memory(nodes: &mut Nodes, cell: Cell, done: &mut HashSet<Cell>) {
                 if let Some(lane) = nodes.lanes.get(&cell).copied() {
                     nodes.lanes.insert(fresh, lane);
                 }
-                node.dst.iter_mut().filter(|dst| **dst == cell).for_each(|dst| *dst = fresh);
+                node.dst
+                    .iter_mut()
+                    .filter(|dst| **dst == cell)
+                    .for_each(|dst| *dst = fresh);
                 new.push(node);
                 nodes.spills[0] += 1;
                 new.push(Node {
