@@ -600,3 +600,36 @@ fn refusals() {
     let (message, _) = refused("void main() { gl_FragColor = nothing; }", Stage::Fragment);
     assert!(message.contains("nothing"), "{message}");
 }
+
+/// The corpus of GLES 2 programs: right, and no longer than what Mesa's compiler makes of them.
+#[test]
+fn corpus() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/glsl-es");
+    let Ok(table) = std::fs::read_to_string(folder.join("lima.tsv")) else {
+        println!("corpus glsl-es: not here");
+        return;
+    };
+    let mut tally = Tally::default();
+    let (mut programs, mut totals) = (0, [[0u32; 2]; 2]);
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        for (ending, stage, column) in [("vert", Stage::Vertex, 1), ("frag", Stage::Fragment, 5)] {
+            let name = format!("{}.{ending}", fields[0]);
+            let text = std::fs::read_to_string(folder.join(&name)).expect("a program");
+            let compiled = check(&name, &text, stage, &mut tally);
+            programs += 1;
+            if let Ok(mesa) = fields[column].parse::<u32>() {
+                let total = &mut totals[usize::from(stage == Stage::Fragment)];
+                total[0] += mesa;
+                total[1] += compiled.report.instructions;
+            }
+        }
+    }
+    let [vertex, fragment] = totals;
+    println!(
+        "{programs} programs; Mesa and we: vertex {vertex:?}, fragment {fragment:?}; {} numbers",
+        tally.compared
+    );
+    assert!(vertex[1] <= vertex[0], "{vertex:?}");
+    assert!(10 * fragment[1] <= 7 * fragment[0], "{fragment:?}");
+}

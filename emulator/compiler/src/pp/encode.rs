@@ -141,14 +141,17 @@ fn set_branch(code: &mut [Instruction], branch: Branch) {
     }
 }
 
-/// An instruction that changes nothing: a register's lane moved to itself.
+/// An instruction that changes nothing: a constant moved nowhere.
 fn idle() -> Instruction {
     Instruction {
         float_mul: Some(FloatMul {
+            a: c(CONST0 << 2),
+            b: c(CONST0 << 2),
             op: c(31),
             write: c(0),
             ..FloatMul::default()
         }),
+        const0: Some(Constant::default()),
         ..Instruction::default()
     }
 }
