@@ -109,6 +109,7 @@ fn fragment_colors(compiled: &Compiled, uniforms: &[f32], planes: &[Plane]) -> [
         }
     }
     let context = FragmentContext {
+        wants_words: false,
         program: &program,
         uniforms: &floats,
         textures: &[],
