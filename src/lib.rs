@@ -11,6 +11,7 @@ pub mod formats;
 pub mod gles;
 pub mod grammar;
 pub mod harness;
+pub mod lifted;
 pub mod mali;
 pub mod outcome;
 pub mod pack;

@@ -3,8 +3,10 @@
 use crate::outcome::{Failure, Outcome, print, read, write};
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
+use loader::mbs::{self, Program, Stage};
 use std::path::PathBuf;
 use translate::{Options, ShaderStage, Source, Target};
+use utgard::shader;
 
 /// What `convert` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -26,7 +28,8 @@ pub enum Language {
 /// Arguments of `convert`.
 #[derive(Args, Debug)]
 pub struct ConvertArgs {
-    /// A SPIR-V module, a VBC file, an SkSL program, WGSL (.wgsl) or GLSL (.vert, .frag)
+    /// A SPIR-V module, a VBC file, an SkSL program, WGSL (.wgsl), GLSL (.vert, .frag), or a Mali-400 program: MBS, or
+    /// its text
     pub file: PathBuf,
     /// The language to write
     #[arg(long)]
@@ -37,6 +40,15 @@ pub struct ConvertArgs {
     /// The entry point, where there are several of the stage
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
+    /// A Mali-400 program with its hardware's rounding, for pictures; without it is for reading
+    #[arg(long)]
+    pub exact: bool,
+    /// The file is bare words of the vertex processor
+    #[arg(long, conflicts_with = "pp")]
+    pub gp: bool,
+    /// The file is bare words of the fragment processor
+    #[arg(long)]
+    pub pp: bool,
     /// Where to write instead of printing; SPIR-V and VBC are only written
     #[arg(short, long)]
     pub output: Option<PathBuf>,
@@ -62,6 +74,16 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
     }
     let bytes = read(&args.file)?;
     let name = args.file.to_string_lossy();
+    if let Some(program) = mali_program(&bytes, args)? {
+        let written = lifted(&program, args)?;
+        return match &args.output {
+            Some(output) => write(output, written),
+            None => print(&String::from_utf8_lossy(&written)),
+        };
+    }
+    if args.exact {
+        return Err(Failure::usage("--exact is for Mali-400 programs"));
+    }
     let written = produce(&name, &bytes, args).map_err(|error| match error.line_column() {
         Some(_) => anyhow!("{}", error.render(&bytes, &name)),
         None => anyhow!("{name}: {error}"),
@@ -86,4 +108,74 @@ fn produce(name: &str, bytes: &[u8], args: &ConvertArgs) -> translate::Result<Ve
     source.stage = args.stage.or(source.stage);
     source.entry = args.entry.as_deref();
     translate::write(&translate::read(&source)?, target, &Options::default())
+}
+
+/// The Mali-400 program that the file is, if it is one.
+fn mali_program(bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<Program>> {
+    if args.gp || args.pp {
+        let unit = if args.gp { 16 } else { 4 };
+        if bytes.is_empty() || !bytes.len().is_multiple_of(unit) {
+            return Err(Failure::bad(format!(
+                "mali: {} bytes are no multiple of {unit}",
+                bytes.len()
+            )));
+        }
+        let words = bytes
+            .chunks_exact(4)
+            .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]));
+        let stage = if args.gp { Stage::Vertex } else { Stage::Fragment };
+        return Ok(Some(Program::new(stage, words.collect())));
+    }
+    let text = std::str::from_utf8(bytes).ok().filter(|text| shader::recognises(text));
+    let file = match text {
+        Some(text) => shader::assemble(text).map_err(|error| {
+            let text = error.render(text, &args.file.display().to_string());
+            Failure::Bad(anyhow!("mbs: {error}\n{}", text.trim_end()))
+        })?,
+        None if bytes.starts_with(&mbs::MAGIC) => mbs::read(bytes)?,
+        None => return Ok(None),
+    };
+    let mut programs = file.programs()?;
+    if let Some(stage) = args.stage {
+        let vertex = stage == ShaderStage::Vertex;
+        programs.retain(|program| (program.stage == Stage::Vertex) == vertex);
+    }
+    match programs.len() {
+        1 => Ok(programs.pop()),
+        0 => Err(Failure::bad("mbs: the file has no program of that stage")),
+        _ => Err(Failure::usage(
+            "the file has programs of both stages: say --stage vert or --stage frag",
+        )),
+    }
+}
+
+/// A Mali-400 program in another language. Clip space is the language's own.
+fn lifted(program: &Program, args: &ConvertArgs) -> Outcome<Vec<u8>> {
+    if args.entry.is_some() {
+        return Err(Failure::usage(
+            "--entry: a Mali-400 program has no names for entry points",
+        ));
+    }
+    let target = match args.to {
+        Language::Wgsl => Target::Wgsl,
+        Language::Glsl => Target::Glsl,
+        Language::Msl => Target::Msl,
+        Language::Hlsl => Target::Hlsl,
+        Language::Spirv => Target::Spirv,
+        Language::Vbc => {
+            return Err(Failure::usage(
+                "a VBC needs a vertex and a fragment program: skrymir pack",
+            ));
+        }
+    };
+    let options = lift::Options {
+        exact: args.exact,
+        convention: lift::Convention {
+            rows_down: args.to == Language::Spirv,
+            height: None,
+        },
+        viewport: None,
+    };
+    let shader = lift::program(program, &options).map_err(|error| Failure::Bad(error.into()))?;
+    Ok(translate::write(&shader, target, &Options::default())?)
 }

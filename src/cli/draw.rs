@@ -1,6 +1,7 @@
 //! `skrymir draw`: a pair of Mali-400 programs on the emulator.
 
 use super::observe::EngineArgs;
+use crate::lifted;
 use crate::mali::{self, Pair};
 use crate::outcome::{Failure, Outcome, read_text, write};
 use crate::scene::{Scene, SceneError};
@@ -53,6 +54,15 @@ pub fn run(args: &DrawArgs) -> Outcome {
         write(path, mali::record(&pair, &scene).map_err(fault)?)?;
     }
     if args.output.is_none() && !args.running.tells() {
+        return Ok(());
+    }
+    if args.running.is_vulkan() {
+        let context =
+            vulkan::Context::new(&vulkan::Options::default()).map_err(|error| Failure::Trouble(error.into()))?;
+        let picture = lifted::draw(&context, &pair, &scene, true).map_err(fault)?;
+        if let Some(path) = &args.output {
+            picture.save(path)?;
+        }
         return Ok(());
     }
     let (engine, threads, watching) = args.running.start()?.take();

@@ -322,7 +322,14 @@ fn find(program: &OsString) -> anyhow::Result<PathBuf> {
 
 fn options(args: &GlesArgs) -> anyhow::Result<Options> {
     let engine = args.engine;
-    let mut options = Options::new(move || engine.engine());
+    if engine.engine().is_none() {
+        bail!("--engine vulkan draws pairs; devices run on scalar, wide or native");
+    }
+    let mut options = Options::new(move || {
+        engine
+            .engine()
+            .unwrap_or_else(|| Box::new(emulator::exec::scalar::Scalar))
+    });
     options.threads = args.threads.unwrap_or_else(default_threads);
     options.pps = args.pps;
     if let Some(mib) = args.memory {

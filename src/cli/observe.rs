@@ -66,7 +66,10 @@ impl EngineArgs {
         };
         if tell == Tell::Nothing && !self.profile && self.lcov.is_none() {
             return Ok(Running {
-                engine: self.engine.engine(),
+                engine: self
+                    .engine
+                    .engine()
+                    .ok_or_else(|| Failure::usage("--engine vulkan draws pairs; jobs run on scalar, wide or native"))?,
                 threads: self.threads.unwrap_or_else(default_threads),
                 watching: None,
             });
@@ -85,6 +88,11 @@ impl EngineArgs {
             threads: 1,
             watching: Some(watching),
         })
+    }
+
+    /// The programs are to be drawn on Vulkan.
+    pub fn is_vulkan(&self) -> bool {
+        self.engine == EngineName::Vulkan
     }
 
     /// Whether something is printed, so that a picture need not be written.

@@ -42,16 +42,19 @@ pub enum EngineName {
     /// Many at a time, in code made for this processor; wide where that cannot be
     #[default]
     Native,
+    /// A Vulkan device, for pairs only: the programs are lifted to SPIR-V
+    Vulkan,
 }
 
 impl EngineName {
-    /// The engine.
-    pub fn engine(self) -> Box<dyn Engine> {
-        match self {
+    /// The engine; Vulkan is none of the emulator's.
+    pub fn engine(self) -> Option<Box<dyn Engine>> {
+        Some(match self {
             Self::Scalar => Box::new(Scalar),
             Self::Wide => Box::new(Wide::default()),
             Self::Native => Box::new(Native::default()),
-        }
+            Self::Vulkan => return None,
+        })
     }
 }
 

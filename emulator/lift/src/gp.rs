@@ -42,6 +42,8 @@ struct Front<'a> {
     block: BlockId,
     /// The program stores temporaries.
     stores: bool,
+    /// The viewport, where whoever draws says what it is.
+    viewport: Option<[f32; 8]>,
 }
 
 fn unknown(at: usize, what: String) -> Error {
@@ -94,6 +96,7 @@ pub fn lift(program: &[Instruction], interface: &Interface, options: &Options) -
         left: [Left::Elsewhere(0), Left::Elsewhere(1)],
         block: 0,
         stores: program.iter().any(Instruction::stores_temporaries),
+        viewport: options.viewport,
     };
     for (number, first) in leaders.iter().enumerate() {
         let end = leaders.get(number + 1).copied().unwrap_or(program.len());
@@ -196,6 +199,10 @@ impl Front<'_> {
     }
 
     fn uniform(&mut self, float: u32) -> Lane {
+        let own = self.interface.viewport.and_then(|first| float.checked_sub(first));
+        if let (Some(viewport), Some(at @ 0..8)) = (self.viewport, own) {
+            return self.number(viewport[at as usize]);
+        }
         match self.interface.constant(float) {
             Some(value) => self.number(value),
             None => self.input(Input::Uniform(float)),

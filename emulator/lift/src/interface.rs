@@ -20,6 +20,11 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Whether it is the same type, wherever its floats lie.
+    fn is_like(&self, other: &Self) -> bool {
+        (self.rows, self.columns, self.elements) == (other.rows, other.columns, other.elements)
+    }
+
     /// Floats from the first to the end of the last.
     fn extent(&self) -> u32 {
         (self.elements.unwrap_or(1) * u32::from(self.columns) - 1) * self.stride + u32::from(self.rows)
@@ -79,6 +84,8 @@ pub struct Sampler {
 pub struct Interface {
     /// Uniforms by name; empty where they are numbers only.
     pub uniforms: Vec<Member>,
+    /// Names and types of the block that the uniforms stand in, where two programs share one.
+    pub block: Option<Vec<(String, Shape)>>,
     /// Values of floats that the program brings with it.
     pub constants: Vec<(u32, f32)>,
     /// Floats of all uniforms together.
@@ -269,6 +276,31 @@ impl Interface {
                 shape,
             }),
         }
+    }
+
+    /// Gives two programs one block for the uniforms of both.
+    ///
+    /// # Errors
+    /// The name of a uniform that has two types.
+    pub fn share(programs: [&mut Self; 2]) -> Result<(), String> {
+        let mut block: Vec<(String, Shape)> = Vec::new();
+        for interface in &programs {
+            for uniform in interface
+                .uniforms
+                .iter()
+                .filter(|uniform| interface.viewport != Some(uniform.float))
+            {
+                match block.iter().find(|(name, _)| *name == uniform.name) {
+                    Some((_, shape)) if !shape.is_like(&uniform.shape) => return Err(uniform.name.clone()),
+                    Some(_) => {}
+                    None => block.push((uniform.name.clone(), uniform.shape)),
+                }
+            }
+        }
+        for interface in programs {
+            interface.block = Some(block.clone());
+        }
+        Ok(())
     }
 
     /// The value of a float that the program brings with it.

@@ -6,6 +6,7 @@ mod draw;
 mod engines;
 mod fuzz;
 mod levels;
+mod lift;
 mod observe;
 mod pairs;
 mod random;

@@ -254,6 +254,24 @@ fn wanted(pair: &Pair, x: f32, y: f32) -> [f32; 4] {
 }
 
 fn drawn(pair: &Pair) -> Picture {
+    with_draw(pair, |draw| {
+        let engines: [Box<dyn Engine>; 2] = [Box::new(Scalar), Box::new(Wide::default())];
+        let [a, b] = engines.map(|engine| {
+            driver::draw(&mut Gpu::new(engine), draw).unwrap_or_else(|error| panic!("{}: {error}", pair.name))
+        });
+        assert!(a == b, "{}: the engines' pictures differ", pair.name);
+        a
+    })
+}
+
+/// Every pair's name and draw.
+pub fn all(mut visit: impl FnMut(&str, &Draw<'_>)) {
+    for pair in &PAIRS {
+        with_draw(pair, |draw| visit(pair.name, draw));
+    }
+}
+
+fn with_draw<T>(pair: &Pair, run: impl FnOnce(&Draw<'_>) -> T) -> T {
     let varyings: String = (0..pair.varyings).map(|at| format!(".varying vec4 v{at}\n")).collect();
     let vertex = format!(
         ".vertex\n.uniform vec4[2] gl_mali_ViewportTransform\n{}\n.attribute vec4 position\n.attribute vec4 data\n\
@@ -277,12 +295,7 @@ fn drawn(pair: &Pair) -> Picture {
         draw.textures = vec![("picture".to_owned(), image())];
     }
     (draw.mode, draw.count) = (5, 4);
-    let engines: [Box<dyn Engine>; 2] = [Box::new(Scalar), Box::new(Wide::default())];
-    let [a, b] = engines.map(|engine| {
-        driver::draw(&mut Gpu::new(engine), &draw).unwrap_or_else(|error| panic!("{}: {error}", pair.name))
-    });
-    assert!(a == b, "{}: the engines' pictures differ", pair.name);
-    a
+    run(&draw)
 }
 
 /// Worst difference of a channel, and the share of pixels more than two off.

@@ -1,0 +1,169 @@
+//! Pairs of Mali-400 programs on Vulkan: lifted to SPIR-V, packed as a VBC, drawn with the scene they have on the
+//! emulator.
+
+use crate::harness;
+use crate::mali::{Pair, prepare};
+use crate::picture::Picture;
+use crate::scene::{self, Blend, Compare, Cull, Filter, Numbers, Scene, Slot, Topology, Wrap};
+use anyhow::{anyhow, bail};
+use emulator::driver::{self, Draw, Image};
+use lift::interface::Interface;
+use lift::{Convention, Options};
+use loader::mbs::Program;
+use loader::vbc::pack::{Names, pack};
+use loader::vbc::{self, Stage};
+use translate::{Target, write};
+use vulkan::Context;
+
+/// A vertex and a fragment program as a VBC for a target of a size: `exact` keeps the hardware's rounding. Rows are
+/// Vulkan's.
+///
+/// # Errors
+/// What has no form in SPIR-V, by name; uniforms or varyings of both programs that do not fit.
+pub fn to_vbc(programs: [&Program; 2], [width, height]: [u32; 2], exact: bool) -> anyhow::Result<Vec<u8>> {
+    let [mut vertex, mut fragment] = programs.map(lift::interface);
+    Interface::link(&vertex, &mut fragment)
+        .map_err(|name| anyhow!("the fragment program's varying {name} is no output of the vertex program"))?;
+    Interface::share([&mut vertex, &mut fragment]).map_err(|name| anyhow!("the uniform {name} has two types"))?;
+    let (x, y) = (width as f32 / 2.0, height as f32 / 2.0);
+    let options = Options {
+        exact,
+        convention: Convention {
+            rows_down: true,
+            height: Some(height as f32),
+        },
+        viewport: Some([x, -y, 0.5, 0.0, x, y, 0.5, 0.0]),
+    };
+    let words = |program: &Program, interface| -> anyhow::Result<Vec<u32>> {
+        let shader = lift::lift(program.stage, &program.code, interface, &options)?;
+        let bytes = write(&shader, Target::Spirv, &Default::default())?;
+        Ok(bytes
+            .chunks_exact(4)
+            .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+            .collect())
+    };
+    let stages = [
+        (Stage::Vert, words(programs[0], &vertex)?),
+        (Stage::Frag, words(programs[1], &fragment)?),
+    ];
+    Ok(vbc::write(&pack(&stages, &Names::default())?)?)
+}
+
+/// Draws a pair on a Vulkan device with the scene it would have on the emulator.
+///
+/// # Errors
+/// As [`to_vbc`], and what the scene or the device says.
+pub fn draw(context: &Context, pair: &Pair, scene: &Scene, exact: bool) -> anyhow::Result<Picture> {
+    run(context, &prepare(pair, scene)?, exact)
+}
+
+/// Does on a Vulkan device what a draw on the emulator does.
+///
+/// # Errors
+/// As [`draw`].
+pub fn run(context: &Context, draw: &Draw<'_>, exact: bool) -> anyhow::Result<Picture> {
+    let bytes = to_vbc([draw.vertex, draw.fragment], draw.size, exact)?;
+    let scene = vulkan_scene(draw)?;
+    let drawn = harness::draw(context, &bytes, &scene)?;
+    let target = drawn.frame.targets.first();
+    Ok(Picture::of(target.ok_or_else(|| anyhow!("the pair wrote no picture"))?))
+}
+
+/// The scene of a VBC that says all that a draw on the emulator says.
+fn vulkan_scene(draw: &Draw<'_>) -> anyhow::Result<Scene> {
+    if draw.indices.is_some() {
+        bail!("indices have no place in a scene");
+    }
+    let [vertex, fragment] = [draw.vertex, draw.fragment].map(lift::interface);
+    let mut scene = Scene {
+        size: Some(draw.size),
+        vertices: Some(draw.count),
+        topology: Some(topology(draw.mode)?),
+        clear: Some(draw.clear),
+        cull: Some(match draw.cull {
+            driver::Cull::None => Cull::None,
+            driver::Cull::Front => Cull::Front,
+            driver::Cull::Back => Cull::Back,
+        }),
+        blend: Some(match draw.blend {
+            driver::Blend::None => Blend::None,
+            driver::Blend::Alpha => Blend::Alpha,
+            driver::Blend::Premultiplied => Blend::Premultiplied,
+            driver::Blend::Additive => Blend::Additive,
+            driver::Blend::Multiply => Blend::Multiply,
+        }),
+        depth: draw.depth.map(|depth| scene::Depth {
+            compare: compare(depth.compare),
+            write: depth.write,
+            clear: draw.clear_depth,
+        }),
+        ..Scene::default()
+    };
+    for input in &vertex.inputs {
+        if let Some((_, data)) = draw.attributes.iter().find(|(name, _)| *name == input.name) {
+            let vertices = data
+                .iter()
+                .map(|vertex| numbers(&vertex[..usize::from(input.components)]));
+            scene
+                .inputs
+                .insert(input.location.to_string(), Numbers::Many(vertices.collect()));
+        }
+    }
+    for (name, values) in &draw.uniforms {
+        if [&vertex, &fragment]
+            .iter()
+            .any(|interface| interface.uniforms.iter().any(|uniform| uniform.name == *name))
+        {
+            scene.uniform.insert(name.clone(), numbers(values));
+        }
+    }
+    for sampler in &fragment.samplers {
+        if let Some((_, image)) = draw.textures.iter().find(|(name, _)| *name == sampler.name) {
+            scene
+                .slots
+                .insert((2 * sampler.number).to_string(), slot(image, sampler.cube));
+        }
+    }
+    Ok(scene)
+}
+
+fn numbers(values: &[f32]) -> Numbers {
+    Numbers::Many(values.iter().map(|value| Numbers::One(f64::from(*value))).collect())
+}
+
+fn slot(image: &Image, cube: bool) -> Slot {
+    let texels = image.rgba.iter().map(|byte| Numbers::One(f64::from(*byte) / 255.0));
+    Slot {
+        texels: Some(Numbers::Many(texels.collect())),
+        size: Some(vec![image.width, image.height]),
+        layers: cube.then_some(6),
+        filter: Some(if image.linear { Filter::Linear } else { Filter::Nearest }),
+        wrap: Some(if image.repeat { Wrap::Repeat } else { Wrap::Clamp }),
+        ..Slot::default()
+    }
+}
+
+fn topology(mode: u32) -> anyhow::Result<Topology> {
+    Ok(match mode {
+        0 => Topology::Points,
+        1 => Topology::Lines,
+        3 => Topology::LineStrip,
+        4 => Topology::Triangles,
+        5 => Topology::TriangleStrip,
+        6 => Topology::TriangleFan,
+        other => bail!("primitive mode {other} has no topology in Vulkan"),
+    })
+}
+
+fn compare(number: u32) -> Compare {
+    match number & 7 {
+        0 => Compare::Never,
+        1 => Compare::Less,
+        2 => Compare::Equal,
+        3 => Compare::LessOrEqual,
+        4 => Compare::Greater,
+        5 => Compare::NotEqual,
+        6 => Compare::GreaterOrEqual,
+        _ => Compare::Always,
+    }
+}
