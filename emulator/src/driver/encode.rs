@@ -266,13 +266,6 @@ fn output_register(program: &Program) -> u32 {
     let (code, _) = utgard::pp::flow::instructions(&program.code);
     let stop = code.iter().rev().find(|(_, i)| i.control.stop && i.branch.is_none());
     let Some((_, i)) = stop else { return 0 };
-    // What the last instruction does beside the colour is never read: something in register 0 is the colour.
-    let mut writes = utgard::pp::access::accesses(i)
-        .into_iter()
-        .filter_map(|access| access.writes);
-    if writes.any(|(register, _)| register.index() == 0) {
-        return 0;
-    }
     let vector = i.vec_acc.filter(|u| u.mask != 0).map(|u| u.destination);
     let vector = vector.or(i.vec_mul.filter(|u| u.mask != 0).map(|u| u.destination));
     let vector = vector.or(i.combine.filter(|u| u.vector).map(|u| u.destination_vector().0));
