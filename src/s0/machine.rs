@@ -291,13 +291,13 @@ impl<'l, 't> Host<'l, 't> {
 
     #[inline]
     fn count(&mut self) -> Result<(), HardError> {
-        self.invocations += 1;
-        if self.invocations > self.fuel {
+        if self.invocations == self.fuel {
             return Err(HardError::new(
                 Kind::Fuel,
                 format!("{} invocations and no end", self.fuel),
             ));
         }
+        self.invocations += 1;
         Ok(())
     }
 

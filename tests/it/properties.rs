@@ -49,7 +49,6 @@ fn number(name: &str) -> Option<usize> {
 }
 
 #[test]
-#[ignore = "known to fail: see CHANGELOG"]
 fn properties_hold() {
     let rounds = number("PROPERTY_ROUNDS").unwrap_or(400);
     let only = std::env::var("PROPERTY").ok();

@@ -576,7 +576,6 @@ fn random_fragment_programs() {
 }
 
 #[test]
-#[ignore = "known to fail: see CHANGELOG"]
 fn random_vertex_programs() {
     random_programs(Stage::Vertex, 150);
 }
@@ -605,7 +604,6 @@ fn refusals() {
 
 /// The corpus of GLES 2 programs: right, and no longer than what Mesa's compiler makes of them.
 #[test]
-#[ignore = "known to fail: see CHANGELOG"]
 fn corpus() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/glsl-es");
     let Ok(table) = std::fs::read_to_string(folder.join("lima.tsv")) else {

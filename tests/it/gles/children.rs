@@ -98,7 +98,6 @@ fn a_device_without_memory_says_so() {
 }
 
 #[test]
-#[ignore = "known to fail: see CHANGELOG"]
 fn programs_share_a_server() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("server");

@@ -31,7 +31,6 @@ fn emulated(draw: &Draw<'_>) -> Picture {
 }
 
 #[test]
-#[ignore = "known to fail: see CHANGELOG"]
 fn pairs_of_our_own_look_the_same_on_vulkan() {
     let context = common::context();
     let mut before: Option<Picture> = None;

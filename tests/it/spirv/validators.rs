@@ -30,7 +30,6 @@ fn source(bytes: &[u8]) -> Source<'_> {
 }
 
 #[test]
-#[ignore = "known to fail: see CHANGELOG"]
 fn every_module_before_every_validator() {
     let folder = tempfile::tempdir().unwrap();
     let all = all(folder.path());
@@ -38,7 +37,10 @@ fn every_module_before_every_validator() {
     let apart = Mutex::new(0);
     in_pairs(&all, |_, sample| {
         let table = validate::all(grammar(), "", &sample.words);
-        *apart.lock().unwrap() += usize::from(table.disagrees());
+        if table.disagrees() {
+            println!("{}:\n{table}", sample.name);
+            *apart.lock().unwrap() += 1;
+        }
         for Row { validator, verdict } in table.rows {
             let word = match verdict {
                 Verdict::Valid => "valid",

@@ -212,7 +212,7 @@ impl<'a> Front<'a> {
     }
 
     /// Clip space as OpenGL has it: depths from -w to w.
-    fn finish_outputs(&mut self, outputs: &mut Vec<(Output, Value)>) {
+    fn finish_outputs(&mut self, outputs: &mut [(Output, Value)]) {
         if self.stage == Stage::Vertex && self.roles.is_none() {
             let of = |wanted| {
                 outputs

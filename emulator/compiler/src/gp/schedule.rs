@@ -394,8 +394,7 @@ impl<'a> Scheduler<'a> {
                 kind = Kind::Acc(op, [b, a], swaps);
             }
             let mut sources = Vec::new();
-            for at in 0..node.args.len() {
-                let from = if node.args.len() == 2 { order[at] } else { at };
+            for (at, from) in (0..node.args.len()).map(|at| (at, if node.args.len() == 2 { order[at] } else { at })) {
                 let neutral = match node.kind {
                     Kind::Acc(..) | Kind::Mul(_) => at == 0,
                     Kind::Select => at > 0,

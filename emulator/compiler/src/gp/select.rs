@@ -62,7 +62,7 @@ impl Constants {
             .step_by(4)
             .find(|at| self.floats[*at] == low && self.floats[*at + 1] == high);
         let at = found.unwrap_or_else(|| {
-            while (self.first as usize + self.floats.len()) % 4 != 0 {
+            while !(self.first as usize + self.floats.len()).is_multiple_of(4) {
                 self.floats.push(0.0);
             }
             self.floats.extend([low, high]);

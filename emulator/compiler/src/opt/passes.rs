@@ -88,11 +88,14 @@ fn dominators(function: &Function, order: &[Block]) -> HashMap<Block, Block> {
     }
 }
 
+/// Where each operation with these operands has been computed.
+type Computed = HashMap<(Op, Vec<Value>), Vec<(Block, Value)>>;
+
 /// Global value numbering: what is computed already on every way here is not computed again.
 fn number(function: &mut Function) -> bool {
     let order = function.order();
     let dominators = dominators(function, &order);
-    let mut tables: HashMap<(Op, Vec<Value>), Vec<(Block, Value)>> = HashMap::new();
+    let mut tables = Computed::new();
     let mut replaced: HashMap<Value, Value> = HashMap::new();
     let mut numbers: HashMap<u32, Value> = HashMap::new();
     for (at, inst) in function.values.iter().enumerate() {

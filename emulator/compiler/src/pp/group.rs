@@ -214,7 +214,7 @@ pub(super) fn coalesce(nodes: &mut Nodes) {
 pub(super) fn attach(nodes: &mut Nodes) {
     let (writes, reads) = counts(nodes);
     for block in &mut nodes.blocks {
-        let mut gone = vec![false; block.nodes.len()];
+        let mut gone = HashSet::new();
         for at in 0..block.nodes.len() {
             let mover = block.nodes[at].clone();
             let carries = mover.tex.is_some() || mover.load.is_some_and(|load| load.temporary || load.offset.is_some());
@@ -234,13 +234,13 @@ pub(super) fn attach(nodes: &mut Nodes) {
             }
             if let Some(new) = carried(&mover, &block.nodes[reader]) {
                 block.nodes[reader] = new;
-                gone[at] = true;
+                gone.insert(at);
             }
         }
         let mut at = 0;
         block.nodes.retain(|_| {
             at += 1;
-            !gone[at - 1]
+            !gone.contains(&(at - 1))
         });
     }
 }

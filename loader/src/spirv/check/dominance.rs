@@ -1,5 +1,7 @@
 //! Immediate dominators by Lengauer and Tarjan's algorithm with path compression: near linear for every graph.
 
+use super::edges::Edges;
+
 const NONE: usize = usize::MAX;
 
 /// Immediate dominators of a graph entered at node 0, given each node's successors; the entry's is itself, and
@@ -10,10 +12,8 @@ pub(super) fn immediate_dominators<'a>(count: usize, next: impl Fn(usize) -> &'a
         return idom;
     }
     let Numbering { nodes, number, parent } = depth_first(count, &next);
-    let mut before = vec![Vec::new(); nodes.len()];
-    for (from, node) in nodes.iter().enumerate() {
-        next(*node).iter().for_each(|to| before[number[*to]].push(from));
-    }
+    let edges = |from: usize| next(nodes[from]).iter().map(|to| number[*to]).map(move |to| (to, from));
+    let before = Edges::new(nodes.len(), (0..nodes.len()).flat_map(edges));
     // From here on nodes are their depth-first numbers.
     let mut forest = Forest {
         ancestor: vec![NONE; nodes.len()],
@@ -25,7 +25,7 @@ pub(super) fn immediate_dominators<'a>(count: usize, next: impl Fn(usize) -> &'a
     // Nodes waiting for their semidominator's subtree, as lists: `first` of a list, `then` the next in it.
     let (mut first, mut then) = (vec![NONE; nodes.len()], vec![NONE; nodes.len()]);
     for node in (1..nodes.len()).rev() {
-        for &from in &before[node] {
+        for &from in before.of(node) {
             let lowest = forest.lowest(from);
             forest.semi[node] = forest.semi[node].min(forest.semi[lowest]);
         }
@@ -112,15 +112,13 @@ pub(super) struct Tree(Vec<(u32, u32)>);
 
 impl Tree {
     pub(super) fn new(idom: &[usize]) -> Self {
-        let mut children = vec![Vec::new(); idom.len()];
-        for (block, parent) in idom.iter().enumerate().skip(1).filter(|(_, p)| **p != usize::MAX) {
-            children[*parent].push(block);
-        }
+        let below = idom.iter().enumerate().skip(1).filter(|(_, parent)| **parent != NONE);
+        let children = Edges::new(idom.len(), below.map(|(block, parent)| (*parent, block)));
         let (mut spans, mut clock, mut stack) = (vec![(0, 0); idom.len()], 1, vec![(0, 0)]);
         spans[0].0 = clock;
         while let Some((block, next)) = stack.pop() {
             clock += 1;
-            match children[block].get(next) {
+            match children.of(block).get(next) {
                 Some(&child) => {
                     spans[child].0 = clock;
                     stack.extend([(block, next + 1), (child, 0)]);

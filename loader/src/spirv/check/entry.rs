@@ -1,8 +1,8 @@
 //! Entry points with all they reach: interfaces, execution modes, and what only some execution models may do.
 
 use super::{Checked, Item};
-use crate::spirv::{ModuleIndex, class, decoration as dec, mode, model, op};
-use std::collections::{HashMap, HashSet};
+use crate::spirv::{Located, ModuleIndex, class, decoration as dec, mode, model, op};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What each function uses, by the function's id.
 struct Uses {
@@ -12,17 +12,28 @@ struct Uses {
     opcodes: HashMap<u32, HashMap<u16, usize>>,
 }
 
+/// What a function and all it calls use.
+struct Reach {
+    /// Global variables with their storage classes.
+    globals: Vec<(u32, u32)>,
+    /// The first instruction of each opcode, as its place.
+    opcodes: HashMap<u16, usize>,
+}
+
 pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, vulkan: bool) {
     let uses = Uses::of(module, index);
     let entries: Vec<Item> = of_opcode(module, op::ENTRY_POINT);
     modes(module, &entries);
+    let structs = built_in_structs(index);
+    // Many entry points may be of one function.
+    let mut reach: HashMap<u32, Reach> = HashMap::new();
     for entry in entries {
-        let reached = uses.reached(entry.word(2));
-        interface(module, index, &entry, &uses, &reached);
-        built_in_blocks(module, index, &entry);
-        models(module, &entry, &uses, &reached);
+        let reach = &*reach.entry(entry.word(2)).or_insert_with_key(|f| uses.reach(*f, index));
+        interface(module, &entry, reach);
+        built_in_blocks(module, index, &entry, &structs);
+        models(module, &entry, reach);
         if vulkan {
-            shared(module, index, &entry, &uses, &reached);
+            shared(module, &entry, reach);
         }
     }
 }
@@ -58,6 +69,9 @@ impl Uses {
             if of == op::VARIABLE || (op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP).contains(&of) {
                 let mut named: Vec<u32> = item.args().iter().filter(|id| globals.contains(id)).copied().collect();
                 named.extend(item.args().iter().filter_map(|id| through.get(id)).flatten());
+                // Or a tower of composites would double it with every storey.
+                named.sort_unstable();
+                named.dedup();
                 if !named.is_empty() {
                     through.insert(item.result, named);
                 }
@@ -81,37 +95,42 @@ impl Uses {
         uses
     }
 
-    /// A function and all it calls.
-    fn reached(&self, function: u32) -> HashSet<u32> {
+    /// What a function and all it calls use.
+    fn reach(&self, function: u32, index: &ModuleIndex) -> Reach {
         let (mut reached, mut open) = (HashSet::new(), vec![function]);
+        let mut globals: HashSet<u32> = HashSet::new();
+        let mut opcodes = HashMap::new();
         while let Some(function) = open.pop() {
             if reached.insert(function) {
                 open.extend(self.calls.get(&function).into_iter().flatten());
+                globals.extend(self.globals.get(&function).into_iter().flatten());
+                for (opcode, at) in self.opcodes.get(&function).into_iter().flatten() {
+                    opcodes.entry(*opcode).or_insert(*at);
+                }
             }
         }
-        reached
+        let classed = index.globals().filter(|v| globals.contains(&v.id));
+        Reach {
+            globals: classed.map(|v| (v.id, v.class)).collect(),
+            opcodes,
+        }
     }
 }
 
 /// Every input and output that is used is listed; from 1.4 on every global variable.
-fn interface(module: &mut Checked<'_>, index: &ModuleIndex, entry: &Item<'_>, uses: &Uses, reached: &HashSet<u32>) {
+fn interface(module: &mut Checked<'_>, entry: &Item<'_>, reach: &Reach) {
     let all = module.words[1] >= 0x10400;
     let listed: HashSet<u32> = listed(entry).iter().copied().collect();
-    for variable in index.globals() {
-        let counts = all || matches!(variable.class, class::INPUT | class::OUTPUT);
-        let used = || {
-            reached
-                .iter()
-                .any(|f| uses.globals.get(f).is_some_and(|g| g.contains(&variable.id)))
-        };
-        if counts && !listed.contains(&variable.id) && used() {
-            module.fail("interface", entry, format!("%{} is used and not listed", variable.id));
+    for (id, class) in &reach.globals {
+        let counts = all || matches!(*class, class::INPUT | class::OUTPUT);
+        if counts && !listed.contains(id) {
+            module.fail("interface", entry, format!("%{id} is used and not listed"));
         }
     }
 }
 
 /// Vulkan: only stages that run in workgroups share memory.
-fn shared(module: &mut Checked<'_>, index: &ModuleIndex, entry: &Item<'_>, uses: &Uses, reached: &HashSet<u32>) {
+fn shared(module: &mut Checked<'_>, entry: &Item<'_>, reach: &Reach) {
     const WORKGROUPS: [u32; 5] = [
         model::GL_COMPUTE,
         model::TASK_NV,
@@ -119,44 +138,47 @@ fn shared(module: &mut Checked<'_>, index: &ModuleIndex, entry: &Item<'_>, uses:
         model::TASK_EXT,
         model::MESH_EXT,
     ];
-    for variable in index.globals().filter(|v| v.class == class::WORKGROUP) {
-        let used = || {
-            reached
-                .iter()
-                .any(|f| uses.globals.get(f).is_some_and(|g| g.contains(&variable.id)))
-        };
-        if !WORKGROUPS.contains(&entry.word(1)) && used() {
-            module.fail("vulkan-workgroup", entry, format!("%{} is of a workgroup", variable.id));
-        }
+    if WORKGROUPS.contains(&entry.word(1)) {
+        return;
+    }
+    for (id, _) in reach.globals.iter().filter(|(_, class)| *class == class::WORKGROUP) {
+        module.fail("vulkan-workgroup", entry, format!("%{id} is of a workgroup"));
     }
 }
 
-/// Structs of built-in variables are blocks, one for inputs and one for outputs.
-fn built_in_blocks(module: &mut Checked<'_>, index: &ModuleIndex, entry: &Item<'_>) {
-    let listed: HashSet<u32> = listed(entry).iter().copied().collect();
-    let mut count = HashMap::new();
-    for variable in index.globals().filter(|v| listed.contains(&v.id)) {
+/// Variables that are structs with built-in members.
+fn built_in_structs(index: &ModuleIndex) -> HashMap<u32, Located> {
+    let built_in = |variable: &Located| {
         let members = index
             .members(variable.pointee)
             .map_or(0, |members| members.len() as u32);
-        let built_in = (0..members).any(|m| index.member_decoration(variable.pointee, m, dec::BUILT_IN).is_some());
-        if built_in && index.decoration(variable.pointee, dec::BLOCK).is_none() {
+        (0..members).any(|m| index.member_decoration(variable.pointee, m, dec::BUILT_IN).is_some())
+    };
+    index
+        .globals()
+        .filter(built_in)
+        .map(|variable| (variable.id, variable))
+        .collect()
+}
+
+/// Structs of built-in variables are blocks, one for inputs and one for outputs.
+fn built_in_blocks(module: &mut Checked<'_>, index: &ModuleIndex, entry: &Item<'_>, all: &HashMap<u32, Located>) {
+    let listed: BTreeSet<u32> = listed(entry).iter().copied().collect();
+    let mut classes = HashSet::new();
+    for variable in listed.iter().filter_map(|id| all.get(id)) {
+        if index.decoration(variable.pointee, dec::BLOCK).is_none() {
             module.fail(
                 "interface",
                 entry,
                 format!("%{} has built-in members and is no block", variable.pointee),
             );
         }
-        if built_in {
-            let count = count.entry(variable.class).or_insert(0);
-            *count += 1;
-            if *count > 1 {
-                module.fail(
-                    "interface",
-                    entry,
-                    "two structs of built-in variables in one storage class",
-                );
-            }
+        if !classes.insert(variable.class) {
+            module.fail(
+                "interface",
+                entry,
+                "two structs of built-in variables in one storage class",
+            );
         }
     }
 }
@@ -232,10 +254,10 @@ fn modes(module: &mut Checked<'_>, entries: &[Item<'_>]) {
             ],
         ),
     ];
-    let models: HashMap<u32, Vec<u32>> = entries.iter().fold(HashMap::new(), |mut all, entry| {
-        all.entry(entry.word(2)).or_insert_with(Vec::new).push(entry.word(1));
-        all
-    });
+    let mut models: HashMap<u32, HashSet<u32>> = HashMap::new();
+    for entry in entries {
+        models.entry(entry.word(2)).or_default().insert(entry.word(1));
+    }
     let mut given: HashMap<u32, HashSet<u32>> = HashMap::new();
     for opcode in [op::EXECUTION_MODE, op::EXECUTION_MODE_ID] {
         for item in of_opcode(module, opcode) {
@@ -300,9 +322,9 @@ fn modes(module: &mut Checked<'_>, entries: &[Item<'_>]) {
 }
 
 /// Instructions that only some execution models know.
-fn models(module: &mut Checked<'_>, entry: &Item<'_>, uses: &Uses, reached: &HashSet<u32>) {
+fn models(module: &mut Checked<'_>, entry: &Item<'_>, reach: &Reach) {
     let kind = entry.word(1);
-    let used = |opcode: &u16| reached.iter().find_map(|f| uses.opcodes.get(f)?.get(opcode).copied());
+    let used = |opcode: &u16| reach.opcodes.get(opcode).copied();
     let fragment: &[u16] = &[
         op::KILL,
         op::TERMINATE_INVOCATION,

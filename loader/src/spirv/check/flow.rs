@@ -1,6 +1,7 @@
 //! Blocks: targets, predecessors, dominance, merges.
 
 use super::dominance::{Tree, immediate_dominators};
+use super::edges::Edges;
 use super::layout::is_terminator;
 use super::{Checked, Item, structure};
 use crate::spirv::operand::{Context, operands};
@@ -144,12 +145,8 @@ fn uses(
 ) {
     let tree = Tree::new(idom);
     let block_of = |at: usize| blocks.partition_point(|b| b.label <= at).checked_sub(1);
-    let mut before = vec![Vec::new(); blocks.len()];
-    for (n, block) in blocks.iter().enumerate() {
-        block.next.iter().for_each(|to| before[*to].push(n));
-    }
-    // Sorted already; a branch may name a block twice.
-    before.iter_mut().for_each(Vec::dedup);
+    let before = (0..blocks.len()).flat_map(|n| blocks[n].next.iter().map(move |to| (*to, n)));
+    let before = Edges::new(blocks.len(), before);
     let context = Context::new(&[]);
     for at in start..end {
         let item = module.items[at];
@@ -161,7 +158,9 @@ fn uses(
                 .filter_map(|pair| index.get(&pair[1]).copied())
                 .collect();
             named.sort_unstable();
-            if named != before[block] {
+            // Sorted already; a branch may name a block twice.
+            let expected = before.of(block).chunk_by(|a, b| a == b).map(|same| same[0]);
+            if !named.iter().copied().eq(expected) {
                 module.fail("phi", &item, "does not name each predecessor once");
             }
             for pair in item.args().chunks_exact(2) {

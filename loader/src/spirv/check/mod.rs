@@ -7,6 +7,7 @@ mod annotations;
 mod arithmetic;
 mod buffers;
 mod dominance;
+mod edges;
 mod entry;
 mod flow;
 mod images;

@@ -4,6 +4,7 @@
 //! continue blocks.
 
 use super::dominance::{Tree, immediate_dominators};
+use super::edges::Edges;
 use super::flow::Block;
 use super::{Checked, Item};
 use crate::spirv::op;
@@ -23,6 +24,15 @@ impl Merge {
             Self::None => None,
             Self::Selection(merge) | Self::Loop { merge, .. } => Some(merge),
         }
+    }
+
+    /// The merge block, and a loop's continue block.
+    fn blocks(self) -> impl Iterator<Item = usize> + Clone {
+        let next = match self {
+            Self::Loop { next, .. } => Some(next),
+            Self::None | Self::Selection(_) => None,
+        };
+        self.block().into_iter().chain(next)
     }
 }
 
@@ -50,9 +60,9 @@ struct Graph<'b> {
     ids: Vec<u32>,
     merges: Vec<Merge>,
     /// Blocks that a block's terminator goes to.
-    before: Vec<Vec<usize>>,
+    before: Edges,
     /// As `next`, with merge and continue blocks in front.
-    structural: Vec<Vec<usize>>,
+    structural: Edges,
     idom: Vec<usize>,
     dominates: Tree,
     postdominates: Tree,
@@ -95,24 +105,20 @@ impl<'b> Graph<'b> {
         };
         let merges: Vec<Merge> = blocks.iter().map(merge_of).collect();
         let (mut header_of, mut loop_of) = (HashMap::new(), HashMap::new());
-        let mut structural = Vec::with_capacity(blocks.len());
-        for (n, (b, merge)) in blocks.iter().zip(&merges).enumerate() {
-            let mut next: Vec<usize> = merge.block().into_iter().collect();
+        for (n, merge) in merges.iter().enumerate() {
             if let Merge::Loop { next: target, .. } = *merge {
-                next.push(target);
                 loop_of.insert(target, n);
             }
             if let Some(merge) = merge.block() {
                 header_of.insert(merge, n);
             }
-            next.extend(&b.next);
-            structural.push(next);
         }
-        let mut before = vec![Vec::new(); blocks.len()];
-        for (n, b) in blocks.iter().enumerate() {
-            b.next.iter().for_each(|to| before[*to].push(n));
-        }
-        let idom = immediate_dominators(blocks.len(), |n| &structural[n]);
+        let leads_to = |n: usize| merges[n].blocks().chain(blocks[n].next.iter().copied());
+        let structural = (0..blocks.len()).flat_map(|n| leads_to(n).map(move |to| (n, to)));
+        let structural = Edges::new(blocks.len(), structural);
+        let before = (0..blocks.len()).flat_map(|n| blocks[n].next.iter().map(move |to| (*to, n)));
+        let before = Edges::new(blocks.len(), before);
+        let idom = immediate_dominators(blocks.len(), |n| structural.of(n));
         let mut graph = Self {
             ids: blocks.iter().map(|b| module.items[b.label].result).collect(),
             blocks,
@@ -132,26 +138,26 @@ impl<'b> Graph<'b> {
     /// The tree of postdominators: blocks moved up by one, the function's exit first.
     fn postdominators(&self) -> Tree {
         let count = self.blocks.len();
-        let mut reversed = vec![Vec::new(); count + 1];
-        for (n, next) in self.structural.iter().enumerate() {
-            next.iter().for_each(|to| reversed[*to + 1].push(n + 1));
-        }
+        let forward = (0..count).flat_map(|n| self.structural.of(n).iter().map(move |to| (n, *to)));
+        let against = Edges::new(count, forward.clone().map(|(from, to)| (to, from)));
         // Blocks that end, and one of each endless cycle.
-        let ends = (0..count).rev().filter(|n| self.structural[*n].is_empty());
-        let roots: Vec<usize> = ends.chain((0..count).rev()).map(|n| n + 1).collect();
-        let mut seen = vec![false; count + 1];
-        for root in roots {
+        let ends = (0..count).rev().filter(|n| self.structural.of(*n).is_empty());
+        let mut seen = vec![false; count];
+        let (mut exits, mut stack) = (Vec::new(), Vec::new());
+        for root in ends.chain((0..count).rev()) {
             if !seen[root] {
-                reversed[0].push(root);
-                let mut stack = vec![root];
+                exits.push(root);
+                stack.push(root);
                 while let Some(node) = stack.pop() {
                     if !std::mem::replace(&mut seen[node], true) {
-                        stack.extend(&reversed[node]);
+                        stack.extend(against.of(node));
                     }
                 }
             }
         }
-        Tree::new(&immediate_dominators(count + 1, |n| &reversed[n]))
+        let back = forward.map(|(from, to)| (to + 1, from + 1));
+        let reversed = Edges::new(count + 1, exits.iter().map(|root| (0, root + 1)).chain(back));
+        Tree::new(&immediate_dominators(count + 1, |n| reversed.of(n)))
     }
 
     fn reached(&self, block: usize) -> bool {
@@ -174,7 +180,7 @@ impl<'b> Graph<'b> {
     fn back_edges(&self) -> Result<Vec<(usize, usize)>, Wrong> {
         let (mut seen, mut open) = (vec![false; self.blocks.len()], vec![false; self.blocks.len()]);
         let mut back = Vec::new();
-        let entered: HashSet<usize> = self.structural.iter().flatten().copied().collect();
+        let entered: HashSet<usize> = self.structural.targets().collect();
         let roots = (0..self.blocks.len()).filter(|n| !entered.contains(n));
         for root in roots.chain(0..self.blocks.len()).collect::<Vec<_>>() {
             if std::mem::replace(&mut seen[root], true) {
@@ -183,7 +189,7 @@ impl<'b> Graph<'b> {
             open[root] = true;
             let mut stack = vec![(root, 0)];
             while let Some((node, at)) = stack.pop() {
-                let Some(&to) = self.structural[node].get(at) else {
+                let Some(&to) = self.structural.of(node).get(at) else {
                     open[node] = false;
                     continue;
                 };
@@ -290,7 +296,7 @@ impl<'b> Graph<'b> {
                     Kind::Selection | Kind::Continue { .. } => !self.dominates(exit, block),
                 };
             if within && inside.insert(block) {
-                stack.extend(&self.structural[block]);
+                stack.extend(self.structural.of(block));
             }
         }
         inside
@@ -311,7 +317,7 @@ impl<'b> Graph<'b> {
             if block == construct.header {
                 continue;
             }
-            let mut from = self.before[block].iter();
+            let mut from = self.before.of(block).iter();
             if let Some(from) = from.find(|from| self.reached(**from) && !inside.contains(from)) {
                 let message = format!(
                     "branches into the construct of {}, but not to its header",
@@ -391,7 +397,7 @@ impl<'b> Graph<'b> {
             return Ok(());
         }
         let stray = |from: &&usize| !inside.contains(from) && !back.contains(&(**from, next));
-        match self.before[next].iter().find(stray) {
+        match self.before.of(next).iter().find(stray) {
             None => Ok(()),
             Some(from) => {
                 let message = format!(
@@ -542,7 +548,7 @@ impl<'b> Graph<'b> {
         let (mut seen, mut order, mut stack) = (vec![false; self.blocks.len()], Vec::new(), vec![(0, 0)]);
         seen[0] = true;
         while let Some((node, at)) = stack.pop() {
-            match self.structural[node].get(at) {
+            match self.structural.of(node).get(at) {
                 None => order.push(node),
                 Some(&to) => {
                     stack.push((node, at + 1));

@@ -242,10 +242,22 @@ impl rspirv::binary::Consumer for Nothing {
 fn rspirv_verdict(state: rspirv::binary::ParseState) -> Verdict {
     use rspirv::binary::ParseState;
     let reason = state.to_string();
-    match state {
+    match &state {
         ParseState::OpcodeUnknown(..) => Verdict::Unsupported(reason),
+        ParseState::ConsumerError(error) if has_no_place(error.as_ref()) => Verdict::Unsupported(reason),
         _ => Verdict::Invalid { reason, offset: None },
     }
+}
+
+/// Whether rspirv's module has no place for an instruction that SPIR-V allows outside functions.
+fn has_no_place(error: &(dyn std::error::Error + 'static)) -> bool {
+    use rspirv::spirv::Op;
+    let Some(rspirv::dr::Error::DetachedInstruction(Some(instruction))) = error.downcast_ref() else {
+        return false;
+    };
+    let opcode = instruction.class.opcode;
+    // Non-semantic sets and debug information, modes by id, and globals without a type.
+    matches!(opcode, Op::ExtInst | Op::ExecutionModeId | Op::UntypedVariableKHR)
 }
 
 fn rspirv_parser(words: &[u32]) -> Result<(), Verdict> {

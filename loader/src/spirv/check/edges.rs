@@ -1,0 +1,52 @@
+//! The edges of a graph in two lists: no node has an allocation of its own.
+
+/// What each node leads to, in the order the edges were given.
+pub(super) struct Edges {
+    /// Where a node's targets begin, and one more.
+    starts: Vec<usize>,
+    targets: Vec<usize>,
+}
+
+impl Edges {
+    /// Edges `(from, to)` of a graph of `count` nodes; `from` is below `count`.
+    pub(super) fn new(count: usize, edges: impl Iterator<Item = (usize, usize)> + Clone) -> Self {
+        let mut starts = vec![0; count + 1];
+        edges.clone().for_each(|(from, _)| starts[from + 1] += 1);
+        for node in 0..count {
+            starts[node + 1] += starts[node];
+        }
+        let mut targets = vec![0; starts[count]];
+        // Each node's start moves on to its end, which is where the next one's started.
+        for (from, to) in edges {
+            targets[starts[from]] = to;
+            starts[from] += 1;
+        }
+        starts.copy_within(..count, 1);
+        starts[0] = 0;
+        Self { starts, targets }
+    }
+
+    /// What a node leads to.
+    pub(super) fn of(&self, node: usize) -> &[usize] {
+        &self.targets[self.starts[node]..self.starts[node + 1]]
+    }
+
+    /// Every target, with repetitions.
+    pub(super) fn targets(&self) -> impl Iterator<Item = usize> {
+        self.targets.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_keep_their_order() {
+        let edges = Edges::new(4, [(2, 1), (0, 3), (2, 0), (2, 1)].into_iter());
+        let all: Vec<&[usize]> = (0..4).map(|node| edges.of(node)).collect();
+        assert_eq!(all, [&[3][..], &[], &[1, 0, 1], &[]]);
+        assert_eq!(edges.targets().collect::<Vec<_>>(), [3, 1, 0, 1]);
+        assert_eq!(Edges::new(0, std::iter::empty()).targets().count(), 0);
+    }
+}
