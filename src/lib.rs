@@ -6,7 +6,6 @@
 pub mod args;
 pub mod cli;
 pub mod compile;
-pub mod dump;
 pub mod formats;
 pub mod gles;
 pub mod grammar;

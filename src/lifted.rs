@@ -6,7 +6,7 @@ use crate::mali::{Pair, prepare};
 use crate::picture::Picture;
 use crate::scene::{self, Blend, Compare, Cull, Filter, Numbers, Scene, Slot, Topology, Wrap};
 use anyhow::{anyhow, bail};
-use emulator::driver::{self, Draw, Image};
+use emulator::driver::{self, Draw, Image, PrimitiveMode};
 use lift::interface::Interface;
 use lift::{Convention, Options};
 use loader::mbs::Program;
@@ -143,27 +143,27 @@ fn slot(image: &Image, cube: bool) -> Slot {
     }
 }
 
-fn topology(mode: u32) -> anyhow::Result<Topology> {
+fn topology(mode: PrimitiveMode) -> anyhow::Result<Topology> {
     Ok(match mode {
-        0 => Topology::Points,
-        1 => Topology::Lines,
-        3 => Topology::LineStrip,
-        4 => Topology::Triangles,
-        5 => Topology::TriangleStrip,
-        6 => Topology::TriangleFan,
-        other => bail!("primitive mode {other} has no topology in Vulkan"),
+        PrimitiveMode::Points => Topology::Points,
+        PrimitiveMode::Lines => Topology::Lines,
+        PrimitiveMode::LineStrip => Topology::LineStrip,
+        PrimitiveMode::Triangles => Topology::Triangles,
+        PrimitiveMode::TriangleStrip => Topology::TriangleStrip,
+        PrimitiveMode::TriangleFan => Topology::TriangleFan,
+        other => bail!("{} have no topology in Vulkan", other.name()),
     })
 }
 
-fn compare(number: u32) -> Compare {
-    match number & 7 {
-        0 => Compare::Never,
-        1 => Compare::Less,
-        2 => Compare::Equal,
-        3 => Compare::LessOrEqual,
-        4 => Compare::Greater,
-        5 => Compare::NotEqual,
-        6 => Compare::GreaterOrEqual,
-        _ => Compare::Always,
+fn compare(compare: driver::Compare) -> Compare {
+    match compare {
+        driver::Compare::Never => Compare::Never,
+        driver::Compare::Less => Compare::Less,
+        driver::Compare::Equal => Compare::Equal,
+        driver::Compare::LessEqual => Compare::LessOrEqual,
+        driver::Compare::Greater => Compare::Greater,
+        driver::Compare::NotEqual => Compare::NotEqual,
+        driver::Compare::GreaterEqual => Compare::GreaterOrEqual,
+        driver::Compare::Always => Compare::Always,
     }
 }

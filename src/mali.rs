@@ -8,7 +8,7 @@ use crate::compile::{Wanted, compile};
 use crate::picture::Picture;
 use crate::scene::{Blend, Compare, Cull, Filter, Scene, SceneError, Slot, Topology, Wrap};
 use anyhow::{Context, anyhow, bail};
-use emulator::driver::{self, Depth, Draw, Image};
+use emulator::driver::{self, Depth, Draw, Image, PrimitiveMode};
 use emulator::exec::Engine;
 use emulator::gpu::Gpu;
 use loader::mbs::{Mbs, Program, Stage, Symbol, SymbolType};
@@ -73,12 +73,12 @@ pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> anyhow::Result<Draw<'a>> {
     foreign(scene)?;
     let mut draw = Draw::new(&pair.vertex, &pair.fragment, scene.size.unwrap_or([256, 256]));
     draw.mode = match scene.topology.unwrap_or(Topology::Triangles) {
-        Topology::Points => 0,
-        Topology::Lines => 1,
-        Topology::LineStrip => 3,
-        Topology::Triangles => 4,
-        Topology::TriangleStrip => 5,
-        Topology::TriangleFan => 6,
+        Topology::Points => PrimitiveMode::Points,
+        Topology::Lines => PrimitiveMode::Lines,
+        Topology::LineStrip => PrimitiveMode::LineStrip,
+        Topology::Triangles => PrimitiveMode::Triangles,
+        Topology::TriangleStrip => PrimitiveMode::TriangleStrip,
+        Topology::TriangleFan => PrimitiveMode::TriangleFan,
         other => bail!(SceneError(format!("a Mali-400 has no {other:?}"))),
     };
     draw.clear = scene.clear.unwrap_or(draw.clear);
@@ -154,16 +154,16 @@ fn foreign(scene: &Scene) -> Result<(), SceneError> {
     Ok(())
 }
 
-fn compare(compare: Compare) -> u32 {
+fn compare(compare: Compare) -> driver::Compare {
     match compare {
-        Compare::Never => 0,
-        Compare::Less => 1,
-        Compare::Equal => 2,
-        Compare::LessOrEqual => 3,
-        Compare::Greater => 4,
-        Compare::NotEqual => 5,
-        Compare::GreaterOrEqual => 6,
-        Compare::Always => 7,
+        Compare::Never => driver::Compare::Never,
+        Compare::Less => driver::Compare::Less,
+        Compare::Equal => driver::Compare::Equal,
+        Compare::LessOrEqual => driver::Compare::LessEqual,
+        Compare::Greater => driver::Compare::Greater,
+        Compare::NotEqual => driver::Compare::NotEqual,
+        Compare::GreaterOrEqual => driver::Compare::GreaterEqual,
+        Compare::Always => driver::Compare::Always,
     }
 }
 

@@ -9,6 +9,7 @@ use emulator::gpu::pixel::PixelStats;
 use emulator::gpu::{GeometryStats, Gpu, write_back};
 use loader::trace::{Pipe, Record, Trace};
 use std::time::Duration;
+use utgard::frame::WriteBackSource;
 
 /// What one job did.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +96,7 @@ impl Replay {
         let unit = frame
             .write_backs
             .iter()
-            .find(|unit| unit.source == 2)
+            .find(|unit| unit.source == WriteBackSource::Color)
             .context("the last job wrote no colour")?;
         let (width, height, rgba) = write_back::read(&self.gpu.memory, frame, unit)?;
         Ok(Picture { width, height, rgba })

@@ -1,11 +1,11 @@
 //! `skrymir replay`: recorded jobs of a Mali-400 driver on the emulator.
 
 use super::observe::EngineArgs;
-use crate::dump;
 use crate::outcome::{Failure, Outcome};
 use crate::replay::{JobStats, Replay, replay_with};
 use anyhow::anyhow;
 use clap::Args;
+use emulator::dump;
 use emulator::exec::Engine;
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;

@@ -1,8 +1,8 @@
 //! Who watches devices: recordings, timings, pictures.
 
-use crate::dump;
 use crate::picture::Picture;
 use anyhow::Context;
+use emulator::dump;
 use emulator::gpu::frame::Frame;
 use emulator::gpu::memory::{Memory, PAGE};
 use emulator::gpu::write_back;
@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use utgard::frame::WriteBackSource;
 
 /// Tells what jobs did, and writes their pictures.
 pub struct Show {
@@ -85,7 +86,10 @@ impl Show {
 
     fn picture(&self, memory: &Memory, job: Job<'_>) -> Option<Picture> {
         let frame = Frame::parse(job.plain).ok()?;
-        let unit = frame.write_backs.iter().find(|unit| unit.source == 2)?;
+        let unit = frame
+            .write_backs
+            .iter()
+            .find(|unit| unit.source == WriteBackSource::Color)?;
         let (width, height, rgba) = write_back::read(memory, &frame, unit).ok()?;
         Some(Picture { width, height, rgba })
     }

@@ -3,8 +3,11 @@
 use crate::abi::errno;
 use crate::options::Hardware;
 use crate::{Pipe, space};
-use emulator::gpu::frame::FRAME_WORDS;
 use emulator::gpu::memory::Memory;
+use utgard::frame::{
+    GpFrame, LISTS, LISTS_450, Lists450, PP_FRAME_WORDS, PROCESSOR_LISTS_450, PROCESSORS, PROCESSORS_450,
+};
+use utgard::stream::{BeginTile, EndOfTiles, RunBlock, TileCommand};
 
 /// What is said of a job that ended by an error of the emulator's.
 pub const FAILED: &str = "the emulator failed";
@@ -27,11 +30,13 @@ pub fn check(pipe: Pipe, frame: &[u32], hardware: Hardware, pps: u32) -> Result<
     let good = match pipe {
         Pipe::Gp => {
             let ordered = frame.chunks_exact(2).all(|pair| pair[0] <= pair[1]);
-            ordered && (frame[0] != frame[1] || frame[2] != frame[3])
+            let frame = GpFrame::from_words(frame);
+            ordered && (frame.vertex_start != frame.vertex_end || frame.list_start != frame.list_end)
         }
         Pipe::Pp => {
-            let pad = hardware == Hardware::Mali450 && frame[61] != 0;
-            (1..=pps).contains(&frame[23]) && !pad
+            let behind = frame.get(LISTS_450..).unwrap_or_default();
+            let pad = hardware == Hardware::Mali450 && Lists450::from_words(behind).padding != 0;
+            (1..=pps).contains(&PROCESSORS.of(frame)) && !pad
         }
     };
     if good { Ok(()) } else { Err(errno::EINVAL) }
@@ -42,43 +47,43 @@ pub fn plain(frame: &[u32], pipe: Pipe, hardware: Hardware, memory: &mut Memory)
     if pipe == Pipe::Gp || hardware == Hardware::Mali400 {
         return frame.to_vec();
     }
-    let mut plain = frame[..60].to_vec();
-    if frame[60] & 1 == 1 {
-        let list = tiles(&frame[62..66]);
+    let mut plain = frame[..LISTS].to_vec();
+    let lists = Lists450::from_words(&frame[LISTS_450..]);
+    if lists.makes_lists {
         // The place has room for the most tiles there are.
-        if memory.write(space::END, &list).is_ok() {
-            plain[23] = 1;
+        if memory.write(space::END, &tiles(&lists)).is_ok() {
+            plain[PROCESSORS.word] = 1;
             plain.push(space::END);
         }
     } else {
-        plain.extend_from_slice(&frame[62..70]);
+        plain.extend_from_slice(&frame[PROCESSOR_LISTS_450..][..PROCESSORS_450]);
     }
-    plain.resize(FRAME_WORDS, 0);
+    plain.resize(PP_FRAME_WORDS, 0);
     plain
 }
 
-/// The list of tiles that a Mali-450 makes for itself, given the registers of the unit that does it: where the polygon
-/// lists are, tiles less one in both directions, log2 of a block's tiles (docs/spec/mali/kernel.md, section 5).
-fn tiles(registers: &[u32]) -> Vec<u8> {
-    let (base, size, blocks) = (registers[0], registers[1], registers[2]);
-    let [columns, rows] = [size & 0xff, size >> 16 & 0xff].map(|last| last + 1);
-    let [shift_x, shift_y] = [blocks & 15, blocks >> 16 & 15];
-    let block_bytes = 128 << (blocks >> 28 & 3);
-    let width = columns.div_ceil(1 << shift_x);
-    let mut list = Vec::new();
-    let mut put = |low: u32, high: u32| {
-        list.extend_from_slice(&low.to_le_bytes());
-        list.extend_from_slice(&high.to_le_bytes());
-    };
+/// The list of tiles that a Mali-450 makes for itself (docs/spec/mali/kernel.md, section 5).
+fn tiles(lists: &Lists450) -> Vec<u8> {
+    let [columns, rows] = [lists.columns, lists.rows].map(|last| u32::from(last) + 1);
+    let width = columns.div_ceil(1 << lists.shift_x);
+    let mut list: Vec<TileCommand> = Vec::new();
     for row in 0..rows {
         for column in 0..columns {
-            let block = (row >> shift_y) * width + (column >> shift_x);
-            put(0, 0xb800_0000 | row << 8 | column);
-            put(0xe000_0002 | base.wrapping_add(block * block_bytes) >> 3, 0xb000_0000);
+            let block = (row >> lists.shift_y) * width + (column >> lists.shift_x);
+            let begin = BeginTile {
+                column: column as u8,
+                row: row as u8,
+            };
+            let run = RunBlock {
+                block: lists.base.wrapping_add(block * lists.block_bytes()) >> 5,
+            };
+            list.push(begin.into());
+            list.push(run.into());
         }
     }
-    put(0, 0xbc00_0000);
-    list
+    list.push(EndOfTiles {}.into());
+    let words = list.into_iter().flat_map(TileCommand::encode);
+    words.flat_map(u32::to_le_bytes).collect()
 }
 
 #[cfg(test)]
@@ -104,7 +109,7 @@ mod tests {
     #[test]
     fn every_tile_has_its_block() {
         // Three by two tiles in blocks of two by one.
-        let list = tiles(&[0x4000, 1 << 16 | 2, 2 << 28 | 1, 0]);
+        let list = tiles(&Lists450::from_words(&[1, 0, 0x4000, 1 << 16 | 2, 2 << 28 | 1, 0]));
         let words: Vec<u32> = list
             .chunks_exact(4)
             .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))

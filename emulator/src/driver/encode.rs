@@ -1,12 +1,19 @@
 //! Streams, states and descriptors of a linked draw.
 
 use super::link::{Linked, Output};
-use super::{Blend, Cull, Draw, Image, Prepared, Result};
+use super::{Blend, Cull, Depth, Draw, Image, Prepared, Result};
+use crate::gpu::Gpu;
+use crate::gpu::frame::{SUBPIXEL, TIE_BREAK};
 use crate::gpu::memory::PAGE;
 use crate::gpu::texel::u_order;
-use crate::gpu::vertex::{POINT_SIZE, POSITION};
-use crate::gpu::{Gpu, frame};
 use loader::mbs::Program;
+use utgard::field::Fields;
+use utgard::frame::{GpFrame, PixelFormat, PpFrame, PpRegisters, TargetLayout, WriteBackSource, WriteBackUnit};
+use utgard::gp;
+use utgard::pp::Control;
+use utgard::state::{Compare, Equation, FactorSource, RenderState};
+use utgard::stream::{self, ListCommand, TileCommand, VertexCommand, VertexSpec, semaphore};
+use utgard::texture::{self, Descriptor, Dimension, TexelFormat, TexelLayout, Wrap};
 
 /// Where the driver's buffer objects begin.
 const BASE: u32 = 0x0100_0000;
@@ -58,8 +65,21 @@ fn blocks(size: [u32; 2]) -> ([u32; 2], [u32; 2]) {
     }
 }
 
+/// Bytes of a polygon list block: power of two, less seven.
+const BLOCK_SIZE: u8 = 2;
+
 /// Bytes of a polygon list block.
-const BLOCK: u32 = 512;
+const BLOCK: u32 = 128 << BLOCK_SIZE;
+
+/// Blocks of polygon lists as the list builder and the pixel processors have them.
+fn block_shape(shift: [u32; 2]) -> stream::BlockShape {
+    let [shift_x, shift_y] = shift.map(|shift| shift as u8);
+    stream::BlockShape {
+        shift_x,
+        shift_y,
+        least: shift_x.min(shift_y).min(2),
+    }
+}
 
 pub(super) fn encode(gpu: &mut Gpu, draw: &Draw<'_>, mut linked: Linked) -> Result<Prepared> {
     let memory = &mut Memory { gpu, next: BASE };
@@ -80,7 +100,14 @@ pub(super) fn encode(gpu: &mut Gpu, draw: &Draw<'_>, mut linked: Linked) -> Resu
     let target = memory.allocate(tiles(draw.size).iter().product::<u32>() * 256 * 4)?;
     let pp_frame = pixel_frame(memory, draw, target, lists, shift, count[0])?;
     Ok(Prepared {
-        gp_frame: [vs.0, vs.1, plbu.0, plbu.1, 0, 0],
+        gp_frame: GpFrame {
+            vertex_start: vs.0,
+            vertex_end: vs.1,
+            list_start: plbu.0,
+            list_end: plbu.1,
+            ..GpFrame::default()
+        }
+        .to_words(),
         pp_frame,
         outputs: (varyings, stride),
         linked,
@@ -111,49 +138,82 @@ fn vertex_stream(
             .flat_map(|value| value.to_le_bytes())
             .collect();
         let address = memory.put(&bytes)?;
-        attributes.extend([address, 16 << 11 | 3]);
+        attributes.push(VertexSpec::floats(address, 4, 16));
     }
     if attributes.is_empty() {
-        attributes.extend([memory.allocate(16)?, 3]);
+        attributes.push(VertexSpec::floats(memory.allocate(16)?, 4, 0));
     }
     // What fragments do not want goes where nobody looks.
     let nowhere = memory.allocate(16)?;
     let spec = |output: &Output| match output {
-        Output::Position => [positions, POSITION],
-        Output::PointSize => [sizes, POINT_SIZE],
-        Output::Varying(at, floats) => [varyings + 4 * at, stride << 11 | (floats - 1)],
-        Output::Unused => [nowhere, 0],
+        Output::Position => VertexSpec::position(positions),
+        Output::PointSize => VertexSpec::point_size(sizes),
+        Output::Varying(at, floats) => VertexSpec::floats(varyings + 4 * at, *floats, stride),
+        Output::Unused => VertexSpec::floats(nowhere, 1, 0),
     };
-    let outputs: Vec<u32> = linked.outputs.iter().flat_map(spec).collect();
+    let outputs: Vec<VertexSpec> = linked.outputs.iter().map(spec).collect();
     let mut uniforms: Vec<u32> = linked.vertex_uniforms.iter().map(|value| value.to_bits()).collect();
     uniforms.resize(uniforms.len().next_multiple_of(4).max(4), 0);
-    let instructions = draw.vertex.code.len() as u32 / 4;
+    let instructions = (draw.vertex.code.len() / gp::WORDS) as u16;
     let prefetch = draw
         .vertex
         .instructions
-        .map_or(0, |[_, _, last]| last.saturating_sub(1));
-    let (attribute_count, output_count) = (attributes.len() as u32 / 2, outputs.len() as u32 / 2);
-    let [code, uniform_address, attribute_specs, output_specs] = [
+        .map_or(0, |[_, _, last]| last.saturating_sub(1)) as u16;
+    let vec4s = (uniforms.len() / 4) as u16;
+    let specs = |specs: &[VertexSpec]| specs.iter().flat_map(VertexSpec::to_words).collect::<Vec<u32>>();
+    let [code, uniforms, attribute_specs, output_specs] = [
         memory.put_words(&draw.vertex.code)?,
         memory.put_words(&uniforms)?,
-        memory.put_words(&attributes)?,
-        memory.put_words(&outputs)?,
+        memory.put_words(&specs(&attributes))?,
+        memory.put_words(&specs(&outputs))?,
     ];
-    let list = [
-        [0x0002_8000, 0x5000_0000],
-        [1, 0x5000_0000],
-        [uniform_address, 0x3000_0000 | (uniforms.len() as u32 * 4) << 12],
-        [code, 0x4000_0000 | (instructions * 16) << 12],
-        [prefetch << 20 | instructions.saturating_sub(1) << 10, 0x1000_0040],
-        [(attribute_count - 1) << 24 | (output_count - 1) << 8, 0x1000_0042],
-        [3, 0x1000_0041],
-        [attribute_specs, 0x2000_0000 | attribute_count << 17],
-        [output_specs, 0x2000_0008 | output_count << 17],
-        [vertices << 24, vertices >> 8],
-        [0, 0x6000_0000],
-        [0, 0x5000_0000],
+    let step = |value| VertexCommand::from(stream::VertexSemaphore { value });
+    let list: [VertexCommand; 12] = [
+        step(semaphore::VERTEX_BEGIN),
+        step(semaphore::VERTEX_NEXT),
+        stream::Uniforms {
+            address: uniforms,
+            vec4s,
+        }
+        .into(),
+        stream::Program {
+            address: code,
+            instructions,
+        }
+        .into(),
+        stream::ProgramInfo {
+            last: instructions.saturating_sub(1),
+            prefetch,
+        }
+        .into(),
+        stream::Counts {
+            outputs: outputs.len().saturating_sub(1) as u8,
+            attributes: (attributes.len() - 1) as u8,
+        }
+        .into(),
+        stream::Register41 {
+            value: stream::REGISTER_41,
+        }
+        .into(),
+        stream::Attributes {
+            address: attribute_specs,
+            words: (attributes.len() * VertexSpec::WORDS) as u16,
+        }
+        .into(),
+        stream::Outputs {
+            address: output_specs,
+            words: (outputs.len() * VertexSpec::WORDS) as u16,
+        }
+        .into(),
+        stream::RunVertices {
+            indexed: false,
+            count: vertices,
+        }
+        .into(),
+        stream::Flush {}.into(),
+        step(semaphore::VERTEX_END),
     ];
-    commands(memory, &list)
+    commands(memory, &list.map(VertexCommand::encode))
 }
 
 /// The polygon list builder's stream (docs/spec/mali/streams.md, section 2).
@@ -165,14 +225,12 @@ fn list_stream(memory: &mut Memory<'_>, draw: &Draw<'_>, positions: u32, state: 
     // The command's count is even.
     table.resize(table.len().next_multiple_of(2), 0);
     let table_address = memory.put_words(&table)?;
-    let float = |value: f32| value.to_bits();
-    let lowest = shift[0].min(shift[1]).min(2);
     // Rows count downwards, and the viewport's negative scale turns the picture with them: what turns counter-clockwise
     // with y upwards does so in the picture's rows.
-    let cull = match draw.cull {
-        Cull::None => 0,
-        Cull::Front => 1 << 18,
-        Cull::Back => 1 << 17,
+    let (cull_clockwise, cull_counter_clockwise) = match draw.cull {
+        Cull::None => (false, false),
+        Cull::Front => (false, true),
+        Cull::Back => (true, false),
     };
     let indices = match &draw.indices {
         Some(indices) => {
@@ -181,42 +239,75 @@ fn list_stream(memory: &mut Memory<'_>, draw: &Draw<'_>, positions: u32, state: 
         }
         None => None,
     };
-    let setup = 0x2200 | cull | if indices.is_some() { 0x400 } else { 0 };
     let count_drawn = draw.indices.as_ref().map_or(draw.count, |all| all.len() as u32);
-    let indexed = u32::from(indices.is_some()) << 21;
-    let mut list = vec![
-        [0x0000_0200, 0x1000_010b],
-        [lowest << 28 | shift[1] << 16 | shift[0], 0x1000_010c],
-        [(tiles_x - 1) << 24 | (tiles_y - 1) << 8, 0x1000_0109],
-        [count[0], 0x3000_0000],
-        [table_address, 0x2800_0000 | (table.len() as u32 - 1)],
-        [0, 0x1000_0105],
-        [float(height as f32), 0x1000_0106],
-        [0, 0x1000_0107],
-        [float(width as f32), 0x1000_0108],
-        [0x0001_0002, 0x6000_0000],
-        [setup, 0x1000_010b],
-        [state, 0x8000_0000 | positions >> 4],
-        [(height - 1) << 15, 0x7000_0000 | (width - 1) << 13],
-        [0, 0x1000_010a],
-        [float(0.0), 0x1000_010e],
-        [float(1.0), 0x1000_010f],
-        [float(1.0), 0x1000_010d],
+    let none = stream::PrimitiveSetup {
+        block_size: BLOCK_SIZE,
+        ..Default::default()
+    };
+    let setup = stream::PrimitiveSetup {
+        from_program: true,
+        indices_16: indices.is_some(),
+        cull_clockwise,
+        cull_counter_clockwise,
+        ..none
+    };
+    let step = |value| ListCommand::from(stream::ListSemaphore { value });
+    let mut list: Vec<ListCommand> = vec![
+        none.into(),
+        block_shape(shift).into(),
+        stream::TileCounts {
+            rows: (tiles_y - 1) as u8,
+            columns: (tiles_x - 1) as u8,
+        }
+        .into(),
+        stream::BlockWidth { blocks: count[0] }.into(),
+        stream::BlockTable {
+            address: table_address,
+            last: (table.len() - 1) as u16,
+        }
+        .into(),
+        stream::ViewportTop { edge: 0.0 }.into(),
+        stream::ViewportBottom { edge: height as f32 }.into(),
+        stream::ViewportLeft { edge: 0.0 }.into(),
+        stream::ViewportRight { edge: width as f32 }.into(),
+        step(semaphore::LIST_BEGIN),
+        setup.into(),
+        stream::BindState {
+            state,
+            positions: positions >> 4,
+        }
+        .into(),
+        stream::Scissor {
+            top: 0,
+            bottom: (height - 1) as u16,
+            left: 0,
+            right: (width - 1) as u16,
+        }
+        .into(),
+        stream::Register10A { value: 0 }.into(),
+        stream::Near { depth: 0.0 }.into(),
+        stream::Far { depth: 1.0 }.into(),
+        stream::PointSize { size: 1.0 }.into(),
     ];
     if let Some(indices) = indices {
-        list.push([positions, 0x1000_0100]);
-        list.push([indices, 0x1000_0101]);
+        list.push(stream::Positions { address: positions }.into());
+        list.push(stream::Indices { address: indices }.into());
     }
-    list.push([count_drawn << 24, indexed | draw.mode << 16 | count_drawn >> 8]);
-    list.push([0x0001_0001, 0x6000_0000]);
-    list.push([0, 0x5000_0000]);
-    commands(memory, &list)
+    let primitives = stream::DrawPrimitives {
+        start: 0,
+        count: count_drawn,
+        mode: draw.mode,
+        indexed: indices.is_some(),
+    };
+    list.extend([primitives.into(), step(semaphore::LIST_END), stream::End {}.into()]);
+    let words: Vec<[u32; 2]> = list.into_iter().map(ListCommand::encode).collect();
+    commands(memory, &words)
 }
 
 /// The render state word (docs/spec/mali/state.md, section 1).
 fn render_state(memory: &mut Memory<'_>, draw: &Draw<'_>, linked: &Linked, varyings: u32, stride: u32) -> Result<u32> {
     let code = memory.put_words(&draw.fragment.code)?;
-    let first = draw.fragment.code.first().map_or(0, |word| word & 31);
+    let first = draw.fragment.code.first().map_or(0, |word| control(*word).length);
     let halves: Vec<u8> = linked
         .fragment_uniforms
         .iter()
@@ -234,30 +325,48 @@ fn render_state(memory: &mut Memory<'_>, draw: &Draw<'_>, linked: &Linked, varyi
         descriptors.push(texture(memory, image)?);
     }
     let textures = memory.put_words(&descriptors)?;
-    let depth = draw.depth.map_or(7 << 1, |depth| {
-        depth.compare << 1 | u32::from(depth.write && depth.compare != 0)
+    let depth = draw.depth.unwrap_or(Depth {
+        compare: Compare::Always,
+        write: false,
     });
-    // The registers the fragment program leaves its colour in: the one its last instruction writes.
-    let color = output_register(draw.fragment);
-    let words = [
-        0,
-        0,
-        blend(draw.blend) | 0x0c00_0000 | 0xf << 28,
-        depth | 0x30,
-        0xffff_0000,
-        7,
-        7,
-        0xffff,
-        7 | 0xf000 | 0x800 | (color * 0x1111_0000),
-        code | first,
-        0,
-        list | size,
+    let mut state = RenderState {
+        unknown_2_24: 12,
+        write_mask: 15,
+        depth_write: depth.write && depth.compare != Compare::Never,
+        depth_compare: depth.compare,
+        no_near_clip: true,
+        no_far_clip: true,
+        depth_near: 0,
+        depth_far: u16::MAX,
+        front_compare: Compare::Always,
+        back_compare: Compare::Always,
+        front_write_mask: u8::MAX,
+        back_write_mask: u8::MAX,
+        alpha_compare: Compare::Always,
+        primitive: 2,
+        sample_mask: 15,
+        first_length: first as u8,
+        program: code >> 5,
+        uniform_size: size as u8,
+        uniforms: list >> 4,
         textures,
-        (stride / 8) | (u32::from(!descriptors.is_empty()) << 5) | (1 << 7) | ((descriptors.len() as u32) << 14),
-        1 << 12 | 1 << 16,
-        varyings,
-    ];
-    memory.put_words(&words)
+        varying_stride: (stride / 8) as u8,
+        has_textures: !descriptors.is_empty(),
+        has_uniforms: true,
+        has_uniforms_again: true,
+        texture_count: descriptors.len() as u16,
+        front_ccw: true,
+        varyings: varyings >> 4,
+        ..blended(draw.blend)
+    };
+    // The registers the fragment program leaves its colour in: the one its last instruction writes.
+    state.set_color_register(output_register(draw.fragment) as u8);
+    memory.put_words(&state.to_words())
+}
+
+/// The control word of an instruction.
+fn control(word: u32) -> Control {
+    Control::from_bits(word.into())
 }
 
 /// The register of the colour: where the last vector of an instruction that stops goes; register 0 where none is.
@@ -273,22 +382,39 @@ fn output_register(program: &Program) -> u32 {
     register.map_or(0, |register| register.index() as u32)
 }
 
-/// Equations and factors (docs/spec/mali/state.md, section 1).
-fn blend(blend: Blend) -> u32 {
-    const ADD: u32 = 2 | 2 << 3;
-    // Five bits of what is multiplied: 0 source, 1 destination, 3 zero; 8 is one minus it, 16 its alpha.
+/// A render state with nothing but equations and factors (docs/spec/mali/state.md, section 1).
+fn blended(blend: Blend) -> RenderState {
+    let plain = |source| (source, false, false);
+    let one = (FactorSource::Zero, true, false);
+    let zero = plain(FactorSource::Zero);
+    // What is multiplied, whether it is one minus that, and whether it is its alpha.
     let (source, destination) = match blend {
-        Blend::None => (3 | 8, 3),
-        Blend::Alpha => (16, 16 | 8),
-        Blend::Premultiplied => (3 | 8, 16 | 8),
-        Blend::Additive => (3 | 8, 3 | 8),
-        Blend::Multiply => (1, 3),
+        Blend::None => (one, zero),
+        Blend::Alpha => ((FactorSource::Source, false, true), (FactorSource::Source, true, true)),
+        Blend::Premultiplied => (one, (FactorSource::Source, true, true)),
+        Blend::Additive => (one, one),
+        Blend::Multiply => (plain(FactorSource::Destination), zero),
     };
+    // Of alpha it is always the alpha.
     let (alpha_source, alpha_destination) = match blend {
-        Blend::Alpha | Blend::Premultiplied => (3 | 8, 8),
-        _ => (source & 15, destination & 15),
+        Blend::Alpha => (one, destination),
+        _ => (source, destination),
     };
-    ADD | source << 6 | destination << 11 | alpha_source << 16 | alpha_destination << 20
+    RenderState {
+        color_equation: Equation::Add,
+        alpha_equation: Equation::Add,
+        color_source: source.0,
+        color_source_complement: source.1,
+        color_source_alpha: source.2,
+        color_destination: destination.0,
+        color_destination_complement: destination.1,
+        color_destination_alpha: destination.2,
+        alpha_source: alpha_source.0,
+        alpha_source_complement: alpha_source.1,
+        alpha_destination: alpha_destination.0,
+        alpha_destination_complement: alpha_destination.1,
+        ..RenderState::default()
+    }
 }
 
 /// A texture in tiles, and its descriptor's address.
@@ -307,26 +433,32 @@ fn texture(memory: &mut Memory<'_>, image: &Image) -> Result<u32> {
         }
     }
     let address = memory.put(&texels)?;
-    let mut words = [0u32; 16];
-    let mut put = |at: u32, width: u32, value: u32| {
-        for bit in (0..width).filter(|bit| value >> bit & 1 == 1) {
-            words[((at + bit) / 32) as usize] |= 1 << ((at + bit) % 32);
-        }
+    let wrap = if image.repeat { Wrap::Repeat } else { Wrap::Clamp };
+    let cube = faces == 6;
+    let head = Descriptor {
+        format: TexelFormat::Rgba8888,
+        swap: true,
+        cube,
+        dimension: if cube { Dimension::Three } else { Dimension::Two },
+        min_nearest: !image.linear,
+        mag_nearest: !image.linear,
+        wrap_s: wrap,
+        wrap_t: wrap,
+        wrap_r: wrap,
+        width: image.width as u16,
+        height: image.height as u16,
+        depth: 1,
+        layout: TexelLayout::Tiled,
+        ..Descriptor::default()
     };
-    let wrap = if image.repeat { 0 } else { 1 };
-    put(0, 6, 0x16);
-    put(7, 1, 1);
-    put(41, 1, u32::from(faces == 6));
-    put(42, 2, if faces == 6 { 2 } else { 1 });
-    put(75, 2, if image.linear { 0 } else { 3 });
-    put(77, 9, wrap | wrap << 3 | wrap << 6);
-    put(86, 13, image.width);
-    put(99, 13, image.height);
-    put(112, 13, 1);
-    put(6 * 32 + 13, 2, 3);
-    put(222, 26, address >> 6);
+    let mut words = head.to_words().to_vec();
+    words.resize(DESCRIPTOR_WORDS, 0);
+    texture::set_level(&mut words, 0, address);
     memory.put_words(&words)
 }
+
+/// Words of a descriptor with up to ten levels.
+const DESCRIPTOR_WORDS: usize = 16;
 
 /// The PP frame of a picture in tiles, red in the lowest byte (docs/spec/mali/frame.md).
 fn pixel_frame(
@@ -342,29 +474,57 @@ fn pixel_frame(
     let mut list = Vec::new();
     for (y, x) in (0..tiles_y).flat_map(|y| (0..tiles_x).map(move |x| (y, x))) {
         let block = lists + BLOCK * ((y >> shift[1]) * block_width + (x >> shift[0]));
-        list.extend([
-            0,
-            0xb800_0000 | x | y << 8,
-            0xe000_0002 | block >> 3 & 0x1fff_fffc,
-            0xb000_0000,
-        ]);
+        let begin = stream::BeginTile {
+            column: x as u8,
+            row: y as u8,
+        };
+        list.push(TileCommand::from(begin));
+        list.push(stream::RunBlock { block: block >> 5 }.into());
     }
-    list.extend([0, 0xbc00_0000]);
-    let master = memory.put_words(&list)?;
+    list.push(stream::EndOfTiles {}.into());
+    let words: Vec<[u32; 2]> = list.into_iter().map(TileCommand::encode).collect();
+    let master = memory.put_words(words.as_flattened())?;
     let byte = |channel: f32| (channel.clamp(0.0, 1.0) * 255.0).round() as u32;
     let [red, green, blue, alpha] = draw.clear.map(byte);
     let clear = red | green << 8 | blue << 16 | alpha << 24;
     let depth = (f64::from(draw.clear_depth.clamp(0.0, 1.0)) * f64::from(0x00ff_ffff)).round() as u32;
-    let mut words = vec![0; frame::FRAME_WORDS];
-    words[3] = 2;
-    words[4] = depth;
-    words[6..10].fill(clear);
-    (words[10], words[11]) = (width - 1, height - 1);
-    (words[16], words[17], words[18], words[19]) = (1, 2 * height - 1, 0x77, 1);
-    words[20] = shift[0].min(shift[1]).min(2) << 28 | shift[1] << 16 | shift[0];
-    (words[21], words[22], words[23]) = (0xe0c, 0x8888, 1);
-    let unit = &mut words[24..36];
-    (unit[0], unit[1], unit[2], unit[4], unit[5], unit[6]) = (2, target, 3, 2, tiles_x, 4);
-    words[60] = master;
-    Ok(words)
+    let [shape, _] = ListCommand::from(block_shape(shift)).encode();
+    let registers = PpRegisters {
+        active: true,
+        clear_depth: depth,
+        clear_color_0: clear,
+        clear_color_1: clear,
+        clear_color_2: clear,
+        clear_color_3: clear,
+        right: (width - 1) as u16,
+        bottom: (height - 1) as u16,
+        origin_x: 1,
+        origin_y: 2 * height - 1,
+        subpixel: SUBPIXEL,
+        tie_break: TIE_BREAK,
+        blocks: shape,
+        scale_enables: 12,
+        flip_dither: true,
+        flip_rows: true,
+        flip_derivative: true,
+        channel_bits: 0x8888,
+        processors: 1,
+        ..PpRegisters::default()
+    };
+    let target = WriteBackUnit {
+        source: WriteBackSource::Color,
+        address: target,
+        format: PixelFormat::B8G8R8A8,
+        layout: TargetLayout::Tiled,
+        pitch: tiles_x,
+        swap: true,
+        ..WriteBackUnit::default()
+    };
+    let off = WriteBackUnit::default();
+    let frame = PpFrame {
+        registers,
+        write_backs: [target, off, off],
+        lists: vec![master],
+    };
+    Ok(frame.to_words())
 }

@@ -11,6 +11,9 @@ use crate::gpu::{GeometryStats, Gpu, pixel::PixelStats};
 use link::Linked;
 use loader::mbs::Program;
 use std::fmt;
+use utgard::frame::GpFrame;
+pub use utgard::state::Compare;
+pub use utgard::stream::PrimitiveMode;
 
 /// Why a draw cannot be made, or ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,8 +62,8 @@ pub struct Image {
 /// Depth testing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Depth {
-    /// Comparison: 0 never, 1 less, 2 equal, 3 less or equal, 4 greater, 5 not equal, 6 greater or equal, 7 always.
-    pub compare: u32,
+    /// Comparison of a fragment's depth with what is there.
+    pub compare: Compare,
     /// Depths of fragments that pass are kept.
     pub write: bool,
 }
@@ -106,8 +109,8 @@ pub struct Draw<'a> {
     pub clear: [f32; 4],
     /// Depth it begins with.
     pub clear_depth: f32,
-    /// Primitive mode: 0 points, 1 lines, 2 line loop, 3 line strip, 4 triangles, 5 triangle strip, 6 triangle fan.
-    pub mode: u32,
+    /// What primitives the vertices make.
+    pub mode: PrimitiveMode,
     /// Vertices.
     pub count: u32,
     /// Which vertices, where they are not drawn in order.
@@ -135,7 +138,7 @@ impl<'a> Draw<'a> {
             size,
             clear: [0.0, 0.0, 0.0, 1.0],
             clear_depth: 1.0,
-            mode: 4,
+            mode: PrimitiveMode::Triangles,
             count: 3,
             indices: None,
             attributes: Vec::new(),
@@ -199,8 +202,13 @@ impl Prepared {
     /// # Errors
     /// The fault of the job.
     pub fn run_vertices(&self, gpu: &mut Gpu) -> Result<GeometryStats> {
-        let [start, end, ..] = self.gp_frame;
-        Ok(gpu.run_gp(&[start, end, 0, 0, 0, 0])?)
+        let all = GpFrame::from_words(&self.gp_frame);
+        let vertices = GpFrame {
+            vertex_start: all.vertex_start,
+            vertex_end: all.vertex_end,
+            ..GpFrame::default()
+        };
+        Ok(gpu.run_gp(&vertices.to_words())?)
     }
 
     /// The picture of the last submission.

@@ -1,4 +1,7 @@
 //! Engines that run GP and PP programs, behind one trait: [`scalar`] is plain and the specification.
+//!
+//! This room and [`gpu`](crate::gpu) know each other, as the hardware's do: jobs run programs, and programs sample the
+//! textures that a job finds in memory and end with its faults.
 
 mod compiled;
 pub mod inputs;

@@ -121,5 +121,11 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+impl From<fmt::Error> for Fault {
+    fn from(_: fmt::Error) -> Self {
+        Self::new(FaultKind::Limit, "a text that cannot be written")
+    }
+}
+
 /// Result of something a job does.
 pub type Result<T, E = Fault> = std::result::Result<T, E>;

@@ -1,8 +1,9 @@
 //! The short way to sample: textures of one level and eight bits a channel, two-dimensional, repeated or clamped. Most
 //! are. One rule for one lane or many, so engines agree bit for bit.
 
-use super::texture::{Descriptor, Wrap};
+use super::descriptor::Descriptor;
 use num::lanes::Lanes;
+use utgard::texture::Wrap;
 
 /// Coordinates up to here are exact in all that is done with them: whole numbers, halves, and remainders.
 const FAR: f32 = 4_194_304.0;
@@ -53,7 +54,9 @@ impl<'a> Plain<'a> {
     pub fn fits(descriptor: &Descriptor) -> bool {
         let [width, height, depth] = descriptor.size;
         let flat = !descriptor.cube && depth <= 1 && width > 0 && height > 0;
-        let wraps = descriptor.wrap[..2].iter().all(|wrap| wrap.0 <= 1);
+        let wraps = descriptor.wrap[..2]
+            .iter()
+            .all(|wrap| matches!(wrap, Wrap::Repeat | Wrap::Clamp));
         flat && wraps && descriptor.nearest[0] == descriptor.nearest[1]
     }
 
@@ -69,7 +72,7 @@ impl<'a> Plain<'a> {
             colors,
             size,
             scale: if descriptor.unnormalised { [1.0; 2] } else { size },
-            clamp: [0, 1].map(|axis: usize| descriptor.wrap[axis] == Wrap(1)),
+            clamp: [0, 1].map(|axis: usize| descriptor.wrap[axis] == Wrap::Clamp),
             nearest: descriptor.nearest[0],
         })
     }

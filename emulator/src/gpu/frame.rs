@@ -1,24 +1,28 @@
-//! The PP job's frame registers and write-back units (docs/spec/mali/frame.md; docs/spec/mali/kernel.md, section 5).
+//! A PP job's frame as the tiles use it: the fields of [`PpFrame`] as numbers and rules.
 
 use super::fault::{Fault, FaultKind, Result};
 use crate::exec::Orientation;
+use utgard::frame::{
+    LISTS, PP_FRAME_WORDS, PROCESSORS_450, PixelFormat, PpFrame, PpRegisters, STACKS, TargetLayout, WriteBackSource,
+    WriteBackUnit,
+};
 
 /// Words of a Mali-400's PP frame as the kernel interface has it.
-pub const FRAME_WORDS: usize = 68;
+pub const FRAME_WORDS: usize = PP_FRAME_WORDS;
 
 /// A write-back unit: what of the tile goes where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteBack {
-    /// 0 off, 1 depth and stencil, 2 colour.
-    pub source: u32,
+    /// What of the tile.
+    pub source: WriteBackSource,
     /// Address of the target.
     pub address: u32,
-    /// Pixel format's number.
-    pub format: u32,
+    /// Pixel format.
+    pub format: PixelFormat,
     /// Down-sampling, log2 of the factor, along x and y.
     pub downsample: [u32; 2],
-    /// 0 linear, 1 whole-image u-order, 2 tiles of 16x16 in u-order.
-    pub layout: u32,
+    /// How the target lies in memory.
+    pub layout: TargetLayout,
     /// Linear: bytes of a row / 8; tiled: tiles of a row.
     pub pitch: u32,
     /// Exchange red and blue.
@@ -65,83 +69,92 @@ impl Frame {
     /// When words are missing, or the number of PPs is none that exists.
     pub fn parse(words: &[u32]) -> Result<Self> {
         let fail = |message: String| Err(Fault::new(FaultKind::State, message));
-        if words.len() < FRAME_WORDS - 4 {
+        if words.len() < STACKS {
             return fail(format!("a PP frame of {} words", words.len()));
         }
-        let pps = words[23] as usize;
-        // Eight are a Mali-450's; its frame is otherwise the same once the lists are in one place.
-        if !(1..=8).contains(&pps) {
-            return fail(format!("a PP frame for {pps} PPs"));
+        let frame = PpFrame::from_words(words);
+        let registers = &frame.registers;
+        // More than four are a Mali-450's; its frame is otherwise the same once the lists are in one place.
+        if !(1..=PROCESSORS_450 as u32).contains(&registers.processors) {
+            return fail(format!("a PP frame for {} PPs", registers.processors));
         }
-        let scaling = words[21];
-        let flip = scaling >> 10 & 1 == 1;
         let half_pixels = |word: u32| word as f32 / 2.0;
         Ok(Self {
-            half_float: words[3] & 1 == 1,
-            clear_depth: words[4] & 0x00ff_ffff,
-            clear_stencil: words[5] as u8,
-            clear_color: [words[6], words[7], words[8], words[9]],
-            width: (words[10] & 0x3fff) + 1,
-            height: (words[11] & 0x3fff) + 1,
+            half_float: registers.half_float,
+            clear_depth: registers.clear_depth,
+            clear_stencil: registers.clear_stencil as u8,
+            clear_color: [
+                registers.clear_color_0,
+                registers.clear_color_1,
+                registers.clear_color_2,
+                registers.clear_color_3,
+            ],
+            width: u32::from(registers.right) + 1,
+            height: u32::from(registers.bottom) + 1,
             orientation: Orientation {
-                x: half_pixels(words[16]),
-                y: if flip { half_pixels(words[17]) } else { 0.5 },
-                flip,
-                flip_derivative: scaling >> 11 & 1 == 1,
+                x: half_pixels(registers.origin_x),
+                y: if registers.flip_rows {
+                    half_pixels(registers.origin_y)
+                } else {
+                    0.5
+                },
+                flip: registers.flip_rows,
+                flip_derivative: registers.flip_derivative,
             },
-            write_backs: words[24..60]
-                .chunks_exact(12)
+            write_backs: frame
+                .write_backs
+                .iter()
+                .filter(|unit| unit.source != WriteBackSource::Off)
                 .map(write_back)
-                .filter(|unit| unit.source != 0)
                 .collect(),
-            lists: words[60..60 + pps.min(words.len() - 60)].to_vec(),
-            unknown: unknown(words),
+            unknown: unknown(words, &frame),
+            lists: frame.lists,
         })
     }
 }
 
-fn write_back(words: &[u32]) -> WriteBack {
+fn write_back(unit: &WriteBackUnit) -> WriteBack {
     WriteBack {
-        source: words[0],
-        address: words[1],
-        format: words[2],
-        downsample: [words[3] >> 8 & 3, words[3] >> 12 & 7],
-        layout: words[4],
-        pitch: words[5],
-        swap: words[6] >> 2 & 1 == 1,
-        reverse: words[6] >> 3 & 1 == 1,
-        dither: words[6] >> 4 & 1 == 1,
-        planes: words[7] & 15,
-        plane_pitch: words[8],
+        source: unit.source,
+        address: unit.address,
+        format: unit.format,
+        downsample: [unit.downsample_x, unit.downsample_y].map(u32::from),
+        layout: unit.layout,
+        pitch: unit.pitch,
+        swap: unit.swap,
+        reverse: unit.reverse,
+        dither: unit.dither,
+        planes: unit.planes.into(),
+        plane_pitch: unit.plane_pitch,
     }
 }
 
-/// Registers that differ from every value with a known meaning.
-fn unknown(words: &[u32]) -> Vec<(usize, u32)> {
-    let known = |at: usize, word: u32| match at {
-        2 | 14 | 15 => word == 0,
-        3 => word & !0x23 == 0,
-        18 => word == 0x77,
-        19 => word == 1,
-        21 => word & !0x0077_0f0f == 0,
-        _ => true,
+/// Bits that no row knows, and what is known but done by nobody: other sub-pixels, other edges, down-sampling.
+fn unknown(words: &[u32], frame: &PpFrame) -> Vec<(usize, u32)> {
+    let mut unknown = PpFrame::undocumented(&words[..LISTS]);
+    let mut unusual = |name: &str, value: u32, usual: u32| {
+        if value != usual {
+            let place = PpRegisters::PLACES.iter().find(|place| place.name == name);
+            unknown.extend(place.map(|place| (place.word, value)));
+        }
     };
-    words
-        .iter()
-        .take(23)
-        .copied()
-        .enumerate()
-        .filter(|(at, word)| !known(*at, *word))
-        .chain(unknown_of_units(words))
-        .collect()
+    unusual("subpixel", frame.registers.subpixel, SUBPIXEL);
+    unusual("tie_break", frame.registers.tie_break, TIE_BREAK);
+    for (number, unit) in frame.write_backs.iter().enumerate() {
+        if unit.source == WriteBackSource::Off || (unit.downsample_x, unit.downsample_y) == (0, 0) {
+            continue;
+        }
+        let place = WriteBackUnit::PLACES.iter().find(|place| place.name == "downsample_x");
+        let first = PpRegisters::WORDS + number * WriteBackUnit::WORDS;
+        let bits = u32::from(unit.downsample_x) << 8 | u32::from(unit.downsample_y) << 12;
+        unknown.extend(place.map(|place| (first + place.word, bits)));
+    }
+    unknown.sort_unstable();
+    unknown
 }
 
-/// What write-back units that are on ask for and nobody does: byte orders, down-sampling, tests.
-fn unknown_of_units(words: &[u32]) -> impl Iterator<Item = (usize, u32)> {
-    let units = (24..words.len().min(60)).step_by(12).filter(|first| words[*first] != 0);
-    let left = |first: usize| {
-        let bits = [(3, 0x7300), (6, !0x1c), (9, !0)];
-        bits.map(|(at, mask)| (first + at, words.get(first + at).map_or(0, |word| word & mask)))
-    };
-    units.flat_map(left).filter(|(_, bits)| *bits != 0)
-}
+/// The register of sub-pixels for eight bits behind the point, as every driver has it.
+pub const SUBPIXEL: u32 = 127 - 8;
+
+/// Which pixels on an edge belong to a triangle: as every driver has it.
+pub const TIE_BREAK: u32 = 1;

@@ -1,6 +1,8 @@
 //! Primitives on their way from the vertices to the tiles: assembly, clipping, culling (docs/spec/mali/streams.md,
 //! section 2 and 3).
 
+use utgard::stream::PrimitiveMode;
+
 /// A draw of a polygon list: what its primitives share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draw {
@@ -69,18 +71,6 @@ pub struct Rules {
     pub width: f32,
 }
 
-/// Kinds of primitives by their number.
-pub const MODES: [(u32, &str); 8] = [
-    (0, "points"),
-    (1, "lines"),
-    (2, "line loop"),
-    (3, "line strip"),
-    (4, "triangles"),
-    (5, "triangle strip"),
-    (6, "triangle fan"),
-    (15, "rectangle"),
-];
-
 /// Smallest w that is in front of the eye, and largest coordinate that is rasterised, in pixels: beyond them
 /// triangles are clipped. Conformance tests draw corners two million pixels away and find no seam on hardware, so the
 /// guard band is as wide as sides can be exact ([I]: what hardware does is not public).
@@ -88,36 +78,37 @@ const NEAREST: f32 = 1e-6;
 const GUARD: f32 = (1 << 29) as f32;
 
 /// Calls `emit` with the vertices of every primitive: `count` vertices in a mode, numbered in their order.
-pub fn assemble(mode: u32, count: u32, mut emit: impl FnMut(&[u32])) {
+pub fn assemble(mode: PrimitiveMode, count: u32, mut emit: impl FnMut(&[u32])) {
     match mode {
-        0 => (0..count).for_each(|at| emit(&[at])),
-        1 => (0..count / 2).for_each(|at| emit(&[2 * at, 2 * at + 1])),
-        2 | 3 => {
+        PrimitiveMode::Points => (0..count).for_each(|at| emit(&[at])),
+        PrimitiveMode::Lines => (0..count / 2).for_each(|at| emit(&[2 * at, 2 * at + 1])),
+        PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => {
             (1..count).for_each(|at| emit(&[at - 1, at]));
-            if mode == 2 && count > 2 {
+            if mode == PrimitiveMode::LineLoop && count > 2 {
                 emit(&[count - 1, 0]);
             }
         }
-        4 => (0..count / 3).for_each(|at| emit(&[3 * at, 3 * at + 1, 3 * at + 2])),
         // Every second triangle of a strip turns the other way.
-        5 => (2..count).for_each(|at| {
+        PrimitiveMode::TriangleStrip => (2..count).for_each(|at| {
             emit(&if at % 2 == 0 {
                 [at - 2, at - 1, at]
             } else {
                 [at - 1, at - 2, at]
             });
         }),
-        6 => (2..count).for_each(|at| emit(&[0, at - 1, at])),
-        _ => (0..count / 3).for_each(|at| emit(&[3 * at, 3 * at + 1, 3 * at + 2])),
+        PrimitiveMode::TriangleFan => (2..count).for_each(|at| emit(&[0, at - 1, at])),
+        PrimitiveMode::Triangles | PrimitiveMode::Rectangle | PrimitiveMode::Undocumented(_) => {
+            (0..count / 3).for_each(|at| emit(&[3 * at, 3 * at + 1, 3 * at + 2]));
+        }
     }
 }
 
 /// The primitives that a point, a line or a triangle comes to.
-pub fn build(mode: u32, vertices: &[Vertex], rules: &Rules, out: &mut Vec<Primitive>) {
+pub fn build(mode: PrimitiveMode, vertices: &[Vertex], rules: &Rules, out: &mut Vec<Primitive>) {
     match (mode, vertices) {
         (_, [vertex]) => point(vertex, rules, out),
         (_, [a, b]) => line(a, b, rules, out),
-        (15, [a, b, c]) => rectangle([a, b, c], rules, out),
+        (PrimitiveMode::Rectangle, [a, b, c]) => rectangle([a, b, c], rules, out),
         (_, [a, b, c]) => triangle([a, b, c], rules, out),
         _ => {}
     }
@@ -343,7 +334,7 @@ fn clip_plane(polygon: &[Clip], [a, b, c, d, e]: [f64; 5], closed: bool) -> Vec<
 mod tests {
     use super::*;
 
-    fn all(mode: u32, count: u32) -> Vec<Vec<u32>> {
+    fn all(mode: PrimitiveMode, count: u32) -> Vec<Vec<u32>> {
         let mut primitives = Vec::new();
         assemble(mode, count, |vertices| primitives.push(vertices.to_vec()));
         primitives
@@ -351,13 +342,13 @@ mod tests {
 
     #[test]
     fn modes_assemble() {
-        assert_eq!(all(2, 3), [[0, 1], [1, 2], [2, 0]]);
-        assert_eq!(all(5, 5), [[0, 1, 2], [2, 1, 3], [2, 3, 4]]);
-        assert_eq!(all(6, 4), [[0, 1, 2], [0, 2, 3]]);
-        assert_eq!(all(4, 5), [[0, 1, 2]]);
-        for mode in 0..16 {
+        assert_eq!(all(PrimitiveMode::LineLoop, 3), [[0, 1], [1, 2], [2, 0]]);
+        assert_eq!(all(PrimitiveMode::TriangleStrip, 5), [[0, 1, 2], [2, 1, 3], [2, 3, 4]]);
+        assert_eq!(all(PrimitiveMode::TriangleFan, 4), [[0, 1, 2], [0, 2, 3]]);
+        assert_eq!(all(PrimitiveMode::Triangles, 5), [[0, 1, 2]]);
+        for mode in PrimitiveMode::ALL {
             for count in 0..3 {
-                all(mode, count);
+                all(*mode, count);
             }
         }
     }
@@ -379,7 +370,7 @@ mod tests {
         let mut out = Vec::new();
         // w of -1: behind the eye.
         build(
-            4,
+            PrimitiveMode::Triangles,
             &[
                 vertex(10.0, 10.0, 0.5, 1.0),
                 vertex(20.0, 10.0, 0.5, 1.0),
@@ -393,7 +384,7 @@ mod tests {
         assert!(out.iter().all(finite), "{out:?}");
         out.clear();
         build(
-            4,
+            PrimitiveMode::Triangles,
             &[
                 vertex(0.0, 0.0, 0.5, f32::INFINITY),
                 vertex(1.0, 0.0, 0.5, 1.0),
@@ -404,7 +395,7 @@ mod tests {
         );
         assert!(out.is_empty());
         build(
-            4,
+            PrimitiveMode::Triangles,
             &[
                 vertex(0.0, 0.0, f32::NAN, 1.0),
                 vertex(1.0, 0.0, 0.5, 1.0),
@@ -426,7 +417,7 @@ mod tests {
         for (cull, left) in [([false, false], 1), ([true, false], 0), ([false, true], 1)] {
             let mut out = Vec::new();
             build(
-                4,
+                PrimitiveMode::Triangles,
                 &corners,
                 &Rules {
                     cull,

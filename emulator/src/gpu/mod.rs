@@ -2,6 +2,7 @@
 //!
 //! Our own driver, recorded jobs and Mesa's driver all come in by [`Gpu::run_gp`] and [`Gpu::run_pp`].
 
+mod descriptor;
 pub mod fault;
 pub(crate) mod filter;
 pub mod frame;
@@ -27,6 +28,7 @@ use pixel::PixelStats;
 use plbu::List;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::HashMap;
+use utgard::frame::GpFrame;
 use write_back::Runs;
 
 /// Polygon lists a GPU keeps at most.
@@ -36,7 +38,7 @@ const MAX_LISTS: usize = 1 << 16;
 const MAX_THREADS: usize = 64;
 
 /// Words of a GP job's frame.
-pub const GP_FRAME_WORDS: usize = 6;
+pub const GP_FRAME_WORDS: usize = GpFrame::WORDS;
 
 /// A Mali-400.
 pub struct Gpu {
@@ -111,16 +113,16 @@ impl Gpu {
     }
 
     fn gp(&mut self, frame: &[u32]) -> Result<GeometryStats> {
-        let [vs_start, vs_end, plbu_start, plbu_end, ..] = *frame else {
-            return Err(Fault::new(
-                FaultKind::State,
-                format!("a GP frame of {} words", frame.len()),
-            ));
-        };
+        if frame.len() < 4 {
+            let message = format!("a GP frame of {} words", frame.len());
+            return Err(Fault::new(FaultKind::State, message));
+        }
+        let frame = GpFrame::from_words(frame);
         let mut shader = vertex::VertexShader::new(self.budget);
-        shader.run(&mut self.memory, vs_start, vs_end, &*self.engine, &mut self.notes)?;
+        let (start, end) = (frame.vertex_start, frame.vertex_end);
+        shader.run(&mut self.memory, start, end, &*self.engine, &mut self.notes)?;
         let plbu = plbu::Plbu::new(&self.memory, &shader.point_sizes);
-        let lists = plbu.run(plbu_start, plbu_end, &mut self.notes)?;
+        let lists = plbu.run(frame.list_start, frame.list_end, &mut self.notes)?;
         let primitives = lists
             .first()
             .map_or(0, |(_, list)| list.geometry.primitives.len() as u64);

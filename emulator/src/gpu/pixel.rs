@@ -20,7 +20,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use utgard::frame::WriteBackSource;
 use utgard::pp::ops::Origin;
+use utgard::state::VaryingFormat;
+use utgard::stream::TileCommand;
+use utgard::texture::MAX_BYTES;
 
 /// Tiles of a frame at most: 4096 pixels each way.
 const MAX_TILES: usize = 1 << 16;
@@ -85,18 +89,19 @@ fn tiles(memory: &Memory, frame: &Frame, notes: &mut Notes) -> Result<Tiles> {
             if command == MAX_COMMANDS {
                 return Err(Fault::new(FaultKind::Budget, "a list of tiles does not end").at(*start));
             }
-            let (low, high) = (memory.word(at)?, memory.word(at.wrapping_add(4))?);
-            match (high >> 24, low >> 29) {
-                (0xbc, _) => break,
-                (0xb8, _) => {
-                    tile = Some((high >> 8 & 0xff, high & 0xff));
+            match TileCommand::decode([memory.word(at)?, memory.word(at.wrapping_add(4))?]) {
+                TileCommand::EndOfTiles(_) => break,
+                TileCommand::BeginTile(begin) => {
+                    tile = Some((begin.row.into(), begin.column.into()));
                     mentions.extend(tile.map(|tile| (tile, None)));
                 }
-                (0xb0, 7) => match tile {
-                    Some(tile) => mentions.push((tile, Some((low & 0x1fff_fffc) << 3))),
+                TileCommand::RunBlock(run) => match tile {
+                    Some(tile) => mentions.push((tile, Some(run.block << 5))),
                     None => return Err(Fault::new(FaultKind::Command, "a polygon list before any tile").at(at)),
                 },
-                _ => notes.add(format!("tile list command {high:#010x} {low:#010x} is unknown")),
+                TileCommand::Undocumented([low, high]) => {
+                    notes.add(format!("tile list command {high:#010x} {low:#010x} is unknown"));
+                }
             }
             at = at.wrapping_add(8);
         }
@@ -182,7 +187,10 @@ pub fn run(
 ) -> Result<(Vec<Runs>, PixelStats)> {
     let tiles = tiles(memory, frame, notes)?;
     let mut scene = scene(memory, &tiles, lists, notes)?;
-    scene.depth |= frame.write_backs.iter().any(|unit| unit.source == 1);
+    scene.depth |= frame
+        .write_backs
+        .iter()
+        .any(|unit| unit.source == WriteBackSource::DepthStencil);
     let scene = scene;
     for (register, value) in &frame.unknown {
         notes.add(format!(
@@ -385,8 +393,8 @@ fn varying(memory: &Memory, state: &State, vertex: u32, slot: usize, component: 
         .wrapping_add(16 * slot as u32);
     let component = component as u32;
     match state.varying_formats[slot] {
-        0 | 1 => memory.float(start.wrapping_add(4 * component)).unwrap_or(0.0),
-        _ => {
+        VaryingFormat::Float4 | VaryingFormat::Float2 => memory.float(start.wrapping_add(4 * component)).unwrap_or(0.0),
+        VaryingFormat::Half4 | VaryingFormat::Half2 | VaryingFormat::Undocumented(_) => {
             let bytes = memory.array(start.wrapping_add(2 * component));
             bytes.map_or(0.0, |bytes| half::to_f32(u16::from_le_bytes(bytes)))
         }
@@ -413,7 +421,7 @@ fn shader<'a>(memory: &'a Memory, address: u32, notes: &mut Notes) -> Result<Sha
     for number in 0..state.texture_count.min(16) {
         let list = state.textures.wrapping_add(4 * number);
         let address = memory.word(list)?;
-        let words = memory.bytes_up_to(address, 128);
+        let words = memory.bytes_up_to(address, MAX_BYTES);
         let words: Vec<u32> = words
             .chunks_exact(4)
             .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))

@@ -11,6 +11,7 @@ use super::notes::Notes;
 use super::vertex::Commands;
 use std::collections::HashMap;
 use std::sync::Arc;
+use utgard::stream::{DrawPrimitives, ListCommand, PrimitiveMode, PrimitiveSetup};
 
 /// Primitives of a job at most.
 const MAX_PRIMITIVES: usize = 1 << 22;
@@ -52,7 +53,7 @@ pub struct Plbu<'a> {
     shift: [u32; 2],
     blocks: Option<(u32, u32)>,
     block_width: u32,
-    setup: u32,
+    setup: PrimitiveSetup,
     size: f32,
     depth: [f32; 2],
     state: u32,
@@ -79,7 +80,7 @@ impl<'a> Plbu<'a> {
             shift: [0; 2],
             blocks: None,
             block_width: 1,
-            setup: 0x200,
+            setup: PrimitiveSetup::default(),
             size: 1.0,
             depth: [0.0, 1.0],
             state: 0,
@@ -95,12 +96,13 @@ impl<'a> Plbu<'a> {
     /// A fault with the command's address.
     pub fn run(mut self, start: u32, end: u32, notes: &mut Notes) -> Result<Vec<(u32, List)>> {
         let mut commands = Commands::new(self.memory, start, end);
-        while let Some((address, value, op)) = commands.step()? {
+        while let Some((address, words)) = commands.step()? {
+            let command = ListCommand::decode(words);
             // Everything behind the end is another stream's.
-            if op >> 28 == 5 {
+            if let ListCommand::End(_) = command {
                 break;
             }
-            self.command(value, op, notes).map_err(|fault| fault.at(address))?;
+            self.command(command, notes).map_err(|fault| fault.at(address))?;
         }
         self.lists()
     }
@@ -125,56 +127,67 @@ impl<'a> Plbu<'a> {
         Ok(addresses.into_iter().zip(binned).map(list).collect())
     }
 
-    fn command(&mut self, value: u32, op: u32, notes: &mut Notes) -> Result<()> {
-        let float = f32::from_bits(value);
-        match (op >> 28, op & 0x0fff_ffff) {
-            (0, _) => self.draw(value, op, notes)?,
-            (1, register) => match register {
-                0x100 => self.positions = value,
-                0x101 => self.indices = value,
-                0x102 => self.sizes = Some(value),
-                0x103 | 0x104 | 0x10a => {}
-                0x105..=0x108 => self.viewport[(register - 0x105) as usize] = float,
-                0x109 => self.tiles = [(value >> 24) + 1, (value >> 8 & 0xff) + 1],
-                0x10b => self.setup = value,
-                0x10c => self.shift = [value & 15, value >> 16 & 15],
-                0x10d => self.size = float,
-                0x10e => self.depth[0] = float,
-                0x10f => self.depth[1] = float,
-                _ => notes.add(format!("polygon list register {register:#x} is unknown")),
-            },
-            (2, _) => {
-                let count = (op & 0xffff) + 1;
-                self.blocks = Some((value, count));
+    fn command(&mut self, command: ListCommand, notes: &mut Notes) -> Result<()> {
+        match command {
+            ListCommand::DrawPrimitives(draw) => self.draw(&draw, notes)?,
+            ListCommand::Positions(positions) => self.positions = positions.address,
+            ListCommand::Indices(indices) => self.indices = indices.address,
+            ListCommand::PointSizes(sizes) => self.sizes = Some(sizes.address),
+            ListCommand::ViewportTop(top) => self.viewport[0] = top.edge,
+            ListCommand::ViewportBottom(bottom) => self.viewport[1] = bottom.edge,
+            ListCommand::ViewportLeft(left) => self.viewport[2] = left.edge,
+            ListCommand::ViewportRight(right) => self.viewport[3] = right.edge,
+            ListCommand::TileCounts(tiles) => {
+                self.tiles = [tiles.columns, tiles.rows].map(|last| u32::from(last) + 1);
+            }
+            ListCommand::PrimitiveSetup(setup) => self.setup = setup,
+            ListCommand::BlockShape(shape) => self.shift = [shape.shift_x, shape.shift_y].map(u32::from),
+            ListCommand::PointSize(size) => self.size = size.size,
+            ListCommand::Near(near) => self.depth[0] = near.depth,
+            ListCommand::Far(far) => self.depth[1] = far.depth,
+            ListCommand::BlockTable(table) => {
+                let count = u32::from(table.last) + 1;
+                self.blocks = Some((table.address, count));
                 self.binned = vec![Vec::new(); count as usize];
             }
-            (3, _) => self.block_width = value.max(1),
-            (6, _) => {}
-            (7, _) => {
-                let min = [value >> 30 | (op & 0x1fff) << 2, value & 0x7fff];
-                let max = [op >> 13 & 0x7fff, value >> 15 & 0x7fff];
-                self.scissor = Bounds { min, max };
+            ListCommand::BlockWidth(width) => self.block_width = width.blocks.max(1),
+            ListCommand::Scissor(scissor) => {
+                self.scissor = Bounds {
+                    min: [scissor.left, scissor.top].map(u32::from),
+                    max: [scissor.right, scissor.bottom].map(u32::from),
+                };
             }
-            (8, _) => {
-                self.state = value;
-                self.positions = (op & 0x0fff_ffff) << 4;
+            ListCommand::BindState(bind) => (self.state, self.positions) = (bind.state, bind.positions << 4),
+            // Steps of the hardware and registers that nothing depends on here.
+            ListCommand::HeapStart(_)
+            | ListCommand::HeapEnd(_)
+            | ListCommand::Register10A(_)
+            | ListCommand::End(_)
+            | ListCommand::ListSemaphore(_)
+            | ListCommand::StoreRegister(_)
+            | ListCommand::LoadRegister(_)
+            | ListCommand::Barrier(_)
+            | ListCommand::ListJump(_) => {}
+            ListCommand::Undocumented([value, op]) => {
+                notes.add(format!("polygon list command {op:#010x} with {value:#x} is unknown"));
             }
-            (9 | 10 | 13, _) => {}
-            _ => notes.add(format!("polygon list command {op:#010x} with {value:#x} is unknown")),
         }
         Ok(())
     }
 
-    fn draw(&mut self, value: u32, op: u32, notes: &mut Notes) -> Result<()> {
-        let (mode, indexed) = (op >> 16 & 31, op >> 21 & 1 == 1);
-        let (count, start) = ((op & 0xffff) << 8 | value >> 24, value & 0x00ff_ffff);
-        if !geometry::MODES.iter().any(|row| row.0 == mode) {
+    fn draw(&mut self, command: &DrawPrimitives, notes: &mut Notes) -> Result<()> {
+        let DrawPrimitives {
+            start,
+            count,
+            mode,
+            indexed,
+        } = *command;
+        if let PrimitiveMode::Undocumented(mode) = mode {
             return Err(Fault::new(FaultKind::Command, format!("primitive mode {mode}")));
         }
-        let culls = |bit: u32| self.setup >> bit & 1 == 1;
         let rules = Rules {
             draw: self.geometry.draws.len() as u32,
-            cull: [culls(17), culls(18)],
+            cull: [self.setup.cull_clockwise, self.setup.cull_counter_clockwise],
             depth: self.depth,
             width: self.size,
         };
@@ -211,12 +224,12 @@ impl<'a> Plbu<'a> {
     }
 
     /// Pixels a draw may touch; points may stand out of the viewport, and only their middle may not.
-    fn bounds(&self, mode: u32) -> Option<Bounds> {
+    fn bounds(&self, mode: PrimitiveMode) -> Option<Bounds> {
         let [top, bottom, left, right] = self.viewport;
         let mut bounds = self.scissor;
         let last = [self.tiles[0] * 16 - 1, self.tiles[1] * 16 - 1];
         bounds.max = [bounds.max[0].min(last[0]), bounds.max[1].min(last[1])];
-        if mode != 0 {
+        if mode != PrimitiveMode::Points {
             // Pixels whose centre is inside; a viewport that is no number bounds nothing.
             let low = |edge: f32| (edge - 0.5).ceil().max(0.0) as u32;
             let high = |edge: f32| ((edge - 0.5).ceil() - 1.0).max(0.0) as u32;
@@ -232,10 +245,10 @@ impl<'a> Plbu<'a> {
         if !indexed {
             return Ok(Slots { indices: None });
         }
-        let bytes = if self.setup >> 11 & 1 == 1 {
-            4
-        } else {
-            1 + (self.setup >> 10 & 1)
+        let bytes = match (self.setup.indices_32, self.setup.indices_16) {
+            (true, _) => 4,
+            (false, true) => 2,
+            (false, false) => 1,
         };
         let data = self.memory.bytes(self.indices, count.saturating_mul(bytes))?;
         let index = |bytes: &[u8]| {
@@ -251,14 +264,15 @@ impl<'a> Plbu<'a> {
         })
     }
 
-    fn vertex(&self, slot: u32, mode: u32) -> Result<Vertex> {
+    fn vertex(&self, slot: u32, mode: PrimitiveMode) -> Result<Vertex> {
         let address = self.positions.wrapping_add(slot.wrapping_mul(16));
         let bytes: [u8; 16] = self.memory.array(address)?;
         let float = |at: usize| f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let position = [float(0), float(4), float(8), float(12)];
-        let fixed = self.setup >> 12 & 1 == 1;
         let size = match self.sizes.or_else(|| self.point_sizes.get(&self.positions).copied()) {
-            Some(sizes) if mode == 0 && !fixed => self.memory.float(sizes.wrapping_add(slot.wrapping_mul(4)))?,
+            Some(sizes) if mode == PrimitiveMode::Points && !self.setup.fixed_size => {
+                self.memory.float(sizes.wrapping_add(slot.wrapping_mul(4)))?
+            }
             _ => self.size,
         };
         Ok(Vertex { position, slot, size })

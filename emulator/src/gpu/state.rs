@@ -1,10 +1,12 @@
-//! The render state word: how a draw's fragments are made, tested and blended (docs/spec/mali/state.md, section 1).
+//! A draw's render state as the tiles use it: the fields of [`RenderState`] as numbers and rules.
+
+use utgard::state::{Compare, Equation, FactorSource, RenderState, StencilOp, VARYINGS, VaryingFormat};
 
 /// A blend factor: what is multiplied, one minus it, or its alpha.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Factor {
-    /// 0 source, 1 destination, 2 constant, 3 zero, 4 and 7 saturate, 5 second source.
-    pub source: u32,
+    /// What is multiplied.
+    pub source: FactorSource,
     /// One minus it (of zero: one).
     pub complement: bool,
     /// Its alpha for all channels.
@@ -15,9 +17,9 @@ pub struct Factor {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stencil {
     /// Comparison of the reference with the stencil.
-    pub compare: u32,
+    pub compare: Compare,
     /// What is done when the comparison fails, when depth fails, and when both pass.
-    pub operations: [u32; 3],
+    pub operations: [StencilOp; 3],
     /// Reference.
     pub reference: u8,
     /// Bits that are compared.
@@ -31,8 +33,8 @@ pub struct Stencil {
 pub struct State {
     /// Blend constant: red, green, blue, alpha.
     pub blend_constant: [f32; 4],
-    /// 0 source minus destination, 1 the other way, 2 sum, 4 minimum, 5 maximum: of colour, of alpha.
-    pub blend_equation: [u32; 2],
+    /// How colours meet, and how alphas do.
+    pub blend_equation: [Equation; 2],
     /// Factors of colour: source, destination.
     pub color_factors: [Factor; 2],
     /// Factors of alpha.
@@ -42,7 +44,7 @@ pub struct State {
     /// Depth is written.
     pub depth_write: bool,
     /// Depth comparison of the fragment with the tile.
-    pub depth_compare: u32,
+    pub depth_compare: Compare,
     /// Register of the depth, when the program writes it.
     pub depth_register: Option<usize>,
     /// The register holds packed depth and stencil, to reload a tile.
@@ -54,7 +56,7 @@ pub struct State {
     /// Front, back.
     pub stencil: [Stencil; 2],
     /// Comparison of the fragment's alpha with the reference.
-    pub alpha_compare: u32,
+    pub alpha_compare: Compare,
     /// Reference of the alpha test.
     pub alpha_reference: f32,
     /// Coverage by samples.
@@ -71,8 +73,8 @@ pub struct State {
     pub second_register: usize,
     /// Address of the program.
     pub program: u32,
-    /// Format of each varying slot: 0 four floats, 1 two floats, 2 four halves, 3 two halves.
-    pub varying_formats: [u8; 12],
+    /// Format of each varying slot.
+    pub varying_formats: [VaryingFormat; VARYINGS],
     /// Address of the list of uniform blocks.
     pub uniforms: u32,
     /// Bytes of the uniforms, at least.
@@ -94,34 +96,26 @@ pub struct State {
 }
 
 /// Words of a render state.
-pub const STATE_WORDS: u32 = 16;
+pub const STATE_WORDS: u32 = RenderState::WORDS as u32;
 
-fn factor(bits: u32, alpha: bool) -> Factor {
-    Factor {
-        source: bits & 7,
-        complement: bits >> 3 & 1 == 1,
-        alpha,
+impl Factor {
+    /// Multiplies by one, whichever channel it is of.
+    fn is_one(&self) -> bool {
+        self.source == FactorSource::Zero && self.complement
     }
-}
 
-fn stencil(word: u32, write_mask: u32) -> Stencil {
-    Stencil {
-        compare: word & 7,
-        operations: [word >> 3 & 7, word >> 6 & 7, word >> 9 & 7],
-        reference: (word >> 16) as u8,
-        mask: (word >> 24) as u8,
-        write_mask: write_mask as u8,
+    /// Multiplies by zero.
+    fn is_zero(&self) -> bool {
+        self.source == FactorSource::Zero && !self.complement
     }
 }
 
 impl State {
     /// Fragments replace what is there, untested: nothing but their colour counts.
     pub fn is_plain(&self) -> bool {
-        let one = |factor: &Factor| factor.source == 3 && factor.complement;
-        let zero = |factor: &Factor| factor.source == 3 && !factor.complement;
-        let replaces = |[source, destination]: &[Factor; 2]| one(source) && zero(destination);
+        let replaces = |[source, destination]: &[Factor; 2]| source.is_one() && destination.is_zero();
         self.is_simple()
-            && self.blend_equation == [2, 2]
+            && self.blend_equation == [Equation::Add; 2]
             && replaces(&self.color_factors)
             && replaces(&self.alpha_factors)
             && self.write_mask == 15
@@ -130,9 +124,10 @@ impl State {
 
     /// Fragments are tested by the depth of their primitive at most, and blended with one colour.
     pub fn is_simple(&self) -> bool {
-        let ignores = |stencil: &Stencil| stencil.compare == 7 && stencil.operations[1..] == [0, 0];
+        let ignores =
+            |stencil: &Stencil| stencil.compare == Compare::Always && stencil.operations[1..] == [StencilOp::Keep; 2];
         self.stencil.iter().all(ignores)
-            && self.alpha_compare == 7
+            && self.alpha_compare == Compare::Always
             && !(self.alpha_to_coverage || self.alpha_to_one || self.multisample || self.packed_depth)
             && self.sample_mask == 15
             && (self.depth_register.is_none() || !self.uses_depth())
@@ -141,83 +136,104 @@ impl State {
 
     /// Depth is compared or written.
     pub fn uses_depth(&self) -> bool {
-        self.depth_compare != 7 || self.depth_write
+        self.depth_compare != Compare::Always || self.depth_write
     }
 
     /// Whether blending needs a second colour.
     pub fn blends_second(&self) -> bool {
         let mut factors = self.color_factors.iter().chain(&self.alpha_factors);
-        factors.any(|factor| factor.source == 5)
+        factors.any(|factor| factor.source == FactorSource::Second)
     }
 
     /// Takes a render state apart.
-    pub fn parse(w: &[u32; STATE_WORDS as usize]) -> Self {
-        let byte = |word: u32, shift: u32| (word >> shift & 0xff) as f32 / 255.0;
-        let formats = |slot: usize| match slot {
-            0..=9 => w[10] >> (3 * slot) & 7,
-            10 => w[10] >> 30 | (w[15] & 1) << 2,
-            _ => w[15] >> 1 & 7,
+    pub fn parse(words: &[u32; RenderState::WORDS]) -> Self {
+        let fields = RenderState::from_words(words);
+        let unorm = |value: u8| f32::from(value) / 255.0;
+        let depth = |value: u16| f32::from(value) / 65535.0;
+        let factor = |source, complement, alpha| Factor {
+            source,
+            complement,
+            alpha,
         };
-        let signed = |shift: u32| (w[3] << (24 - shift)) as i32 >> 24;
         Self {
-            blend_constant: [byte(w[1], 0), byte(w[0], 16), byte(w[0], 0), byte(w[1], 16)],
-            blend_equation: [w[2] & 7, w[2] >> 3 & 7],
+            blend_constant: [
+                fields.blend_red,
+                fields.blend_green,
+                fields.blend_blue,
+                fields.blend_alpha,
+            ]
+            .map(unorm),
+            blend_equation: [fields.color_equation, fields.alpha_equation],
             color_factors: [
-                factor(w[2] >> 6, w[2] >> 10 & 1 == 1),
-                factor(w[2] >> 11, w[2] >> 15 & 1 == 1),
+                factor(
+                    fields.color_source,
+                    fields.color_source_complement,
+                    fields.color_source_alpha,
+                ),
+                factor(
+                    fields.color_destination,
+                    fields.color_destination_complement,
+                    fields.color_destination_alpha,
+                ),
             ],
-            alpha_factors: [factor(w[2] >> 16, true), factor(w[2] >> 20, true)],
-            write_mask: w[2] >> 28,
-            depth_write: w[3] & 1 == 1,
-            depth_compare: w[3] >> 1 & 7,
-            depth_register: (w[3] >> 11 & 1 == 1).then_some((w[3] >> 6 & 15) as usize),
-            packed_depth: w[3] >> 10 & 1 == 1,
-            polygon_offset: [signed(16) as f32 / 4.0, signed(24) as f32 / 2.0],
-            depth_range: [(w[4] & 0xffff) as f32 / 65535.0, (w[4] >> 16) as f32 / 65535.0],
-            stencil: [stencil(w[5], w[7]), stencil(w[6], w[7] >> 8)],
-            alpha_compare: w[8] & 7,
-            alpha_reference: byte(w[7], 16),
-            multisample: w[8] & 0x68 == 0x68,
-            alpha_to_coverage: w[8] >> 7 & 1 == 1,
-            alpha_to_one: w[8] >> 8 & 1 == 1,
-            sample_mask: (w[8] >> 12 & 15) as u8,
-            color_register: (w[8] >> 16 & 15) as usize,
-            second_register: (w[13] >> 28) as usize,
-            program: w[9] & !31,
-            varying_formats: std::array::from_fn(|slot| formats(slot) as u8),
-            uniforms: w[11] & !15,
-            uniform_bytes: 8 << (w[11] & 15),
-            has_uniforms: w[13] >> 7 & 1 == 1,
-            textures: w[12],
-            texture_count: if w[13] >> 5 & 1 == 1 { w[13] >> 14 & 0x3fff } else { 0 },
-            varying_stride: (w[13] & 31) * 8,
-            varyings: w[15] & !15,
-            front_ccw: w[14] >> 12 & 1 == 1,
-            unknown: unknown(w),
+            alpha_factors: [
+                factor(fields.alpha_source, fields.alpha_source_complement, true),
+                factor(fields.alpha_destination, fields.alpha_destination_complement, true),
+            ],
+            write_mask: fields.write_mask.into(),
+            depth_write: fields.depth_write,
+            depth_compare: fields.depth_compare,
+            depth_register: fields.depth_from_program.then_some(fields.depth_register.into()),
+            packed_depth: fields.packed_depth,
+            polygon_offset: [
+                f32::from(fields.offset_slope as i8) / 4.0,
+                f32::from(fields.offset_units as i8) / 2.0,
+            ],
+            depth_range: [depth(fields.depth_near), depth(fields.depth_far)],
+            stencil: stencils(&fields),
+            alpha_compare: fields.alpha_compare,
+            alpha_reference: unorm(fields.alpha_reference),
+            multisample: fields.multisample_a && fields.multisample_b && fields.multisample_c,
+            alpha_to_coverage: fields.alpha_to_coverage,
+            alpha_to_one: fields.alpha_to_one,
+            sample_mask: fields.sample_mask,
+            color_register: fields.color_register.into(),
+            second_register: fields.second_register.into(),
+            program: fields.program << 5,
+            varying_formats: std::array::from_fn(|slot| fields.varying_format(slot)),
+            uniforms: fields.uniforms << 4,
+            uniform_bytes: 8 << fields.uniform_size,
+            has_uniforms: fields.has_uniforms,
+            textures: fields.textures,
+            texture_count: if fields.has_textures {
+                fields.texture_count.into()
+            } else {
+                0
+            },
+            varying_stride: u32::from(fields.varying_stride) * 8,
+            varyings: fields.varyings << 4,
+            front_ccw: fields.front_ccw,
+            unknown: RenderState::undocumented(words),
         }
     }
 }
 
-/// Bits without a known meaning, but for those every driver sets (docs/spec/mali/state.md, section 1).
-fn unknown(w: &[u32; STATE_WORDS as usize]) -> Vec<(usize, u32)> {
-    const KNOWN: [u32; 16] = [
-        0x00ff_00ff,
-        0x00ff_00ff,
-        u32::MAX,
-        0xffff_1fff,
-        u32::MAX,
-        0xffff_0fff,
-        0xffff_0fff,
-        0x00ff_ffff,
-        0xffff_fdff,
-        u32::MAX,
-        u32::MAX,
-        u32::MAX,
-        u32::MAX,
-        u32::MAX,
-        0x0001_3000,
-        u32::MAX,
-    ];
-    let bits = w.iter().zip(KNOWN).map(|(word, known)| word & !known).enumerate();
-    bits.filter(|(_, bits)| *bits != 0).collect()
+/// The stencil tests of the front and the back.
+fn stencils(fields: &RenderState) -> [Stencil; 2] {
+    [
+        Stencil {
+            compare: fields.front_compare,
+            operations: [fields.front_fail, fields.front_depth_fail, fields.front_pass],
+            reference: fields.front_reference,
+            mask: fields.front_mask,
+            write_mask: fields.front_write_mask,
+        },
+        Stencil {
+            compare: fields.back_compare,
+            operations: [fields.back_fail, fields.back_depth_fail, fields.back_pass],
+            reference: fields.back_reference,
+            mask: fields.back_mask,
+            write_mask: fields.back_write_mask,
+        },
+    ]
 }

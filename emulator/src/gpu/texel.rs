@@ -1,54 +1,26 @@
 //! Texel formats and where texels lie in memory (docs/spec/mali/textures.md, section 3; docs/spec/mali/frame.md, section 4).
 
 use num::half;
+use utgard::texture::TexelFormat;
 
-/// A texel format: code, name, bytes of a texel (of a 4x4 block for ETC1).
+/// A texel format that is known, with the bytes of a texel (of a 4x4 block for ETC1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// Number in the descriptor.
-    pub code: u8,
+    /// The descriptor's.
+    pub code: TexelFormat,
     /// Name.
     pub name: &'static str,
     /// Bytes.
     pub bytes: u32,
 }
 
-const fn format(code: u8, name: &'static str, bytes: u32) -> Format {
-    Format { code, name, bytes }
-}
-
-/// Every format that is known.
-pub const FORMATS: &[Format] = &[
-    format(0x09, "L8", 1),
-    format(0x0a, "A8", 1),
-    format(0x0b, "I8", 1),
-    format(0x0e, "BGR565", 2),
-    format(0x0f, "BGRA5551", 2),
-    format(0x10, "BGRA4444", 2),
-    format(0x11, "L8A8", 2),
-    format(0x12, "L16", 2),
-    format(0x13, "A16", 2),
-    format(0x14, "I16", 2),
-    format(0x15, "RGB888", 3),
-    format(0x16, "RGBA8888", 4),
-    format(0x17, "RGBX8888", 4),
-    format(0x20, "ETC1", 8),
-    format(0x22, "L16F", 2),
-    format(0x23, "A16F", 2),
-    format(0x24, "I16F", 2),
-    format(0x25, "L16A16F", 4),
-    format(0x26, "RGBA16F", 8),
-    format(0x2c, "Z24X8", 4),
-    format(0x2f, "RGB16F", 6),
-    format(0x32, "Z24S8", 4),
-];
-
 /// Compressed blocks of 4x4 pixels.
-pub const ETC1: u8 = 0x20;
+pub const ETC1: TexelFormat = TexelFormat::Etc1;
 
-/// The format with a number.
-pub fn by_code(code: u8) -> Option<&'static Format> {
-    FORMATS.iter().find(|format| format.code == code)
+/// A format, if it is known.
+pub fn by_code(code: TexelFormat) -> Option<Format> {
+    let name = code.name();
+    code.bytes().map(|bytes| Format { code, name, bytes })
 }
 
 /// Number of a pixel within its 16x16 tile, in u-order: bits y3, x3^y3, y2, x2^y2, y1, x1^y1, y0, x0^y0.
@@ -69,18 +41,33 @@ fn unorm(value: u32, bits: u32) -> f32 {
 /// One texel of a format whose channels are bytes, as red, green, blue, alpha; `None` for all others and when bytes are
 /// missing.
 #[inline]
-pub fn decode_bytes(code: u8, swap: bool, bytes: &[u8]) -> Option<[u8; 4]> {
+pub fn decode_bytes(code: TexelFormat, swap: bool, bytes: &[u8]) -> Option<[u8; 4]> {
     let byte = |at: usize| bytes.get(at).copied();
     let [red, green, blue, alpha] = match code {
-        0x09 => [byte(0)?, byte(0)?, byte(0)?, 255],
-        0x0a => [0, 0, 0, byte(0)?],
-        0x0b => [byte(0)?; 4],
-        0x11 => [byte(0)?, byte(0)?, byte(0)?, byte(1)?],
-        0x15 => [byte(2)?, byte(1)?, byte(0)?, 255],
+        TexelFormat::L8 => [byte(0)?, byte(0)?, byte(0)?, 255],
+        TexelFormat::A8 => [0, 0, 0, byte(0)?],
+        TexelFormat::I8 => [byte(0)?; 4],
+        TexelFormat::L8A8 => [byte(0)?, byte(0)?, byte(0)?, byte(1)?],
+        TexelFormat::Rgb888 => [byte(2)?, byte(1)?, byte(0)?, 255],
         // Depth and stencil for reloading: a byte a channel, our own choice (docs/spec/mali/frame.md, section 3).
-        0x16 | 0x32 => [byte(2)?, byte(1)?, byte(0)?, byte(3)?],
-        0x17 => [byte(2)?, byte(1)?, byte(0).filter(|_| bytes.len() > 3)?, 255],
-        _ => return None,
+        TexelFormat::Rgba8888 | TexelFormat::Z24S8 => [byte(2)?, byte(1)?, byte(0)?, byte(3)?],
+        TexelFormat::Rgbx8888 => [byte(2)?, byte(1)?, byte(0).filter(|_| bytes.len() > 3)?, 255],
+        TexelFormat::Missing
+        | TexelFormat::Bgr565
+        | TexelFormat::Bgra5551
+        | TexelFormat::Bgra4444
+        | TexelFormat::L16
+        | TexelFormat::A16
+        | TexelFormat::I16
+        | TexelFormat::Etc1
+        | TexelFormat::L16F
+        | TexelFormat::A16F
+        | TexelFormat::I16F
+        | TexelFormat::L16A16F
+        | TexelFormat::Rgba16F
+        | TexelFormat::Z24X8
+        | TexelFormat::Rgb16F
+        | TexelFormat::Undocumented(_) => return None,
     };
     Some(if swap {
         [blue, green, red, alpha]
@@ -90,11 +77,11 @@ pub fn decode_bytes(code: u8, swap: bool, bytes: &[u8]) -> Option<[u8; 4]> {
 }
 
 /// One texel as red, green, blue, alpha; `None` for compressed and unknown formats and when bytes are missing.
-pub fn decode(code: u8, swap: bool, bytes: &[u8]) -> Option<[f32; 4]> {
+pub fn decode(code: TexelFormat, swap: bool, bytes: &[u8]) -> Option<[f32; 4]> {
     if let Some(bytes) = decode_bytes(code, swap, bytes) {
         return Some(bytes.map(|byte| f32::from(byte) / 255.0));
     }
-    if bytes.len() < by_code(code)?.bytes as usize {
+    if bytes.len() < code.bytes()? as usize {
         return None;
     }
     let word = |at: usize| Some(u32::from(*bytes.get(at)?) | u32::from(*bytes.get(at + 1)?) << 8);
@@ -103,11 +90,11 @@ pub fn decode(code: u8, swap: bool, bytes: &[u8]) -> Option<[f32; 4]> {
     let luminance = |l: f32| [l, l, l, 1.0];
     let alpha = |a: f32| [0.0, 0.0, 0.0, a];
     let [red, green, blue, a] = match code {
-        0x0e => {
+        TexelFormat::Bgr565 => {
             let v = word(0)?;
             [unorm(v >> 11, 5), unorm(v >> 5 & 63, 6), unorm(v & 31, 5), 1.0]
         }
-        0x0f => {
+        TexelFormat::Bgra5551 => {
             let v = word(0)?;
             [
                 unorm(v >> 10 & 31, 5),
@@ -116,7 +103,7 @@ pub fn decode(code: u8, swap: bool, bytes: &[u8]) -> Option<[f32; 4]> {
                 (v >> 15) as f32,
             ]
         }
-        0x10 => {
+        TexelFormat::Bgra4444 => {
             let v = word(0)?;
             [
                 unorm(v >> 8 & 15, 4),
@@ -125,21 +112,31 @@ pub fn decode(code: u8, swap: bool, bytes: &[u8]) -> Option<[f32; 4]> {
                 unorm(v >> 12, 4),
             ]
         }
-        0x12 => luminance(unorm(word(0)?, 16)),
-        0x13 => alpha(unorm(word(0)?, 16)),
-        0x14 => [unorm(word(0)?, 16); 4],
-        0x22 => luminance(half(0)?),
-        0x23 => alpha(half(0)?),
-        0x24 => [half(0)?; 4],
-        0x25 => {
+        TexelFormat::L16 => luminance(unorm(word(0)?, 16)),
+        TexelFormat::A16 => alpha(unorm(word(0)?, 16)),
+        TexelFormat::I16 => [unorm(word(0)?, 16); 4],
+        TexelFormat::L16F => luminance(half(0)?),
+        TexelFormat::A16F => alpha(half(0)?),
+        TexelFormat::I16F => [half(0)?; 4],
+        TexelFormat::L16A16F => {
             let l = half(0)?;
             [l, l, l, half(2)?]
         }
-        0x26 => [half(4)?, half(2)?, half(0)?, half(6)?],
-        0x2f => [half(4)?, half(2)?, half(0)?, 1.0],
+        TexelFormat::Rgba16F => [half(4)?, half(2)?, half(0)?, half(6)?],
+        TexelFormat::Rgb16F => [half(4)?, half(2)?, half(0)?, 1.0],
         // Depth as luminance ([I]).
-        0x2c => luminance((word(0)? | u32::from(*bytes.get(2)?) << 16) as f32 / 16_777_215.0),
-        _ => return None,
+        TexelFormat::Z24X8 => luminance((word(0)? | u32::from(*bytes.get(2)?) << 16) as f32 / 16_777_215.0),
+        TexelFormat::Missing
+        | TexelFormat::Etc1
+        | TexelFormat::A8
+        | TexelFormat::I8
+        | TexelFormat::L8
+        | TexelFormat::L8A8
+        | TexelFormat::Rgb888
+        | TexelFormat::Rgba8888
+        | TexelFormat::Rgbx8888
+        | TexelFormat::Z24S8
+        | TexelFormat::Undocumented(_) => return None,
     };
     Some(if swap {
         [blue, green, red, a]
@@ -214,12 +211,25 @@ mod tests {
 
     #[test]
     fn texels_decode() {
-        assert_eq!(decode(0x16, false, &[0, 51, 255, 102]), Some([1.0, 0.2, 0.0, 0.4]));
-        assert_eq!(decode(0x16, true, &[0, 51, 255, 102]), Some([0.0, 0.2, 1.0, 0.4]));
-        assert_eq!(decode(0x0e, false, &[0x1f, 0xf8]), Some([1.0, 0.0, 1.0, 1.0]));
-        assert_eq!(decode(0x0a, false, &[255]), Some([0.0, 0.0, 0.0, 1.0]));
-        assert_eq!(decode(0x3f, false, &[0; 8]), None);
-        for format in FORMATS.iter().filter(|format| format.code != ETC1) {
+        assert_eq!(
+            decode(TexelFormat::Rgba8888, false, &[0, 51, 255, 102]),
+            Some([1.0, 0.2, 0.0, 0.4])
+        );
+        assert_eq!(
+            decode(TexelFormat::Rgba8888, true, &[0, 51, 255, 102]),
+            Some([0.0, 0.2, 1.0, 0.4])
+        );
+        assert_eq!(
+            decode(TexelFormat::Bgr565, false, &[0x1f, 0xf8]),
+            Some([1.0, 0.0, 1.0, 1.0])
+        );
+        assert_eq!(decode(TexelFormat::A8, false, &[255]), Some([0.0, 0.0, 0.0, 1.0]));
+        assert_eq!(decode(TexelFormat::Undocumented(0x3f), false, &[0; 8]), None);
+        for format in TexelFormat::ALL
+            .iter()
+            .filter_map(|code| by_code(*code))
+            .filter(|f| f.code != ETC1)
+        {
             let bytes = vec![0; format.bytes as usize];
             assert!(decode(format.code, false, &bytes).is_some(), "{}", format.name);
             assert!(decode(format.code, false, &bytes[1..]).is_none(), "{}", format.name);

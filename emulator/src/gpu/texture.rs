@@ -1,5 +1,6 @@
 //! Texture descriptors and sampling (docs/spec/mali/textures.md).
 
+pub use super::descriptor::{Descriptor, Layout};
 use super::fault::{Fault, FaultKind, Result};
 use super::filter::Plain;
 use super::memory::Memory;
@@ -7,146 +8,39 @@ use super::texel::{self, Format};
 use num::lanes::One;
 use num::math;
 use std::sync::OnceLock;
+use utgard::texture::{Dimension, Wrap};
 
-/// Levels a descriptor has at most: 4096 down to 1.
-pub const MAX_LEVELS: usize = 13;
-
-/// Where texels lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// Rows of `stride` bytes.
-    Linear {
-        /// Bytes from row to row.
-        stride: u32,
-    },
-    /// Tiles of 16x16 texels, in u-order inside.
-    Tiled,
-}
-
-/// How coordinates outside a texture are brought inside; the numbers are the descriptor's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wrap(pub u8);
-
-impl Wrap {
-    /// Texel number of a texel coordinate in a texture `size` wide; `None` is the border.
-    fn texel(self, at: i64, size: u32) -> Option<u32> {
-        let size = i64::from(size.max(1));
-        let inside = |at: i64| at.clamp(0, size - 1) as u32;
-        // Numbers of the mirror image, -1 beside 0.
-        let mirrored_once = if at < 0 { -1 - at } else { at };
-        match self.0 {
-            0 => Some(at.rem_euclid(size) as u32),
-            1 => Some(inside(at)),
-            // Clamping to the half border and to the border: the texels outside are border.
-            2 | 3 => (0..size).contains(&at).then_some(at as u32),
-            4 => {
-                let at = at.rem_euclid(2 * size);
-                Some((if at >= size { 2 * size - 1 - at } else { at }) as u32)
-            }
-            5 => Some(inside(mirrored_once)),
-            _ => (mirrored_once < size).then_some(mirrored_once as u32),
+/// Texel number of a texel coordinate in a texture `size` wide; `None` is the border.
+fn wrapped(wrap: Wrap, at: i64, size: u32) -> Option<u32> {
+    let size = i64::from(size.max(1));
+    let inside = |at: i64| at.clamp(0, size - 1) as u32;
+    // Numbers of the mirror image, -1 beside 0.
+    let mirrored_once = if at < 0 { -1 - at } else { at };
+    match wrap {
+        Wrap::Repeat => Some(at.rem_euclid(size) as u32),
+        Wrap::Clamp => Some(inside(at)),
+        // The texels outside are border.
+        Wrap::ClampHalfBorder | Wrap::ClampBorder => (0..size).contains(&at).then_some(at as u32),
+        Wrap::Mirror => {
+            let at = at.rem_euclid(2 * size);
+            Some((if at >= size { 2 * size - 1 - at } else { at }) as u32)
         }
-    }
-
-    /// Clamping of the coordinate itself, before filtering: plain clamp goes half a texel past the edge at most.
-    fn coordinate(self, at: f32, size: f32) -> f32 {
-        match self.0 {
-            2 => at.clamp(0.0, size),
-            6 => at.clamp(-size, size),
-            _ => at,
-        }
+        Wrap::MirrorOnceClamp => Some(inside(mirrored_once)),
+        Wrap::MirrorOnceHalfBorder | Wrap::MirrorOnceBorder => (mirrored_once < size).then_some(mirrored_once as u32),
     }
 }
 
-/// A texture descriptor's fields.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Descriptor {
-    /// Texel format's number.
-    pub format: u8,
-    /// Exchange red and blue.
-    pub swap: bool,
-    /// Coordinates are texels, not parts of the texture.
-    pub unnormalised: bool,
-    /// Six faces.
-    pub cube: bool,
-    /// 0, 1, 2: one to three dimensions.
-    pub dimension: u8,
-    /// Lowest and highest level, 4 fraction bits, as levels.
-    pub lod: [f32; 2],
-    /// Added to the level.
-    pub lod_bias: f32,
-    /// Levels are blended.
-    pub mip_linear: bool,
-    /// Nearest texel when the texture is made smaller, and larger.
-    pub nearest: [bool; 2],
-    /// Wrapping by axis.
-    pub wrap: [Wrap; 3],
-    /// Width, height, depth in texels.
-    pub size: [u32; 3],
-    /// Colour outside.
-    pub border: [f32; 4],
-    /// Where texels lie.
-    pub layout: Layout,
-    /// Addresses of the levels.
-    pub levels: [u32; MAX_LEVELS],
-    /// Bits that are set and have no known meaning: word and bits.
-    pub unknown: Vec<(usize, u32)>,
-}
-
-/// Bits of each word whose meaning is not known (docs/spec/mali/textures.md, section 1).
-const UNKNOWN: [u32; 7] = [0x8000_ff40, 0x0000_017f, 0x0000_00e0, 0, 0, 0xe000_0000, 0x3fff_9fff];
-
-impl Descriptor {
-    /// Takes a descriptor apart; 16 words for ten levels, more for more. Missing words are zero.
-    pub fn parse(words: &[u32]) -> Self {
-        let word = |at: usize| words.get(at).copied().unwrap_or(0);
-        // A field anywhere in the words, as they are one number.
-        let bits = |from: u32, count: u32| {
-            let pair = u64::from(word((from / 32) as usize)) | u64::from(word((from / 32) as usize + 1)) << 32;
-            (pair >> (from % 32)) as u32 & (u32::MAX >> (32 - count))
-        };
-        let bit = |at: u32| bits(at, 1) == 1;
-        let border = |at: u32| bits(at, 16) as f32 / 65535.0;
-        let bias = (bits(60, 9) << 23) as i32 >> 23;
-        let linear = bit(72) || bits(6 * 32 + 13, 2) == 0;
-        Self {
-            format: bits(0, 6) as u8,
-            swap: bit(7),
-            unnormalised: bit(39),
-            cube: bit(41),
-            dimension: bits(42, 2) as u8,
-            lod: [bits(44, 8) as f32 / 16.0, bits(52, 8) as f32 / 16.0],
-            lod_bias: bias as f32 / 16.0,
-            mip_linear: bits(73, 2) == 3,
-            nearest: [bit(75), bit(76)],
-            wrap: [
-                Wrap(bits(77, 3) as u8),
-                Wrap(bits(80, 3) as u8),
-                Wrap(bits(83, 3) as u8),
-            ],
-            size: [bits(86, 13), bits(99, 13), bits(112, 13)],
-            border: [border(125), border(141), border(157), border(173)],
-            layout: if linear {
-                Layout::Linear { stride: bits(16, 15) }
-            } else {
-                Layout::Tiled
-            },
-            levels: std::array::from_fn(|level| bits(222 + 26 * level as u32, 26) << 6),
-            unknown: UNKNOWN
-                .iter()
-                .enumerate()
-                .map(|(at, mask)| (at, word(at) & mask))
-                .filter(|(_, bits)| *bits != 0)
-                .collect(),
-        }
-    }
-
-    /// Levels that can be sampled.
-    pub fn level_count(&self) -> usize {
-        let largest = self.size.iter().copied().max().unwrap_or(1).max(1);
-        let all = 32 - largest.leading_zeros();
-        let wanted = self.lod[1].ceil() as u32 + 1;
-        all.min(wanted).min(MAX_LEVELS as u32) as usize
+/// Clamping of the coordinate itself, before filtering: half borders go half a texel past the edge at most.
+fn clamped(wrap: Wrap, at: f32, size: f32) -> f32 {
+    match wrap {
+        Wrap::ClampHalfBorder => at.clamp(0.0, size),
+        Wrap::MirrorOnceHalfBorder => at.clamp(-size, size),
+        Wrap::Repeat
+        | Wrap::Clamp
+        | Wrap::ClampBorder
+        | Wrap::Mirror
+        | Wrap::MirrorOnceClamp
+        | Wrap::MirrorOnceBorder => at,
     }
 }
 
@@ -193,7 +87,7 @@ impl Level<'_> {
 pub struct Texture<'a> {
     /// What the descriptor says.
     pub descriptor: Descriptor,
-    format: Option<&'static Format>,
+    format: Option<Format>,
     levels: Vec<Level<'a>>,
     /// Two-dimensional, of one level, with one filter, repeated or clamped.
     plain: bool,
@@ -209,7 +103,7 @@ impl<'a> Texture<'a> {
         let mut levels = Vec::new();
         if let Some(format) = format {
             for number in 0..descriptor.level_count() {
-                levels.push(level(memory, &descriptor, format, number)?);
+                levels.push(level(memory, &descriptor, &format, number)?);
             }
         }
         let one_level = levels.len() == 1 || (levels.len() > 1 && descriptor.lod == [0.0, 0.0]);
@@ -299,7 +193,8 @@ impl<'a> Texture<'a> {
 
     /// The level at which a step to the neighbouring pixel is a texel.
     fn implicit_level(&self, places: &[Place; 4]) -> f32 {
-        let three = self.descriptor.dimension == 2 && !self.descriptor.cube && self.descriptor.size[2] > 1;
+        let three =
+            self.descriptor.dimension == Dimension::Three && !self.descriptor.cube && self.descriptor.size[2] > 1;
         let squared = |a: &Place, b: &Place| {
             let d = |axis: usize| a.texel[axis] - b.texel[axis];
             d(0) * d(0) + d(1) * d(1) + if three { d(2) * d(2) } else { 0.0 }
@@ -347,14 +242,12 @@ impl<'a> Texture<'a> {
             } else {
                 0.0
             };
-            descriptor.wrap[axis].coordinate(scaled, size)
+            clamped(descriptor.wrap[axis], scaled, size)
         });
         let layer = if descriptor.cube {
             place.face
         } else if descriptor.size[2] > 1 {
-            descriptor.wrap[2]
-                .texel(at[2].floor() as i64, level.size[2])
-                .unwrap_or(0)
+            wrapped(descriptor.wrap[2], at[2].floor() as i64, level.size[2]).unwrap_or(0)
         } else {
             0
         };
@@ -371,7 +264,7 @@ impl<'a> Texture<'a> {
 
     fn texel(&self, level: &Level<'_>, x: i64, y: i64, layer: u32) -> [f32; 4] {
         let [s, t, _] = self.descriptor.wrap;
-        match (s.texel(x, level.size[0]), t.texel(y, level.size[1])) {
+        match (wrapped(s, x, level.size[0]), wrapped(t, y, level.size[1])) {
             (Some(x), Some(y)) => self.fetch(level, x, y, layer),
             _ => self.descriptor.border,
         }
@@ -409,7 +302,7 @@ impl<'a> Texture<'a> {
             if compressed {
                 return self.decode(level, x, y, 0).map(bytes);
             }
-            let start = usize::try_from(offset(self.descriptor.layout, format, width, x, y)).ok()?;
+            let start = usize::try_from(offset(self.descriptor.layout, &format, width, x, y)).ok()?;
             let texel = data.get(start..start.checked_add(format.bytes as usize)?)?;
             texel::decode_bytes(format.code, self.descriptor.swap, texel)
         };
@@ -428,7 +321,7 @@ impl<'a> Texture<'a> {
         } else {
             (x, y)
         };
-        let offset = base + offset(self.descriptor.layout, format, level.size[0], column, row);
+        let offset = base + offset(self.descriptor.layout, &format, level.size[0], column, row);
         let start = usize::try_from(offset).ok()?;
         let bytes = level.data().get(start..start.checked_add(format.bytes as usize)?)?;
         if format.code == texel::ETC1 {
@@ -530,10 +423,11 @@ fn on_face([x, y, z, _]: [f32; 4], face: u32) -> [f32; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use utgard::texture::TexelFormat;
 
     #[test]
     fn wraps() {
-        let all = |code: u8| -> Vec<Option<u32>> { (-5..9).map(|at| Wrap(code).texel(at, 4)).collect() };
+        let all = |code: usize| -> Vec<Option<u32>> { (-5..9).map(|at| wrapped(Wrap::ALL[code], at, 4)).collect() };
         let numbers = |text: &str| -> Vec<Option<u32>> { text.chars().map(|c| c.to_digit(10)).collect() };
         assert_eq!(all(0), numbers("30123012301230"));
         assert_eq!(all(1), numbers("00000012333333"));
@@ -547,7 +441,8 @@ mod tests {
     fn a_recorded_descriptor_reads_as_the_facts_say() {
         let mut words = [0x96, 0x0600_0400, 0x1000_0600, 0x0001_0200, 0, 0, 0x6000, 0xc0fd_ef30];
         let d = Descriptor::parse(&words);
-        assert_eq!((d.format, d.swap, d.size, d.dimension), (0x16, true, [64, 64, 1], 1));
+        assert_eq!((d.format, d.swap), (TexelFormat::Rgba8888, true));
+        assert_eq!((d.size, d.dimension), ([64, 64, 1], Dimension::Two));
         assert_eq!(
             (d.lod, d.mip_linear, d.layout, d.level_count()),
             ([0.0, 6.0], true, Layout::Tiled, 7)

@@ -7,6 +7,7 @@ use super::texel::u_order;
 use crate::exec::{Fragments, MAX_FRAGMENTS, MAX_QUADS, Quad, unorm};
 use crate::simd::{Found, dispatch};
 use num::lanes::{Lanes, One, QuadLanes};
+use utgard::state::{Compare, Equation, FactorSource, StencilOp};
 
 /// Pixels of a tile's side.
 pub const SIDE: u32 = 16;
@@ -138,17 +139,17 @@ pub fn steps(depth: f32) -> f64 {
     f64::from(depth) * f64::from(MAX_DEPTH)
 }
 
-/// A comparison by its number: never, less, equal, less or equal, greater, not equal, greater or equal, always.
-pub fn compares<T: PartialOrd>(compare: u32, a: T, b: T) -> bool {
-    match compare & 7 {
-        0 => false,
-        1 => a < b,
-        2 => a == b,
-        3 => a <= b,
-        4 => a > b,
-        5 => a != b,
-        6 => a >= b,
-        _ => true,
+/// Whether a comparison holds.
+pub fn compares<T: PartialOrd>(compare: Compare, a: T, b: T) -> bool {
+    match compare {
+        Compare::Never => false,
+        Compare::Less => a < b,
+        Compare::Equal => a == b,
+        Compare::LessEqual => a <= b,
+        Compare::Greater => a > b,
+        Compare::NotEqual => a != b,
+        Compare::GreaterEqual => a >= b,
+        Compare::Always => true,
     }
 }
 
@@ -500,14 +501,14 @@ fn coverage_of(alpha: f32) -> u8 {
 /// The stencil after an outcome: 0 stencil failed, 1 depth failed, 2 passed.
 fn updated(face: &Stencil, outcome: usize, have: u8, replacement: Option<u8>) -> u8 {
     let new = match face.operations[outcome] {
-        0 => have,
-        1 => replacement.unwrap_or(face.reference),
-        2 => 0,
-        3 => !have,
-        4 => have.wrapping_add(1),
-        5 => have.wrapping_sub(1),
-        6 => have.saturating_add(1),
-        _ => have.saturating_sub(1),
+        StencilOp::Keep => have,
+        StencilOp::Replace => replacement.unwrap_or(face.reference),
+        StencilOp::Zero => 0,
+        StencilOp::Invert => !have,
+        StencilOp::IncrementWrap => have.wrapping_add(1),
+        StencilOp::DecrementWrap => have.wrapping_sub(1),
+        StencilOp::Increment => have.saturating_add(1),
+        StencilOp::Decrement => have.saturating_sub(1),
     };
     have & !face.write_mask | new & face.write_mask
 }
@@ -524,13 +525,15 @@ fn factor_of<L: Lanes>(factor: Factor, channel: usize, state: &State, colors: &O
     let at = if factor.alpha { 3 } else { channel };
     let one = L::splat(1.0);
     let value = match factor.source {
-        0 => colors.source[at],
-        1 => colors.destination[at],
-        2 => L::splat(state.blend_constant[at]),
-        4 | 7 if channel < 3 => L::min(colors.source[3], L::sub(one, colors.destination[3])),
-        4 | 7 => one,
-        5 => colors.second[at],
-        _ => L::splat(0.0),
+        FactorSource::Source => colors.source[at],
+        FactorSource::Destination => colors.destination[at],
+        FactorSource::Constant => L::splat(state.blend_constant[at]),
+        FactorSource::Saturate | FactorSource::OldSaturate if channel < 3 => {
+            L::min(colors.source[3], L::sub(one, colors.destination[3]))
+        }
+        FactorSource::Saturate | FactorSource::OldSaturate => one,
+        FactorSource::Second => colors.second[at],
+        FactorSource::Zero | FactorSource::Undocumented(_) => L::splat(0.0),
     };
     if factor.complement { L::sub(one, value) } else { value }
 }
@@ -548,12 +551,12 @@ fn blend_channel<L: Lanes>(state: &State, channel: usize, colors: &Operands<L>) 
     );
     let d = L::mul(destination, factor_of::<L>(factors[1], channel, state, colors));
     match equation {
-        0 => L::sub(s, d),
-        1 => L::sub(d, s),
+        Equation::Subtract => L::sub(s, d),
+        Equation::ReverseSubtract => L::sub(d, s),
         // Minimum and maximum really are of the weighted sum and the destination.
-        4 => L::min(L::add(s, d), destination),
-        5 => L::max(L::add(s, d), destination),
-        _ => L::add(s, d),
+        Equation::Min => L::min(L::add(s, d), destination),
+        Equation::Max => L::max(L::add(s, d), destination),
+        Equation::Add | Equation::Undocumented(_) => L::add(s, d),
     }
 }
 
@@ -582,14 +585,14 @@ mod tests {
 
     fn simple_state(random: &mut Rng) -> State {
         let mut factor = || Factor {
-            source: random.u32(..5),
+            source: FactorSource::ALL[random.usize(..5)],
             complement: random.u32(..2) == 0,
             alpha: random.u32(..2) == 0,
         };
         let (color_factors, alpha_factors) = ([factor(), factor()], [factor(), factor()]);
-        let mut equation = || random.choice([0, 1, 2, 4, 5]).unwrap();
+        let mut equation = || Equation::ALL[random.usize(..Equation::ALL.len())];
         let ignored = Stencil {
-            compare: 7,
+            compare: Compare::Always,
             ..Stencil::default()
         };
         State {
@@ -598,11 +601,11 @@ mod tests {
             alpha_factors,
             blend_constant: [0.25, 0.5, 1.0, 0.75],
             write_mask: random.u32(..16),
-            depth_compare: random.u32(..8),
+            depth_compare: Compare::ALL[random.usize(..8)],
             depth_write: random.u32(..2) == 0,
             depth_range: [0.1, 0.9],
             stencil: [ignored; 2],
-            alpha_compare: 7,
+            alpha_compare: Compare::Always,
             sample_mask: 15,
             ..State::default()
         }

@@ -7,7 +7,8 @@ use super::notes::Notes;
 use crate::exec::{Engine, VERTEX_MEMORY, VertexBatch, VertexProgram};
 use num::half;
 use std::collections::HashMap;
-use utgard::gp::Instruction;
+use utgard::gp::{self, Instruction};
+use utgard::stream::{ComponentType, OutputKind, VertexCommand, VertexSpec};
 
 /// Vertices that go through the engine together.
 const BATCH: u32 = 256;
@@ -37,24 +38,25 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// The next command: its address, value and operation.
+    /// The next command: its address and words.
     ///
     /// # Errors
     /// When it is in no buffer object, or there are too many.
-    pub fn step(&mut self) -> Result<Option<(u32, u32, u32)>> {
+    pub fn step(&mut self) -> Result<Option<(u32, [u32; 2])>> {
         while self.at != self.end {
             if self.left == 0 {
                 return Err(Fault::new(FaultKind::Budget, "a command stream does not end").at(self.at));
             }
             self.left -= 1;
-            let (value, op) = (self.memory.word(self.at)?, self.memory.word(self.at.wrapping_add(4))?);
-            if op >> 28 == 15 {
-                self.at = value;
+            let words = [self.memory.word(self.at)?, self.memory.word(self.at.wrapping_add(4))?];
+            // Jumps are the same in all streams.
+            if let VertexCommand::VertexJump(jump) = VertexCommand::decode(words) {
+                self.at = jump.address;
                 continue;
             }
             let at = self.at;
             self.at = self.at.wrapping_add(8);
-            return Ok(Some((at, value, op)));
+            return Ok(Some((at, words)));
         }
         Ok(None)
     }
@@ -65,8 +67,8 @@ pub struct VertexShader {
     program: Vec<Instruction>,
     uniforms: Vec<[f32; 4]>,
     instructions: u32,
-    attributes: Vec<(u32, u32)>,
-    outputs: Vec<(u32, u32)>,
+    attributes: Vec<VertexSpec>,
+    outputs: Vec<VertexSpec>,
     attribute_count: usize,
     output_count: usize,
     /// For each position array the array of point sizes that was filled with it.
@@ -117,11 +119,11 @@ impl VertexShader {
                 end,
                 left: at.1,
             };
-            let Some((address, value, op)) = commands.step()? else {
+            let Some((address, words)) = commands.step()? else {
                 return Ok(());
             };
             at = (commands.at, commands.left);
-            self.command(memory, value, op, engine, notes)
+            self.command(memory, VertexCommand::decode(words), engine, notes)
                 .map_err(|fault| fault.at(address))?;
         }
     }
@@ -129,30 +131,33 @@ impl VertexShader {
     fn command(
         &mut self,
         memory: &mut Memory,
-        value: u32,
-        op: u32,
+        command: VertexCommand,
         engine: &dyn Engine,
         notes: &mut Notes,
     ) -> Result<()> {
-        let units = op >> 16 & 0xfff;
-        match (op >> 28, op & 0xffff) {
-            (0, _) => return self.draw(memory, (op & 0xffff) << 8 | value >> 24, engine, notes),
-            (1, 0x40) => self.instructions = (value >> 10 & 0x3ff) + 1,
-            (1, 0x41) => {}
-            (1, 0x42) => {
-                self.attribute_count = (value >> 24) as usize + 1;
-                self.output_count = (value >> 8 & 0xff) as usize + 1;
+        match command {
+            VertexCommand::RunVertices(run) => return self.draw(memory, run.count, engine, notes),
+            VertexCommand::ProgramInfo(info) => self.instructions = u32::from(info.last) + 1,
+            VertexCommand::Counts(counts) => {
+                self.attribute_count = usize::from(counts.attributes) + 1;
+                self.output_count = usize::from(counts.outputs) + 1;
             }
-            (2, 0) => self.attributes = pairs(memory, value, units, notes, "attribute"),
-            (2, 8) => self.outputs = pairs(memory, value, units, notes, "output"),
-            (3, _) => self.load_uniforms(memory, value, units)?,
-            (4, _) => {
-                let words = memory.words(value, units * 4)?;
-                let decode = |words: &[u32]| Instruction::decode([words[0], words[1], words[2], words[3]]);
-                self.program = words.chunks_exact(4).map(decode).collect();
+            VertexCommand::Attributes(at) => self.attributes = specs(memory, at.address, at.words, notes, "attribute"),
+            VertexCommand::Outputs(at) => self.outputs = specs(memory, at.address, at.words, notes, "output"),
+            VertexCommand::Uniforms(at) => self.load_uniforms(memory, at.address, at.vec4s.into())?,
+            VertexCommand::Program(at) => {
+                let words = memory.words(at.address, u32::from(at.instructions) * gp::WORDS as u32)?;
+                let (instructions, _) = words.as_chunks::<{ gp::WORDS }>();
+                self.program = instructions.iter().map(|words| Instruction::decode(*words)).collect();
             }
-            (5 | 6, _) => {}
-            _ => notes.add(format!("vertex command {op:#010x} with {value:#x} is unknown")),
+            // Steps of the hardware that nothing depends on here.
+            VertexCommand::Register41(_)
+            | VertexCommand::VertexSemaphore(_)
+            | VertexCommand::Flush(_)
+            | VertexCommand::VertexJump(_) => {}
+            VertexCommand::Undocumented([value, op]) => {
+                notes.add(format!("vertex command {op:#010x} with {value:#x} is unknown"));
+            }
         }
         Ok(())
     }
@@ -226,22 +231,18 @@ impl VertexShader {
     }
 
     fn note_point_sizes(&mut self) {
-        let find = |word: u32| self.outputs.iter().find(|spec| spec.1 == word).map(|spec| spec.0);
-        if let (Some(positions), Some(sizes)) = (find(POSITION), find(POINT_SIZE)) {
-            self.point_sizes.insert(positions, sizes);
+        let find = |kind| self.outputs.iter().find(|spec| spec.output() == kind);
+        if let (Some(positions), Some(sizes)) = (find(OutputKind::Position), find(OutputKind::PointSize)) {
+            self.point_sizes.insert(positions.address, sizes.address);
         }
     }
 }
 
-/// Output descriptor of the position: four floats.
-pub const POSITION: u32 = 0x8020;
-/// Output descriptor of the point size: one float.
-pub const POINT_SIZE: u32 = 0x2021;
-
-/// `words` words as pairs; what is in no buffer object is nothing, for drivers announce attributes they do not have.
-fn pairs(memory: &Memory, address: u32, words: u32, notes: &mut Notes, what: &str) -> Vec<(u32, u32)> {
-    match memory.words(address, (words & !1).min(64)) {
-        Ok(words) => words.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
+/// Specifications at an address; what is in no buffer object is nothing, for drivers announce attributes they do not
+/// have.
+fn specs(memory: &Memory, address: u32, words: u16, notes: &mut Notes, what: &str) -> Vec<VertexSpec> {
+    match memory.words(address, u32::from(words & !1).min(64)) {
+        Ok(words) => words.chunks_exact(2).map(VertexSpec::from_words).collect(),
         Err(_) => {
             notes.add(format!("{what} descriptors at {address:#x} are in no buffer object"));
             Vec::new()
@@ -249,47 +250,43 @@ fn pairs(memory: &Memory, address: u32, words: u32, notes: &mut Notes, what: &st
     }
 }
 
-/// Bytes of a component, for the types of attributes and outputs.
-fn component_bytes(kind: u32) -> Option<u32> {
-    Some(match kind {
-        0 | 1 | 2 | 0xd | 0xe | 0x101 => 4,
-        3 | 4 | 5 | 0xa | 0xb => 2,
-        6..=9 => 1,
-        _ => return None,
-    })
+/// Bytes of a component, for the types of attributes and outputs. Fixed-point numbers are integers of 32 bits.
+fn component_bytes(spec: &VertexSpec) -> Option<u32> {
+    let known = !spec.fixed || spec.kind == ComponentType::I32;
+    spec.kind.bytes().filter(|_| known)
 }
 
 /// One attribute of vertices from `first` on; missing components are 0, 0, 0, 1 ([I]).
 fn fetch<'a>(
     memory: &Memory,
-    (address, word): (u32, u32),
+    spec: VertexSpec,
     first: u32,
     values: impl Iterator<Item = &'a mut [f32; 4]>,
     notes: &mut Notes,
 ) {
-    let (stride, kind, components) = (word >> 11, word >> 2 & 0x1ff, (word & 3) + 1);
-    let bytes = component_bytes(kind);
+    let (address, components) = (spec.address, u32::from(spec.components) + 1);
+    let bytes = component_bytes(&spec);
     if bytes.is_none() {
-        notes.add(format!("attribute type {kind:#x} is unknown"));
+        notes.add(format!("attribute type {:#x} is unknown", spec.type_code()));
     }
     let mut outside = false;
     let mut data = [0; 16];
     for (value, vertex) in values.zip(first..) {
         *value = [0.0, 0.0, 0.0, 1.0];
         let Some(bytes) = bytes else { continue };
-        let start = address.wrapping_add(stride.wrapping_mul(vertex));
+        let start = address.wrapping_add(spec.stride.wrapping_mul(vertex));
         let data = &mut data[..(components * bytes) as usize];
         if memory.read(start, data).is_err() {
             outside = true;
             continue;
         }
-        if kind == 0 {
+        if spec.type_code() == 0 {
             for (value, data) in value.iter_mut().zip(data.chunks_exact(4)) {
                 *value = f32::from_le_bytes([data[0], data[1], data[2], data[3]]);
             }
         } else {
             for (value, data) in value.iter_mut().zip(data.chunks_exact(bytes as usize)) {
-                *value = component(kind, data);
+                *value = component(&spec, data);
             }
         }
     }
@@ -301,50 +298,54 @@ fn fetch<'a>(
 }
 
 /// A component as a float. Signed normalised numbers are c / (2^(n-1) - 1), not below -1 ([?] in the facts).
-fn component(kind: u32, data: &[u8]) -> f32 {
+fn component(spec: &VertexSpec, data: &[u8]) -> f32 {
     let mut bytes = [0; 4];
     bytes[..data.len()].copy_from_slice(data);
     let unsigned = u32::from_le_bytes(bytes);
     let unused = 32 - 8 * data.len() as u32;
     let signed = (unsigned << unused) as i32 >> unused;
     let top = f64::from(u32::MAX >> unused);
-    match kind {
-        0 => f32::from_bits(unsigned),
-        1 | 4 | 6 => signed as f32,
-        2 | 5 | 7 => unsigned as f32,
-        3 => half::to_f32(unsigned as u16),
-        8 | 0xa | 0xd => (f64::from(signed) / ((top - 1.0) / 2.0)).max(-1.0) as f32,
-        9 | 0xb | 0xe => (f64::from(unsigned) / top) as f32,
-        _ => (f64::from(signed) / 65536.0) as f32,
+    match spec.kind {
+        ComponentType::F32 => f32::from_bits(unsigned),
+        ComponentType::I32 if spec.fixed => (f64::from(signed) / 65536.0) as f32,
+        ComponentType::I32 | ComponentType::I16 | ComponentType::I8 => signed as f32,
+        ComponentType::U32 | ComponentType::U16 | ComponentType::U8 => unsigned as f32,
+        ComponentType::F16 => half::to_f32(unsigned as u16),
+        ComponentType::Snorm8 | ComponentType::Snorm16 | ComponentType::Snorm32 => {
+            (f64::from(signed) / ((top - 1.0) / 2.0)).max(-1.0) as f32
+        }
+        ComponentType::Unorm8 | ComponentType::Unorm16 | ComponentType::Unorm32 => (f64::from(unsigned) / top) as f32,
+        ComponentType::Undocumented(_) => 0.0,
     }
 }
 
 /// Stores one output of vertices from `first` on.
 fn store<'a>(
     memory: &mut Memory,
-    (address, word): (u32, u32),
+    spec: VertexSpec,
     first: u32,
     values: impl Iterator<Item = &'a [f32; 4]>,
     notes: &mut Notes,
 ) -> Result<()> {
-    let (stride, kind, components) = match word {
-        POSITION => (16, 0, 4),
-        POINT_SIZE => (4, 0, 1),
-        word => (word >> 11, word >> 2 & 0x1ff, (word & 3) as usize + 1),
+    let spec = match spec.output() {
+        OutputKind::Position => VertexSpec::floats(spec.address, 4, spec.stride),
+        OutputKind::PointSize => VertexSpec::floats(spec.address, 1, spec.stride),
+        OutputKind::Varying => spec,
     };
-    let bytes = match kind {
-        0 => 4 * components,
-        3 => 2 * components,
-        kind => {
-            notes.add(format!("output type {kind:#x} is unknown"));
+    let components = usize::from(spec.components) + 1;
+    let bytes = match (spec.kind, spec.fixed) {
+        (ComponentType::F32, false) => 4 * components,
+        (ComponentType::F16, false) => 2 * components,
+        _ => {
+            notes.add(format!("output type {:#x} is unknown", spec.type_code()));
             return Ok(());
         }
     };
     let mut data = [0; 16];
     for (value, vertex) in values.zip(first..) {
-        let start = address.wrapping_add(stride.wrapping_mul(vertex));
+        let start = spec.address.wrapping_add(spec.stride.wrapping_mul(vertex));
         let slot = &mut data[..bytes];
-        if kind == 0 {
+        if spec.kind == ComponentType::F32 {
             for (slot, value) in slot.chunks_exact_mut(4).zip(value) {
                 slot.copy_from_slice(&value.to_le_bytes());
             }

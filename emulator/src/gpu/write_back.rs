@@ -6,36 +6,16 @@ use super::memory::Memory;
 use super::texel::u_order;
 use super::tile::{Colors, PIXELS, SIDE, Tile, in_tile};
 use num::half;
-
-/// A pixel format: number, name, bytes.
-const FORMATS: [(u32, &str, u32); 12] = [
-    (0x0, "B5G6R5", 2),
-    (0x1, "B5G5R5A1", 2),
-    (0x2, "B4G4R4A4", 2),
-    (0x3, "B8G8R8A8", 4),
-    (0x4, "B8", 1),
-    (0x5, "G8B8", 2),
-    (0x6, "RGBA16F", 8),
-    (0x7, "R16F", 2),
-    (0x8, "RG16F", 4),
-    (0xd, "S8", 1),
-    (0xe, "Z16", 2),
-    (0xf, "Z24S8", 4),
-];
-
-/// Name of a pixel format.
-pub fn format_name(code: u32) -> &'static str {
-    FORMATS.iter().find(|row| row.0 == code).map_or("unknown", |row| row.1)
-}
+use utgard::field::Code;
+use utgard::frame::{PixelFormat, TargetLayout, WriteBackSource};
 
 /// Bytes of a pixel of a format.
 ///
 /// # Errors
 /// A format nobody knows.
-pub fn format_bytes(code: u32) -> Result<u32> {
-    let row = FORMATS.iter().find(|row| row.0 == code);
-    row.map(|row| row.2)
-        .ok_or_else(|| Fault::new(FaultKind::State, format!("pixel format {code:#x}")))
+pub fn format_bytes(format: PixelFormat) -> Result<u32> {
+    let unknown = || Fault::new(FaultKind::State, format!("pixel format {:#x}", format.code()));
+    format.bytes().ok_or_else(unknown)
 }
 
 /// A piece of what goes to memory.
@@ -137,7 +117,7 @@ impl Plane<'_> {
         let address = unit
             .address
             .wrapping_add(self.sample.unwrap_or(0) as u32 * unit.plane_pitch);
-        if unit.layout == 2 && columns == SIDE && rows == SIDE {
+        if unit.layout == TargetLayout::Tiled && columns == SIDE && rows == SIDE {
             let address = address.wrapping_add(offset(unit, bytes, left, top)?);
             let start = runs.bytes.len();
             self.whole(&mut runs.bytes);
@@ -146,7 +126,11 @@ impl Plane<'_> {
         }
         for row in 0..rows {
             // Rows of a linear picture are in one piece, those of a tile are not.
-            let step = if unit.layout == 0 { columns } else { 1 };
+            let step = if unit.layout == TargetLayout::Linear {
+                columns
+            } else {
+                1
+            };
             for column in (0..columns).step_by(step.max(1) as usize) {
                 let start = runs.bytes.len();
                 for pixel in column..column + step {
@@ -168,8 +152,8 @@ impl Plane<'_> {
     fn whole(&self, out: &mut Vec<u8>) {
         let (unit, tile) = (self.unit, self.tile);
         // By far the most pictures: eight bits a channel, one sample. The tile has memory's order.
-        if unit.format == 3
-            && unit.source == 2
+        if unit.format == PixelFormat::B8G8R8A8
+            && unit.source == WriteBackSource::Color
             && tile.samples == 1
             && !unit.reverse
             && let Colors::Bytes(words) = &tile.color
@@ -216,24 +200,27 @@ fn place(number: usize) -> [u32; 2] {
 /// A layout nobody knows.
 pub fn offset(unit: &WriteBack, bytes: u32, x: u32, y: u32) -> Result<u32> {
     match unit.layout {
-        0 => Ok(y.wrapping_mul(unit.pitch.wrapping_mul(8)).wrapping_add(x * bytes)),
-        2 => {
+        TargetLayout::Linear => Ok(y.wrapping_mul(unit.pitch.wrapping_mul(8)).wrapping_add(x * bytes)),
+        TargetLayout::Tiled => {
             let tile = (y / SIDE).wrapping_mul(unit.pitch).wrapping_add(x / SIDE);
             Ok(tile.wrapping_mul(256).wrapping_add(u_order(x, y)).wrapping_mul(bytes))
         }
-        layout => Err(Fault::new(FaultKind::State, format!("write-back layout {layout}"))),
+        TargetLayout::UOrder | TargetLayout::Undocumented(_) => {
+            let message = format!("write-back layout {}", unit.layout.code());
+            Err(Fault::new(FaultKind::State, message))
+        }
     }
 }
 
 /// One pixel's bits: of a sample, or the average of all.
 fn pixel(unit: &WriteBack, tile: &Tile, [column, row]: [u32; 2], sample: Option<usize>) -> u64 {
     let first = in_tile(column, row) * tile.samples;
-    if unit.source == 1 {
+    if unit.source == WriteBackSource::DepthStencil {
         let at = first + sample.unwrap_or(0);
         let (depth, stencil) = (tile.depth[at], tile.stencil[at]);
         return match unit.format {
-            0xd => u64::from(stencil),
-            0xe => u64::from(depth >> 8),
+            PixelFormat::S8 => u64::from(stencil),
+            PixelFormat::Z16 => u64::from(depth >> 8),
             _ => u64::from(depth) | u64::from(stencil) << 24,
         };
     }
@@ -290,15 +277,29 @@ fn pack(unit: &WriteBack, [red, green, blue, alpha]: [f32; 4], threshold: f64) -
         })
     };
     match unit.format {
-        0x0 => fields([5, 6, 5, 0]),
-        0x1 => fields([5, 5, 5, 1]),
-        0x2 => fields([4; 4]),
-        0x4 => fields([8, 0, 0, 0]),
-        0x5 => fields([8, 8, 0, 0]),
-        0x6 => halves(4),
-        0x7 => halves(1),
-        0x8 => halves(2),
-        _ => fields([8; 4]),
+        PixelFormat::Rgba16F => halves(4),
+        PixelFormat::R16F => halves(1),
+        PixelFormat::Rg16F => halves(2),
+        format => fields(widths(format)),
+    }
+}
+
+/// Bits of a format's fields from the lowest on; depth and stencil as if they were bytes.
+fn widths(format: PixelFormat) -> [u32; 4] {
+    match format {
+        PixelFormat::B5G6R5 => [5, 6, 5, 0],
+        PixelFormat::B5G5R5A1 => [5, 5, 5, 1],
+        PixelFormat::B4G4R4A4 => [4; 4],
+        PixelFormat::B8 => [8, 0, 0, 0],
+        PixelFormat::G8B8 => [8, 8, 0, 0],
+        PixelFormat::B8G8R8A8
+        | PixelFormat::Rgba16F
+        | PixelFormat::R16F
+        | PixelFormat::Rg16F
+        | PixelFormat::S8
+        | PixelFormat::Z16
+        | PixelFormat::Z24S8
+        | PixelFormat::Undocumented(_) => [8; 4],
     }
 }
 
@@ -308,7 +309,7 @@ fn pack(unit: &WriteBack, [red, green, blue, alpha]: [f32; 4], threshold: f64) -
 /// When the target is no colour, or not all of it is in a buffer object.
 pub fn read(memory: &Memory, frame: &Frame, unit: &WriteBack) -> Result<(u32, u32, Vec<u8>)> {
     let bytes = format_bytes(unit.format)?;
-    if unit.source != 2 {
+    if unit.source != WriteBackSource::Color {
         return Err(Fault::new(FaultKind::State, "the target is no colour"));
     }
     let mut rgba = Vec::new();
@@ -326,22 +327,19 @@ pub fn read(memory: &Memory, frame: &Frame, unit: &WriteBack) -> Result<(u32, u3
 
 /// The inverse of [`pack`]; channels a format lacks are 0, alpha 1.
 fn unpack(unit: &WriteBack, bits: u64) -> [f32; 4] {
-    let widths = match unit.format {
-        0x0 => [5, 6, 5, 0],
-        0x1 => [5, 5, 5, 1],
-        0x2 => [4; 4],
-        0x4 => [8, 0, 0, 0],
-        0x5 => [8, 8, 0, 0],
-        0x6..=0x8 => {
-            let count = [4, 1, 2][unit.format as usize - 6];
-            let half = |at: usize| half::to_f32((bits >> (16 * at)) as u16);
-            let missing = [0.0, 0.0, 0.0, 1.0];
-            return std::array::from_fn(|at| if at < count { half(at) } else { missing[at] });
-        }
-        _ => [8; 4],
+    let halves = match unit.format {
+        PixelFormat::Rgba16F => Some(4),
+        PixelFormat::R16F => Some(1),
+        PixelFormat::Rg16F => Some(2),
+        _ => None,
     };
+    if let Some(count) = halves {
+        let half = |at: usize| half::to_f32((bits >> (16 * at)) as u16);
+        let missing = [0.0, 0.0, 0.0, 1.0];
+        return std::array::from_fn(|at| if at < count { half(at) } else { missing[at] });
+    }
     let mut shift = 0;
-    let mut order: [Option<f32>; 4] = widths.map(|width| {
+    let mut order: [Option<f32>; 4] = widths(unit.format).map(|width| {
         let field = bits >> shift & ((1 << width) - 1);
         shift += width;
         (width > 0).then(|| field as f32 / ((1u64 << width) - 1) as f32)
@@ -366,8 +364,8 @@ mod tests {
     #[test]
     fn dithering_keeps_the_mean() {
         let plain = WriteBack {
-            source: 2,
-            format: 0,
+            source: WriteBackSource::Color,
+            format: PixelFormat::B5G6R5,
             ..WriteBack::default()
         };
         let dithered = WriteBack { dither: true, ..plain };

@@ -28,6 +28,18 @@ macro_rules! numbers {
 
 numbers!(u8 u16 u32);
 
+impl Code for f32 {
+    #[inline(always)]
+    fn from_code(code: u32) -> Self {
+        Self::from_bits(code)
+    }
+
+    #[inline(always)]
+    fn code(self) -> u32 {
+        self.to_bits()
+    }
+}
+
 impl Code for bool {
     #[inline(always)]
     fn from_code(code: u32) -> Self {

@@ -1,11 +1,17 @@
-//! Instruction sets as tables: one row per field and per operation; decoding, encoding, printing, parsing, checks and
-//! random programs follow from the rows.
+//! The Mali-400 as tables: one row per field and per operation of both instruction sets, of command streams, frames,
+//! render states, texture descriptors and tile lists. Decoding, encoding, printing, parsing, checks and random programs
+//! follow from the rows. Nothing is executed here.
 
 pub mod field;
 pub mod flow;
+pub mod frame;
 pub mod gp;
 pub mod pp;
 pub mod shader;
+pub mod state;
 pub mod stats;
+pub mod stream;
 pub mod text;
+pub mod texture;
 pub mod vector;
+pub mod words;

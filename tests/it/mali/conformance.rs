@@ -7,6 +7,7 @@ use emulator::gpu::{Gpu, write_back};
 use loader::trace::{Pipe, Record, Trace};
 use skrymir::picture::Picture;
 use std::path::Path;
+use utgard::frame::WriteBackSource;
 
 /// Cases that are not within the tolerance, and why (docs/spec/open-questions.md).
 const EXPLAINED: [(&str, &str); 3] = [
@@ -76,7 +77,11 @@ fn drawn(path: &Path) -> Vec<Drawn> {
             } => {
                 gpu.run_pp(frame).unwrap();
                 let frame = Frame::parse(frame).unwrap();
-                if let Some(unit) = frame.write_backs.iter().find(|unit| unit.source == 2) {
+                if let Some(unit) = frame
+                    .write_backs
+                    .iter()
+                    .find(|unit| unit.source == WriteBackSource::Color)
+                {
                     let (width, height, rgba) = write_back::read(&gpu.memory, &frame, unit).unwrap();
                     let picture = Picture { width, height, rgba };
                     let parts = parts.clone();

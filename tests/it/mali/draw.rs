@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use emulator::driver::{self, Depth, Draw, Image, Picture};
+use emulator::driver::{self, Compare, Depth, Draw, Image, Picture, PrimitiveMode};
 use emulator::exec::Engine;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
@@ -46,7 +46,7 @@ fn full_screen<'a>(vertex: &'a Program, fragment: &'a Program, size: [u32; 2]) -
         ("color".to_owned(), tints.to_vec()),
     ];
     draw.uniforms = vec![("transform".to_owned(), identity())];
-    (draw.mode, draw.count) = (5, 4);
+    (draw.mode, draw.count) = (PrimitiveMode::TriangleStrip, 4);
     draw
 }
 
@@ -298,7 +298,7 @@ fn the_genuine_vertex_program_computes_its_formulas() {
             ("normalMatrix".to_owned(), normals.to_vec()),
         ];
         draw.textures = vec![("in_texture".to_owned(), checkers())];
-        (draw.mode, draw.count) = (0, vertices);
+        (draw.mode, draw.count) = (PrimitiveMode::Points, vertices);
         for engine in engines() {
             let mut gpu = Gpu::new(engine);
             let prepared = driver::prepare(&mut gpu, &draw).unwrap();
@@ -402,7 +402,7 @@ fn the_genuine_pair_draws_a_textured_lit_cube() {
     draw.textures = vec![("in_texture".to_owned(), checkers())];
     draw.indices = Some(indices.clone());
     draw.depth = Some(Depth {
-        compare: 1,
+        compare: Compare::Less,
         write: true,
     });
     let picture = drawn(&draw);

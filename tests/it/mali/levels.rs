@@ -1,7 +1,8 @@
 //! Which level of a texture is sampled, and by which filter, as hardware under Mesa's driver does it.
 
 use emulator::gpu::memory::Memory;
-use emulator::gpu::texture::{Descriptor, Layout, Lod, Texture, Wrap};
+use emulator::gpu::texture::{Descriptor, Layout, Lod, Texture};
+use utgard::texture::{Dimension, TexelFormat, Wrap};
 
 const BASE: u32 = 0x10_0000;
 /// Levels of a texture of 16 texels.
@@ -29,16 +30,16 @@ fn memory() -> Memory {
 
 fn descriptor(nearest: [bool; 2], mip_linear: bool, bias: f32, cube: bool) -> Descriptor {
     Descriptor {
-        format: 0x16,
+        format: TexelFormat::Rgba8888,
         swap: true,
         unnormalised: false,
         cube,
-        dimension: if cube { 2 } else { 1 },
+        dimension: if cube { Dimension::Three } else { Dimension::Two },
         lod: [0.0, 4.0],
         lod_bias: bias,
         mip_linear,
         nearest,
-        wrap: [Wrap(0); 3],
+        wrap: [Wrap::Repeat; 3],
         size: [16, 16, 1],
         border: [0.0; 4],
         layout: Layout::Tiled,

@@ -1,7 +1,7 @@
 //! Pairs of our own whose vertex programs do the work: lighting, a loop, uniforms by an index, many varyings, texture
 //! coordinates, temporaries. Both engines draw what the formulas of the corners and of the fragments say.
 
-use emulator::driver::{self, Draw, Image, Picture};
+use emulator::driver::{self, Draw, Image, Picture, PrimitiveMode};
 use emulator::exec::Engine;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
@@ -294,7 +294,7 @@ fn with_draw<T>(pair: &Pair, run: impl FnOnce(&Draw<'_>) -> T) -> T {
     if pair.fragment.contains("picture") {
         draw.textures = vec![("picture".to_owned(), image())];
     }
-    (draw.mode, draw.count) = (5, 4);
+    (draw.mode, draw.count) = (PrimitiveMode::TriangleStrip, 4);
     run(&draw)
 }
 

@@ -1,7 +1,7 @@
 //! One instruction of a PP program as operations on rows, unit by unit in the order they run.
 
 use super::alu::{Alu, AluOp, From, Operand, stage};
-use super::fragment_code::{Condition, Input, Interpolate, Next, Op, Step, extent, row};
+use super::fragment_code::{Condition, FragmentCode, Input, Interpolate, Next, Op, Step, extent, row};
 use crate::exec::{FragmentProgram, Orientation};
 use num::half;
 use utgard::field::Code;
@@ -15,8 +15,19 @@ use utgard::pp::{
 /// An operation nobody knows, in words.
 type Unknown = String;
 
+impl FragmentCode {
+    /// Takes a program apart.
+    pub fn new(program: &FragmentProgram, orientation: Orientation) -> Self {
+        let steps = program
+            .instructions
+            .iter()
+            .map(|(word, i)| step(program, *word, i, orientation));
+        Self::of(steps.collect(), program.temporaries)
+    }
+}
+
 /// The instruction at a word of a program.
-pub fn step(program: &FragmentProgram, word: u32, i: &Instruction, orientation: Orientation) -> Step {
+fn step(program: &FragmentProgram, word: u32, i: &Instruction, orientation: Orientation) -> Step {
     let mut builder = Builder {
         i,
         orientation,

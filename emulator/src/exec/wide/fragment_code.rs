@@ -1,8 +1,6 @@
 //! PP programs taken apart into operations on rows, once per program.
 
 use super::alu::{Alu, From, Operand};
-use super::fragment_build;
-use crate::exec::{FragmentProgram, Orientation};
 use utgard::pp::{Alignment, Load, Sampler, Store};
 
 /// Rows of the pipeline and of what a batch is given; registers are rows 0 to 63.
@@ -129,20 +127,17 @@ pub struct FragmentCode {
 }
 
 impl FragmentCode {
-    /// Takes a program apart.
-    pub fn new(program: &FragmentProgram, orientation: Orientation) -> Self {
-        let (low, high) = program.temporaries.unwrap_or((0, -1));
+    /// The code of a program's steps; `temporaries` are the lowest and the highest float of them that it can name.
+    pub fn of(steps: Vec<Step>, temporaries: Option<(i32, i32)>) -> Self {
+        let (low, high) = temporaries.unwrap_or((0, -1));
         let mut code = Self {
-            steps: Vec::with_capacity(program.instructions.len()),
+            steps,
             clear: Vec::new(),
             written: 0,
             rows: usize::from(row::TEMPORARIES) + (high - low + 1).max(0) as usize,
             temporary_base: low,
             places: false,
         };
-        for (word, i) in &program.instructions {
-            code.steps.push(fragment_build::step(program, *word, i, orientation));
-        }
         code.read_first();
         code
     }

@@ -1,60 +1,25 @@
 //! Render states, texture descriptors and frames in words (docs/spec/mali/state.md, textures.md, frame.md).
 
-use anyhow::Result;
-use emulator::gpu::frame::{Frame, WriteBack};
-use emulator::gpu::memory::Memory;
-use emulator::gpu::state::{Factor, STATE_WORDS, State, Stencil};
-use emulator::gpu::texel;
-use emulator::gpu::texture::{Descriptor, Layout};
-use emulator::gpu::write_back::format_name;
+use crate::gpu::fault::Result;
+use crate::gpu::frame::{Frame, WriteBack};
+use crate::gpu::memory::Memory;
+use crate::gpu::state::{Factor, STATE_WORDS, State, Stencil};
+use crate::gpu::texture::{Descriptor, Layout};
 use std::fmt::Write;
+use utgard::frame::TargetLayout;
 use utgard::pp;
-
-const COMPARE: [&str; 8] = [
-    "never",
-    "less",
-    "equal",
-    "less or equal",
-    "greater",
-    "not equal",
-    "greater or equal",
-    "always",
-];
-const STENCIL: [&str; 8] = [
-    "keep",
-    "replace",
-    "zero",
-    "invert",
-    "increment and wrap",
-    "decrement and wrap",
-    "increment",
-    "decrement",
-];
-const WRAP: [&str; 8] = [
-    "repeat",
-    "clamp to edge",
-    "clamp to half border",
-    "clamp to border",
-    "mirror",
-    "mirror once to edge",
-    "mirror once to half border",
-    "mirror once to border",
-];
-const VARYING: [&str; 4] = ["vec4", "vec2", "half4", "half2"];
-
-fn of(names: &[&'static str; 8], number: u32) -> &'static str {
-    names[(number & 7) as usize]
-}
+use utgard::state::{Equation, FactorSource};
+use utgard::texture::{Dimension, MAX_BYTES};
 
 fn factor(factor: Factor) -> String {
     let alpha = if factor.alpha { ".a" } else { "" };
     let value = match factor.source {
-        0 => format!("source{alpha}"),
-        1 => format!("destination{alpha}"),
-        2 => format!("constant{alpha}"),
-        3 => return if factor.complement { "1" } else { "0" }.to_owned(),
-        5 => format!("second source{alpha}"),
-        _ => "saturated source.a".to_owned(),
+        FactorSource::Zero => return if factor.complement { "1" } else { "0" }.to_owned(),
+        FactorSource::Saturate | FactorSource::OldSaturate => "saturated source.a".to_owned(),
+        FactorSource::Source | FactorSource::Destination | FactorSource::Constant | FactorSource::Second => {
+            format!("{}{alpha}", factor.source.name())
+        }
+        FactorSource::Undocumented(code) => format!("undocumented {code}{alpha}"),
     };
     if factor.complement {
         format!("(1 - {value})")
@@ -63,22 +28,22 @@ fn factor(factor: Factor) -> String {
     }
 }
 
-fn equation(number: u32, [source, destination]: [Factor; 2]) -> String {
+fn equation(equation: Equation, [source, destination]: [Factor; 2]) -> String {
     let (s, d) = (factor(source), factor(destination));
-    match number {
-        0 => format!("source * {s} - destination * {d}"),
-        1 => format!("destination * {d} - source * {s}"),
-        4 => format!("min(source * {s} + destination * {d}, destination)"),
-        5 => format!("max(source * {s} + destination * {d}, destination)"),
-        _ => format!("source * {s} + destination * {d}"),
+    match equation {
+        Equation::Subtract => format!("source * {s} - destination * {d}"),
+        Equation::ReverseSubtract => format!("destination * {d} - source * {s}"),
+        Equation::Min => format!("min(source * {s} + destination * {d}, destination)"),
+        Equation::Max => format!("max(source * {s} + destination * {d}, destination)"),
+        Equation::Add | Equation::Undocumented(_) => format!("source * {s} + destination * {d}"),
     }
 }
 
 fn stencil(face: &Stencil) -> String {
-    let [fail, depth_fail, pass] = face.operations.map(|operation| of(&STENCIL, operation));
+    let [fail, depth_fail, pass] = face.operations.map(|operation| operation.name());
     format!(
         "{} to {} (mask {:#04x}); on failure {fail}, on depth failure {depth_fail}, else {pass}; writes {:#04x}",
-        of(&COMPARE, face.compare),
+        face.compare.name(),
         face.reference,
         face.mask,
         face.write_mask
@@ -110,7 +75,7 @@ pub(super) fn render_state(memory: &Memory, address: u32, out: &mut String) -> R
     for number in 0..state.texture_count.min(16) {
         let at = memory.word(state.textures.wrapping_add(4 * number))?;
         writeln!(out, "texture {number} at {at:#x}:")?;
-        descriptor(&Descriptor::parse(&words_at(memory, at, 128)), out)?;
+        descriptor(&Descriptor::parse(&words_at(memory, at, MAX_BYTES)), out)?;
     }
     let code = words_at(memory, state.program, 1 << 14);
     writeln!(
@@ -139,7 +104,7 @@ fn pixels(state: &State, out: &mut String) -> Result<()> {
         if channels.is_empty() { "no channel" } else { &channels },
         floats(&state.blend_constant)
     )?;
-    write!(out, "depth {}", of(&COMPARE, state.depth_compare))?;
+    write!(out, "depth {}", state.depth_compare.name())?;
     out.push_str(if state.depth_write {
         ", written"
     } else {
@@ -157,7 +122,7 @@ fn pixels(state: &State, out: &mut String) -> Result<()> {
     writeln!(
         out,
         "alpha {} {}; front is {}",
-        of(&COMPARE, state.alpha_compare),
+        state.alpha_compare.name(),
         state.alpha_reference,
         if state.front_ccw {
             "counter-clockwise"
@@ -184,15 +149,12 @@ fn varyings(state: &State, out: &mut String) -> Result<()> {
     let mut names = Vec::new();
     let mut bytes = 0;
     for format in state.varying_formats {
-        let (name, size) = match format {
-            0..=3 => (VARYING[usize::from(format)], [16, 8, 8, 4][usize::from(format)]),
-            _ => ("unknown", 16),
-        };
+        let size = format.bytes();
         if bytes + size > state.varying_stride {
             break;
         }
         bytes += size;
-        names.push(name);
+        names.push(format.name());
     }
     writeln!(
         out,
@@ -220,13 +182,13 @@ fn uniforms(memory: &Memory, state: &State, out: &mut String) -> Result<()> {
 }
 
 fn descriptor(descriptor: &Descriptor, out: &mut String) -> Result<()> {
-    let format = texel::by_code(descriptor.format).map_or("unknown format", |format| format.name);
+    let format = descriptor.format.name();
     let [width, height, depth] = descriptor.size;
     let kind = match (descriptor.cube, descriptor.dimension) {
         (true, _) => format!("cube of {width} x {height}"),
-        (_, 0) => format!("{width}"),
-        (_, 1) => format!("{width} x {height}"),
-        _ => format!("{width} x {height} x {depth}"),
+        (_, Dimension::One) => format!("{width}"),
+        (_, Dimension::Two) => format!("{width} x {height}"),
+        (_, Dimension::Three | Dimension::Four) => format!("{width} x {height} x {depth}"),
     };
     let layout = match descriptor.layout {
         Layout::Linear { stride } => format!("linear, {stride} bytes a row"),
@@ -239,14 +201,19 @@ fn descriptor(descriptor: &Descriptor, out: &mut String) -> Result<()> {
     };
     writeln!(out, "  {format}{swapped}, {kind}, {layout}")?;
     let filter = |nearest: bool| if nearest { "nearest" } else { "linear" };
-    let wraps = descriptor.wrap.map(|wrap| of(&WRAP, u32::from(wrap.0)));
+    let wraps = descriptor.wrap.map(|wrap| wrap.name());
+    let axes = match descriptor.dimension {
+        Dimension::One => 1,
+        Dimension::Two => 2,
+        Dimension::Three | Dimension::Four => 3,
+    };
     writeln!(
         out,
         "  made smaller {}, larger {}, {} levels; {}",
         filter(descriptor.nearest[0]),
         filter(descriptor.nearest[1]),
         if descriptor.mip_linear { "between" } else { "nearest of" },
-        wraps[..(1 + usize::from(descriptor.dimension)).min(3)].join(", ")
+        wraps[..axes].join(", ")
     )?;
     let [low, high] = descriptor.lod;
     let levels: Vec<String> = descriptor
@@ -312,21 +279,17 @@ pub(super) fn frame(frame: &Frame, out: &mut String) -> Result<()> {
 }
 
 fn write_back(unit: &WriteBack, out: &mut String) -> Result<()> {
-    let what = match unit.source {
-        1 => "depth and stencil",
-        2 => "colour",
-        _ => "nothing",
-    };
+    let what = unit.source.name();
     let layout = match unit.layout {
-        0 => format!("linear, {} bytes a row", unit.pitch * 8),
-        1 => "one image in u-order".to_owned(),
-        _ => format!("tiled, {} tiles a row", unit.pitch),
+        TargetLayout::Linear => format!("linear, {} bytes a row", unit.pitch.wrapping_mul(8)),
+        TargetLayout::Tiled => format!("tiled, {} tiles a row", unit.pitch),
+        TargetLayout::UOrder | TargetLayout::Undocumented(_) => unit.layout.name().to_owned(),
     };
     write!(
         out,
         "  write-back of {what} to {:#x} as {}, {layout}",
         unit.address,
-        format_name(unit.format)
+        unit.format.name()
     )?;
     out.push_str(if unit.swap { ", red and blue exchanged" } else { "" });
     out.push_str(if unit.reverse { ", components reversed" } else { "" });

@@ -1,0 +1,342 @@
+//! Frames of jobs: the registers that a driver hands over for the geometry and the pixel processor, and the write-back
+//! units (docs/spec/mali/frame.md; docs/spec/mali/kernel.md, section 5).
+
+use crate::field::{Code, codes};
+use crate::words::{Place, words};
+
+words! {
+    /// A geometry job: where its two streams are, and room for lists that grow.
+    pub struct GpFrame, 6 words {
+        /// First command of the vertex stream.
+        vertex_start: u32, 0, 0, 32;
+        /// End of the vertex stream.
+        vertex_end: u32, 1, 0, 32;
+        /// First command of the polygon list stream.
+        list_start: u32, 2, 0, 32;
+        /// End of the polygon list stream.
+        list_end: u32, 3, 0, 32;
+        /// Where lists that outgrow their blocks go on.
+        heap_start: u32, 4, 0, 32;
+        /// End of that room.
+        heap_end: u32, 5, 0, 32;
+    }
+}
+
+words! {
+    /// The registers of a pixel job, and how many processors share it.
+    pub struct PpRegisters, 24 words {
+        /// List of tiles; the kernel sets it for each processor.
+        tile_list: u32, 0, 0, 32;
+        /// Render state of the clear program.
+        clear_state: u32, 1, 0, 32;
+        /// Sixteen bits a channel instead of eight.
+        half_float: bool, 3, 0, 1;
+        /// Set in every frame.
+        active: bool, 3, 1, 1;
+        /// Set by older drivers for pictures that are shown.
+        on_screen: bool, 3, 5, 1;
+        /// Depth all pixels begin with.
+        clear_depth: u32, 4, 0, 24;
+        /// What older drivers leave above the depth.
+        clear_depth_high: u8, 4, 24, 8;
+        /// Stencil all pixels begin with.
+        clear_stencil: u32, 5, 0, 32;
+        /// Colour of the first sample to begin with; sixteen bits a channel take two words for all samples.
+        clear_color_0: u32, 6, 0, 32;
+        /// Colour of the second sample.
+        clear_color_1: u32, 7, 0, 32;
+        /// Colour of the third sample.
+        clear_color_2: u32, 8, 0, 32;
+        /// Colour of the fourth sample.
+        clear_color_3: u32, 9, 0, 32;
+        /// Last column.
+        right: u16, 10, 0, 14;
+        /// First column within its tile, and what is beside it.
+        left: u32, 10, 14, 18;
+        /// Last row.
+        bottom: u16, 11, 0, 14;
+        /// What is above it.
+        bottom_high: u32, 11, 14, 18;
+        /// Stack of fragment programs; the kernel sets it for each processor.
+        stack: u32, 12, 0, 32;
+        /// Size of the stack, and where it begins.
+        stack_size: u32, 13, 0, 32;
+        /// Added to `gl_FragCoord.x`, in half pixels.
+        origin_x: u32, 16, 0, 32;
+        /// What rows are counted from when they count upwards, in half pixels.
+        origin_y: u32, 17, 0, 32;
+        /// 127 less the bits of a place behind the point.
+        subpixel: u32, 18, 0, 32;
+        /// Which pixels on an edge belong to a triangle.
+        tie_break: u32, 19, 0, 32;
+        /// Blocks of polygon lists, as the list builder has them.
+        blocks: u32, 20, 0, 32;
+        /// Meaning unknown; in every frame.
+        scale_enables: u8, 21, 0, 4;
+        /// Points have their origin below.
+        flip_points: bool, 21, 8, 1;
+        /// The dither pattern begins below.
+        flip_dither: bool, 21, 9, 1;
+        /// Rows of `gl_FragCoord` count upwards.
+        flip_rows: bool, 21, 10, 1;
+        /// `dFdy` is the upper row's first operand and the lower row's second.
+        flip_derivative: bool, 21, 11, 1;
+        /// Down-scaling by columns, power of two.
+        scale_x: u8, 21, 16, 3;
+        /// Down-scaling by rows, power of two.
+        scale_y: u8, 21, 20, 3;
+        /// Bits of the tile's channels.
+        channel_bits: u32, 22, 0, 32;
+        /// Processors that share the job, each with a list of its own.
+        processors: u32, 23, 0, 32;
+    }
+}
+
+codes! {
+    /// Which part of the tile a write-back unit stores.
+    pub open enum WriteBackSource, 8 bits {
+        /// None.
+        Off = 0, "nothing";
+        /// Depth and stencil.
+        DepthStencil = 1, "depth and stencil";
+        /// Colour.
+        Color = 2, "colour";
+    }
+}
+
+codes! {
+    /// How a target lies in memory.
+    pub open enum TargetLayout, 8 bits {
+        /// Row by row.
+        Linear = 0, "linear";
+        /// The whole picture in u-order.
+        UOrder = 1, "one image in u-order";
+        /// Tiles of 16x16 pixels, in u-order inside.
+        Tiled = 2, "tiled";
+    }
+}
+
+codes! {
+    /// A format of a target's pixels.
+    pub open enum PixelFormat, 8 bits {
+        /// Sixteen bits: 5 blue, 6 green, 5 red.
+        B5G6R5 = 0x0, "B5G6R5";
+        /// Sixteen bits: 5 blue, 5 green, 5 red, 1 alpha.
+        B5G5R5A1 = 0x1, "B5G5R5A1";
+        /// Sixteen bits: 4 each.
+        B4G4R4A4 = 0x2, "B4G4R4A4";
+        /// A byte each.
+        B8G8R8A8 = 0x3, "B8G8R8A8";
+        /// A byte.
+        B8 = 0x4, "B8";
+        /// Two bytes.
+        G8B8 = 0x5, "G8B8";
+        /// Four halves.
+        Rgba16F = 0x6, "RGBA16F";
+        /// A half.
+        R16F = 0x7, "R16F";
+        /// Two halves.
+        Rg16F = 0x8, "RG16F";
+        /// Stencil.
+        S8 = 0xd, "S8";
+        /// Depth, 16 bits.
+        Z16 = 0xe, "Z16";
+        /// Depth, 24 bits, and stencil.
+        Z24S8 = 0xf, "Z24S8";
+    }
+}
+
+impl PixelFormat {
+    /// Bytes of a pixel, of those that are known.
+    pub const fn bytes(self) -> Option<u32> {
+        Some(match self {
+            Self::B8 | Self::S8 => 1,
+            Self::B5G6R5 | Self::B5G5R5A1 | Self::B4G4R4A4 | Self::G8B8 | Self::R16F | Self::Z16 => 2,
+            Self::B8G8R8A8 | Self::Rg16F | Self::Z24S8 => 4,
+            Self::Rgba16F => 8,
+            Self::Undocumented(_) => return None,
+        })
+    }
+}
+
+words! {
+    /// A write-back unit: what of the tile goes where.
+    pub struct WriteBackUnit, 12 words {
+        /// Which part of the tile.
+        source: WriteBackSource, 0, 0, 8;
+        /// Address of the target.
+        address: u32, 1, 0, 32;
+        /// Format of its pixels.
+        format: PixelFormat, 2, 0, 8;
+        /// Down-sampling by columns, power of two.
+        downsample_x: u8, 3, 8, 2;
+        /// Down-sampling by rows, power of two.
+        downsample_y: u8, 3, 12, 3;
+        /// How the target lies in memory.
+        layout: TargetLayout, 4, 0, 8;
+        /// Bytes of a row in eights, or tiles of a row.
+        pitch: u32, 5, 0, 32;
+        /// Red and blue are exchanged.
+        swap: bool, 6, 2, 1;
+        /// Components in the opposite order.
+        reverse: bool, 6, 3, 1;
+        /// Fields of fewer than eight bits are rounded by an ordered pattern.
+        dither: bool, 6, 4, 1;
+        /// Samples that are stored on their own; none for the average of all.
+        planes: u8, 7, 0, 4;
+        /// Bytes from one sample's picture to the next.
+        plane_pitch: u32, 8, 0, 32;
+        /// Reference of the test that a write-back may depend on.
+        test_reference: u32, 10, 0, 32;
+        /// Comparison of that test.
+        test_compare: u32, 11, 0, 32;
+    }
+}
+
+/// Words of a Mali-400's PP frame as the kernel interface has it.
+pub const PP_FRAME_WORDS: usize = 68;
+
+/// Pixel processors a Mali-400 has room for.
+const PROCESSORS_400: usize = 4;
+
+/// Pixel processors a Mali-450 has room for; only their lists and stacks make its frame another.
+pub const PROCESSORS_450: usize = 8;
+
+/// Write-back units of a frame.
+pub const WRITE_BACKS: usize = 3;
+
+/// Where the write-back units begin in a PP frame.
+const UNITS: usize = PpRegisters::WORDS;
+
+/// Where the lists of tiles begin in a Mali-400's PP frame; with those of a Mali-450 in the same place, the rest is the
+/// same.
+pub const LISTS: usize = UNITS + WRITE_BACKS * WriteBackUnit::WORDS;
+
+/// Where the processors' stacks begin in a Mali-400's PP frame.
+pub const STACKS: usize = LISTS + PROCESSORS_400;
+
+/// A pixel job's frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PpFrame {
+    /// The registers.
+    pub registers: PpRegisters,
+    /// The write-back units.
+    pub write_backs: [WriteBackUnit; WRITE_BACKS],
+    /// Each processor's list of tiles.
+    pub lists: Vec<u32>,
+}
+
+impl PpFrame {
+    /// Takes a frame apart; as many lists as processors, where there are so many words.
+    pub fn from_words(words: &[u32]) -> Self {
+        let registers = PpRegisters::from_words(words);
+        let behind = words.get(LISTS..).unwrap_or_default();
+        let lists = behind.len().min(registers.processors as usize);
+        Self {
+            registers,
+            write_backs: std::array::from_fn(|unit| WriteBackUnit::from_words(unit_words(words, unit))),
+            lists: behind[..lists].to_vec(),
+        }
+    }
+
+    /// The words of a Mali-400's frame.
+    pub fn to_words(&self) -> Vec<u32> {
+        let mut words = self.registers.to_words().to_vec();
+        words.extend(self.write_backs.iter().flat_map(WriteBackUnit::to_words));
+        words.extend(self.lists.iter().take(PROCESSORS_400));
+        words.resize(PP_FRAME_WORDS, 0);
+        words
+    }
+
+    /// Bits of a frame that are in no row, those of units that are off aside: number of the word and the bits.
+    pub fn undocumented(words: &[u32]) -> Vec<(usize, u32)> {
+        let registers = &words[..words.len().min(PpRegisters::WORDS)];
+        let mut bits = PpRegisters::undocumented(registers);
+        for number in 0..WRITE_BACKS {
+            let unit = unit_words(words, number);
+            if unit
+                .first()
+                .is_some_and(|source| *source != WriteBackSource::Off.code())
+            {
+                let first = UNITS + number * WriteBackUnit::WORDS;
+                let own = WriteBackUnit::undocumented(unit).into_iter();
+                bits.extend(own.map(|(at, bits)| (first + at, bits)));
+            }
+        }
+        bits
+    }
+}
+
+fn unit_words(words: &[u32], unit: usize) -> &[u32] {
+    let first = UNITS + unit * WriteBackUnit::WORDS;
+    let behind = words.get(first..).unwrap_or_default();
+    &behind[..behind.len().min(WriteBackUnit::WORDS)]
+}
+
+words! {
+    /// What is in the place of a Mali-400's lists in a Mali-450's PP frame.
+    pub struct Lists450, 10 words {
+        /// The lists are made by the hardware.
+        makes_lists: bool, 0, 0, 1;
+        /// Zero.
+        padding: u32, 1, 0, 32;
+        /// Address of the polygon lists' blocks, or the first processor's list.
+        base: u32, 2, 0, 32;
+        /// Columns of tiles less one.
+        columns: u8, 3, 0, 8;
+        /// Rows of tiles less one.
+        rows: u8, 3, 16, 8;
+        /// Power of two of a block's columns of tiles.
+        shift_x: u8, 4, 0, 4;
+        /// Power of two of a block's rows of tiles.
+        shift_y: u8, 4, 16, 4;
+        /// Power of two of a block's bytes, less seven.
+        block_size: u8, 4, 28, 2;
+    }
+}
+
+impl Lists450 {
+    /// Bytes of a block of polygon lists.
+    pub const fn block_bytes(&self) -> u32 {
+        128 << self.block_size
+    }
+}
+
+/// Where [`Lists450`] begins in a Mali-450's PP frame.
+pub const LISTS_450: usize = LISTS;
+
+/// Where the processors' lists begin in a Mali-450's PP frame, when the hardware does not make them.
+pub const PROCESSOR_LISTS_450: usize = LISTS + 2;
+
+/// The register that says how many processors share a job.
+pub const PROCESSORS: Place = PpRegisters::PLACES[PpRegisters::PLACES.len() - 1];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::places_are_apart;
+
+    #[test]
+    fn frames_are_what_the_kernel_has() {
+        places_are_apart(PpRegisters::PLACES, PpRegisters::WORDS);
+        places_are_apart(WriteBackUnit::PLACES, WriteBackUnit::WORDS);
+        places_are_apart(GpFrame::PLACES, GpFrame::WORDS);
+        places_are_apart(Lists450::PLACES, Lists450::WORDS);
+        assert_eq!((LISTS, STACKS, PROCESSORS.name), (60, 64, "processors"));
+        let mut frame = PpFrame::default();
+        (frame.registers.processors, frame.lists) = (2, vec![0x1000, 0x2000]);
+        frame.write_backs[0].source = WriteBackSource::Color;
+        let words = frame.to_words();
+        assert_eq!(words.len(), PP_FRAME_WORDS);
+        assert_eq!(PpFrame::from_words(&words), frame);
+        assert!(PpFrame::undocumented(&words).is_empty());
+    }
+
+    #[test]
+    fn bits_in_no_row_are_told() {
+        let mut words = vec![0; PP_FRAME_WORDS];
+        (words[3], words[14], words[24], words[33], words[36 + 9]) = (4, 8, 2, 1, 1);
+        // The second unit is off.
+        assert_eq!(PpFrame::undocumented(&words), [(3, 4), (14, 8), (33, 1)]);
+    }
+}
