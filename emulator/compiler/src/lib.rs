@@ -22,7 +22,7 @@ pub mod report;
 pub use error::{Error, Kind, Result};
 pub use interface::Stage;
 
-use front::{Shader, Source};
+use front::{Shader, Source, Unroll};
 use loader::mbs::Program;
 use report::Report;
 
@@ -72,9 +72,17 @@ pub struct Compiled {
 /// What the source has wrong, what the hardware has nothing for, and budgets that are spent; with the place in the
 /// source.
 pub fn compile(input: Input<'_>, options: &Options) -> Result<Compiled> {
-    let mut shader = front(input)?;
-    opt::optimise(&mut shader.function);
-    back(shader, input.text(), options)
+    let mut refused = None;
+    for unroll in Unroll::ALL {
+        let mut shader = front(input, unroll)?;
+        opt::optimise(&mut shader.function);
+        match back(shader, input.text(), options) {
+            // Too long, or too many numbers at once: loops as they are may still fit.
+            Err(error) if error.kind() == Kind::Limit => refused = Some(error),
+            other => return other,
+        }
+    }
+    Err(refused.unwrap_or_else(|| Error::limit("a program that does not fit")))
 }
 
 /// The second half: from the compiler's own form on.
@@ -101,12 +109,13 @@ pub fn back(shader: Shader, text: Option<&str>, options: &Options) -> Result<Com
 ///
 /// # Errors
 /// As [`compile`].
-pub fn front(input: Input<'_>) -> Result<Shader> {
+pub fn front(input: Input<'_>, unroll: Unroll) -> Result<Shader> {
     match input {
-        Input::GlslEs(text, stage) => glsl_es(text, stage),
+        Input::GlslEs(text, stage) => glsl_es(text, stage, unroll),
         Input::Source(source) => {
             let read = translate::read(source).map_err(|error| foreign(&error, input.text()))?;
-            guarded(|| front::walk(&read.module, read.entry_point(), &Source::default()))
+            let source = Source { roles: None, unroll };
+            guarded(|| front::walk(&read.module, read.entry_point(), &source))
         }
     }
 }
@@ -131,10 +140,11 @@ fn foreign(error: &translate::Error, text: Option<&str>) -> Error {
     kind.at(place)
 }
 
-fn glsl_es(text: &str, stage: Stage) -> Result<Shader> {
+fn glsl_es(text: &str, stage: Stage, unroll: Unroll) -> Result<Shader> {
     let uplifted = glsl_es::uplift(text, stage)?;
     let source = Source {
         roles: Some(uplifted.roles.clone()),
+        unroll,
     };
     let back = |error: Error| error.map_span(|span| uplifted.place(span));
     let module = glsl(&uplifted.text, stage).map_err(back)?;

@@ -232,7 +232,9 @@ fn vertex(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
         outputs: &mut outputs,
         instructions: 0,
     };
-    Scalar.vertices(&mut batch).expect("no fault");
+    Scalar.vertices(&mut batch).unwrap_or_else(|fault| {
+        panic!("{name}: {fault:?}");
+    });
     let input = |_: usize, input: Scalars| match input {
         Scalars::Attribute(slot) => attributes[slot as usize],
         _ => 0.0,

@@ -36,6 +36,35 @@ pub struct Shader {
 pub struct Source {
     /// GLSL ES: the roles of global variables by name. Nothing for other languages.
     pub roles: Option<HashMap<String, Role>>,
+    /// How much longer loops may make the program.
+    pub unroll: Unroll,
+}
+
+/// How much longer a program may become by unrolling loops whose ends are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unroll {
+    /// What is worth it.
+    #[default]
+    Usual,
+    /// What hardly makes it longer.
+    Short,
+    /// Nothing.
+    Never,
+}
+
+impl Unroll {
+    /// All, the most first.
+    pub const ALL: [Self; 3] = [Self::Usual, Self::Short, Self::Never];
+
+    /// Operations that a loop may add.
+    fn operations(self, stage: Stage) -> usize {
+        match (self, stage) {
+            (Self::Usual, Stage::Vertex) => 1500,
+            (Self::Usual, Stage::Fragment) => 420,
+            (Self::Short, _) => 160,
+            (Self::Never, _) => 0,
+        }
+    }
 }
 
 /// Values of the compiler's own form that a program may have at most.
@@ -106,7 +135,7 @@ struct Front<'a> {
     demoted: &'a HashSet<Owner>,
     /// Loops that were too long to be unrolled.
     rolled: HashSet<usize>,
-    unrolling: u32,
+    unroll: Unroll,
     unroll_end: usize,
     depth: u32,
 }
@@ -150,7 +179,7 @@ pub fn walk(module: &Module, entry: &naga::EntryPoint, source: &Source) -> Resul
             units: HashMap::new(),
             demoted: &demoted,
             rolled: HashSet::new(),
-            unrolling: 0,
+            unroll: source.unroll,
             unroll_end: usize::MAX,
             depth: 0,
         };

@@ -10,10 +10,6 @@ use std::collections::HashMap;
 /// Times a loop is unrolled at most.
 const MAX_TRIPS: u32 = 256;
 
-/// Operations that unrolling a loop may add, by stage.
-const UNROLLED_VERTEX: usize = 1500;
-const UNROLLED_FRAGMENT: usize = 420;
-
 impl<'a> Front<'a> {
     pub(super) fn statements(&mut self, frame: &mut Frame<'a>, block: &'a naga::Block) -> Walk {
         for (statement, span) in block.span_iter() {
@@ -195,16 +191,10 @@ impl<'a> Front<'a> {
         if !self.rolled.contains(&key) {
             let (builder, saved, end) = (self.b.clone(), frame.clone(), self.unroll_end);
             let interface = self.interface.clone();
-            let budget = match self.stage {
-                Stage::Vertex => UNROLLED_VERTEX,
-                Stage::Fragment => UNROLLED_FRAGMENT,
-            };
-            let own = self.b.function.values.len() + budget;
+            let own = self.b.function.values.len() + self.unroll.operations(self.stage);
             self.unroll_end = end.min(own);
-            self.unrolling += 1;
             let depth = self.depth;
             let outcome = self.unroll(frame, body, continuing, break_if);
-            self.unrolling -= 1;
             self.unroll_end = end;
             match outcome {
                 // It is the loop around that is too long.

@@ -289,12 +289,15 @@ impl<'a> Scheduler<'a> {
         for _ in 0..most {
             let latest = self.locs.get(&arg).and_then(|locs| locs.last()).map(|loc| loc.time);
             let last = time.checked_sub(1)?;
+            let onwards = |from: usize| (from + 1..=(from + 2).min(last)).rev();
             let stops: Vec<usize> = match (arg, latest) {
                 (Arg::Node(_), None) => return None,
-                // From a port or the uniform memory: any instruction near enough.
-                (Arg::Node(_), Some(from)) => (from + 1..=(from + 2).min(last)).rev().collect(),
-                (_, Some(from)) if from + 2 < last => (from + 1..=from + 2).rev().collect(),
-                _ => (last.saturating_sub(1)..=last).collect(),
+                (Arg::Node(_), Some(from)) => onwards(from).collect(),
+                // From a port or the uniform memory: near enough, or on from where it was moved before.
+                (_, from) => {
+                    let near = (last.saturating_sub(1)..=last).rev();
+                    near.chain(from.into_iter().flat_map(onwards)).collect()
+                }
             };
             let moved = stops.into_iter().any(|stop| {
                 let units: &[u8] = if stop == last && neutral { &ANY } else { &LASTING };

@@ -281,7 +281,11 @@ fn join(function: &mut Function) -> bool {
                     }
                 }
             }
-            function.layout.retain(|other| *other != next);
+            // The whole stands where its end stood: an exit that joins the loop's last block leaves the loop.
+            function.layout.retain(|other| *other != block);
+            for place in function.layout.iter_mut().filter(|place| **place == next) {
+                *place = block;
+            }
             replace_all(function, &map);
             changed = true;
         }

@@ -370,6 +370,12 @@ fn fitted(word: &Word, node: &Node, at: usize, unit: Unit) -> Option<Word> {
     if unit == Unit::Varying {
         new.varying = true;
     }
+    // What a store takes of a combine of its own instruction is not known; the verifier refuses the pair.
+    if unit == Unit::Store && new.busy.contains(&Unit::Combine)
+        || unit == Unit::Combine && new.busy.contains(&Unit::Store)
+    {
+        return None;
+    }
     if let Kind::Select(_) = node.kind {
         if new.busy.contains(&Unit::FloatMul) {
             return None;
