@@ -10,6 +10,8 @@ use emulator::driver::{self, Draw, Image, PrimitiveMode};
 use lift::interface::Interface;
 use lift::{Convention, Options};
 use loader::mbs::Program;
+use loader::spirv::transform::{self, Editor};
+use loader::spirv::{self, ModuleIndex, class, op};
 use loader::vbc::pack::{Names, pack};
 use loader::vbc::{self, Stage};
 use translate::{Target, write};
@@ -37,16 +39,32 @@ pub fn to_vbc(programs: [&Program; 2], [width, height]: [u32; 2], exact: bool) -
     let words = |program: &Program, interface| -> anyhow::Result<Vec<u32>> {
         let shader = lift::lift(program.stage, &program.code, interface, &options)?;
         let bytes = write(&shader, Target::Spirv, &Default::default())?;
-        Ok(bytes
-            .chunks_exact(4)
-            .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
-            .collect())
+        without_cleared_memory(&spirv::to_words(&bytes)?)
     };
     let stages = [
         (Stage::Vert, words(programs[0], &vertex)?),
         (Stage::Frag, words(programs[1], &fragment)?),
     ];
     Ok(vbc::write(&pack(&stages, &Names::default())?)?)
+}
+
+/// A program's own memory begins with anything on the hardware too. Set to zero, its thousands of floats keep a driver's
+/// compiler busy for minutes.
+fn without_cleared_memory(words: &[u32]) -> anyhow::Result<Vec<u32>> {
+    let index = ModuleIndex::new(words)?;
+    let mut module = Editor::new(&index)?;
+    for instruction in &mut module.body {
+        // Type, result, storage class, initial value.
+        let &[_, ty, _, class::FUNCTION, _] = instruction.as_slice() else {
+            continue;
+        };
+        let is_array = index.pointee(ty).is_some_and(|pointee| index.array(pointee).is_some());
+        if transform::opcode(instruction) == op::VARIABLE && is_array {
+            instruction.truncate(4);
+            *instruction = transform::seal(std::mem::take(instruction));
+        }
+    }
+    Ok(module.words())
 }
 
 /// Draws a pair on a Vulkan device with the scene it would have on the emulator.

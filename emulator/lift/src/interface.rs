@@ -174,6 +174,8 @@ impl Interface {
             interface.outputs = variables(varyings);
             interface.outputs.retain(|output| !output.name.starts_with("gl_"));
             number(&mut interface.outputs);
+        } else {
+            interface.color_register = pp::flow::output_register(&program.code);
         }
         interface
     }
@@ -204,7 +206,10 @@ impl Interface {
 
     /// What can be seen of a fragment program's code alone: varyings by slot, textures by number.
     pub fn of_fragment_code(program: &[(u32, pp::Instruction)]) -> Self {
-        let mut interface = Self::default();
+        let mut interface = Self {
+            color_register: pp::flow::output_register_of(program),
+            ..Self::default()
+        };
         let (mut varyings, mut samplers) = (BTreeSet::new(), BTreeMap::new());
         for (_, i) in program {
             if let Some(unit) = i.varying.filter(|unit| unit.kind.row().origin == Origin::Memory) {

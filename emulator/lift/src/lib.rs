@@ -92,6 +92,17 @@ fn vertex_code(words: &[u32]) -> Vec<utgard::gp::Instruction> {
     instructions.map(utgard::gp::Instruction::decode).collect()
 }
 
+/// The interface with the viewport as numbers of the program, where they are given.
+fn told(interface: &Interface, options: &Options) -> Interface {
+    let mut told = interface.clone();
+    if let (Some(float), Some(viewport)) = (interface.viewport, options.viewport) {
+        told.uniforms.retain(|uniform| uniform.float != float);
+        told.constants.extend((float..).zip(viewport));
+        told.viewport = None;
+    }
+    told
+}
+
 /// Lifts words with an interface.
 ///
 /// # Errors
@@ -102,7 +113,7 @@ pub fn lift(stage: Stage, words: &[u32], interface: &Interface, options: &Option
         Stage::Fragment => (pp::lift(words, interface, options)?, ShaderStage::Fragment),
     };
     tidy::tidy(&mut function, interface, options.exact);
-    let module = emit::emit(&function, interface, stage, options.convention);
+    let module = emit::emit(&function, &told(interface, options), stage, options.convention);
     let info = translate::validated(&module).map_err(|error| Error::Module(error.to_string()))?;
     Ok(Shader { module, info, entry: 0 })
 }

@@ -6,7 +6,6 @@ use crate::gpu::Gpu;
 use crate::gpu::frame::{SUBPIXEL, TIE_BREAK};
 use crate::gpu::memory::PAGE;
 use crate::gpu::texel::u_order;
-use loader::mbs::Program;
 use utgard::field::Fields;
 use utgard::frame::{GpFrame, PixelFormat, PpFrame, PpRegisters, TargetLayout, WriteBackSource, WriteBackUnit};
 use utgard::gp;
@@ -360,26 +359,13 @@ fn render_state(memory: &mut Memory<'_>, draw: &Draw<'_>, linked: &Linked, varyi
         ..blended(draw.blend)
     };
     // The registers the fragment program leaves its colour in: the one its last instruction writes.
-    state.set_color_register(output_register(draw.fragment) as u8);
+    state.set_color_register(utgard::pp::flow::output_register(&draw.fragment.code));
     memory.put_words(&state.to_words())
 }
 
 /// The control word of an instruction.
 fn control(word: u32) -> Control {
     Control::from_bits(word.into())
-}
-
-/// The register of the colour: where the last vector of an instruction that stops goes; register 0 where none is.
-/// Mesa names it in the state; what vendor files mean is not known, older notes say 0 ([?] in docs/spec/mali/pp.md, section 15).
-fn output_register(program: &Program) -> u32 {
-    let (code, _) = utgard::pp::flow::instructions(&program.code);
-    let stop = code.iter().rev().find(|(_, i)| i.control.stop && i.branch.is_none());
-    let Some((_, i)) = stop else { return 0 };
-    let vector = i.vec_acc.filter(|u| u.mask != 0).map(|u| u.destination);
-    let vector = vector.or(i.vec_mul.filter(|u| u.mask != 0).map(|u| u.destination));
-    let vector = vector.or(i.combine.filter(|u| u.vector).map(|u| u.destination_vector().0));
-    let register = vector.or(i.varying.and_then(|u| u.written()));
-    register.map_or(0, |register| register.index() as u32)
 }
 
 /// A render state with nothing but equations and factors (docs/spec/mali/state.md, section 1).

@@ -111,7 +111,7 @@ fn programs_share_a_server() {
     let output = gles(&["--join", name], &child, &["probe", "two words", ""]);
     assert_eq!(output.status.code(), Some(41), "{}", text(&output));
     // Who holds a device open is in the list.
-    let hold = format!("{exports} exec 7<>/dev/dri/renderD128; read wait");
+    let hold = format!("{exports} exec bash -c 'exec 7<>/dev/dri/renderD128; read wait'");
     let mut holder = Command::new("bash")
         .args(["-c", &hold])
         .stdin(Stdio::piped())

@@ -66,8 +66,33 @@ pub fn native(name: &str) -> PathBuf {
     program
 }
 
+/// A server that does not outlive its test.
+pub struct Served(Child);
+
+impl std::ops::Deref for Served {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Served {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It has ended already where the test came so far.
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
 /// A server in a folder, and the environment it printed.
-pub fn server(place: &Path) -> (Child, String) {
+pub fn server(place: &Path) -> (Served, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
     let mut server = command
         .args(["gles", "--serve"])
@@ -80,5 +105,5 @@ pub fn server(place: &Path) -> (Child, String) {
     while !exports.contains("LD_PRELOAD") {
         assert_ne!(out.read_line(&mut exports).expect("text"), 0, "{exports}");
     }
-    (server, exports)
+    (Served(server), exports)
 }

@@ -15,7 +15,8 @@ impl Emitter<'_> {
         });
         let reads = |op| matches!(op, Op::Input(Input::Uniform(_)) | Op::Transform { .. });
         let used = at_random || ops().any(reads);
-        self.named_uniforms = !at_random && !unnamed;
+        let known = !self.interface.uniforms.is_empty() || !self.interface.constants.is_empty();
+        self.named_uniforms = !unnamed && (known || !at_random);
         if used {
             let ty = if self.named_uniforms {
                 self.named_block()
@@ -266,6 +267,9 @@ impl Emitter<'_> {
                 }
             }
         }
+        if let Some(table) = self.uniform_table {
+            self.fill_uniform_table(table);
+        }
         for id in 0..self.source.nodes.len() as Id {
             let node = self.source.node(id);
             let width = usize::from(node.width);
@@ -290,6 +294,23 @@ impl Emitter<'_> {
                 _ => continue,
             };
             self.values.insert(id, value);
+        }
+    }
+
+    /// Lays named uniforms and the program's own numbers out as the program counts them.
+    fn fill_uniform_table(&mut self, table: Handle<naga::LocalVariable>) {
+        for float in 0..self.interface.uniform_floats {
+            let value = match (self.interface.constant(float), self.interface.place(float)) {
+                (Some(value), _) => self.number(value.to_bits()),
+                (None, Some(place)) => {
+                    let (vector, width) = self.named_uniform(place);
+                    self.component(vector, width, place.row)
+                }
+                (None, None) => continue,
+            };
+            let base = self.pre(Expression::LocalVariable(table));
+            let pointer = self.push(Expression::AccessIndex { base, index: float });
+            self.statement(naga::Statement::Store { pointer, value });
         }
     }
 

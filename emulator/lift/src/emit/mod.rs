@@ -44,6 +44,8 @@ struct Emitter<'a> {
     stage_inputs: Option<Handle<naga::LocalVariable>>,
     uniforms: Option<Handle<naga::GlobalVariable>>,
     named_uniforms: bool,
+    /// All uniforms by their numbers, where the program looks one up by a number it computes.
+    uniform_table: Option<Handle<naga::LocalVariable>>,
     textures: Vec<(Handle<naga::GlobalVariable>, Handle<naga::GlobalVariable>)>,
     arguments: HashMap<Argument, u32>,
     /// Arguments and vectors of uniforms that have been named already.
@@ -106,6 +108,7 @@ pub fn emit(source: &Function, interface: &Interface, stage: ShaderStage, conven
         stage_inputs: None,
         uniforms: None,
         named_uniforms: false,
+        uniform_table: None,
         textures: Vec::new(),
         arguments: HashMap::new(),
         known: HashMap::new(),
@@ -186,6 +189,11 @@ impl Emitter<'_> {
                     let base = self.floats(1);
                     let ty = self.array(base, INPUTS, 4);
                     self.stage_inputs = Some(self.local("inputs".to_owned(), ty));
+                }
+                Op::Input(Input::UniformAt) if self.named_uniforms && self.uniform_table.is_none() => {
+                    let base = self.floats(1);
+                    let ty = self.array(base, self.interface.uniform_floats, 4);
+                    self.uniform_table = Some(self.local("uniform_table".to_owned(), ty));
                 }
                 _ => {}
             }

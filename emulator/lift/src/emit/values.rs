@@ -267,6 +267,12 @@ impl Emitter<'_> {
             let pointer = self.push(Expression::Access { base, index });
             return self.push(Expression::Load { pointer });
         }
+        if let Some(table) = self.uniform_table {
+            let index = self.index(number, self.interface.uniform_floats.max(1));
+            let base = self.pre(Expression::LocalVariable(table));
+            let pointer = self.push(Expression::Access { base, index });
+            return self.push(Expression::Load { pointer });
+        }
         let Some(block) = self.uniforms else { return number };
         let vec4s = self.block_vec4s(block);
         let index = self.index(number, 4 * vec4s);

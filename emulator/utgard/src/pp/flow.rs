@@ -27,6 +27,26 @@ pub fn instructions(words: &[u32]) -> (Vec<(u32, Instruction)>, Option<Finding>)
     (instructions, None)
 }
 
+/// Register that holds a fragment's colour when its program ends, where nothing but the code says so.
+pub fn output_register(words: &[u32]) -> u8 {
+    output_register_of(&instructions(words).0)
+}
+
+/// As [`output_register`]: where the last vector of an instruction that stops goes, register 0 where none is. Mesa names
+/// it in the state; what vendor files mean is not known, older notes say 0 ([?] in docs/spec/mali/pp.md, section 15).
+pub fn output_register_of(instructions: &[(u32, Instruction)]) -> u8 {
+    let stop = instructions
+        .iter()
+        .rev()
+        .find(|(_, i)| i.control.stop && i.branch.is_none());
+    let Some((_, i)) = stop else { return 0 };
+    let vector = i.vec_acc.filter(|u| u.mask != 0).map(|u| u.destination);
+    let vector = vector.or(i.vec_mul.filter(|u| u.mask != 0).map(|u| u.destination));
+    let vector = vector.or(i.combine.filter(|u| u.vector).map(|u| u.destination_vector().0));
+    let register = vector.or(i.varying.and_then(|u| u.written()));
+    register.map_or(0, |register| register.index() as u8)
+}
+
 /// Registers that known compilers use (docs/spec/mali/pp.md, section 1).
 pub const REGISTERS: u8 = 6;
 
