@@ -1,12 +1,10 @@
 //! S₀ text to [`Library`].
 
-use super::targets::{Target, Targets};
+use super::targets::{Result, Target, Targets};
 use super::{Block, Branch, Builder, Invocation, Library, Location, Module, Name, Names, Statement, canonical};
 use crate::SourceError;
 use std::borrow::Cow;
 use std::ops::Range;
-
-pub(super) type Result<T, E = SourceError> = std::result::Result<T, E>;
 
 /// Parses S₀ text; `file` is the name that locations get where the text has none in comments.
 ///

@@ -1,10 +1,11 @@
 //! The blocks closures name in a text: numbers for names, and blocks of several branches for the lists of 2020.
 
-use super::parse::Result;
 use super::{Block, Branch, Builder, Name, Names, Statement, quote};
 use crate::SourceError;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
+
+pub(super) type Result<T, E = SourceError> = std::result::Result<T, E>;
 
 /// What a closure names, and where in the text.
 pub(super) enum Target {

@@ -1,6 +1,6 @@
 //! Immediate dominators by Lengauer and Tarjan's algorithm with path compression: near linear for every graph.
 
-use super::edges::Edges;
+use super::graph::Edges;
 
 const NONE: usize = usize::MAX;
 
@@ -169,17 +169,11 @@ mod tests {
 
     #[test]
     fn random_graphs_have_the_dominators_of_the_definition() {
-        let mut state = 88_172_645_463_325_252_u64;
-        let mut random = |below: usize| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 8) as usize % below
-        };
+        let mut random = fastrand::Rng::with_seed(1);
         for round in 0..2000 {
             let count = 1 + round % 12;
             let next: Vec<Vec<usize>> = (0..count)
-                .map(|_| (0..random(4)).map(|_| random(count)).collect())
+                .map(|_| (0..random.usize(..4)).map(|_| random.usize(..count)).collect())
                 .collect();
             assert_eq!(immediate_dominators(count, |n| &next[n]), slow(&next), "{next:?}");
         }

@@ -1,19 +1,12 @@
 //! Blocks: targets, predecessors, dominance, merges.
 
 use super::dominance::{Tree, immediate_dominators};
-use super::edges::Edges;
+use super::graph::{Block, Edges};
 use super::layout::is_terminator;
 use super::{Checked, Item, structure};
 use crate::spirv::operand::{Context, operands};
 use crate::spirv::{Instruction, grammar::Shape};
 use std::collections::HashMap;
-
-/// A block: places of its label and terminator among the items, and the blocks it goes to.
-pub(super) struct Block {
-    pub(super) label: usize,
-    pub(super) end: usize,
-    pub(super) next: Vec<usize>,
-}
 
 pub(super) fn check(module: &mut Checked<'_>) {
     let mut at = 0;

@@ -4,8 +4,7 @@
 //! continue blocks.
 
 use super::dominance::{Tree, immediate_dominators};
-use super::edges::Edges;
-use super::flow::Block;
+use super::graph::{Block, Edges};
 use super::{Checked, Item};
 use crate::spirv::op;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -1,4 +1,11 @@
-//! The edges of a graph in two lists: no node has an allocation of its own.
+//! A function's blocks as a graph, its edges in two lists: no node has an allocation of its own.
+
+/// A block: places of its label and terminator among the items, and the blocks it goes to.
+pub(super) struct Block {
+    pub(super) label: usize,
+    pub(super) end: usize,
+    pub(super) next: Vec<usize>,
+}
 
 /// What each node leads to, in the order the edges were given.
 pub(super) struct Edges {
