@@ -36,6 +36,43 @@ pub fn split_critical(function: &mut Function) {
     }
 }
 
+/// Cuts blocks into pieces of so many operations at most.
+pub fn split_long(function: &mut Function, length: usize) {
+    for block in function.order() {
+        let mut at = block;
+        while function.block(at).insts.len() > length {
+            // Phis stay with what they come from.
+            let insts = &function.block(at).insts;
+            let phis = insts.iter().take_while(|value| function.inst(**value).op == Op::Phi);
+            let cut = phis.count().max(length);
+            if cut >= insts.len() {
+                break;
+            }
+            let new = Block(function.blocks.len() as u32);
+            let data = &mut function.blocks[at.0 as usize];
+            let rest = data.insts.split_off(cut);
+            let term = std::mem::replace(&mut data.term, Term::Jump(new));
+            function.blocks.push(BlockData {
+                insts: rest,
+                term,
+                preds: vec![at],
+            });
+            for next in function.successors(new) {
+                for pred in function.blocks[next.0 as usize]
+                    .preds
+                    .iter_mut()
+                    .filter(|pred| **pred == at)
+                {
+                    *pred = new;
+                }
+            }
+            let place = function.layout.iter().position(|other| *other == at).unwrap_or(0);
+            function.layout.insert(place + 1, new);
+            at = new;
+        }
+    }
+}
+
 /// What a block's end copies into the phis behind it: phi and value.
 pub fn copies(function: &Function, from: Block) -> Vec<(Value, Value)> {
     let Term::Jump(to) = function.block(from).term else {

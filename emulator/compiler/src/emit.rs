@@ -8,7 +8,7 @@ use crate::{gp, pp};
 use loader::mbs::layout::{Declaration, StorageClass, Type, symbol};
 use loader::mbs::{NO_PARENT, Program, Stage as MbsStage, Symbol, SymbolType, UNUSED};
 use std::collections::{HashMap, HashSet};
-use utgard::field::Code as _;
+use utgard::pp::ops::Origin;
 
 /// Varyings a program may have, in vec4s.
 pub const MAX_VARYINGS: u32 = 12;
@@ -251,7 +251,7 @@ fn vertex(function: &Function, interface: &Interface) -> Result<Emitted> {
     let last = compiled
         .instructions
         .iter()
-        .rposition(|instruction| instruction.register0_is_attribute.code() == 1)
+        .rposition(|instruction| instruction.register0_is_attribute)
         .map_or(0, |at| at as u32 + 1);
     let mut program = Program::new(MbsStage::Vertex, code);
     program.instructions = Some([0, compiled.instructions.len() as u32, last]);
@@ -330,8 +330,8 @@ fn fragment(function: &Function, interface: &Interface, conservative: bool) -> R
         .iter()
         .filter(|instruction| instruction.sampler.is_some())
         .filter_map(|instruction| instruction.varying)
-        .filter(|varying| varying.destination.code() == 15 && matches!(varying.kind.code(), 0 | 2 | 3 | 8))
-        .map(|varying| varying.index.code() * [1, 2, 4, 4][varying.alignment.code() as usize & 3])
+        .filter(|varying| varying.written().is_none() && varying.kind.row().origin == Origin::Memory)
+        .map(|varying| varying.index << varying.alignment.shift())
         .collect();
     for symbol in &mut varying_symbols {
         symbol.precision = 2;

@@ -582,6 +582,27 @@ fn random_vertex_programs() {
     random_programs(Stage::Vertex, 150);
 }
 
+/// More numbers at once than there are registers: across a loop, and inside one block.
+#[test]
+fn vertex_programs_spill() {
+    let mut tally = Tally::default();
+    let lines = |from: u32, to: u32, line: &dyn Fn(u32) -> String| (from..to).map(line).collect::<Vec<_>>().join("\n");
+    let values = lines(0, 18, &|at| format!("vec4 x{at} = v * {at}.5 + 0.25;"));
+    let sum = lines(0, 18, &|at| format!("s += x{at} * s.yzwx * 0.015625;"));
+    let front = "attribute vec4 v; varying vec4 o; uniform float k;";
+    let across = format!(
+        "{front} void main() {{ {values} vec4 s = v;
+           for (int i = 0; i < 3; i++) {{ if (float(i) >= k * 8.0) break; {sum} }}
+           o = s; gl_Position = vec4(v.xyz, 1.0); }}"
+    );
+    let inside = format!("{front} void main() {{ {values} vec4 s = v; {sum} o = s; gl_Position = vec4(v.xyz, 1.0); }}");
+    for (name, text) in [("across", &across), ("inside", &inside)] {
+        let compiled = check(name, text, Stage::Vertex, &mut tally);
+        println!("{name}: {} instructions", compiled.report.instructions);
+    }
+    assert!(tally.compared > 30, "{}", tally.compared);
+}
+
 /// What the hardware has nothing for is refused by name and place.
 #[test]
 fn refusals() {

@@ -1,5 +1,6 @@
 //! The vertex processor's back end: selection, scheduling, registers, machine words.
 
+mod across;
 mod node;
 mod schedule;
 mod select;
@@ -11,8 +12,7 @@ use crate::ir::{Function, Span};
 use crate::layout::Table;
 use schedule::{Scheduler, Stuck};
 use std::collections::HashSet;
-use utgard::field::Code;
-use utgard::gp::Instruction;
+use utgard::gp::{Instruction, Stored, Target};
 
 /// A vertex program.
 #[derive(Clone, Debug, Default)]
@@ -58,14 +58,28 @@ pub struct Inputs<'a> {
 /// Instructions a program may have.
 pub const MAX_INSTRUCTIONS: usize = 512;
 
+/// Ways to compile, the best code first: register components for what several blocks need, operations of a block.
+const WAYS: [(u32, usize); 5] = [(64, usize::MAX), (48, usize::MAX), (40, 64), (32, 24), (24, 8)];
+
 /// Compiles a program whose operations the units have.
 ///
 /// # Errors
 /// What has no place on the hardware, and budgets that are spent.
 pub fn compile(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs) -> Result<Program> {
-    let mut function = function.clone();
-    edges::split_critical(&mut function);
-    let selected = select::select(&function, inputs, outputs)?;
+    for (registers, length) in WAYS {
+        let mut function = function.clone();
+        edges::split_critical(&mut function);
+        edges::split_long(&mut function, length);
+        let selected = select::select(&function, inputs, outputs, registers)?;
+        if let Some(program) = scheduled(selected)? {
+            return Ok(program);
+        }
+    }
+    Err(Error::limit("a vertex program whose numbers find no registers"))
+}
+
+/// Schedules the blocks; nothing when the numbers of one find no registers.
+fn scheduled(selected: select::Program) -> Result<Option<Program>> {
     let mut program = Program {
         constants: selected.constants,
         space: selected.space,
@@ -80,9 +94,7 @@ pub fn compile(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs) -> R
             match Scheduler::new(&block.nodes, &must, &block.reserved).run(&block.after) {
                 Ok(scheduled) => break scheduled,
                 Err(Stuck::Store(args)) => must.extend(args),
-                Err(Stuck::Full) => {
-                    return Err(Error::limit("a vertex program whose numbers find no registers"));
-                }
+                Err(Stuck::Full) => return Ok(None),
             }
         };
         for (word, done) in scheduled.words.into_iter().zip(scheduled.done) {
@@ -105,11 +117,11 @@ pub fn compile(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs) -> R
     for (from, to) in jumps {
         program.instructions[from].set_target(starts[to] as u16);
     }
-    let used = program.instructions.iter().flat_map(|instruction| instruction.stores());
-    let used = used.filter_map(|(unit, target)| match target {
-        utgard::gp::Target::Register(register) if unit.code() != 7 => Some(u32::from(register) + 1),
+    let stores = program.instructions.iter().flat_map(Instruction::stores);
+    let used = stores.filter_map(|(stored, target)| match target {
+        Target::Register(register) if stored != Stored::Nothing => Some(u32::from(register) + 1),
         _ => None,
     });
     program.registers = used.max().unwrap_or(0);
-    Ok(program)
+    Ok(Some(program))
 }

@@ -1,6 +1,7 @@
 //! What the vertex processor's units are asked to do, before it is settled when.
 
 use crate::ir::Span;
+use utgard::gp::{AccOp, ComplexOp, Component, PassOp};
 
 /// A number that a node makes.
 pub type Id = usize;
@@ -10,7 +11,7 @@ pub type Id = usize;
 pub enum Arg {
     /// What a node makes.
     Node(Id),
-    /// A float of the uniform memory.
+    /// A float of the memory that uniforms, constants and temporaries share.
     Memory(u32),
     /// A float of the attributes.
     Attribute(u32),
@@ -21,24 +22,27 @@ pub enum Arg {
 /// What a node does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An operation of the adders: its number, signs of the operands, whether they may be swapped.
-    Acc(u16, [bool; 2], bool),
+    /// An operation of the adders, signs of the operands, whether they may be swapped.
+    Acc(AccOp, [bool; 2], bool),
     /// A product, negated or not.
     Mul(bool),
     /// Condition, value where it holds, value where not.
     Select,
     /// A function: the complex unit's operation.
-    Function(u16),
+    Function(ComplexOp),
     /// The pass unit's clamp to the first two components of a vec4 of the uniform memory.
     Clamp(u32),
-    /// The pass unit's step in front of an exponential (4) or behind a logarithm (5).
-    Step(u16),
+    /// The pass unit's step in front of an exponential or behind a logarithm.
+    Step(PassOp),
     /// A move.
     Move,
     /// A store to an output: number and component.
-    Output(u16, u8),
+    Output(u16, Component),
     /// A store to a register that other blocks read: register and component.
-    Keep(u16, u8),
+    Keep(u16, Component),
+    /// A store to a temporary that other blocks read: vec4 of the memory and component. The second operand is the
+    /// vec4's number.
+    Spill(u32, Component),
     /// The branch.
     Branch,
 }
@@ -52,4 +56,15 @@ pub struct Node {
     pub args: Vec<Arg>,
     /// Place in the source.
     pub span: Span,
+}
+
+impl Node {
+    /// The place of another block's that a store overwrites: its readers come first.
+    pub fn overwrites(&self) -> Option<Arg> {
+        match self.kind {
+            Kind::Keep(register, component) => Some(Arg::Register(u32::from(register) * 4 + component.index() as u32)),
+            Kind::Spill(vector, component) => Some(Arg::Memory(vector * 4 + component.index() as u32)),
+            _ => None,
+        }
+    }
 }

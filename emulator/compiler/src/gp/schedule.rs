@@ -3,14 +3,16 @@
 //! between, which stand already.
 
 use super::node::{Arg, Id, Kind, Node};
-use super::word::{ACC0, ACC1, COMPLEX, MUL0, MUL1, NEUTRAL, PASS, Word};
+use super::word::Word;
 use std::collections::{HashMap, HashSet};
+use utgard::gp::Unit::{Acc0, Acc1, Complex, Mul0, Mul1, Pass};
+use utgard::gp::{Age, Component, Source, Target, Unit};
 
 /// Where a result is on the bypass network.
 #[derive(Clone, Copy, Debug)]
 struct Loc {
     time: usize,
-    unit: u8,
+    unit: Unit,
     /// It can be read two instructions on only, and not be stored.
     delayed: bool,
 }
@@ -20,6 +22,9 @@ pub const COMPONENTS: usize = 64;
 
 /// Instructions from a register's store to its first load.
 const LATENCY: usize = 3;
+
+/// Instructions from a temporary's store to its first load.
+const TEMPORARY_LATENCY: usize = 4;
 
 /// Instructions without anything placed, after which something is out of reach for good.
 const PATIENCE: usize = 6;
@@ -60,31 +65,15 @@ pub(super) struct Scheduler<'a> {
     /// For each register component from when on it is free; `usize::MAX` for never.
     free_from: [usize; COMPONENTS],
     left: HashMap<Arg, u32>,
-    read: HashMap<u32, usize>,
+    /// When each register component and float of the memory is read last.
+    read: HashMap<Arg, usize>,
     kept: usize,
     undo: Undo,
 }
 
-fn p1(unit: u8) -> u16 {
-    match unit {
-        ACC0 => 16,
-        ACC1 => 17,
-        MUL0 => 18,
-        MUL1 => 19,
-        PASS => 20,
-        _ => NEUTRAL,
-    }
-}
-
-fn p2(unit: u8) -> Option<u16> {
-    Some(match unit {
-        ACC0 => 24,
-        ACC1 => 25,
-        MUL0 => 26,
-        MUL1 => 27,
-        PASS => 23,
-        _ => return None,
-    })
+/// Component of a float's vec4.
+fn lane(float: u32) -> Component {
+    Component::ALL[float as usize % 4]
 }
 
 impl<'a> Scheduler<'a> {
@@ -187,12 +176,14 @@ impl<'a> Scheduler<'a> {
     }
 
     /// A source number for something at a time, from where it is.
-    fn direct(&mut self, arg: Arg, time: usize, neutral: bool) -> Option<u16> {
+    fn direct(&mut self, arg: Arg, time: usize, neutral: bool) -> Option<Source> {
         for loc in self.locs.get(&arg).into_iter().flatten().rev() {
             match time.checked_sub(loc.time) {
-                Some(1) if !loc.delayed && (neutral || loc.unit != COMPLEX) => return Some(p1(loc.unit)),
+                Some(1) if !loc.delayed && (neutral || loc.unit != Complex) => {
+                    return Source::result(loc.unit, Age::One);
+                }
                 Some(2) => {
-                    if let Some(source) = p2(loc.unit) {
+                    if let Some(source) = Source::result(loc.unit, Age::Two) {
                         return Some(source);
                     }
                 }
@@ -201,15 +192,19 @@ impl<'a> Scheduler<'a> {
         }
         match arg {
             Arg::Memory(float) => {
-                let source = 12 + (float % 4) as u16;
-                return self.change(time, |word| word.memory(float / 4)).then_some(source);
+                if !self.change(time, |word| word.memory(float / 4)) {
+                    return None;
+                }
+                self.noted(arg, time);
+                return Some(Source::Memory(lane(float)));
             }
             Arg::Attribute(float) => {
-                let (vector, lane) = (float / 4, (float % 4) as u16);
+                let (vector, lane) = (float / 4, lane(float));
                 if time > 0 && self.words[time - 1].loaded() == Some((true, vector)) {
-                    return Some(28 + lane);
+                    return Some(Source::Port0Before(lane));
                 }
-                return self.change(time, |word| word.port0(true, vector)).then_some(lane);
+                let taken = self.change(time, |word| word.port0(true, vector));
+                return taken.then_some(Source::Port0(lane));
             }
             Arg::Register(component) => return self.register(component as usize, time, true),
             Arg::Node(_) => {}
@@ -222,26 +217,32 @@ impl<'a> Scheduler<'a> {
         self.register(component, time, before)
     }
 
-    fn register(&mut self, component: usize, time: usize, before: bool) -> Option<u16> {
-        let (vector, lane) = ((component / 4) as u32, (component % 4) as u16);
-        let source = if self.change(time, |word| word.loaded() == Some((false, vector))) {
-            lane
-        } else if time > 0 && before && self.words[time - 1].loaded() == Some((false, vector)) {
-            28 + lane
+    fn register(&mut self, component: usize, time: usize, before: bool) -> Option<Source> {
+        let (vector, lane) = ((component / 4) as u32, lane(component as u32));
+        let loaded = Some((false, vector));
+        let source = if self.change(time, |word| word.loaded() == loaded) {
+            Source::Port0(lane)
+        } else if time > 0 && before && self.words[time - 1].loaded() == loaded {
+            Source::Port0Before(lane)
         } else if self.change(time, |word| word.port1(vector)) {
-            4 + lane
+            Source::Port1(lane)
         } else if self.change(time, |word| word.port0(false, vector)) {
-            lane
+            Source::Port0(lane)
         } else {
             return None;
         };
-        let last = self.read.entry(component as u32).or_default();
-        *last = (*last).max(time);
+        self.noted(Arg::Register(component as u32), time);
         Some(source)
     }
 
+    /// Notes that a place is read at a time: what is stored over it later must not come before.
+    fn noted(&mut self, place: Arg, time: usize) {
+        let last = self.read.entry(place).or_default();
+        *last = (*last).max(time);
+    }
+
     /// A move in a free unit of an instruction.
-    fn moved(&mut self, arg: Arg, time: usize, units: &[u8]) -> bool {
+    fn moved(&mut self, arg: Arg, time: usize, units: &[Unit]) -> bool {
         for unit in units {
             if !self.words[time].may(&Kind::Move, *unit) {
                 continue;
@@ -266,7 +267,7 @@ impl<'a> Scheduler<'a> {
     }
 
     /// A source number for something at a time, with moves and stores where they are needed.
-    fn source(&mut self, arg: Arg, time: usize, neutral: bool) -> Option<u16> {
+    fn source(&mut self, arg: Arg, time: usize, neutral: bool) -> Option<Source> {
         let mark = self.mark();
         if let Some(source) = self.direct(arg, time, neutral) {
             return Some(source);
@@ -282,9 +283,9 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Along moves, at most so many.
-    fn chained(&mut self, arg: Arg, time: usize, neutral: bool, most: usize) -> Option<u16> {
-        const LASTING: [u8; 5] = [PASS, ACC1, ACC0, MUL1, MUL0];
-        const ANY: [u8; 6] = [PASS, COMPLEX, ACC1, ACC0, MUL1, MUL0];
+    fn chained(&mut self, arg: Arg, time: usize, neutral: bool, most: usize) -> Option<Source> {
+        const LASTING: [Unit; 5] = [Pass, Acc1, Acc0, Mul1, Mul0];
+        const ANY: [Unit; 6] = [Pass, Complex, Acc1, Acc0, Mul1, Mul0];
         let mark = self.mark();
         for _ in 0..most {
             let latest = self.locs.get(&arg).and_then(|locs| locs.last()).map(|loc| loc.time);
@@ -300,7 +301,7 @@ impl<'a> Scheduler<'a> {
                 }
             };
             let moved = stops.into_iter().any(|stop| {
-                let units: &[u8] = if stop == last && neutral { &ANY } else { &LASTING };
+                let units: &[Unit] = if stop == last && neutral { &ANY } else { &LASTING };
                 self.moved(arg, stop, units)
             });
             if !moved {
@@ -317,7 +318,7 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Stored when it was made, and loaded now.
-    fn through_register(&mut self, arg: Arg, time: usize, neutral: bool) -> Option<u16> {
+    fn through_register(&mut self, arg: Arg, time: usize, neutral: bool) -> Option<Source> {
         if self.stored.contains_key(&arg) || !matches!(arg, Arg::Node(_)) {
             return None;
         }
@@ -344,8 +345,8 @@ impl<'a> Scheduler<'a> {
         if self.free_from[component] > loc.time {
             return false;
         }
-        let (register, lane) = ((component / 4) as u16, (component % 4) as u8);
-        if !self.change(loc.time, |word| word.store(loc.unit, false, register, lane)) {
+        let target = Target::Register((component / 4) as u16);
+        if !self.change(loc.time, |word| word.store(loc.unit, target, lane(component as u32))) {
             return false;
         }
         self.undo.stored.push((arg, self.free_from[component]));
@@ -363,7 +364,7 @@ impl<'a> Scheduler<'a> {
         if loc.delayed {
             let time = loc.time + 2;
             self.ensure(time);
-            if !self.moved(arg, time, &[PASS, ACC1, ACC0]) {
+            if !self.moved(arg, time, &[Pass, Acc1, Acc0]) {
                 return false;
             }
             let Some(last) = self.locs.get(&arg).and_then(|locs| locs.last()) else {
@@ -382,7 +383,7 @@ impl<'a> Scheduler<'a> {
         })
     }
 
-    fn operation(&mut self, id: Id, time: usize, unit: u8) -> bool {
+    fn operation(&mut self, id: Id, time: usize, unit: Unit) -> bool {
         let node = &self.nodes[id];
         let orders: &[[usize; 2]] = match node.kind {
             Kind::Acc(_, _, true) | Kind::Mul(_) => &[[0, 1], [1, 0]],
@@ -437,7 +438,7 @@ impl<'a> Scheduler<'a> {
             }
             loc = Loc {
                 time: loc.time + 1,
-                unit: MUL0,
+                unit: Mul0,
                 delayed: true,
             };
         }
@@ -445,42 +446,57 @@ impl<'a> Scheduler<'a> {
         self.secured(Arg::Node(id), loc)
     }
 
-    /// A store to an output or to a register that other blocks read.
+    /// Stores a unit's result of an instruction where a node wants it.
+    fn put(&mut self, id: Id, loc: Loc) -> bool {
+        let node = &self.nodes[id];
+        let (target, component) = match node.kind {
+            Kind::Output(address, component) => (Target::Varying(address), component),
+            Kind::Keep(address, component) => (Target::Register(address), component),
+            Kind::Spill(vector, component) => {
+                if self.words[loc.time].addressed() != Some(vector) {
+                    // The address is a number of the memory, so that it is at hand at any time.
+                    let Some(source) = self.direct(node.args[1], loc.time, true) else {
+                        return false;
+                    };
+                    if !self.change(loc.time, |word| word.address(vector, source)) {
+                        return false;
+                    }
+                }
+                (Target::Temporary, component)
+            }
+            _ => return false,
+        };
+        self.change(loc.time, |word| word.store(loc.unit, target, component))
+    }
+
+    /// A store to an output, or to a register or temporary that other blocks read.
     fn stored_away(&mut self, id: Id, time: usize) -> Option<usize> {
         let node = &self.nodes[id];
-        let (varying, address, component, not_before) = match node.kind {
-            Kind::Output(address, component) => (true, address, component, 0),
-            Kind::Keep(address, component) => {
-                let place = u32::from(address) * 4 + u32::from(component);
-                (false, address, component, self.read.get(&place).copied().unwrap_or(0))
-            }
-            _ => return None,
-        };
+        let not_before = node.overwrites().and_then(|place| self.read.get(&place).copied());
         let arg = node.args[0];
         let locs = self.locs.get(&arg).cloned().unwrap_or_default();
-        for loc in locs
-            .into_iter()
-            .rev()
-            .filter(|loc| !loc.delayed && loc.time >= not_before)
-        {
-            if self.change(loc.time, |word| word.store(loc.unit, varying, address, component)) {
+        let late = |loc: &Loc| !loc.delayed && loc.time >= not_before.unwrap_or(0);
+        for loc in locs.into_iter().rev().filter(late) {
+            let mark = self.mark();
+            if self.put(id, loc) {
                 return Some(loc.time);
             }
+            self.back(mark);
         }
-        for unit in [PASS, ACC0, ACC1, MUL0, MUL1, COMPLEX] {
+        for unit in [Pass, Acc0, Acc1, Mul0, Mul1, Complex] {
             if !self.words[time].may(&Kind::Move, unit) {
                 continue;
             }
             let mark = self.mark();
+            let loc = Loc {
+                time,
+                unit,
+                delayed: false,
+            };
             if let Some(source) = self.source(arg, time, true)
                 && self.change(time, |word| word.set(&Kind::Move, unit, &[source]))
-                && self.change(time, |word| word.store(unit, varying, address, component))
+                && self.put(id, loc)
             {
-                let loc = Loc {
-                    time,
-                    unit,
-                    delayed: false,
-                };
                 self.found(arg, loc);
                 return Some(time);
             }
@@ -494,18 +510,20 @@ impl<'a> Scheduler<'a> {
         self.begin();
         self.ensure(time);
         let kind = self.nodes[id].kind;
-        let units: &[u8] = match kind {
-            Kind::Acc(..) => &[ACC0, ACC1],
-            Kind::Mul(_) => &[MUL0, MUL1],
-            Kind::Select => &[MUL0],
-            Kind::Function(_) => &[COMPLEX],
-            Kind::Clamp(_) | Kind::Step(_) => &[PASS],
-            Kind::Move => &[PASS, ACC1, ACC0, MUL1, MUL0],
-            Kind::Branch => &[PASS],
-            Kind::Output(..) | Kind::Keep(..) => {
+        let units: &[Unit] = match kind {
+            Kind::Acc(..) => &[Acc0, Acc1],
+            Kind::Mul(_) => &[Mul0, Mul1],
+            Kind::Select => &[Mul0],
+            Kind::Function(_) => &[Complex],
+            Kind::Clamp(_) | Kind::Step(_) => &[Pass],
+            Kind::Move => &[Pass, Acc1, Acc0, Mul1, Mul0],
+            Kind::Branch => &[Pass],
+            Kind::Output(..) | Kind::Keep(..) | Kind::Spill(..) => {
                 if let Some(at) = self.stored_away(id, time) {
-                    if let Kind::Keep(..) = kind {
-                        self.kept = self.kept.max(at + LATENCY);
+                    match kind {
+                        Kind::Keep(..) => self.kept = self.kept.max(at + LATENCY),
+                        Kind::Spill(..) => self.kept = self.kept.max(at + TEMPORARY_LATENCY),
+                        _ => {}
                     }
                     self.done[at].push(id);
                     return true;

@@ -1,12 +1,13 @@
 //! From the compiler's own form to what the vertex processor's units do.
 
+use super::across::{self, signed};
 use super::node::{Arg, Id, Kind, Node};
 use super::{Inputs, Outputs};
 use crate::edges;
 use crate::error::{Error, Result};
 use crate::ir::{Block, Function, Input, Op, Output, Span, Term, Value};
-use crate::opt::fold;
 use std::collections::{HashMap, HashSet};
+use utgard::gp::{AccOp, ComplexOp, Component, PassOp};
 
 /// A block of nodes.
 #[derive(Default)]
@@ -31,8 +32,8 @@ struct Select<'a> {
     inputs: &'a Inputs<'a>,
     outputs: &'a Outputs,
     home: HashMap<Value, Block>,
-    /// Components of values that several blocks need.
-    global: HashMap<Value, u32>,
+    /// Where values live that several blocks need: a register component or a float of the memory.
+    global: HashMap<Value, Arg>,
     constants: Constants,
     block: Selected,
     here: HashMap<Value, Arg>,
@@ -72,8 +73,8 @@ impl Constants {
     }
 }
 
-/// Selects nodes for a program.
-pub(super) fn select(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs) -> Result<Program> {
+/// Selects nodes for a program; `registers` are the components that may hold what several blocks need.
+pub(super) fn select(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs, registers: u32) -> Result<Program> {
     let order = function.order();
     let mut home = HashMap::new();
     for block in &order {
@@ -81,7 +82,8 @@ pub(super) fn select(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs
             home.insert(*value, *block);
         }
     }
-    let (global, reserved) = across(function, &order, &home)?;
+    let temporaries = inputs.free.next_multiple_of(4);
+    let (global, reserved, count) = across::across(function, &order, &home, registers, temporaries);
     let mut select = Select {
         function,
         inputs,
@@ -89,7 +91,7 @@ pub(super) fn select(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs
         home,
         global,
         constants: Constants {
-            first: inputs.free.next_multiple_of(4),
+            first: (temporaries + count).next_multiple_of(4),
             floats: Vec::new(),
         },
         block: Selected::default(),
@@ -136,101 +138,6 @@ pub(super) fn select(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs
     })
 }
 
-/// A value through its signs: what is negated.
-fn signed(function: &Function, mut value: Value) -> (Value, bool) {
-    let mut negative = false;
-    while function.inst(value).op == Op::Neg {
-        value = function.inst(value).args[0];
-        negative = !negative;
-    }
-    (value, negative)
-}
-
-/// Whether a value is at hand everywhere without a register.
-fn is_leaf(op: Op) -> bool {
-    matches!(op, Op::Const(_) | Op::Uniform(_) | Op::Input(_))
-}
-
-type Components = (HashMap<Value, u32>, Vec<HashSet<u32>>);
-
-/// Register components for values that are read in other blocks than their own, and for phis.
-fn across(function: &Function, order: &[Block], home: &HashMap<Value, Block>) -> Result<Components> {
-    let number: HashMap<Block, usize> = order.iter().enumerate().map(|(at, block)| (*block, at)).collect();
-    let count = order.len();
-    let mut uses: Vec<HashSet<Value>> = vec![HashSet::new(); count];
-    let mut wanted: HashSet<Value> = HashSet::new();
-    let mut look = |at: usize, value: Value| {
-        let (value, _) = signed(function, value);
-        let inst = function.inst(value);
-        if is_leaf(inst.op) {
-            return;
-        }
-        if home.get(&value) != Some(&order[at]) || inst.op == Op::Phi {
-            uses[at].insert(value);
-            wanted.insert(value);
-        }
-    };
-    for (at, block) in order.iter().enumerate() {
-        for value in &function.block(*block).insts {
-            let inst = function.inst(*value);
-            if inst.op != Op::Phi {
-                inst.args.iter().for_each(|arg| look(at, *arg));
-            } else {
-                look(at, *value);
-            }
-        }
-        edges::copies(function, *block)
-            .iter()
-            .for_each(|(_, value)| look(at, *value));
-        match function.block(*block).term {
-            Term::Branch(value, ..) => look(at, value),
-            Term::End => function.outputs.iter().for_each(|(_, value)| look(at, *value)),
-            _ => {}
-        }
-    }
-    // Live behind each block; a phi's register is written at the ends of the blocks in front.
-    let mut live: Vec<HashSet<Value>> = vec![HashSet::new(); count];
-    loop {
-        let mut changed = false;
-        for at in (0..count).rev() {
-            for next in function.successors(order[at]) {
-                let to = number[&next];
-                let mut incoming: HashSet<Value> = live[to].iter().chain(&uses[to]).copied().collect();
-                incoming.retain(|value| home.get(value) != Some(&next) || function.inst(*value).op == Op::Phi);
-                let phis = incoming
-                    .iter()
-                    .filter(|value| home.get(*value) == Some(&next))
-                    .copied()
-                    .collect::<Vec<_>>();
-                for value in incoming {
-                    changed |= live[at].insert(value);
-                }
-                let _ = phis;
-            }
-        }
-        if !changed {
-            break;
-        }
-    }
-    // A phi is not alive in front of the blocks that write it: what came in through its own block ends there.
-    let mut busy: Vec<HashSet<u32>> = vec![HashSet::new(); count];
-    let mut global = HashMap::new();
-    let mut all: Vec<Value> = wanted.into_iter().collect();
-    all.sort();
-    for value in all {
-        let there =
-            |at: usize| uses[at].contains(&value) || live[at].contains(&value) || home.get(&value) == Some(&order[at]);
-        let blocks: Vec<usize> = (0..count).filter(|at| there(*at)).collect();
-        let component = (0..64u32).find(|component| blocks.iter().all(|at| !busy[*at].contains(component)));
-        let component = component.ok_or_else(|| Error::limit("a vertex program whose numbers find no registers"))?;
-        for at in blocks {
-            busy[at].insert(component);
-        }
-        global.insert(value, component);
-    }
-    Ok((global, busy))
-}
-
 impl Select<'_> {
     fn node(&mut self, kind: Kind, args: Vec<Arg>, span: Span) -> Arg {
         self.block.nodes.push(Node { kind, args, span });
@@ -246,7 +153,7 @@ impl Select<'_> {
             Op::Const(bits) => Arg::Memory(self.constants.float(f32::from_bits(bits))),
             Op::Uniform(slot) => Arg::Memory(self.inputs.uniforms.places[slot as usize]),
             Op::Input(Input::Attribute(slot)) => Arg::Attribute(self.inputs.attributes.places[slot as usize]),
-            _ => Arg::Register(self.global.get(&value).copied().unwrap_or(0)),
+            _ => self.global.get(&value).copied().unwrap_or(Arg::Register(0)),
         }
     }
 
@@ -264,7 +171,7 @@ impl Select<'_> {
         arg
     }
 
-    fn acc(&mut self, op: u16, args: &[Value], swaps: bool, span: Span) -> Arg {
+    fn acc(&mut self, op: AccOp, args: &[Value], swaps: bool, span: Span) -> Arg {
         let mut signs = [false; 2];
         let mut operands = Vec::new();
         for (at, value) in args.iter().enumerate() {
@@ -280,13 +187,13 @@ impl Select<'_> {
         let (args, span) = (inst.args.as_slice(), inst.span);
         let arg = match inst.op {
             Op::Const(_) | Op::Uniform(_) | Op::Input(_) | Op::Neg | Op::Phi => return Ok(()),
-            Op::Add => self.acc(0, args, true, span),
-            Op::Floor => self.acc(1, args, false, span),
-            Op::Sign => self.acc(2, args, false, span),
-            Op::Ge => self.acc(4, args, false, span),
-            Op::Lt => self.acc(5, args, false, span),
-            Op::Min => self.acc(6, args, true, span),
-            Op::Max => self.acc(7, args, true, span),
+            Op::Add => self.acc(AccOp::Add, args, true, span),
+            Op::Floor => self.acc(AccOp::Floor, args, false, span),
+            Op::Sign => self.acc(AccOp::Sign, args, false, span),
+            Op::Ge => self.acc(AccOp::Ge, args, false, span),
+            Op::Lt => self.acc(AccOp::Lt, args, false, span),
+            Op::Min => self.acc(AccOp::Min, args, true, span),
+            Op::Max => self.acc(AccOp::Max, args, true, span),
             Op::Mul => {
                 let ((a, x), (b, y)) = (signed(self.function, args[0]), signed(self.function, args[1]));
                 let operands = vec![self.plain(a), self.plain(b)];
@@ -299,21 +206,21 @@ impl Select<'_> {
             Op::Copy => self.operand(args[0], span),
             Op::Exp2 => {
                 let operand = self.operand(args[0], span);
-                let step = self.node(Kind::Step(4), vec![operand], span);
-                self.node(Kind::Function(2), vec![step], span)
+                let step = self.node(Kind::Step(PassOp::PreExp2), vec![operand], span);
+                self.node(Kind::Function(ComplexOp::Exp2), vec![step], span)
             }
             Op::Log2 => {
                 let operand = self.operand(args[0], span);
-                let function = self.node(Kind::Function(3), vec![operand], span);
-                self.node(Kind::Step(5), vec![function], span)
+                let function = self.node(Kind::Function(ComplexOp::Log2), vec![operand], span);
+                self.node(Kind::Step(PassOp::PostLog2), vec![function], span)
             }
             Op::Rsqrt => {
                 let operand = self.operand(args[0], span);
-                self.node(Kind::Function(4), vec![operand], span)
+                self.node(Kind::Function(ComplexOp::Rsqrt), vec![operand], span)
             }
             Op::Rcp => {
                 let operand = self.operand(args[0], span);
-                self.node(Kind::Function(5), vec![operand], span)
+                self.node(Kind::Function(ComplexOp::Rcp), vec![operand], span)
             }
             Op::Load(_) | Op::Store(_) => {
                 return Err(Error::unsupported(
@@ -328,46 +235,54 @@ impl Select<'_> {
 
     /// Stores what other blocks need of this one.
     fn keep_globals(&mut self, block: Block) {
-        let mut kept: Vec<(Value, u32)> = self
-            .global
-            .iter()
-            .filter(|(value, _)| self.home.get(*value) == Some(&block) && self.function.inst(**value).op != Op::Phi)
-            .map(|(value, component)| (*value, *component))
-            .collect();
-        kept.sort();
-        for (value, component) in kept {
+        let here = |value: Value| self.home.get(&value) == Some(&block) && self.function.inst(value).op != Op::Phi;
+        let globals = self.global.iter().filter(|(value, _)| here(**value));
+        let mut kept: Vec<(Value, Arg)> = globals.map(|(value, place)| (*value, *place)).collect();
+        kept.sort_by_key(|(value, _)| *value);
+        for (value, place) in kept {
             let arg = self.plain(value);
-            self.keep(arg, component, self.function.inst(value).span);
+            self.keep(arg, place, self.function.inst(value).span);
         }
-        let copies = edges::copies(self.function, block);
         let mut stores = Vec::new();
-        for (phi, value) in copies {
-            let Some(component) = self.global.get(&phi).copied() else {
+        for (phi, value) in edges::copies(self.function, block) {
+            let Some(place) = self.global.get(&phi).copied() else {
                 continue;
             };
             let span = self.function.inst(phi).span;
             let arg = self.operand(value, span);
-            if arg != Arg::Register(component) {
-                stores.push((arg, component, span));
+            if arg != place {
+                stores.push((arg, place, span));
             }
         }
-        // A register that is overwritten and read by another copy is read first.
-        let targets: HashSet<u32> = stores.iter().map(|(_, component, _)| *component).collect();
+        // A place that is overwritten and read by another copy is read first.
+        let targets: HashSet<Arg> = stores.iter().map(|(_, place, _)| *place).collect();
         for (arg, _, span) in &mut stores {
-            if let Arg::Register(component) = arg
-                && targets.contains(component)
-            {
+            if targets.contains(arg) {
                 *arg = self.node(Kind::Move, vec![*arg], *span);
             }
         }
-        for (arg, component, span) in stores {
-            self.keep(arg, component, span);
+        for (arg, place, span) in stores {
+            self.keep(arg, place, span);
         }
     }
 
-    fn keep(&mut self, arg: Arg, component: u32, span: Span) {
-        let kind = Kind::Keep((component / 4) as u16, (component % 4) as u8);
-        self.node(kind, vec![arg], span);
+    fn keep(&mut self, arg: Arg, place: Arg, span: Span) {
+        let component = |float: u32| Component::ALL[float as usize % 4];
+        match place {
+            Arg::Memory(float) => {
+                // The memory's load brings the address: the value must be on its way already.
+                let arg = match arg {
+                    Arg::Memory(_) => self.node(Kind::Move, vec![arg], span),
+                    arg => arg,
+                };
+                let address = Arg::Memory(self.constants.float((float / 4) as f32));
+                self.node(Kind::Spill(float / 4, component(float)), vec![arg, address], span);
+            }
+            Arg::Register(float) => {
+                self.node(Kind::Keep((float / 4) as u16, component(float)), vec![arg], span);
+            }
+            Arg::Node(_) | Arg::Attribute(_) => {}
+        }
     }
 
     fn end(&mut self, block: Block, at: usize, numbers: &HashMap<Block, usize>) {
@@ -396,11 +311,11 @@ impl Select<'_> {
     fn inverted(&mut self, value: Value, span: Span) -> Arg {
         let inst = self.function.inst(value).clone();
         match inst.op {
-            Op::Ge if self.here.contains_key(&value) => self.acc(5, &inst.args, false, span),
-            Op::Lt if self.here.contains_key(&value) => self.acc(4, &inst.args, false, span),
+            Op::Ge if self.here.contains_key(&value) => self.acc(AccOp::Lt, &inst.args, false, span),
+            Op::Lt if self.here.contains_key(&value) => self.acc(AccOp::Ge, &inst.args, false, span),
             _ => {
                 let (arg, one) = (self.operand(value, span), Arg::Memory(self.constants.float(1.0)));
-                self.node(Kind::Acc(0, [true, false], true), vec![arg, one], span)
+                self.node(Kind::Acc(AccOp::Add, [true, false], true), vec![arg, one], span)
             }
         }
     }
@@ -422,37 +337,45 @@ impl Select<'_> {
                 Some(w) => Arg::Memory(self.constants.float((1.0 / w).clamp(-1e10, 1e10))),
                 None => {
                     let w = self.operand(w, span);
-                    let inverse = self.node(Kind::Function(5), vec![w], span);
+                    let inverse = self.node(Kind::Function(ComplexOp::Rcp), vec![w], span);
                     let limits = self.constants.pair(-1e10, 1e10);
                     self.node(Kind::Clamp(limits / 4), vec![inverse], span)
                 }
             };
             let one = matches!(inverse, Arg::Memory(_)) && self.function.constant(w) == Some(1.0);
-            for component in 0..3u8 {
-                let Some(value) = self.output(Output::Position(component)) else {
+            for component in [Component::X, Component::Y, Component::Z] {
+                let Some(value) = self.output(Output::Position(component.index() as u8)) else {
                     continue;
                 };
                 let arg = self.operand(value, span);
-                let scale = Arg::Memory(self.inputs.viewport + u32::from(component));
-                let offset = Arg::Memory(self.inputs.viewport + 4 + u32::from(component));
+                let scale = Arg::Memory(self.inputs.viewport + component.index() as u32);
+                let offset = Arg::Memory(self.inputs.viewport + 4 + component.index() as u32);
                 let scaled = self.node(Kind::Mul(false), vec![arg, scale], span);
                 let divided = if one {
                     scaled
                 } else {
                     self.node(Kind::Mul(false), vec![scaled, inverse], span)
                 };
-                let moved = self.node(Kind::Acc(0, [false; 2], true), vec![divided, offset], span);
+                let moved = self.node(Kind::Acc(AccOp::Add, [false; 2], true), vec![divided, offset], span);
                 self.node(Kind::Output(number, component), vec![moved], span);
             }
-            self.node(Kind::Output(number, 3), vec![inverse], span);
+            self.node(Kind::Output(number, Component::W), vec![inverse], span);
         }
         if let Some(size) = self.output(Output::PointSize) {
             let span = self.function.inst(size).span;
             let arg = self.operand(size, span);
             let (low, high) = (self.inputs.point_size, self.inputs.point_size + 1);
-            let above = self.node(Kind::Acc(7, [false; 2], true), vec![arg, Arg::Memory(low)], span);
-            let below = self.node(Kind::Acc(6, [false; 2], true), vec![above, Arg::Memory(high)], span);
-            self.node(Kind::Output(self.outputs.point_size, 0), vec![below], span);
+            let above = self.node(
+                Kind::Acc(AccOp::Max, [false; 2], true),
+                vec![arg, Arg::Memory(low)],
+                span,
+            );
+            let below = self.node(
+                Kind::Acc(AccOp::Min, [false; 2], true),
+                vec![above, Arg::Memory(high)],
+                span,
+            );
+            self.node(Kind::Output(self.outputs.point_size, Component::X), vec![below], span);
         }
         for (output, value) in self.function.outputs.clone() {
             let Output::Varying(slot) = output else { continue };
@@ -461,14 +384,17 @@ impl Select<'_> {
             };
             let span = self.function.inst(value).span;
             let arg = self.operand(value, span);
-            self.node(Kind::Output(number, component), vec![arg], span);
+            self.node(
+                Kind::Output(number, Component::ALL[usize::from(component) % 4]),
+                vec![arg],
+                span,
+            );
         }
     }
 }
 
 /// What must come behind what, and how many instructions on.
 fn order_nodes(block: &mut Selected) {
-    let _ = fold::is_truth;
     dead_nodes(block);
     let mut after: Vec<Vec<(Id, usize)>> = vec![Vec::new(); block.nodes.len()];
     for (id, node) in block.nodes.iter().enumerate() {
@@ -478,13 +404,12 @@ fn order_nodes(block: &mut Selected) {
                     Kind::Function(_) => 3,
                     _ => 1,
                 };
-                let store = matches!(node.kind, Kind::Output(..) | Kind::Keep(..));
+                let store = matches!(node.kind, Kind::Output(..) | Kind::Keep(..) | Kind::Spill(..));
                 let distance = if store && distance == 1 { 0 } else { distance };
                 after[*from].push((id, distance));
             }
         }
-        if let Kind::Keep(register, component) = node.kind {
-            let place = Arg::Register(u32::from(register) * 4 + u32::from(component));
+        if let Some(place) = node.overwrites() {
             for (other, reader) in block.nodes.iter().enumerate() {
                 if other != id && reader.args.contains(&place) {
                     after[other].push((id, 0));
@@ -507,7 +432,10 @@ fn dead_nodes(block: &mut Selected) {
     let mut live = vec![false; block.nodes.len()];
     for id in (0..block.nodes.len()).rev() {
         let node = &block.nodes[id];
-        if matches!(node.kind, Kind::Output(..) | Kind::Keep(..) | Kind::Branch) {
+        if matches!(
+            node.kind,
+            Kind::Output(..) | Kind::Keep(..) | Kind::Spill(..) | Kind::Branch
+        ) {
             live[id] = true;
         }
         if live[id] {

@@ -5,6 +5,7 @@ use super::live::{self, Ranges};
 use super::node::{Cell, End, Nodes, ReadAt, Src};
 use super::schedule::{Scheduled, Unit};
 use std::collections::{HashMap, HashSet};
+use utgard::pp::AccOp;
 
 /// Registers of four lanes.
 pub const REGISTERS: u8 = 6;
@@ -280,7 +281,7 @@ pub(super) fn forwarded(nodes: &mut Nodes, schedule: &[Scheduled], out: &[live::
                     let commutes = matches!(
                         reader.kind,
                         Kind::Alu {
-                            acc: Some(0 | 8 | 11),
+                            acc: Some(AccOp::Add | AccOp::Ne | AccOp::Eq),
                             ..
                         }
                     );

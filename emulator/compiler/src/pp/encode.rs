@@ -6,10 +6,11 @@ use super::schedule::{Scheduled, Unit, Word, half_of, scalar_factor};
 use crate::error::{Error, Result};
 use crate::ir::Span;
 use std::collections::{HashMap, HashSet};
-use utgard::field::{Code, Fields};
+use utgard::field::Code;
 use utgard::pp::{
-    Branch, Combine, Constant, FloatAcc, FloatMul, Form, Instruction, Load, Register, Sampler, Store, Swizzle, Varying,
-    VecAcc, VecMul, VectorSource,
+    AccOp, Branch, Combine, Component, Condition, Constant, FloatAcc, FloatMul, Form, Instruction, Load, LoadSource,
+    MulOp, Register, Sampler, SamplerKind, Scalar, ScalarFunction, ScalarSource, ScalarUnit, Store, StoreTarget,
+    Swizzle, Varying, VaryingKind, VecAcc, VecMul, VectorSource, VectorUnit,
 };
 
 /// The machine words, and for each instruction its place in the source.
@@ -26,15 +27,6 @@ struct Encoder<'a> {
     positions: HashMap<Cell, u32>,
     constants: [Vec<u16>; 2],
 }
-
-/// A field's value by its number.
-fn c<T: Code>(number: u32) -> T {
-    T::from_code(number)
-}
-
-const CONST0: u32 = 12;
-const TEXTURE: u32 = 14;
-const UNIFORM: u32 = 15;
 
 /// Encodes a program.
 pub(super) fn encode(
@@ -70,7 +62,7 @@ pub(super) fn encode(
                     empty(&mut code, &mut spans);
                 }
                 let Some(last) = code.last_mut() else { continue };
-                last.control.stop = c(1);
+                last.control.stop = true;
                 if block.end == End::Discard {
                     last.branch = Some(Branch::discard());
                 }
@@ -104,14 +96,14 @@ pub(super) fn encode(
                 };
                 // Falling through to the first way needs the opposite condition.
                 let (condition, to) = if *then == at + 1 {
-                    (7 - condition, *other)
+                    (opposite(*condition), *other)
                 } else {
                     (*condition, *then)
                 };
                 let branch = Branch {
-                    a: c(encoder.scalar(*a)?),
-                    b: c(encoder.scalar(*b)?),
-                    condition: c(condition),
+                    a: encoder.scalar(*a)?,
+                    b: encoder.scalar(*b)?,
+                    condition,
                     ..Branch::default()
                 };
                 set_branch(&mut code, branch);
@@ -128,9 +120,13 @@ pub(super) fn encode(
     finish(code, spans, &starts, &jumps)
 }
 
+fn opposite(condition: Condition) -> Condition {
+    Condition::from_code(!condition.code() & Condition::Always.code())
+}
+
 fn always() -> Branch {
     Branch {
-        condition: c(7),
+        condition: Condition::Always,
         ..Branch::default()
     }
 }
@@ -145,10 +141,10 @@ fn set_branch(code: &mut [Instruction], branch: Branch) {
 fn idle() -> Instruction {
     Instruction {
         float_mul: Some(FloatMul {
-            a: c(CONST0 << 2),
-            b: c(CONST0 << 2),
-            op: c(31),
-            write: c(0),
+            a: Register::CONST0.component(Component::X),
+            b: Register::CONST0.component(Component::X),
+            op: MulOp::Mov,
+            write: false,
             ..FloatMul::default()
         }),
         const0: Some(Constant::default()),
@@ -176,16 +172,16 @@ fn finish(
         }
         let length = code.get(target).map_or(0, Instruction::words);
         if let Some(branch) = &mut code[*from].branch {
-            branch.target = c((distance as i32 as u32) & 0x07ff_ffff);
-            branch.target_length = c(length & 31);
+            branch.target = (distance as i32 as u32) & 0x07ff_ffff;
+            branch.target_length = length & 31;
         }
     }
     let lengths: Vec<u32> = code.iter().map(Instruction::words).collect();
     let mut words = Vec::new();
     for (at, instruction) in code.iter_mut().enumerate() {
         if let Some(next) = lengths.get(at + 1) {
-            instruction.control.next_length = c(*next);
-            instruction.control.prefetch = c(1);
+            instruction.control.next_length = *next;
+            instruction.control.prefetch = true;
         }
         instruction.encode(&mut words);
     }
@@ -215,24 +211,33 @@ impl Encoder<'_> {
         for (at, unit) in &word.nodes {
             let node = &nodes[*at];
             if let Some(tex) = &node.tex {
-                i.control.sync = c(1);
+                i.control.sync = true;
                 i.varying = Some(self.coordinates(&tex.coord)?);
                 let mut sampler = Sampler {
-                    kind: c(if tex.cube { 31 } else { 0 }),
-                    index: c(tex.unit),
-                    constant: c(Sampler::CONSTANT),
+                    kind: if tex.cube {
+                        SamplerKind::Cube
+                    } else {
+                        SamplerKind::Plain
+                    },
+                    index: tex.unit,
+                    constant: Sampler::CONSTANT,
                     ..Sampler::default()
                 };
                 if let Some((cell, explicit)) = tex.lod {
-                    sampler.lod = c(self.scalar(Src::Cell(cell))?);
-                    sampler.lod_enable = c(1);
-                    sampler.explicit_lod = c(u32::from(explicit));
+                    sampler.lod = self.scalar(Src::Cell(cell))?;
+                    (sampler.lod_enable, sampler.explicit_lod) = (true, explicit);
                 }
                 i.sampler = Some(sampler);
             }
             // Derivatives look at the neighbours, as look-ups do.
-            if matches!(node.kind, Kind::Alu { acc: Some(20 | 21), .. }) {
-                i.control.sync = c(1);
+            if matches!(
+                node.kind,
+                Kind::Alu {
+                    acc: Some(AccOp::DFdx | AccOp::DFdy),
+                    ..
+                }
+            ) {
+                i.control.sync = true;
             }
             self.node(node, *unit, &mut i)?;
         }
@@ -255,22 +260,30 @@ impl Encoder<'_> {
 
     fn load(&self, load: LoadAt) -> Result<Load> {
         Ok(Load {
-            source: c(if load.temporary { 3 } else { 0 }),
-            alignment: c(load.alignment),
-            offset: c(load.offset.map_or(Ok(0), |cell| self.scalar(Src::Cell(cell)))?),
-            offset_enable: c(u32::from(load.offset.is_some())),
-            index: c((load.index as u32) & 0xffff),
+            source: if load.temporary {
+                LoadSource::Temporary
+            } else {
+                LoadSource::Uniform
+            },
+            alignment: load.alignment,
+            offset: self.offset(load.offset)?,
+            offset_enable: load.offset.is_some(),
+            index: (load.index as u32) & 0xffff,
             ..Load::default()
         })
     }
 
+    fn offset(&self, cell: Option<Cell>) -> Result<Scalar> {
+        cell.map_or(Ok(Scalar::default()), |cell| self.scalar(Src::Cell(cell)))
+    }
+
     fn varying(&self, load: VaryingLoad) -> Varying {
         Varying {
-            kind: c(load.kind),
-            alignment: c(load.alignment),
-            register: c(15),
-            index: c(load.index),
-            destination: c(15),
+            kind: load.kind,
+            alignment: load.alignment,
+            register: Register::NONE,
+            index: load.index,
+            destination: Register::NONE,
             ..Varying::default()
         }
     }
@@ -279,97 +292,108 @@ impl Encoder<'_> {
         Ok(match coord {
             Coord::Varying(load) => self.varying(*load),
             Coord::Register(operand) => {
-                let (register, swizzle) = self.vector(operand, |at| at)?;
+                let source = self.vector(operand, |at| at)?;
+                let swizzle = u32::from(source.swizzle.0);
                 Varying {
-                    kind: c(if operand.comps.len() == 3 { 9 } else { 4 }),
-                    register: c(register),
-                    negate: c(u32::from(operand.negate)),
-                    absolute: c(u32::from(operand.absolute)),
-                    component: c(swizzle & 3),
-                    index: c(swizzle >> 2),
-                    destination: c(15),
+                    kind: if operand.comps.len() == 3 {
+                        VaryingKind::RegisterCube
+                    } else {
+                        VaryingKind::Register
+                    },
+                    register: source.register,
+                    negate: source.negate,
+                    absolute: source.absolute,
+                    component: swizzle & 3,
+                    index: swizzle >> 2,
+                    destination: Register::NONE,
                     ..Varying::default()
                 }
             }
         })
     }
 
-    /// Register and lane of a source.
-    fn place(&self, src: Src) -> Result<(u32, u32)> {
+    /// Register and lane of a source; for what is handed on without a register its place in the result.
+    fn place(&self, src: Src) -> Result<(Register, u32)> {
         Ok(match src {
             Src::Cell(cell) => {
                 if let Some(position) = self.positions.get(&cell) {
-                    return Ok((u32::MAX, *position));
+                    return Ok((Register::default(), *position));
                 }
                 let (register, lane) = self.places.get(&cell).ok_or_else(missing)?;
-                (u32::from(*register), u32::from(*lane))
+                (Register(*register), u32::from(*lane))
             }
-            Src::Load(lane) => (UNIFORM, u32::from(lane)),
-            Src::Tex(lane) => (TEXTURE, u32::from(lane)),
+            Src::Load(lane) => (Register::UNIFORM, u32::from(lane)),
+            Src::Tex(lane) => (Register::TEXTURE, u32::from(lane)),
             Src::Const(bits) => {
                 let half = half_of(bits);
-                let found = self.constants.iter().enumerate().find_map(|(field, halves)| {
-                    let lane = halves.iter().position(|have| *have == half)?;
-                    Some((CONST0 + field as u32, lane as u32))
-                });
+                let found = self
+                    .constants
+                    .iter()
+                    .zip(Register::CONSTANTS)
+                    .find_map(|(halves, register)| {
+                        let lane = halves.iter().position(|have| *have == half)?;
+                        Some((register, lane as u32))
+                    });
                 found.ok_or_else(missing)?
             }
         })
     }
 
-    fn scalar(&self, src: Src) -> Result<u32> {
+    fn scalar(&self, src: Src) -> Result<Scalar> {
         let (register, lane) = self.place(src)?;
-        Ok((register & 15) << 2 | lane)
+        Ok(register.component(Component::from_code(lane)))
     }
 
-    /// Register and swizzle of an operand whose component n is wanted at a position.
-    fn vector(&self, operand: &Operand, position: impl Fn(usize) -> usize) -> Result<(u32, u32)> {
-        let constant = operand.comps.iter().all(|src| matches!(src, Src::Const(_)));
-        let place = |src: &Src| -> Result<(u32, u32)> {
-            let Src::Const(bits) = src else { return self.place(*src) };
-            if !constant {
-                return Err(missing());
-            }
-            // All constants of an operand are in one field.
-            let wanted: Vec<u16> = operand
-                .comps
-                .iter()
-                .filter_map(|src| {
-                    if let Src::Const(bits) = src {
-                        Some(half_of(*bits))
-                    } else {
-                        None
-                    }
-                })
-                .collect();
-            let field = self
-                .constants
-                .iter()
-                .position(|field| wanted.iter().all(|half| field.contains(half)))
-                .ok_or_else(missing)?;
-            let lane = self.constants[field].iter().position(|half| *half == half_of(*bits));
-            Ok((CONST0 + field as u32, lane.ok_or_else(missing)? as u32))
-        };
-        let mut swizzle = 0;
-        let (register, first) = place(&operand.comps[0])?;
-        for at in 0..4 {
-            swizzle |= first << (2 * at);
+    /// The field that has all constants of an operand, when it is made of constants.
+    fn field(&self, operand: &Operand) -> Result<Option<usize>> {
+        let halves: Vec<u16> = operand
+            .comps
+            .iter()
+            .filter_map(|src| match src {
+                Src::Const(bits) => Some(half_of(*bits)),
+                _ => None,
+            })
+            .collect();
+        if halves.is_empty() {
+            return Ok(None);
         }
+        let whole = halves.len() == operand.comps.len();
+        let has = |field: &Vec<u16>| halves.iter().all(|half| field.contains(half));
+        let found = self.constants.iter().position(has).filter(|_| whole);
+        found.map(Some).ok_or_else(missing)
+    }
+
+    /// An operand whose component n is wanted at a position.
+    fn vector(&self, operand: &Operand, position: impl Fn(usize) -> usize) -> Result<VectorSource> {
+        let field = self.field(operand)?;
+        let place = |src: &Src| match (field, src) {
+            (Some(field), Src::Const(bits)) => {
+                let lane = self.constants[field].iter().position(|half| *half == half_of(*bits));
+                Ok((Register::CONSTANTS[field], lane.ok_or_else(missing)? as u32))
+            }
+            _ => self.place(*src),
+        };
+        let (register, first) = place(&operand.comps[0])?;
+        let mut lanes = [Component::from_code(first); 4];
         for (at, src) in operand.comps.iter().enumerate() {
             let (other, lane) = place(src)?;
             if other != register {
                 return Err(missing());
             }
-            let to = position(at);
-            swizzle = swizzle & !(3 << (2 * to)) | lane << (2 * to);
+            lanes[position(at)] = Component::from_code(lane);
         }
-        Ok((register, swizzle))
+        Ok(VectorSource {
+            register,
+            swizzle: Swizzle::new(lanes),
+            absolute: operand.absolute,
+            negate: operand.negate,
+        })
     }
 
     /// Register, mask and the lane of each component of what a node writes; position n for what is handed on.
-    fn target(&self, node: &Node) -> Result<(u32, u32, Vec<usize>)> {
+    fn target(&self, node: &Node) -> Result<(Register, u32, Vec<usize>)> {
         if node.dst.iter().all(|cell| self.forwarded.contains(cell)) {
-            return Ok((0, 0, (0..node.dst.len()).collect()));
+            return Ok((Register::default(), 0, (0..node.dst.len()).collect()));
         }
         let mut mask = 0;
         let mut lanes = Vec::new();
@@ -383,69 +407,52 @@ impl Encoder<'_> {
             mask |= 1 << lane;
             lanes.push(usize::from(*lane));
         }
-        Ok((u32::from(register.unwrap_or(0)), mask, lanes))
+        Ok((Register(register.unwrap_or(0)), mask, lanes))
     }
 
     fn node(&self, node: &Node, unit: Unit, i: &mut Instruction) -> Result<()> {
         if let Kind::Select(cond) = &node.kind {
             i.float_mul = Some(self.condition(cond)?);
         }
-        match unit {
-            Unit::Varying => {
-                let Kind::Varying(load) = node.kind else {
-                    return Err(missing());
-                };
+        match (unit, &node.kind) {
+            (Unit::Varying, Kind::Varying(load)) => {
                 let (register, mask, _) = self.target(node)?;
                 i.varying = Some(Varying {
-                    destination: c(register),
-                    mask: c(mask),
-                    ..self.varying(load)
+                    destination: register,
+                    mask,
+                    ..self.varying(*load)
                 });
             }
-            Unit::VecMul => {
-                let Kind::Alu { mul: Some(op), .. } = node.kind else {
-                    return Err(missing());
-                };
-                i.vec_mul = Some(self.vec_mul(node, op)?);
+            (Unit::VecMul, Kind::Alu { mul: Some(op), .. }) => {
+                i.vec_mul = Some(VecMul::new(*op, self.vector_unit(node)?));
             }
-            Unit::FloatMul => {
-                let Kind::Alu { mul: Some(op), .. } = node.kind else {
-                    return Err(missing());
-                };
-                i.float_mul = Some(self.float_mul(node, op)?);
+            (Unit::FloatMul, Kind::Alu { mul: Some(op), .. }) => {
+                i.float_mul = Some(FloatMul::new(*op, self.scalar_unit(node)?));
             }
-            Unit::VecAcc => {
-                let unit = self.vec_mul(node, accumulated(node)?)?;
-                let from_mul = self.reads_forwarded(&node.src[0]);
-                let mut acc = VecAcc::from_bits(unit.to_bits());
-                if from_mul {
-                    (acc.a, acc.a_is_mul) = (c(0), c(1));
-                }
+            (Unit::VecAcc, _) => {
+                let mut acc = VecAcc::new(accumulated(node)?, self.vector_unit(node)?);
+                acc.a_is_mul = self.reads_forwarded(&node.src[0]);
                 i.vec_acc = Some(acc);
             }
-            Unit::FloatAcc => {
-                let unit = self.float_mul(node, accumulated(node)?)?;
-                let mut acc = FloatAcc::from_bits(unit.to_bits());
+            (Unit::FloatAcc, _) => {
+                let mut acc = FloatAcc::new(accumulated(node)?, self.scalar_unit(node)?);
                 if self.reads_forwarded(&node.src[0]) {
-                    (acc.a, acc.a_is_mul) = (c(0), c(1));
+                    (acc.a, acc.a_is_mul) = (Scalar::default(), true);
                 }
                 i.float_acc = Some(acc);
             }
-            Unit::Combine => i.combine = Some(self.combine(node)?),
-            Unit::Store => {
-                let Kind::Store { index, offset } = node.kind else {
-                    return Err(missing());
-                };
+            (Unit::Combine, _) => i.combine = Some(self.combine(node)?),
+            (Unit::Store, Kind::Store { index, offset }) => {
                 i.store = Some(Store {
-                    target: c(3),
-                    source: c(self.scalar(node.src[0].comps[0])?),
-                    alignment: c(0),
-                    offset: c(offset.map_or(Ok(0), |cell| self.scalar(Src::Cell(cell)))?),
-                    offset_enable: c(u32::from(offset.is_some())),
-                    index: c((index as u32) & 0xffff),
+                    target: StoreTarget::TemporaryOrColor,
+                    source: self.scalar(node.src[0].comps[0])?,
+                    offset: self.offset(*offset)?,
+                    offset_enable: offset.is_some(),
+                    index: (*index as u32) & 0xffff,
                     ..Store::default()
                 });
             }
+            _ => return Err(missing()),
         }
         Ok(())
     }
@@ -457,62 +464,53 @@ impl Encoder<'_> {
             .all(|src| matches!(src, Src::Cell(cell) if self.positions.contains_key(cell)))
     }
 
-    fn condition(&self, cond: &Cond) -> Result<FloatMul> {
-        let (op, a, b) = match cond {
-            Cond::Value(operand) => (31, operand, operand),
-            Cond::Compare(op, a, b) => (*op, a, b),
-        };
-        Ok(FloatMul {
-            a: c(self.scalar(a.comps[0])?),
-            a_absolute: c(u32::from(a.absolute)),
-            a_negate: c(u32::from(a.negate)),
-            b: c(self.scalar(b.comps[0])?),
-            b_absolute: c(u32::from(b.absolute)),
-            b_negate: c(u32::from(b.negate)),
-            op: c(op),
-            ..FloatMul::default()
+    fn scalar_source(&self, operand: &Operand) -> Result<ScalarSource> {
+        Ok(ScalarSource {
+            scalar: self.scalar(operand.comps[0])?,
+            absolute: operand.absolute,
+            negate: operand.negate,
         })
     }
 
-    fn vec_mul(&self, node: &Node, op: u32) -> Result<VecMul> {
-        let (register, mask, lanes) = self.target(node)?;
+    /// The scalar multiplier, whose result a select looks at.
+    fn condition(&self, cond: &Cond) -> Result<FloatMul> {
+        let (op, a, b) = match cond {
+            Cond::Value(operand) => (MulOp::Mov, operand, operand),
+            Cond::Compare(op, a, b) => (*op, a, b),
+        };
+        let unit = ScalarUnit {
+            a: self.scalar_source(a)?,
+            b: self.scalar_source(b)?,
+            ..ScalarUnit::default()
+        };
+        Ok(FloatMul::new(op, unit))
+    }
+
+    fn vector_unit(&self, node: &Node) -> Result<VectorUnit> {
+        let (destination, mask, lanes) = self.target(node)?;
         let sum = node.kind == Kind::Sum;
         let position = |at: usize| if sum { at } else { lanes[at] };
         let a = &node.src[0];
         let b = node.src.get(1).unwrap_or(a);
-        let (a_register, a_swizzle) = self.vector(a, position)?;
-        let (b_register, b_swizzle) = self.vector(b, position)?;
-        Ok(VecMul {
-            a: c(a_register & 15),
-            a_swizzle: c(a_swizzle),
-            a_absolute: c(u32::from(a.absolute)),
-            a_negate: c(u32::from(a.negate)),
-            b: c(if b_register == u32::MAX { 0 } else { b_register }),
-            b_swizzle: c(b_swizzle),
-            b_absolute: c(u32::from(b.absolute)),
-            b_negate: c(u32::from(b.negate)),
-            destination: c(register),
-            mask: c(mask),
-            modifier: c(node.modifier),
-            op: c(op),
+        Ok(VectorUnit {
+            a: self.vector(a, position)?,
+            b: self.vector(b, position)?,
+            destination,
+            mask,
+            modifier: node.modifier,
         })
     }
 
-    fn float_mul(&self, node: &Node, op: u32) -> Result<FloatMul> {
+    fn scalar_unit(&self, node: &Node) -> Result<ScalarUnit> {
         let (register, mask, lanes) = self.target(node)?;
         let a = &node.src[0];
         let b = node.src.get(1).unwrap_or(a);
-        Ok(FloatMul {
-            a: c(self.scalar(a.comps[0])?),
-            a_absolute: c(u32::from(a.absolute)),
-            a_negate: c(u32::from(a.negate)),
-            b: c(self.scalar(b.comps[0])?),
-            b_absolute: c(u32::from(b.absolute)),
-            b_negate: c(u32::from(b.negate)),
-            destination: c(register << 2 | lanes[0] as u32 & 3),
-            write: c(u32::from(mask != 0)),
-            modifier: c(node.modifier),
-            op: c(op),
+        Ok(ScalarUnit {
+            a: self.scalar_source(a)?,
+            b: self.scalar_source(b)?,
+            destination: register.component(Component::ALL[lanes[0] & 3]),
+            write: mask != 0,
+            modifier: node.modifier,
         })
     }
 
@@ -520,40 +518,32 @@ impl Encoder<'_> {
         let (register, mask, lanes) = self.target(node)?;
         let mut combine = Combine::default();
         let factor = scalar_factor(node);
-        let a = &node.src[factor.unwrap_or(0)];
-        combine.a = c(self.scalar(a.comps[0])?);
-        combine.a_absolute = c(u32::from(a.absolute));
-        combine.a_negate = c(u32::from(a.negate));
-        let scalar = |combine: &mut Combine, op: u32| {
-            combine.op = c(op);
-            combine.modifier = c(node.modifier);
-            combine.destination = c(register << 2 | lanes[0] as u32);
-        };
-        match (&node.kind, factor) {
-            (Kind::Function(op), _) => scalar(&mut combine, *op),
-            (_, Some(factor)) => {
-                let (b, swizzle) = self.vector(&node.src[1 - factor], |at| lanes[at])?;
-                (combine.vector, combine.b_enable) = (c(1), c(1));
-                combine.set_form(Form::Scale(VectorSource {
-                    register: Register(b as u8),
-                    swizzle: Swizzle(swizzle as u8),
-                    ..VectorSource::default()
-                }));
-                combine.set_destination_vector(Register(register as u8), mask);
-            }
-            _ => scalar(&mut combine, 1),
+        let a = self.scalar_source(&node.src[factor.unwrap_or(0)])?;
+        (combine.a, combine.a_absolute, combine.a_negate) = (a.scalar, a.absolute, a.negate);
+        if let Some(factor) = factor {
+            let vector = self.vector(&node.src[1 - factor], |at| lanes[at])?;
+            combine.set_form(Form::Scale(vector));
+            combine.set_destination_vector(register, mask);
+            return Ok(combine);
         }
+        let function = match node.kind {
+            Kind::Function(function) => function,
+            _ => ScalarFunction::Mov,
+        };
+        combine.set_form(Form::Scalar(function));
+        combine.modifier = node.modifier;
+        combine.destination = register.component(Component::ALL[lanes[0] & 3]);
         Ok(combine)
     }
 }
 
 /// The adder's operation of a node.
-fn accumulated(node: &Node) -> Result<u32> {
+fn accumulated(node: &Node) -> Result<AccOp> {
     Ok(match &node.kind {
         Kind::Alu { acc: Some(op), .. } => *op,
-        Kind::Sum if node.src[0].comps.len() == 3 => 16,
-        Kind::Sum => 17,
-        Kind::Select(_) => 23,
+        Kind::Sum if node.src[0].comps.len() == 3 => AccOp::Sum3,
+        Kind::Sum => AccOp::Sum4,
+        Kind::Select(_) => AccOp::Select,
         _ => return Err(missing()),
     })
 }

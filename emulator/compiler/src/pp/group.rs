@@ -3,6 +3,7 @@
 use super::live::{self, Ranges};
 use super::node::{Cell, Coord, Kind, Node, Nodes, Operand, Src, Tex};
 use std::collections::{HashMap, HashSet};
+use utgard::pp::{AccOp, Modifier};
 
 /// Cells that share a register.
 #[derive(Clone, Debug, Default)]
@@ -104,7 +105,7 @@ pub(super) fn widen(nodes: &mut Nodes) {
         let mut targets: HashMap<Cell, Vec<usize>> = HashMap::new();
         for (at, node) in block.nodes.iter().enumerate() {
             if node.is_move()
-                && node.modifier == 0
+                && node.modifier == Modifier::None
                 && node.dst.len() == 1
                 && outputs.contains(&node.dst[0])
                 && let [only] = &node.src[..]
@@ -154,7 +155,7 @@ pub(super) fn coalesce(nodes: &mut Nodes) {
     }
     for block in &nodes.blocks {
         for node in &block.nodes {
-            if !node.is_move() || node.modifier != 0 || node.tex.is_some() || node.dst.len() != 1 {
+            if !node.is_move() || node.modifier != Modifier::None || node.tex.is_some() || node.dst.len() != 1 {
                 continue;
             }
             let operand = &node.src[0];
@@ -202,7 +203,7 @@ pub(super) fn coalesce(nodes: &mut Nodes) {
                         .zip(&node.dst)
                         .all(|(src, dst)| *src == Src::Cell(*dst))
             });
-            !(node.is_move() && node.modifier == 0 && same)
+            !(node.is_move() && node.modifier == Modifier::None && same)
         });
     }
     for cell in &mut nodes.outputs {
@@ -218,7 +219,7 @@ pub(super) fn attach(nodes: &mut Nodes) {
         for at in 0..block.nodes.len() {
             let mover = block.nodes[at].clone();
             let carries = mover.tex.is_some() || mover.load.is_some_and(|load| load.temporary || load.offset.is_some());
-            if !carries || !mover.is_move() || mover.modifier != 0 {
+            if !carries || !mover.is_move() || mover.modifier != Modifier::None {
                 continue;
             }
             if mover.dst.iter().any(|cell| writes[*cell as usize] != 1) {
@@ -535,14 +536,14 @@ fn chain(nodes: &mut Nodes, classes: &mut Classes, node: &Node) -> Vec<Node> {
         let mut next = Node {
             kind: Kind::Alu {
                 mul: None,
-                acc: Some(0),
+                acc: Some(AccOp::Add),
             },
             src: vec![part(*src), sum],
             dst: vec![cell],
             ..node.clone()
         };
         if !last {
-            next.modifier = 0;
+            next.modifier = Modifier::None;
         }
         all.push(next);
         sum = Operand::one(Src::Cell(cell));

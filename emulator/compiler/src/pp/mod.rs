@@ -2,6 +2,8 @@
 
 mod alloc;
 mod encode;
+mod ends;
+mod fetch;
 mod group;
 mod live;
 mod node;

@@ -1,6 +1,7 @@
 //! What the fragment processor's units are asked to do, before it is settled which unit does it when.
 
 use crate::ir::Span;
+use utgard::pp::{AccOp, Alignment, Condition, Modifier, MulOp, ScalarFunction, VaryingKind};
 
 /// A number that lives in a register: one lane of one of them.
 pub type Cell = u32;
@@ -44,11 +45,11 @@ impl Operand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VaryingLoad {
     /// Kind, as in the varying unit.
-    pub kind: u32,
+    pub kind: VaryingKind,
     /// Index in units of the alignment.
     pub index: u32,
-    /// 0 a float, 1 a vec2, 3 a vec4.
-    pub alignment: u32,
+    /// What the index counts in.
+    pub alignment: Alignment,
 }
 
 /// A load of uniforms or temporaries.
@@ -58,8 +59,8 @@ pub struct LoadAt {
     pub temporary: bool,
     /// Index in units of the alignment.
     pub index: i32,
-    /// 0 a float, 1 a vec2, 2 a vec4.
-    pub alignment: u32,
+    /// What the index counts in.
+    pub alignment: Alignment,
     /// What is added to the index.
     pub offset: Option<Cell>,
 }
@@ -92,7 +93,7 @@ pub enum Cond {
     /// A truth value.
     Value(Operand),
     /// A comparison that the scalar multiplier makes.
-    Compare(u32, Operand, Operand),
+    Compare(MulOp, Operand, Operand),
 }
 
 /// What a node does.
@@ -101,16 +102,16 @@ pub enum Kind {
     /// An operation of a multiplier, an adder, or either.
     Alu {
         /// The multiplier's operation.
-        mul: Option<u32>,
+        mul: Option<MulOp>,
         /// The adder's operation.
-        acc: Option<u32>,
+        acc: Option<AccOp>,
     },
     /// A sum of three or four components of the first operand.
     Sum,
     /// First operand where the condition holds, else the second.
     Select(Cond),
     /// A function of the combine unit.
-    Function(u32),
+    Function(ScalarFunction),
     /// An interpolated input.
     Varying(VaryingLoad),
     /// Stores the operand's component to temporaries.
@@ -124,8 +125,8 @@ pub enum Kind {
 
 /// A move: multipliers and adders have it.
 pub const MOVE: Kind = Kind::Alu {
-    mul: Some(31),
-    acc: Some(31),
+    mul: Some(MulOp::Mov),
+    acc: Some(AccOp::Mov),
 };
 
 /// Something to be done in one instruction.
@@ -138,7 +139,7 @@ pub struct Node {
     /// Operands.
     pub src: Vec<Operand>,
     /// Destination modifier.
-    pub modifier: u32,
+    pub modifier: Modifier,
     /// Load that comes with it.
     pub load: Option<LoadAt>,
     /// Look-up that comes with it.
@@ -181,11 +182,16 @@ pub mod stage {
 impl Node {
     /// A move of an operand.
     pub fn mov(dst: Vec<Cell>, src: Operand, span: Span) -> Self {
+        Self::new(MOVE, dst, vec![src], span)
+    }
+
+    /// A node with nothing that comes along.
+    pub fn new(kind: Kind, dst: Vec<Cell>, src: Vec<Operand>, span: Span) -> Self {
         Self {
-            kind: MOVE,
+            kind,
             dst,
-            src: vec![src],
-            modifier: 0,
+            src,
+            modifier: Modifier::None,
             load: None,
             tex: None,
             tag: 0,
@@ -306,14 +312,14 @@ impl Node {
 pub enum End {
     /// On to a block.
     Jump(usize),
-    /// To a block when the condition bits (greater 1, equal 2, less 4) hold for a and b, else to the other one.
+    /// To a block when the condition holds for a and b, else to the other one.
     Branch {
         /// First operand.
         a: Src,
         /// Second operand.
         b: Src,
         /// Condition.
-        condition: u32,
+        condition: Condition,
         /// Where to when it holds.
         then: usize,
         /// Where to when not.

@@ -4,6 +4,7 @@
 use super::node::{Cell, Cond, End, Kind, LoadAt, Node, NodeBlock, Operand, ReadAt, Src, stage};
 use num::half;
 use std::collections::HashMap;
+use utgard::pp::{Modifier, MulOp};
 
 /// A unit that a node's result comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,7 +125,14 @@ fn place_constants(fields: &mut [Vec<u16>; 2], halves: &[u16]) -> bool {
 
 /// Whether a multiplication can be done by the combine unit: the operand that is one number for all components.
 pub(super) fn scalar_factor(node: &Node) -> Option<usize> {
-    if !matches!(node.kind, Kind::Alu { mul: Some(0), .. }) || node.modifier != 0 {
+    if !matches!(
+        node.kind,
+        Kind::Alu {
+            mul: Some(MulOp::Mul),
+            ..
+        }
+    ) || node.modifier != Modifier::None
+    {
         return None;
     }
     (0..2).find(|at| {

@@ -2,6 +2,7 @@
 
 use super::node::{Cell, Coord, Kind, LoadAt, Node, Nodes, Operand, Src, Tex};
 use std::collections::{HashMap, HashSet};
+use utgard::pp::Alignment;
 
 /// Takes the first of the candidates that can go out of its register; whether there was one.
 pub(super) fn spill(nodes: &mut Nodes, candidates: &[Cell], done: &mut HashSet<Cell>) -> bool {
@@ -98,7 +99,7 @@ fn to_memory(nodes: &mut Nodes, cell: Cell, done: &mut HashSet<Cell>) {
     let load = LoadAt {
         temporary: true,
         index,
-        alignment: 0,
+        alignment: Alignment::Float,
         offset: None,
     };
     for number in 0..nodes.blocks.len() {
