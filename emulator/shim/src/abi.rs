@@ -1,6 +1,7 @@
 //! Numbers of the kernel interface (docs/spec/mali/kernel.md, section 2).
 
 use std::collections::BTreeMap;
+use utgard::frame::{GpFrame, LISTS_450, Lists450, PP_FRAME_WORDS, PROCESSORS_450};
 
 /// Numbers of ioctls of type `d`; the size and the direction in the word do not matter.
 pub mod number {
@@ -118,14 +119,98 @@ pub mod errno {
     pub const ETIME: i32 = 62;
 }
 
+/// GET_PARAM's parameters.
+pub mod parameter {
+    /// Which GPU: [`super::gpu`].
+    pub const GPU_ID: u32 = 0;
+    /// How many pixel processors.
+    pub const PIXEL_PROCESSORS: u32 = 1;
+    /// The geometry processor's version register.
+    pub const GP_VERSION: u32 = 2;
+    /// The pixel processors' version register.
+    pub const PP_VERSION: u32 = 3;
+}
+
+/// What [`parameter::GPU_ID`] says.
+pub mod gpu {
+    /// A Mali-400.
+    pub const MALI_400: u64 = 1;
+    /// A Mali-450.
+    pub const MALI_450: u64 = 2;
+}
+
+/// Version registers: product, major and minor number.
+pub mod version {
+    /// A Mali-400's geometry processor.
+    pub const GP_400: u64 = 0x0b07_0101;
+    /// A Mali-450's.
+    pub const GP_450: u64 = 0x0d07_0000;
+    /// A Mali-400's pixel processors.
+    pub const PP_400: u64 = 0xcd07_0101;
+    /// A Mali-450's.
+    pub const PP_450: u64 = 0xcf07_0000;
+}
+
+/// The queues of GEM_SUBMIT.
+pub mod pipe {
+    /// Geometry.
+    pub const GP: u32 = 0;
+    /// Pixels.
+    pub const PP: u32 = 1;
+}
+
+/// How a job uses an object, and what a wait is for; none is for nothing.
+pub mod access {
+    /// It reads.
+    pub const READ: u32 = 1;
+    /// It writes.
+    pub const WRITE: u32 = 2;
+}
+
+/// What GET_CAP asks for.
+pub mod capability {
+    /// Objects for pictures can be made without a driver of the GPU's.
+    pub const DUMB_BUFFER: u64 = 1;
+    /// Their bits of colour.
+    pub const DUMB_PREFERRED_DEPTH: u64 = 3;
+    /// Objects as descriptors: [`IMPORT`] and [`EXPORT`].
+    pub const PRIME: u64 = 5;
+    /// Times of flips are those of the monotonic clock.
+    pub const TIMESTAMP_MONOTONIC: u64 = 6;
+    /// The cursor's width.
+    pub const CURSOR_WIDTH: u64 = 8;
+    /// Its height.
+    pub const CURSOR_HEIGHT: u64 = 9;
+    /// Events of flips name their CRTC.
+    pub const CRTC_IN_VBLANK_EVENT: u64 = 0x12;
+    /// Fences as objects.
+    pub const SYNCOBJ: u64 = 0x13;
+    /// Descriptors become objects.
+    pub const IMPORT: u64 = 1;
+    /// Objects become descriptors.
+    pub const EXPORT: u64 = 2;
+}
+
+/// What SET_CLIENT_CAP sets.
+pub mod client_capability {
+    /// The program wants to see all planes.
+    pub const UNIVERSAL_PLANES: u64 = 2;
+}
+
+/// ADDFB2's flag: there are modifiers.
+pub const MODIFIERS: u32 = 2;
+
 /// Bytes of a GP frame.
-pub const GP_FRAME: usize = 24;
+pub const GP_FRAME: usize = GpFrame::WORDS * WORD;
 
 /// Bytes of a PP frame of a Mali-400.
-pub const PP_FRAME_400: usize = 272;
+pub const PP_FRAME_400: usize = PP_FRAME_WORDS * WORD;
 
 /// Bytes of a PP frame of a Mali-450.
-pub const PP_FRAME_450: usize = 312;
+pub const PP_FRAME_450: usize = (LISTS_450 + Lists450::WORDS + PROCESSORS_450) * WORD;
+
+/// Bytes of a word.
+const WORD: usize = size_of::<u32>();
 
 /// Object flag: a heap, which grows and which the CPU does not see.
 pub const HEAP: u32 = 1;

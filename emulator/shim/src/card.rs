@@ -1,6 +1,6 @@
 //! The display's device node: the interface for kernel mode setting, as far as programs for bare screens use it.
 
-use crate::abi::{Struct, errno, free_number, number, system, words};
+use crate::abi::{MODIFIERS, Struct, capability, client_capability, errno, free_number, number, system, words};
 use crate::connection::Node;
 use crate::object::{Object, Registry};
 use crate::options::Options;
@@ -313,7 +313,7 @@ impl Card {
     fn add_buffer(&mut self, data: &mut Struct<'_>) -> Result {
         let [width, height, format, flags, handle, pitch, offset] = [4, 8, 12, 16, 20, 36, 52].map(|at| data.word(at));
         // With modifiers: rows, that is none.
-        if flags & !2 != 0 || (flags & 2 != 0 && data.long(72) != 0) || pixel_bytes(format).is_none() {
+        if flags & !MODIFIERS != 0 || (flags & MODIFIERS != 0 && data.long(72) != 0) || pixel_bytes(format).is_none() {
             return Err(errno::EINVAL);
         }
         let number = self.insert_buffer(handle, [width, height, pitch, offset], format)?;
@@ -362,22 +362,17 @@ fn known(asked: u32, there: u32) -> Result {
 
 fn capability(number: u64) -> Result<u64> {
     Ok(match number {
-        // Dumb buffers, of 24 bits.
-        1 => 1,
-        3 => 24,
-        // PRIME: import and export.
-        5 => 3,
-        // Times are those of the monotonic clock; events name their CRTC.
-        6 | 0x12 => 1,
-        // The cursor's size.
-        8 | 9 => 64,
+        capability::DUMB_BUFFER | capability::TIMESTAMP_MONOTONIC | capability::CRTC_IN_VBLANK_EVENT => 1,
+        capability::DUMB_PREFERRED_DEPTH => 24,
+        capability::PRIME => capability::IMPORT | capability::EXPORT,
+        capability::CURSOR_WIDTH | capability::CURSOR_HEIGHT => 64,
         _ => 0,
     })
 }
 
 fn client_capability(number: u64, value: u64) -> Result {
     // Universal planes; not: stereo, atomic, aspect ratios, write-back.
-    if number == 2 && value <= 1 {
+    if number == client_capability::UNIVERSAL_PLANES && value <= 1 {
         Ok(())
     } else {
         Err(errno::EINVAL)

@@ -1,9 +1,9 @@
 //! One open device: its handles, addresses, contexts and fences, and what every ioctl does to them.
 
-use crate::Pipe;
 use crate::abi::{EXPLICIT_FENCE, GP_FRAME, HEAP, PP_FRAME_400, PP_FRAME_450, Struct, errno, number};
-use crate::abi::{free_number, system, words};
+use crate::abi::{access, capability, free_number, gpu, parameter, pipe, system, version, words};
 use crate::connection::Node;
+use crate::event::Pipe;
 use crate::fence::{self, Signal};
 use crate::job::{self, Request};
 use crate::object::Object;
@@ -75,7 +75,7 @@ impl Device {
         fd: Option<OwnedFd>,
     ) -> Result<Option<OwnedFd>> {
         match number {
-            number::GET_CAP => data.set_long(8, capability(data.word(0))),
+            number::GET_CAP => data.set_long(8, capability(data.long(0))),
             number::SET_CLIENT_CAP => return Err(errno::EINVAL),
             number::GET_PARAM => self.parameter(&mut data)?,
             number::GEM_CREATE => self.create(&mut data)?,
@@ -107,22 +107,13 @@ impl Device {
         }
         let is_450 = self.options.hardware == Hardware::Mali450;
         let value = match data.word(0) {
-            0 => 1 + u64::from(is_450),
-            1 => u64::from(self.options.pps),
-            2 => {
-                if is_450 {
-                    0x0d07_0000
-                } else {
-                    0x0b07_0101
-                }
-            }
-            3 => {
-                if is_450 {
-                    0xcf07_0000
-                } else {
-                    0xcd07_0101
-                }
-            }
+            parameter::GPU_ID if is_450 => gpu::MALI_450,
+            parameter::GPU_ID => gpu::MALI_400,
+            parameter::PIXEL_PROCESSORS => self.options.pps.into(),
+            parameter::GP_VERSION if is_450 => version::GP_450,
+            parameter::GP_VERSION => version::GP_400,
+            parameter::PP_VERSION if is_450 => version::PP_450,
+            parameter::PP_VERSION => version::PP_400,
             _ => return Err(errno::EINVAL),
         };
         data.set_long(8, value);
@@ -244,13 +235,13 @@ impl Device {
     /// GEM_WAIT: done, or a descriptor to wait for; whoever asks knows until when.
     fn wait(&self, data: &Struct<'_>) -> Result<Option<OwnedFd>> {
         let (op, timeout) = (data.word(4), data.long(8) as i64);
-        if op & !3 != 0 {
+        if op & !(access::READ | access::WRITE) != 0 {
             return Err(errno::EINVAL);
         }
         let object = &self.handle(data.word(0))?.object;
         let fences = match op {
             0 => Vec::new(),
-            op => object.fences(op & 2 != 0),
+            op => object.fences(op & access::WRITE != 0),
         };
         if fences.is_empty() {
             return Ok(None);
@@ -293,8 +284,8 @@ impl Device {
             Hardware::Mali450 => PP_FRAME_450,
         };
         let (pipe, frame_size) = match pipe {
-            0 => (Pipe::Gp, GP_FRAME),
-            1 => (Pipe::Pp, pp_frame),
+            pipe::GP => (Pipe::Gp, GP_FRAME),
+            pipe::PP => (Pipe::Pp, pp_frame),
             _ => return Err(errno::EINVAL),
         };
         if count == 0 || data.word(32) & !EXPLICIT_FENCE != 0 || size != frame_size {
@@ -333,10 +324,10 @@ impl Device {
         let explicit = data.word(32) & EXPLICIT_FENCE != 0;
         let submitting = self.options.registry.submitting();
         for (object, _, flags) in objects.iter().filter(|_| !explicit) {
-            after.extend(object.fences(flags & 2 != 0));
+            after.extend(object.fences(flags & access::WRITE != 0));
         }
         for (object, _, flags) in &objects {
-            object.used(&fence, flags & 2 != 0);
+            object.used(&fence, flags & access::WRITE != 0);
         }
         drop(submitting);
         let objects = objects.into_iter().map(|(_, address, flags)| (address, flags));
@@ -380,12 +371,10 @@ impl Node for Device {
     }
 }
 
-fn capability(number: u32) -> u64 {
+fn capability(number: u64) -> u64 {
     match number {
-        // PRIME: import and export.
-        5 => 3,
-        // Fences as objects.
-        0x13 => 1,
+        capability::PRIME => capability::IMPORT | capability::EXPORT,
+        capability::SYNCOBJ => 1,
         _ => 0,
     }
 }
@@ -397,7 +386,7 @@ fn duplicate(object: &Object) -> Result<OwnedFd> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Event, Watch};
+    use crate::event::{Event, Watch};
     use emulator::exec::scalar::Scalar;
     use emulator::gpu::memory::Memory;
 

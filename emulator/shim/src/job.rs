@@ -1,9 +1,11 @@
 //! A job from the driver's frame to its end.
 
 use crate::abi::errno;
+use crate::event::Pipe;
 use crate::options::Hardware;
-use crate::{Pipe, space};
+use crate::space;
 use emulator::gpu::memory::Memory;
+use utgard::field::Aligned;
 use utgard::frame::{
     GpFrame, LISTS, LISTS_450, Lists450, PP_FRAME_WORDS, PROCESSOR_LISTS_450, PROCESSORS, PROCESSORS_450,
 };
@@ -75,7 +77,7 @@ fn tiles(lists: &Lists450) -> Vec<u8> {
                 row: row as u8,
             };
             let run = RunBlock {
-                block: lists.base.wrapping_add(block * lists.block_bytes()) >> 5,
+                block: Aligned(lists.base.wrapping_add(block * lists.block_bytes())),
             };
             list.push(begin.into());
             list.push(run.into());

@@ -1,9 +1,9 @@
 //! How devices are.
 
+use crate::event::{Event, Watch};
 use crate::object::Registry;
 use crate::screen::Screen;
 use crate::stats::Clients;
-use crate::{Event, Watch};
 use emulator::exec::Engine;
 use emulator::gpu::memory::Memory;
 use std::sync::Arc;

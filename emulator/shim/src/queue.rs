@@ -3,13 +3,13 @@
 //! The memory's changes go through the same queue, so a job finds it as it was when the job was submitted, though the
 //! driver has closed its handles since.
 
+use crate::event::{Event, Job, Pipe, Watch, Work};
 use crate::fence::{Fence, Signal};
 use crate::job::{self, FAILED, Request};
 use crate::options::{ADDRESS_SPACE, Hardware, Options};
 use crate::shared::Mapping;
 use crate::space;
 use crate::stats::Counters;
-use crate::{Event, Job, Pipe, Watch, Work};
 use emulator::gpu::Gpu;
 use emulator::gpu::fault::{Fault, FaultKind};
 use emulator::gpu::memory::Memory;

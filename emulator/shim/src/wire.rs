@@ -12,6 +12,16 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// Bytes of a question before the ioctl's struct.
 const HEAD: usize = 32;
 
+/// What a question is, by its first word.
+mod kind {
+    /// An ioctl.
+    pub const IOCTL: u32 = 0;
+    /// An object to map.
+    pub const MAP: u32 = 1;
+    /// Fences as one.
+    pub const MERGE: u32 = 2;
+}
+
 /// Bytes of a question at most.
 pub const MAX_QUESTION: usize = 1 << 18;
 
@@ -107,7 +117,7 @@ fn parse(bytes: &[u8]) -> Option<What> {
     let word = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
     match word(0) {
-        0 => {
+        kind::IOCTL => {
             let (data, behind) = rest.split_at_checked(word(8) as usize)?;
             Some(What::Ioctl {
                 number: word(4) & 0xff,
@@ -115,11 +125,11 @@ fn parse(bytes: &[u8]) -> Option<What> {
                 behind: behind.to_vec(),
             })
         }
-        1 => Some(What::Map {
+        kind::MAP => Some(What::Map {
             offset: long(16),
             length: long(24),
         }),
-        2 => Some(What::Merge),
+        kind::MERGE => Some(What::Merge),
         _ => None,
     }
 }

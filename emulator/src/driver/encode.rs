@@ -1,12 +1,13 @@
 //! Streams, states and descriptors of a linked draw.
 
+use super::draw::{Blend, Cull, Depth, Draw, Image, Result};
 use super::link::{Linked, Output};
-use super::{Blend, Cull, Depth, Draw, Image, Prepared, Result};
+use super::prepared::Prepared;
 use crate::gpu::Gpu;
 use crate::gpu::frame::{SUBPIXEL, TIE_BREAK};
 use crate::gpu::memory::PAGE;
 use crate::gpu::texel::u_order;
-use utgard::field::Fields;
+use utgard::field::{Aligned, Fields};
 use utgard::frame::{GpFrame, PixelFormat, PpFrame, PpRegisters, TargetLayout, WriteBackSource, WriteBackUnit};
 use utgard::gp;
 use utgard::pp::Control;
@@ -273,7 +274,7 @@ fn list_stream(memory: &mut Memory<'_>, draw: &Draw<'_>, positions: u32, state: 
         setup.into(),
         stream::BindState {
             state,
-            positions: positions >> 4,
+            positions: Aligned(positions),
         }
         .into(),
         stream::Scissor {
@@ -345,9 +346,9 @@ fn render_state(memory: &mut Memory<'_>, draw: &Draw<'_>, linked: &Linked, varyi
         primitive: 2,
         sample_mask: 15,
         first_length: first as u8,
-        program: code >> 5,
+        program: Aligned(code),
         uniform_size: size as u8,
-        uniforms: list >> 4,
+        uniforms: Aligned(list),
         textures,
         varying_stride: (stride / 8) as u8,
         has_textures: !descriptors.is_empty(),
@@ -355,7 +356,7 @@ fn render_state(memory: &mut Memory<'_>, draw: &Draw<'_>, linked: &Linked, varyi
         has_uniforms_again: true,
         texture_count: descriptors.len() as u16,
         front_ccw: true,
-        varyings: varyings >> 4,
+        varyings: Aligned(varyings),
         ..blended(draw.blend)
     };
     // The registers the fragment program leaves its colour in: the one its last instruction writes.
@@ -465,7 +466,7 @@ fn pixel_frame(
             row: y as u8,
         };
         list.push(TileCommand::from(begin));
-        list.push(stream::RunBlock { block: block >> 5 }.into());
+        list.push(stream::RunBlock { block: Aligned(block) }.into());
     }
     list.push(stream::EndOfTiles {}.into());
     let words: Vec<[u32; 2]> = list.into_iter().map(TileCommand::encode).collect();

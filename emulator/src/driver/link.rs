@@ -4,7 +4,7 @@
 //! Vendor drivers patch the stores of the vertex program; here the code stays as it is, and the output descriptors put
 //! each output where the fragment program looks for it.
 
-use super::{Draw, Error, Image, Result};
+use super::draw::{Draw, Error, Image, Result};
 use loader::mbs::{Program, Stage, Symbol, SymbolType};
 use num::half;
 

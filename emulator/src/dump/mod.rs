@@ -163,8 +163,7 @@ fn list_command(memory: &Memory, words: [u32; 2], more: &mut String) -> Result<S
             state::render_state(memory, bind.state, more)?;
             format!(
                 "render state at {:#x}, positions at {:#x}",
-                bind.state,
-                bind.positions << 4
+                bind.state, bind.positions.0
             )
         }
         ListCommand::StoreRegister(to) => format!("stores a register at {:#x}", to.address),

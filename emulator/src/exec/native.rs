@@ -3,6 +3,7 @@
 //! everybody's, so the bits are the same.
 
 mod asm;
+mod call;
 #[cfg(all(target_arch = "x86_64", unix))]
 mod code;
 #[cfg(not(all(target_arch = "x86_64", unix)))]
@@ -11,79 +12,25 @@ mod code;
 mod emit;
 mod emitter;
 mod graph;
+mod key;
 #[cfg(test)]
 mod lockstep;
-mod plan;
+mod order;
+pub(super) mod plan;
 
-pub use plan::{Forms, Piece, Plan, Program};
+pub use key::Key;
+pub use plan::Program;
 
 use super::inputs::Inputs;
-use super::wide::alu::Machine;
-use super::wide::{self, FragmentCode, LANES, Mask, Wide};
-use super::{Engine, FragmentContext, Fragments, MAX_QUADS, Orientation, Quad, VertexBatch};
+use super::wide::lanes::LANES;
+use super::wide::{self, FragmentCode, Wide};
+use super::{Engine, FragmentContext, Fragments, MAX_QUADS, Quad, VertexBatch};
 use crate::gpu::fault::Result;
-use crate::gpu::filter::Form;
 use crate::simd::{Found, Level};
 use asm::Isa;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-
-/// What code is made for, beside the program.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Key {
-    orientation: Orientation,
-    /// The primitive has one w.
-    flat: bool,
-    color_register: usize,
-    second_register: Option<usize>,
-    depth_register: Option<usize>,
-    /// Colours are wanted as words.
-    words: bool,
-    /// How textures are sampled that go the short way.
-    textures: [Option<Form>; emit::MAX_TEXTURES],
-}
-
-impl Key {
-    fn new(context: &FragmentContext<'_>, inputs: &Inputs) -> Self {
-        let mut textures = [None; emit::MAX_TEXTURES];
-        let used = context.program.samplers;
-        for (number, (form, texture)) in textures.iter_mut().zip(context.textures).enumerate() {
-            if used >> number & 1 == 1 {
-                *form = texture.plain(false).map(|plain| plain.form());
-            }
-        }
-        let register = |register: usize| FragmentContext::output(register);
-        // An output that no register holds is zero, and the wide engine knows.
-        let whole = register(context.color_register).is_some();
-        Self {
-            orientation: context.orientation,
-            flat: inputs.flat,
-            color_register: register(context.color_register).unwrap_or(0),
-            second_register: context.second_register.and_then(register),
-            depth_register: context.depth_register.and_then(register),
-            words: context.wants_words
-                && whole
-                && context.second_register.is_none()
-                && context.depth_register.is_none(),
-            textures,
-        }
-    }
-}
-
-/// What a stretch works on.
-pub struct Work<'a, 'b> {
-    /// Rows, uniforms and lanes.
-    pub machine: &'a mut Machine<'b>,
-    /// The primitive.
-    pub inputs: &'a Inputs,
-    /// The draw.
-    pub context: &'a FragmentContext<'a>,
-    /// Lanes that are written, if not all.
-    pub mask: Option<Mask>,
-    /// Where words go.
-    pub words: &'a mut [u32],
-}
 
 /// Programs that are kept from job to job at most, and states of one.
 const MOST: usize = 512;

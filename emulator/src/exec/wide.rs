@@ -6,51 +6,19 @@ pub(super) mod alu;
 pub(super) mod fragment;
 mod fragment_build;
 pub(super) mod fragment_code;
+mod groups;
+pub(super) mod lanes;
 mod vertex;
 mod vertex_code;
 
 pub use fragment_code::FragmentCode;
-pub(super) use fragment_code::row;
 pub use vertex_code::VertexCode;
 
 use super::inputs::Inputs;
 use super::{Engine, FragmentContext, Fragments, Quad, VertexBatch};
 use crate::gpu::fault::Result;
 use crate::simd::{Found, Level};
-
-/// Lanes of a row.
-pub const LANES: usize = 128;
-
-/// A number for every lane, where vector units like to find it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C, align(64))]
-pub struct Row([f32; LANES]);
-
-impl Row {
-    /// The same number for every lane.
-    pub(super) const fn splat(value: f32) -> Self {
-        Self([value; LANES])
-    }
-}
-
-impl std::ops::Deref for Row {
-    type Target = [f32; LANES];
-
-    #[inline(always)]
-    fn deref(&self) -> &[f32; LANES] {
-        &self.0
-    }
-}
-
-impl std::ops::DerefMut for Row {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut [f32; LANES] {
-        &mut self.0
-    }
-}
-
-/// A bit for every lane.
-pub type Mask = u128;
+use lanes::LANES;
 
 /// The fast engine.
 #[derive(Clone, Copy, Debug)]
@@ -104,76 +72,5 @@ impl Engine for Wide {
             fragment::run(self.found, context, inputs, (quads, number * LANES / 4), None, out)?;
         }
         Ok(())
-    }
-}
-
-/// Lanes that are at the same instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Group {
-    /// Number of the instruction.
-    at: usize,
-    /// The lanes.
-    lanes: Mask,
-}
-
-/// Groups of lanes, each at its own instruction: the one that was put last, and the others.
-struct Groups {
-    last: Option<Group>,
-    others: Vec<Group>,
-}
-
-impl Groups {
-    fn new(lanes: Mask) -> Self {
-        Self {
-            last: Some(Group { at: 0, lanes }),
-            others: Vec::new(),
-        }
-    }
-
-    /// No lanes are left to be taken.
-    #[inline(always)]
-    fn is_empty(&self) -> bool {
-        self.last.is_none() && self.others.is_empty()
-    }
-
-    /// Takes the group that is furthest behind; `order` gives an instruction's place in memory.
-    #[inline(always)]
-    fn take(&mut self, order: impl Fn(usize) -> u32) -> Option<Group> {
-        // Where lanes never part there is only one group.
-        if self.others.is_empty() {
-            return self.last.take();
-        }
-        self.take_of_many(order)
-    }
-
-    fn take_of_many(&mut self, order: impl Fn(usize) -> u32) -> Option<Group> {
-        self.others.extend(self.last.take());
-        let first = (0..self.others.len()).min_by_key(|group| order(self.others[*group].at))?;
-        Some(self.others.swap_remove(first))
-    }
-
-    /// Lanes go on at an instruction, together with those that are there.
-    #[inline(always)]
-    fn put(&mut self, at: usize, lanes: Mask) {
-        if lanes == 0 {
-            return;
-        }
-        if self.others.is_empty() && self.last.is_none() {
-            self.last = Some(Group { at, lanes });
-            return;
-        }
-        self.join(at, lanes);
-    }
-
-    fn join(&mut self, at: usize, lanes: Mask) {
-        match self
-            .others
-            .iter_mut()
-            .chain(&mut self.last)
-            .find(|group| group.at == at)
-        {
-            Some(group) => group.lanes |= lanes,
-            None => self.others.push(Group { at, lanes }),
-        }
     }
 }

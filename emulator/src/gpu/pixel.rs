@@ -96,7 +96,7 @@ fn tiles(memory: &Memory, frame: &Frame, notes: &mut Notes) -> Result<Tiles> {
                     mentions.extend(tile.map(|tile| (tile, None)));
                 }
                 TileCommand::RunBlock(run) => match tile {
-                    Some(tile) => mentions.push((tile, Some(run.block << 5))),
+                    Some(tile) => mentions.push((tile, Some(run.block.0))),
                     None => return Err(Fault::new(FaultKind::Command, "a polygon list before any tile").at(at)),
                 },
                 TileCommand::Undocumented([low, high]) => {

@@ -157,7 +157,7 @@ impl<'a> Plbu<'a> {
                     max: [scissor.right, scissor.bottom].map(u32::from),
                 };
             }
-            ListCommand::BindState(bind) => (self.state, self.positions) = (bind.state, bind.positions << 4),
+            ListCommand::BindState(bind) => (self.state, self.positions) = (bind.state, bind.positions.0),
             // Steps of the hardware and registers that nothing depends on here.
             ListCommand::HeapStart(_)
             | ListCommand::HeapEnd(_)

@@ -199,9 +199,9 @@ impl State {
             sample_mask: fields.sample_mask,
             color_register: fields.color_register.into(),
             second_register: fields.second_register.into(),
-            program: fields.program << 5,
+            program: fields.program.0,
             varying_formats: std::array::from_fn(|slot| fields.varying_format(slot)),
-            uniforms: fields.uniforms << 4,
+            uniforms: fields.uniforms.0,
             uniform_bytes: 8 << fields.uniform_size,
             has_uniforms: fields.has_uniforms,
             textures: fields.textures,
@@ -211,7 +211,7 @@ impl State {
                 0
             },
             varying_stride: u32::from(fields.varying_stride) * 8,
-            varyings: fields.varyings << 4,
+            varyings: fields.varyings.0,
             front_ccw: fields.front_ccw,
             unknown: RenderState::undocumented(words),
         }

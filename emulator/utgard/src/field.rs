@@ -28,6 +28,22 @@ macro_rules! numbers {
 
 numbers!(u8 u16 u32);
 
+/// An address of which the lowest `BITS` bits are zero and not in the words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Aligned<const BITS: u32>(pub u32);
+
+impl<const BITS: u32> Code for Aligned<BITS> {
+    #[inline(always)]
+    fn from_code(code: u32) -> Self {
+        Self(code << BITS)
+    }
+
+    #[inline(always)]
+    fn code(self) -> u32 {
+        self.0 >> BITS
+    }
+}
+
 impl Code for f32 {
     #[inline(always)]
     fn from_code(code: u32) -> Self {

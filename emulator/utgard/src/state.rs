@@ -1,6 +1,6 @@
 //! The render state word: how a draw's fragments are made, tested and blended (docs/spec/mali/state.md, section 1).
 
-use crate::field::codes;
+use crate::field::{Aligned, codes};
 use crate::words::words;
 
 codes! {
@@ -232,16 +232,16 @@ words! {
         color_register_3: u8, 8, 28, 4;
         /// Words of the program's first instruction, a hint.
         first_length: u8, 9, 0, 5;
-        /// Address of the program, in 32 bytes.
-        program: u32, 9, 5, 27;
+        /// Address of the program.
+        program: Aligned<5>, 9, 5, 27;
         /// Formats of the varyings 0 to 9, three bits each.
         varying_formats: u32, 10, 0, 30;
         /// Format of varying 10, low bits.
         varying_10_low: u8, 10, 30, 2;
         /// Least power of two of uniform vec4s that holds them all.
         uniform_size: u8, 11, 0, 4;
-        /// Address of the uniform blocks' list, in 16 bytes.
-        uniforms: u32, 11, 4, 28;
+        /// Address of the uniform blocks' list.
+        uniforms: Aligned<4>, 11, 4, 28;
         /// Address of the texture descriptors' list.
         textures: u32, 12, 0, 32;
         /// Bytes from one vertex's varyings to the next, in eights.
@@ -274,8 +274,8 @@ words! {
         varying_10_high: bool, 15, 0, 1;
         /// Format of varying 11.
         varying_11: VaryingFormat, 15, 1, 3;
-        /// Address of the varyings, in 16 bytes.
-        varyings: u32, 15, 4, 28;
+        /// Address of the varyings.
+        varyings: Aligned<4>, 15, 4, 28;
     }
 }
 

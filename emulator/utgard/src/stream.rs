@@ -1,7 +1,7 @@
 //! Command streams: of vertices, of polygon lists, and the lists of tiles (docs/spec/mali/streams.md). A command is a
 //! value and an operation, 64 bits; the operation's upper bits say what it is.
 
-use crate::field::{Code, codes};
+use crate::field::{Aligned, Code, codes};
 use crate::words::{commands, words};
 
 commands! {
@@ -386,8 +386,8 @@ commands! {
         BindState([0, 0xf000_0000] = [0, 0x8000_0000]) {
             /// Address of the render state.
             state: u32, 0, 0, 32;
-            /// Address of the positions, in 16 bytes.
-            positions: u32, 1, 0, 28;
+            /// Address of the positions.
+            positions: Aligned<4>, 1, 0, 28;
         }
         /// Stores registers across frames, in older drivers.
         StoreRegister([0, 0xf000_0000] = [0, 0x9000_0000]) {
@@ -426,8 +426,8 @@ commands! {
         }
         /// Runs a block of lists.
         RunBlock([0xe000_0000, 0xff00_0000] = [0xe000_0002, 0xb000_0000]) {
-            /// Address of the block, in 32 bytes.
-            block: u32, 0, 2, 27;
+            /// Address of the block.
+            block: Aligned<5>, 0, 2, 27;
         }
         /// End of the list.
         EndOfTiles([0, 0xff00_0000] = [0, 0xbc00_0000]) {
@@ -458,7 +458,7 @@ mod tests {
         let words = ListCommand::from(scissor).encode();
         assert_eq!(words, [3 << 30 | 63 << 15 | 1, 0x7000_0001 | 99 << 13]);
         assert_eq!(ListCommand::decode(words), scissor.into());
-        let run = RunBlock { block: 0x4200 >> 5 };
+        let run = RunBlock { block: Aligned(0x4200) };
         assert_eq!(
             TileCommand::from(run).encode(),
             [0xe000_0002 | 0x4200 >> 3, 0xb000_0000]

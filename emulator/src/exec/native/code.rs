@@ -2,8 +2,8 @@
 //!
 //! Memory is never writable and executable at once: bytes are written, then the memory is made executable.
 
-use super::emit::{Args, Call, Emitted};
-use crate::exec::wide::LANES;
+use super::call::{Args, Call, Emitted, MAX_TEXTURES};
+use crate::exec::wide::lanes::LANES;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use std::ffi::c_void;
 
@@ -65,7 +65,7 @@ impl Code {
                 .all(|(need, have)| have.len() >= *need)
         );
         assert!(!needs.words || call.words.len() >= call.lanes);
-        let mut textures = [std::ptr::null(); super::emit::MAX_TEXTURES];
+        let mut textures = [std::ptr::null(); MAX_TEXTURES];
         for (into, texels) in textures.iter_mut().zip(call.textures) {
             *into = texels.as_ptr();
         }

@@ -1,9 +1,10 @@
 //! The writing of code for a graph: which value is in which register when, and the instructions for each.
 
 use super::asm::{Asm, Gpr, Isa, Masked, Mem, Op, Rm, code};
-use super::emit::{Args, Emitted, Item, Needs, Plan, operands};
+use super::call::{Args, Emitted, Needs};
 use super::graph::{Effect, Graph, Kind, Node, Value};
-use crate::exec::wide::Row;
+use super::order::{Item, Order, operands};
+use crate::exec::wide::lanes::Row;
 use std::mem::offset_of;
 
 /// What goes to the stack at most, in registers: no more than a page, for nobody looks whether there is more.
@@ -30,7 +31,7 @@ struct Place {
 /// Writes the code of a graph.
 pub(super) struct Emitter<'a> {
     graph: &'a Graph,
-    plan: &'a Plan,
+    order: &'a Order,
     masked: bool,
     copies: usize,
     asm: Asm,
@@ -56,10 +57,10 @@ fn arg(offset: usize) -> Mem {
 
 impl<'a> Emitter<'a> {
     /// Nothing is written yet. `masked` and `copies` as for [`super::emit::emit`].
-    pub fn new(graph: &'a Graph, plan: &'a Plan, isa: Isa, masked: bool, copies: usize) -> Self {
+    pub fn new(graph: &'a Graph, order: &'a Order, isa: Isa, masked: bool, copies: usize) -> Self {
         Self {
             graph,
-            plan,
+            order,
             masked,
             copies,
             asm: Asm::new(isa),
@@ -102,8 +103,8 @@ impl<'a> Emitter<'a> {
             self.asm.vector(code::XORPS, ZERO, ZERO, Rm::Reg(ZERO));
         }
         let start = self.asm.bytes.len();
-        let plan = self.plan;
-        for (at, item) in plan.items.iter().enumerate() {
+        let order = self.order;
+        for (at, item) in order.items.iter().enumerate() {
             self.at = at as u32;
             for copy in 0..self.copies {
                 match *item {
@@ -214,13 +215,13 @@ impl<'a> Emitter<'a> {
 
     /// Number of the item that uses a value next, after the present one.
     fn next_use(&self, value: Value) -> Option<u32> {
-        let uses = &self.plan.uses[value as usize];
+        let uses = &self.order.uses[value as usize];
         uses.get(uses.partition_point(|at| *at <= self.at)).copied()
     }
 
     /// Number of the item that uses a value next, the present one included: another copy may be waiting.
     fn use_from_here(&self, value: Value) -> u32 {
-        let uses = &self.plan.uses[value as usize];
+        let uses = &self.order.uses[value as usize];
         uses.get(uses.partition_point(|at| *at < self.at))
             .copied()
             .unwrap_or(u32::MAX)

@@ -2,7 +2,7 @@
 //! every engine, generic in [`Lanes`], run once with lanes that take notes instead of computing.
 
 use crate::exec::inputs::{Inputs, Plane};
-use crate::exec::wide::row;
+use crate::exec::wide::fragment_code::row;
 use num::half;
 use num::lanes::{Lanes, QuadLanes};
 use std::cell::RefCell;

@@ -5,14 +5,16 @@ use super::asm::{Asm, Gpr, Isa, Masked, Mem, Rm, code};
 use super::emit::{Copies, emit};
 use super::graph::{self, Effect, Graph, Node, Notes};
 use super::*;
-use crate::exec::FragmentProgram;
 use crate::exec::inputs::Plane;
 use crate::exec::scalar::Scalar;
+use crate::exec::wide::lanes::Mask;
+use crate::exec::{FragmentProgram, Orientation};
 use crate::gpu::memory::Memory;
 use crate::gpu::texture::{Descriptor, Texture};
 use fastrand::Rng;
 use num::lanes::Lanes;
 use utgard::pp;
+use utgard::texture::{self as fields, Dimension, MipFilter, TexelFormat, TexelLayout, Wrap};
 
 /// Numbers as bits; which NaN it is does not count.
 fn bits(values: &[f32]) -> Vec<u32> {
@@ -69,32 +71,37 @@ fn textures(memory: &mut Memory, random: &mut Rng) -> Vec<Descriptor> {
     memory.map(0x1_0000, 0x10_0000).unwrap();
     let noise: Vec<u8> = (0..0x10_0000).map(|_| random.u32(..) as u8).collect();
     memory.write(0x1_0000, &noise).unwrap();
-    let mut one = |format: u8, size: [u32; 2], levels: u32, cube: bool, wrap: u32| {
-        let mut words = [0u32; 16];
-        let mut put = |at: u32, width: u32, value: u32| {
-            for bit in (0..width).filter(|bit| value >> bit & 1 == 1) {
-                words[((at + bit) / 32) as usize] |= 1 << ((at + bit) % 32);
-            }
+    let mut one = |format, [width, height]: [u16; 2], levels: u8, cube, [wrap_s, wrap_t, wrap_r]: [Wrap; 3]| {
+        let mip_filter = choice(random, &[MipFilter::Nearest, MipFilter::Linear]);
+        let nearest = choice(random, &[false, true]);
+        let head = fields::Descriptor {
+            format,
+            cube,
+            dimension: if cube { Dimension::Three } else { Dimension::Two },
+            max_lod: levels << 4,
+            mip_filter,
+            min_nearest: nearest,
+            mag_nearest: nearest,
+            wrap_s,
+            wrap_t,
+            wrap_r,
+            width,
+            height,
+            depth: 1,
+            layout: TexelLayout::Tiled,
+            ..fields::Descriptor::default()
         };
-        put(0, 6, format.into());
-        put(41, 1, cube.into());
-        put(42, 2, if cube { 2 } else { 1 });
-        put(52, 8, levels << 4);
-        put(73, 2, choice(random, &[0, 3]));
-        put(75, 2, choice(random, &[0, 3]));
-        put(77, 9, wrap);
-        put(86, 13, size[0]);
-        put(99, 13, size[1]);
-        put(112, 13, 1);
-        put(6 * 32 + 13, 2, 3);
-        (0..8).for_each(|level| put(222 + 26 * level, 26, (0x1_0000 + 0x1000 * level) >> 6));
+        let mut words = head.to_words().to_vec();
+        words.resize(16, 0);
+        (0..8).for_each(|level| fields::set_level(&mut words, level, 0x1_0000 + 0x1000 * level as u32));
         Descriptor::parse(&words)
     };
+    let (repeat, clamp) = (Wrap::Repeat, Wrap::Clamp);
     vec![
-        one(0x16, [32, 20], 0, false, 0),
-        one(0x09, [17, 64], 0, false, 1),
-        one(0x16, [16, 16], 4, true, 0),
-        one(0x0e, [20, 20], 4, false, 0o101),
+        one(TexelFormat::Rgba8888, [32, 20], 0, false, [repeat; 3]),
+        one(TexelFormat::L8, [17, 64], 0, false, [clamp, repeat, repeat]),
+        one(TexelFormat::Rgba8888, [16, 16], 4, true, [repeat; 3]),
+        one(TexelFormat::Bgr565, [20, 20], 4, false, [clamp, repeat, clamp]),
     ]
 }
 
@@ -436,9 +443,9 @@ fn spilled_values_come_back() {
         });
         graph.effects.push(Effect::Store(1, sum));
         let code = super::code::Code::new(emit(&graph, isa, false, copies).unwrap()).unwrap();
-        let mut rows = vec![wide::Row::splat(0.0); 2];
+        let mut rows = vec![wide::lanes::Row::splat(0.0); 2];
         (0..LANES).for_each(|lane| rows[0][lane] = lane as f32 / 16.0);
-        let done = code.run(super::emit::Call {
+        let done = code.run(super::call::Call {
             rows: &mut rows,
             lanes: LANES,
             uniforms: &[],

@@ -1,6 +1,6 @@
 //! Machines that no code is made for: there is never any.
 
-use super::emit::{Call, Emitted};
+use super::call::{Call, Emitted};
 
 /// Machine code: none.
 #[derive(Debug)]

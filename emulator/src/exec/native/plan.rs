@@ -2,16 +2,16 @@
 //! operations that are left to the wide engine in between.
 
 use super::asm::Isa;
+use super::call::{Call, MAX_TEXTURES};
 use super::code::Code;
-use super::emit::{Call, Copies, MAX_TEXTURES, emit};
+use super::emit::{Copies, emit};
 use super::graph::{self, Effect, Graph, Kind, Node, Notes, Value};
-use super::{Key, Work};
+use super::key::Key;
 use crate::exec::FragmentContext;
 use crate::exec::inputs::Inputs;
-use crate::exec::wide::Mask;
-use crate::exec::wide::alu::{Alu, AluOp, From, Operand, formula, modified};
-use crate::exec::wide::fragment::plane_at;
+use crate::exec::wide::alu::{Alu, AluOp, From, Machine, Operand, formula, modified, plane_at};
 use crate::exec::wide::fragment_code::{FragmentCode, Input, Interpolate, Next, Op, row};
+use crate::exec::wide::lanes::Mask;
 use num::lanes::Lanes;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
@@ -60,6 +60,20 @@ pub struct Forms {
     whole: Code,
     few: OnceLock<Option<Code>>,
     masked: [OnceLock<Option<Code>>; 2],
+}
+
+/// What a stretch works on.
+pub struct Work<'a, 'b> {
+    /// Rows, uniforms and lanes.
+    pub machine: &'a mut Machine<'b>,
+    /// The primitive.
+    pub inputs: &'a Inputs,
+    /// The draw.
+    pub context: &'a FragmentContext<'a>,
+    /// Lanes that are written, if not all.
+    pub mask: Option<Mask>,
+    /// Where words go.
+    pub words: &'a mut [u32],
 }
 
 impl Forms {
@@ -313,7 +327,7 @@ impl Builder<'_> {
         }
         let [a, b, c] = [0, 1, 2].map(|at| self.operand(&alu.operands[at]));
         let value = graph::record(&mut self.graph, || {
-            let value = modified::<Notes>(alu.modifier, formula::<Notes>(alu.op, a, b, c));
+            let value = modified::<Notes>(alu.finish, formula::<Notes>(alu.op, a, b, c));
             if alu.round { Notes::round_half(value) } else { value }
         });
         self.set(alu.to, value);

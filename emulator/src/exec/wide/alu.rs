@@ -1,8 +1,9 @@
 //! Operations on rows.
 
-use super::{LANES, Mask, Row};
+use super::lanes::{LANES, Mask, Row};
 use num::lanes::{Lanes, QuadLanes};
 use num::math;
+use utgard::pp::{Condition, Modifier};
 
 /// Where an operand comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -129,8 +130,8 @@ pub struct Alu {
     pub op: AluOp,
     /// Operands; operations use as many as they need.
     pub operands: [Operand; 3],
-    /// 0 nothing, 1 clamped to 0 and 1, 2 not below 0, 3 cut to a whole number, 4 negated.
-    pub modifier: u8,
+    /// What is done to the result before it is rounded.
+    pub finish: Finish,
     /// Rounded to fp16.
     pub round: bool,
     /// Row of the result.
@@ -145,7 +146,7 @@ impl Alu {
         Self {
             op,
             operands: all,
-            modifier: 0,
+            finish: Finish::PLAIN,
             round: false,
             to,
         }
@@ -157,8 +158,19 @@ impl Alu {
     }
 }
 
-/// The modifier that negates.
-pub const NEGATED: u8 = 4;
+/// What is done to a result before it is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// What a unit of the PP does.
+    Modifier(Modifier),
+    /// It is negated, as in units of the GP.
+    Negate,
+}
+
+impl Finish {
+    /// It stays as it is.
+    pub const PLAIN: Self = Self::Modifier(Modifier::None);
+}
 
 /// An operand made ready for a batch.
 #[derive(Clone, Copy)]
@@ -248,14 +260,20 @@ pub fn formula<L: QuadLanes>(op: AluOp, a: L::V, b: L::V, c: L::V) -> L::V {
 
 /// What is done to a result before it is rounded.
 #[inline(always)]
-pub fn modified<L: Lanes>(modifier: u8, value: L::V) -> L::V {
-    match modifier {
-        0 => value,
-        1 => math::saturate::<L>(value),
-        2 => L::max(value, L::splat(0.0)),
-        3 => L::trunc(value),
-        _ => L::neg(value),
+pub fn modified<L: Lanes>(finish: Finish, value: L::V) -> L::V {
+    match finish {
+        Finish::Modifier(Modifier::None) => value,
+        Finish::Modifier(Modifier::Saturate) => math::saturate::<L>(value),
+        Finish::Modifier(Modifier::Positive) => L::max(value, L::splat(0.0)),
+        Finish::Modifier(Modifier::Integer) => L::trunc(value),
+        Finish::Negate => L::neg(value),
     }
+}
+
+/// [`Plane::at`](crate::exec::inputs::Plane::at), many at a time: a plane's base and steps at a distance from the origin.
+#[inline(always)]
+pub fn plane_at<L: Lanes>([base, dx, dy]: [L::V; 3], x: L::V, y: L::V) -> L::V {
+    L::add(L::mul(dx, x), L::add(L::mul(dy, y), base))
 }
 
 /// Rows behind a program's own that a machine keeps for constants.
@@ -282,7 +300,7 @@ impl Machine<'_> {
         let full = mask & all == all;
         let [a, b, c] = &alu.operands;
         let as_is = |operand: &Operand| !(operand.absolute || operand.negate);
-        if full && self.lanes == LANES && alu.modifier == 0 && as_is(a) && as_is(b) && as_is(c) {
+        if full && self.lanes == LANES && alu.finish == Finish::PLAIN && as_is(a) && as_is(b) && as_is(c) {
             return self.each_plain::<L>(alu, count, f);
         }
         let a = ready::<L>(&alu.operands[0], self.uniforms);
@@ -302,7 +320,7 @@ impl Machine<'_> {
             } else {
                 first
             };
-            let mut value = modified::<L>(alu.modifier, f(first, second, third));
+            let mut value = modified::<L>(alu.finish, f(first, second, third));
             if alu.round {
                 value = L::round_half(value);
             }
@@ -402,22 +420,22 @@ impl Machine<'_> {
         }
     }
 
-    /// Lanes for which a comparison of two operands has one of the wanted outcomes: greater, equal, less.
+    /// Lanes for which a comparison of two operands has one of the wanted outcomes.
     #[inline(always)]
-    pub fn compare<L: QuadLanes>(&self, a: &Operand, b: &Operand, wanted: u32) -> Mask {
+    pub fn compare<L: QuadLanes>(&self, a: &Operand, b: &Operand, wanted: Condition) -> Mask {
         let (a, b) = (ready::<L>(a, self.uniforms), ready::<L>(b, self.uniforms));
         let mut lanes = 0;
         let mut at = 0;
         while at < self.lanes {
             let (a, b) = (fetch::<L>(self.rows, &a, at), fetch::<L>(self.rows, &b, at));
             let mut bits = 0;
-            if wanted & 1 != 0 {
+            if wanted.greater() {
                 bits |= L::bits(L::gt(a, b));
             }
-            if wanted & 2 != 0 {
+            if wanted.equal() {
                 bits |= L::bits(L::eq(a, b));
             }
-            if wanted & 4 != 0 {
+            if wanted.less() {
                 bits |= L::bits(L::gt(b, a));
             }
             lanes |= Mask::from(bits) << at;

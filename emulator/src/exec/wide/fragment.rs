@@ -1,17 +1,19 @@
 //! A batch of quads through a PP program.
 
-use super::alu::{CONSTANT_ROWS, From, Machine};
+use super::alu::{CONSTANT_ROWS, From, Machine, plane_at};
 use super::fragment_code::{FragmentCode, Input, Next, Op, Step, extent, row};
-use super::{Group, Groups, LANES, Mask, Row};
+use super::groups::{Group, Groups};
+use super::lanes::{LANES, Mask, Row};
 use crate::exec::inputs::{Inputs, Plane, SLOTS};
-use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad, color_word, native};
+use crate::exec::native::plan::{Forms, Piece, Plan, Program, Work};
+use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad, color_word};
 use crate::gpu::fault::{Fault, FaultKind, Result};
 use crate::gpu::texture::{Lod, Texture};
 use crate::simd::{Found, dispatch};
 use num::half;
-use num::lanes::{Lanes, QuadLanes};
+use num::lanes::QuadLanes;
 use std::cell::RefCell;
-use utgard::pp::{Alignment, LevelOfDetail, Load, LoadSource, Sampler, Store};
+use utgard::pp::{Alignment, Condition, LevelOfDetail, Load, LoadSource, Sampler, Store};
 
 thread_local! {
     /// Rows of the thread's last batch: what they hold does not matter, only that they need not be made again.
@@ -25,7 +27,7 @@ pub(in crate::exec) fn run(
     context: &FragmentContext<'_>,
     inputs: &Inputs,
     (quads, base): (&[Quad], usize),
-    native: Option<&native::Program>,
+    native: Option<&Program>,
     out: &mut Fragments,
 ) -> Result<()> {
     let make = || FragmentCode::new(context.program, context.orientation);
@@ -56,12 +58,6 @@ pub(in crate::exec) fn run(
     })
 }
 
-/// [`Plane::at`], many at a time: a plane's base and steps at a distance from the origin.
-#[inline(always)]
-pub(in crate::exec) fn plane_at<L: Lanes>([base, dx, dy]: [L::V; 3], x: L::V, y: L::V) -> L::V {
-    L::add(L::mul(dx, x), L::add(L::mul(dy, y), base))
-}
-
 /// Columns and rows of half a tile's fragments from its first one.
 static HALF_TILE: [Row; 2] = {
     let mut places = [Row::splat(0.0); 2];
@@ -81,25 +77,25 @@ struct Batch<'a> {
     inputs: &'a Inputs,
     quads: &'a [Quad],
     base: usize,
-    native: Option<&'a native::Program>,
+    native: Option<&'a Program>,
     machine: Machine<'a>,
     discarded: Mask,
 }
 
 /// What of a stretch is done at a time.
 enum Part<'a> {
-    Code(&'a native::Forms),
+    Code(&'a Forms),
     Ops(&'a [Op]),
 }
 
 /// A part by its number: of a plan, or all operations of an instruction.
-fn piece<'a>(code: &'a FragmentCode, plan: Option<&'a native::Plan>, at: usize, number: usize) -> Option<Part<'a>> {
+fn piece<'a>(code: &'a FragmentCode, plan: Option<&'a Plan>, at: usize, number: usize) -> Option<Part<'a>> {
     let Some(plan) = plan else {
         return (number == 0).then(|| Part::Ops(&code.steps[at].ops));
     };
     Some(match plan.pieces.get(number)? {
-        native::Piece::Code(forms) => Part::Code(forms),
-        native::Piece::Op(step, op) => Part::Ops(&code.steps[*step].ops[*op..=*op]),
+        Piece::Code(forms) => Part::Code(forms),
+        Piece::Op(step, op) => Part::Ops(&code.steps[*step].ops[*op..=*op]),
     })
 }
 
@@ -180,8 +176,8 @@ impl<'a> Batch<'a> {
     }
 
     /// Runs machine code for lanes, or all; false where it leaves the batch to others.
-    fn native(&mut self, forms: &native::Forms, mask: Option<Mask>, out: &mut Fragments) -> bool {
-        forms.run(native::Work {
+    fn native(&mut self, forms: &Forms, mask: Option<Mask>, out: &mut Fragments) -> bool {
+        forms.run(Work {
             machine: &mut self.machine,
             inputs: self.inputs,
             context: self.context,
@@ -512,7 +508,7 @@ impl<'a> Batch<'a> {
             Next::Branch(condition, target, on) => {
                 let [a, b] = &condition.operands;
                 let taken = match condition.wanted {
-                    7 => Mask::MAX,
+                    Condition::Always => Mask::MAX,
                     wanted => self.machine.compare::<L>(a, b, wanted),
                 };
                 groups.put(*target, lanes & taken);
@@ -531,7 +527,7 @@ impl<'a> Batch<'a> {
             let left = !(self.discarded >> (4 * number)) as u8 & 15;
             out.live[self.base + number] = quad.live & left;
         }
-        if self.native.is_some_and(native::Program::gives_words) {
+        if self.native.is_some_and(Program::gives_words) {
             return;
         }
         let copy = |register: usize, component: usize, into: &mut [f32; MAX_FRAGMENTS]| {

@@ -1,6 +1,6 @@
 //! One instruction of a PP program as operations on rows, unit by unit in the order they run.
 
-use super::alu::{Alu, AluOp, From, Operand, stage};
+use super::alu::{Alu, AluOp, Finish, From, Operand, stage};
 use super::fragment_code::{Condition, FragmentCode, Input, Interpolate, Next, Op, Step, extent, row};
 use crate::exec::{FragmentProgram, Orientation};
 use num::half;
@@ -110,7 +110,7 @@ impl Builder<'_> {
         match target {
             Some(target) => Next::Branch(
                 Condition {
-                    wanted: branch.condition.code(),
+                    wanted: branch.condition,
                     operands,
                 },
                 target,
@@ -618,7 +618,7 @@ fn result(
     pipeline: Option<u16>,
 ) -> Vec<Alu> {
     let one = |to: u16, round: bool| Alu {
-        modifier: modifier.code() as u8,
+        finish: Finish::Modifier(modifier),
         round,
         ..Alu::new(op, operands, to)
     };

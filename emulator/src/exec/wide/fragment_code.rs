@@ -1,7 +1,7 @@
 //! PP programs taken apart into operations on rows, once per program.
 
 use super::alu::{Alu, From, Operand};
-use utgard::pp::{Alignment, Load, Sampler, Store};
+use utgard::pp::{self, Alignment, Load, Sampler, Store};
 
 /// Rows of the pipeline and of what a batch is given; registers are rows 0 to 63.
 pub mod row {
@@ -92,8 +92,8 @@ pub enum Next {
 /// A comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Condition {
-    /// Outcomes that are wanted: greater, equal, less; with all of them anything is.
-    pub wanted: u32,
+    /// Outcomes that are wanted.
+    pub wanted: pp::Condition,
     /// What is compared.
     pub operands: [Operand; 2],
 }

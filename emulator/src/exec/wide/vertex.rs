@@ -1,14 +1,16 @@
 //! A batch of vertices through a GP program.
 
 use super::alu::{CONSTANT_ROWS, Machine, Operand};
+use super::groups::Groups;
+use super::lanes::{LANES, Mask, Row};
 use super::vertex_code::{VertexCode, row};
-use super::{Groups, LANES, Mask, Row};
 use crate::exec::scalar::Scalar;
 use crate::exec::{BUDGET, Engine, VertexBatch};
 use crate::gpu::fault::{Fault, FaultKind, Result};
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
 use std::cell::RefCell;
+use utgard::pp::Condition;
 
 thread_local! {
     /// Rows of the thread's last batch.
@@ -115,7 +117,7 @@ fn execute<L: QuadLanes>(machine: &mut Machine<'_>, code: &VertexCode, lanes: us
         }
         match &step.branch {
             Some((condition, target)) => {
-                let zero = machine.compare::<L>(condition, &Operand::value(0.0), 2);
+                let zero = machine.compare::<L>(condition, &Operand::value(0.0), Condition::Eq);
                 groups.put(*target, group.lanes & !zero);
                 groups.put(group.at + 1, group.lanes & zero);
             }

@@ -1,6 +1,6 @@
 //! GP programs taken apart into operations on rows, once per program.
 
-use super::alu::{Alu, AluOp, From, NEGATED, Operand};
+use super::alu::{Alu, AluOp, Finish, From, Operand};
 use utgard::gp::{
     self, AccOp, Age, ComplexOp, Component, Instruction, LoadOffset, MulOp, PassOp, Product, Source, Stored, Target,
     UNITS, Unit,
@@ -216,10 +216,10 @@ impl Builder<'_> {
     }
 
     fn push(&mut self, op: AluOp, operands: &[Operand], unit: Unit, negate: bool) {
-        let modifier = if negate { NEGATED } else { 0 };
+        let finish = if negate { Finish::Negate } else { Finish::PLAIN };
         let to = self.own(unit);
         self.ops.push(Alu {
-            modifier,
+            finish,
             ..Alu::new(op, operands, to)
         });
     }

@@ -1,0 +1,154 @@
+//! What is drawn, and why it cannot be.
+
+use crate::gpu::fault::Fault;
+use loader::mbs::Program;
+use std::fmt;
+use utgard::state::Compare;
+use utgard::stream::PrimitiveMode;
+
+/// Why a draw cannot be made, or ended early.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The programs do not fit each other, or what they are given does not fit them.
+    Link(String),
+    /// A job faulted.
+    Fault(Fault),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Link(message) => write!(f, "mali: {message}"),
+            Self::Fault(fault) => fault.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// Result of the driver.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A texture's texels, red, green, blue and alpha, rows from the top.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Width in texels, 1 to 4096.
+    pub width: u32,
+    /// Height in texels.
+    pub height: u32,
+    /// Four bytes a texel; six faces one behind the other for a cube map.
+    pub rgba: Vec<u8>,
+    /// Blend neighbouring texels.
+    pub linear: bool,
+    /// Repeat outside, else the edge goes on.
+    pub repeat: bool,
+}
+
+/// Depth testing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Depth {
+    /// Comparison of a fragment's depth with what is there.
+    pub compare: Compare,
+    /// Depths of fragments that pass are kept.
+    pub write: bool,
+}
+
+/// How colours meet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Blend {
+    /// The fragment's.
+    #[default]
+    None,
+    /// By the fragment's alpha.
+    Alpha,
+    /// As above, colours multiplied already.
+    Premultiplied,
+    /// Sum.
+    Additive,
+    /// Product.
+    Multiply,
+}
+
+/// Culled side; the front turns counter-clockwise where the y axis points up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cull {
+    /// None.
+    #[default]
+    None,
+    /// The front.
+    Front,
+    /// The back.
+    Back,
+}
+
+/// A draw.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draw<'a> {
+    /// Vertex program.
+    pub vertex: &'a Program,
+    /// Fragment program.
+    pub fragment: &'a Program,
+    /// Width and height of the picture in pixels, 1 to 4096.
+    pub size: [u32; 2],
+    /// Colour the picture begins with.
+    pub clear: [f32; 4],
+    /// Depth it begins with.
+    pub clear_depth: f32,
+    /// What primitives the vertices make.
+    pub mode: PrimitiveMode,
+    /// Vertices.
+    pub count: u32,
+    /// Which vertices, where they are not drawn in order.
+    pub indices: Option<Vec<u16>>,
+    /// Attributes by name, four numbers a vertex.
+    pub attributes: Vec<(String, Vec<[f32; 4]>)>,
+    /// Uniforms of both programs by name: elements one behind the other, matrices column by column.
+    pub uniforms: Vec<(String, Vec<f32>)>,
+    /// Textures by the sampler's name.
+    pub textures: Vec<(String, Image)>,
+    /// Depth testing, if any.
+    pub depth: Option<Depth>,
+    /// How colours meet.
+    pub blend: Blend,
+    /// Culled side.
+    pub cull: Cull,
+}
+
+impl<'a> Draw<'a> {
+    /// Three vertices as a triangle, with nothing given yet.
+    pub fn new(vertex: &'a Program, fragment: &'a Program, size: [u32; 2]) -> Self {
+        Self {
+            vertex,
+            fragment,
+            size,
+            clear: [0.0, 0.0, 0.0, 1.0],
+            clear_depth: 1.0,
+            mode: PrimitiveMode::Triangles,
+            count: 3,
+            indices: None,
+            attributes: Vec::new(),
+            uniforms: Vec::new(),
+            textures: Vec::new(),
+            depth: None,
+            blend: Blend::None,
+            cull: Cull::None,
+        }
+    }
+}
+
+/// A picture: width, height, and red, green, blue and alpha of every pixel, rows from the top.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Four bytes a pixel.
+    pub rgba: Vec<u8>,
+}

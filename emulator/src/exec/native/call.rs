@@ -1,0 +1,71 @@
+//! Machine code with what it needs, and what it is called with.
+
+use crate::exec::inputs::Inputs;
+use crate::exec::wide::lanes::{Mask, Row};
+
+/// Textures that one piece of code can look into.
+pub const MAX_TEXTURES: usize = 8;
+
+/// What code is called with.
+#[repr(C)]
+pub(super) struct Args {
+    /// The first row's first lane.
+    pub rows: *mut f32,
+    /// The uniforms.
+    pub uniforms: *const f32,
+    /// The primitive's inputs.
+    pub inputs: *const u8,
+    /// Constants.
+    pub pool: *const u8,
+    /// Lanes that are written: a bit each, or a word.
+    pub masks: *const u8,
+    /// Where words of colours go.
+    pub words: *mut u32,
+    /// Texels of each texture.
+    pub textures: [*const u32; MAX_TEXTURES],
+    /// How often the code goes round.
+    pub steps: u32,
+    /// Lanes that are left to somebody else, wherever they are.
+    pub left: u32,
+}
+
+/// What code works on.
+pub(super) struct Call<'a> {
+    /// The rows.
+    pub rows: &'a mut [Row],
+    /// Lanes that are there, a multiple of what the code takes at a time.
+    pub lanes: usize,
+    /// The uniforms.
+    pub uniforms: &'a [f32],
+    /// The primitive.
+    pub inputs: &'a Inputs,
+    /// Lanes that are written.
+    pub mask: Mask,
+    /// Texels of the textures the code looks into.
+    pub textures: &'a [&'a [u32]],
+    /// Where colours go that leave as words.
+    pub words: &'a mut [u32],
+}
+
+/// What code works on at most.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Needs {
+    pub rows: usize,
+    pub uniforms: usize,
+    pub textures: Vec<usize>,
+    pub words: bool,
+}
+
+/// Machine code and what has to be known of it. Only [`emit`](super::emit::emit) makes it, so its bytes keep to what it needs.
+#[derive(Clone, Debug)]
+pub struct Emitted {
+    /// Instructions, then constants.
+    pub(super) bytes: Vec<u8>,
+    /// Where constants begin.
+    pub(super) pool: usize,
+    /// Lanes of one round.
+    pub(super) lanes: usize,
+    /// Masks are words, not bits.
+    pub(super) mask_lanes: bool,
+    pub(super) needs: Needs,
+}

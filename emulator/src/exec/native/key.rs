@@ -1,0 +1,48 @@
+//! What machine code depends on beside the program.
+
+use super::call::MAX_TEXTURES;
+use crate::exec::inputs::Inputs;
+use crate::exec::{FragmentContext, Orientation};
+use crate::gpu::filter::Form;
+
+/// What code is made for, beside the program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key {
+    pub(super) orientation: Orientation,
+    /// The primitive has one w.
+    pub(super) flat: bool,
+    pub(super) color_register: usize,
+    pub(super) second_register: Option<usize>,
+    pub(super) depth_register: Option<usize>,
+    /// Colours are wanted as words.
+    pub(super) words: bool,
+    /// How textures are sampled that go the short way.
+    pub(super) textures: [Option<Form>; MAX_TEXTURES],
+}
+
+impl Key {
+    pub(super) fn new(context: &FragmentContext<'_>, inputs: &Inputs) -> Self {
+        let mut textures = [None; MAX_TEXTURES];
+        let used = context.program.samplers;
+        for (number, (form, texture)) in textures.iter_mut().zip(context.textures).enumerate() {
+            if used >> number & 1 == 1 {
+                *form = texture.plain(false).map(|plain| plain.form());
+            }
+        }
+        let register = |register: usize| FragmentContext::output(register);
+        // An output that no register holds is zero, and the wide engine knows.
+        let whole = register(context.color_register).is_some();
+        Self {
+            orientation: context.orientation,
+            flat: inputs.flat,
+            color_register: register(context.color_register).unwrap_or(0),
+            second_register: context.second_register.and_then(register),
+            depth_register: context.depth_register.and_then(register),
+            words: context.wants_words
+                && whole
+                && context.second_register.is_none()
+                && context.depth_register.is_none(),
+            textures,
+        }
+    }
+}
