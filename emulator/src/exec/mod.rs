@@ -78,6 +78,8 @@ pub struct FragmentProgram {
     pub reads_tile: bool,
     /// Samplers that are named, a bit each.
     samplers: u32,
+    // Engines keep here what they make of a program, so that it goes when the program goes: why this file knows two of their
+    // types.
     /// The program as the fast engine runs it, for each orientation it has met.
     wide: Compiled<Orientation, wide::FragmentCode>,
     /// Machine code of the program, for each state it has met.

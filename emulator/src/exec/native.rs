@@ -1,6 +1,9 @@
 //! The engine of machine code: what the wide engine does operation by operation, stretches of a program do here in code
 //! made for this processor. Control flow, and what is left to the wide engine, is the wide engine's; formulas are
 //! everybody's, so the bits are the same.
+//!
+//! This folder and [`wide`](super::wide) know each other, file by file in one direction: code works on the wide engine's
+//! rows and is made of its operations, and its batches run the pieces of a [`plan`] where there are some.
 
 mod asm;
 mod call;
