@@ -169,7 +169,7 @@ fn topology(mode: PrimitiveMode) -> anyhow::Result<Topology> {
         PrimitiveMode::Triangles => Topology::Triangles,
         PrimitiveMode::TriangleStrip => Topology::TriangleStrip,
         PrimitiveMode::TriangleFan => Topology::TriangleFan,
-        other => bail!("{} have no topology in Vulkan", other.name()),
+        other => bail!("{} have no topology in Vulkan", other.label()),
     })
 }
 

@@ -103,10 +103,11 @@ fn specs(memory: &Memory, what: &str, address: u32, words: u16, more: &mut Strin
             ("output", OutputKind::Position) => "gl_Position".to_owned(),
             ("output", OutputKind::PointSize) => "gl_PointSize".to_owned(),
             _ => format!(
-                "stride {}, type {:#x}, {} components",
+                "stride {}, {} of {}{}",
                 spec.stride,
-                spec.type_code(),
-                u32::from(spec.components) + 1
+                u32::from(spec.components) + 1,
+                spec.kind.label(),
+                if spec.fixed { ", fixed-point" } else { "" }
             ),
         };
         writeln!(more, "{what} at {:#x}: {text}", spec.address)?;
@@ -121,7 +122,7 @@ fn list_command(memory: &Memory, words: [u32; 2], more: &mut String) -> Result<S
             "draw {} vertices from {} as {}{}",
             draw.count,
             draw.start,
-            draw.mode.name(),
+            draw.mode.label(),
             if draw.indexed { ", indexed" } else { "" }
         ),
         ListCommand::Positions(at) => format!("positions of indexed vertices at {:#x}", at.address),
@@ -144,7 +145,13 @@ fn list_command(memory: &Memory, words: [u32; 2], more: &mut String) -> Result<S
                 (false, true) => ", cull counter-clockwise",
                 (true, true) => ", cull all",
             };
-            format!("primitive setup{culled}")
+            let indices = match (setup.indices_16, setup.indices_32) {
+                (_, true) => ", indices of 32 bits",
+                (true, false) => ", indices of 16 bits",
+                (false, false) => "",
+            };
+            let size = if setup.fixed_size { ", points of one size" } else { "" };
+            format!("primitive setup{indices}{size}{culled}")
         }
         ListCommand::BlockShape(shape) => {
             format!("blocks of {} x {} tiles", 1u32 << shape.shift_x, 1u32 << shape.shift_y)

@@ -16,10 +16,13 @@ fn factor(factor: Factor) -> String {
     let value = match factor.source {
         FactorSource::Zero => return if factor.complement { "1" } else { "0" }.to_owned(),
         FactorSource::Saturate | FactorSource::OldSaturate => "saturated source.a".to_owned(),
-        FactorSource::Source | FactorSource::Destination | FactorSource::Constant | FactorSource::Second => {
-            format!("{}{alpha}", factor.source.name())
+        FactorSource::Source
+        | FactorSource::Destination
+        | FactorSource::Constant
+        | FactorSource::Second
+        | FactorSource::Undocumented(_) => {
+            format!("{}{alpha}", factor.source.label())
         }
-        FactorSource::Undocumented(code) => format!("undocumented {code}{alpha}"),
     };
     if factor.complement {
         format!("(1 - {value})")
@@ -154,7 +157,7 @@ fn varyings(state: &State, out: &mut String) -> Result<()> {
             break;
         }
         bytes += size;
-        names.push(format.name());
+        names.push(format.label());
     }
     writeln!(
         out,
@@ -182,7 +185,7 @@ fn uniforms(memory: &Memory, state: &State, out: &mut String) -> Result<()> {
 }
 
 fn descriptor(descriptor: &Descriptor, out: &mut String) -> Result<()> {
-    let format = descriptor.format.name();
+    let format = descriptor.format.label();
     let [width, height, depth] = descriptor.size;
     let kind = match (descriptor.cube, descriptor.dimension) {
         (true, _) => format!("cube of {width} x {height}"),
@@ -279,17 +282,17 @@ pub(super) fn frame(frame: &Frame, out: &mut String) -> Result<()> {
 }
 
 fn write_back(unit: &WriteBack, out: &mut String) -> Result<()> {
-    let what = unit.source.name();
+    let what = unit.source.label();
     let layout = match unit.layout {
         TargetLayout::Linear => format!("linear, {} bytes a row", unit.pitch.wrapping_mul(8)),
         TargetLayout::Tiled => format!("tiled, {} tiles a row", unit.pitch),
-        TargetLayout::UOrder | TargetLayout::Undocumented(_) => unit.layout.name().to_owned(),
+        TargetLayout::UOrder | TargetLayout::Undocumented(_) => unit.layout.label().into_owned(),
     };
     write!(
         out,
         "  write-back of {what} to {:#x} as {}, {layout}",
         unit.address,
-        unit.format.name()
+        unit.format.label()
     )?;
     out.push_str(if unit.swap { ", red and blue exchanged" } else { "" });
     out.push_str(if unit.reverse { ", components reversed" } else { "" });

@@ -220,6 +220,14 @@ macro_rules! codes {
                 }
             }
 
+            /// The name for texts; without a row that it has none, and its number.
+            pub fn label(self) -> std::borrow::Cow<'static, str> {
+                match self {
+                    Self::Undocumented(code) => format!("undocumented {code:#x}").into(),
+                    known => known.name().into(),
+                }
+            }
+
             /// Whether it has a row.
             pub const fn is_documented(self) -> bool {
                 !matches!(self, Self::Undocumented(_))
