@@ -1,12 +1,12 @@
 //! SPIR-V modules on the command line.
 
-use super::{Format, Verb};
+use super::{Format, Info, Verb};
 use crate::args::{AsArgs, CheckArgs, DisArgs, SpirvDisArgs};
 use crate::grammar;
 use crate::outcome::{Failure, Outcome};
 use loader::Report;
-use loader::spirv::{self, asm, check, check_for, dis, to_words};
-use translate::validate::{self, Table};
+use loader::spirv::{self, asm, dis, validate, validate_for};
+use translate::validate::{Table, all};
 
 /// SPIR-V modules.
 pub struct Spirv;
@@ -29,21 +29,25 @@ impl Format for Spirv {
         }
     }
 
+    fn info(&self, bytes: &[u8]) -> Outcome<Info> {
+        Info::of(&spirv::summary(&spirv::read(bytes)?)?)
+    }
+
     /// Our findings and the verdict of every validator, with the grammars given.
     fn check(&self, bytes: &[u8], args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
         let grammar = grammar::extended(&args.grammar)?;
-        Ok(match to_words(bytes) {
+        Ok(match spirv::read(bytes) {
             // The other validators are not asked with an environment's rules: only ours answer then.
             Ok(words) => match args.target_env {
-                Some(env) => (check_for(&grammar, &words, env), Vec::new()),
-                None => (check(&grammar, &words), vec![validate::all(&grammar, "", &words)]),
+                Some(env) => (validate_for(&grammar, &words, env), Vec::new()),
+                None => (validate(&grammar, &words), vec![all(&grammar, "", &words)]),
             },
             Err(error) => ((&error).into(), Vec::new()),
         })
     }
 
     fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {
-        print_words(&to_words(bytes)?, &args.spirv)
+        print_words(&spirv::read(bytes)?, &args.spirv)
     }
 
     fn assembles(&self, text: &str, args: &AsArgs) -> bool {
@@ -63,7 +67,7 @@ impl Format for Spirv {
             exact: args.exact,
         };
         match asm::assemble(&grammar, text, options) {
-            Ok(words) => Ok(words.iter().flat_map(|w| w.to_le_bytes()).collect()),
+            Ok(words) => Ok(spirv::write(&words)),
             Err(error) => {
                 let text = error.render(text, &args.file.display().to_string());
                 Err(Failure::Bad(anyhow::anyhow!("spirv: {error}\n{}", text.trim_end())))

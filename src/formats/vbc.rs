@@ -37,9 +37,7 @@ impl Format for Vbc {
     }
 
     fn info(&self, bytes: &[u8]) -> Outcome<Info> {
-        let file = vbc::read(bytes)?;
-        let (text, json) = (vbc::text::to_text(&file), vbc::json::to_json(&file));
-        Ok(Info { text, json })
+        Info::of(&vbc::summary(&vbc::read(bytes)?))
     }
 
     /// The findings about the file, and what every validator thinks of each stage.

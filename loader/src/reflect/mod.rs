@@ -174,7 +174,7 @@ pub fn reflect(file: &Vbc<'_>) -> Reflection {
         stages: flags(file.stages()),
         set_layouts: set_layouts(file, &needs),
         push_constant_ranges: push_constants(file, needs.push_constant_bytes),
-        vertex: vertex(file),
+        vertex: vertex_layout(file),
         outputs: file.outputs().map(output).collect(),
         uniform: uniform(file),
         slots: file.bindings().map(slot).collect(),
@@ -287,7 +287,9 @@ fn texel_base(texel: TexelType) -> BaseType {
     }
 }
 
-fn vertex(file: &Vbc<'_>) -> VertexLayout {
+/// Where each vertex input lies when all are interleaved in one buffer: what the struct of [`rust::structs`] is, and a
+/// pipeline's vertex bindings can be.
+pub fn vertex_layout(file: &Vbc<'_>) -> VertexLayout {
     let mut layout = VertexLayout::default();
     for input in file.inputs() {
         let step = 4 * u32::from(input.dims[0]);

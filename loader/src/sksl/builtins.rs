@@ -1,6 +1,6 @@
 //! What a program may name without holding it: types, variables and functions of Skia's modules.
 //!
-//! Source: facts page, section 6, and the names the modules of version 11 define.
+//! Source: docs/spec/sksl.md, section 6, and the names the modules of version 11 define.
 
 use super::enums::ProgramKind;
 use super::types::Ty;

@@ -1,6 +1,6 @@
 //! Numbers of version 11: commands and enumerants.
 //!
-//! Source of every number: the facts page of the format, section 2 and 3 (all seen in data except where marked "code").
+//! Source of every number: docs/spec/sksl.md, section 2 and 3 (all seen in data except where marked "code").
 
 use crate::open_enum;
 

@@ -7,7 +7,8 @@ use std::fmt::Write;
 
 /// A tree built by hand must be one that [`write`](super::write()) takes: that bounds how deep it is.
 ///
-/// The program's text: literal, nothing folded or dropped. Source of the form: facts page, section 11.
+/// The program's text: literal, nothing folded or dropped. Source of the form: docs/spec/sksl.md,
+/// section 9.
 pub fn print(tree: &Tree) -> String {
     let mut printer = Printer {
         tree,

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// Parses S₀ text; `file` is the name that locations get where the text has none in comments.
 ///
-/// The grammar is the author's of 2020 with the inputs of 2022 (facts on Swanson SL, 1.8), and of our own: `branch NAME
+/// The grammar is the author's of 2020 with the inputs of 2022 (docs/spec/swanson-sl.md, section 5), and of our own: `branch NAME
 /// receiving (…) {…}` for blocks of several branches, `*` for globs, comments. Names are bare, quoted, or bytes in
 /// hexadecimal between brackets.
 ///

@@ -1,9 +1,14 @@
 //! The members of a block's struct as the code declares them: where each number lies and what it is.
 
 use super::{Located, ModuleIndex, decoration, op};
+use std::collections::HashMap;
 
 /// Deepest nesting of types that is followed.
 const MAX_DEPTH: u32 = 16;
+
+/// Most fields of one block, nested structs flattened out; those behind are left out. The code names each of them in
+/// a chain of indices, so that no block of a program has as many.
+pub const MAX_FIELDS: usize = 1 << 16;
 
 /// Numeric class of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,7 +61,7 @@ pub fn fields_of(index: &ModuleIndex, ty: u32) -> Option<Vec<Field>> {
             op::TYPE_STRUCT if only.is_some_and(|only| index.opcode(only) == op::TYPE_RUNTIME_ARRAY) => at = only?,
             op::TYPE_STRUCT => {
                 let mut found = Vec::new();
-                flatten(index, at, 0, 0, &mut found);
+                flatten(index, at, 0, 0, &mut found, &mut { MAX_FIELDS });
                 return Some(found);
             }
             _ => return None,
@@ -68,44 +73,52 @@ pub fn fields_of(index: &ModuleIndex, ty: u32) -> Option<Vec<Field>> {
 /// Scalar components of all variables in a storage class, built-in blocks included; saturating. `per_vertex` takes one
 /// vertex's share of variables that lie in an array over a primitive's vertices.
 pub fn components(index: &ModuleIndex, class: u32, per_vertex: bool) -> u32 {
-    let of_variable = |variable: Located| -> u32 {
+    let mut known = HashMap::new();
+    let mut of_variable = |variable: Located| -> u32 {
         let one = match index.operands(variable.pointee, op::TYPE_ARRAY) {
             Some([_, element]) if per_vertex => element,
             _ => variable.pointee,
         };
-        components_of(index, one, 0)
+        components_of(index, one, &mut known, 0)
     };
     let of_class = index.globals().filter(|variable| variable.class == class);
-    of_class.map(of_variable).fold(0, u32::saturating_add)
+    of_class.map(&mut of_variable).fold(0, u32::saturating_add)
 }
 
-/// Scalars in a type; an array of no known length counts as endless.
-fn components_of(index: &ModuleIndex, id: u32, depth: u32) -> u32 {
+/// Scalars in a type; an array of no known length counts as endless. Each type is counted once.
+fn components_of(index: &ModuleIndex, id: u32, known: &mut HashMap<u32, u32>, depth: u32) -> u32 {
     if depth >= MAX_DEPTH {
         return u32::MAX;
     }
-    let of = |id: u32| components_of(index, id, depth + 1);
+    if let Some(count) = known.get(&id) {
+        return *count;
+    }
+    let mut of = |id: u32| components_of(index, id, known, depth + 1);
     let Some(node) = index.declaration(id) else { return 1 };
-    match (node.opcode, node.head()) {
+    let count = match (node.opcode, node.head()) {
         (op::TYPE_VECTOR | op::TYPE_MATRIX, Some([_, element, count])) => of(element).saturating_mul(count),
         (op::TYPE_ARRAY, Some([_, element, length])) => {
             of(element).saturating_mul(index.constant(length).unwrap_or(u32::MAX))
         }
-        (op::TYPE_STRUCT, _) => node.tail(1).map(of).fold(0, u32::saturating_add),
+        (op::TYPE_STRUCT, _) => node.tail(1).map(&mut of).fold(0, u32::saturating_add),
         _ => 1,
-    }
+    };
+    known.insert(id, count);
+    count
 }
 
-/// Appends the fields of a struct that begins at `base`.
-fn flatten(index: &ModuleIndex, id: u32, base: u32, depth: u32, found: &mut Vec<Field>) {
+/// Appends the fields of a struct that begins at `base`; each member takes one of the budget.
+fn flatten(index: &ModuleIndex, id: u32, base: u32, depth: u32, found: &mut Vec<Field>, budget: &mut usize) {
     let Some(members) = index.members(id).filter(|_| depth < MAX_DEPTH) else {
         return;
     };
     for (member, ty) in (0u32..).zip(members) {
+        let Some(left) = budget.checked_sub(1) else { return };
+        *budget = left;
         let get = |kind| index.member_decoration(id, member, kind).unwrap_or(0);
         let offset = base.saturating_add(get(decoration::OFFSET));
         if index.opcode(ty) == op::TYPE_STRUCT {
-            flatten(index, ty, offset, depth + 1, found);
+            flatten(index, ty, offset, depth + 1, found, budget);
         } else if let Some(mut field) = number(index, ty, 0) {
             field.offset = offset;
             if field.columns > 1 {

@@ -62,6 +62,8 @@ known! {
         IMAGE_TEXEL_POINTER = 60 "OpImageTexelPointer",
         LOAD = 61 "OpLoad",
         STORE = 62 "OpStore",
+        COPY_MEMORY = 63 "OpCopyMemory",
+        COPY_MEMORY_SIZED = 64 "OpCopyMemorySized",
         ACCESS_CHAIN = 65 "OpAccessChain",
         IN_BOUNDS_ACCESS_CHAIN = 66 "OpInBoundsAccessChain",
         ARRAY_LENGTH = 68 "OpArrayLength",

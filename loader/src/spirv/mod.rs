@@ -13,22 +13,64 @@ mod names;
 mod number;
 pub mod operand;
 mod split;
+mod summary;
 pub mod transform;
 mod walk;
 
-pub use check::{check, check_for};
+pub use check::{validate, validate_for};
 pub use environment::{Api, TargetEnv};
 pub use grammar::Grammar;
 pub use index::{Image, Located, ModuleIndex, Node};
 pub use known::{capability, class, decoration, dim, image_format, mode, model, op};
 pub use split::split_samplers;
+pub use summary::{EntryPoint, Summary, summary};
 pub use walk::{Bytes, Instruction, InstructionIn, Instructions, Source, Words, instructions, to_words};
+
+/// The format's name in errors.
+pub const FORMAT: &str = "spirv";
 
 /// First word of a module in the reader's byte order.
 pub const MAGIC: u32 = 0x0723_0203;
 
 /// Words in a module's header: magic, version, generator, id bound, schema.
 pub const HEADER_WORDS: usize = 5;
+
+/// The words of a module, from bytes in either order.
+///
+/// # Errors
+/// Invalid when the bytes are no whole words or begin with no magic number.
+pub fn read(bytes: &[u8]) -> crate::Result<Vec<u32>> {
+    to_words(bytes)
+}
+
+/// The bytes of a module, the least significant of each word first.
+pub fn write(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// A module as text that [`parse`] reads; [`dis`] has options.
+///
+/// # Errors
+/// Invalid when the module has no header.
+pub fn print(words: &[u32]) -> crate::Result<String> {
+    dis::disassemble(Grammar::builtin(), words, dis::Options::default())
+}
+
+/// A module from text; [`asm`] has options.
+///
+/// # Errors
+/// What is wrong, with line and column.
+pub fn parse(text: &str) -> Result<Vec<u32>, asm::Error> {
+    asm::assemble(Grammar::builtin(), text, asm::Options::default())
+}
+
+/// Reads and validates by the built-in grammar: bytes that are no module give a report that says why.
+pub fn check(bytes: &[u8]) -> crate::Report {
+    match read(bytes) {
+        Ok(words) => validate(Grammar::builtin(), &words),
+        Err(error) => (&error).into(),
+    }
+}
 
 /// Whether bytes begin as a module does, in either byte order.
 pub fn detect(bytes: &[u8]) -> bool {

@@ -1,114 +1,89 @@
 //! Combined image samplers taken apart into an image and a sampler.
 //!
 //! For readers that only know the two apart (naga, and with it WGSL). The image keeps the variable's id and binding;
-//! the sampler gets the next free binding of the same set.
+//! the sampler gets the next free binding of the same set. What is combined is asked of the module's index first, and
+//! every id that is needed is given out; then the module is written again in one pass.
 
-use super::op;
-use super::transform::build;
-use super::{HEADER_WORDS, instructions};
+use super::transform::{build, seal};
+use super::{Grammar, HEADER_WORDS, Instruction, ModuleIndex, decoration, instructions, op};
 use crate::{Error, Result};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-const TYPE_SAMPLER: u16 = 26;
-const SAMPLED_IMAGE: u16 = 86;
-const DECORATION_BINDING: u32 = 33;
-const DECORATION_SET: u32 = 34;
+/// What an id becomes: an image's, or something that leads to one, and the sampler's beside it.
+#[derive(Clone, Copy)]
+struct Twins {
+    image: u32,
+    sampler: u32,
+}
 
-#[derive(Default)]
-struct Split {
-    /// Sampled image type to its image type.
-    sampled: HashMap<u32, u32>,
-    /// Array, pointer and pointer-valued ids to the ids for image and sampler (values keep their id for the image).
-    twins: HashMap<u32, (u32, u32)>,
+struct Split<'i, 'a> {
+    index: &'i ModuleIndex<'a>,
+    /// Arrays and pointers of combined types; both ids are new.
+    types: HashMap<u32, Twins>,
+    /// Variables, parameters and access chains; the image keeps the id.
+    pointers: HashMap<u32, Twins>,
+    /// Loaded combined values, by what they are put together from again.
+    loads: HashMap<u32, Load>,
+    /// Bindings of the samplers by the combined variables' places.
+    moved: BTreeMap<(u32, u32), u32>,
+    /// Id of the sampler type.
     sampler: u32,
     next: u32,
+    /// Whether the sampler type has been declared.
+    declared: bool,
+    /// Label of the block that is being written.
+    block: u32,
     out: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Load {
+    ty: u32,
+    parts: Twins,
+    /// Label of the block it is in.
+    block: u32,
 }
 
 /// The module with every combined image sampler split; the words unchanged if there is none.
 ///
 /// # Errors
 /// Unsupported, with the instruction and its offset, where a combined variable is used in a way that cannot be split
-/// (handed to a function, copied, or chosen between). Invalid when the module does not walk.
+/// (a member of a struct, copied, or chosen between). Invalid when the module does not walk.
 pub fn split_samplers(words: &[u32]) -> Result<Vec<u32>> {
-    let mut split = Split {
-        next: words.get(3).copied().unwrap_or(0),
-        ..Split::default()
-    };
-    let mut bindings: HashMap<u32, (u32, u32)> = HashMap::new();
-    let mut variables = Vec::new();
-    for instruction in instructions(words) {
-        let instruction = instruction?;
-        match (instruction.opcode, instruction.operands()) {
-            (TYPE_SAMPLER, &[id]) => split.sampler = id,
-            (op::TYPE_SAMPLED_IMAGE, &[id, image]) => drop(split.sampled.insert(id, image)),
-            (op::TYPE_ARRAY, &[id, of, _]) | (op::TYPE_POINTER, &[id, _, of]) if split.is_combined(of) => {
-                let twins = (split.fresh(), split.fresh());
-                split.twins.insert(id, twins);
-            }
-            (op::VARIABLE, &[ty, id, ..]) if split.twins.contains_key(&ty) => {
-                let sampler = split.fresh();
-                split.twins.insert(id, (id, sampler));
-                variables.push(id);
-            }
-            (op::DECORATE, &[id, DECORATION_BINDING, n]) => bindings.entry(id).or_default().1 = n,
-            (op::DECORATE, &[id, DECORATION_SET, n]) => bindings.entry(id).or_default().0 = n,
-            _ => {}
-        }
-    }
+    let index = ModuleIndex::new(words)?;
+    let mut split = Split::new(&index);
+    split.find_types();
+    let variables = split.find_variables();
     if variables.is_empty() {
         return Ok(words.to_vec());
     }
-    let had_sampler = split.sampler != 0;
-    if !had_sampler {
-        split.sampler = split.fresh();
-    }
-    // Descriptors may alias (VBC's tables do): the samplers of one binding share one binding again.
-    let mut free: HashMap<u32, u32> = HashMap::new();
-    for (set, binding) in bindings.values() {
-        let slot = free.entry(*set).or_default();
-        *slot = (*slot).max(binding.saturating_add(1));
-    }
-    let mut moved: HashMap<(u32, u32), u32> = HashMap::new();
-    for id in &variables {
-        let place = bindings.get(id).copied().unwrap_or_default();
-        let slot = free.entry(place.0).or_default();
-        moved.entry(place).or_insert_with(|| {
-            *slot += 1;
-            *slot - 1
-        });
-    }
+    split.find_bindings(&variables);
+    split.find_values();
     split.out.extend_from_slice(&words[..HEADER_WORDS]);
-    let mut first = true;
     for instruction in instructions(words) {
-        let instruction = instruction?;
-        let operands = instruction.operands();
-        match (instruction.opcode, operands) {
-            (TYPE_SAMPLER, _) => continue,
-            (op::TYPE_SAMPLED_IMAGE, _) if std::mem::replace(&mut first, false) => {
-                let sampler = split.sampler;
-                split.push(TYPE_SAMPLER, &[sampler]);
-            }
-            (op::DECORATE, &[id, DECORATION_BINDING, _]) if split.twins.contains_key(&id) => {
-                let place = bindings.get(&id).copied().unwrap_or_default();
-                let (sampler, binding) = (split.twins[&id].1, moved.get(&place).copied().unwrap_or(0));
-                split.push(op::DECORATE, &[sampler, DECORATION_BINDING, binding]);
-            }
-            (op::DECORATE, &[id, ref rest @ ..]) if split.twins.contains_key(&id) => {
-                let mut twin = vec![split.twins[&id].1];
-                twin.extend_from_slice(rest);
-                split.push(op::DECORATE, &twin);
-            }
-            _ => {}
-        }
-        split.rewrite(&instruction)?;
+        split.rewrite(&instruction?)?;
     }
     let mut out = split.out;
     out[3] = split.next;
     Ok(out)
 }
 
-impl Split {
+impl<'i, 'a> Split<'i, 'a> {
+    fn new(index: &'i ModuleIndex<'a>) -> Self {
+        Self {
+            index,
+            types: HashMap::new(),
+            pointers: HashMap::new(),
+            loads: HashMap::new(),
+            moved: BTreeMap::new(),
+            sampler: 0,
+            next: index.header()[3],
+            declared: false,
+            block: 0,
+            out: Vec::new(),
+        }
+    }
+
     fn fresh(&mut self) -> u32 {
         // A bound at the very end of the range gives a module that is not valid, as its bound says already.
         let id = self.next;
@@ -116,8 +91,116 @@ impl Split {
         id
     }
 
-    fn is_combined(&self, ty: u32) -> bool {
-        self.sampled.contains_key(&ty) || self.twins.contains_key(&ty)
+    fn fresh_twins(&mut self) -> Twins {
+        let (image, sampler) = (self.fresh(), self.fresh());
+        Twins { image, sampler }
+    }
+
+    /// The image type of a sampled image type.
+    fn image_type(&self, ty: u32) -> Option<u32> {
+        let [_, image] = self.index.operands(ty, op::TYPE_SAMPLED_IMAGE)?;
+        Some(image)
+    }
+
+    /// What a combined type becomes.
+    fn parts(&self, ty: u32) -> Option<Twins> {
+        let of_image = |image| Twins {
+            image,
+            sampler: self.sampler,
+        };
+        self.types
+            .get(&ty)
+            .copied()
+            .or_else(|| self.image_type(ty).map(of_image))
+    }
+
+    /// The arrays of combined types and the pointers to them, and the sampler type.
+    fn find_types(&mut self) {
+        let mut last = None;
+        for node in self.index.instructions().take_while(|node| node.opcode != op::FUNCTION) {
+            let of = match node.opcode {
+                op::TYPE_SAMPLER => {
+                    last = node.operand(0);
+                    continue;
+                }
+                op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY => 1,
+                op::TYPE_POINTER => 2,
+                _ => continue,
+            };
+            if let (Some(id), Some(of)) = (node.operand(0), node.operand(of))
+                && (self.types.contains_key(&of) || self.image_type(of).is_some())
+            {
+                let twins = self.fresh_twins();
+                self.types.insert(id, twins);
+            }
+        }
+        self.sampler = match last {
+            Some(id) => id,
+            None => self.fresh(),
+        };
+    }
+
+    /// The combined variables, in module order.
+    fn find_variables(&mut self) -> Vec<u32> {
+        let of_type = |types: &HashMap<u32, Twins>, [ty, id]: [u32; 2]| types.contains_key(&ty).then_some(id);
+        let heads = self.index.variables().filter_map(|node| node.head());
+        let found: Vec<u32> = heads.filter_map(|head| of_type(&self.types, head)).collect();
+        for id in &found {
+            self.add_pointer(*id);
+        }
+        found
+    }
+
+    fn add_pointer(&mut self, id: u32) {
+        let (image, sampler) = (id, self.fresh());
+        self.pointers.insert(id, Twins { image, sampler });
+    }
+
+    /// The samplers' bindings. Descriptors may alias (VBC's tables do): the samplers of one binding share one again.
+    fn find_bindings(&mut self, variables: &[u32]) {
+        let mut free: HashMap<u32, u32> = HashMap::new();
+        let all = self
+            .index
+            .variables()
+            .filter_map(|node| self.index.place(node.operand(1)?));
+        for (set, binding) in all {
+            let slot = free.entry(set).or_default();
+            *slot = (*slot).max(binding.saturating_add(1));
+        }
+        for place in variables.iter().filter_map(|id| self.index.place(*id)) {
+            let slot = free.entry(place.0).or_default();
+            self.moved.entry(place).or_insert_with(|| {
+                *slot = slot.saturating_add(1);
+                *slot - 1
+            });
+        }
+    }
+
+    /// Parameters, access chains and loads in functions.
+    fn find_values(&mut self) {
+        let mut block = 0;
+        for node in self.index.bodies() {
+            let (Some(ty), Some(id)) = (node.operand(0), node.operand(1)) else {
+                block = if node.opcode == op::LABEL {
+                    node.operand(0).unwrap_or(0)
+                } else {
+                    block
+                };
+                continue;
+            };
+            let base = node.operand(2).filter(|base| self.pointers.contains_key(base));
+            match node.opcode {
+                op::FUNCTION_PARAMETER if self.types.contains_key(&ty) => self.add_pointer(id),
+                op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN if base.is_some() && self.types.contains_key(&ty) => {
+                    self.add_pointer(id);
+                }
+                op::LOAD if base.is_some() && self.image_type(ty).is_some() => {
+                    let parts = self.fresh_twins();
+                    self.loads.insert(id, Load { ty, parts, block });
+                }
+                _ => {}
+            }
+        }
     }
 
     fn push(&mut self, opcode: u16, operands: &[u32]) {
@@ -125,98 +208,182 @@ impl Split {
         self.out.extend(words);
     }
 
-    /// What a combined type becomes.
-    fn types(&self, ty: u32) -> (u32, u32) {
-        match self.sampled.get(&ty) {
-            Some(image) => (*image, self.sampler),
-            None => self.twins.get(&ty).copied().unwrap_or((ty, ty)),
-        }
-    }
-
-    fn rewrite(&mut self, instruction: &super::Instruction<'_>) -> Result<()> {
-        let operands = instruction.operands();
-        match (instruction.opcode, operands) {
-            (op::TYPE_ARRAY, &[id, of, length]) if self.twins.contains_key(&id) => {
-                let (twins, parts) = (self.twins[&id], self.types(of));
-                self.push(op::TYPE_ARRAY, &[twins.0, parts.0, length]);
-                self.push(op::TYPE_ARRAY, &[twins.1, parts.1, length]);
-            }
-            (op::TYPE_POINTER, &[id, class, of]) if self.twins.contains_key(&id) => {
-                let (twins, parts) = (self.twins[&id], self.types(of));
-                self.push(op::TYPE_POINTER, &[twins.0, class, parts.0]);
-                self.push(op::TYPE_POINTER, &[twins.1, class, parts.1]);
-            }
-            (op::VARIABLE, &[ty, id, class, ..]) if self.twins.contains_key(&id) => {
-                let (pointers, twins) = (self.types(ty), self.twins[&id]);
-                self.push(op::VARIABLE, &[pointers.0, twins.0, class]);
-                self.push(op::VARIABLE, &[pointers.1, twins.1, class]);
-            }
-            (op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN, &[ty, id, base, ref rest @ ..])
-                if self.twins.contains_key(&base) =>
-            {
-                let (pointers, bases) = (self.types(ty), self.twins[&base]);
-                let sampler = self.fresh();
-                self.twins.insert(id, (id, sampler));
-                for (ty, id, base) in [(pointers.0, id, bases.0), (pointers.1, sampler, bases.1)] {
-                    let mut operands = vec![ty, id, base];
-                    operands.extend_from_slice(rest);
-                    self.push(instruction.opcode, &operands);
+    /// Ahead of the first type: the decorations of what is new, and the sampler type. No type has to stand before it,
+    /// and whatever uses it stands behind.
+    fn declare(&mut self) {
+        let of_pointers = self
+            .pointers
+            .iter()
+            .map(|(id, twins)| (*id, [Some(twins.sampler), None]));
+        let parts = |load: &Load| [Some(load.parts.image), Some(load.parts.sampler)];
+        let of_loads = self.loads.iter().map(|(id, load)| (*id, parts(load)));
+        let all: BTreeMap<u32, [Option<u32>; 2]> = of_pointers.chain(of_loads).collect();
+        for (id, twins) in all {
+            for node in self.index.decorations(id) {
+                let mut operands: Vec<u32> = node.tail(0).collect();
+                if let Some(binding) = self.index.place(id).and_then(|place| self.moved.get(&place))
+                    && operands.get(1) == Some(&decoration::BINDING)
+                {
+                    operands[2] = *binding;
+                }
+                for twin in twins.into_iter().flatten() {
+                    operands[0] = twin;
+                    self.push(op::DECORATE, &operands);
                 }
             }
-            (op::LOAD, &[ty, id, pointer, ..]) if self.twins.contains_key(&pointer) => {
-                let Some(image_type) = self.sampled.get(&ty).copied() else {
+        }
+        self.push(op::TYPE_SAMPLER, &[self.sampler]);
+        self.declared = true;
+    }
+
+    /// Writes an instruction, or what it becomes.
+    fn rewrite(&mut self, instruction: &Instruction<'_>) -> Result<()> {
+        if !self.declared && instruction.opcode >= op::TYPE_VOID && is_type(instruction.opcode) {
+            self.declare();
+        }
+        match (instruction.opcode, instruction.operands()) {
+            (op::TYPE_SAMPLER, _) => {}
+            (op::NAME | op::DECORATE | op::DECORATE_ID, [id, ..]) if self.types.contains_key(id) => {}
+            (op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY, &[id, of, ref length @ ..]) if self.types.contains_key(&id) => {
+                self.twice(instruction, id, &[], of, length)?;
+            }
+            (op::TYPE_POINTER, &[id, class, of]) if self.types.contains_key(&id) => {
+                self.twice(instruction, id, &[class], of, &[])?;
+            }
+            (op::VARIABLE, &[ty, id, class]) if self.pointers.contains_key(&id) => {
+                self.typed(instruction, ty, id, None, &[class])?;
+            }
+            (op::FUNCTION_PARAMETER, &[ty, id]) if self.pointers.contains_key(&id) => {
+                self.typed(instruction, ty, id, None, &[])?;
+            }
+            (op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN, &[ty, id, base, ref rest @ ..])
+                if self.pointers.contains_key(&id) =>
+            {
+                self.typed(instruction, ty, id, Some(base), rest)?;
+            }
+            (op::LOAD, &[ty, id, pointer, ..]) if self.loads.contains_key(&id) => {
+                let (load, from) = (self.loads[&id], self.pointers.get(&pointer).copied());
+                let (Some(image), Some(from)) = (self.image_type(ty), from) else {
                     return Err(refused(instruction));
                 };
-                let (twins, sampler_type) = (self.twins[&pointer], self.sampler);
-                let (image, sampler) = (self.fresh(), self.fresh());
-                self.push(op::LOAD, &[image_type, image, twins.0]);
-                self.push(op::LOAD, &[sampler_type, sampler, twins.1]);
-                self.push(SAMPLED_IMAGE, &[ty, id, image, sampler]);
+                self.push(op::LOAD, &[image, load.parts.image, from.image]);
+                self.push(op::LOAD, &[self.sampler, load.parts.sampler, from.sampler]);
+                self.push(op::SAMPLED_IMAGE, &[ty, id, load.parts.image, load.parts.sampler]);
+            }
+            (op::TYPE_FUNCTION | op::FUNCTION_CALL, operands) => {
+                let both = |id: &u32| match self.types.get(id).or_else(|| self.pointers.get(id)) {
+                    Some(twins) => vec![twins.image, twins.sampler],
+                    None => vec![*id],
+                };
+                let all: Vec<u32> = operands.iter().flat_map(both).collect();
+                self.push(instruction.opcode, &all);
             }
             (op::ENTRY_POINT, operands) => {
                 let name = operands.get(2..).and_then(super::operand::string_words).unwrap_or(0);
                 let interface = operands.get(2 + name..).unwrap_or(&[]);
-                let mut all = operands.to_vec();
-                all.extend(
-                    interface
-                        .iter()
-                        .filter_map(|id| self.twins.get(id))
-                        .map(|twins| twins.1),
-                );
+                let samplers = interface.iter().filter_map(|id| Some(self.pointers.get(id)?.sampler));
+                let all: Vec<u32> = operands.iter().copied().chain(samplers).collect();
                 self.push(op::ENTRY_POINT, &all);
             }
-            (op::NAME | op::DECORATE, _) => {
-                let named_type = operands
-                    .first()
-                    .is_some_and(|id| self.twins.get(id).is_some_and(|twins| twins.0 != *id));
-                if !named_type {
-                    self.out.extend_from_slice(instruction.words);
-                }
+            _ => self.keep(instruction)?,
+        }
+        Ok(())
+    }
+
+    /// An array or pointer type, of the image and of the sampler.
+    fn twice(&mut self, instruction: &Instruction<'_>, id: u32, before: &[u32], of: u32, behind: &[u32]) -> Result<()> {
+        let (ids, parts) = (self.types[&id], self.parts(of).ok_or_else(|| refused(instruction))?);
+        for (id, of) in [(ids.image, parts.image), (ids.sampler, parts.sampler)] {
+            self.push(instruction.opcode, &[&[id], before, &[of], behind].concat());
+        }
+        Ok(())
+    }
+
+    /// A variable, parameter or access chain, of the image and of the sampler.
+    fn typed(
+        &mut self,
+        instruction: &Instruction<'_>,
+        ty: u32,
+        id: u32,
+        base: Option<u32>,
+        rest: &[u32],
+    ) -> Result<()> {
+        let known = |map: &HashMap<u32, Twins>, id| map.get(&id).copied().ok_or_else(|| refused(instruction));
+        let (types, ids) = (known(&self.types, ty)?, known(&self.pointers, id)?);
+        let bases = base.map(|base| known(&self.pointers, base)).transpose()?;
+        let image = bases.map(|twins| twins.image);
+        let sampler = bases.map(|twins| twins.sampler);
+        for (ty, id, base) in [(types.image, ids.image, image), (types.sampler, ids.sampler, sampler)] {
+            let operands: Vec<u32> = [ty, id].into_iter().chain(base).chain(rest.iter().copied()).collect();
+            self.push(instruction.opcode, &operands);
+        }
+        Ok(())
+    }
+
+    /// Whether an instruction that stays makes or takes a pointer to something combined, or holds it.
+    fn leads_astray(&self, instruction: &Instruction<'_>) -> bool {
+        let operands = instruction.operands();
+        let any = |ids: &[u32], map: &HashMap<u32, Twins>| ids.iter().any(|id| map.contains_key(id));
+        match instruction.opcode {
+            op::TYPE_STRUCT => {
+                let combined = |id: &u32| self.parts(*id).is_some();
+                operands.iter().skip(1).any(combined)
             }
-            _ => {
-                let mut ids = super::transform::id_operands(instruction.words);
-                if in_body(instruction.opcode) && ids.any(|id| self.twins.contains_key(&id)) {
-                    return Err(refused(instruction));
-                }
-                self.out.extend_from_slice(instruction.words);
+            op::STORE | op::COPY_MEMORY | op::COPY_MEMORY_SIZED => {
+                any(&operands[..operands.len().min(2)], &self.pointers)
+            }
+            opcode => {
+                let row = Grammar::builtin().row(opcode).filter(|row| row.has_type);
+                row.is_some() && any(&operands[..operands.len().min(1)], &self.types)
             }
         }
+    }
+
+    /// An instruction that stays. A combined value that another block loads is put together again: one that was made
+    /// of two parts may only be used in its own block.
+    fn keep(&mut self, instruction: &Instruction<'_>) -> Result<()> {
+        let mut words = instruction.words.to_vec();
+        if instruction.opcode == op::LABEL {
+            self.block = words.get(1).copied().unwrap_or(0);
+        }
+        if instruction.opcode == op::GROUP_DECORATE {
+            words.retain(|id| !self.types.contains_key(id));
+            words = seal(words);
+        }
+        if self.leads_astray(instruction) {
+            return Err(refused(instruction));
+        }
+        if takes_sampled_image(instruction.opcode)
+            && let Some(load) = words.get(3).and_then(|id| self.loads.get(id)).copied()
+            && load.block != self.block
+        {
+            words[3] = self.fresh();
+            self.push(
+                op::SAMPLED_IMAGE,
+                &[load.ty, words[3], load.parts.image, load.parts.sampler],
+            );
+        }
+        self.out.extend_from_slice(&words);
         Ok(())
     }
 }
 
-/// Whether an opcode's words are ids of values: decorations hold literals.
-fn in_body(opcode: u16) -> bool {
-    opcode >= op::FUNCTION_PARAMETER
-        && !matches!(
-            opcode,
-            op::DECORATE
-                ..=op::GROUP_MEMBER_DECORATE | op::DECORATE_ID | op::DECORATE_STRING | op::MEMBER_DECORATE_STRING
-        )
+/// Whether an opcode declares a type.
+fn is_type(opcode: u16) -> bool {
+    let row = Grammar::builtin().row(opcode);
+    row.is_some_and(|row| row.has_result && !row.has_type && row.name.starts_with("OpType"))
 }
 
-fn refused(instruction: &super::Instruction<'_>) -> Error {
-    let row = super::Grammar::builtin().row(instruction.opcode);
+/// Whether an instruction's first operand behind its result is a sampled image.
+fn takes_sampled_image(opcode: u16) -> bool {
+    let sparse = op::IMAGE_SPARSE_SAMPLE_IMPLICIT_LOD..op::NO_LINE;
+    (op::FIRST_SAMPLING..=op::LAST_SAMPLING).contains(&opcode)
+        || sparse.contains(&opcode)
+        || matches!(opcode, op::IMAGE | op::IMAGE_QUERY_LOD | op::COPY_OBJECT)
+}
+
+fn refused(instruction: &Instruction<'_>) -> Error {
+    let row = Grammar::builtin().row(instruction.opcode);
     let name = row.map_or_else(|| format!("opcode {}", instruction.opcode), |row| row.name.clone());
     let message = format!("{name} uses a combined image sampler in a way that cannot be split");
     Error::unsupported("spirv", message).at(instruction.position as u64 * 4)

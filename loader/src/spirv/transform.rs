@@ -185,6 +185,40 @@ impl Editor {
         uses
     }
 
+    /// Removes arrays, structs and pointers that nothing is of, with their names and decorations: readers such as naga
+    /// judge every type there is.
+    pub fn remove_unused_types(&mut self) {
+        let start = self.functions_start();
+        let bodies = self.body[start..].iter();
+        let mut used: HashSet<u32> = bodies.flat_map(|words| id_operands(words.as_slice())).collect();
+        let mut removed = HashSet::new();
+        // Types stand ahead of what is made of them, but for pointers that are announced.
+        for words in self.body[..start].iter_mut().rev() {
+            let kind = opcode(words);
+            let goes = matches!(
+                kind,
+                op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY | op::TYPE_STRUCT | op::TYPE_POINTER
+            );
+            match words.get(1).filter(|id| goes && !used.contains(id)).copied() {
+                Some(id) => {
+                    removed.insert(id);
+                    words.clear();
+                }
+                None => used.extend(declared_with(words)),
+            }
+        }
+        for words in &mut self.body[..start] {
+            let about = matches!(
+                opcode(words),
+                op::NAME | op::MEMBER_NAME | op::DECORATE | op::MEMBER_DECORATE | op::DECORATE_ID
+            );
+            if about && words.get(1).is_some_and(|id| removed.contains(id)) {
+                words.clear();
+            }
+        }
+        self.sweep();
+    }
+
     /// Removes computations without a use, and local variables that are only stored to.
     pub fn remove_dead(&mut self) {
         for _ in 0..MAX_ROUNDS {
@@ -225,6 +259,21 @@ impl Editor {
             }
         }
     }
+}
+
+/// The ids that an instruction ahead of the functions uses, its result and literals left out. A word too many is
+/// harmless: something unused is kept.
+fn declared_with(words: &[u32]) -> impl Iterator<Item = u32> {
+    let range = match opcode(words) {
+        op::NAME | op::MEMBER_NAME | op::TYPE_INT | op::TYPE_FLOAT => 0..0,
+        op::DECORATE..=op::GROUP_MEMBER_DECORATE => 0..0,
+        op::TYPE_VECTOR | op::TYPE_MATRIX => 2..3,
+        op::TYPE_POINTER => 3..4,
+        op::CONSTANT | op::SPEC_CONSTANT => 1..2,
+        op::TYPE_VOID..=op::TYPE_FORWARD_POINTER => 2..words.len(),
+        _ => 1..words.len(),
+    };
+    words.get(range).unwrap_or_default().iter().copied()
 }
 
 /// Whether an instruction may go when its result is unused: the arithmetic and reads of index lookups.

@@ -535,6 +535,7 @@ fn lower(index: &ModuleIndex, module: &mut Editor, tables: &[Table], accesses: &
     if !tables.is_empty() {
         module.remove_dead();
         block_gone = remove_unused_block(index, module);
+        module.remove_unused_types();
     }
     remove_capabilities(module);
     Ok(block_gone)

@@ -14,7 +14,7 @@ use crate::Diagnostic;
 use serde_json::{Map, Value, json};
 
 /// The file's header and reflection, without its code.
-pub fn to_json(file: &Vbc) -> Value {
+pub(super) fn to_json(file: &Vbc) -> Value {
     let words = |stage| file.code(stage).map_or(0, |code| code.word_count());
     let by_stage: Map<_, _> = Stage::ALL
         .map(|s| (s.name().to_owned(), words(s).into()))

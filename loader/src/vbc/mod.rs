@@ -32,7 +32,7 @@ pub mod fit;
 mod image;
 mod interface;
 mod join;
-pub mod json;
+mod json;
 pub mod limits;
 mod model;
 pub mod pack;
@@ -41,7 +41,8 @@ mod raise;
 mod read;
 mod requirements;
 mod rules;
-pub mod text;
+mod summary;
+mod text;
 mod types;
 mod validate;
 mod view;
@@ -52,6 +53,7 @@ pub use primitive::{Primitive, input_primitive};
 pub use read::read;
 pub use requirements::{DescriptorKind, DescriptorNeed, Feature, FeatureNeed, Requirements, Why, requirements};
 pub use rules::RULES;
+pub use summary::{Summary, summary};
 pub use types::{
     BaseType, Binding, Dialect, Shape, Stage, Stages, SubpassInput, Tables, TexelRank, TexelType, Variable,
 };
@@ -60,7 +62,7 @@ pub use view::{Code, Member, Uniform, Vbc};
 pub use write::write;
 
 /// The format's name in errors.
-pub(crate) const FORMAT: &str = "vbc";
+pub const FORMAT: &str = "vbc";
 
 /// First bytes of every file.
 pub const MAGIC: [u8; 3] = *b"VBC";

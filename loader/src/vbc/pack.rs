@@ -15,7 +15,7 @@ use super::{Model, UniformMember, UniformModel, image, join, raise};
 use crate::spirv::transform::{Editor, build, opcode, seal};
 use crate::spirv::{Located, ModuleIndex, class, decoration, op};
 use crate::{Error, Result};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What the code cannot say, or says otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -301,7 +301,7 @@ fn scalar_layout(words: &[u32]) -> Result<Vec<u32>> {
     let laid = |words: &Vec<u32>| match (opcode(words), words.as_slice()) {
         (op::DECORATE, [_, id, decoration::ARRAY_STRIDE, ..]) => layout.strides.contains_key(id),
         (op::MEMBER_DECORATE, [_, id, _, decoration::OFFSET | decoration::MATRIX_STRIDE, ..]) => {
-            layout.structs.contains(id)
+            layout.structs.contains_key(id)
         }
         _ => false,
     };
@@ -370,21 +370,21 @@ fn wrap_uniform(words: &[u32]) -> Result<Vec<u32>> {
 
 /// Loads of the whole variable go through its only member.
 fn load_through(module: &mut Editor, variable: u32, pointer: u32, zero: u32) {
-    while let Some(at) = module
-        .body
-        .iter()
-        .position(|words| opcode(words) == op::LOAD && words[3] == variable)
-    {
-        let inner = module.fresh();
-        module.body[at][3] = inner;
-        module.insert(at, vec![build(op::ACCESS_CHAIN, &[pointer, inner, variable, zero])]);
+    for mut words in std::mem::take(&mut module.body) {
+        if opcode(&words) == op::LOAD && words[3] == variable {
+            words[3] = module.fresh();
+            let chain = build(op::ACCESS_CHAIN, &[pointer, words[3], variable, zero]);
+            module.body.push(chain);
+        }
+        module.body.push(words);
     }
 }
 
 /// Scalar layout of the types that blocks are made of.
 #[derive(Default)]
 struct Layout {
-    structs: HashSet<u32>,
+    /// Bytes of the structs that have been seen.
+    structs: HashMap<u32, u32>,
     strides: BTreeMap<u32, u32>,
     decorations: Vec<Vec<u32>>,
 }
@@ -411,20 +411,21 @@ impl Layout {
         let Some(members) = index.members(id) else {
             return 4;
         };
-        let new = self.structs.insert(id);
+        if let Some(size) = self.structs.get(&id) {
+            return *size;
+        }
         let mut offset = 0u32;
         for (at, member) in (0u32..).zip(members) {
             let size = self.size(index, member, depth + 1);
-            if new {
-                self.decorations
-                    .push(build(op::MEMBER_DECORATE, &[id, at, decoration::OFFSET, offset]));
-                if let Some(stride) = matrix_stride(index, member) {
-                    let words = [id, at, decoration::MATRIX_STRIDE, stride];
-                    self.decorations.push(build(op::MEMBER_DECORATE, &words));
-                }
+            self.decorations
+                .push(build(op::MEMBER_DECORATE, &[id, at, decoration::OFFSET, offset]));
+            if let Some(stride) = matrix_stride(index, member) {
+                let words = [id, at, decoration::MATRIX_STRIDE, stride];
+                self.decorations.push(build(op::MEMBER_DECORATE, &words));
             }
             offset = offset.saturating_add(size);
         }
+        self.structs.insert(id, offset);
         offset
     }
 }

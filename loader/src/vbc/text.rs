@@ -6,13 +6,7 @@ use super::view::Vbc;
 use std::fmt::{self, Write};
 
 /// Header and reflection, one line for each thing; ends with a newline.
-pub fn to_text(file: &Vbc) -> String {
-    let mut text = String::new();
-    print(&mut text, file).expect("writing to a string does not fail");
-    text
-}
-
-fn print(out: &mut String, file: &Vbc) -> fmt::Result {
+pub(super) fn print(out: &mut impl Write, file: &Vbc) -> fmt::Result {
     write!(out, "VBC, {} dialect; words of SPIR-V:", file.dialect())?;
     for stage in Stage::ALL {
         if let Some(code) = file.code(stage) {
@@ -23,7 +17,7 @@ fn print(out: &mut String, file: &Vbc) -> fmt::Result {
     for (name, size) in std::iter::zip(Tables::NAMES, file.tables().sizes()) {
         write!(out, " {name} {size}")?;
     }
-    out.push('\n');
+    out.write_char('\n')?;
     for input in file.inputs() {
         writeln!(out, "in({}) {}", input.location, Typed(&input))?;
     }
@@ -51,7 +45,7 @@ fn print(out: &mut String, file: &Vbc) -> fmt::Result {
         write!(out, "subpass({i}) {}{}", input.texel, input.components)?;
         match file.subpass_name(i) {
             Some(name) => writeln!(out, " {}", name.escape_ascii())?,
-            None => out.push('\n'),
+            None => out.write_char('\n')?,
         }
     }
     if !file.trailing().is_empty() {
@@ -82,7 +76,7 @@ impl fmt::Display for Typed<'_> {
     }
 }
 
-fn print_binding(out: &mut String, binding: &Binding) -> fmt::Result {
+fn print_binding(out: &mut impl Write, binding: &Binding) -> fmt::Result {
     write!(out, "bind({}) {}", binding.slot, binding.base)?;
     match binding.shape {
         Shape::Buffer { size } => write!(out, " of {size}-byte structs")?,

@@ -13,7 +13,7 @@ thread_local! {
 ///
 /// # Errors
 /// The message of the panic.
-pub fn caught<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = std::panic::take_hook();

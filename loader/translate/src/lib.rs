@@ -34,7 +34,6 @@ mod write;
 
 pub use compile::compile;
 pub use error::{Error, ErrorKind, Result};
-pub use guard::caught;
 pub use naga;
 pub use naga::ShaderStage;
 pub use read::{Language, Shader, Source, read, validated};

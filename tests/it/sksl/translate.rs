@@ -10,7 +10,7 @@ fn translated(tree: &sksl::Tree) -> Result<(), String> {
     let stage = translate::sksl::stage(tree).map_err(|e| e.to_string())?;
     let words = translate::sksl::to_spirv(&module, stage).map_err(|e| e.to_string())?;
     match translate::validate::spirv_val::validate(&words) {
-        Some(Err(text)) => Err(format!("spirv-val: {text}")),
+        Some(Err(rejection)) => Err(rejection.to_string()),
         _ => Ok(()),
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Each piece of work is done in a process of its own, whose memory peak the system tells (on Linux).
 
-use skrymir::loader::spirv::{Bytes, Grammar, MAGIC, asm, check, dis, split_samplers, to_words};
+use skrymir::loader::spirv::{Bytes, Grammar, MAGIC, ModuleIndex, TargetEnv};
+use skrymir::loader::spirv::{asm, block, class, dis, split_samplers, to_words, validate, validate_for};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -65,6 +66,8 @@ fn modules(n: usize) -> Vec<(&'static str, Vec<u32>)> {
     let mut text = format!("{HEAD}OpName %int \"{}\"\n{TYPES}", "n".repeat(200_000));
     (0..n).for_each(|i| writeln!(text, "%v{i} = OpUndef %int").unwrap());
     texts.push(("long name", text));
+    texts.push(("nested types", nested(n / 64)));
+    texts.push(("wide blocks", wide(n / 8)));
     // Imports of instruction sets.
     let mut text = String::from("OpCapability Shader\nOpCapability Linkage\n");
     (0..n).for_each(|i| writeln!(text, "%s{i} = OpExtInstImport \"NonSemantic.{i}\"").unwrap());
@@ -91,6 +94,78 @@ fn modules(n: usize) -> Vec<(&'static str, Vec<u32>)> {
     all
 }
 
+/// Structs of four members, each of the struct before, thirty deep: there are 4^30 ways to a number. Each of the blocks
+/// has its own.
+fn nested(blocks: usize) -> String {
+    const DEEP: usize = 30;
+    let (mut decorations, mut types) = (String::new(), String::new());
+    for block in 0..blocks {
+        let name = |level: usize| format!("%s{block}_{level}");
+        writeln!(types, "{} = OpTypeStruct %float %float %float %float", name(0)).unwrap();
+        for level in 0..DEEP {
+            for member in 0..4u32 {
+                let offset = (member << (2 * level.min(13))) * 4;
+                writeln!(decorations, "OpMemberDecorate {} {member} Offset {offset}", name(level)).unwrap();
+            }
+            if level > 0 {
+                let inner = name(level - 1);
+                writeln!(types, "{} = OpTypeStruct {inner} {inner} {inner} {inner}", name(level)).unwrap();
+            }
+        }
+        let top = name(DEEP - 1);
+        writeln!(
+            decorations,
+            "OpDecorate {top} Block\nOpDecorate %v{block} DescriptorSet 0\nOpDecorate %v{block} Binding {block}"
+        )
+        .unwrap();
+        writeln!(
+            types,
+            "%p{block} = OpTypePointer StorageBuffer {top}\n%v{block} = OpVariable %p{block} StorageBuffer"
+        )
+        .unwrap();
+    }
+    module_of(&decorations, &types)
+}
+
+/// A block of many members, and as many variables of it.
+fn wide(members: usize) -> String {
+    let mut decorations = String::from("OpDecorate %array ArrayStride 16\nOpDecorate %block Block\n");
+    let mut types =
+        String::from("%eight = OpConstant %int 8\n%array = OpTypeArray %float %eight\n%block = OpTypeStruct");
+    for member in 0..members {
+        writeln!(decorations, "OpMemberDecorate %block {member} Offset {}", member * 128).unwrap();
+        types += " %array";
+    }
+    types += "\n%to = OpTypePointer StorageBuffer %block\n";
+    for variable in 0..members {
+        writeln!(
+            decorations,
+            "OpDecorate %v{variable} DescriptorSet 0\nOpDecorate %v{variable} Binding {variable}"
+        )
+        .unwrap();
+        writeln!(types, "%v{variable} = OpVariable %to StorageBuffer").unwrap();
+    }
+    module_of(&decorations, &types)
+}
+
+fn module_of(decorations: &str, types: &str) -> String {
+    let head = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n";
+    format!(
+        "{head}{decorations}{TYPES}{types}%main = OpFunction %void None %fn\n%b = OpLabel\nOpReturn\nOpFunctionEnd\n"
+    )
+}
+
+/// What the loader tells of blocks: their fields, and how many components the variables of a class have.
+fn tell_fields(words: &[u32]) {
+    let index = ModuleIndex::new(words).unwrap();
+    // As many as a shader has slots.
+    let some = index.globals().take(32);
+    let fields = some.filter_map(|v| block::fields_of(&index, v.pointee));
+    let fields: usize = fields.map(|f| f.len()).sum();
+    let components = block::components(&index, class::STORAGE_BUFFER, false);
+    println!("{fields} fields, {components} components");
+}
+
 const ASKED: &str = "SKRYMIR_BOUNDS";
 
 /// One piece of work on one file, in a process of its own; prints its seconds and the process' peak in bytes.
@@ -104,17 +179,28 @@ fn child() {
     match verb {
         "walk" => drop(Bytes::new(&bytes).map(|b| b.instructions().count())),
         "check" => {
-            let report = check(grammar, &words());
+            let report = validate(grammar, &words());
             println!("{:?}", report.diagnostics.first().map(|d| d.to_string()));
         }
+        "vulkan" => drop(validate_for(grammar, &words(), TargetEnv::named("vulkan1.3").unwrap())),
+        "fields" => tell_fields(&words()),
         "dis" => drop(dis::disassemble(grammar, &words(), dis::Options::default())),
         _ => drop(split_samplers(&words())),
     }
-    let time = start.elapsed().as_secs_f64();
+    let time = busy().unwrap_or_else(|| start.elapsed().as_secs_f64());
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let peak = peak.and_then(|text| text.trim().trim_end_matches(" kB").parse::<f64>().ok());
     println!("\nbounds {time} {}", peak.map_or(f64::NAN, |peak| peak * 1024.0));
+}
+
+/// Seconds that this process has kept a processor busy, where the system tells: others' work does not count.
+fn busy() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // Behind the name, which may hold anything, the 12th and 13th are user's and system's hundredths.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let ticks: f64 = fields.next()?.parse::<f64>().ok()? + fields.next()?.parse::<f64>().ok()?;
+    Some(ticks / 100.0)
 }
 
 /// Seconds, and bytes of the process' peak; not a number where the system does not tell.
@@ -147,7 +233,7 @@ fn large_modules_take_linear_time_and_bounded_memory() {
     for (name, words) in modules(150_000) {
         write(&words);
         let size = words.len() as f64 * 4.0;
-        for verb in ["walk", "check", "dis", "split"] {
+        for verb in ["walk", "check", "vulkan", "fields", "dis", "split"] {
             let (time, peak) = measured(verb, &file);
             let times = (peak - base) / size;
             println!(

@@ -4,7 +4,7 @@ use super::module_text;
 use crate::common;
 
 use module_text::{Sample, bytes, grammar, in_pairs, installed, tool};
-use skrymir::loader::spirv::{check, instructions};
+use skrymir::loader::spirv::{instructions, validate};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
@@ -28,7 +28,7 @@ fn reference(sample: &Sample, at: usize, folder: &Path) -> Option<String> {
 }
 
 fn ours(sample: &Sample) -> Option<String> {
-    let report = check(grammar(), &sample.words);
+    let report = validate(grammar(), &sample.words);
     (!report.is_valid()).then(|| report.diagnostics[0].to_string())
 }
 

@@ -6,7 +6,7 @@ use crate::common;
 
 use skrymir::loader::spirv::grammar::Shape;
 use skrymir::loader::spirv::operand::{Context, operands};
-use skrymir::loader::spirv::{Api, TargetEnv, check, check_for, instructions, op, to_words};
+use skrymir::loader::spirv::{Api, TargetEnv, instructions, op, to_words, validate, validate_for};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
@@ -30,7 +30,7 @@ fn public() -> Vec<(Sample, bool)> {
 }
 
 fn ours(words: &[u32]) -> Option<String> {
-    let report = check(grammar(), words);
+    let report = validate(grammar(), words);
     (!report.is_valid()).then(|| report.diagnostics[0].to_string())
 }
 
@@ -69,7 +69,7 @@ fn public_modules_get_the_verdict_for_each_target_environment() {
         let apart = Mutex::new(Vec::new());
         in_pairs(&all, |at, (sample, _)| {
             let theirs = reference(sample, at, folder.path(), &["--target-env", env.name()]);
-            let report = check_for(grammar(), &sample.words, *env);
+            let report = validate_for(grammar(), &sample.words, *env);
             if report.is_valid() != theirs.is_none() {
                 apart
                     .lock()

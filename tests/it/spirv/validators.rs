@@ -73,7 +73,7 @@ fn splitting_keeps_modules_valid_and_lets_naga_see_them() {
         if words == sample.words {
             continue;
         }
-        let report = spirv::check(grammar(), &words);
+        let report = spirv::validate(grammar(), &words);
         assert!(report.is_valid(), "{}: {report:?}", sample.name);
         if installed("spirv-val") {
             let file = folder.path().join("split.spv");
@@ -206,7 +206,7 @@ fn any_words_get_a_verdict() {
             };
         }
         let _ = spirv::split_samplers(&words);
-        if spirv::check(grammar(), &words).is_valid() {
+        if spirv::validate(grammar(), &words).is_valid() {
             good += 1
         } else {
             bad += 1

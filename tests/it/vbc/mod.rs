@@ -2,6 +2,7 @@
 
 mod canvas;
 mod cli;
+mod convert;
 mod corpus;
 mod engine;
 mod fit;

@@ -1,6 +1,6 @@
 //! SPIR-V modules, their text, and Khronos' grammar.
 
-use loader::spirv::{Bytes, Grammar, asm, check, dis, grammar, instructions, operand, split_samplers, to_words};
+use loader::spirv::{Bytes, Grammar, asm, dis, grammar, instructions, operand, split_samplers, to_words, validate};
 
 /// Reading: any bytes go through the walker and the operands in both orders, and through the rules.
 pub fn read(bytes: &[u8]) {
@@ -17,7 +17,7 @@ pub fn read(bytes: &[u8]) {
             operand::operands(grammar, &context, grammar.row(instruction.opcode), &instruction).for_each(drop);
         }
     }
-    for finding in &check(grammar, &words).diagnostics {
+    for finding in &validate(grammar, &words).diagnostics {
         assert!(
             finding.offset.is_none_or(|offset| offset <= bytes.len() as u64),
             "{finding}: outside the module"
@@ -41,7 +41,7 @@ pub fn text(bytes: &[u8]) {
         exact: true,
         ..Default::default()
     };
-    if !check(grammar, &words).is_valid() {
+    if !validate(grammar, &words).is_valid() {
         let _ = asm::assemble(grammar, &text, exact);
         return;
     }
@@ -74,10 +74,10 @@ pub fn assemble(bytes: &[u8]) {
 pub fn used(bytes: &[u8]) {
     let Ok(words) = to_words(bytes) else { return };
     let grammar = Grammar::builtin();
-    let valid = check(grammar, &words).is_valid();
+    let valid = validate(grammar, &words).is_valid();
     let Ok(split) = split_samplers(&words) else { return };
     if valid {
-        let report = check(grammar, &split);
+        let report = validate(grammar, &split);
         assert!(
             report.is_valid(),
             "splitting broke a valid module: {}",

@@ -36,8 +36,8 @@ fn look(file: &Vbc<'_>) {
             assert_eq!(code.words().len(), code.word_count());
         }
     }
-    let _ = vbc::text::to_text(file);
-    let _ = vbc::json::to_json(file);
+    let _ = vbc::summary(file).to_string();
+    let _ = serde_json::to_value(vbc::summary(file));
 }
 
 /// Writing: what is valid comes back as the same model, and what was written is written the same again.

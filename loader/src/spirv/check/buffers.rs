@@ -2,12 +2,14 @@
 
 use super::{Checked, Item};
 use crate::spirv::{ModuleIndex, class, decoration as dec, op};
+use std::collections::HashMap;
 
 /// Deepest nesting of types that is followed.
 const MAX_DEPTH: u32 = 32;
 
 /// Checks every variable of a buffer's storage class.
 pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
+    let mut blocks = Blocks::default();
     for variable in index.globals() {
         let mut id = variable.pointee;
         if matches!(index.opcode(id), op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) {
@@ -25,7 +27,7 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
         else {
             continue;
         };
-        if let Some(missing) = missing(index, id) {
+        if let Some(missing) = blocks.missing(index, id) {
             laid_out(module, &item, missing);
         }
     }
@@ -35,51 +37,79 @@ fn laid_out(module: &mut Checked<'_>, item: &Item<'_>, missing: &str) {
     module.fail("layout", item, format!("a block must be laid out with {missing}"));
 }
 
-/// The decoration that is missing somewhere in a block.
-fn missing(index: &ModuleIndex, id: u32) -> Option<&'static str> {
-    let strides = |kind: &'static [u32], of| lacks(index, id, kind, of, 0);
-    if offset_missing(index, id, 0) {
-        Some("Offset")
-    } else if strides(&[dec::ARRAY_STRIDE], op::TYPE_ARRAY) {
-        Some("ArrayStride")
-    } else if strides(&[dec::MATRIX_STRIDE], op::TYPE_MATRIX) {
-        Some("MatrixStride")
-    } else if strides(&[dec::ROW_MAJOR, dec::COL_MAJOR], op::TYPE_MATRIX) {
-        Some("RowMajor or ColMajor")
-    } else {
-        None
+/// What blocks lack, found once for each type: the ways through nested types can be many more than the types.
+#[derive(Default)]
+struct Blocks {
+    offsets: HashMap<u32, bool>,
+    /// For each row of [`STRIDES`].
+    strides: [HashMap<u32, bool>; STRIDES.len()],
+}
+
+/// A kind of type whose members have one of the decorations, and how they are called.
+type Stride = (u16, &'static [u32], &'static str);
+
+const STRIDES: [Stride; 3] = [
+    (op::TYPE_ARRAY, &[dec::ARRAY_STRIDE], "ArrayStride"),
+    (op::TYPE_MATRIX, &[dec::MATRIX_STRIDE], "MatrixStride"),
+    (
+        op::TYPE_MATRIX,
+        &[dec::ROW_MAJOR, dec::COL_MAJOR],
+        "RowMajor or ColMajor",
+    ),
+];
+
+impl Blocks {
+    /// The decoration that is missing somewhere in a block.
+    fn missing(&mut self, index: &ModuleIndex, id: u32) -> Option<&'static str> {
+        if offset_missing(index, id, &mut self.offsets, 0) {
+            return Some("Offset");
+        }
+        let mut rows = STRIDES.iter().zip(&mut self.strides);
+        rows.find_map(|(stride, known)| lacks(index, id, stride, known, 0).then_some(stride.2))
     }
 }
 
-fn offset_missing(index: &ModuleIndex, id: u32, depth: u32) -> bool {
+/// Whether a member of a struct somewhere in a type has no place.
+fn offset_missing(index: &ModuleIndex, id: u32, known: &mut HashMap<u32, bool>, depth: u32) -> bool {
+    if let Some(missing) = known.get(&id) {
+        return *missing;
+    }
     let Some(node) = index.declaration(id).filter(|_| depth < MAX_DEPTH) else {
         return false;
     };
-    match node.opcode {
+    let missing = match node.opcode {
         op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY => {
-            node.operand(1).is_some_and(|of| offset_missing(index, of, depth + 1))
+            let of = node.operand(1);
+            of.is_some_and(|of| offset_missing(index, of, known, depth + 1))
         }
         op::TYPE_STRUCT => (0u32..).zip(node.tail(1)).any(|(member, ty)| {
             let offset = index.member_decoration(id, member, dec::OFFSET);
-            offset.is_none_or(|offset| offset == u32::MAX) || offset_missing(index, ty, depth + 1)
+            offset.is_none_or(|offset| offset == u32::MAX) || offset_missing(index, ty, known, depth + 1)
         }),
         _ => false,
-    }
+    };
+    known.insert(id, missing);
+    missing
 }
 
 /// Whether a member of this kind of type has none of the decorations, neither itself nor its type.
-fn lacks(index: &ModuleIndex, id: u32, kinds: &[u32], of: u16, depth: u32) -> bool {
+fn lacks(index: &ModuleIndex, id: u32, stride: &Stride, known: &mut HashMap<u32, bool>, depth: u32) -> bool {
+    if let Some(lacks) = known.get(&id) {
+        return *lacks;
+    }
     let Some(members) = index.members(id).filter(|_| depth < MAX_DEPTH) else {
         return false;
     };
-    (0u32..).zip(members).any(|(member, ty)| {
+    let (of, kinds, _) = *stride;
+    let found = (0u32..).zip(members).any(|(member, ty)| {
         let opcode = index.opcode(ty);
         let has = |kind: &u32| {
-            index
-                .decoration(ty, *kind)
-                .or(index.member_decoration(id, member, *kind))
-                .is_some()
+            let own = index.decoration(ty, *kind);
+            own.or(index.member_decoration(id, member, *kind)).is_some()
         };
-        opcode == of && !kinds.iter().any(has) || opcode == op::TYPE_STRUCT && lacks(index, ty, kinds, of, depth + 1)
-    })
+        opcode == of && !kinds.iter().any(has)
+            || opcode == op::TYPE_STRUCT && lacks(index, ty, stride, known, depth + 1)
+    });
+    known.insert(id, found);
+    found
 }

@@ -146,13 +146,16 @@ fn shared(module: &mut Checked<'_>, entry: &Item<'_>, reach: &Reach) {
     }
 }
 
-/// Variables that are structs with built-in members.
+/// Variables that are structs with built-in members. Each type is looked at once, however many variables are of it.
 fn built_in_structs(index: &ModuleIndex) -> HashMap<u32, Located> {
+    let has_built_in = |ty: u32| {
+        let members = index.members(ty).map_or(0, |members| members.len() as u32);
+        (0..members).any(|m| index.member_decoration(ty, m, dec::BUILT_IN).is_some())
+    };
+    let mut known = HashMap::new();
     let built_in = |variable: &Located| {
-        let members = index
-            .members(variable.pointee)
-            .map_or(0, |members| members.len() as u32);
-        (0..members).any(|m| index.member_decoration(variable.pointee, m, dec::BUILT_IN).is_some())
+        let ty = variable.pointee;
+        *known.entry(ty).or_insert_with(|| has_built_in(ty))
     };
     index
         .globals()

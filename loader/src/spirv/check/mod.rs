@@ -126,12 +126,12 @@ impl<'a> Checked<'a> {
 }
 
 /// Every finding about a module given as words in the machine's order.
-pub fn check(grammar: &Grammar, words: &[u32]) -> Report {
-    check_for(grammar, words, TargetEnv::UNIVERSAL)
+pub fn validate(grammar: &Grammar, words: &[u32]) -> Report {
+    validate_for(grammar, words, TargetEnv::UNIVERSAL)
 }
 
-/// As [`check`], for a target environment.
-pub fn check_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report {
+/// As [`validate`], for a target environment.
+pub fn validate_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report {
     let bound = words.get(3).copied().unwrap_or(0);
     let mut module = Checked {
         grammar,

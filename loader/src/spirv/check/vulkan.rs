@@ -2,6 +2,7 @@
 
 use super::Checked;
 use crate::spirv::{ModuleIndex, capability, class, decoration as dec, op};
+use std::collections::HashMap;
 
 /// Deepest nesting of types that is followed.
 const MAX_DEPTH: u32 = 32;
@@ -36,6 +37,8 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, version: u32)
             module.fail("vulkan-capability", &item, "no Vulkan has this capability");
         }
     }
+    let relaxed = version >= 0x10100;
+    let [mut uniform, mut storage] = [Rule::Uniform, Rule::Storage].map(|rule| Layout::new(index, rule, relaxed));
     for variable in index.globals() {
         let mut id = variable.pointee;
         if matches!(index.opcode(id), op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) {
@@ -51,14 +54,16 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, version: u32)
             class::UNIFORM | class::STORAGE_BUFFER | class::PUSH_CONSTANT => Ok(Some(Rule::Storage)),
             _ => Ok(None),
         };
-        let layout = Layout {
-            index,
-            rule: Rule::Storage,
-            relaxed: version >= 0x10100,
-        };
         let why = match rule {
             Err(why) => Some(why.to_owned()),
-            Ok(Some(rule)) if is_struct => Layout { rule, ..layout }.wrong(id, 0),
+            Ok(Some(rule)) if is_struct => {
+                let layout = if rule == Rule::Uniform {
+                    &mut uniform
+                } else {
+                    &mut storage
+                };
+                layout.of_struct(id, 0).wrong
+            }
             Ok(_) => None,
         };
         if let (Some(why), Some(item)) = (why, module.def(id)) {
@@ -74,12 +79,33 @@ enum Rule {
     Storage,
 }
 
-#[derive(Clone, Copy)]
+/// Layouts by one rule. What is known of a struct is kept: types are a graph, and the ways through it can be many more
+/// than its nodes.
 struct Layout<'i, 'a> {
     index: &'i ModuleIndex<'a>,
     rule: Rule,
     /// Vectors may lie at any place their components may, but not across 16 bytes.
     relaxed: bool,
+    structs: HashMap<u32, Known>,
+}
+
+/// What is known of a type.
+#[derive(Clone)]
+struct Known {
+    /// By std140 or std430.
+    alignment: u32,
+    /// Bytes; 0 for what has no end.
+    size: u32,
+    /// What is wrong with the layout inside.
+    wrong: Option<String>,
+}
+
+impl Known {
+    /// A type without a layout inside.
+    fn plain(alignment: u32, size: u32) -> Self {
+        let wrong = None;
+        Self { alignment, size, wrong }
+    }
 }
 
 /// How a matrix lies in memory, as its member says it.
@@ -89,7 +115,17 @@ struct Matrix {
     stride: u32,
 }
 
-impl Layout<'_, '_> {
+impl<'i, 'a> Layout<'i, 'a> {
+    fn new(index: &'i ModuleIndex<'a>, rule: Rule, relaxed: bool) -> Self {
+        let structs = HashMap::new();
+        Self {
+            index,
+            rule,
+            relaxed,
+            structs,
+        }
+    }
+
     fn round(&self, alignment: u32) -> u32 {
         match self.rule {
             Rule::Uniform => alignment.next_multiple_of(16),
@@ -114,96 +150,128 @@ impl Layout<'_, '_> {
         }
     }
 
-    /// Alignment of a type by std140 or std430.
-    fn alignment(&self, id: u32, matrix: Matrix, depth: u32) -> u32 {
+    /// A type as a member of a struct, or an element of one.
+    fn of(&mut self, id: u32, matrix: Matrix, depth: u32) -> Known {
         let Some(node) = self.index.declaration(id).filter(|_| depth < MAX_DEPTH) else {
-            return 1;
-        };
-        let inner = |ty: u32| self.alignment(ty, matrix, depth + 1);
-        match (node.opcode, node.operand(1).unwrap_or(0), node.operand(2).unwrap_or(0)) {
-            (op::TYPE_VECTOR, of, count) => self.scalar_bytes(of) * if count == 3 { 4 } else { count },
-            (op::TYPE_MATRIX, column, columns) => {
-                let rows = if matrix.row_major { columns } else { 0 };
-                let of = self.index.operands(column, op::TYPE_VECTOR);
-                let alignment = match of {
-                    Some([_, scalar, _]) if rows > 0 => self.scalar_bytes(scalar) * if rows == 3 { 4 } else { rows },
-                    _ => inner(column),
-                };
-                self.round(alignment)
-            }
-            (op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY, of, _) => self.round(inner(of)),
-            (op::TYPE_STRUCT, ..) => {
-                let members = (0u32..).zip(node.tail(1));
-                let of = |(member, ty)| self.alignment(ty, self.matrix(id, member), depth + 1);
-                self.round(members.map(of).max().unwrap_or(1))
-            }
-            _ => self.scalar_bytes(id),
-        }
-    }
-
-    /// Bytes of a type; 0 for what has no end.
-    fn size(&self, id: u32, matrix: Matrix, depth: u32) -> u32 {
-        let Some(node) = self.index.declaration(id).filter(|_| depth < MAX_DEPTH) else {
-            return 0;
+            return Known::plain(1, 0);
         };
         match (node.opcode, node.operand(1).unwrap_or(0), node.operand(2).unwrap_or(0)) {
-            (op::TYPE_VECTOR, of, count) => self.scalar_bytes(of).saturating_mul(count),
-            (op::TYPE_MATRIX, column, columns) => match self.index.operands(column, op::TYPE_VECTOR) {
-                Some([_, scalar, rows]) if matrix.row_major => {
-                    let last = self.scalar_bytes(scalar).saturating_mul(columns);
-                    rows.saturating_sub(1)
-                        .saturating_mul(matrix.stride)
-                        .saturating_add(last)
-                }
-                Some(_) => columns.saturating_mul(matrix.stride),
-                None => 0,
-            },
+            (op::TYPE_VECTOR, of, count) => {
+                let scalar = self.scalar_bytes(of);
+                let rounded = if count == 3 { 4 } else { count };
+                Known::plain(scalar.saturating_mul(rounded), scalar.saturating_mul(count))
+            }
+            (op::TYPE_MATRIX, column, columns) => self.of_matrix(column, columns, matrix, depth),
             (op::TYPE_ARRAY, of, length) => {
                 let count = self.index.constant(length).unwrap_or(1);
-                let stride = self.index.decoration(id, dec::ARRAY_STRIDE).unwrap_or(0);
-                let last = self.size(of, matrix, depth + 1);
-                count.saturating_sub(1).saturating_mul(stride).saturating_add(last)
+                self.of_array(id, of, Some(count), matrix, depth)
             }
-            (op::TYPE_RUNTIME_ARRAY, ..) => 0,
-            (op::TYPE_STRUCT, ..) => {
-                let end = |(member, ty)| {
-                    let offset = self.index.member_decoration(id, member, dec::OFFSET).unwrap_or(0);
-                    offset.saturating_add(self.size(ty, self.matrix(id, member), depth + 1))
-                };
-                (0u32..).zip(node.tail(1)).map(end).max().unwrap_or(0)
+            (op::TYPE_RUNTIME_ARRAY, of, _) => self.of_array(id, of, None, matrix, depth),
+            (op::TYPE_STRUCT, ..) => self.of_struct(id, depth),
+            _ => {
+                let bytes = self.scalar_bytes(id);
+                Known::plain(bytes, bytes)
             }
-            _ => self.scalar_bytes(id),
         }
     }
 
-    /// What is wrong with a struct's layout.
-    fn wrong(&self, id: u32, depth: u32) -> Option<String> {
-        let members = self.index.members(id).filter(|_| depth < MAX_DEPTH)?;
-        let mut placed: Vec<(u32, u32, u32)> = (0u32..)
+    fn of_matrix(&mut self, column: u32, columns: u32, matrix: Matrix, depth: u32) -> Known {
+        let of_column = self.of(column, matrix, depth + 1);
+        let vector = self.index.operands(column, op::TYPE_VECTOR);
+        let (alignment, size) = match vector {
+            Some([_, scalar, rows]) if matrix.row_major => {
+                let scalar = self.scalar_bytes(scalar);
+                let rounded = if columns == 3 { 4 } else { columns };
+                let last = scalar.saturating_mul(columns);
+                let before = rows.saturating_sub(1).saturating_mul(matrix.stride);
+                (scalar.saturating_mul(rounded), before.saturating_add(last))
+            }
+            Some(_) => (of_column.alignment, columns.saturating_mul(matrix.stride)),
+            None => (of_column.alignment, 0),
+        };
+        let alignment = self.round(alignment);
+        let wrong = matrix.stride == 0 || !matrix.stride.is_multiple_of(alignment.max(1));
+        Known {
+            alignment,
+            size,
+            wrong: wrong.then(|| format!("a matrix's stride of {} does not fit its columns", matrix.stride)),
+        }
+    }
+
+    /// An array of so many elements, or of as many as there are.
+    fn of_array(&mut self, id: u32, of: u32, count: Option<u32>, matrix: Matrix, depth: u32) -> Known {
+        let element = self.of(of, matrix, depth + 1);
+        let stride = self.index.decoration(id, dec::ARRAY_STRIDE).unwrap_or(0);
+        let alignment = self.round(element.alignment);
+        let whole = |count: u32| {
+            count
+                .saturating_sub(1)
+                .saturating_mul(stride)
+                .saturating_add(element.size)
+        };
+        let wrong = stride == 0 || !stride.is_multiple_of(alignment.max(1)) || stride < element.size;
+        Known {
+            alignment,
+            size: count.map_or(0, whole),
+            wrong: match wrong {
+                true => Some(format!("an array's stride of {stride} does not fit its elements")),
+                false => element.wrong,
+            },
+        }
+    }
+
+    fn of_struct(&mut self, id: u32, depth: u32) -> Known {
+        if let Some(known) = self.structs.get(&id) {
+            return known.clone();
+        }
+        let (mut alignment, mut size) = (1, 0);
+        let members = self.index.members(id).into_iter().flatten();
+        let mut placed: Vec<Member> = (0u32..)
             .zip(members)
             .map(|(member, ty)| {
-                (
-                    self.index.member_decoration(id, member, dec::OFFSET).unwrap_or(0),
+                let offset = self.index.member_decoration(id, member, dec::OFFSET).unwrap_or(0);
+                let known = self.of(ty, self.matrix(id, member), depth + 1);
+                alignment = alignment.max(known.alignment);
+                size = size.max(offset.saturating_add(known.size));
+                Member {
+                    offset,
                     member,
                     ty,
-                )
+                    known,
+                }
             })
             .collect();
-        placed.sort_by_key(|member| member.0);
+        placed.sort_by_key(|member| member.offset);
+        let known = Known {
+            alignment: self.round(alignment),
+            size,
+            wrong: self.wrong(&placed),
+        };
+        self.structs.insert(id, known.clone());
+        known
+    }
+
+    /// What is wrong with a struct's members, sorted by offset.
+    fn wrong(&self, placed: &[Member]) -> Option<String> {
         let mut next = 0;
-        for (offset, member, ty) in placed {
-            let matrix = self.matrix(id, member);
-            let (alignment, size) = (self.alignment(ty, matrix, 0), self.size(ty, matrix, 0));
-            let opcode = self.index.opcode(ty);
+        for Member {
+            offset,
+            member,
+            ty,
+            known,
+        } in placed
+        {
+            let (alignment, size) = (known.alignment, known.size);
+            let opcode = self.index.opcode(*ty);
             let vector = opcode == op::TYPE_VECTOR && self.relaxed;
-            let least = match self.index.operands(ty, op::TYPE_VECTOR) {
+            let least = match self.index.operands(*ty, op::TYPE_VECTOR) {
                 Some([_, scalar]) if vector => self.scalar_bytes(scalar),
                 _ => alignment,
             };
             if !offset.is_multiple_of(least.max(1)) {
                 return Some(format!("member {member} at {offset} is not aligned to {least}"));
             }
-            if offset < next {
+            if *offset < next {
                 return Some(format!(
                     "member {member} at {offset} begins before {next}, where the one before ends"
                 ));
@@ -214,7 +282,7 @@ impl Layout<'_, '_> {
             {
                 return Some(format!("member {member} is a vector across 16 bytes"));
             }
-            if let Some(why) = self.inner(ty, matrix, depth) {
+            if let Some(why) = &known.wrong {
                 return Some(format!("member {member}: {why}"));
             }
             next = end;
@@ -225,29 +293,12 @@ impl Layout<'_, '_> {
         }
         None
     }
+}
 
-    /// What is wrong inside a member.
-    fn inner(&self, ty: u32, matrix: Matrix, depth: u32) -> Option<String> {
-        let node = self.index.declaration(ty).filter(|_| depth < MAX_DEPTH)?;
-        match node.opcode {
-            op::TYPE_STRUCT => self.wrong(ty, depth + 1),
-            op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY => {
-                let (of, stride) = (
-                    node.operand(1)?,
-                    self.index.decoration(ty, dec::ARRAY_STRIDE).unwrap_or(0),
-                );
-                let alignment = self.alignment(ty, matrix, 0);
-                if stride == 0 || !stride.is_multiple_of(alignment.max(1)) || stride < self.size(of, matrix, 0) {
-                    return Some(format!("an array's stride of {stride} does not fit its elements"));
-                }
-                self.inner(of, matrix, depth + 1)
-            }
-            op::TYPE_MATRIX => {
-                let alignment = self.alignment(ty, matrix, 0);
-                let wrong = matrix.stride == 0 || !matrix.stride.is_multiple_of(alignment.max(1));
-                wrong.then(|| format!("a matrix's stride of {} does not fit its columns", matrix.stride))
-            }
-            _ => None,
-        }
-    }
+/// A struct's member where it lies.
+struct Member {
+    offset: u32,
+    member: u32,
+    ty: u32,
+    known: Known,
 }

@@ -211,13 +211,20 @@ fn vbc_words(source: &Source<'_>) -> Result<Vec<u32>> {
         found.retain(|(stage, _)| naga_stage(*stage) == Some(wanted));
     }
     match &found[..] {
-        [(_, code)] => Ok(code.words()),
+        [(stage, code)] => Ok(lowered(&file, *stage).unwrap_or_else(|| code.words())),
         [] => Err(ErrorKind::Entry("vbc: no such stage".into()).into()),
         several => {
             let names: Vec<_> = several.iter().map(|(stage, _)| stage.to_string()).collect();
             Err(ErrorKind::Entry(format!("vbc: say which stage: {}", names.join(", "))).into())
         }
     }
+}
+
+/// A stage's code with an ordinary descriptor for each table slot (set 0, binding = slot) and no push constants: other
+/// languages have no tables of resources. None where an index cannot be told.
+fn lowered(file: &vbc::Vbc<'_>, stage: vbc::Stage) -> Option<Vec<u32>> {
+    let module = file.module(stage)?.as_ref().ok()?;
+    Some(vbc::fit::fit(module, &vbc::fit::Mode::Lowered).ok()?.words)
 }
 
 /// The stage as naga has it; it has no tessellation and no geometry.

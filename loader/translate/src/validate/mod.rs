@@ -1,6 +1,6 @@
 //! What other readers think of a SPIR-V module: naga, rspirv and spirv-val, beside our own rules.
 //!
-//! They are witnesses, not gates: a panic inside one is caught and means that it cannot say.
+//! They inform and decide nothing: a panic inside one is caught and means that it cannot say.
 
 pub mod spirv_val;
 
@@ -191,7 +191,7 @@ impl fmt::Display for Table {
 }
 
 fn ours(grammar: &Grammar, words: &[u32]) -> Verdict {
-    let report = spirv::check(grammar, words);
+    let report = spirv::validate(grammar, words);
     match report
         .diagnostics
         .iter()
@@ -272,8 +272,8 @@ fn rspirv_loader(words: &[u32]) -> Result<(), Verdict> {
 fn spirv_val_verdict(words: &[u32]) -> Option<Verdict> {
     Some(match spirv_val::validate_as(words, &["--scalar-block-layout"])? {
         Ok(()) => Verdict::Valid,
-        Err(text) => Verdict::Invalid {
-            reason: text.lines().next().unwrap_or_default().to_owned(),
+        Err(rejection) => Verdict::Invalid {
+            reason: rejection.first_line().to_owned(),
             offset: None,
         },
     })
