@@ -46,7 +46,7 @@ const HUNG: i32 = 70;
 /// Exit code of a child that met a validation message.
 const MESSAGE: i32 = 71;
 /// Longest time of one draw.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// Files of more bytes compile for minutes.
 const LARGE: usize = 100_000;
 
@@ -160,13 +160,13 @@ fn child(args: &Args, from: u64) -> ! {
     let end = Instant::now() + Duration::from_secs(args.seconds.unwrap_or(u64::from(u32::MAX)));
     let watched = Options {
         validation: Validation::Core,
-        patience: PATIENCE,
+        timeout: TIMEOUT,
         ..Options::default()
     };
     let context = Context::new(&watched)
         .or_else(|_| {
             Context::new(&Options {
-                patience: PATIENCE,
+                timeout: TIMEOUT,
                 ..Options::default()
             })
         })
@@ -192,7 +192,9 @@ fn child(args: &Args, from: u64) -> ! {
         }
         say(match drawn {
             Ok(_) => "p",
-            Err(harness::Error::Vulkan(vulkan::Error::Timeout)) => std::process::exit(HUNG),
+            Err(harness::Error::Vulkan(error)) if matches!(error.kind(), vulkan::ErrorKind::Timeout) => {
+                std::process::exit(HUNG)
+            }
             Err(_) => "e",
         });
     }

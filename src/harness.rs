@@ -7,7 +7,7 @@ use loader::vbc::{Stage, Vbc};
 use std::fmt;
 use std::time::{Duration, Instant};
 use translate::validate::spirv_val;
-use vulkan::{BindMode, Context, Draw, Frame, PipelineCache, Program};
+use vulkan::{BindMode, Context, Draw, ErrorKind, Frame, PipelineCache, Program};
 
 /// Why there is no picture.
 #[derive(Debug)]
@@ -53,10 +53,11 @@ impl From<SceneError> for Error {
 impl Error {
     /// Whether the file is at fault (or beyond what can be done with it), rather than the machine or the scene.
     pub fn is_file(&self) -> bool {
-        matches!(
-            self,
-            Self::Invalid(_) | Self::Vulkan(vulkan::Error::Load(_) | vulkan::Error::Unsupported(_))
-        )
+        match self {
+            Self::Invalid(_) => true,
+            Self::Vulkan(error) => matches!(error.kind(), ErrorKind::Load(_) | ErrorKind::Unsupported(_)),
+            Self::Scene(_) => false,
+        }
     }
 }
 
@@ -115,12 +116,16 @@ pub fn load(context: &Context, bytes: &[u8], settings: Settings) -> Result<Loade
         Ok(vbc)
     })?;
     // A known pipeline is no verdict: whoever can write to the cache's folder could have made it known.
-    let judge = |words: &[u32]| match (!settings.unchecked).then(|| spirv_val::validate(words)).flatten() {
-        Some(Err(why)) => Err(format!("spirv-val: {why}")),
+    let validator = |words: &[u32]| match (!settings.unchecked).then(|| spirv_val::validate(words)).flatten() {
+        Some(Err(error)) => Err(loader::Error::new(
+            loader::ErrorKind::Invalid,
+            loader::spirv::FORMAT,
+            error.to_string(),
+        )),
         _ => Ok(()),
     };
     let program = timed(&mut timing.layout, || {
-        Program::judged(context, &vbc, settings.mode, &judge)
+        Program::validated(context, &vbc, settings.mode, &validator)
     })?;
     let fields = timed(&mut timing.scene, || buffer_fields(&vbc));
     let notes = vbc.diagnostics().iter().map(ToString::to_string).collect();

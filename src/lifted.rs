@@ -24,9 +24,8 @@ use vulkan::Context;
 /// What has no form in SPIR-V, by name; uniforms or varyings of both programs that do not fit.
 pub fn to_vbc(programs: [&Program; 2], [width, height]: [u32; 2], exact: bool) -> anyhow::Result<Vec<u8>> {
     let [mut vertex, mut fragment] = programs.map(lift::interface);
-    Interface::link(&vertex, &mut fragment)
-        .map_err(|name| anyhow!("the fragment program's varying {name} is no output of the vertex program"))?;
-    Interface::share([&mut vertex, &mut fragment]).map_err(|name| anyhow!("the uniform {name} has two types"))?;
+    Interface::link(&vertex, &mut fragment)?;
+    Interface::share([&mut vertex, &mut fragment])?;
     let (x, y) = (width as f32 / 2.0, height as f32 / 2.0);
     let options = Options {
         exact,

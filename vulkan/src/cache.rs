@@ -83,17 +83,25 @@ impl PipelineCache {
         self.note.as_deref()
     }
 
-    /// Writes the file, through a temporary one so that a reader never sees half of it.
-    ///
-    /// # Errors
-    /// The file system's; Vulkan's failures give an empty write.
-    pub fn save(&self) -> std::io::Result<()> {
-        let Some(file) = &self.file else { return Ok(()) };
+    /// The file and what belongs in it; none for a cache in memory.
+    pub fn contents(&self) -> Option<(&Path, Vec<u8>)> {
+        let file = self.file.as_deref()?;
         // SAFETY: the cache is alive as long as `self`.
         let data = unsafe { self.context.device.get_pipeline_cache_data(self.raw) }.unwrap_or_default();
         let mut bytes = MAGIC.to_vec();
         bytes.extend(blake3::hash(&data).as_bytes());
         bytes.extend(data);
+        Some((file, bytes))
+    }
+
+    /// Writes the file, through a temporary one so that a reader never sees half of it.
+    ///
+    /// # Errors
+    /// The file system's; Vulkan's failures give an empty write.
+    pub fn save(&self) -> std::io::Result<()> {
+        let Some((file, bytes)) = self.contents() else {
+            return Ok(());
+        };
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder)?;
         }

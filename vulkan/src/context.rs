@@ -17,7 +17,7 @@ pub struct Options {
     /// Validation layer; an error if it is wanted and not installed.
     pub validation: Validation,
     /// How long one submission may take. A software driver compiles a shader of 60,000 words for minutes.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 impl Default for Options {
@@ -26,7 +26,7 @@ impl Default for Options {
         Self {
             device: None,
             validation: Validation::Off,
-            patience: Duration::from_secs(15 * 60),
+            timeout: Duration::from_secs(15 * 60),
         }
     }
 }
@@ -101,7 +101,7 @@ impl Context {
     /// Opens a device.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] where there is no Vulkan or no such device, [`Error::Unsupported`] below Vulkan 1.2.
+    /// [`ErrorKind::NoDevice`](crate::ErrorKind::NoDevice) where there is no Vulkan or no such device, [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) below Vulkan 1.2.
     pub fn new(options: &Options) -> Result<Self> {
         let own = Arc::new(Instance::new(options.validation)?);
         let all = own.physical()?;
@@ -126,7 +126,7 @@ impl Context {
                 return Err(error);
             }
         };
-        let (own, submit_lock, timeout) = (Some(own), Arc::default(), options.patience);
+        let (own, submit_lock, timeout) = (Some(own), Arc::default(), options.timeout);
         let parts = Parts {
             instance,
             own,
@@ -150,7 +150,7 @@ impl Context {
     /// all of it must outlive the context and everything made from it.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] below Vulkan 1.2, [`Error::Memory`] where no allocator can be made.
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) below Vulkan 1.2, [`ErrorKind::Memory`](crate::ErrorKind::Memory) where no allocator can be made.
     pub unsafe fn adopt(engine: Adopted<'_>) -> Result<Self> {
         let Adopted {
             instance,
@@ -168,7 +168,7 @@ impl Context {
             Some(allocator) => allocator,
             None => new_allocator(&instance, physical, &device)?,
         };
-        let (own, timeout) = (None, Options::default().patience);
+        let (own, timeout) = (None, Options::default().timeout);
         let parts = Parts {
             instance,
             own,
@@ -240,7 +240,7 @@ fn check_version(info: &DeviceInfo) -> Result<()> {
     let [major, minor, _] = info.api;
     let message = format!("{} is Vulkan {major}.{minor}; VBC needs 1.2 (SPIR-V 1.5)", info.name);
     if (major, minor) < (1, 2) {
-        Err(Error::Unsupported(message))
+        Err(Error::unsupported(message))
     } else {
         Ok(())
     }
@@ -253,7 +253,7 @@ fn graphics_family(instance: &ash::Instance, physical: vk::PhysicalDevice, info:
     let found = families.iter().position(draws);
     found
         .map(|index| index as u32)
-        .ok_or_else(|| Error::Unsupported(format!("{} has no graphics queue", info.name)))
+        .ok_or_else(|| Error::unsupported(format!("{} has no graphics queue", info.name)))
 }
 
 fn new_allocator(
@@ -271,7 +271,7 @@ fn new_allocator(
     });
     allocator
         .map(|allocator| Arc::new(Mutex::new(allocator)))
-        .map_err(|error| Error::Memory(error.to_string()))
+        .map_err(|error| Error::memory(error.to_string()))
 }
 
 impl Inner {

@@ -150,16 +150,31 @@ pub struct State {
     pub blend: Blend,
     /// Depth test; none without.
     pub depth: Option<Depth>,
+    /// How vertices lie in buffers.
+    pub vertex_buffers: VertexBuffers,
+}
+
+/// How vertices lie in buffers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum VertexBuffers {
+    /// All inputs that the file declares in one buffer at binding 0, as [`loader::reflect::VertexLayout`] and the
+    /// `Vertex` struct of `skrymir reflect --rust` have them.
+    #[default]
+    Interleaved,
+    /// Each input that the code reads in a buffer of its own, tightly packed: bindings in the order of
+    /// [`Program::inputs`](crate::Program::inputs).
+    Separate,
 }
 
 impl Draw {
-    /// The part of the draw that a pipeline is made for.
+    /// The part of the draw that a pipeline is made for; its vertex data lies separately.
     pub fn state(&self) -> State {
         State {
             topology: self.topology,
             cull: self.cull,
             blend: self.blend,
             depth: self.depth,
+            vertex_buffers: VertexBuffers::Separate,
         }
     }
 }

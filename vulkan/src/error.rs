@@ -6,9 +6,13 @@ use std::fmt;
 /// Result with the crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error of this crate; says whose fault it is: the file's, the caller's data, or the machine's.
+/// An error of this crate; one machine word wide.
+pub struct Error(Box<ErrorKind>);
+
+/// Whose fault it is: the file's, the caller's data, or the machine's.
 #[derive(Debug)]
-pub enum Error {
+#[non_exhaustive]
+pub enum ErrorKind {
     /// The file is bad, or asks for what the loader cannot do.
     Load(loader::Error),
     /// The device lacks a feature, or a limit is too small; the driver was not called.
@@ -30,24 +34,68 @@ pub enum Error {
     Timeout,
 }
 
+impl Error {
+    /// What went wrong.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0
+    }
+
+    pub(crate) fn unsupported(what: impl Into<String>) -> Self {
+        ErrorKind::Unsupported(what.into()).into()
+    }
+
+    pub(crate) fn data(what: impl Into<String>) -> Self {
+        ErrorKind::Data(what.into()).into()
+    }
+
+    pub(crate) fn no_device(what: impl Into<String>) -> Self {
+        ErrorKind::NoDevice(what.into()).into()
+    }
+
+    pub(crate) fn memory(what: impl Into<String>) -> Self {
+        ErrorKind::Memory(what.into()).into()
+    }
+
+    /// The error with the place in the data that it is about.
+    pub(crate) fn within(self, place: impl fmt::Display) -> Self {
+        match *self.0 {
+            ErrorKind::Data(what) => Self::data(format!("{place}: {what}")),
+            ErrorKind::Unsupported(what) => Self::unsupported(format!("{place}: {what}")),
+            other => other.into(),
+        }
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self(Box::new(kind))
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Load(error) => error.fmt(f),
-            Self::Unsupported(what) => write!(f, "vulkan: unsupported: {what}"),
-            Self::Data(what) => write!(f, "vulkan: {what}"),
-            Self::NoDevice(what) => write!(f, "vulkan: {what}"),
-            Self::Vulkan { call, result } => write!(f, "vulkan: {call} failed: {result}"),
-            Self::Memory(what) => write!(f, "vulkan: no memory: {what}"),
-            Self::Timeout => write!(f, "vulkan: the device did not finish in time"),
+        match self.kind() {
+            ErrorKind::Load(error) => error.fmt(f),
+            ErrorKind::Unsupported(what) => write!(f, "vulkan: unsupported: {what}"),
+            ErrorKind::Data(what) => write!(f, "vulkan: {what}"),
+            ErrorKind::NoDevice(what) => write!(f, "vulkan: {what}"),
+            ErrorKind::Vulkan { call, result } => write!(f, "vulkan: {call} failed: {result}"),
+            ErrorKind::Memory(what) => write!(f, "vulkan: no memory: {what}"),
+            ErrorKind::Timeout => write!(f, "vulkan: the device did not finish in time"),
         }
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Load(error) => Some(error),
+        match self.kind() {
+            ErrorKind::Load(error) => Some(error),
             _ => None,
         }
     }
@@ -55,18 +103,29 @@ impl std::error::Error for Error {
 
 impl From<loader::Error> for Error {
     fn from(error: loader::Error) -> Self {
-        Self::Load(error)
+        ErrorKind::Load(error).into()
     }
 }
 
 /// Names the call that failed.
 pub(crate) trait Call<T> {
-    /// `Err(result)` becomes [`Error::Vulkan`] with this call's name.
+    /// `Err(result)` becomes [`ErrorKind::Vulkan`] with this call's name.
     fn call(self, call: &'static str) -> Result<T>;
 }
 
 impl<T> Call<T> for std::result::Result<T, vk::Result> {
     fn call(self, call: &'static str) -> Result<T> {
-        self.map_err(|result| Error::Vulkan { call, result })
+        self.map_err(|result| ErrorKind::Vulkan { call, result }.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_one_word() {
+        assert_eq!(size_of::<Error>(), size_of::<usize>());
+        assert_eq!(size_of::<Result<()>>(), size_of::<usize>());
     }
 }

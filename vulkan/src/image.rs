@@ -20,7 +20,7 @@ impl Texture {
     /// Uploads texels through staging; the texture is ready when the submission is.
     ///
     /// # Errors
-    /// [`Error::Data`](crate::Error::Data) where bytes and shape do not fit, and what the device lacks.
+    /// [`ErrorKind::Data`](crate::ErrorKind::Data) where bytes and shape do not fit, and what the device lacks.
     pub fn upload(context: &Context, texels: &Texels, sampler: SamplerDesc) -> Result<Submission<Self>> {
         let inner: &Arc<Inner> = &context.inner;
         let mut uploads = Uploads::default();

@@ -61,7 +61,7 @@ impl Instance {
     pub fn new(validation: Validation) -> Result<Self> {
         // SAFETY: loads the system's Vulkan loader; its initialisers are trusted as the dynamic linker trusts them.
         let entry =
-            unsafe { ash::Entry::load() }.map_err(|error| Error::NoDevice(format!("no Vulkan here: {error}")))?;
+            unsafe { ash::Entry::load() }.map_err(|error| Error::no_device(format!("no Vulkan here: {error}")))?;
         // SAFETY: plain queries of a loaded entry.
         let (layers, extensions) = unsafe {
             (
@@ -76,7 +76,7 @@ impl Instance {
         let has_layer = layers.iter().any(|l| l.layer_name_as_c_str() == Ok(VALIDATION_LAYER));
         let watched = validation != Validation::Off;
         if watched && !has_layer {
-            return Err(Error::NoDevice("the validation layer is not installed".into()));
+            return Err(Error::no_device("the validation layer is not installed"));
         }
         let has_debug_utils = watched
             || extensions
@@ -105,7 +105,7 @@ impl Instance {
         }
         // SAFETY: all pointers in `info` live until the call returns.
         let raw = unsafe { entry.create_instance(&info, None) }
-            .map_err(|result| Error::NoDevice(format!("no Vulkan driver here: vkCreateInstance: {result}")))?;
+            .map_err(|result| Error::no_device(format!("no Vulkan driver here: vkCreateInstance: {result}")))?;
         let mut this = Self {
             raw,
             messenger: None,
@@ -222,7 +222,7 @@ pub(crate) fn choose<'a>(infos: &'a [DeviceInfo], wanted: Option<&str>) -> Resul
         return infos
             .iter()
             .min_by_key(rank)
-            .ok_or_else(|| Error::NoDevice("no Vulkan device here".into()));
+            .ok_or_else(|| Error::no_device("no Vulkan device here"));
     };
     let lower = wanted.to_lowercase();
     let by_index = wanted.parse().ok().and_then(|index: usize| infos.get(index));
@@ -233,6 +233,6 @@ pub(crate) fn choose<'a>(infos: &'a [DeviceInfo], wanted: Option<&str>) -> Resul
                 .iter()
                 .map(|info| format!("{} {}", info.index, info.name))
                 .collect();
-            Error::NoDevice(format!("no device \"{wanted}\"; there are: {}", names.join(", ")))
+            Error::no_device(format!("no device \"{wanted}\"; there are: {}", names.join(", ")))
         })
 }

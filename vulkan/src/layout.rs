@@ -43,7 +43,7 @@ pub(crate) fn merge(stages: &[(vk::ShaderStageFlags, Vec<Resource>)]) -> Result<
             let other_image = resource.slot.is_some() && bound.resource.image != resource.image;
             if bound.resource.kind != resource.kind || other_image {
                 let (set, binding) = place;
-                return Err(Error::Data(format!(
+                return Err(Error::data(format!(
                     "set {set} binding {binding} is of two kinds in two stages"
                 )));
             }
@@ -118,7 +118,7 @@ pub(crate) fn check_limits(
     let over = |what: &str, used: u64, limit: u32| {
         let message = format!("{used} {what}, the device holds {limit}");
         if used > u64::from(limit) {
-            Err(Error::Unsupported(message))
+            Err(Error::unsupported(message))
         } else {
             Ok(())
         }

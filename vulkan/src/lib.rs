@@ -34,12 +34,13 @@ pub use cache::PipelineCache;
 pub use context::{Adopted, Context, Options};
 pub use draw::{
     Blend, Compare, Cull, Depth, Draw, Frame, FrameTiming, Pixels, SamplerDesc, SlotData, State, Texels, Topology,
+    VertexBuffers,
 };
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result};
 pub use image::Texture;
 pub use instance::{DeviceInfo, Validation, devices};
-pub use pipeline::{GraphicsPipeline, Target};
-pub use program::{BindMode, Input, Judge, Output, Program};
+pub use pipeline::{GraphicsPipeline, Target, VertexInput};
+pub use program::{BindMode, Input, Output, Program, Validator};
 pub use render::render;
 pub use submit::Submission;
 pub use tables::{Binder, Handle, TableResource, Tables};

@@ -58,7 +58,7 @@ impl Buffer {
         let usage = vk::BufferUsageFlags::TRANSFER_SRC;
         let mut buffer = Self::new(context, name, bytes.len() as u64, usage, MemoryLocation::CpuToGpu)?;
         let mapped = buffer.allocation.as_mut().and_then(Allocation::mapped_slice_mut);
-        let mapped = mapped.ok_or_else(|| Error::Memory("staging memory is not mapped".into()))?;
+        let mapped = mapped.ok_or_else(|| Error::memory("staging memory is not mapped"))?;
         mapped[..bytes.len()].copy_from_slice(bytes);
         Ok(buffer)
     }
@@ -66,7 +66,7 @@ impl Buffer {
     /// The bytes of a host-visible buffer; the device must have finished with it.
     pub fn bytes(&self) -> Result<&[u8]> {
         let mapped = self.allocation.as_ref().and_then(Allocation::mapped_slice);
-        Ok(&mapped.ok_or_else(|| Error::Memory("read-back memory is not mapped".into()))?[..self.size as usize])
+        Ok(&mapped.ok_or_else(|| Error::memory("read-back memory is not mapped"))?[..self.size as usize])
     }
 }
 
@@ -225,7 +225,7 @@ fn allocate(
     let mut allocator = context.allocator().lock().expect("no panic while allocating");
     allocator
         .allocate(&desc)
-        .map_err(|error| Error::Memory(format!("{name}: {error}")))
+        .map_err(|error| Error::memory(format!("{name}: {error}")))
 }
 
 fn free(context: &Inner, allocation: Option<Allocation>) {

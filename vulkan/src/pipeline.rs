@@ -2,7 +2,7 @@
 
 use crate::cache::PipelineCache;
 use crate::context::Inner;
-use crate::draw::{Blend, Compare, Cull, Draw, State, Topology};
+use crate::draw::{Blend, Compare, Cull, Draw, State, Topology, VertexBuffers};
 use crate::error::{Call, Error, Result};
 use crate::memory::Image;
 use crate::program::{Output, Program, ProgramInner};
@@ -235,34 +235,45 @@ fn compare(compare: Compare) -> vk::CompareOp {
     }
 }
 
-/// One binding per input (tightly packed), one attribute per column or array element.
-fn vertex_input(
-    program: &ProgramInner,
-) -> (
-    Vec<vk::VertexInputBindingDescription>,
-    Vec<vk::VertexInputAttributeDescription>,
-) {
-    let (mut bindings, mut attributes) = (Vec::new(), Vec::new());
-    for (binding, input) in program.inputs.iter().enumerate() {
-        let binding = binding as u32;
-        let input_rate = vk::VertexInputRate::VERTEX;
-        bindings.push(vk::VertexInputBindingDescription {
+/// Where a pipeline's vertices come from: one attribute per column or array element of each input that the code reads.
+#[derive(Clone, Debug)]
+pub struct VertexInput {
+    /// Bindings, from 0.
+    pub bindings: Vec<vk::VertexInputBindingDescription>,
+    /// Attributes by input.
+    pub attributes: Vec<vk::VertexInputAttributeDescription>,
+}
+
+impl VertexInput {
+    pub(crate) fn new(program: &ProgramInner, buffers: VertexBuffers) -> Self {
+        let described = |(binding, stride): (u32, u32)| vk::VertexInputBindingDescription {
             binding,
-            stride: input.stride(),
-            input_rate,
-        });
-        for element in 0..input.locations {
-            let location = u32::from(input.location) + element;
-            let offset = element * input.step;
-            attributes.push(vk::VertexInputAttributeDescription {
-                location,
+            stride,
+            input_rate: vk::VertexInputRate::VERTEX,
+        };
+        let inputs = || (0u32..).zip(&program.inputs);
+        let bindings: Vec<(u32, u32)> = match buffers {
+            VertexBuffers::Separate => inputs().map(|(at, input)| (at, input.stride())).collect(),
+            VertexBuffers::Interleaved if program.inputs.is_empty() => Vec::new(),
+            VertexBuffers::Interleaved => vec![(0, program.vertex_stride)],
+        };
+        let attributes = inputs().flat_map(|(at, input)| {
+            let (binding, start) = match buffers {
+                VertexBuffers::Separate => (at, 0),
+                VertexBuffers::Interleaved => (0, input.offset),
+            };
+            (0..input.locations).map(move |element| vk::VertexInputAttributeDescription {
+                location: u32::from(input.location) + element,
                 binding,
                 format: input.format,
-                offset,
-            });
+                offset: start + element * input.step,
+            })
+        });
+        Self {
+            attributes: attributes.collect(),
+            bindings: bindings.into_iter().map(described).collect(),
         }
     }
-    (bindings, attributes)
 }
 
 /// What kind of primitive a topology gives.
@@ -277,21 +288,33 @@ fn primitive(topology: Topology) -> Primitive {
     }
 }
 
+/// Interleaved vertices may be longer than a device takes; one input never is.
+fn check_vertex_size(program: &ProgramInner, input: &VertexInput) -> Result<()> {
+    let limits = &program.context.limits;
+    let stride = input.bindings.iter().map(|binding| binding.stride).max().unwrap_or(0);
+    let offset = input.attributes.iter().map(|attribute| attribute.offset).max();
+    if stride > limits.max_vertex_input_binding_stride || offset.unwrap_or(0) > limits.max_vertex_input_attribute_offset
+    {
+        let most = limits.max_vertex_input_binding_stride;
+        let message = format!("vertices of {stride} bytes, the device takes {most}");
+        return Err(Error::unsupported(message));
+    }
+    Ok(())
+}
+
 fn check_topology(program: &ProgramInner, draw: &State) -> Result<()> {
     let given = primitive(draw.topology);
     if let Some(wanted) = program.primitive.filter(|wanted| *wanted != given) {
-        return Err(Error::Data(format!(
+        return Err(Error::data(format!(
             "the shader takes {wanted}, the topology gives {given}"
         )));
     }
     match draw.topology {
-        Topology::Patches(_) if program.primitive.is_none() => {
-            Err(Error::Data("patches without tessellation stages".into()))
-        }
+        Topology::Patches(_) if program.primitive.is_none() => Err(Error::data("patches without tessellation stages")),
         Topology::LinesAdjacency | Topology::TrianglesAdjacency
             if program.context.features.core.geometry_shader == 0 =>
         {
-            Err(Error::Unsupported("adjacency without geometry shaders".into()))
+            Err(Error::unsupported("adjacency without geometry shaders"))
         }
         Topology::Patches(points) => {
             let most = program.context.limits.max_tessellation_patch_size;
@@ -299,7 +322,7 @@ fn check_topology(program: &ProgramInner, draw: &State) -> Result<()> {
             if (1..=most).contains(&points) {
                 Ok(())
             } else {
-                Err(Error::Unsupported(message))
+                Err(Error::unsupported(message))
             }
         }
         _ => Ok(()),
@@ -327,8 +350,8 @@ pub enum Target<'a> {
     },
 }
 
-/// A graphics pipeline for an engine's own targets; destroyed on drop. Viewport and scissor are dynamic. Vertex input
-/// has one binding per input that the code reads, in the order of [`Program::inputs`], tightly packed.
+/// A graphics pipeline for an engine's own targets; destroyed on drop. Viewport and scissor are dynamic. Vertices lie
+/// as [`State::vertex_buffers`] says.
 ///
 /// Pipelines can be created on several threads at once, with one cache.
 pub struct GraphicsPipeline {
@@ -340,12 +363,12 @@ impl GraphicsPipeline {
     /// Creates the pipeline.
     ///
     /// # Errors
-    /// [`Error::Data`] where state and shader do not go together, [`Error::Unsupported`] where the device lacks
+    /// [`ErrorKind::Data`](crate::ErrorKind::Data) where state and shader do not go together, [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) where the device lacks
     /// dynamic rendering.
     pub fn new(program: &Program, state: &State, target: &Target<'_>, cache: Option<&PipelineCache>) -> Result<Self> {
         let dynamic = program.inner.context.features.dynamic_rendering;
         if matches!(target, Target::Formats { .. }) && !dynamic {
-            return Err(Error::Unsupported("dynamic rendering".into()));
+            return Err(Error::unsupported("dynamic rendering"));
         }
         let raw = graphics_pipeline(&program.inner, state, target, cache)?;
         Ok(Self {
@@ -395,10 +418,11 @@ fn graphics_pipeline(
             .name(c"main")
     };
     let stages: Vec<_> = program.stages.iter().map(stage).collect();
-    let (bindings, attributes) = vertex_input(program);
+    let input = VertexInput::new(program, draw.vertex_buffers);
+    check_vertex_size(program, &input)?;
     let vertex = vk::PipelineVertexInputStateCreateInfo::default()
-        .vertex_binding_descriptions(&bindings)
-        .vertex_attribute_descriptions(&attributes);
+        .vertex_binding_descriptions(&input.bindings)
+        .vertex_attribute_descriptions(&input.attributes);
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology(draw));
     let viewport = vk::PipelineViewportStateCreateInfo::default()
         .viewport_count(1)
@@ -468,9 +492,6 @@ fn graphics_pipeline(
     // SAFETY: modules, layout and pass are alive and were made for each other; limits and features were checked.
     match unsafe { program.context.device.create_graphics_pipelines(cache, &[info], None) } {
         Ok(pipelines) => Ok(pipelines[0]),
-        Err((_, result)) => Err(Error::Vulkan {
-            call: "vkCreateGraphicsPipelines",
-            result,
-        }),
+        Err((_, result)) => Err(result).call("vkCreateGraphicsPipelines"),
     }
 }

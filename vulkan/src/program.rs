@@ -1,11 +1,14 @@
 //! A VBC shader made ready for one device.
 
 use crate::context::{Context, Inner};
-use crate::error::{Call, Error, Result};
+use crate::draw::VertexBuffers;
+use crate::error::{Call, Error, ErrorKind, Result};
 use crate::layout::{self, Bound, Layouts, TableLayout};
+use crate::pipeline::VertexInput;
 use crate::tables::{TABLE_PUSH, Tables};
 use crate::texture::TexelFormat;
 use ash::vk;
+use loader::reflect::{VertexAttribute, VertexLayout};
 use loader::spirv::{ModuleIndex, block, class, mode};
 use loader::vbc::fit::{self, Fitted, Mode};
 use loader::vbc::{BaseType, DescriptorKind, FeatureNeed, Primitive, Shape, Stage, TexelType, Variable, Vbc};
@@ -25,7 +28,7 @@ pub enum BindMode {
 }
 
 /// Says whether a module may go to a driver, and if not, why.
-pub type Judge<'a> = &'a dyn Fn(&[u32]) -> std::result::Result<(), String>;
+pub type Validator<'a> = &'a dyn Fn(&[u32]) -> loader::Result<()>;
 
 /// One fragment output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,10 +54,12 @@ pub struct Input {
     pub locations: u32,
     /// Bytes from one location to the next.
     pub step: u32,
+    /// Bytes from the start of a vertex whose inputs are interleaved.
+    pub offset: u32,
 }
 
 impl Input {
-    /// Bytes per vertex.
+    /// Bytes per vertex, in a buffer of its own.
     pub fn stride(&self) -> u32 {
         self.locations * self.step
     }
@@ -72,6 +77,8 @@ pub(crate) struct ProgramInner {
     pub layouts: Layouts,
     pub push: Option<vk::PushConstantRange>,
     pub inputs: Vec<Input>,
+    /// Bytes of a vertex whose inputs are interleaved, unread ones included.
+    pub vertex_stride: u32,
     pub outputs: Vec<Output>,
     pub uniform_size: u32,
     pub bindless: bool,
@@ -95,26 +102,28 @@ impl Program {
     /// Fits a shader to the device and creates its modules and layouts.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] names the missing feature or the limit; [`Error::Load`] comes from fitting.
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) names the missing feature or the limit; [`ErrorKind::Load`](crate::ErrorKind::Load) comes from fitting.
     pub fn new(context: &Context, vbc: &Vbc<'_>, mode: BindMode) -> Result<Self> {
-        Self::judged(context, vbc, mode, &|_| Ok(()))
+        Self::validated(context, vbc, mode, &|_| Ok(()))
     }
 
-    /// As [`Program::new`]; every stage's fitted code is shown to a judge before the driver sees it. Drivers trust
+    /// As [`Program::new`]; every stage's fitted code is shown to a validator before the driver sees it. Drivers trust
     /// what they are given.
     ///
     /// # Errors
-    /// As [`Program::new`]; what the judge refuses is Invalid.
-    pub fn judged(context: &Context, vbc: &Vbc<'_>, mode: BindMode, judge: Judge<'_>) -> Result<Self> {
+    /// As [`Program::new`]; what the validator refuses is its error.
+    pub fn validated(context: &Context, vbc: &Vbc<'_>, mode: BindMode, validator: Validator<'_>) -> Result<Self> {
         let device = &context.inner;
         match mode {
-            BindMode::Bindless => Self::with(device, vbc, &Mode::Bindless, judge),
-            BindMode::Lowered => Self::with(device, vbc, &Mode::Lowered, judge),
-            BindMode::Auto if device.features.bindless() => match Self::with(device, vbc, &Mode::Bindless, judge) {
-                Err(Error::Unsupported(_)) => Self::with(device, vbc, &Mode::Lowered, judge),
+            BindMode::Bindless => Self::with(device, vbc, &Mode::Bindless, validator),
+            BindMode::Lowered => Self::with(device, vbc, &Mode::Lowered, validator),
+            BindMode::Auto if device.features.bindless() => match Self::with(device, vbc, &Mode::Bindless, validator) {
+                Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) => {
+                    Self::with(device, vbc, &Mode::Lowered, validator)
+                }
                 other => other,
             },
-            BindMode::Auto => Self::with(device, vbc, &Mode::Lowered, judge),
+            BindMode::Auto => Self::with(device, vbc, &Mode::Lowered, validator),
         }
     }
 
@@ -122,13 +131,13 @@ impl Program {
     /// other, so both stay bound across pipelines. Set 1 is a dynamic uniform buffer.
     ///
     /// # Errors
-    /// As [`Program::judged`].
-    pub fn for_tables(context: &Context, vbc: &Vbc<'_>, tables: &Tables, judge: Judge<'_>) -> Result<Self> {
-        Self::fitted(&context.inner, vbc, &tables.mode(), Some(tables.layout()), judge)
+    /// As [`Program::validated`].
+    pub fn for_tables(context: &Context, vbc: &Vbc<'_>, tables: &Tables, validator: Validator<'_>) -> Result<Self> {
+        Self::fitted(&context.inner, vbc, &tables.mode(), Some(tables.layout()), validator)
     }
 
-    fn with(device: &Arc<Inner>, vbc: &Vbc<'_>, mode: &Mode, judge: Judge<'_>) -> Result<Self> {
-        Self::fitted(device, vbc, mode, None, judge)
+    fn with(device: &Arc<Inner>, vbc: &Vbc<'_>, mode: &Mode, validator: Validator<'_>) -> Result<Self> {
+        Self::fitted(device, vbc, mode, None, validator)
     }
 
     fn fitted(
@@ -136,7 +145,7 @@ impl Program {
         vbc: &Vbc<'_>,
         mode: &Mode,
         tables: Option<Arc<TableLayout>>,
-        judge: Judge<'_>,
+        validator: Validator<'_>,
     ) -> Result<Self> {
         check_features(
             device,
@@ -145,9 +154,7 @@ impl Program {
         )?;
         let stages = fit_stages(vbc, mode)?;
         for (stage, fitted) in &stages {
-            let refused =
-                |why| loader::Error::new(loader::ErrorKind::Invalid, "spirv", why).within(format!("{stage:?}"));
-            judge(&fitted.words).map_err(refused)?;
+            validator(&fitted.words).map_err(|error| error.within(format!("{stage:?}")))?;
         }
         let resources: Vec<_> = stages
             .iter()
@@ -172,7 +179,8 @@ impl Program {
         check_slots(&bound, vbc)?;
         check_locations(vbc, &device.limits)?;
         check_vertices(vbc, &device.limits)?;
-        let inputs = inputs(vbc, &device.limits)?;
+        let layout = loader::reflect::vertex_layout(vbc);
+        let inputs = inputs(vbc, &layout, &device.limits)?;
         let outputs = outputs(vbc, &device.limits)?;
         let has_tables = tables.is_some();
         let layouts = Layouts::new(device, &bound, push, bindless, tables)?;
@@ -182,6 +190,7 @@ impl Program {
             layouts,
             push,
             inputs,
+            vertex_stride: layout.stride,
             outputs,
             uniform_size: vbc.uniform().map_or(0, |uniform| uniform.size),
             bindless,
@@ -204,9 +213,15 @@ impl Program {
         self.inner.layouts.pipeline
     }
 
-    /// The vertex inputs the code reads, by ascending location: a pipeline's vertex bindings in this order.
+    /// The vertex inputs the code reads, by ascending location: in this order are a pipeline's vertex bindings where
+    /// they are separate.
     pub fn inputs(&self) -> &[Input] {
         &self.inner.inputs
+    }
+
+    /// Vertex bindings and attributes of a pipeline, for engines that make their own.
+    pub fn vertex_input(&self, buffers: VertexBuffers) -> VertexInput {
+        VertexInput::new(&self.inner, buffers)
     }
 
     /// The fragment outputs by ascending location.
@@ -311,7 +326,7 @@ fn check_features(device: &Inner, vbc: &Vbc<'_>, bindless: bool) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    Err(Error::Unsupported(format!(
+    Err(Error::unsupported(format!(
         "the device {} lacks {}",
         device.info.name,
         missing.join(", ")
@@ -396,7 +411,7 @@ fn check_locations(vbc: &Vbc<'_>, limits: &vk::PhysicalDeviceLimits) -> Result<(
         let used = by_location.max(by_type.into());
         if used > u64::from(limit) {
             let message = format!("the {stage} stage passes {used} components, the device {limit}");
-            return Err(Error::Unsupported(message));
+            return Err(Error::unsupported(message));
         }
     }
     Ok(())
@@ -430,37 +445,37 @@ fn check_vertices(vbc: &Vbc<'_>, limits: &vk::PhysicalDeviceLimits) -> Result<()
         let given = module.modes(mode).next().unwrap_or(0);
         if !(1..=most).contains(&given) {
             let message = format!("{given} {what} of the {stage} stage, the device has 1 to {most}");
-            return Err(Error::Unsupported(message));
+            return Err(Error::unsupported(message));
         }
     }
     Ok(())
 }
 
 /// The vertex inputs that the vertex stage still reads (the optimiser drops unused ones; reflection keeps them).
-fn inputs(vbc: &Vbc<'_>, limits: &vk::PhysicalDeviceLimits) -> Result<Vec<Input>> {
+fn inputs(vbc: &Vbc<'_>, layout: &VertexLayout, limits: &vk::PhysicalDeviceLimits) -> Result<Vec<Input>> {
     let read = locations(vbc, Stage::Vert, class::INPUT);
     let mut inputs = Vec::new();
     for variable in vbc
         .inputs()
         .filter(|variable| read.contains(&u32::from(variable.location)))
     {
-        let input = input(variable)?;
+        let input = input(variable, layout)?;
         if u32::from(input.location) + input.locations > limits.max_vertex_input_attributes {
             let message = format!(
                 "vertex input at location {} reaches past the device's {} attributes",
                 input.location, limits.max_vertex_input_attributes
             );
-            return Err(Error::Unsupported(message));
+            return Err(Error::unsupported(message));
         }
         inputs.push(input);
     }
     if inputs.len() > limits.max_vertex_input_bindings as usize {
-        return Err(Error::Unsupported(format!("{} vertex inputs", inputs.len())));
+        return Err(Error::unsupported(format!("{} vertex inputs", inputs.len())));
     }
     Ok(inputs)
 }
 
-fn input(variable: Variable) -> Result<Input> {
+fn input(variable: Variable, layout: &VertexLayout) -> Result<Input> {
     let rows = variable.dims[0];
     let formats = match variable.base {
         BaseType::FLOAT => [
@@ -482,20 +497,21 @@ fn input(variable: Variable) -> Result<Input> {
             vk::Format::R32G32B32A32_UINT,
         ],
         other => {
-            return Err(Error::Data(format!(
+            return Err(Error::data(format!(
                 "vertex input {} of type {other}",
                 variable.location
             )));
         }
     };
     let format = usize::from(rows).checked_sub(1).and_then(|row| formats.get(row));
-    let format = *format.ok_or_else(|| Error::Data(format!("vertex input {} has {rows} rows", variable.location)))?;
-    let locations = u32::from(variable.dims[1]) * u32::from(variable.array);
+    let format = *format.ok_or_else(|| Error::data(format!("vertex input {} has {rows} rows", variable.location)))?;
+    let is_first = |attribute: &&VertexAttribute| attribute.input == u32::from(variable.location);
     Ok(Input {
         location: variable.location,
         format,
-        locations,
+        locations: variable.locations(),
         step: 4 * u32::from(rows),
+        offset: layout.attributes.iter().find(is_first).map_or(0, |first| first.offset),
     })
 }
 
@@ -508,7 +524,7 @@ fn outputs(vbc: &Vbc<'_>, limits: &vk::PhysicalDeviceLimits) -> Result<Vec<Outpu
             BaseType::INT => TexelType::INT,
             BaseType::UINT => TexelType::UINT,
             other => {
-                return Err(Error::Data(format!(
+                return Err(Error::data(format!(
                     "fragment output {} of type {other}",
                     variable.location
                 )));
@@ -520,7 +536,7 @@ fn outputs(vbc: &Vbc<'_>, limits: &vk::PhysicalDeviceLimits) -> Result<Vec<Outpu
                 "fragment output at location {}, the device has {limit}",
                 variable.location
             );
-            return Err(Error::Unsupported(message));
+            return Err(Error::unsupported(message));
         }
         let written = written.contains(&u32::from(variable.location));
         outputs.push(Output {

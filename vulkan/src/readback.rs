@@ -43,7 +43,7 @@ impl Readback {
         for slot in &draw.read_slots {
             let resource = slots.get(slot);
             let resource =
-                resource.ok_or_else(|| Error::Data(format!("slot {slot} is not used and cannot be read")))?;
+                resource.ok_or_else(|| Error::data(format!("slot {slot} is not used and cannot be read")))?;
             let bytes = match (resource, draw.slots.get(slot)) {
                 (
                     SlotResource::Image {
@@ -55,7 +55,7 @@ impl Readback {
                 (SlotResource::Buffer(_), Some(crate::SlotData::Buffer(bytes))) => bytes.len(),
                 (SlotResource::Texels { .. }, Some(crate::SlotData::Texels { bytes, .. })) => bytes.len(),
                 _ => {
-                    return Err(Error::Data(format!(
+                    return Err(Error::data(format!(
                         "slot {slot} is not writable, so it is not read back"
                     )));
                 }

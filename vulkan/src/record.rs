@@ -196,12 +196,8 @@ impl Bindings {
         for bound in program.bound.values() {
             for slot in &bound.slots {
                 let data = draw.slots.get(slot);
-                let data = data.ok_or_else(|| Error::Data(format!("slot {slot} is used and nothing is in it")))?;
-                let place = |error| match error {
-                    Error::Data(what) => Error::Data(format!("slot {slot}: {what}")),
-                    Error::Unsupported(what) => Error::Unsupported(format!("slot {slot}: {what}")),
-                    other => other,
-                };
+                let data = data.ok_or_else(|| Error::data(format!("slot {slot} is used and nothing is in it")))?;
+                let place = |error: Error| error.within(format!("slot {slot}"));
                 let made = slot_resource(context, *slot, bound.resource.kind, data, uploads).map_err(place)?;
                 bindings.slots.insert(*slot, made);
             }
@@ -342,13 +338,13 @@ fn uniform(program: &ProgramInner, draw: &Draw, uploads: &mut Uploads) -> Result
     }
     let size = program.uniform_size as usize;
     if draw.uniform.len() < size {
-        return Err(Error::Data(format!(
+        return Err(Error::data(format!(
             "the uniform takes {size} bytes, {} are given",
             draw.uniform.len()
         )));
     }
     if size as u64 > u64::from(program.context.limits.max_uniform_buffer_range) {
-        return Err(Error::Unsupported(format!("a uniform of {size} bytes")));
+        return Err(Error::unsupported(format!("a uniform of {size} bytes")));
     }
     let usage = vk::BufferUsageFlags::UNIFORM_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
     // Blocks are declared in multiples of 16 bytes by some compilers; the tail is never read.
@@ -417,10 +413,10 @@ fn slot_resource(
                 .buffer_features
                 .contains(feature)
             {
-                return Err(Error::Unsupported(format!("texel buffers of {:?}", format.vk()?)));
+                return Err(Error::unsupported(format!("texel buffers of {:?}", format.vk()?)));
             }
             if bytes.is_empty() || bytes.len() % format.size() != 0 {
-                return Err(Error::Data(format!(
+                return Err(Error::data(format!(
                     "{} bytes are not whole texels of {}",
                     bytes.len(),
                     format.size()
@@ -439,7 +435,7 @@ fn slot_resource(
                 view: BufferView(view, context.clone()),
             })
         }
-        (kind, _) => Err(Error::Data(format!("the shader wants a {kind:?} there"))),
+        (kind, _) => Err(Error::data(format!("the shader wants a {kind:?} there"))),
     }
 }
 
@@ -527,7 +523,7 @@ pub(crate) fn upload_image(
         .optimal_tiling_features
         .contains(needed)
     {
-        return Err(Error::Unsupported(format!("images of {format:?} as {needed:?}")));
+        return Err(Error::unsupported(format!("images of {format:?} as {needed:?}")));
     }
     let (kind, view) = texels.dim.vk();
     let [width, height, depth] = texels.extent;
@@ -560,7 +556,7 @@ fn check_texels(texels: &Texels, limits: &vk::PhysicalDeviceLimits) -> Result<()
         texels.dim, texels.layers
     );
     if !shape_holds || width.min(height).min(depth).min(texels.layers) == 0 {
-        return Err(Error::Data(format!("no such {shape}")));
+        return Err(Error::data(format!("no such {shape}")));
     }
     let most = match texels.dim {
         Dim::D1 | Dim::D1Array => limits.max_image_dimension1_d,
@@ -569,13 +565,13 @@ fn check_texels(texels: &Texels, limits: &vk::PhysicalDeviceLimits) -> Result<()
         Dim::Cube => limits.max_image_dimension_cube,
     };
     if width.max(height).max(depth) > most || texels.layers > limits.max_image_array_layers {
-        return Err(Error::Unsupported(format!("a {shape}; the device holds {most}")));
+        return Err(Error::unsupported(format!("a {shape}; the device holds {most}")));
     }
     let wanted = texels
         .count()
         .and_then(|count| count.checked_mul(texels.format.size() as u64));
     if wanted != Some(texels.bytes.len() as u64) {
-        return Err(Error::Data(format!(
+        return Err(Error::data(format!(
             "a {shape} does not take {} bytes",
             texels.bytes.len()
         )));

@@ -29,7 +29,7 @@ struct Job {
 /// Uploads the draw's data, draws, and reads the targets back.
 ///
 /// # Errors
-/// [`Error::Data`] where the data does not fit the shader, [`Error::Unsupported`] where it does not fit the device.
+/// [`ErrorKind::Data`](crate::ErrorKind::Data) where the data does not fit the shader, [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) where it does not fit the device.
 pub fn render(program: &Program, draw: &Draw, cache: Option<&PipelineCache>) -> Result<Submission<Frame>> {
     let inner = &program.inner;
     let context = inner.context.clone();
@@ -90,9 +90,7 @@ fn lap(clock: &mut Instant) -> Duration {
 
 fn check(program: &ProgramInner, draw: &Draw) -> Result<()> {
     if program.has_tables {
-        return Err(Error::Data(
-            "a program for an engine's tables draws with these tables".into(),
-        ));
+        return Err(Error::data("a program for an engine's tables draws with these tables"));
     }
     let limits = &program.context.limits;
     let [width, height] = draw.size;
@@ -101,10 +99,10 @@ fn check(program: &ProgramInner, draw: &Draw) -> Result<()> {
         .min(limits.max_framebuffer_height)
         .min(limits.max_image_dimension2_d);
     if width == 0 || height == 0 {
-        return Err(Error::Data(format!("a picture of {width}x{height}")));
+        return Err(Error::data(format!("a picture of {width}x{height}")));
     }
     if width > most || height > most {
-        return Err(Error::Unsupported(format!(
+        return Err(Error::unsupported(format!(
             "a picture of {width}x{height}, the device has {most}"
         )));
     }
@@ -126,7 +124,7 @@ fn targets(program: &ProgramInner, draw: &Draw) -> Result<Vec<(Output, Image)>> 
             .optimal_tiling_features
             .contains(needed)
         {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "render targets of {format:?} as {needed:?}"
             )));
         }
@@ -165,9 +163,9 @@ fn inputs(program: &ProgramInner, draw: &Draw, uploads: &mut Uploads) -> Result<
     let mut inputs = Vec::new();
     for index in 0..count {
         let texels = draw.subpass.get(index);
-        let texels = texels.ok_or_else(|| Error::Data(format!("subpass input {index} is used and not given")))?;
+        let texels = texels.ok_or_else(|| Error::data(format!("subpass input {index} is used and not given")))?;
         if texels.extent[..2] != draw.size {
-            return Err(Error::Data(format!(
+            return Err(Error::data(format!(
                 "subpass input {index} is not of the picture's size"
             )));
         }
@@ -187,7 +185,7 @@ fn vertices(program: &ProgramInner, draw: &Draw, uploads: &mut Uploads) -> Resul
     for input in &program.inputs {
         let location = input.location;
         let data = draw.vertex_data.get(&location);
-        let data = data.ok_or_else(|| Error::Data(format!("vertex input {location} is used and not given")))?;
+        let data = data.ok_or_else(|| Error::data(format!("vertex input {location} is used and not given")))?;
         let wanted = u64::from(draw.vertices) * u64::from(input.stride());
         if (data.len() as u64) < wanted {
             let have = data.len() as u64 / u64::from(input.stride()).max(1);
@@ -195,7 +193,7 @@ fn vertices(program: &ProgramInner, draw: &Draw, uploads: &mut Uploads) -> Resul
                 "vertex input {location} holds {have} vertices, {} are drawn",
                 draw.vertices
             );
-            return Err(Error::Data(message));
+            return Err(Error::data(message));
         }
         let usage = vk::BufferUsageFlags::VERTEX_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
         let name = format!("vertex input {location}");

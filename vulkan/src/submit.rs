@@ -1,7 +1,7 @@
 //! A submission to the queue as a future.
 
 use crate::context::Inner;
-use crate::error::{Call, Error, Result};
+use crate::error::{Call, ErrorKind, Result};
 use ash::vk;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -36,12 +36,12 @@ pub(crate) struct Fence {
 }
 
 impl Fence {
-    /// Waits until the commands have run; [`Error::Timeout`] after the context's patience.
+    /// Waits until the commands have run; [`ErrorKind::Timeout`](crate::ErrorKind::Timeout) after the context's timeout.
     fn wait(&self) -> Result<()> {
-        let nanoseconds = self.context.timeout.as_nanos() as u64;
+        let nanoseconds = u64::try_from(self.context.timeout.as_nanos()).unwrap_or(u64::MAX);
         // SAFETY: the fence is alive as long as `self`.
         match unsafe { self.context.device.wait_for_fences(&[self.raw], true, nanoseconds) } {
-            Err(vk::Result::TIMEOUT) => Err(Error::Timeout),
+            Err(vk::Result::TIMEOUT) => Err(ErrorKind::Timeout.into()),
             other => other.call("vkWaitForFences"),
         }
     }

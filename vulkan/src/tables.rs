@@ -93,7 +93,7 @@ impl Tables {
     /// Tables as VBC has them, or as large as the device's limits.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the device cannot index arrays of resources.
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) where the device cannot index arrays of resources.
     pub fn new(context: &Context) -> Result<Self> {
         let device = &context.inner;
         let full = Sizes::default();
@@ -103,7 +103,7 @@ impl Tables {
         let indexes = device.features.indexes_tables();
         // lavapipe lacks the features and indexes all the same (measured); of other drivers that is not known.
         if !indexes && device.info.kind != "cpu" {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "{} cannot index arrays of resources",
                 device.info.name
             )));
@@ -145,7 +145,7 @@ impl Tables {
     /// Puts a resource into its table, on the first page with room.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the tables of a bindless device are full, [`Error::Vulkan`] for a new page.
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) where the tables of a bindless device are full, [`ErrorKind::Vulkan`](crate::ErrorKind::Vulkan) for a new page.
     pub fn insert(&mut self, resource: TableResource) -> Result<Handle> {
         let table = resource.table();
         if let Some(handle) = self.free[table].pop() {
@@ -156,7 +156,7 @@ impl Tables {
         let page = match self.pages.iter().position(|page| page.used[table] < size) {
             Some(page) => page,
             None if self.bindless && !self.pages.is_empty() => {
-                return Err(Error::Unsupported(format!("more than {size} {}", Sizes::NAMES[table])));
+                return Err(Error::unsupported(format!("more than {size} {}", Sizes::NAMES[table])));
             }
             None => self.add_page()?,
         };
@@ -180,10 +180,10 @@ impl Tables {
     /// Puts another resource of the same kind in a handle's place. No draw that uses the page may be running.
     ///
     /// # Errors
-    /// [`Error::Data`] for a resource of another kind.
+    /// [`ErrorKind::Data`](crate::ErrorKind::Data) for a resource of another kind.
     pub fn replace(&mut self, handle: Handle, resource: TableResource) -> Result<()> {
         if resource.table() != usize::from(handle.table) {
-            return Err(Error::Data("a handle keeps its kind of resource".into()));
+            return Err(Error::data("a handle keeps its kind of resource"));
         }
         self.write(handle, resource);
         Ok(())
@@ -302,7 +302,7 @@ impl Binder {
     /// and pushes only indices that change.
     ///
     /// # Errors
-    /// [`Error::Data`] for resources on different pages or a slot past 31.
+    /// [`ErrorKind::Data`](crate::ErrorKind::Data) for resources on different pages or a slot past 31.
     ///
     /// # Safety
     /// The command buffer is recording, belongs to the tables' device, and no other binder or binding of set 0 is
@@ -318,7 +318,7 @@ impl Binder {
         let device = &tables.context.device;
         if let Some(((_, first), rest)) = slots.split_first() {
             if rest.iter().any(|(_, handle)| handle.page != first.page) {
-                return Err(Error::Data("resources of one draw on different pages".into()));
+                return Err(Error::data("resources of one draw on different pages"));
             }
             if self.page != Some(first.page) {
                 let sets = [tables.pages[usize::from(first.page)].set];
@@ -333,7 +333,7 @@ impl Binder {
         let mut changed = if self.pushed { (32, 0) } else { (0, 32) };
         for (slot, handle) in slots {
             let place = self.indices.get_mut(usize::from(*slot));
-            let place = place.ok_or_else(|| Error::Data(format!("slot {slot}; there are 0 to 31")))?;
+            let place = place.ok_or_else(|| Error::data(format!("slot {slot}; there are 0 to 31")))?;
             if *place != handle.entry {
                 *place = handle.entry;
                 changed = (changed.0.min(usize::from(*slot)), changed.1.max(usize::from(*slot) + 1));

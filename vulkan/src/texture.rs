@@ -106,7 +106,7 @@ impl TexelFormat {
     /// Vulkan's format.
     ///
     /// # Errors
-    /// [`Error::Data`] for a combination VBC does not have.
+    /// [`ErrorKind::Data`](crate::ErrorKind::Data) for a combination VBC does not have.
     pub fn vk(self) -> Result<vk::Format> {
         let row = FORMATS.iter().find(|row| row.0 == self.class && row.1 == self.bytes);
         let column = [1, 2, 4].iter().position(|n| *n == self.components);
@@ -118,7 +118,7 @@ impl TexelFormat {
                     bytes,
                     components,
                 } = self;
-                Err(Error::Data(format!(
+                Err(Error::data(format!(
                     "no texel format of class {class}, {bytes} bytes, {components} components"
                 )))
             }

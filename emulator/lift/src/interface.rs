@@ -1,6 +1,7 @@
 //! What a program has to do with the world outside: uniforms, inputs, outputs, samplers, by their symbols where an MBS
 //! file has them and by their places where there is nothing but code.
 
+use crate::Error;
 use loader::mbs::{Program, Symbol, SymbolType};
 use std::collections::{BTreeMap, BTreeSet};
 use utgard::pp::ops::Origin;
@@ -238,11 +239,18 @@ impl Interface {
     /// Makes the fragment's inputs those outputs of the vertex program that have their names.
     ///
     /// # Errors
-    /// An input's name that no output has.
-    pub fn link(vertex: &Self, fragment: &mut Self) -> Result<(), String> {
+    /// An input that has no output of its name.
+    pub fn link(vertex: &Self, fragment: &mut Self) -> Result<(), Error> {
         for input in &mut fragment.inputs {
             let output = vertex.outputs.iter().find(|output| output.name == input.name);
-            input.location = output.ok_or_else(|| input.name.clone())?.location;
+            let Some(output) = output else {
+                let message = format!(
+                    "the fragment program's varying {} is no output of the vertex program",
+                    input.name
+                );
+                return Err(Error::Interface(message));
+            };
+            input.location = output.location;
         }
         Ok(())
     }
@@ -286,8 +294,8 @@ impl Interface {
     /// Gives two programs one block for the uniforms of both.
     ///
     /// # Errors
-    /// The name of a uniform that has two types.
-    pub fn share(programs: [&mut Self; 2]) -> Result<(), String> {
+    /// A uniform that has two types.
+    pub fn share(programs: [&mut Self; 2]) -> Result<(), Error> {
         let mut block: Vec<(String, Shape)> = Vec::new();
         for interface in &programs {
             for uniform in interface
@@ -296,7 +304,10 @@ impl Interface {
                 .filter(|uniform| interface.viewport != Some(uniform.float))
             {
                 match block.iter().find(|(name, _)| *name == uniform.name) {
-                    Some((_, shape)) if !shape.is_like(&uniform.shape) => return Err(uniform.name.clone()),
+                    Some((_, shape)) if !shape.is_like(&uniform.shape) => {
+                        let message = format!("the uniform {} has two types", uniform.name);
+                        return Err(Error::Interface(message));
+                    }
                     Some(_) => {}
                     None => block.push((uniform.name.clone(), uniform.shape)),
                 }
