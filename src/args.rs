@@ -137,7 +137,7 @@ pub struct RunArgs {
     /// Watch with the validation layer; any message is a failure
     #[arg(long)]
     pub validation: bool,
-    /// Longest time for the draw, in seconds
+    /// Longest time for all of a drawing, the driver's compiling included, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 900)]
     pub patience: u64,
     /// Exit with 1 unless the picture is this one

@@ -6,6 +6,7 @@
 pub mod args;
 pub mod cli;
 pub mod compile;
+pub mod ending;
 pub mod formats;
 pub mod gles;
 pub mod grammar;

@@ -174,6 +174,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = builder
         .prefix(".skrymir-")
         .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    let _noted = crate::ending::Temporary::note(file.path());
     file.write_all(bytes)?;
     file.flush()?;
     if let Some(existing) = existing {

@@ -1,8 +1,9 @@
 //! What `run` does with a VBC: one picture on a Vulkan device.
 
 use crate::args::RunArgs;
+use crate::ending::Limit;
 use crate::harness::{self, Drawn, Settings};
-use crate::outcome::{Failure, Outcome, print, read_text, write};
+use crate::outcome::{Failure, Outcome, print, read_text, replace, write};
 use crate::picture::{Picture, compare};
 use crate::scene::Scene;
 use crate::watch::{Event, Watcher};
@@ -46,23 +47,26 @@ pub const VBC_FLAGS: &[&str] = &{
 
 /// Draws a VBC as the arguments say, writes its picture and read-backs, and holds it against an expected one.
 pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
+    if args.watch {
+        return watch(bytes, args);
+    }
+    let limit = limit(args);
     let context = open(args)?;
     let cache = cache(&context, bytes, args)?;
     if let Some(note) = cache.as_ref().and_then(PipelineCache::note) {
         eprintln!("{note}");
-    }
-    if args.watch {
-        return watch(&context, args, cache.as_ref());
     }
     let scene = adjust(args, read_scene(args)?);
     let loaded = harness::load(&context, bytes, settings(args))?;
     loaded.notes.iter().for_each(|note| eprintln!("{note}"));
     let slots: Vec<u8> = args.read.iter().map(|(slot, _)| *slot).collect();
     let drawn = loaded.draw(&scene, &slots, cache.as_ref())?;
-    if let Some(cache) = &cache
-        && let Err(error) = cache.save()
-    {
-        eprintln!("skrymir: the pipeline cache could not be written: {error}");
+    drop(limit);
+    if let Some((file, contents)) = cache.as_ref().and_then(PipelineCache::contents) {
+        let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+        if let Err(error) = folder.and_then(|()| replace(file, &contents)) {
+            eprintln!("skrymir: the pipeline cache could not be written: {error}");
+        }
     }
     for (slot, path) in &args.read {
         write(path, &drawn.frame.slots[slot])?;
@@ -76,6 +80,11 @@ pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
     }
     complain(&context)?;
     expect(&drawn, args)
+}
+
+/// The time that one drawing may take, from opening the device to reading back.
+fn limit(args: &RunArgs) -> Limit {
+    Limit::start(args.patience(), args.file.display().to_string())
 }
 
 /// How the arguments want files brought to the device.
@@ -103,18 +112,26 @@ fn timing(drawn: &Drawn) -> String {
 }
 
 /// Draws again at each change until the process is ended.
-fn watch(context: &Context, args: &RunArgs, cache: Option<&PipelineCache>) -> Outcome {
+fn watch(bytes: &[u8], args: &RunArgs) -> Outcome {
+    let context = open(args)?;
+    let cache = cache(&context, bytes, args)?;
+    if let Some(note) = cache.as_ref().and_then(PipelineCache::note) {
+        eprintln!("{note}");
+    }
     let adjust = |scene| adjust(args, scene);
     let mut watcher = Watcher::new(
-        context,
+        &context,
         &args.file,
         args.scene.as_deref(),
         settings(args),
-        cache,
+        cache.as_ref(),
         adjust,
     );
     loop {
-        match watcher.look() {
+        let limit = limit(args);
+        let event = watcher.look();
+        drop(limit);
+        match event {
             Event::Same => std::thread::sleep(WATCH_EVERY),
             Event::Drawn(drawn) => {
                 write_pictures(&drawn, args)?;
@@ -161,7 +178,7 @@ pub fn open(args: &RunArgs) -> Outcome<Context> {
     let options = Options {
         device: args.device.clone(),
         validation,
-        ..Options::default()
+        timeout: args.patience(),
     };
     Context::new(&options).map_err(|error| harness::Error::from(error).into())
 }

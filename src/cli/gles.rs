@@ -1,6 +1,7 @@
 //! `skrymir gles`: OpenGL ES 2 programs on the emulator, with the unmodified driver of Mesa.
 
 use super::replay::{EngineName, default_threads};
+use crate::ending;
 use crate::gles::{self, Desktop, Driver, Machine, Record, Session, Show, frames};
 use crate::outcome::{Failure, Outcome};
 use anyhow::{Context, anyhow, bail};
@@ -11,6 +12,8 @@ use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 /// Arguments of `gles`.
@@ -116,12 +119,14 @@ pub fn run(args: &GlesArgs) -> Outcome {
     if args.desktop {
         return finish(desktop(args)?);
     }
+    stop_on_signals()?;
     let mut program = args.program.clone();
     let (driver, built) = if args.compile {
         let driver = Driver::prepare_with(Machine::Arm64, args.root.as_deref())?;
-        let built = std::env::temp_dir().join(format!("skrymir-gles-program-{}", std::process::id()));
-        driver.compile(Path::new(&program[0]), &built)?;
-        program[0] = built.clone().into();
+        let built = tempfile::tempdir().context("no folder for the program")?;
+        let path = built.path().join("program");
+        driver.compile(Path::new(&program[0]), &path)?;
+        program[0] = path.into();
         (driver, Some(built))
     } else if let Some(place) = known(args)? {
         // One of Debian's programs for bare screens.
@@ -143,9 +148,7 @@ pub fn run(args: &GlesArgs) -> Outcome {
         session.settle();
         Ok(status)
     });
-    if let Some(built) = built {
-        let _ = std::fs::remove_file(built);
-    }
+    drop(built);
     let status = status?;
     let failed = status.is_some_and(|status| !status.success());
     if let Some(words) = failed.then(|| gles::missing_library(Path::new(&program[0]))).flatten() {
@@ -173,6 +176,27 @@ fn finish(status: Option<ExitStatus>) -> Outcome {
     }
 }
 
+/// The signal that came, once it has.
+static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
+
+/// From now on a signal ends the program that runs, and what was set up for it is taken down in order; a second one ends
+/// the command at once.
+fn stop_on_signals() -> anyhow::Result<()> {
+    let again = Arc::new(AtomicBool::new(false));
+    for signal in ending::SIGNALS {
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, again.clone())?;
+        signal_hook::flag::register(signal, again.clone())?;
+        signal_hook::flag::register_usize(signal, SIGNAL.clone(), signal as usize)?;
+    }
+    Ok(())
+}
+
+/// How a program ends that the signal would have ended, once there was one.
+fn signalled() -> Option<ExitStatus> {
+    let signal = SIGNAL.load(Ordering::Relaxed);
+    (signal != 0).then(|| ExitStatus::from_raw(signal as i32))
+}
+
 /// The exit code when a program's time was over, as `timeout` has it.
 const TIMED_OUT: i32 = 124;
 
@@ -180,18 +204,21 @@ const TIMED_OUT: i32 = 124;
 fn wait(mut command: std::process::Command, time: Option<Duration>) -> anyhow::Result<Option<ExitStatus>> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut child = command.spawn().with_context(|| format!("cannot run {name}"))?;
-    let Some(time) = time else {
-        return Ok(Some(child.wait()?));
-    };
-    let end = Instant::now() + time;
-    while Instant::now() < end {
+    let start = Instant::now();
+    loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
+        if let Some(status) = signalled() {
+            gles::end(&mut child);
+            return Ok(Some(status));
+        }
+        if time.is_some_and(|time| start.elapsed() >= time) {
+            gles::end(&mut child);
+            return Ok(None);
+        }
         std::thread::sleep(Duration::from_millis(5));
     }
-    gles::end(&mut child);
-    Ok(None)
 }
 
 /// Starts a desktop with the program on it, and takes its picture.
@@ -222,6 +249,10 @@ fn desktop(args: &GlesArgs) -> anyhow::Result<Option<ExitStatus>> {
             }
             break Some(status);
         }
+        if let Some(status) = signalled() {
+            gles::end(&mut child);
+            break Some(status);
+        }
         if !desktop.is_alive()? {
             gles::end(&mut child);
             bail!("the desktop ended:\n{}", desktop.log());
@@ -246,11 +277,7 @@ fn desktop(args: &GlesArgs) -> anyhow::Result<Option<ExitStatus>> {
 /// Keeps a server until a signal comes.
 fn serve(args: &GlesArgs, folder: &Path) -> anyhow::Result<()> {
     let driver = Driver::prepare_with(Machine::Native, args.root.as_deref())?;
-    let mut signals = signal_hook::iterator::Signals::new([
-        signal_hook::consts::SIGINT,
-        signal_hook::consts::SIGTERM,
-        signal_hook::consts::SIGHUP,
-    ])?;
+    let mut signals = signal_hook::iterator::Signals::new(ending::SIGNALS)?;
     let session = Session::serve(&driver, options(args)?, folder)?;
     let mut lines = session.environment();
     lines.push(("LD_PRELOAD", driver.preload()));

@@ -20,6 +20,7 @@ mod rewrite;
 mod run;
 
 use crate::args::{AsArgs, CheckArgs, DisArgs, InfoArgs, RewriteArgs, RunArgs};
+use crate::ending;
 use crate::formats::{self, Format, Verb};
 use crate::outcome::{Failure, Outcome, read};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -78,6 +79,12 @@ enum Command {
 pub fn main() -> ExitCode {
     let matches = Cli::command().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    // `gles` ends its programs itself.
+    if !matches!(cli.command, Command::Gles(_))
+        && let Err(error) = ending::clean_up_on_signals()
+    {
+        eprintln!("skrymir: signals cannot be waited for: {error}");
+    }
     let outcome = run(&cli.command, |verb| Given::new(&Cli::command(), &matches, verb));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

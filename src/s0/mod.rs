@@ -6,7 +6,7 @@
 //! grows.
 //!
 //! Names are resolved to slots before anything runs; only branches that receive or contain a glob look names up while
-//! they run. From the facts on Swanson SL, section 1, where the public posts left decisions open they are named there.
+//! they run. Decisions that the public posts left open are named in docs/spec/swanson-sl.md.
 
 mod code;
 mod machine;

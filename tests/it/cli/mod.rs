@@ -1,4 +1,5 @@
 //! The command line as a user types it.
 
+mod ending;
 mod exit_codes;
 mod verbs;
