@@ -1,4 +1,4 @@
-//! What ends a job: data, never a panic (facts: what hardware does with bad jobs is to hang and be reset; we say why).
+//! What ends a job: data, never a panic (hardware hangs on bad jobs and is reset; we say why).
 
 use std::fmt;
 

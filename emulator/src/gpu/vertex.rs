@@ -297,7 +297,8 @@ fn fetch<'a>(
     }
 }
 
-/// A component as a float. Signed normalised numbers are c / (2^(n-1) - 1), not below -1 ([?] in the facts).
+/// A component as a float. Signed normalised numbers are c / (2^(n-1) - 1), not below -1 ([?] in docs/spec/mali/streams.md,
+/// section 1).
 fn component(spec: &VertexSpec, data: &[u8]) -> f32 {
     let mut bytes = [0; 4];
     bytes[..data.len()].copy_from_slice(data);

@@ -1,3 +1,5 @@
 //! The repository itself: what it says of itself is true.
 
 mod links;
+mod signatures;
+mod words;

@@ -519,7 +519,7 @@ impl<O: Observer> Lanes<'_, O> {
         let vector = |value: Vec4| Write { register, mask, value };
         let write = match unit.form() {
             Form::Scalar(op) => scalar(function(op, a)?),
-            // The atan chain: the first part gives the finished angle, the second passes it on ([?] in facts, 10).
+            // The atan chain: the first part gives the finished angle, the second passes it on ([?] in docs/spec/mali/pp.md, section 10).
             Form::AtanPart2(b) => scalar(vector_of(&self.fragments[lane], &b)[0]),
             Form::Scale(b) => vector(vector_of(&self.fragments[lane], &b).map(|b| a * b)),
             Form::Vector(VectorFunction::AtanPart1) => vector([a.atan(), 1.0, 0.0, 0.0]),

@@ -1,0 +1,150 @@
+//! What libraries promise: their errors are types of their own, and every format has the same doors.
+
+use crate::common;
+
+use std::path::{Path, PathBuf};
+
+/// The libraries; the facade is a library for the command line's own sake.
+const LIBRARIES: [&str; 9] = [
+    "emulator/compiler",
+    "emulator/lift",
+    "emulator/num",
+    "emulator/shim",
+    "emulator",
+    "emulator/utgard",
+    "loader",
+    "loader/translate",
+    "vulkan",
+];
+
+/// Public functions and type aliases of a source as they are declared, each with the number of its line.
+fn signatures(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut lines = text.lines().enumerate();
+    while let Some((at, line)) = lines.next() {
+        let line = line.trim();
+        // Public in a trait is what the trait has.
+        let public = ["pub fn ", "pub const fn ", "pub unsafe fn ", "pub type ", "fn "];
+        let begins = public.iter().position(|begin| line.starts_with(begin));
+        let Some(begins) = begins else { continue };
+        let mut all = line.to_owned();
+        while !all.contains(['{', ';']) {
+            let Some((_, line)) = lines.next() else { break };
+            all += " ";
+            all += line.trim();
+        }
+        if begins < public.len() - 1 {
+            found.push((at + 1, all));
+        }
+    }
+    found
+}
+
+/// Whether a signature has `anyhow` in it, or a result whose error is a string.
+fn is_untyped(signature: &str) -> bool {
+    let strings = signature.match_indices("Result<").any(|(at, _)| {
+        let inside = &signature[at + "Result<".len()..];
+        let (mut depth, mut comma) = (0, None);
+        for (at, c) in inside.char_indices() {
+            match c {
+                '<' | '(' | '[' => depth += 1,
+                '>' if inside[..at].ends_with('-') => {}
+                '>' if depth == 0 => return comma.is_some_and(|comma: usize| inside[comma + 1..at].trim() == "String"),
+                '>' | ')' | ']' => depth -= 1,
+                ',' if depth == 0 => comma = Some(at),
+                _ => {}
+            }
+        }
+        false
+    });
+    strings || signature.contains("anyhow")
+}
+
+fn sources(library: &str) -> Vec<PathBuf> {
+    common::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join(library).join("src"), "rs")
+}
+
+#[test]
+fn libraries_have_errors_of_their_own() {
+    let (mut count, mut wrong) = (0, Vec::new());
+    for library in LIBRARIES {
+        for path in sources(library) {
+            let text = std::fs::read_to_string(&path).unwrap();
+            for (line, signature) in signatures(&text) {
+                count += 1;
+                if is_untyped(&signature) {
+                    wrong.push(format!("{}:{line}: {signature}", path.display()));
+                }
+            }
+        }
+        let manifest = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(library).join("Cargo.toml"));
+        assert!(!manifest.unwrap().contains("anyhow"), "{library} depends on anyhow");
+    }
+    println!("{count} public signatures of {} libraries", LIBRARIES.len());
+    assert!(count > 900, "{count}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    // The control.
+    let text = "    pub fn a(\n        b: u8,\n    ) -> Result<(), String> {\n    pub fn c() -> anyhow::Result<()> {\n\
+                pub fn d() -> Result<String> {\nfn e() -> Result<(), String> {\npub fn f() -> Result<String, Error> {\n\
+                pub type G = dyn Fn(&[u32]) -> Result<Vec<u8>, String>;";
+    let found: Vec<_> = signatures(text)
+        .into_iter()
+        .filter(|(_, s)| is_untyped(s))
+        .map(|(line, _)| line)
+        .collect();
+    assert_eq!(found, [1, 4, 8]);
+}
+
+/// Every format is read, written, validated, checked and summed up by functions of the same names; those that have a
+/// text print it, and those whose text is a language of their own parse it.
+#[test]
+fn formats_have_the_same_doors() {
+    use loader::{mbs, sksl, sl, spirv, vbc};
+    use serde::Serialize;
+
+    fn told(format: &str, summary: &impl Serialize) {
+        assert!(serde_json::to_value(summary).unwrap().is_object(), "{format}");
+    }
+    let file = |name: &str| std::fs::read(common::data(name)).unwrap();
+
+    let bytes = file("vbc/triangle.vbc");
+    let model = vbc::read(&bytes).unwrap();
+    assert_eq!(vbc::write(&model.to_model()).unwrap(), bytes);
+    assert!(vbc::validate(&model).is_valid() && vbc::check(&bytes).is_valid());
+    told(vbc::FORMAT, &vbc::summary(&model));
+
+    let words = model.code(vbc::Stage::Frag).unwrap().words();
+    let bytes = spirv::write(&words);
+    assert_eq!(spirv::read(&bytes).unwrap(), words);
+    assert!(spirv::validate(spirv::Grammar::builtin(), &words).is_valid() && spirv::check(&bytes).is_valid());
+    let text = spirv::print(&words).unwrap();
+    assert_eq!(
+        spirv::print(&spirv::parse(&text).unwrap()).unwrap().lines().count(),
+        text.lines().count()
+    );
+    told(spirv::FORMAT, &spirv::summary(&words).unwrap());
+
+    let program = mbs::Program::new(mbs::Stage::Fragment, vec![0; 4]);
+    let bytes = mbs::write(&mbs::Mbs::of(&[program]));
+    let model = mbs::read(&bytes).unwrap();
+    assert_eq!(mbs::write(&model), bytes);
+    assert_eq!(mbs::validate(&model).is_valid(), mbs::check(&bytes).is_valid());
+    told(mbs::FORMAT, &mbs::summary(&model).unwrap());
+
+    let mut builder = sksl::Builder::new(sksl::ProgramKind::RUNTIME_SHADER);
+    let model = builder.finish();
+    let bytes = sksl::write(&model).unwrap();
+    assert_eq!(sksl::write(&sksl::read(&bytes).unwrap()).unwrap(), bytes);
+    assert_eq!(sksl::validate(&model).is_valid(), sksl::check(&bytes).is_valid());
+    sksl::print(&model);
+    told(sksl::FORMAT, &sksl::summary(&model));
+
+    let text = std::fs::read_to_string(common::data("sl/hello.s0")).unwrap();
+    let model = sl::parse(&text, "hello.s0").unwrap();
+    let bytes = sl::write(&model).unwrap();
+    let again = sl::read(&bytes).unwrap();
+    assert_eq!(sl::write(&again).unwrap(), bytes);
+    assert!(sl::validate(&again).is_valid() && sl::check(&bytes).is_valid());
+    assert!(!sl::print(&again, &sl::PrintOptions { locations: false }).is_empty());
+    told(sl::FORMAT, &sl::summary(&again));
+}
