@@ -196,21 +196,37 @@ impl Record {
                 if !same(known.get(start..).unwrap_or(&[]), page) {
                     let address = address + start as u32;
                     trace::Record::Page { address, bytes: page }.write(&mut out);
+                    put(known, start, page);
                 }
             }
         }
         self.append(&out);
     }
 
-    /// Takes over what is there, for a job wrote it, or it has been recorded.
+    /// Takes over what a job wrote, and nothing else: the program may have written for the next job in the meantime.
     fn learn(&mut self, memory: &Memory) {
-        for (address, bytes) in memory.objects() {
-            if let Some(known) = self.known.get_mut(&address) {
-                let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-                known.clear();
-                known.extend_from_slice(&bytes[..used]);
+        for &(address, length) in memory.writes() {
+            let Some((start, known)) = self.known.range_mut(..=address).next_back() else {
+                continue;
+            };
+            let offset = address - start;
+            // Not where it is an object behind, a heap.
+            let inside = memory.length_up_to(*start, offset + length) == offset + length;
+            if let (true, Ok(bytes)) = (inside, memory.bytes(address, length)) {
+                put(known, offset as usize, &bytes);
             }
         }
+    }
+}
+
+/// Puts bytes to a place of what is known.
+fn put(known: &mut Vec<u8>, start: usize, bytes: &[u8]) {
+    if let Some(last) = bytes.iter().rposition(|byte| *byte != 0) {
+        known.resize(known.len().max(start + last + 1), 0);
+    }
+    let end = known.len().min(start + bytes.len());
+    if let Some(place) = known.get_mut(start..end) {
+        place.copy_from_slice(&bytes[..end - start]);
     }
 }
 
@@ -257,5 +273,23 @@ impl Watch for Record {
             Event::Done { .. } => self.learn(memory),
             Event::Closed { .. } => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_ends_with_what_is_not_zero() {
+        let mut known = Vec::new();
+        put(&mut known, 4, &[1, 2, 0, 0]);
+        assert_eq!(known, [0, 0, 0, 0, 1, 2]);
+        put(&mut known, 5, &[0, 0, 0]);
+        assert_eq!(known, [0, 0, 0, 0, 1, 0]);
+        put(&mut known, 100, &[0; 8]);
+        assert_eq!(known.len(), 6);
+        put(&mut known, 2, &[7]);
+        assert_eq!(known, [0, 0, 7, 0, 1, 0]);
     }
 }

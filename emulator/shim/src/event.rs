@@ -58,7 +58,7 @@ pub enum Event<'a> {
     },
     /// A job is about to run.
     Submitted(Job<'a>),
-    /// A job has run.
+    /// A job has run; the memory's [`writes`](Memory::writes) are what it wrote.
     Done {
         /// The job.
         job: Job<'a>,

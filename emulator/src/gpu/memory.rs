@@ -79,6 +79,8 @@ pub struct Memory {
     pages: Vec<u32>,
     used: u64,
     limit: u64,
+    /// Addresses and lengths of writes, where they are kept.
+    written: Option<Vec<(u32, u32)>>,
 }
 
 impl Default for Memory {
@@ -103,6 +105,26 @@ impl Memory {
             pages: vec![0; 1 << 20],
             used: 0,
             limit,
+            written: None,
+        }
+    }
+
+    /// Keeps from now on where is written; forgets what was kept before.
+    pub fn keep_writes(&mut self) {
+        self.written.get_or_insert_default().clear();
+    }
+
+    /// Address and length of what has been written since [`keep_writes`](Self::keep_writes), in the order of the
+    /// writes; one after another at the same place goes together.
+    pub fn writes(&self) -> &[(u32, u32)] {
+        self.written.as_deref().unwrap_or_default()
+    }
+
+    fn note_write(&mut self, address: u32, length: u32) {
+        let Some(written) = &mut self.written else { return };
+        match written.last_mut() {
+            Some((start, before)) if start.checked_add(*before) == Some(address) => *before += length,
+            _ => written.push((address, length)),
         }
     }
 
@@ -310,6 +332,7 @@ impl Memory {
         });
         let (object, start) = place.ok_or_else(|| Fault::unmapped(address, length))?;
         object.write(start, bytes);
+        self.note_write(address, length);
         Ok(())
     }
 }
@@ -354,6 +377,22 @@ mod tests {
         assert!(memory.map_backed(0x2000, everyone(Vec::new())).is_err(), "empty");
         memory.unmap(0x1000).unwrap();
         assert!(memory.word(0x1000).is_err());
+    }
+
+    #[test]
+    fn writes_are_kept_on_demand() {
+        let mut memory = Memory::default();
+        memory.map(0x1000, 0x2000).unwrap();
+        memory.write(0x1000, &[1; 4]).unwrap();
+        assert!(memory.writes().is_empty());
+        memory.keep_writes();
+        memory.write(0x1000, &[1; 4]).unwrap();
+        memory.write(0x1004, &[1; 8]).unwrap();
+        memory.write(0x1000, &[1; 2]).unwrap();
+        assert!(memory.write(0x2ffc, &[1; 8]).is_err());
+        assert_eq!(memory.writes(), [(0x1000, 12), (0x1000, 2)]);
+        memory.keep_writes();
+        assert!(memory.writes().is_empty());
     }
 
     #[test]
