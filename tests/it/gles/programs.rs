@@ -187,11 +187,11 @@ fn memory_is_flat_over_a_thousand_frames() {
     println!("own KiB, shared KiB, descriptors of server and program after every hundred frames: {sizes:?}");
     for side in 0..2 {
         // From the second hundred on; allocators take their time to settle, a leak of 700 bytes a frame would show.
-        let ([own, shared, _], [own_last, shared_last, open_last]) = (sizes[1][side], sizes[9][side]);
+        let ([own, shared, open], [own_last, shared_last, open_last]) = (sizes[1][side], sizes[9][side]);
         assert!(own_last <= own + 512, "own memory grows: {sizes:?}");
-        // The driver's cache of buffers fills longer where frames are queued.
-        let open = sizes[4][side][2];
-        assert!(open_last <= open + 4, "more and more descriptors: {sizes:?}");
+        // The driver takes a buffer more whenever another frame is under way than ever before, and keeps it; a leak of
+        // a descriptor in twenty frames would show.
+        assert!(open_last <= open + 40, "more and more descriptors: {sizes:?}");
         // The driver takes pieces of buffers of 1 MiB and touches their pages one by one.
         assert!(shared_last <= shared + 1024, "objects' memory grows: {sizes:?}");
     }
