@@ -59,11 +59,11 @@ tests() {
         *) echo "$name $file -auto -fbo" ;;
         esac
     done
-    find tests -name '*.shader_test' | sort | while read -r file; do
+    find tests/spec/glsl-es-1.00 -name '*.shader_test' | sort | while read -r file; do
         echo "$file bin/shader_runner_gles2 $file -auto -fbo"
     done
     # What glslparsertest is to expect is written in each file.
-    find tests -name '*.vert' -o -name '*.frag' | sort | while read -r file; do
+    find tests/spec/glsl-es-1.00 -name '*.vert' -o -name '*.frag' | sort | while read -r file; do
         config=$(sed -n '/\[config\]/,/\[end config\]/p' "$file")
         value() { sed -n "s/^.*$1: *//p" <<<"$config" | tr -d '\r'; }
         echo "$file bin/glslparsertest_gles2 $file $(value expect_result) $(value glsl_version) $(value require_extensions)"
