@@ -36,6 +36,11 @@ impl Variable {
     }
 }
 
+/// The scalar behind the last of variables that lie one behind the other.
+pub fn end(variables: &[Variable]) -> u32 {
+    variables.last().map_or(0, |last| last.first + last.scalars())
+}
+
 /// A texture with its sampler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sampler {

@@ -4,10 +4,11 @@ use super::place::{Owner, Place, Root, scalars};
 use super::{Ev, Front, Var, Walk};
 use crate::error::{Error, Result};
 use crate::glsl_es::Role;
-use crate::interface::{Sampler, Stage, Variable};
+use crate::interface::{Sampler, Stage, Variable, end};
 use crate::ir::{Input, Op, Output, Value};
 use loader::mbs::SymbolType;
 use naga::{AddressSpace, Binding, BuiltIn, Handle, ImageClass, ImageDimension, ScalarKind, Type, TypeInner};
+use std::ops::Range;
 
 /// A name, a type, and whether it is an array of it.
 struct Leaf {
@@ -16,6 +17,22 @@ struct Leaf {
     rows: u32,
     columns: u32,
     entries: u32,
+}
+
+impl Leaf {
+    /// Puts it behind variables; its scalars among theirs.
+    fn behind(self, variables: &mut Vec<Variable>) -> Range<u32> {
+        let first = end(variables);
+        variables.push(Variable {
+            name: self.name,
+            kind: self.kind,
+            rows: self.rows,
+            columns: self.columns,
+            entries: self.entries,
+            first,
+        });
+        first..end(variables)
+    }
 }
 
 impl<'a> Front<'a> {
@@ -52,7 +69,7 @@ impl<'a> Front<'a> {
                 self.store(&place, &values)
             }
             AddressSpace::Uniform | AddressSpace::Immediate => {
-                let first = self.uniform_scalars();
+                let first = end(&self.interface.uniforms);
                 let block = matches!(self.module.types[ty].inner, TypeInner::Struct { .. });
                 let leaves = self.leaves(ty, if block { "" } else { &name })?;
                 self.add_uniforms(leaves, &name);
@@ -74,30 +91,13 @@ impl<'a> Front<'a> {
         }
     }
 
-    fn uniform_scalars(&self) -> u32 {
-        self.interface
-            .uniforms
-            .last()
-            .map_or(0, |last| last.first + last.scalars())
-    }
-
     fn add_uniforms(&mut self, leaves: Vec<Leaf>, block: &str) {
-        for leaf in leaves {
+        for mut leaf in leaves {
             let taken = self.interface.uniforms.iter().any(|have| have.name == leaf.name);
-            let name = if taken {
-                format!("{block}.{}", leaf.name)
-            } else {
-                leaf.name
-            };
-            let first = self.uniform_scalars();
-            self.interface.uniforms.push(Variable {
-                name,
-                kind: leaf.kind,
-                rows: leaf.rows,
-                columns: leaf.columns,
-                entries: leaf.entries,
-                first,
-            });
+            if taken {
+                leaf.name = format!("{block}.{}", leaf.name);
+            }
+            leaf.behind(&mut self.interface.uniforms);
         }
     }
 
@@ -120,7 +120,7 @@ impl<'a> Front<'a> {
         match role {
             Role::Sampler(name) => self.texture_global(handle, ty, name),
             Role::Uniform(name) => {
-                let first = self.uniform_scalars();
+                let first = end(&self.interface.uniforms);
                 let leaves = self.leaves(ty, &name)?;
                 self.add_uniforms(leaves, "");
                 self.globals.insert(handle, self.uniform_place(handle, first));
@@ -162,25 +162,9 @@ impl<'a> Front<'a> {
     }
 
     fn add_varyings(&mut self, leaves: Vec<Leaf>) -> u32 {
-        let start = self
-            .interface
-            .varyings
-            .last()
-            .map_or(0, |last| last.first + last.scalars());
+        let start = end(&self.interface.varyings);
         for leaf in leaves {
-            let first = self
-                .interface
-                .varyings
-                .last()
-                .map_or(0, |last| last.first + last.scalars());
-            self.interface.varyings.push(Variable {
-                name: leaf.name,
-                kind: leaf.kind,
-                rows: leaf.rows,
-                columns: leaf.columns,
-                entries: leaf.entries,
-                first,
-            });
+            leaf.behind(&mut self.interface.varyings);
         }
         start
     }
@@ -192,25 +176,10 @@ impl<'a> Front<'a> {
         self.b.tag = self.b.fresh_tag();
         let mut values = Vec::new();
         if self.stage == Stage::Vertex {
-            let mut first = self
-                .interface
-                .attributes
-                .last()
-                .map_or(0, |last| last.first + last.scalars());
             for leaf in leaves {
-                let scalars = leaf.rows * leaf.columns * leaf.entries.max(1);
-                for at in 0..scalars {
-                    values.push(self.b.op(Op::Input(Input::Attribute(first + at)), &[]));
+                for scalar in leaf.behind(&mut self.interface.attributes) {
+                    values.push(self.b.op(Op::Input(Input::Attribute(scalar)), &[]));
                 }
-                self.interface.attributes.push(Variable {
-                    name: leaf.name,
-                    kind: leaf.kind,
-                    rows: leaf.rows,
-                    columns: leaf.columns,
-                    entries: leaf.entries,
-                    first,
-                });
-                first += scalars;
             }
         } else {
             let first = self.add_varyings(leaves);
@@ -229,20 +198,16 @@ impl<'a> Front<'a> {
             (BuiltIn::PointCoord, Stage::Fragment) => (0..2).map(Input::PointCoord).collect(),
             (BuiltIn::FrontFacing, Stage::Fragment) => vec![Input::FrontFacing],
             (BuiltIn::VertexIndex, Stage::Vertex) => {
-                let first = self
-                    .interface
-                    .attributes
-                    .last()
-                    .map_or(0, |last| last.first + last.scalars());
-                self.interface.attributes.push(Variable {
+                let leaf = Leaf {
                     name: "gl_VertexIndex".to_owned(),
                     kind: SymbolType::INT,
                     rows: 1,
                     columns: 1,
                     entries: 0,
-                    first,
-                });
-                vec![Input::Attribute(first)]
+                };
+                leaf.behind(&mut self.interface.attributes)
+                    .map(Input::Attribute)
+                    .collect()
             }
             (other, _) => return Err(Error::unsupported(format!("the built-in {other:?}")).into()),
         };
