@@ -73,8 +73,13 @@ pub struct Compiled {
 /// source.
 pub fn compile(input: Input<'_>, options: &Options) -> Result<Compiled> {
     let mut refused = None;
+    let mut before = None;
     for unroll in Unroll::ALL {
         let mut shader = front(input, unroll)?;
+        if before.as_ref() == Some(&shader) {
+            break;
+        }
+        before = Some(shader.clone());
         opt::optimise(&mut shader.function);
         match back(shader, input.text(), options) {
             // Too long, or too many numbers at once: loops as they are may still fit.

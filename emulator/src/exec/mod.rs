@@ -88,9 +88,6 @@ pub struct FragmentProgram {
     words: Vec<u32>,
 }
 
-/// Words of the longest fragment program that is followed.
-const MAX_PROGRAM_WORDS: usize = 1 << 15;
-
 /// Reach of temporaries behind an offset register, in floats to each side.
 const TEMPORARY_REACH: i32 = 1024;
 
@@ -100,7 +97,7 @@ impl FragmentProgram {
     /// # Errors
     /// When a reachable word is no instruction.
     pub fn read(words: &[u32]) -> Result<Self> {
-        let words = &words[..words.len().min(MAX_PROGRAM_WORDS)];
+        let words = &words[..words.len().min(pp::MAX_PROGRAM_WORDS)];
         let mut program = Self {
             starts: vec![0; words.len()],
             ..Self::default()

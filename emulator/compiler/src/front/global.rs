@@ -19,6 +19,23 @@ struct Leaf {
     entries: u32,
 }
 
+/// A global variable's name as symbols can have it: what has none is called by its binding.
+fn name(global: &naga::GlobalVariable) -> String {
+    let given = global.name.as_deref().filter(|name| !name.is_empty());
+    match (given, &global.binding) {
+        (Some(name), _) => sayable(name),
+        (None, Some(binding)) if binding.group == 0 => format!("binding{}", binding.binding),
+        (None, Some(binding)) => format!("set{}binding{}", binding.group, binding.binding),
+        (None, None) => "constants".to_owned(),
+    }
+}
+
+/// Modules may call a variable anything; in a symbol it is one word.
+fn sayable(name: &str) -> String {
+    let fits = |c: char| c.is_ascii_graphic() && !matches!(c, ',' | '#' | '=' | ';');
+    name.chars().map(|c| if fits(c) { c } else { '_' }).collect()
+}
+
 impl Leaf {
     /// Puts it behind variables; its scalars among theirs.
     fn behind(self, variables: &mut Vec<Variable>) -> Range<u32> {
@@ -53,7 +70,7 @@ impl<'a> Front<'a> {
 
     fn global(&mut self, handle: Handle<naga::GlobalVariable>, global: &'a naga::GlobalVariable) -> Walk {
         let ty = global.ty;
-        let name = global.name.clone().unwrap_or_default();
+        let name = name(global);
         if let Some(role) = self.role(global) {
             return self.es_global(handle, ty, role.clone());
         }
@@ -112,6 +129,12 @@ impl<'a> Front<'a> {
             _ => return Ok(()),
         };
         self.units.insert(handle, self.interface.samplers.len() as u32);
+        let taken = self.interface.samplers.iter().any(|have| have.name == name);
+        let name = if taken {
+            format!("{name}_{}", self.interface.samplers.len())
+        } else {
+            name
+        };
         self.interface.samplers.push(Sampler { name, cube });
         Ok(())
     }
@@ -244,7 +267,10 @@ impl<'a> Front<'a> {
                     return Err(Error::unsupported(format!("flat interpolation of location {location}")).into());
                 }
                 let attribute = name.filter(|name| self.stage == Stage::Vertex && !name.is_empty());
-                let name = attribute.unwrap_or_else(|| format!("location{location}"));
+                let name = attribute
+                    .as_deref()
+                    .map(sayable)
+                    .unwrap_or_else(|| format!("location{location}"));
                 self.input(ty, &name)
             }
             (None, TypeInner::Struct { members, .. }) => {
@@ -397,7 +423,8 @@ impl<'a> Front<'a> {
             }
             TypeInner::Struct { members, .. } => {
                 for (at, member) in members.iter().enumerate() {
-                    let own = member.name.clone().unwrap_or_else(|| format!("member{at}"));
+                    let given = member.name.as_deref().filter(|name| !name.is_empty());
+                    let own = given.map_or_else(|| format!("member{at}"), sayable);
                     let path = if name.is_empty() { own } else { format!("{name}.{own}") };
                     self.collect(member.ty, path, leaves)?;
                 }

@@ -70,6 +70,9 @@ impl Unroll {
 /// Values of the compiler's own form that a program may have at most.
 pub const MAX_VALUES: usize = 60_000;
 
+/// Statements and operations that are walked at most, those that leave nothing behind included.
+const MAX_STEPS: u32 = 300_000;
+
 /// Restarts with one more variable in memory.
 const MAX_RESTARTS: usize = 64;
 
@@ -138,6 +141,7 @@ struct Front<'a> {
     unroll: Unroll,
     unroll_end: usize,
     depth: u32,
+    steps: u32,
 }
 
 fn typify(module: &Module, function: &naga::Function) -> Result<Typifier> {
@@ -182,6 +186,7 @@ pub fn walk(module: &Module, entry: &naga::EntryPoint, source: &Source) -> Resul
             unroll: source.unroll,
             unroll_end: usize::MAX,
             depth: 0,
+            steps: 0,
         };
         match front.entry(entry) {
             Ok(()) => {
@@ -318,7 +323,11 @@ impl<'a> Front<'a> {
     }
 
     /// Ends what is too long, or would be if it were unrolled.
-    fn budget(&self) -> Walk {
+    fn budget(&mut self) -> Walk {
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            return Err(Error::limit(format!("a program that takes more than {MAX_STEPS} steps to read")).into());
+        }
         let count = self.b.function.values.len();
         if count > self.unroll_end {
             return Err(Stop::TooLong);

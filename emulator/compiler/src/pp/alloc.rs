@@ -1,7 +1,7 @@
 //! Registers for cells: a register and lanes for each class of cells, by when they hold something.
 
 use super::group::Classes;
-use super::live::{self, Ranges};
+use super::live::{self, Ranges, Taken};
 use super::node::{Cell, End, Nodes, ReadAt, Src};
 use super::schedule::{Scheduled, Unit};
 use std::collections::{HashMap, HashSet};
@@ -74,8 +74,11 @@ pub(super) enum Outcome {
     Full(Vec<Cell>),
 }
 
-struct Table {
-    lanes: Vec<[Vec<Cell>; 4]>,
+/// What a lane holds, and when; how many cells it holds in all.
+#[derive(Clone, Default)]
+struct Lane {
+    taken: Taken,
+    cells: u32,
 }
 
 /// Finds places.
@@ -135,9 +138,7 @@ pub(super) fn allocate(nodes: &Nodes, classes: &Classes, schedule: &[Scheduled],
 }
 
 fn attempt_order(nodes: &Nodes, order: &[Vec<Cell>], ranges: &[Ranges]) -> Result<Places, Vec<Cell>> {
-    let mut table = Table {
-        lanes: vec![Default::default(); REGISTERS as usize],
-    };
+    let mut table: [[Lane; 4]; REGISTERS as usize] = Default::default();
     let mut places = Places::new();
     for members in order {
         let registers = if members.iter().any(|cell| nodes.outputs.contains(cell)) {
@@ -154,10 +155,8 @@ fn attempt_order(nodes: &Nodes, order: &[Vec<Cell>], ranges: &[Ranges]) -> Resul
                     (0..4u8)
                         .filter(|lane| wanted.is_none_or(|wanted| wanted == *lane))
                         .filter(|lane| {
-                            let there = &table.lanes[register as usize][*lane as usize];
-                            !there
-                                .iter()
-                                .any(|other| ranges[*other as usize].overlaps(&ranges[*cell as usize]))
+                            let there = &table[register as usize][*lane as usize].taken;
+                            there.is_free(&ranges[*cell as usize])
                         })
                         .collect()
                 })
@@ -165,10 +164,7 @@ fn attempt_order(nodes: &Nodes, order: &[Vec<Cell>], ranges: &[Ranges]) -> Resul
             let mut chosen = Vec::new();
             if assign(&free, &mut chosen) {
                 // The fullest register that still has room keeps others free for vectors.
-                let used = table.lanes[register as usize]
-                    .iter()
-                    .map(|lane| lane.len() as u32)
-                    .sum::<u32>();
+                let used = table[register as usize].iter().map(|lane| lane.cells).sum::<u32>();
                 let fill = if members.len() > 2 {
                     u32::from(register)
                 } else {
@@ -183,7 +179,9 @@ fn attempt_order(nodes: &Nodes, order: &[Vec<Cell>], ranges: &[Ranges]) -> Resul
             return Err(members.clone());
         };
         for (cell, lane) in members.iter().zip(lanes) {
-            table.lanes[register as usize][lane as usize].push(*cell);
+            let there = &mut table[register as usize][lane as usize];
+            there.taken.take(&ranges[*cell as usize]);
+            there.cells += 1;
             places.insert(*cell, (register, lane));
         }
     }

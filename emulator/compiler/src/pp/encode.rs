@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 use utgard::field::Code;
 use utgard::pp::{
     AccOp, Branch, Combine, Component, Condition, Constant, FloatAcc, FloatMul, Form, Instruction, Load, LoadSource,
-    MulOp, Register, Sampler, SamplerKind, Scalar, ScalarFunction, ScalarSource, ScalarUnit, Store, StoreTarget,
-    Swizzle, Varying, VaryingKind, VecAcc, VecMul, VectorSource, VectorUnit,
+    MAX_PROGRAM_WORDS, MulOp, Register, Sampler, SamplerKind, Scalar, ScalarFunction, ScalarSource, ScalarUnit, Store,
+    StoreTarget, Swizzle, Varying, VaryingKind, VecAcc, VecMul, VectorSource, VectorUnit,
 };
 
 /// The machine words, and for each instruction its place in the source.
@@ -164,12 +164,15 @@ fn finish(
         let last = offsets.last().copied().unwrap_or(0);
         offsets.push(last + i64::from(instruction.words()));
     }
+    let length = offsets.last().copied().unwrap_or(0);
+    if length > MAX_PROGRAM_WORDS as i64 {
+        return Err(Error::limit(format!(
+            "{length} words: a fragment program has at most {MAX_PROGRAM_WORDS}"
+        )));
+    }
     for (from, block) in jumps {
         let target = starts[*block];
         let distance = offsets[target] - offsets[*from];
-        if !(-(1 << 26)..1 << 26).contains(&distance) {
-            return Err(Error::limit("a program whose branches do not reach"));
-        }
         let length = code.get(target).map_or(0, Instruction::words);
         if let Some(branch) = &mut code[*from].branch {
             branch.target = (distance as i32 as u32) & 0x07ff_ffff;

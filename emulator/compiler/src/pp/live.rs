@@ -1,6 +1,7 @@
 //! When cells hold something that is read later.
 
 use super::node::{Cell, Nodes};
+use std::collections::BTreeMap;
 
 /// A set of cells.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -131,6 +132,25 @@ impl Ranges {
 
     pub fn length(&self) -> u32 {
         self.0.iter().map(|(start, end)| end - start).sum()
+    }
+}
+
+/// When a lane of a register is taken: ranges that do not overlap, by their start.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Taken(BTreeMap<u32, u32>);
+
+impl Taken {
+    /// Takes ranges that are free.
+    pub fn take(&mut self, ranges: &Ranges) {
+        self.0.extend(ranges.0.iter().copied());
+    }
+
+    /// Nothing of the ranges is taken.
+    pub fn is_free(&self, ranges: &Ranges) -> bool {
+        ranges.0.iter().all(|(start, end)| {
+            let last = self.0.range(..end).next_back();
+            last.is_none_or(|(_, taken)| taken <= start)
+        })
     }
 }
 

@@ -43,6 +43,9 @@ pub struct Program {
 /// Rounds of spilling at most; each takes a cell out of registers.
 const MAX_SPILLS: usize = 2000;
 
+/// Operations that are packed at most, in all rounds together.
+const MAX_WORK: usize = 200_000;
+
 /// Compiles a program whose operations the units have.
 ///
 /// # Errors
@@ -63,7 +66,12 @@ pub fn compile(
     group::attach(&mut nodes);
     let mut base = nodes;
     let mut done = HashSet::new();
+    let mut work = 0;
     for round in 0..MAX_SPILLS {
+        work += base.blocks.iter().map(|block| block.nodes.len()).sum::<usize>();
+        if work > MAX_WORK {
+            return Err(Error::limit("a program that is too long for so many numbers at once"));
+        }
         let mut full = Vec::new();
         for in_order in [false, true] {
             let mut nodes = base.clone();

@@ -300,7 +300,9 @@ pub(super) fn pack(block: &NodeBlock, mode: Mode) -> Scheduled {
             break;
         };
         let at = ready.swap_remove(best);
-        let mut number = lowest;
+        // Not behind what reads it; words are counted from the end.
+        let readers = graph.after[at].iter().filter_map(|(to, _)| Some(placed[*to]?.0));
+        let mut number = readers.fold(lowest, usize::max);
         let (word, unit) = loop {
             if number == words.len() {
                 words.push(Word::default());

@@ -41,6 +41,9 @@ pub const MAX_WORDS: usize = {
     1 + bits.div_ceil(32)
 };
 
+/// Words of the longest program that is compiled and run. The hardware's own limit is not known.
+pub const MAX_PROGRAM_WORDS: usize = 1 << 15;
+
 macro_rules! units {
     ($($(#[$meta:meta])* $field:ident: $type:ty, $text:literal;)*) => {
         /// One instruction.

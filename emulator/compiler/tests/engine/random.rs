@@ -1,0 +1,178 @@
+//! Random programs and what varies of them without changing what they draw.
+
+use crate::run::{Tally, check, fragment_colors, random_scalars};
+use emulator::exec::inputs::Plane;
+use skrymir_compiler::{Compiled, Stage};
+
+/// Random expressions over what is in scope.
+struct Generator {
+    random: fastrand::Rng,
+}
+
+impl Generator {
+    fn float(&mut self, depth: u32) -> String {
+        if depth == 0 || self.random.u8(0..6) == 0 {
+            return match self.random.u8(0..6) {
+                0 => format!("{:?}", self.random.i32(-16..=16) as f32 / 8.0),
+                1 => format!("v.{}", ["x", "y", "z", "w"][self.random.usize(0..4)]),
+                2 => "k".to_owned(),
+                3 => format!("u.{}", ["x", "y", "z"][self.random.usize(0..3)]),
+                4 => format!("t.{}", ["x", "y", "z", "w"][self.random.usize(0..4)]),
+                _ => "f".to_owned(),
+            };
+        }
+        let next = depth - 1;
+        match self.random.u8(0..12) {
+            0 | 1 => format!("({} + {})", self.float(next), self.float(next)),
+            2 => format!("({} - {})", self.float(next), self.float(next)),
+            3 | 4 => format!("({} * {})", self.float(next), self.float(next)),
+            5 => format!("min({}, {})", self.float(next), self.float(next)),
+            6 => format!("clamp({}, 0.0, 1.0)", self.float(next)),
+            7 => format!(
+                "({} > {} ? {} : {})",
+                self.float(next),
+                self.float(next),
+                self.float(next),
+                self.float(next)
+            ),
+            8 => format!("dot({}, {})", self.vector(next), self.vector(next)),
+            9 => format!("sin({})", self.float(next)),
+            10 => format!("abs({})", self.float(next)),
+            _ => format!("sqrt(abs({}) + 0.5)", self.float(next)),
+        }
+    }
+
+    fn vector(&mut self, depth: u32) -> String {
+        if depth == 0 || self.random.u8(0..5) == 0 {
+            return ["v", "t", "v.wzyx", "t.xxyy", "vec4(u, k)"][self.random.usize(0..5)].to_owned();
+        }
+        let next = depth - 1;
+        match self.random.u8(0..8) {
+            0 => format!("({} + {})", self.vector(next), self.vector(next)),
+            1 => format!("({} * {})", self.vector(next), self.vector(next)),
+            2 => format!("({} * {})", self.vector(next), self.float(next)),
+            3 => format!(
+                "mix({}, {}, {})",
+                self.vector(next),
+                self.vector(next),
+                self.float(next)
+            ),
+            4 => format!(
+                "vec4({}, {}, {}.zw)",
+                self.float(next),
+                self.float(next),
+                self.vector(next)
+            ),
+            5 => format!("max({}, {})", self.vector(next), self.vector(next)),
+            6 => format!("fract({})", self.vector(next)),
+            _ => format!("clamp({}, -2.0, 2.0)", self.vector(next)),
+        }
+    }
+
+    fn statement(&mut self, depth: u32) -> String {
+        match self.random.u8(0..7) {
+            0 | 1 => format!("t = clamp({}, -4.0, 4.0);", self.vector(3)),
+            2 => format!("f = clamp({}, -4.0, 4.0);", self.float(3)),
+            3 => format!(
+                "t.{} = {};",
+                ["xy", "zw", "yx"][self.random.usize(0..3)],
+                ["v.zw", "t.yx", "vec2(f, k)"][self.random.usize(0..3)]
+            ),
+            4 if depth > 0 => {
+                let (condition, a, b) = (self.float(2), self.block(depth - 1), self.block(depth - 1));
+                format!("if ({condition} > 0.0) {{ {a} }} else {{ {b} }}")
+            }
+            5 if depth > 0 => {
+                let (trips, body) = (self.random.u8(1..40), self.block(depth - 1));
+                format!("for (int i = 0; i < {trips}; i++) {{ {body} if (f > 3.0) break; }}")
+            }
+            _ => format!("f += clamp({}, -1.0, 1.0);", self.float(2)),
+        }
+    }
+
+    fn block(&mut self, depth: u32) -> String {
+        (0..self.random.u8(1..4))
+            .map(|_| self.statement(depth))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// A body, with what varies of it: dead code, loops of one turn around it.
+    fn program(&mut self, stage: Stage) -> [String; 3] {
+        let body = self.block(2) + &self.block(2);
+        let (front, end) = match stage {
+            Stage::Fragment => (
+                "precision mediump float; varying vec4 v;",
+                "gl_FragColor = t * 0.5 + f;",
+            ),
+            Stage::Vertex => (
+                "attribute vec4 v; varying vec4 o;",
+                "o = t + f; gl_Position = vec4(v.xyz, 1.0);",
+            ),
+        };
+        let whole = |body: &str| {
+            format!(
+                "{front} uniform vec3 u; uniform float k;\nvoid main() {{ vec4 t = v * 0.5; float f = 0.25;\n{body}\n{end} }}"
+            )
+        };
+        [
+            whole(&body),
+            whole(&format!(
+                "float dead = f * 3.0; if (false) {{ t = vec4(dead); }} {body} dead += t.x;"
+            )),
+            whole(&format!("for (int one = 0; one < 1; one++) {{ {body} }}")),
+        ]
+    }
+}
+
+fn random_programs(stage: Stage, count: u64) {
+    let mut tally = Tally::default();
+    for seed in 0..count {
+        let variants = Generator {
+            random: fastrand::Rng::with_seed(seed),
+        }
+        .program(stage);
+        let all: Vec<Compiled> = variants
+            .iter()
+            .map(|text| check(&format!("random {seed}"), text, stage, &mut tally))
+            .collect();
+        if stage == Stage::Fragment {
+            let uniforms = random_scalars(&mut fastrand::Rng::with_seed(seed), 4);
+            let planes = [Plane {
+                base: 0.5,
+                dx: 0.0,
+                dy: 0.03125,
+            }; 4];
+            let colors: Vec<_> = all
+                .iter()
+                .map(|compiled| fragment_colors(compiled, &uniforms, &planes))
+                .collect();
+            assert_eq!(
+                format!("{:?}", colors[0]),
+                format!("{:?}", colors[1]),
+                "random {seed}: dead code changes it"
+            );
+        }
+    }
+    println!(
+        "{count} programs and their variants: {} numbers compared, {} without a bound",
+        tally.compared, tally.unsure
+    );
+    assert!(tally.compared > 2 * count as u32);
+}
+
+/// Seeds of a run: `COMPILER_PROGRAMS` where it is set.
+fn seeds() -> u64 {
+    let asked = std::env::var("COMPILER_PROGRAMS").ok();
+    asked.and_then(|asked| asked.parse().ok()).unwrap_or(350)
+}
+
+#[test]
+fn random_fragment_programs() {
+    random_programs(Stage::Fragment, seeds());
+}
+
+#[test]
+fn random_vertex_programs() {
+    random_programs(Stage::Vertex, seeds());
+}
