@@ -11,6 +11,7 @@
 
 use clap::Parser;
 use loader::vbc::{self, Model, Stage};
+use skrymir::ErrorKind;
 use skrymir::harness::{self, Settings};
 use skrymir::scene::Scene;
 use std::io::Write;
@@ -192,10 +193,12 @@ fn child(args: &Args, from: u64) -> ! {
         }
         say(match drawn {
             Ok(_) => "p",
-            Err(harness::Error::Vulkan(error)) if matches!(error.kind(), vulkan::ErrorKind::Timeout) => {
-                std::process::exit(HUNG)
-            }
-            Err(_) => "e",
+            Err(error) => match error.kind() {
+                ErrorKind::Vulkan(refusal) if matches!(refusal.kind(), vulkan::ErrorKind::Timeout) => {
+                    std::process::exit(HUNG)
+                }
+                _ => "e",
+            },
         });
     }
     std::process::exit(0);

@@ -3,6 +3,7 @@
 //! An argument that only some formats take is listed by those ([`Format::flags`](crate::formats::Format::flags)); for
 //! others it is a usage error.
 
+use crate::error::{Error, Result};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -231,17 +232,24 @@ pub struct SpirvDisArgs {
 }
 
 /// Width and height as `WxH`.
-pub fn parse_size(text: &str) -> Result<[u32; 2], String> {
-    let parts = text.split_once('x').ok_or("a size is WxH, such as 640x480")?;
-    match (parts.0.parse(), parts.1.parse()) {
-        (Ok(width), Ok(height)) if width > 0 && height > 0 => Ok([width, height]),
-        _ => Err("a size is WxH, such as 640x480".into()),
-    }
+///
+/// # Errors
+/// When it is not that, or zero.
+pub fn parse_size(text: &str) -> Result<[u32; 2]> {
+    let number = |text: &str| text.parse().ok().filter(|number| *number > 0);
+    let size = text
+        .split_once('x')
+        .and_then(|(width, height)| Some([number(width)?, number(height)?]));
+    size.ok_or_else(|| Error::usage("a size is WxH, such as 640x480"))
 }
 
 /// A slot to read back and the file to write it to, as `SLOT=FILE`.
-pub fn parse_read(text: &str) -> Result<(u8, PathBuf), String> {
-    let wrong = || "a read-back is SLOT=FILE, such as 3=out.bin".to_owned();
-    let (slot, file) = text.split_once('=').ok_or_else(wrong)?;
-    Ok((slot.parse().map_err(|_| wrong())?, file.into()))
+///
+/// # Errors
+/// When it is not that.
+pub fn parse_read(text: &str) -> Result<(u8, PathBuf)> {
+    let read = text
+        .split_once('=')
+        .and_then(|(slot, file)| Some((slot.parse().ok()?, file.into())));
+    read.ok_or_else(|| Error::usage("a read-back is SLOT=FILE, such as 3=out.bin"))
 }

@@ -1,6 +1,6 @@
 //! Shader sources to Mali-400 programs: what `compile` and `draw` have in common.
 
-use anyhow::anyhow;
+use crate::error::{Error, Result};
 use compiler::{Compiled, Input, Options, Stage, glsl_es};
 use std::path::Path;
 use translate::{Language, ShaderStage, Source};
@@ -27,7 +27,7 @@ fn of(stage: Stage) -> ShaderStage {
 ///
 /// # Errors
 /// What the compiler refuses, with the place in the source where it has lines.
-pub fn compile(path: &Path, bytes: &[u8], wanted: Wanted<'_>) -> anyhow::Result<Compiled> {
+pub fn compile(path: &Path, bytes: &[u8], wanted: Wanted<'_>) -> Result<Compiled> {
     let name = path.to_string_lossy();
     let mut source = Source::new(&name, bytes)?;
     if source.language == Language::Glsl && source.stage.is_none() {
@@ -49,5 +49,5 @@ pub fn compile(path: &Path, bytes: &[u8], wanted: Wanted<'_>) -> anyhow::Result<
         _ => Input::Source(&source),
     };
     compiler::compile(input, &wanted.options)
-        .map_err(|error| anyhow!("{}", error.render(&name, &String::from_utf8_lossy(bytes))))
+        .map_err(|error| Error::input(error.render(&name, &String::from_utf8_lossy(bytes))))
 }

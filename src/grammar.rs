@@ -1,7 +1,7 @@
 //! Machine-readable SPIR-V grammars from files.
 
+use crate::error::Within;
 use crate::outcome::{Failure, Outcome, read_text};
-use anyhow::{Context, anyhow};
 use loader::spirv::Grammar;
 use loader::spirv::grammar;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub fn text(path: &Path) -> Outcome<String> {
 /// Trouble when the folder or a file cannot be read.
 pub fn folder(path: &Path) -> Outcome<Vec<(String, String)>> {
     let mut files = Vec::new();
-    let entries = std::fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let entries = std::fs::read_dir(path).within(|| format!("cannot read {}", path.display()))?;
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         if name.ends_with(".grammar.json") {
@@ -46,7 +46,7 @@ pub fn extended(files: &[String]) -> Outcome<std::borrow::Cow<'static, Grammar>>
         let is_core = set.is_none() && text.contains("\"magic_number\"");
         let (model, report) = grammar::read_json(&text, core.as_ref().filter(|_| !is_core))?;
         if let Some(finding) = report.diagnostics.first() {
-            return Err(Failure::Bad(anyhow!("{file}: {finding}")));
+            return Err(Failure::bad(format_args!("{file}: {finding}")));
         }
         let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
         match set.or_else(|| grammar::set_of_file(&name)) {

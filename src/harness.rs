@@ -1,65 +1,13 @@
 //! From a VBC file and a scene to pictures: what the `run` command and the examples share.
 
-use crate::scene::{Scene, SceneError, apply, defaults::BufferFields};
+use crate::error::{Error, Result};
+use crate::scene::{Scene, apply, defaults::BufferFields};
 use loader::Severity;
 use loader::vbc::fit;
 use loader::vbc::{Stage, Vbc};
-use std::fmt;
 use std::time::{Duration, Instant};
 use translate::validate::spirv_val;
-use vulkan::{BindMode, Context, Draw, ErrorKind, Frame, PipelineCache, Program};
-
-/// Why there is no picture.
-#[derive(Debug)]
-pub enum Error {
-    /// The file breaks these rules; all of them, in words.
-    Invalid(String),
-    /// The file, the data or the machine.
-    Vulkan(vulkan::Error),
-    /// The scene does not fit the shader.
-    Scene(SceneError),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Invalid(rules) => write!(f, "vbc: the file breaks its format:\n{rules}"),
-            Self::Vulkan(error) => error.fmt(f),
-            Self::Scene(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl From<vulkan::Error> for Error {
-    fn from(error: vulkan::Error) -> Self {
-        Self::Vulkan(error)
-    }
-}
-
-impl From<loader::Error> for Error {
-    fn from(error: loader::Error) -> Self {
-        Self::Vulkan(error.into())
-    }
-}
-
-impl From<SceneError> for Error {
-    fn from(error: SceneError) -> Self {
-        Self::Scene(error)
-    }
-}
-
-impl Error {
-    /// Whether the file is at fault (or beyond what can be done with it), rather than the machine or the scene.
-    pub fn is_file(&self) -> bool {
-        match self {
-            Self::Invalid(_) => true,
-            Self::Vulkan(error) => matches!(error.kind(), ErrorKind::Load(_) | ErrorKind::Unsupported(_)),
-            Self::Scene(_) => false,
-        }
-    }
-}
+use vulkan::{BindMode, Context, Draw, Frame, PipelineCache, Program};
 
 /// How a file is brought to the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,9 +54,9 @@ pub struct Drawn {
 ///
 /// # Errors
 /// See [`Error`]; no driver sees a file that is not accepted.
-pub fn load(context: &Context, bytes: &[u8], settings: Settings) -> Result<Loaded, Error> {
+pub fn load(context: &Context, bytes: &[u8], settings: Settings) -> Result<Loaded> {
     let mut timing = Timing::default();
-    let vbc = timed(&mut timing.load, || -> Result<_, Error> {
+    let vbc = timed(&mut timing.load, || -> Result<_> {
         let vbc = loader::vbc::read(bytes)?;
         if !settings.unchecked {
             accept(&vbc)?;
@@ -143,7 +91,7 @@ impl Loaded {
     ///
     /// # Errors
     /// Where the scene does not fit the shader.
-    pub fn prepare(&self, scene: &Scene) -> Result<Draw, Error> {
+    pub fn prepare(&self, scene: &Scene) -> Result<Draw> {
         Ok(apply::draw(&loader::vbc::read(&self.bytes)?, scene, &self.fields)?)
     }
 
@@ -151,7 +99,7 @@ impl Loaded {
     ///
     /// # Errors
     /// See [`Error`].
-    pub fn draw(&self, scene: &Scene, read_slots: &[u8], cache: Option<&PipelineCache>) -> Result<Drawn, Error> {
+    pub fn draw(&self, scene: &Scene, read_slots: &[u8], cache: Option<&PipelineCache>) -> Result<Drawn> {
         let mut timing = self.timing;
         let mut spent = Duration::ZERO;
         let mut draw = timed(&mut spent, || self.prepare(scene))?;
@@ -171,19 +119,22 @@ impl Loaded {
 ///
 /// # Errors
 /// See [`Error`].
-pub fn draw(context: &Context, bytes: &[u8], scene: &Scene) -> Result<Drawn, Error> {
+pub fn draw(context: &Context, bytes: &[u8], scene: &Scene) -> Result<Drawn> {
     load(context, bytes, Settings::default())?.draw(scene, &[], None)
 }
 
 /// Refuses a file that breaks a rule of its format.
-fn accept(vbc: &Vbc<'_>) -> Result<(), Error> {
+fn accept(vbc: &Vbc<'_>) -> Result<()> {
     let report = loader::vbc::validate(vbc);
     let errors = report.diagnostics.iter().filter(|d| d.severity == Severity::Error);
     let errors: Vec<String> = errors.map(ToString::to_string).collect();
     if errors.is_empty() {
         Ok(())
     } else {
-        Err(Error::Invalid(errors.join("\n")))
+        Err(Error::input(format_args!(
+            "vbc: the file breaks its format:\n{}",
+            errors.join("\n")
+        )))
     }
 }
 

@@ -7,6 +7,7 @@ pub mod args;
 pub mod cli;
 pub mod compile;
 pub mod ending;
+pub mod error;
 pub mod formats;
 pub mod gles;
 pub mod grammar;
@@ -25,6 +26,7 @@ pub mod watch;
 
 pub use compiler;
 pub use emulator;
+pub use error::{Error, ErrorKind, Result};
 pub use loader;
 pub use shim;
 pub use translate;

@@ -1,11 +1,11 @@
 //! Pairs of Mali-400 programs on Vulkan: lifted to SPIR-V, packed as a VBC, drawn with the scene they have on the
 //! emulator.
 
+use crate::error::{Error, Result};
 use crate::harness;
 use crate::mali::{Pair, prepare};
 use crate::picture::Picture;
 use crate::scene::{self, Blend, Compare, Cull, Filter, Numbers, Scene, Slot, Topology, Wrap};
-use anyhow::{anyhow, bail};
 use emulator::driver::{self, Draw, Image, PrimitiveMode};
 use lift::interface::Interface;
 use lift::{Convention, Options};
@@ -22,7 +22,7 @@ use vulkan::Context;
 ///
 /// # Errors
 /// What has no form in SPIR-V, by name; uniforms or varyings of both programs that do not fit.
-pub fn to_vbc(programs: [&Program; 2], [width, height]: [u32; 2], exact: bool) -> anyhow::Result<Vec<u8>> {
+pub fn to_vbc(programs: [&Program; 2], [width, height]: [u32; 2], exact: bool) -> Result<Vec<u8>> {
     let [mut vertex, mut fragment] = programs.map(lift::interface);
     Interface::link(&vertex, &mut fragment)?;
     Interface::share([&mut vertex, &mut fragment])?;
@@ -35,7 +35,7 @@ pub fn to_vbc(programs: [&Program; 2], [width, height]: [u32; 2], exact: bool) -
         },
         viewport: Some([x, -y, 0.5, 0.0, x, y, 0.5, 0.0]),
     };
-    let words = |program: &Program, interface| -> anyhow::Result<Vec<u32>> {
+    let words = |program: &Program, interface| -> Result<Vec<u32>> {
         let shader = lift::lift(program.stage, &program.code, interface, &options)?;
         let bytes = write(&shader, Target::Spirv, &Default::default())?;
         without_cleared_memory(&spirv::to_words(&bytes)?)
@@ -49,7 +49,7 @@ pub fn to_vbc(programs: [&Program; 2], [width, height]: [u32; 2], exact: bool) -
 
 /// A program's own memory begins with anything on the hardware too. Set to zero, its thousands of floats keep a driver's
 /// compiler busy for minutes.
-fn without_cleared_memory(words: &[u32]) -> anyhow::Result<Vec<u32>> {
+fn without_cleared_memory(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
     for instruction in &mut module.body {
@@ -70,7 +70,7 @@ fn without_cleared_memory(words: &[u32]) -> anyhow::Result<Vec<u32>> {
 ///
 /// # Errors
 /// As [`to_vbc`], and what the scene or the device says.
-pub fn draw(context: &Context, pair: &Pair, scene: &Scene, exact: bool) -> anyhow::Result<Picture> {
+pub fn draw(context: &Context, pair: &Pair, scene: &Scene, exact: bool) -> Result<Picture> {
     run(context, &prepare(pair, scene)?, exact)
 }
 
@@ -78,18 +78,20 @@ pub fn draw(context: &Context, pair: &Pair, scene: &Scene, exact: bool) -> anyho
 ///
 /// # Errors
 /// As [`draw`].
-pub fn run(context: &Context, draw: &Draw<'_>, exact: bool) -> anyhow::Result<Picture> {
+pub fn run(context: &Context, draw: &Draw<'_>, exact: bool) -> Result<Picture> {
     let bytes = to_vbc([draw.vertex, draw.fragment], draw.size, exact)?;
     let scene = vulkan_scene(draw)?;
     let drawn = harness::draw(context, &bytes, &scene)?;
     let target = drawn.frame.targets.first();
-    Ok(Picture::of(target.ok_or_else(|| anyhow!("the pair wrote no picture"))?))
+    Ok(Picture::of(
+        target.ok_or_else(|| Error::input("the pair wrote no picture"))?,
+    ))
 }
 
 /// The scene of a VBC that says all that a draw on the emulator says.
-fn vulkan_scene(draw: &Draw<'_>) -> anyhow::Result<Scene> {
+fn vulkan_scene(draw: &Draw<'_>) -> Result<Scene> {
     if draw.indices.is_some() {
-        bail!("indices have no place in a scene");
+        return Err(Error::input("indices have no place in a scene"));
     }
     let [vertex, fragment] = [draw.vertex, draw.fragment].map(lift::interface);
     let mut scene = Scene {
@@ -160,7 +162,7 @@ fn slot(image: &Image, cube: bool) -> Slot {
     }
 }
 
-fn topology(mode: PrimitiveMode) -> anyhow::Result<Topology> {
+fn topology(mode: PrimitiveMode) -> Result<Topology> {
     Ok(match mode {
         PrimitiveMode::Points => Topology::Points,
         PrimitiveMode::Lines => Topology::Lines,
@@ -168,7 +170,12 @@ fn topology(mode: PrimitiveMode) -> anyhow::Result<Topology> {
         PrimitiveMode::Triangles => Topology::Triangles,
         PrimitiveMode::TriangleStrip => Topology::TriangleStrip,
         PrimitiveMode::TriangleFan => Topology::TriangleFan,
-        other => bail!("{} have no topology in Vulkan", other.label()),
+        other => {
+            return Err(Error::input(format_args!(
+                "{} have no topology in Vulkan",
+                other.label()
+            )));
+        }
     })
 }
 

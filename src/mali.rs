@@ -5,9 +5,9 @@
 //! filled: `position` (or the first attribute) is the vertices of a triangle, the others are its corners' colours.
 
 use crate::compile::{Wanted, compile};
+use crate::error::{Error, Result, Within};
 use crate::picture::Picture;
-use crate::scene::{Blend, Compare, Cull, Filter, Scene, SceneError, Slot, Topology, Wrap};
-use anyhow::{Context, anyhow, bail};
+use crate::scene::{Blend, Compare, Cull, Filter, Scene, Slot, Topology, Wrap};
 use emulator::driver::{self, Depth, Draw, Image, PrimitiveMode};
 use emulator::exec::Engine;
 use emulator::gpu::Gpu;
@@ -26,14 +26,14 @@ pub struct Pair {
 }
 
 /// A program of a file: MBS, the assembler's text, or a shader's source, which is compiled.
-fn program(path: &Path, stage: Stage) -> anyhow::Result<Program> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+fn program(path: &Path, stage: Stage) -> Result<Program> {
+    let bytes = std::fs::read(path).within(|| format!("cannot read {}", path.display()))?;
     let mbs = match std::str::from_utf8(&bytes) {
         Ok(text) if shader::recognises(text) => shader::assemble(text).map_err(|error| {
-            anyhow!(
+            Error::input(format_args!(
                 "mbs: {error}\n{}",
                 error.render(text, &path.display().to_string()).trim_end()
-            )
+            ))
         })?,
         // What is no source of any kind is judged as what it should be.
         _ if translate::Source::new(&path.to_string_lossy(), &bytes).is_err() => Mbs::read(&bytes)?,
@@ -49,7 +49,7 @@ fn program(path: &Path, stage: Stage) -> anyhow::Result<Program> {
         }
     };
     let found = mbs.program(stage)?;
-    found.with_context(|| format!("{} has no {stage:?} program", path.display()))
+    found.ok_or_else(|| Error::input(format_args!("{} has no {stage:?} program", path.display())))
 }
 
 impl Pair {
@@ -57,7 +57,7 @@ impl Pair {
     ///
     /// # Errors
     /// When a file cannot be read, or lacks the program.
-    pub fn load(vertex: &Path, fragment: &Path) -> anyhow::Result<Self> {
+    pub fn load(vertex: &Path, fragment: &Path) -> Result<Self> {
         Ok(Self {
             vertex: program(vertex, Stage::Vertex)?,
             fragment: program(fragment, Stage::Fragment)?,
@@ -69,7 +69,7 @@ impl Pair {
 ///
 /// # Errors
 /// What the scene says that does not fit.
-pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> anyhow::Result<Draw<'a>> {
+pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> Result<Draw<'a>> {
     foreign(scene)?;
     let mut draw = Draw::new(&pair.vertex, &pair.fragment, scene.size.unwrap_or([256, 256]));
     draw.mode = match scene.topology.unwrap_or(Topology::Triangles) {
@@ -79,7 +79,7 @@ pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> anyhow::Result<Draw<'a>> {
         Topology::Triangles => PrimitiveMode::Triangles,
         Topology::TriangleStrip => PrimitiveMode::TriangleStrip,
         Topology::TriangleFan => PrimitiveMode::TriangleFan,
-        other => bail!(SceneError(format!("a Mali-400 has no {other:?}"))),
+        other => return Err(Error::scene(format_args!("a Mali-400 has no {other:?}"))),
     };
     draw.clear = scene.clear.unwrap_or(draw.clear);
     draw.cull = match scene.cull.unwrap_or(Cull::None) {
@@ -108,7 +108,7 @@ pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> anyhow::Result<Draw<'a>> {
             .flat_map(|program| program.tables()[0].1)
             .any(|symbol| symbol.name == name.as_bytes())
         {
-            bail!(SceneError(format!("no program has the uniform {name}")));
+            return Err(Error::scene(format_args!("no program has the uniform {name}")));
         }
         draw.uniforms.push((
             name.clone(),
@@ -121,7 +121,7 @@ pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> anyhow::Result<Draw<'a>> {
 }
 
 /// Refuses what a scene can say and a Mali-400 has no place for.
-fn foreign(scene: &Scene) -> Result<(), SceneError> {
+fn foreign(scene: &Scene) -> Result<()> {
     let keys = [
         ("instances", scene.instances.is_some()),
         ("draws", scene.draws.is_some()),
@@ -130,7 +130,7 @@ fn foreign(scene: &Scene) -> Result<(), SceneError> {
         ("subpass", !scene.subpass.is_empty()),
     ];
     if let Some((key, _)) = keys.iter().find(|(_, said)| *said) {
-        return Err(SceneError(format!("{key} means nothing to a Mali-400")));
+        return Err(Error::scene(format_args!("{key} means nothing to a Mali-400")));
     }
     for (name, slot) in &scene.slots {
         let keys = [
@@ -146,7 +146,7 @@ fn foreign(scene: &Scene) -> Result<(), SceneError> {
             ),
         ];
         if let Some((key, _)) = keys.iter().find(|(_, said)| *said) {
-            return Err(SceneError(format!(
+            return Err(Error::scene(format_args!(
                 "slot {name}: {key} means nothing for a texture of a Mali-400"
             )));
         }
@@ -171,7 +171,7 @@ fn compare(compare: Compare) -> driver::Compare {
 const TRIANGLE: [[f32; 4]; 3] = [[0.0, 0.8, 0.0, 1.0], [-0.8, -0.8, 0.0, 1.0], [0.8, -0.8, 0.0, 1.0]];
 const COLORS: [[f32; 4]; 3] = [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0]];
 
-fn attributes(pair: &Pair, scene: &Scene, draw: &mut Draw<'_>) -> anyhow::Result<()> {
+fn attributes(pair: &Pair, scene: &Scene, draw: &mut Draw<'_>) -> Result<()> {
     let [_, (_, symbols), _] = pair.vertex.tables();
     let used: Vec<&Symbol> = symbols.iter().filter(|symbol| symbol.is_used()).collect();
     if let Some(name) = scene
@@ -179,7 +179,7 @@ fn attributes(pair: &Pair, scene: &Scene, draw: &mut Draw<'_>) -> anyhow::Result
         .keys()
         .find(|name| !used.iter().any(|symbol| symbol.name == name.as_bytes()))
     {
-        bail!(SceneError(format!("the vertex program has no attribute {name}")));
+        return Err(Error::scene(format_args!("the vertex program has no attribute {name}")));
     }
     let mut counts = Vec::new();
     for symbol in &used {
@@ -189,7 +189,7 @@ fn attributes(pair: &Pair, scene: &Scene, draw: &mut Draw<'_>) -> anyhow::Result
         let flat = numbers.flat();
         let components = usize::from(symbol.components).clamp(1, 4);
         if flat.len() % components != 0 {
-            bail!(SceneError(format!(
+            return Err(Error::scene(format_args!(
                 "{} numbers for {}, a {}",
                 flat.len(),
                 symbol.name(),
@@ -251,7 +251,7 @@ fn unsaid_uniforms(pair: &Pair, draw: &mut Draw<'_>) {
     }
 }
 
-fn textures(pair: &Pair, scene: &Scene, draw: &mut Draw<'_>) -> anyhow::Result<()> {
+fn textures(pair: &Pair, scene: &Scene, draw: &mut Draw<'_>) -> Result<()> {
     let [(_, symbols), ..] = pair.fragment.tables();
     let samplers = symbols.iter().filter(|symbol| {
         matches!(
@@ -262,11 +262,11 @@ fn textures(pair: &Pair, scene: &Scene, draw: &mut Draw<'_>) -> anyhow::Result<(
     let samplers: Vec<&Symbol> = samplers.collect();
     let known = |name: &&String| samplers.iter().any(|sampler| sampler.name() == **name);
     if let Some(name) = scene.slots.keys().find(|name| !known(name)) {
-        bail!(SceneError(format!("the fragment program has no texture {name}")));
+        return Err(Error::scene(format_args!("the fragment program has no texture {name}")));
     }
     for sampler in samplers {
         let slot = scene.slots.get(&sampler.name()).cloned().unwrap_or_default();
-        let mut image = image(&slot, &scene.folder).with_context(|| format!("texture {}", sampler.name()))?;
+        let mut image = image(&slot, &scene.folder).within(|| format!("texture {}", sampler.name()))?;
         if sampler.kind == SymbolType::SAMPLER_CUBE && image.rgba.len() == (image.width * image.height * 4) as usize {
             image.rgba = image.rgba.repeat(6);
         }
@@ -276,7 +276,7 @@ fn textures(pair: &Pair, scene: &Scene, draw: &mut Draw<'_>) -> anyhow::Result<(
 }
 
 /// A texture: a file, one texel, all texels, or a checkerboard where nothing is said.
-fn image(slot: &Slot, folder: &Path) -> anyhow::Result<Image> {
+fn image(slot: &Slot, folder: &Path) -> Result<Image> {
     let byte = |value: f64| (value.clamp(0.0, 1.0) * 255.0).round() as u8;
     let (width, height, rgba) = if let Some(path) = &slot.image {
         let picture = Picture::load(&folder.join(path))?;
@@ -313,7 +313,7 @@ fn image(slot: &Slot, folder: &Path) -> anyhow::Result<Image> {
 ///
 /// # Errors
 /// What does not fit, or the fault of a job.
-pub fn draw(pair: &Pair, scene: &Scene, engine: Box<dyn Engine>, threads: usize) -> anyhow::Result<Picture> {
+pub fn draw(pair: &Pair, scene: &Scene, engine: Box<dyn Engine>, threads: usize) -> Result<Picture> {
     let draw = prepare(pair, scene)?;
     let mut gpu = Gpu::new(engine).with_threads(threads);
     let picture = driver::draw(&mut gpu, &draw)?;
@@ -328,7 +328,7 @@ pub fn draw(pair: &Pair, scene: &Scene, engine: Box<dyn Engine>, threads: usize)
 ///
 /// # Errors
 /// What does not fit.
-pub fn record(pair: &Pair, scene: &Scene) -> anyhow::Result<Vec<u8>> {
+pub fn record(pair: &Pair, scene: &Scene) -> Result<Vec<u8>> {
     let draw = prepare(pair, scene)?;
     let mut gpu = Gpu::new(Box::new(emulator::exec::scalar::Scalar));
     let prepared = driver::prepare(&mut gpu, &draw)?;

@@ -1,7 +1,8 @@
 //! How a command ends, and the files it reads and writes.
 
-use anyhow::{Context, anyhow};
+use crate::error::{Cause, Error, Within};
 use std::fmt;
+
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -12,41 +13,22 @@ pub type Outcome<T = ()> = Result<T, Failure>;
 #[derive(Debug)]
 pub enum Failure {
     /// The input is at fault: it breaks its format, cannot be translated, faults, or is not the picture expected.
-    Bad(anyhow::Error),
+    Bad(Error),
     /// The command line or the machine is at fault.
-    Trouble(anyhow::Error),
+    Trouble(Error),
     /// Everything has been said already.
     Reported(Cause),
-}
-
-/// Whose fault it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
-    /// The input: exit code 1.
-    Bad,
-    /// The command line or the machine: exit code 2.
-    Trouble,
-}
-
-impl Cause {
-    /// The exit code of the process; 0 is for success.
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Self::Bad => 1,
-            Self::Trouble => 2,
-        }
-    }
 }
 
 impl Failure {
     /// A mistake on the command line.
     pub fn usage(message: impl fmt::Display) -> Self {
-        Self::Trouble(anyhow!("{message}"))
+        Self::Trouble(Error::usage(message))
     }
 
     /// An input at fault, in words.
     pub fn bad(message: impl fmt::Display) -> Self {
-        Self::Bad(anyhow!("{message}"))
+        Self::Bad(Error::input(message))
     }
 
     /// Whose fault it is.
@@ -62,9 +44,9 @@ impl Failure {
     #[must_use]
     pub fn in_file(self, path: &Path) -> Self {
         let name = path.display().to_string();
-        let named = |error: anyhow::Error| match format!("{error:#}").contains(&name) {
+        let named = |error: Error| match error.to_string().contains(&name) {
             true => error,
-            false => error.context(name.clone()),
+            false => error.within(&name),
         };
         match self {
             Self::Bad(error) => Self::Bad(named(error)),
@@ -77,8 +59,17 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Bad(error) | Self::Trouble(error) => write!(f, "{error:#}"),
+            Self::Bad(error) | Self::Trouble(error) => write!(f, "{error}"),
             Self::Reported(_) => Ok(()),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error.cause() {
+            Cause::Bad => Self::Bad(error),
+            Cause::Trouble => Self::Trouble(error),
         }
     }
 }
@@ -95,25 +86,6 @@ impl From<translate::Error> for Failure {
     }
 }
 
-impl From<crate::harness::Error> for Failure {
-    fn from(error: crate::harness::Error) -> Self {
-        match error.is_file() {
-            true => Self::Bad(error.into()),
-            false => Self::Trouble(error.into()),
-        }
-    }
-}
-
-impl From<anyhow::Error> for Failure {
-    /// Trouble, unless a loader's error is at the bottom of it.
-    fn from(error: anyhow::Error) -> Self {
-        match error.root_cause().is::<loader::Error>() {
-            true => Self::Bad(error),
-            false => Self::Trouble(error),
-        }
-    }
-}
-
 /// Reads a file, or standard input for `-`; what cannot be read is trouble.
 ///
 /// # Errors
@@ -124,7 +96,7 @@ pub fn read(path: &Path) -> Outcome<Vec<u8>> {
         true => std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
         false => std::fs::read(path).map(|all| bytes = all),
     };
-    read.with_context(|| format!("cannot read {}", path.display()))?;
+    read.within(|| format!("cannot read {}", path.display()))?;
     Ok(bytes)
 }
 
@@ -147,7 +119,7 @@ pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Outcome {
         true => return print_bytes(bytes),
         false => replace(path, bytes),
     };
-    Ok(written.with_context(|| format!("cannot write {}", path.display()))?)
+    Ok(written.within(|| format!("cannot write {}", path.display()))?)
 }
 
 /// Replaces a file's contents at once; see [`write`].
@@ -196,7 +168,7 @@ fn print_bytes(bytes: &[u8]) -> Outcome {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::Trouble(anyhow!("cannot write standard output: {error}")))
+            Err(Failure::usage(format_args!("cannot write standard output: {error}")))
         }
         _ => Ok(()),
     }

@@ -1,6 +1,6 @@
 //! What the code of a VBC's stages cannot say, from a file.
 
-use anyhow::{Context, Result};
+use crate::error::{Error, Result};
 use loader::vbc::pack::Names;
 use loader::vbc::{BaseType, Tables, Variable};
 use serde::Deserialize;
@@ -33,14 +33,19 @@ pub fn names(text: &str) -> Result<Names> {
     let mut sizes = Tables::default().sizes();
     for (name, size) in &file.tables {
         let table = Tables::NAMES.iter().position(|known| known == name);
-        let table = table.with_context(|| format!("no table \"{name}\"; there are {}", Tables::NAMES.join(", ")))?;
+        let table = table.ok_or_else(|| {
+            Error::usage(format_args!(
+                "no table \"{name}\"; there are {}",
+                Tables::NAMES.join(", ")
+            ))
+        })?;
         sizes[table] = *size;
     }
     let unused = file.unused_inputs.iter().map(|(location, ty)| {
         let location = location
             .parse()
-            .with_context(|| format!("\"{location}\" is no location"))?;
-        variable(location, ty).with_context(|| format!("\"{ty}\" is no type of vertex inputs"))
+            .map_err(|_| Error::usage(format_args!("\"{location}\" is no location")))?;
+        variable(location, ty).ok_or_else(|| Error::usage(format_args!("\"{ty}\" is no type of vertex inputs")))
     });
     let unused_inputs = unused.collect::<Result<_>>()?;
     Ok(Names {

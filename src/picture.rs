@@ -1,6 +1,6 @@
 //! Pictures as RGBA8 rows, and how far two of them are apart.
 
-use anyhow::{Context, ensure};
+use crate::error::{Error, Result, Within};
 use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder};
 use std::path::Path;
@@ -30,9 +30,9 @@ impl Picture {
     ///
     /// # Errors
     /// What the file system or the decoder says.
-    pub fn load(path: &Path) -> anyhow::Result<Self> {
+    pub fn load(path: &Path) -> Result<Self> {
         let image = image::open(path)
-            .with_context(|| format!("cannot read {}", path.display()))?
+            .within(|| format!("cannot read {}", path.display()))?
             .to_rgba8();
         Ok(Self {
             width: image.width(),
@@ -45,12 +45,12 @@ impl Picture {
     ///
     /// # Errors
     /// What the file system says.
-    pub fn save(&self, path: &Path) -> anyhow::Result<()> {
+    pub fn save(&self, path: &Path) -> Result<()> {
         let mut png = Vec::new();
         PngEncoder::new(&mut png)
             .write_image(&self.rgba, self.width, self.height, ExtendedColorType::Rgba8)
             .and_then(|()| crate::outcome::replace(path, &png).map_err(image::ImageError::IoError))
-            .with_context(|| format!("cannot write {}", path.display()))
+            .within(|| format!("cannot write {}", path.display()))
     }
 
     /// One pixel.
@@ -90,15 +90,13 @@ impl Comparison {
 ///
 /// # Errors
 /// Where their sizes differ.
-pub fn compare(a: &Picture, b: &Picture, tolerance: u8) -> anyhow::Result<Comparison> {
-    ensure!(
-        (a.width, a.height) == (b.width, b.height),
-        "the pictures are of different sizes: {}x{} and {}x{}",
-        a.width,
-        a.height,
-        b.width,
-        b.height
-    );
+pub fn compare(a: &Picture, b: &Picture, tolerance: u8) -> Result<Comparison> {
+    if (a.width, a.height) != (b.width, b.height) {
+        return Err(Error::input(format_args!(
+            "the pictures are of different sizes: {}x{} and {}x{}",
+            a.width, a.height, b.width, b.height
+        )));
+    }
     let (mut worst, mut worst_at, mut differing) = (0, [0, 0], 0);
     let mut rgba = Vec::with_capacity(a.rgba.len());
     for (index, (p, q)) in a.rgba.chunks_exact(4).zip(b.rgba.chunks_exact(4)).enumerate() {

@@ -1,7 +1,7 @@
 //! Recorded jobs run again on the emulator: file in, picture out.
 
+use crate::error::{Error, Result, Within};
 use crate::picture::Picture;
-use anyhow::Context;
 use emulator::exec::Engine;
 use emulator::gpu::frame::Frame;
 use emulator::gpu::memory::Memory;
@@ -34,7 +34,7 @@ pub struct Replay {
 ///
 /// # Errors
 /// The fault of a job, with its number.
-pub fn replay(trace: &Trace<'_>, engine: Box<dyn Engine>, threads: usize) -> anyhow::Result<Replay> {
+pub fn replay(trace: &Trace<'_>, engine: Box<dyn Engine>, threads: usize) -> Result<Replay> {
     replay_with(trace, engine, threads, |_, _, _| Ok(()))
 }
 
@@ -46,8 +46,8 @@ pub fn replay_with(
     trace: &Trace<'_>,
     engine: Box<dyn Engine>,
     threads: usize,
-    mut before: impl FnMut(&Memory, Pipe, &[u32]) -> anyhow::Result<()>,
-) -> anyhow::Result<Replay> {
+    mut before: impl FnMut(&Memory, Pipe, &[u32]) -> Result<()>,
+) -> Result<Replay> {
     let mut replay = Replay {
         gpu: Gpu::new(engine).with_threads(threads),
         frame: None,
@@ -58,12 +58,12 @@ pub fn replay_with(
         if let Record::Submit { pipe, frame, .. } = record {
             before(&replay.gpu.memory, *pipe, frame)?;
         }
-        step(&mut replay, record).with_context(|| format!("trace: job {number} (at offset {offset:#x})"))?;
+        step(&mut replay, record).within(|| format!("trace: job {number} (at offset {offset:#x})"))?;
     }
     Ok(replay)
 }
 
-fn step(replay: &mut Replay, record: &Record<'_>) -> anyhow::Result<()> {
+fn step(replay: &mut Replay, record: &Record<'_>) -> Result<()> {
     let start = std::time::Instant::now();
     match record {
         Record::Buffer { address, size, .. } => replay.gpu.memory.map(*address, *size)?,
@@ -91,13 +91,16 @@ impl Replay {
     ///
     /// # Errors
     /// When there is none.
-    pub fn picture(&self) -> anyhow::Result<Picture> {
-        let frame = self.frame.as_ref().context("no pixel job was recorded")?;
+    pub fn picture(&self) -> Result<Picture> {
+        let frame = self
+            .frame
+            .as_ref()
+            .ok_or_else(|| Error::input("no pixel job was recorded"))?;
         let unit = frame
             .write_backs
             .iter()
             .find(|unit| unit.source == WriteBackSource::Color)
-            .context("the last job wrote no colour")?;
+            .ok_or_else(|| Error::input("the last job wrote no colour"))?;
         let (width, height, rgba) = write_back::read(&self.gpu.memory, frame, unit)?;
         Ok(Picture { width, height, rgba })
     }

@@ -2,12 +2,12 @@
 
 use crate::args::RunArgs;
 use crate::ending::Limit;
+use crate::error::Error;
 use crate::harness::{self, Drawn, Settings};
 use crate::outcome::{Failure, Outcome, print, read_text, replace, write};
 use crate::picture::{Picture, compare};
 use crate::scene::Scene;
 use crate::watch::{Event, Watcher};
-use anyhow::anyhow;
 use std::path::{Path, PathBuf};
 use vulkan::{Context, Options, PipelineCache, Validation};
 
@@ -72,7 +72,9 @@ pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
         write(path, &drawn.frame.slots[slot])?;
     }
     if args.output.is_none() && args.expect.is_none() {
-        return Err(anyhow!("a VBC gives a picture: name it with -o out.png, or what it must be with --expect").into());
+        return Err(
+            Error::usage("a VBC gives a picture: name it with -o out.png, or what it must be with --expect").into(),
+        );
     }
     write_pictures(&drawn, args)?;
     if args.timing {
@@ -165,7 +167,7 @@ fn expect(drawn: &Drawn, args: &RunArgs) -> Outcome {
         found.worst,
         diff.display()
     );
-    Err(Failure::Bad(anyhow!(message)))
+    Err(Failure::bad(message))
 }
 
 /// Opens the device the arguments name.
@@ -180,7 +182,7 @@ pub fn open(args: &RunArgs) -> Outcome<Context> {
         validation,
         timeout: args.patience(),
     };
-    Context::new(&options).map_err(|error| harness::Error::from(error).into())
+    Context::new(&options).map_err(|error| Error::from(error).into())
 }
 
 fn read_scene(args: &RunArgs) -> Outcome<Scene> {
@@ -207,7 +209,7 @@ fn cache(context: &Context, bytes: &[u8], args: &RunArgs) -> Outcome<Option<Pipe
     };
     PipelineCache::open(context, &folder, bytes)
         .map(Some)
-        .map_err(|error| harness::Error::from(error).into())
+        .map_err(|error| Error::from(error).into())
 }
 
 /// The first target goes to the output, further ones beside it with their location in the name.
@@ -244,5 +246,5 @@ fn complain(context: &Context) -> Outcome {
     if messages.is_empty() {
         return Ok(());
     }
-    Err(anyhow!("the validation layer says:\n{}", messages.join("\n")).into())
+    Err(Error::machine(format_args!("the validation layer says:\n{}", messages.join("\n"))).into())
 }

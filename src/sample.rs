@@ -1,5 +1,6 @@
 //! VBC files the project makes itself, for visitors without one and for tests.
 
+use crate::error::Result;
 use loader::vbc::pack::Names;
 use loader::vbc::{self, Stage};
 use translate::Source;
@@ -26,7 +27,7 @@ fn frag(vertex: Vertex) -> @location(0) vec4<f32> {
 ///
 /// # Errors
 /// None in practice: only if naga could no longer translate the sample.
-pub fn triangle() -> anyhow::Result<Vec<u8>> {
+pub fn triangle() -> Result<Vec<u8>> {
     let source = Source::new("triangle.wgsl", TRIANGLE.as_bytes())?;
     let stage = |stage| Ok::<_, translate::Error>((stage, translate::compile(&source, stage)?));
     let stages = [stage(Stage::Vert)?, stage(Stage::Frag)?];

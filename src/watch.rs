@@ -1,7 +1,8 @@
 //! Hot reload: draws again when the file or its scene changes, and keeps the last good pipeline when a change is bad.
 
+use crate::error::Error;
 use crate::harness::{self, Drawn, Loaded, Settings};
-use crate::scene::{Scene, SceneError};
+use crate::scene::Scene;
 use std::path::{Path, PathBuf};
 use vulkan::{Context, PipelineCache};
 
@@ -91,9 +92,8 @@ impl<'a> Watcher<'a> {
             .and_then(Path::parent)
             .unwrap_or(Path::new(""));
         let drawn = std::str::from_utf8(scene)
-            .map_err(|error| SceneError(error.to_string()))
+            .map_err(|error| Error::scene(error))
             .and_then(|text| Scene::parse(text, folder))
-            .map_err(harness::Error::from)
             .and_then(|scene| good.draw(&(self.adjust)(scene), &[], self.cache));
         match drawn {
             Ok(drawn) => Event::Drawn(Box::new(drawn)),

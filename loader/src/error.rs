@@ -1,6 +1,8 @@
 //! The one error type of the loaders.
 
+use std::error::Error as Cause;
 use std::fmt;
+use std::sync::Arc;
 
 /// Result with the loader's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -20,14 +22,25 @@ pub enum ErrorKind {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Inner {
     kind: ErrorKind,
     format: &'static str,
     place: String,
     message: String,
     offset: Option<u64>,
+    source: Option<Arc<dyn Cause + Send + Sync>>,
 }
+
+/// The same words about the same place; what caused them is not compared.
+impl PartialEq for Inner {
+    fn eq(&self, other: &Self) -> bool {
+        (self.kind, self.format, self.offset) == (other.kind, other.format, other.offset)
+            && (&self.place, &self.message) == (&other.place, &other.message)
+    }
+}
+
+impl Eq for Inner {}
 
 impl Error {
     /// An error of `kind` in a file of `format` (its short lower-case name).
@@ -39,6 +52,7 @@ impl Error {
             place,
             message,
             offset: None,
+            source: None,
         }))
     }
 
@@ -56,6 +70,13 @@ impl Error {
     #[must_use]
     pub fn at(mut self, offset: u64) -> Self {
         self.0.offset = Some(offset);
+        self
+    }
+
+    /// Sets the error of another library that this one tells in its words: its [`source`](Cause::source).
+    #[must_use]
+    pub fn caused_by(mut self, source: impl Cause + Send + Sync + 'static) -> Self {
+        self.0.source = Some(Arc::new(source));
         self
     }
 
@@ -105,6 +126,7 @@ impl fmt::Display for Error {
             place,
             message,
             offset,
+            ..
         } = &*self.0;
         write!(f, "{format}: ")?;
         if !place.is_empty() {
@@ -127,7 +149,11 @@ impl fmt::Debug for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl Cause for Error {
+    fn source(&self) -> Option<&(dyn Cause + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -137,6 +163,15 @@ mod tests {
     fn is_one_word() {
         assert_eq!(size_of::<Error>(), size_of::<usize>());
         assert_eq!(size_of::<Result<()>>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn keeps_what_caused_it() {
+        let cause = "x".parse::<u8>().unwrap_err();
+        let error = Error::invalid("sksl", "string is not UTF-8", 4);
+        let caused = error.clone().caused_by(cause);
+        assert_eq!(caused.source().unwrap().to_string(), cause.to_string());
+        assert!(caused == error && error.source().is_none());
     }
 
     #[test]

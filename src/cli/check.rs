@@ -2,8 +2,9 @@
 
 use super::flags::Given;
 use crate::args::CheckArgs;
+use crate::error::{Cause, Error};
 use crate::formats::{self, Format};
-use crate::outcome::{Cause, Failure, Outcome, print, read};
+use crate::outcome::{Failure, Outcome, print, read};
 use loader::{Report, Severity};
 use serde::Serialize;
 use std::path::Path;
@@ -49,7 +50,7 @@ pub(super) fn run(args: &CheckArgs, given: &Given) -> Outcome {
         }
     }
     if args.json {
-        let json = serde_json::to_string_pretty(&all).map_err(anyhow::Error::from)?;
+        let json = serde_json::to_string_pretty(&all).map_err(Error::from)?;
         print(&(json + "\n"))?;
     }
     worst.map_or(Ok(()), |cause| Err(Failure::Reported(cause)))

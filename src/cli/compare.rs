@@ -1,6 +1,7 @@
 //! `skrymir compare`: two pictures.
 
-use crate::outcome::{Cause, Failure, Outcome, print};
+use crate::error::Cause;
+use crate::outcome::{Failure, Outcome, print};
 use crate::picture::{Picture, compare};
 use clap::Args;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! `skrymir compile`: a shader to Mali-400 machine code.
 
 use crate::compile::{Wanted, compile};
+use crate::error::Error;
 use crate::outcome::{Failure, Outcome, print, read, write};
-use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
 use compiler::{Options, Stage};
 use loader::mbs::Mbs;
@@ -63,11 +63,11 @@ pub(super) fn run(args: &CompileArgs) -> Outcome {
         write(output, mbs.write())?;
     }
     if args.text {
-        let text = utgard::shader::disassemble(&mbs).map_err(|error| Failure::Bad(anyhow!(error)))?;
+        let text = utgard::shader::disassemble(&mbs).map_err(|error| Failure::bad(error))?;
         print(&text)?;
     }
     if args.json {
-        let json = serde_json::to_string_pretty(&compiled.report).context("the report as JSON")?;
+        let json = serde_json::to_string_pretty(&compiled.report).map_err(Error::from)?;
         print(&format!("{json}\n"))?;
     } else if args.report {
         print(&compiled.report.to_string())?;

@@ -1,7 +1,7 @@
 //! `skrymir convert`: a shader to another shading language.
 
+use crate::error::Error;
 use crate::outcome::{Failure, Outcome, print, read, write};
-use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use loader::mbs::{self, Program, Stage};
 use std::path::PathBuf;
@@ -67,7 +67,7 @@ fn parse_stage(name: &str) -> Result<ShaderStage, String> {
 pub(super) fn run(args: &ConvertArgs) -> Outcome {
     let binary = matches!(args.to, Language::Spirv | Language::Vbc);
     if binary && args.output.is_none() {
-        return Err(Failure::Trouble(anyhow!(
+        return Err(Failure::usage(format_args!(
             "{:?} is not text: name a file with -o",
             args.to
         )));
@@ -85,8 +85,8 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
         return Err(Failure::usage("--exact is for Mali-400 programs"));
     }
     let written = produce(&name, &bytes, args).map_err(|error| match error.line_column() {
-        Some(_) => anyhow!("{}", error.render(&bytes, &name)),
-        None => anyhow!("{name}: {error}"),
+        Some(_) => Error::input(error.render(&bytes, &name)),
+        None => Error::input(format_args!("{name}: {error}")),
     });
     let written = written.map_err(Failure::Bad)?;
     match &args.output {
@@ -130,7 +130,7 @@ fn mali_program(bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<Program>> {
     let file = match text {
         Some(text) => shader::assemble(text).map_err(|error| {
             let text = error.render(text, &args.file.display().to_string());
-            Failure::Bad(anyhow!("mbs: {error}\n{}", text.trim_end()))
+            Failure::bad(format_args!("mbs: {error}\n{}", text.trim_end()))
         })?,
         None if bytes.starts_with(&mbs::MAGIC) => mbs::read(bytes)?,
         None => return Ok(None),

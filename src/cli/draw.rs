@@ -1,10 +1,11 @@
 //! `skrymir draw`: a pair of Mali-400 programs on the emulator.
 
 use super::observe::EngineArgs;
+use crate::error::{Error, ErrorKind};
 use crate::lifted;
 use crate::mali::{self, Pair};
 use crate::outcome::{Failure, Outcome, read_text, write};
-use crate::scene::{Scene, SceneError};
+use crate::scene::Scene;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -35,11 +36,9 @@ pub struct DrawArgs {
 /// Runs the command.
 pub fn run(args: &DrawArgs) -> Outcome {
     let fragment = args.fragment.as_ref().unwrap_or(&args.vertex);
-    let pair = Pair::load(&args.vertex, fragment).map_err(|error| {
-        match error.chain().any(|cause| cause.is::<std::io::Error>()) {
-            true => Failure::Trouble(error),
-            false => Failure::Bad(error),
-        }
+    let pair = Pair::load(&args.vertex, fragment).map_err(|error| match error.root() {
+        ErrorKind::System(_) => Failure::Trouble(error),
+        _ => Failure::Bad(error),
     })?;
     let mut scene = match &args.scene {
         Some(path) => {
@@ -76,9 +75,9 @@ pub fn run(args: &DrawArgs) -> Outcome {
 }
 
 /// A job's fault is the programs'; a scene that does not fit is a mistake of who wrote it.
-fn fault(error: anyhow::Error) -> Failure {
-    match error.chain().any(|cause| cause.is::<SceneError>()) {
-        true => Failure::Trouble(error),
-        false => Failure::Bad(error),
+fn fault(error: Error) -> Failure {
+    match error.root() {
+        ErrorKind::Scene(_) => Failure::Trouble(error),
+        _ => Failure::Bad(error),
     }
 }

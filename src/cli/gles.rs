@@ -2,9 +2,9 @@
 
 use super::replay::{EngineName, default_threads};
 use crate::ending;
+use crate::error::{Error, Result, Within};
 use crate::gles::{self, Desktop, Driver, Machine, Record, Session, Show, frames};
 use crate::outcome::{Failure, Outcome};
-use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use emulator::gpu::memory::Memory;
 use shim::{Event, Hardware, Options, Screen, Server, Watch};
@@ -105,10 +105,10 @@ impl Watch for Both {
 /// Runs the command; the exit code is the program's.
 pub fn run(args: &GlesArgs) -> Outcome {
     if !args.mali450 && args.pps > 4 {
-        return Err(Failure::Trouble(anyhow!("a Mali-400 has at most 4 pixel processors")));
+        return Err(Failure::usage("a Mali-400 has at most 4 pixel processors"));
     }
     for folder in [&args.record, &args.dump_frames].into_iter().flatten() {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        std::fs::create_dir_all(folder).within(|| format!("cannot make {}", folder.display()))?;
     }
     if let Some(folder) = &args.list {
         return Ok(list(folder)?);
@@ -123,7 +123,7 @@ pub fn run(args: &GlesArgs) -> Outcome {
     let mut program = args.program.clone();
     let (driver, built) = if args.compile {
         let driver = Driver::prepare_with(Machine::Arm64, args.root.as_deref())?;
-        let built = tempfile::tempdir().context("no folder for the program")?;
+        let built = tempfile::tempdir().within(|| "no folder for the program")?;
         let path = built.path().join("program");
         driver.compile(Path::new(&program[0]), &path)?;
         program[0] = path.into();
@@ -157,7 +157,7 @@ pub fn run(args: &GlesArgs) -> Outcome {
     finish(status)
 }
 
-fn session<'a>(args: &GlesArgs, driver: &'a Driver) -> anyhow::Result<Session<'a>> {
+fn session<'a>(args: &GlesArgs, driver: &'a Driver) -> Result<Session<'a>> {
     match &args.join {
         Some(folder) => Session::join(driver, folder),
         None => Session::start(driver, options(args)?),
@@ -181,7 +181,7 @@ static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// From now on a signal ends the program that runs, and what was set up for it is taken down in order; a second one ends
 /// the command at once.
-fn stop_on_signals() -> anyhow::Result<()> {
+fn stop_on_signals() -> Result<()> {
     let again = Arc::new(AtomicBool::new(false));
     for signal in ending::SIGNALS {
         signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, again.clone())?;
@@ -201,9 +201,9 @@ fn signalled() -> Option<ExitStatus> {
 const TIMED_OUT: i32 = 124;
 
 /// Runs a program to its end, or to the end of its time.
-fn wait(mut command: std::process::Command, time: Option<Duration>) -> anyhow::Result<Option<ExitStatus>> {
+fn wait(mut command: std::process::Command, time: Option<Duration>) -> Result<Option<ExitStatus>> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let mut child = command.spawn().with_context(|| format!("cannot run {name}"))?;
+    let mut child = command.spawn().within(|| format!("cannot run {name}"))?;
     let start = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
@@ -222,7 +222,7 @@ fn wait(mut command: std::process::Command, time: Option<Duration>) -> anyhow::R
 }
 
 /// Starts a desktop with the program on it, and takes its picture.
-fn desktop(args: &GlesArgs) -> anyhow::Result<Option<ExitStatus>> {
+fn desktop(args: &GlesArgs) -> Result<Option<ExitStatus>> {
     let driver = gles::prepare(&args.package)?;
     let mut program = args.program.clone();
     let place = program[0].to_str().map(gles::place).transpose()?.flatten();
@@ -239,13 +239,15 @@ fn desktop(args: &GlesArgs) -> anyhow::Result<Option<ExitStatus>> {
     let mut child = desktop
         .command(&program, machine)
         .spawn()
-        .context("cannot run the program")?;
+        .within(|| "cannot run the program")?;
     let start = Instant::now();
     let passed = |seconds: f64| start.elapsed().as_secs_f64() >= seconds;
     let status = loop {
         if let Some(status) = child.try_wait()? {
             if args.screenshot.is_some() {
-                bail!("the program ended before its picture was taken: {status}");
+                return Err(Error::machine(format_args!(
+                    "the program ended before its picture was taken: {status}"
+                )));
             }
             break Some(status);
         }
@@ -255,7 +257,7 @@ fn desktop(args: &GlesArgs) -> anyhow::Result<Option<ExitStatus>> {
         }
         if !desktop.is_alive()? {
             gles::end(&mut child);
-            bail!("the desktop ended:\n{}", desktop.log());
+            return Err(Error::machine(format_args!("the desktop ended:\n{}", desktop.log())));
         }
         if let Some(path) = args.screenshot.as_ref().filter(|_| passed(args.after)) {
             let taken = desktop.screenshot(path);
@@ -275,7 +277,7 @@ fn desktop(args: &GlesArgs) -> anyhow::Result<Option<ExitStatus>> {
 }
 
 /// Keeps a server until a signal comes.
-fn serve(args: &GlesArgs, folder: &Path) -> anyhow::Result<()> {
+fn serve(args: &GlesArgs, folder: &Path) -> Result<()> {
     let driver = Driver::prepare_with(Machine::Native, args.root.as_deref())?;
     let mut signals = signal_hook::iterator::Signals::new(ending::SIGNALS)?;
     let session = Session::serve(&driver, options(args)?, folder)?;
@@ -290,8 +292,8 @@ fn serve(args: &GlesArgs, folder: &Path) -> anyhow::Result<()> {
 }
 
 /// Prints who uses a server, and how much in one second.
-fn list(folder: &Path) -> anyhow::Result<()> {
-    let ask = || Server::list(folder).with_context(|| format!("no server runs in {}", folder.display()));
+fn list(folder: &Path) -> Result<()> {
+    let ask = || Server::list(folder).within(|| format!("no server runs in {}", folder.display()));
     ask()?;
     std::thread::sleep(Duration::from_secs(1));
     println!("device process  jobs/s  busy    GP jobs    PP jobs waiting  MiB program");
@@ -328,7 +330,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// A program with the screen to itself that is one of Debian's packages, unless it is here.
-fn known(args: &GlesArgs) -> anyhow::Result<Option<gles::Place>> {
+fn known(args: &GlesArgs) -> Result<Option<gles::Place>> {
     let name = args.program[0]
         .to_str()
         .filter(|_| args.frames.is_some() && args.root.is_none());
@@ -339,18 +341,20 @@ fn known(args: &GlesArgs) -> anyhow::Result<Option<gles::Place>> {
 }
 
 /// A program by its path, or by its name as the shell finds it.
-fn find(program: &OsString) -> anyhow::Result<PathBuf> {
+fn find(program: &OsString) -> Result<PathBuf> {
     let path = PathBuf::from(program);
     if path.components().count() > 1 || path.is_file() {
         return Ok(std::path::absolute(path)?);
     }
-    which::which(program).map_err(|_| anyhow::anyhow!("no program {}", path.display()))
+    which::which(program).map_err(|_| Error::machine(format_args!("no program {}", path.display())))
 }
 
-fn options(args: &GlesArgs) -> anyhow::Result<Options> {
+fn options(args: &GlesArgs) -> Result<Options> {
     let engine = args.engine;
     if engine.engine().is_none() {
-        bail!("--engine vulkan draws pairs; devices run on scalar, wide or native");
+        return Err(Error::usage(
+            "--engine vulkan draws pairs; devices run on scalar, wide or native",
+        ));
     }
     let mut options = Options::new(move || {
         engine

@@ -1,7 +1,8 @@
 //! `skrymir grammar`: Khronos' machine-readable grammar, checked, summed up, or made into the built-in tables.
 
+use crate::error::Cause;
 use crate::grammar::{folder, text};
-use crate::outcome::{Cause, Failure, Outcome, print, write};
+use crate::outcome::{Failure, Outcome, print, write};
 use clap::Args;
 use loader::spirv::grammar::{self, model::Model};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! Watching Mali-400 programs from the command line: what `replay` and `draw` have in common.
 
 use super::replay::{EngineName, default_threads};
+use crate::error::Within;
 use crate::outcome::{Failure, Outcome};
-use anyhow::Context;
 use clap::Args;
 use emulator::exec::Engine;
 use emulator::exec::observed::{Observed, Sink, Tell};
@@ -76,7 +76,7 @@ impl EngineArgs {
         }
         let sink: Sink = match &self.trace {
             Some(path) if path != Path::new("-") => {
-                let file = std::fs::File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+                let file = std::fs::File::create(path).within(|| format!("cannot write {}", path.display()))?;
                 Box::new(std::io::BufWriter::new(file))
             }
             _ => Box::new(std::io::BufWriter::new(std::io::stdout())),

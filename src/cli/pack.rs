@@ -1,8 +1,8 @@
 //! `skrymir pack`: a VBC from stages.
 
+use crate::error::{Error, Within};
 use crate::outcome::{Failure, Outcome, read, read_text, write};
 use crate::pack;
-use anyhow::Context;
 use clap::Args;
 use loader::vbc::pack::Names;
 use loader::vbc::{self, Stage};
@@ -37,7 +37,7 @@ pub struct PackArgs {
 
 pub(super) fn run(args: &PackArgs) -> Outcome {
     let names = match &args.names {
-        Some(path) => pack::names(&read_text(path)?).with_context(|| path.display().to_string())?,
+        Some(path) => pack::names(&read_text(path)?).within(|| path.display())?,
         None => Names::default(),
     };
     let paths = [
@@ -60,9 +60,7 @@ pub(super) fn run(args: &PackArgs) -> Outcome {
         .iter()
         .find(|d| d.severity == loader::Severity::Error)
     {
-        return Err(Failure::Bad(anyhow::anyhow!(
-            "what was packed breaks the format: {error}"
-        )));
+        return Err(Failure::bad(format_args!("what was packed breaks the format: {error}")));
     }
     write(&args.output, bytes)
 }
@@ -73,7 +71,7 @@ fn compile(path: &Path, stage: Stage) -> Outcome<Vec<u32>> {
     let name = path.to_string_lossy();
     let source = Source::new(&name, &bytes).or_else(|_| Source::new("stage.glsl", &bytes))?;
     translate::compile(&source, stage).map_err(|error| match error.line_column() {
-        Some(_) => Failure::Bad(anyhow::anyhow!("{}", error.render(&bytes, &name))),
-        None => Failure::Bad(anyhow::Error::from(error).context(name.into_owned())),
+        Some(_) => Failure::bad(error.render(&bytes, &name)),
+        None => Failure::Bad(Error::from(error).within(&name)),
     })
 }

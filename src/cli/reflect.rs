@@ -1,5 +1,6 @@
 //! `skrymir reflect`: what an engine needs of a VBC.
 
+use crate::error::Error;
 use crate::outcome::{Outcome, print, read};
 use clap::Args;
 use loader::{reflect, vbc};
@@ -31,6 +32,6 @@ pub(super) fn run(args: &ReflectArgs) -> Outcome {
     if args.rust {
         return print(&reflect::rust::structs(&reflection));
     }
-    let json = serde_json::to_string_pretty(&reflection).map_err(anyhow::Error::from)?;
+    let json = serde_json::to_string_pretty(&reflection).map_err(Error::from)?;
     print(&(json + "\n"))
 }

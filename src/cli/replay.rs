@@ -1,9 +1,9 @@
 //! `skrymir replay`: recorded jobs of a Mali-400 driver on the emulator.
 
 use super::observe::EngineArgs;
+use crate::error::{Error, Result};
 use crate::outcome::{Failure, Outcome};
 use crate::replay::{JobStats, Replay, replay_with};
-use anyhow::anyhow;
 use clap::Args;
 use emulator::dump;
 use emulator::exec::Engine;
@@ -69,10 +69,10 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     let trace = Trace::read(&bytes)?;
     let (engine, threads, watching) = args.running.start()?.take();
     let mut number = 0;
-    let dump = |memory: &_, pipe, frame: &[u32]| -> anyhow::Result<()> {
+    let dump = |memory: &_, pipe, frame: &[u32]| -> Result<()> {
         if args.dump {
             let text = format!("job {number}:\n{}\n", dump::job(memory, pipe, frame)?);
-            crate::outcome::print(&text).map_err(|failure| anyhow!("{failure}"))?;
+            crate::outcome::print(&text).map_err(|failure| Error::input(format_args!("{failure}")))?;
             number += 1;
         }
         Ok(())
@@ -90,7 +90,7 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     match &args.output {
         Some(output) => picture.save(output)?,
         None if !args.stats && !args.dump && !args.running.tells() => {
-            return Err(Failure::Trouble(anyhow!("say where the picture goes: -o PICTURE.png")));
+            return Err(Failure::usage("say where the picture goes: -o PICTURE.png"));
         }
         None => {}
     }

@@ -3,7 +3,6 @@
 use super::{Format, Info, Verb};
 use crate::args::{AsArgs, CheckArgs, DisArgs, RewriteArgs};
 use crate::outcome::{Failure, Outcome};
-use anyhow::anyhow;
 use loader::mbs::chunk::{Body, Chunk};
 use loader::mbs::{self, Mbs as File, Program, ProgramSummary, Stage, Symbol};
 use loader::{Report, Severity};
@@ -85,7 +84,7 @@ impl Format for Mbs {
         };
         bytes.map_err(|error| {
             let text = error.render(text, &args.file.display().to_string());
-            Failure::Bad(anyhow!("mbs: {error}\n{}", text.trim_end()))
+            Failure::bad(format_args!("mbs: {error}\n{}", text.trim_end()))
         })
     }
 }
@@ -94,7 +93,7 @@ impl Format for Mbs {
 fn code_of(mbs: &File, vertex: bool) -> Outcome<Vec<u8>> {
     let stage = if vertex { Stage::Vertex } else { Stage::Fragment };
     let program = mbs.program(stage)?;
-    let missing = || Failure::Bad(anyhow!("mbs: the text has no {} program", stage.name()));
+    let missing = || Failure::bad(format_args!("mbs: the text has no {} program", stage.name()));
     let words = program.ok_or_else(missing)?.code;
     Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
 }
@@ -106,7 +105,7 @@ fn code_of(mbs: &File, vertex: bool) -> Outcome<Vec<u8>> {
 pub fn dis_words(bytes: &[u8], vertex: bool) -> Outcome<String> {
     let unit = if vertex { 16 } else { 4 };
     if bytes.is_empty() || !bytes.len().is_multiple_of(unit) {
-        return Err(Failure::Bad(anyhow!(
+        return Err(Failure::bad(format_args!(
             "mali: {} bytes are no multiple of {unit}",
             bytes.len()
         )));

@@ -32,7 +32,7 @@ impl Info {
     pub fn of(summary: &(impl Serialize + fmt::Display)) -> Outcome<Self> {
         Ok(Self {
             text: summary.to_string(),
-            json: serde_json::to_value(summary).map_err(anyhow::Error::from)?,
+            json: serde_json::to_value(summary).map_err(crate::Error::from)?,
         })
     }
 

@@ -2,9 +2,9 @@
 
 use super::{Format, Info, Verb};
 use crate::args::{AsArgs, CheckArgs, DisArgs, RewriteArgs, RunArgs};
-use crate::outcome::{Cause, Failure, Outcome};
+use crate::error::Cause;
+use crate::outcome::{Failure, Outcome};
 use crate::s0::{self, Host, Kind};
-use anyhow::anyhow;
 use loader::Report;
 use loader::sl::{self, PrintOptions};
 use std::io::Write;
@@ -45,7 +45,7 @@ impl Format for Sl {
         let unit = match (&args.module, library.modules.last()) {
             (Some(name), _) => name.as_bytes().to_vec(),
             (None, Some(module)) => library.bytes(module.name.content).to_vec(),
-            (None, None) => return Err(Failure::Bad(anyhow!("sl: the library has no unit to run"))),
+            (None, None) => return Err(Failure::bad("sl: the library has no unit to run")),
         };
         let mut print = |line: &str| writeln!(std::io::stderr(), "{line}");
         let mut host = Host::new(&library).with_fuel(args.fuel);
@@ -54,7 +54,7 @@ impl Format for Sl {
         }
         match host.run(&unit) {
             Ok(s0::Outcome::Succeeded) => Ok(()),
-            Ok(s0::Outcome::Failed) => Err(Failure::Bad(anyhow!(
+            Ok(s0::Outcome::Failed) => Err(Failure::bad(format_args!(
                 "sl: unit {} finished with fail",
                 sl::quote(&unit)
             ))),
@@ -63,7 +63,7 @@ impl Format for Sl {
                 let _ = writeln!(std::io::stderr(), "skrymir: sl: {error}");
                 Err(Failure::Reported(Cause::Trouble))
             }
-            Err(error) => Err(Failure::Bad(anyhow!("sl: {error}"))),
+            Err(error) => Err(Failure::bad(format_args!("sl: {error}"))),
         }
     }
 
@@ -93,7 +93,7 @@ impl Format for Sl {
         let file = args.file.file_name().unwrap_or_default().to_string_lossy();
         let library = sl::parse(text, &file).map_err(|error| {
             let text = error.render(text, &args.file.display().to_string());
-            Failure::Bad(anyhow!("sl: {error}\n{}", text.trim_end()))
+            Failure::bad(format_args!("sl: {error}\n{}", text.trim_end()))
         })?;
         Ok(sl::write(&library)?)
     }

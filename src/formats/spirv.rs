@@ -70,7 +70,7 @@ impl Format for Spirv {
             Ok(words) => Ok(spirv::write(&words)),
             Err(error) => {
                 let text = error.render(text, &args.file.display().to_string());
-                Err(Failure::Bad(anyhow::anyhow!("spirv: {error}\n{}", text.trim_end())))
+                Err(Failure::bad(format_args!("spirv: {error}\n{}", text.trim_end())))
             }
         }
     }

@@ -84,7 +84,7 @@ pub fn stages(bytes: &[u8], wanted: Option<&str>) -> Outcome<Vec<(String, Vec<u3
         .filter(|(name, _)| wanted.is_none_or(|wanted| wanted == name))
         .collect();
     if found.is_empty() {
-        return Err(Failure::Bad(anyhow::anyhow!(
+        return Err(Failure::bad(format_args!(
             "vbc: no stage {}",
             wanted.unwrap_or("at all")
         )));

@@ -2,7 +2,7 @@
 
 use super::driver::{cache, packages};
 use super::{Driver, Machine, Session};
-use anyhow::{Context, bail};
+use crate::error::{Error, Result, Within};
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
@@ -56,7 +56,7 @@ const DISPLAY: &str = "skrymir";
 const START: Duration = Duration::from_secs(120);
 
 /// Where the packages of desktop programs are unpacked.
-fn folder() -> anyhow::Result<PathBuf> {
+fn folder() -> Result<PathBuf> {
     Ok(cache()?.join("desktop"))
 }
 
@@ -64,7 +64,7 @@ fn folder() -> anyhow::Result<PathBuf> {
 ///
 /// # Errors
 /// What failed on the way.
-pub fn prepare(others: &[String]) -> anyhow::Result<Driver> {
+pub fn prepare(others: &[String]) -> Result<Driver> {
     prepare_root(others, true)
 }
 
@@ -72,13 +72,15 @@ pub fn prepare(others: &[String]) -> anyhow::Result<Driver> {
 ///
 /// # Errors
 /// What failed on the way.
-pub fn prepare_bare(others: &[String]) -> anyhow::Result<Driver> {
+pub fn prepare_bare(others: &[String]) -> Result<Driver> {
     prepare_root(others, false)
 }
 
-fn prepare_root(others: &[String], compositor: bool) -> anyhow::Result<Driver> {
+fn prepare_root(others: &[String], compositor: bool) -> Result<Driver> {
     if let Some(hint) = super::missing_tools() {
-        bail!("a desktop needs tools that are not here: {hint}");
+        return Err(Error::machine(format_args!(
+            "a desktop needs tools that are not here: {hint}"
+        )));
     }
     let folder = folder()?;
     if compositor {
@@ -105,7 +107,7 @@ pub struct Place {
 ///
 /// # Errors
 /// What failed on the way.
-pub fn place(name: &str) -> anyhow::Result<Option<Place>> {
+pub fn place(name: &str) -> Result<Option<Place>> {
     let root = folder()?.join("root");
     let known = PROGRAMS.iter().find(|(known, ..)| *known == name);
     if let Some((name, _, needed)) = known {
@@ -133,13 +135,16 @@ impl<'a> Desktop<'a> {
     ///
     /// # Errors
     /// When it does not start; with what it said.
-    pub fn start(session: &'a Session<'a>, driver: &Driver, size: (u32, u32)) -> anyhow::Result<Self> {
-        let root = driver.root().context("a desktop needs a root folder")?.to_owned();
+    pub fn start(session: &'a Session<'a>, driver: &Driver, size: (u32, u32)) -> Result<Self> {
+        let root = driver
+            .root()
+            .ok_or_else(|| Error::machine("a desktop needs a root folder"))?
+            .to_owned();
         let run = session.folder().join("run");
         DirBuilder::new()
             .mode(0o700)
             .create(&run)
-            .with_context(|| format!("cannot make {}", run.display()))?;
+            .within(|| format!("cannot make {}", run.display()))?;
         let configuration = run.join("weston.ini");
         fs::write(
             &configuration,
@@ -164,7 +169,7 @@ impl<'a> Desktop<'a> {
         let mut command = session.command_for(&options, Machine::Arm64);
         environment(&mut command, &root, &run);
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-        let compositor = command.spawn().context("cannot run the compositor")?;
+        let compositor = command.spawn().within(|| "cannot run the compositor")?;
         let mut desktop = Self {
             session,
             root,
@@ -175,14 +180,20 @@ impl<'a> Desktop<'a> {
         Ok(desktop)
     }
 
-    fn wait_for_display(&mut self) -> anyhow::Result<()> {
+    fn wait_for_display(&mut self) -> Result<()> {
         let end = Instant::now() + START;
         while !self.run.join(DISPLAY).exists() {
             if let Some(status) = self.compositor.try_wait()? {
-                bail!("the compositor ended ({status}):\n{}", self.log());
+                return Err(Error::machine(format_args!(
+                    "the compositor ended ({status}):\n{}",
+                    self.log()
+                )));
             }
             if Instant::now() > end {
-                bail!("the compositor does not start:\n{}", self.log());
+                return Err(Error::machine(format_args!(
+                    "the compositor does not start:\n{}",
+                    self.log()
+                )));
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -201,7 +212,7 @@ impl<'a> Desktop<'a> {
     ///
     /// # Errors
     /// What the system says.
-    pub fn is_alive(&mut self) -> anyhow::Result<bool> {
+    pub fn is_alive(&mut self) -> Result<bool> {
         Ok(self.compositor.try_wait()?.is_none())
     }
 
@@ -216,7 +227,7 @@ impl<'a> Desktop<'a> {
     ///
     /// # Errors
     /// When the compositor gives none.
-    pub fn screenshot(&self, to: &Path) -> anyhow::Result<()> {
+    pub fn screenshot(&self, to: &Path) -> Result<()> {
         let folder = self.run.join("picture");
         fs::create_dir_all(&folder)?;
         let program = self.root.join("usr/bin/weston-screenshooter");
@@ -225,22 +236,22 @@ impl<'a> Desktop<'a> {
             .current_dir(&folder)
             .stdin(Stdio::null())
             .output()
-            .context("cannot run weston-screenshooter")?;
+            .within(|| "cannot run weston-screenshooter")?;
         let picture = fs::read_dir(&folder)?
             .flatten()
             .map(|entry| entry.path())
             .find(|path| path.extension().is_some_and(|extension| extension == "png"));
         let Some(picture) = picture else {
-            bail!(
+            return Err(Error::machine(format_args!(
                 "no picture of the screen ({}): {}{}",
                 output.status,
                 String::from_utf8_lossy(&output.stderr),
                 self.log()
-            );
+            )));
         };
         let copied = fs::copy(&picture, to).map(|_| ());
         fs::remove_dir_all(&folder)?;
-        copied.with_context(|| format!("cannot write {}", to.display()))
+        copied.within(|| format!("cannot write {}", to.display()))
     }
 }
 

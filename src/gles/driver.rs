@@ -1,6 +1,6 @@
 //! What programs need: Debian's packages for ARM, and the front built for every machine.
 
-use anyhow::{Context, bail};
+use crate::error::{Error, Result, Within};
 use std::ffi::OsString;
 use std::fs;
 use std::io::Read;
@@ -40,16 +40,16 @@ impl Machine {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn of(program: &Path) -> anyhow::Result<Self> {
+    pub fn of(program: &Path) -> Result<Self> {
         let mut head = Vec::new();
-        let file = fs::File::open(program).with_context(|| format!("cannot read {}", program.display()))?;
+        let file = fs::File::open(program).within(|| format!("cannot read {}", program.display()))?;
         file.take(20).read_to_end(&mut head)?;
         let arm = head.starts_with(b"\x7fELF\x02\x01") && head.get(18..20) == Some(&[183, 0]);
         if let Some(other) = other_machine(&head) {
-            bail!(
+            return Err(Error::machine(format_args!(
                 "{} is a program for {other}; only those for 64-bit ARM and for this machine run",
                 program.display()
-            );
+            )));
         }
         Ok(if arm && !cfg!(target_arch = "aarch64") {
             Self::Arm64
@@ -146,8 +146,8 @@ fn find_tool(name: &str) -> Option<PathBuf> {
 ///
 /// # Errors
 /// When there is no home.
-pub fn cache() -> anyhow::Result<PathBuf> {
-    let cache = dirs::cache_dir().context("neither XDG_CACHE_HOME nor HOME is set")?;
+pub fn cache() -> Result<PathBuf> {
+    let cache = dirs::cache_dir().ok_or_else(|| Error::machine("neither XDG_CACHE_HOME nor HOME is set"))?;
     Ok(cache.join("skrymir/gles"))
 }
 
@@ -156,7 +156,7 @@ impl Driver {
     ///
     /// # Errors
     /// What is missing, and what commands that failed said.
-    pub fn prepare(machine: Machine) -> anyhow::Result<Self> {
+    pub fn prepare(machine: Machine) -> Result<Self> {
         Self::prepare_with(machine, None)
     }
 
@@ -164,7 +164,7 @@ impl Driver {
     ///
     /// # Errors
     /// As [`Driver::prepare`].
-    pub fn prepare_with(machine: Machine, root: Option<&Path>) -> anyhow::Result<Self> {
+    pub fn prepare_with(machine: Machine, root: Option<&Path>) -> Result<Self> {
         let root = || match root {
             Some(root) => Ok(std::path::absolute(root)?),
             None => {
@@ -195,7 +195,7 @@ impl Driver {
     ///
     /// # Errors
     /// What the compiler said.
-    pub fn compile(&self, source: &Path, program: &Path) -> anyhow::Result<()> {
+    pub fn compile(&self, source: &Path, program: &Path) -> Result<()> {
         let mut compiler = Command::new(self.machine.compiler());
         compiler.args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-DEGL_NO_X11", "-o"]);
         compiler.arg(program).arg(source);
@@ -203,7 +203,7 @@ impl Driver {
             let root = &self
                 .arm
                 .as_ref()
-                .context("there is no root folder for ARM programs")?
+                .ok_or_else(|| Error::machine("there is no root folder for ARM programs"))?
                 .root;
             let libraries = root.join("usr/lib/aarch64-linux-gnu");
             compiler.arg("-I").arg(root.join("usr/include"));
@@ -278,11 +278,13 @@ impl Driver {
 }
 
 impl Arm {
-    fn prepare(root: PathBuf) -> anyhow::Result<Self> {
+    fn prepare(root: PathBuf) -> Result<Self> {
         if let Some(hint) = missing_tools() {
-            bail!("ARM programs need tools that are not here: {hint}");
+            return Err(Error::machine(format_args!(
+                "ARM programs need tools that are not here: {hint}"
+            )));
         }
-        let qemu = find_tool(TOOLS[0].0).context("there is no qemu")?;
+        let qemu = find_tool(TOOLS[0].0).ok_or_else(|| Error::machine("there is no qemu"))?;
         let front = front(Machine::Arm64)?;
         Ok(Self { front, root, qemu })
     }
@@ -292,8 +294,8 @@ impl Arm {
 ///
 /// # Errors
 /// What failed on the way.
-pub fn packages(folder: &Path, set: Option<(&str, &[&str])>) -> anyhow::Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+pub fn packages(folder: &Path, set: Option<(&str, &[&str])>) -> Result<()> {
+    fs::create_dir_all(folder).within(|| format!("cannot make {}", folder.display()))?;
     let script = write(&cache()?.join("prepare.sh"), PREPARE)?;
     let mut fetch = Command::new("bash");
     fetch.arg(script).arg(folder);
@@ -304,10 +306,10 @@ pub fn packages(folder: &Path, set: Option<(&str, &[&str])>) -> anyhow::Result<(
 }
 
 /// Builds the front, unless these very sources have been built.
-fn front(machine: Machine) -> anyhow::Result<PathBuf> {
+fn front(machine: Machine) -> Result<PathBuf> {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let cache = cache()?;
-    fs::create_dir_all(&cache).with_context(|| format!("cannot make {}", cache.display()))?;
+    fs::create_dir_all(&cache).within(|| format!("cannot make {}", cache.display()))?;
     let mut hasher = DefaultHasher::new();
     (FRONT, machine.compiler()).hash(&mut hasher);
     let library = cache.join(format!("front-{:016x}.so", hasher.finish()));
@@ -315,7 +317,7 @@ fn front(machine: Machine) -> anyhow::Result<PathBuf> {
         return Ok(library);
     }
     let sources = cache.join(format!("front-{:016x}-{}", hasher.finish(), std::process::id()));
-    fs::create_dir_all(&sources).with_context(|| format!("cannot make {}", sources.display()))?;
+    fs::create_dir_all(&sources).within(|| format!("cannot make {}", sources.display()))?;
     let built = sources.join("front.so");
     let mut compiler = Command::new(machine.compiler());
     compiler.args(["-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared"]);
@@ -326,26 +328,26 @@ fn front(machine: Machine) -> anyhow::Result<PathBuf> {
             compiler.arg(source);
         }
     }
-    let done = command(compiler.args(["-ldl", "-lpthread"])).context("cannot build the front");
+    let done = command(compiler.args(["-ldl", "-lpthread"])).within(|| "cannot build the front");
     // Whoever builds it at the same time builds the same.
     let done = done.and_then(|()| Ok(fs::rename(&built, &library)?));
     let _ = fs::remove_dir_all(&sources);
     done.map(|()| library)
 }
 
-fn write(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
+fn write(path: &Path, text: &str) -> Result<PathBuf> {
     let passing = path.with_extension(format!("{}", std::process::id()));
     fs::write(&passing, text)
         .and_then(|()| fs::rename(&passing, path))
-        .with_context(|| format!("cannot write {}", path.display()))?;
+        .within(|| format!("cannot write {}", path.display()))?;
     Ok(path.to_owned())
 }
 
-fn command(command: &mut Command) -> anyhow::Result<()> {
+fn command(command: &mut Command) -> Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let status = command.status().with_context(|| format!("cannot run {name}"))?;
+    let status = command.status().within(|| format!("cannot run {name}"))?;
     if !status.success() {
-        bail!("{name} failed: {status}");
+        return Err(Error::machine(format_args!("{name} failed: {status}")));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Where pictures of the screen go: a folder of PNGs, or a stream of video.
 
+use crate::error::{Result, Within};
 use crate::picture::Picture;
-use anyhow::Context;
 use shim::{Shown, Sink};
 use std::fs;
 use std::io::{self, Write};
@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// # Errors
 /// When there can be no such folder.
-pub fn pictures(folder: &Path) -> anyhow::Result<Box<Sink>> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+pub fn pictures(folder: &Path) -> Result<Box<Sink>> {
+    fs::create_dir_all(folder).within(|| format!("cannot make {}", folder.display()))?;
     let folder = folder.to_owned();
     Ok(Box::new(move |shown: Shown| {
         let path = folder.join(format!("frame{:05}.png", shown.number));

@@ -1,7 +1,7 @@
 //! A server with the programs that use it.
 
 use super::{Driver, Machine};
-use anyhow::{Context, bail};
+use crate::error::{Error, Result, Within};
 use shim::{Options, Server};
 use std::ffi::OsString;
 use std::fs;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A folder that is gone when this is. Its path is short, for a socket's may have 107 bytes.
-fn folder() -> anyhow::Result<TempDir> {
+fn folder() -> Result<TempDir> {
     sweep(&std::env::temp_dir());
     let prefix = format!("skrymir-gles-{}-", std::process::id());
     Ok(tempfile::Builder::new().prefix(&prefix).rand_bytes(4).tempdir()?)
@@ -44,12 +44,12 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// When there can be none.
-    pub fn start(driver: &'a Driver, options: Options) -> anyhow::Result<Self> {
+    pub fn start(driver: &'a Driver, options: Options) -> Result<Self> {
         let own = folder()?;
         Ok(Self {
             driver,
             folder: own.path().to_owned(),
-            server: Some(Server::start(own.path(), options).context("cannot start the server")?),
+            server: Some(Server::start(own.path(), options).within(|| "cannot start the server")?),
             _own: Some(own),
         })
     }
@@ -58,17 +58,17 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// When there can be none, for instance because there is one.
-    pub fn serve(driver: &'a Driver, options: Options, folder: &Path) -> anyhow::Result<Self> {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    pub fn serve(driver: &'a Driver, options: Options, folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder).within(|| format!("cannot make {}", folder.display()))?;
         let folder = fs::canonicalize(folder)?;
         if Server::list(&folder).is_ok() {
-            bail!("a server runs in {}", folder.display());
+            return Err(Error::machine(format_args!("a server runs in {}", folder.display())));
         }
         Server::sweep(&folder);
         let server = Server::start(&folder, options);
         Ok(Self {
             driver,
-            server: Some(server.with_context(|| format!("cannot start a server in {}", folder.display()))?),
+            server: Some(server.within(|| format!("cannot start a server in {}", folder.display()))?),
             folder,
             _own: None,
         })
@@ -78,11 +78,11 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// When none does.
-    pub fn join(driver: &'a Driver, folder: &Path) -> anyhow::Result<Self> {
+    pub fn join(driver: &'a Driver, folder: &Path) -> Result<Self> {
         let found = fs::canonicalize(folder).and_then(|folder| Server::list(&folder).map(|_| folder));
         Ok(Self {
             driver,
-            folder: found.with_context(|| format!("no server runs in {}", folder.display()))?,
+            folder: found.within(|| format!("no server runs in {}", folder.display()))?,
             server: None,
             _own: None,
         })

@@ -1,7 +1,7 @@
 //! Who watches devices: recordings, timings, pictures.
 
+use crate::error::{Result, Within};
 use crate::picture::Picture;
-use anyhow::Context;
 use emulator::dump;
 use emulator::gpu::frame::Frame;
 use emulator::gpu::memory::{Memory, PAGE};
@@ -159,8 +159,8 @@ impl Record {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn create(path: &Path, gpu: u32, pps: u32) -> anyhow::Result<Self> {
-        let mut file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    pub fn create(path: &Path, gpu: u32, pps: u32) -> Result<Self> {
+        let mut file = File::create(path).within(|| format!("cannot write {}", path.display()))?;
         let head = trace::Trace {
             gpu,
             pps,

@@ -1,13 +1,20 @@
 //! A scene laid over default data.
 
-use super::{Blend, Compare, Cull, Filter, Format, Numbers, Scene, SceneError, Slot, Topology, Wrap, defaults};
+use super::{Blend, Compare, Cull, Filter, Format, Numbers, Scene, Slot, Topology, Wrap, defaults};
+use crate::error::{Error, ErrorKind, Result};
 use loader::vbc::{BaseType, Binding, Primitive, Shape, Vbc};
 use vulkan::{Dim, Draw, SlotData, TexelFormat, Texels};
 
-type Result<T, E = SceneError> = std::result::Result<T, E>;
+fn wrong<T>(text: impl std::fmt::Display) -> Result<T> {
+    Err(Error::scene(text))
+}
 
-fn wrong<T>(text: impl Into<String>) -> Result<T> {
-    Err(SceneError(text.into()))
+/// The error with the place in the scene that it is about.
+fn at(place: impl std::fmt::Display) -> impl FnOnce(Error) -> Error {
+    move |error| match error.kind() {
+        ErrorKind::Scene(text) => Error::scene(format_args!("{place}: {text}")),
+        _ => error.within(place),
+    }
 }
 
 /// A draw of this shader: default data, then what the scene says.
@@ -40,14 +47,14 @@ pub fn draw(vbc: &Vbc<'_>, scene: &Scene, fields: &defaults::BufferFields) -> Re
             return wrong(format!("the shader has no slot {number}"));
         };
         let data = draw.slots.remove(&binding.slot);
-        let data = fill_slot(binding, data, slot, scene).map_err(|e| SceneError(format!("slot {number}: {}", e.0)))?;
+        let data = fill_slot(binding, data, slot, scene).map_err(at(format_args!("slot {number}")))?;
         draw.slots.insert(binding.slot, data);
     }
     for (index, slot) in scene.subpass.iter().enumerate() {
         let Some(texels) = draw.subpass.get_mut(index) else {
             return wrong(format!("the shader has no subpass input {index}"));
         };
-        fill_image(texels, slot, scene).map_err(|e| SceneError(format!("subpass input {index}: {}", e.0)))?;
+        fill_image(texels, slot, scene).map_err(at(format_args!("subpass input {index}")))?;
     }
     Ok(draw)
 }
@@ -308,7 +315,7 @@ fn image_file(texels: &mut Texels, path: &std::path::Path) -> Result<()> {
         return wrong(format!("{} cannot fill a {:?} image", path.display(), texels.dim));
     }
     let picture = image::open(path)
-        .map_err(|error| SceneError(format!("{}: {error}", path.display())))?
+        .map_err(|error| Error::scene(format_args!("{}: {error}", path.display())))?
         .to_rgba8();
     texels.extent = [picture.width(), picture.height(), 1];
     let scale = if texels.format.is_integer() { 1.0 } else { 1.0 / 255.0 };

@@ -16,7 +16,7 @@
 //! | texel buffers | 256 texels: i/255 in every component, integers i |
 //! | subpass inputs | the checker, of the picture's size |
 
-use super::SceneError;
+use crate::error::{Error, Result};
 use loader::spirv::block::{Class, Field};
 use loader::vbc::{BaseType, Binding, Member, Shape, SubpassInput, TexelType, Variable, Vbc};
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ pub type BufferFields = BTreeMap<u8, Vec<Field>>;
 ///
 /// # Errors
 /// Only for shaders whose reflection names types that no data can be made for.
-pub fn draw(vbc: &Vbc<'_>, size: [u32; 2], vertices: u32, fields: &BufferFields) -> Result<Draw, SceneError> {
+pub fn draw(vbc: &Vbc<'_>, size: [u32; 2], vertices: u32, fields: &BufferFields) -> Result<Draw> {
     let mut draw = Draw {
         size,
         vertices,
@@ -146,7 +146,7 @@ fn uniform_member(member: &Member<'_>) -> Vec<u8> {
     all.flat_map(|number| encode(member.base, number)).collect()
 }
 
-fn slot(binding: Binding, size: [u32; 2], fields: &[Field]) -> Result<SlotData, SceneError> {
+fn slot(binding: Binding, size: [u32; 2], fields: &[Field]) -> Result<SlotData> {
     match (binding.base, binding.shape) {
         (_, Shape::Buffer { size }) => Ok(SlotData::Buffer(
             element(usize::from(size), fields).repeat(BUFFER_ELEMENTS),
@@ -187,7 +187,7 @@ fn slot(binding: Binding, size: [u32; 2], fields: &[Field]) -> Result<SlotData, 
                 components,
             },
         ) => {
-            let dim = Dim::of(rank).ok_or_else(|| SceneError(format!("slot {}: rank {rank}", binding.slot)))?;
+            let dim = Dim::of(rank).ok_or_else(|| Error::scene(format_args!("slot {}: rank {rank}", binding.slot)))?;
             let sampled = base == BaseType::SAMPLER;
             let format = match sampled {
                 true => sampled_format(texel),

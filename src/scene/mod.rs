@@ -45,6 +45,7 @@
 pub mod apply;
 pub mod defaults;
 
+use crate::error::{Error, Result};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -214,27 +215,15 @@ pub enum Wrap {
     Clamp,
 }
 
-/// A scene that cannot be used: what is wrong with it, for the person who wrote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SceneError(pub String);
-
-impl std::fmt::Display for SceneError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "scene: {}", self.0)
-    }
-}
-
-impl std::error::Error for SceneError {}
-
 impl Scene {
     /// Reads TOML, or JSON where the first character is `{`.
     ///
     /// # Errors
     /// Syntax, unknown keys and wrong types, with line and column.
-    pub fn parse(text: &str, folder: &Path) -> Result<Self, SceneError> {
+    pub fn parse(text: &str, folder: &Path) -> Result<Self> {
         let parsed = match text.trim_start().starts_with('{') {
-            true => serde_json::from_str(text).map_err(|error| SceneError(error.to_string())),
-            false => toml::from_str(text).map_err(|error| SceneError(error.to_string())),
+            true => serde_json::from_str(text).map_err(|error| Error::scene(error)),
+            false => toml::from_str(text).map_err(|error| Error::scene(error)),
         };
         parsed.map(|scene| Self {
             folder: folder.to_owned(),

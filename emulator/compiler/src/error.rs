@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What kind of refusal an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,14 +15,24 @@ pub enum Kind {
     Limit,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Inner {
     kind: Kind,
     message: String,
     span: Option<Range<usize>>,
+    source: Option<Arc<translate::Error>>,
 }
 
-/// A refusal, with its place in the source where there is one.
+/// The same words about the same place; what caused them is not compared.
+impl PartialEq for Inner {
+    fn eq(&self, other: &Self) -> bool {
+        (self.kind, &self.message, &self.span) == (other.kind, &other.message, &other.span)
+    }
+}
+
+impl Eq for Inner {}
+
+/// A refusal, with its place in the source where there is one; one machine word wide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
@@ -35,6 +46,7 @@ impl Error {
             kind,
             message,
             span: None,
+            source: None,
         }))
     }
 
@@ -51,6 +63,18 @@ impl Error {
     /// A budget is spent.
     pub fn limit(message: impl Into<String>) -> Self {
         Self::new(Kind::Limit, message)
+    }
+
+    /// The reader's refusal in this crate's words.
+    pub(crate) fn of_reader(error: translate::Error) -> Self {
+        let kind = if error.is_unsupported() {
+            Kind::Unsupported
+        } else {
+            Kind::Invalid
+        };
+        let mut told = Self::new(kind, error.to_string());
+        told.0.source = Some(Arc::new(error));
+        told
     }
 
     /// The same with a place, unless it has one.
@@ -117,4 +141,23 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error as _;
+
+    #[test]
+    fn is_one_word_and_has_a_source() {
+        assert_eq!(size_of::<Error>(), size_of::<usize>());
+        let refused = translate::Error::from(translate::ErrorKind::Entry("no entry point".to_owned()));
+        let error = Error::of_reader(refused);
+        assert_eq!(error.kind(), Kind::Invalid);
+        assert_eq!(error.source().unwrap().to_string(), "no entry point");
+    }
+}

@@ -118,7 +118,7 @@ pub fn front(input: Input<'_>, unroll: Unroll) -> Result<Shader> {
     match input {
         Input::GlslEs(text, stage) => glsl_es(text, stage, unroll),
         Input::Source(source) => {
-            let read = translate::read(source).map_err(|error| foreign(&error, input.text()))?;
+            let read = translate::read(source).map_err(|error| foreign(error, input.text()))?;
             let source = Source { roles: None, unroll };
             guarded(|| front::walk(&read.module, read.entry_point(), &source))
         }
@@ -126,13 +126,7 @@ pub fn front(input: Input<'_>, unroll: Unroll) -> Result<Shader> {
 }
 
 /// An error of the reader, with its place.
-fn foreign(error: &translate::Error, text: Option<&str>) -> Error {
-    let message = error.to_string();
-    let kind = if error.is_unsupported() {
-        Error::unsupported(message)
-    } else {
-        Error::invalid(message)
-    };
+fn foreign(error: translate::Error, text: Option<&str>) -> Error {
     let place = error.line_column().zip(text).map(|((line, column), text)| {
         let start: usize = text
             .split_inclusive('\n')
@@ -142,7 +136,7 @@ fn foreign(error: &translate::Error, text: Option<&str>) -> Error {
         let start = start + column.saturating_sub(1);
         start..start + 1
     });
-    kind.at(place)
+    Error::of_reader(error).at(place)
 }
 
 fn glsl_es(text: &str, stage: Stage, unroll: Unroll) -> Result<Shader> {

@@ -47,10 +47,7 @@ struct Front<'a> {
 }
 
 fn unknown(at: usize, what: String) -> Error {
-    Error::Unsupported {
-        place: at as u32,
-        message: format!("{what} is not known"),
-    }
+    Error::unsupported(at as u32, format!("{what} is not known"))
 }
 
 /// The first instruction of each block, in order.
@@ -68,10 +65,7 @@ fn leaders(program: &[Instruction]) -> Vec<usize> {
 /// outputs of the interface.
 pub fn lift(program: &[Instruction], interface: &Interface, options: &Options) -> Result<Function, Error> {
     if program.is_empty() {
-        return Err(Error::Code {
-            place: 0,
-            message: "no instructions".to_owned(),
-        });
+        return Err(Error::code(0, "no instructions".to_owned()));
     }
     let leaders = leaders(program);
     let exit = leaders.len();
@@ -457,7 +451,7 @@ impl Front<'_> {
 
     fn results(&mut self, options: &Options) -> Result<Vec<Gather>, Error> {
         let Some(position) = self.interface.position else {
-            return Err(Error::Interface("the program has no gl_Position".to_owned()));
+            return Err(Error::interface("the program has no gl_Position".to_owned()));
         };
         let window = self.output(position, 4);
         let mut results = vec![self.clip(&window, options)?];
@@ -481,7 +475,7 @@ impl Front<'_> {
             (None, None) => {
                 let message =
                     "where the viewport's scale and offset are is not known, and the position does not show it";
-                return Err(Error::Interface(message.to_owned()));
+                return Err(Error::interface(message.to_owned()));
             }
         };
         let w = self.push(Op::Rcp, &[window[3]]);

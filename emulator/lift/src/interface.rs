@@ -248,7 +248,7 @@ impl Interface {
                     "the fragment program's varying {} is no output of the vertex program",
                     input.name
                 );
-                return Err(Error::Interface(message));
+                return Err(Error::interface(message));
             };
             input.location = output.location;
         }
@@ -306,7 +306,7 @@ impl Interface {
                 match block.iter().find(|(name, _)| *name == uniform.name) {
                     Some((_, shape)) if !shape.is_like(&uniform.shape) => {
                         let message = format!("the uniform {} has two types", uniform.name);
-                        return Err(Error::Interface(message));
+                        return Err(Error::interface(message));
                     }
                     Some(_) => {}
                     None => block.push((uniform.name.clone(), uniform.shape)),

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod emit;
+mod error;
 mod gp;
 pub mod interface;
 mod pp;
@@ -16,9 +17,9 @@ mod structure;
 mod tidy;
 
 pub use emit::Convention;
+pub use error::{Error, ErrorKind};
 use interface::Interface;
 use loader::mbs::{Program, Stage};
-use std::fmt;
 use translate::{Shader, ShaderStage};
 
 /// What there is to decide.
@@ -31,42 +32,6 @@ pub struct Options {
     /// Scale and offset of the viewport (x, y, z, w each), where the program does not name them.
     pub viewport: Option<[f32; 8]>,
 }
-
-/// Why a program is not lifted.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Error {
-    /// The words are no program.
-    Code {
-        /// Instruction (GP) or word (PP).
-        place: u32,
-        /// What is wrong.
-        message: String,
-    },
-    /// Something in it has no known meaning, or none in the languages lifted to.
-    Unsupported {
-        /// Instruction (GP) or word (PP).
-        place: u32,
-        /// What it is.
-        message: String,
-    },
-    /// The symbols do not say enough.
-    Interface(String),
-    /// naga refuses the result: a mistake of this crate.
-    Module(String),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Code { place, message } => write!(f, "mbs: no program: {message} (at instruction {place})"),
-            Self::Unsupported { place, message } => write!(f, "mbs: unsupported: {message} (at instruction {place})"),
-            Self::Interface(message) => write!(f, "mbs: {message}"),
-            Self::Module(message) => write!(f, "mbs: the lifted shader is not valid: {message}"),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// Lifts an MBS program with its symbols; one without any as [`words`] does.
 ///
@@ -114,6 +79,6 @@ pub fn lift(stage: Stage, words: &[u32], interface: &Interface, options: &Option
     };
     tidy::tidy(&mut function, interface, options.exact);
     let module = emit::emit(&function, &told(interface, options), stage, options.convention);
-    let info = translate::validated(&module).map_err(|error| Error::Module(error.to_string()))?;
+    let info = translate::validated(&module).map_err(ErrorKind::Module)?;
     Ok(Shader { module, info, entry: 0 })
 }

@@ -6,29 +6,65 @@ use std::fmt;
 use utgard::state::Compare;
 use utgard::stream::PrimitiveMode;
 
-/// Why a draw cannot be made, or ended early.
+/// Why a draw cannot be made, or ended early; one machine word wide.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Error(Box<ErrorKind>);
+
+/// What went wrong with a draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Error {
+#[non_exhaustive]
+pub enum ErrorKind {
     /// The programs do not fit each other, or what they are given does not fit them.
     Link(String),
     /// A job faulted.
     Fault(Fault),
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Link(message) => write!(f, "mali: {message}"),
-            Self::Fault(fault) => fault.fmt(f),
+impl Error {
+    /// What went wrong.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0
+    }
+
+    /// The fault of the job, if it came to one.
+    pub fn fault(&self) -> Option<&Fault> {
+        match self.kind() {
+            ErrorKind::Fault(fault) => Some(fault),
+            ErrorKind::Link(_) => None,
         }
     }
 }
 
-impl std::error::Error for Error {}
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self(Box::new(kind))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind() {
+            ErrorKind::Link(message) => write!(f, "mali: {message}"),
+            ErrorKind::Fault(fault) => fault.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.fault().map(|fault| fault as _)
+    }
+}
 
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
+        ErrorKind::Fault(fault).into()
     }
 }
 

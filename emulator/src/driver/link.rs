@@ -4,7 +4,7 @@
 //! Vendor drivers patch the stores of the vertex program; here the code stays as it is, and the output descriptors put
 //! each output where the fragment program looks for it.
 
-use super::draw::{Draw, Error, Image, Result};
+use super::draw::{Draw, ErrorKind, Image, Result};
 use loader::mbs::{Program, Stage, Symbol, SymbolType};
 use num::half;
 
@@ -41,7 +41,7 @@ pub struct Linked {
 }
 
 fn fail<T>(message: String) -> Result<T> {
-    Err(Error::Link(message))
+    Err(ErrorKind::Link(message).into())
 }
 
 /// Columns or elements of a symbol: how many, floats of each, and from one to the next.

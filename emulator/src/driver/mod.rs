@@ -10,7 +10,7 @@ mod prepared;
 
 use crate::gpu::Gpu;
 
-pub use draw::{Blend, Cull, Depth, Draw, Error, Image, Picture, Result};
+pub use draw::{Blend, Cull, Depth, Draw, Error, ErrorKind, Image, Picture, Result};
 pub use prepared::Prepared;
 pub use utgard::state::Compare;
 pub use utgard::stream::PrimitiveMode;

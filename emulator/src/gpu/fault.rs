@@ -28,9 +28,14 @@ pub enum FaultKind {
     Limit,
 }
 
-/// The end of a job, with everything known about the place.
+/// The end of a job; one machine word wide. Its [`Details`] are read as its fields.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Fault(Box<Details>);
+
+/// Everything known about a fault and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+#[non_exhaustive]
+pub struct Details {
     /// What went wrong.
     pub kind: FaultKind,
     /// Whose job; filled in by the job.
@@ -46,13 +51,13 @@ pub struct Fault {
 impl Fault {
     /// A fault without a place yet.
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(Details {
             kind,
             job: None,
             address: None,
             pc: None,
             message: message.into(),
-        }
+        }))
     }
 
     /// No buffer object at `address`.
@@ -67,29 +72,43 @@ impl Fault {
     /// Names the address, unless one is named.
     #[must_use]
     pub fn at(mut self, address: u32) -> Self {
-        self.address.get_or_insert(address);
+        self.0.address.get_or_insert(address);
         self
     }
 
     /// Names the place in the program, unless one is named.
     #[must_use]
     pub fn pc(mut self, pc: u32) -> Self {
-        self.pc.get_or_insert(pc);
+        self.0.pc.get_or_insert(pc);
         self
     }
 
     /// Names the job.
     #[must_use]
     pub fn of(mut self, job: Job) -> Self {
-        self.job.get_or_insert(job);
+        self.0.job.get_or_insert(job);
         self
     }
 
     /// Says what was being done.
     #[must_use]
     pub fn within(mut self, what: impl fmt::Display) -> Self {
-        self.message = format!("{what}: {}", self.message);
+        self.0.message = format!("{what}: {}", self.message);
         self
+    }
+}
+
+impl std::ops::Deref for Fault {
+    type Target = Details;
+
+    fn deref(&self) -> &Details {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

@@ -76,7 +76,8 @@ fn strings(cursor: &mut Cursor, trace: &mut impl Trace) -> Result<(Strings, Vec<
             .ok_or_else(|| Error::invalid(FORMAT, "string runs past the end of the strings", offset))?;
         let text = match plain {
             Some(plain) => &plain[at + 1..end],
-            None => std::str::from_utf8(bytes).map_err(|_| Error::invalid(FORMAT, "string is not UTF-8", offset))?,
+            None => std::str::from_utf8(bytes)
+                .map_err(|error| Error::invalid(FORMAT, "string is not UTF-8", offset).caused_by(error))?,
         };
         trace.string(offset as u32, text);
         let start = strings.text.len() as u32;

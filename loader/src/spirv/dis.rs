@@ -121,7 +121,9 @@ pub fn disassemble(grammar: &Grammar, words: &[u32], options: Options) -> Result
         }
     }
     // Everything pushed is ASCII or a string checked to be UTF-8.
-    String::from_utf8(printer.out).map_err(|_| Error::new(crate::ErrorKind::Invalid, "spirv", "text is not UTF-8"))
+    String::from_utf8(printer.out).map_err(|error| {
+        Error::new(crate::ErrorKind::Invalid, "spirv", "text is not UTF-8").caused_by(error.utf8_error())
+    })
 }
 
 /// One instruction as [`disassemble`] prints it without indenting; none where no instruction begins there.

@@ -5,7 +5,8 @@ use crate::common;
 use std::path::{Path, PathBuf};
 
 /// The libraries; the facade is a library for the command line's own sake.
-const LIBRARIES: [&str; 9] = [
+const LIBRARIES: [&str; 10] = [
+    "",
     "emulator/compiler",
     "emulator/lift",
     "emulator/num",
@@ -78,7 +79,10 @@ fn libraries_have_errors_of_their_own() {
             }
         }
         let manifest = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(library).join("Cargo.toml"));
-        assert!(!manifest.unwrap().contains("anyhow"), "{library} depends on anyhow");
+        let manifest = manifest.unwrap();
+        let needed = manifest.split("[dependencies]").nth(1).unwrap_or_default();
+        let needed = needed.split("[dev-dependencies]").next().unwrap_or_default();
+        assert!(!needed.contains("anyhow"), "{library:?} depends on anyhow");
     }
     println!("{count} public signatures of {} libraries", LIBRARIES.len());
     assert!(count > 900, "{count}");

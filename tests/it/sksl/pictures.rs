@@ -38,7 +38,7 @@ fn draw(tree: &Tree, uniforms: &HashMap<String, Value>) -> Result<Picture, Strin
         flatten(all.get(&name).ok_or(format!("no value for {name}"))?, &mut numbers);
         text += &format!("\"{name}\" = [{}]\n", numbers.join(", "));
     }
-    let scene = Scene::parse(&text, Path::new("")).map_err(|e| e.0)?;
+    let scene = Scene::parse(&text, Path::new("")).map_err(|error| error.to_string())?;
     let drawn = harness::draw(common::context(), &bytes, &scene).map_err(|e| e.to_string())?;
     Ok(Picture::of(&drawn.frame.targets[0]))
 }

@@ -6,6 +6,7 @@
 use crate::common;
 
 use super::formula::{Triangle, transform, worst};
+use skrymir::ErrorKind;
 use skrymir::harness::{self, Drawn, Settings};
 use skrymir::picture::Picture;
 use skrymir::scene::Scene;
@@ -366,10 +367,12 @@ fn draws(path: &Path) -> Result<(), String> {
     assert_eq!(common::context().messages(), [""; 0], "{name}: validation messages");
     match drawn {
         Ok(drawn) => assert!(!drawn.frame.targets.is_empty()),
-        Err(harness::Error::Vulkan(error)) if matches!(error.kind(), vulkan::ErrorKind::Unsupported(_)) => {
-            return Err(format!("{name}: {error}"));
-        }
-        Err(error) => panic!("{name}: {error}"),
+        Err(error) => match error.kind() {
+            ErrorKind::Vulkan(refusal) if matches!(refusal.kind(), vulkan::ErrorKind::Unsupported(_)) => {
+                return Err(format!("{name}: {error}"));
+            }
+            _ => panic!("{name}: {error}"),
+        },
     }
     Ok(())
 }

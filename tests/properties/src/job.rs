@@ -105,15 +105,15 @@ impl Job {
         let (a, b) = (run(Box::new(Scalar)), run(Box::<Wide>::default()));
         match (&a, &b) {
             (Ok(a), Ok(b)) => assert!(a == b, "{changes:x?}: the engines' pictures differ"),
-            (Err(driver::Error::Fault(a)), Err(driver::Error::Fault(b))) => {
-                assert_eq!(a.kind, b.kind, "{changes:x?}: {a} {b}")
+            (Err(a), Err(b)) => {
+                let kinds = [a, b].map(|error| error.fault().expect("a job only faults").kind);
+                assert_eq!(kinds[0], kinds[1], "{changes:x?}: {a} {b}");
             }
             _ => panic!("{changes:x?}: {:?} {:?}", a.is_ok(), b.is_ok()),
         }
         match &a {
             Ok(_) => "a picture".to_owned(),
-            Err(driver::Error::Fault(fault)) => format!("{:?}", fault.kind),
-            Err(error) => panic!("{error}"),
+            Err(error) => format!("{:?}", error.fault().unwrap_or_else(|| panic!("{error}")).kind),
         }
     }
 }

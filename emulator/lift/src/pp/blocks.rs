@@ -46,11 +46,11 @@ pub(super) fn blocks(instructions: &[(u32, Instruction)]) -> Result<Vec<Span>, E
     let mut first = vec![false; count + 1];
     first[0] = true;
     for (at, (word, i)) in instructions.iter().enumerate() {
-        let code = |message: String| Error::Code { place: *word, message };
+        let code = |message: String| Error::code(*word, message);
         if let Some(branch) = i.branch {
             if let BranchKind::Undocumented(kind) = branch.kind {
                 let message = format!("branch kind {kind} is not known");
-                return Err(Error::Unsupported { place: *word, message });
+                return Err(Error::unsupported(*word, message));
             }
             first[at + 1] = true;
             if branch.may_go() {
@@ -78,10 +78,7 @@ pub(super) fn blocks(instructions: &[(u32, Instruction)]) -> Result<Vec<Span>, E
                 Some(on) => Leaves::Goes(on),
                 None if i.control.stop => Leaves::Ends,
                 None => {
-                    return Err(Error::Code {
-                        place: *word,
-                        message: "the program goes on past its words".to_owned(),
-                    });
+                    return Err(Error::code(*word, "the program goes on past its words".to_owned()));
                 }
             },
         };

@@ -102,7 +102,7 @@ impl Front<'_> {
             .iter()
             .any(|sampler| sampler.number == unit.index);
         if !declared {
-            return Err(Error::Interface(format!("no symbol for texture {}", unit.index)));
+            return Err(Error::interface(format!("no symbol for texture {}", unit.index)));
         }
         let op = Op::Texture {
             sampler: unit.index,

@@ -49,10 +49,10 @@ struct Front<'a> {
 pub fn lift(words: &[u32], interface: &Interface, options: &Options) -> Result<Function, Error> {
     let (instructions, wrong) = flow::instructions(words);
     if instructions.is_empty() {
-        return Err(Error::Code {
-            place: 0,
-            message: wrong.map_or("no instructions".to_owned(), |wrong| wrong.message),
-        });
+        return Err(Error::code(
+            0,
+            wrong.map_or("no instructions".to_owned(), |wrong| wrong.message),
+        ));
     }
     let blocks = blocks(&instructions)?;
     let exit = blocks.len();
@@ -106,10 +106,7 @@ pub fn lift(words: &[u32], interface: &Interface, options: &Options) -> Result<F
 
 impl Front<'_> {
     fn unknown(&self, what: impl std::fmt::Display) -> Error {
-        Error::Unsupported {
-            place: self.word,
-            message: what.to_string(),
-        }
+        Error::unsupported(self.word, what.to_string())
     }
 
     fn vector(&mut self, op: Op, args: Vec<Gather>, width: usize) -> Vec<Lane> {

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 pub fn read(text: &str, core: Option<&Model>) -> Result<(Model, Report)> {
     let bad = |e: serde_json::Error| {
         let message = format!("grammar: line {}, column {}: {e}", e.line(), e.column());
-        Error::new(crate::ErrorKind::Invalid, "spirv", message)
+        Error::new(crate::ErrorKind::Invalid, "spirv", message).caused_by(e)
     };
     let value: Value = serde_json::from_str(text).map_err(bad)?;
     let mut report = Report::default();
@@ -25,7 +25,7 @@ pub fn read(text: &str, core: Option<&Model>) -> Result<(Model, Report)> {
             .first()
             .map(|d| format!(": {}: {}", d.place, d.message));
         let message = format!("grammar: {e}{}", first.unwrap_or_default());
-        Error::new(crate::ErrorKind::Invalid, "spirv", message)
+        Error::new(crate::ErrorKind::Invalid, "spirv", message).caused_by(e)
     })?;
     Checker::new(&model, core, &mut report).run();
     Ok((model, report))

@@ -1,0 +1,249 @@
+//! The one error type of the facade.
+
+use crate::s0::HardError;
+use std::fmt::{self, Display};
+
+/// Result with this crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a file gave no picture, program or text; one machine word wide.
+///
+/// Displays as one line, what was being done first: `cannot read a.vbc: No such file or directory (os error 2)`.
+pub struct Error(Box<ErrorKind>);
+
+/// Whose fault it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// The input's: exit code 1.
+    Bad,
+    /// The command line's or the machine's: exit code 2.
+    Trouble,
+}
+
+impl Cause {
+    /// The exit code of the process; 0 is for success.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Bad => 1,
+            Self::Trouble => 2,
+        }
+    }
+}
+
+/// What went wrong.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A file breaks its format, or holds what the loader cannot do.
+    Load(loader::Error),
+    /// A shader cannot be read from its language, or written in another.
+    Translate(translate::Error),
+    /// A Mali-400 program cannot be lifted.
+    Lift(lift::Error),
+    /// A draw on the emulator cannot be made, or its job faulted.
+    Emulate(emulator::driver::Error),
+    /// Vulkan refuses, or the data does not fit the shader.
+    Vulkan(vulkan::Error),
+    /// A Swanson program was halted.
+    S0(HardError),
+    /// The input is at fault, in words.
+    Input(String),
+    /// A scene that cannot be used: what is wrong with it, for the person who wrote it.
+    Scene(String),
+    /// The command line, or a file beside the input, is at fault.
+    Usage(String),
+    /// The machine lacks something, or a program on it failed.
+    Machine(String),
+    /// The system refuses.
+    System(std::io::Error),
+    /// A picture cannot be read or written.
+    Picture(image::ImageError),
+    /// TOML that is wrong.
+    Toml(toml::de::Error),
+    /// JSON that cannot be written.
+    Json(serde_json::Error),
+    /// What was being done when it went wrong.
+    Doing(String, Error),
+}
+
+impl Error {
+    /// What went wrong, with what was being done around it.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0
+    }
+
+    /// What went wrong at the bottom of all that was being done.
+    pub fn root(&self) -> &ErrorKind {
+        let mut kind = self.kind();
+        while let ErrorKind::Doing(_, error) = kind {
+            kind = error.kind();
+        }
+        kind
+    }
+
+    /// Whose fault it is: the input's (or it asks for what cannot be done), or the command line's and the machine's.
+    pub fn cause(&self) -> Cause {
+        match self.root() {
+            ErrorKind::Load(_)
+            | ErrorKind::Translate(_)
+            | ErrorKind::Lift(_)
+            | ErrorKind::Emulate(_)
+            | ErrorKind::S0(_)
+            | ErrorKind::Input(_) => Cause::Bad,
+            ErrorKind::Vulkan(error) => match error.kind() {
+                vulkan::ErrorKind::Load(_) | vulkan::ErrorKind::Unsupported(_) => Cause::Bad,
+                _ => Cause::Trouble,
+            },
+            _ => Cause::Trouble,
+        }
+    }
+
+    /// The input is at fault.
+    pub fn input(message: impl Display) -> Self {
+        ErrorKind::Input(message.to_string()).into()
+    }
+
+    /// A scene is at fault.
+    pub fn scene(message: impl Display) -> Self {
+        ErrorKind::Scene(message.to_string()).into()
+    }
+
+    /// The command line is at fault.
+    pub fn usage(message: impl Display) -> Self {
+        ErrorKind::Usage(message.to_string()).into()
+    }
+
+    /// The machine is at fault.
+    pub fn machine(message: impl Display) -> Self {
+        ErrorKind::Machine(message.to_string()).into()
+    }
+
+    /// The error with what was being done, or the place it is about, in front.
+    #[must_use]
+    pub fn within(self, doing: impl Display) -> Self {
+        ErrorKind::Doing(doing.to_string(), self).into()
+    }
+}
+
+/// Says what was being done when something failed.
+pub trait Within<T> {
+    /// The error with `doing` in front.
+    ///
+    /// # Errors
+    /// The error that there was.
+    fn within<D: Display>(self, doing: impl FnOnce() -> D) -> Result<T>;
+}
+
+impl<T, E: Into<Error>> Within<T> for std::result::Result<T, E> {
+    fn within<D: Display>(self, doing: impl FnOnce() -> D) -> Result<T> {
+        self.map_err(|error| error.into().within(doing()))
+    }
+}
+
+impl Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind() {
+            ErrorKind::Load(error) => error.fmt(f),
+            ErrorKind::Translate(error) => error.fmt(f),
+            ErrorKind::Lift(error) => error.fmt(f),
+            ErrorKind::Emulate(error) => error.fmt(f),
+            ErrorKind::Vulkan(error) => error.fmt(f),
+            ErrorKind::S0(error) => write!(f, "sl: {error}"),
+            ErrorKind::Scene(message) => write!(f, "scene: {message}"),
+            ErrorKind::Input(message) | ErrorKind::Usage(message) | ErrorKind::Machine(message) => f.write_str(message),
+            ErrorKind::System(error) => error.fmt(f),
+            ErrorKind::Picture(error) => error.fmt(f),
+            ErrorKind::Toml(error) => error.fmt(f),
+            ErrorKind::Json(error) => error.fmt(f),
+            ErrorKind::Doing(doing, error) => write!(f, "{doing}: {error}"),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self.kind() {
+            ErrorKind::Load(error) => Some(error),
+            ErrorKind::Translate(error) => Some(error),
+            ErrorKind::Lift(error) => Some(error),
+            ErrorKind::Emulate(error) => Some(error),
+            ErrorKind::Vulkan(error) => Some(error),
+            ErrorKind::S0(error) => Some(error),
+            ErrorKind::System(error) => Some(error),
+            ErrorKind::Picture(error) => Some(error),
+            ErrorKind::Toml(error) => Some(error),
+            ErrorKind::Json(error) => Some(error),
+            ErrorKind::Doing(_, error) => Some(error),
+            ErrorKind::Input(_) | ErrorKind::Scene(_) | ErrorKind::Usage(_) | ErrorKind::Machine(_) => None,
+        }
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self(Box::new(kind))
+    }
+}
+
+/// The kind for each error of another crate.
+macro_rules! kinds {
+    ($($kind:ident($error:ty)),* $(,)?) => {
+        $(impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                ErrorKind::$kind(error).into()
+            }
+        })*
+    };
+}
+
+kinds! {
+    Load(loader::Error),
+    Translate(translate::Error),
+    Lift(lift::Error),
+    Emulate(emulator::driver::Error),
+    Vulkan(vulkan::Error),
+    S0(HardError),
+    System(std::io::Error),
+    Picture(image::ImageError),
+    Toml(toml::de::Error),
+    Json(serde_json::Error),
+}
+
+impl From<emulator::gpu::fault::Fault> for Error {
+    fn from(fault: emulator::gpu::fault::Fault) -> Self {
+        ErrorKind::Emulate(fault.into()).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error as _;
+
+    #[test]
+    fn is_one_word() {
+        assert_eq!(size_of::<Error>(), size_of::<usize>());
+        assert_eq!(size_of::<Result<()>>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn tells_what_was_done_and_whose_fault_it_is() {
+        let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+        let error = Err::<(), _>(missing).within(|| "cannot read a.vbc").unwrap_err();
+        assert_eq!(error.to_string(), "cannot read a.vbc: entity not found");
+        assert_eq!(error.cause(), Cause::Trouble);
+        assert!(matches!(error.root(), ErrorKind::System(_)));
+        assert_eq!(error.source().unwrap().to_string(), "entity not found");
+
+        let bad = Error::from(loader::Error::invalid("vbc", "cut off", 4)).within("a.vbc");
+        assert_eq!(bad.to_string(), "a.vbc: vbc: cut off (at offset 0x4)");
+        assert_eq!(bad.cause(), Cause::Bad);
+        assert_eq!(Error::scene("no slot 3").cause(), Cause::Trouble);
+    }
+}
