@@ -1,6 +1,6 @@
 //! `skrymir gles`: OpenGL ES 2 programs on the emulator, with the unmodified driver of Mesa.
 
-use super::replay::{EngineName, default_threads};
+use super::engine::{EngineName, default_threads};
 use crate::ending;
 use crate::error::{Error, Result, Within};
 use crate::gles::{self, Desktop, Driver, Machine, Record, Session, Show, frames};

@@ -8,6 +8,7 @@ mod convert;
 mod devices;
 mod dis;
 mod draw;
+mod engine;
 mod flags;
 mod gles;
 mod grammar;

@@ -1,6 +1,6 @@
 //! Watching Mali-400 programs from the command line: what `replay` and `draw` have in common.
 
-use super::replay::{EngineName, default_threads};
+use super::engine::{EngineName, default_threads};
 use crate::error::Within;
 use crate::outcome::{Failure, Outcome};
 use clap::Args;

@@ -6,10 +6,6 @@ use crate::outcome::{Failure, Outcome};
 use crate::replay::{JobStats, Replay, replay_with};
 use clap::Args;
 use emulator::dump;
-use emulator::exec::Engine;
-use emulator::exec::native::Native;
-use emulator::exec::scalar::Scalar;
-use emulator::exec::wide::Wide;
 use loader::trace::Trace;
 use std::path::PathBuf;
 
@@ -30,37 +26,6 @@ pub struct ReplayArgs {
     /// Print what every job did
     #[arg(long)]
     pub stats: bool,
-}
-
-/// Which engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum EngineName {
-    /// One at a time, the specification
-    Scalar,
-    /// Many at a time
-    Wide,
-    /// Many at a time, in code made for this processor; wide where that cannot be
-    #[default]
-    Native,
-    /// A Vulkan device, for pairs only: the programs are lifted to SPIR-V
-    Vulkan,
-}
-
-impl EngineName {
-    /// The engine; Vulkan is none of the emulator's.
-    pub fn engine(self) -> Option<Box<dyn Engine>> {
-        Some(match self {
-            Self::Scalar => Box::new(Scalar),
-            Self::Wide => Box::new(Wide::default()),
-            Self::Native => Box::new(Native::default()),
-            Self::Vulkan => return None,
-        })
-    }
-}
-
-/// Threads when nobody says how many.
-pub fn default_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// Runs the command.

@@ -1,9 +1,25 @@
 //! Units with their names resolved: every branch whose environment is known has slots instead of names.
 
-use super::machine::Shape;
 use loader::sl::{Library, Location, Module, Name, Names, Statement, free_names, quote};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
+
+/// Names in order.
+#[derive(Clone, Debug)]
+pub(super) struct Shape(pub Rc<[Symbol]>);
+
+impl Shape {
+    /// The same names; shapes of one host that are the same are one.
+    #[inline]
+    pub fn same(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+
+    /// Whether the other has all of these names.
+    pub fn is_part_of(&self, other: &Self) -> bool {
+        self.0.iter().all(|name| other.0.binary_search(name).is_ok())
+    }
+}
 
 /// A name, by number.
 pub type Symbol = u32;

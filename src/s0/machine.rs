@@ -1,28 +1,11 @@
 //! The loop that runs invocations.
 
-use super::code::{BranchCode, Code, Fast, Step, Symbol};
+use super::code::{BranchCode, Code, Fast, Shape, Step, Symbol};
 use super::{Call, Closure, Next, Primitive, Value, primitives};
 use loader::sl::{Library, Name, Names, Statement, free_names, quote};
 use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
-
-/// Names in order.
-#[derive(Clone, Debug)]
-pub(super) struct Shape(pub Rc<[Symbol]>);
-
-impl Shape {
-    /// The same names; shapes of one host that are the same are one.
-    #[inline]
-    pub fn same(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.0, &other.0) || self.0 == other.0
-    }
-
-    /// Whether the other has all of these names.
-    pub fn is_part_of(&self, other: &Self) -> bool {
-        self.0.iter().all(|name| other.0.binary_search(name).is_ok())
-    }
-}
 
 /// What a program must not do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -52,7 +52,7 @@ impl Value {
 #[derive(Debug)]
 pub struct Closure {
     block: u32,
-    names: machine::Shape,
+    names: code::Shape,
     values: Box<[Value]>,
 }
 

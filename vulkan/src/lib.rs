@@ -12,6 +12,7 @@
 //!
 //! `unsafe` in this crate is calls into Vulkan through `ash`; every block says why the call is sound.
 
+mod binder;
 mod cache;
 mod context;
 mod draw;
@@ -29,7 +30,9 @@ mod render;
 mod submit;
 mod tables;
 mod texture;
+mod vertex;
 
+pub use binder::Binder;
 pub use cache::PipelineCache;
 pub use context::{Adopted, Context, Options};
 pub use draw::{
@@ -39,9 +42,10 @@ pub use draw::{
 pub use error::{Error, ErrorKind, Result};
 pub use image::Texture;
 pub use instance::{DeviceInfo, Validation, devices};
-pub use pipeline::{GraphicsPipeline, Target, VertexInput};
-pub use program::{BindMode, Input, Output, Program, Validator};
+pub use pipeline::{GraphicsPipeline, Target};
+pub use program::{BindMode, Output, Program, Validator};
 pub use render::render;
 pub use submit::Submission;
-pub use tables::{Binder, Handle, TableResource, Tables};
+pub use tables::{Handle, TableResource, Tables};
 pub use texture::{Dim, TexelFormat};
+pub use vertex::{Input, VertexInput};

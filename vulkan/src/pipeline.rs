@@ -2,10 +2,11 @@
 
 use crate::cache::PipelineCache;
 use crate::context::Inner;
-use crate::draw::{Blend, Compare, Cull, Draw, State, Topology, VertexBuffers};
+use crate::draw::{Blend, Compare, Cull, Draw, State, Topology};
 use crate::error::{Call, Error, Result};
 use crate::memory::Image;
 use crate::program::{Output, Program, ProgramInner};
+use crate::vertex::VertexInput;
 use ash::vk;
 use loader::vbc::Primitive;
 use std::sync::Arc;
@@ -235,47 +236,6 @@ fn compare(compare: Compare) -> vk::CompareOp {
     }
 }
 
-/// Where a pipeline's vertices come from: one attribute per column or array element of each input that the code reads.
-#[derive(Clone, Debug)]
-pub struct VertexInput {
-    /// Bindings, from 0.
-    pub bindings: Vec<vk::VertexInputBindingDescription>,
-    /// Attributes by input.
-    pub attributes: Vec<vk::VertexInputAttributeDescription>,
-}
-
-impl VertexInput {
-    pub(crate) fn new(program: &ProgramInner, buffers: VertexBuffers) -> Self {
-        let described = |(binding, stride): (u32, u32)| vk::VertexInputBindingDescription {
-            binding,
-            stride,
-            input_rate: vk::VertexInputRate::VERTEX,
-        };
-        let inputs = || (0u32..).zip(&program.inputs);
-        let bindings: Vec<(u32, u32)> = match buffers {
-            VertexBuffers::Separate => inputs().map(|(at, input)| (at, input.stride())).collect(),
-            VertexBuffers::Interleaved if program.inputs.is_empty() => Vec::new(),
-            VertexBuffers::Interleaved => vec![(0, program.vertex_stride)],
-        };
-        let attributes = inputs().flat_map(|(at, input)| {
-            let (binding, start) = match buffers {
-                VertexBuffers::Separate => (at, 0),
-                VertexBuffers::Interleaved => (0, input.offset),
-            };
-            (0..input.locations).map(move |element| vk::VertexInputAttributeDescription {
-                location: u32::from(input.location) + element,
-                binding,
-                format: input.format,
-                offset: start + element * input.step,
-            })
-        });
-        Self {
-            attributes: attributes.collect(),
-            bindings: bindings.into_iter().map(described).collect(),
-        }
-    }
-}
-
 /// What kind of primitive a topology gives.
 fn primitive(topology: Topology) -> Primitive {
     match topology {
@@ -418,7 +378,7 @@ fn graphics_pipeline(
             .name(c"main")
     };
     let stages: Vec<_> = program.stages.iter().map(stage).collect();
-    let input = VertexInput::new(program, draw.vertex_buffers);
+    let input = VertexInput::new(&program.inputs, program.vertex_stride, draw.vertex_buffers);
     check_vertex_size(program, &input)?;
     let vertex = vk::PipelineVertexInputStateCreateInfo::default()
         .vertex_binding_descriptions(&input.bindings)

@@ -4,9 +4,9 @@ use crate::context::{Context, Inner};
 use crate::draw::VertexBuffers;
 use crate::error::{Call, Error, ErrorKind, Result};
 use crate::layout::{self, Bound, Layouts, TableLayout};
-use crate::pipeline::VertexInput;
 use crate::tables::{TABLE_PUSH, Tables};
 use crate::texture::TexelFormat;
+use crate::vertex::{Input, VertexInput};
 use ash::vk;
 use loader::reflect::{VertexAttribute, VertexLayout};
 use loader::spirv::{ModuleIndex, block, class, mode};
@@ -41,28 +41,6 @@ pub struct Output {
     pub components: u8,
     /// Whether the code writes it at all; if not, the target keeps its clear colour.
     pub written: bool,
-}
-
-/// One vertex input as the pipeline fetches it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Input {
-    /// First location.
-    pub location: u8,
-    /// Format of each column or array element.
-    pub format: vk::Format,
-    /// Locations it takes: columns times array elements.
-    pub locations: u32,
-    /// Bytes from one location to the next.
-    pub step: u32,
-    /// Bytes from the start of a vertex whose inputs are interleaved.
-    pub offset: u32,
-}
-
-impl Input {
-    /// Bytes per vertex, in a buffer of its own.
-    pub fn stride(&self) -> u32 {
-        self.locations * self.step
-    }
 }
 
 /// Shader modules, layouts and vertex inputs of a VBC on one device. Cheap to clone.
@@ -221,7 +199,7 @@ impl Program {
 
     /// Vertex bindings and attributes of a pipeline, for engines that make their own.
     pub fn vertex_input(&self, buffers: VertexBuffers) -> VertexInput {
-        VertexInput::new(&self.inner, buffers)
+        VertexInput::new(&self.inner.inputs, self.inner.vertex_stride, buffers)
     }
 
     /// The fragment outputs by ascending location.

@@ -11,7 +11,6 @@
 use crate::context::{Context, Inner};
 use crate::error::{Call, Error, Result};
 use crate::layout::{self, Bound, TableLayout, descriptor_type};
-use crate::program::Program;
 use ash::vk;
 use loader::vbc::fit::{Mode, Resource};
 use loader::vbc::{DescriptorKind, Tables as Sizes};
@@ -69,6 +68,11 @@ impl Handle {
     pub fn page(self) -> u16 {
         self.page
     }
+
+    /// The index in its table.
+    pub(crate) fn entry(self) -> u16 {
+        self.entry
+    }
 }
 
 /// The tables of one device.
@@ -90,6 +94,16 @@ struct Page {
 }
 
 impl Tables {
+    /// The device's side of it.
+    pub(crate) fn context(&self) -> &Inner {
+        &self.context
+    }
+
+    /// The descriptor set a resource is in.
+    pub(crate) fn set(&self, handle: Handle) -> vk::DescriptorSet {
+        self.pages[usize::from(handle.page)].set
+    }
+
     /// Tables as VBC has them, or as large as the device's limits.
     ///
     /// # Errors
@@ -274,86 +288,6 @@ impl Drop for Tables {
             // SAFETY: the engine has waited for the draws that use the tables.
             unsafe { self.context.device.destroy_descriptor_pool(page.pool, None) };
         }
-    }
-}
-
-/// What is bound and pushed in one command buffer, so that only changes are recorded.
-#[derive(Clone, Copy, Debug)]
-pub struct Binder {
-    page: Option<u16>,
-    indices: [u16; 32],
-    /// Whether the indices are the command buffer's already.
-    pushed: bool,
-}
-
-impl Default for Binder {
-    /// A fresh command buffer: nothing bound.
-    fn default() -> Self {
-        Self {
-            page: None,
-            indices: [0; 32],
-            pushed: false,
-        }
-    }
-}
-
-impl Binder {
-    /// Makes these slots hold these resources for the next draws. Records a set binding only when the page changes,
-    /// and pushes only indices that change.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Data`](crate::ErrorKind::Data) for resources on different pages or a slot past 31.
-    ///
-    /// # Safety
-    /// The command buffer is recording, belongs to the tables' device, and no other binder or binding of set 0 is
-    /// used with it.
-    pub unsafe fn bind(
-        &mut self,
-        commands: vk::CommandBuffer,
-        program: &Program,
-        tables: &Tables,
-        slots: &[(u8, Handle)],
-    ) -> Result<()> {
-        let layout = program.layout();
-        let device = &tables.context.device;
-        if let Some(((_, first), rest)) = slots.split_first() {
-            if rest.iter().any(|(_, handle)| handle.page != first.page) {
-                return Err(Error::data("resources of one draw on different pages"));
-            }
-            if self.page != Some(first.page) {
-                let sets = [tables.pages[usize::from(first.page)].set];
-                // SAFETY: the caller's; the set is of the program's layout for set 0.
-                unsafe {
-                    let point = vk::PipelineBindPoint::GRAPHICS;
-                    device.cmd_bind_descriptor_sets(commands, point, layout, 0, &sets, &[]);
-                }
-                self.page = Some(first.page);
-            }
-        }
-        let mut changed = if self.pushed { (32, 0) } else { (0, 32) };
-        for (slot, handle) in slots {
-            let place = self.indices.get_mut(usize::from(*slot));
-            let place = place.ok_or_else(|| Error::data(format!("slot {slot}; there are 0 to 31")))?;
-            if *place != handle.entry {
-                *place = handle.entry;
-                changed = (changed.0.min(usize::from(*slot)), changed.1.max(usize::from(*slot) + 1));
-            }
-        }
-        if changed.0 < changed.1 {
-            // Push constants go in words of two slots.
-            let (start, end) = (changed.0 & !1, (changed.1 + 1) & !1);
-            let mut bytes = [0u8; 64];
-            for (pair, index) in bytes.chunks_exact_mut(2).zip(self.indices) {
-                pair.copy_from_slice(&index.to_le_bytes());
-            }
-            // SAFETY: the caller's; the range is inside the layout's.
-            unsafe {
-                let stages = TABLE_PUSH.stage_flags;
-                device.cmd_push_constants(commands, layout, stages, start as u32 * 2, &bytes[start * 2..end * 2]);
-            }
-            self.pushed = true;
-        }
-        Ok(())
     }
 }
 

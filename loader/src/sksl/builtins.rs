@@ -3,7 +3,6 @@
 //! Source: docs/spec/sksl.md, section 6, and the names the modules of version 11 define.
 
 use super::enums::ProgramKind;
-use super::types::Ty;
 
 /// A builtin variable.
 #[derive(Clone, Copy, Debug)]
@@ -64,16 +63,6 @@ pub(super) fn block_field(block: &str, index: u8) -> Option<(&'static str, &'sta
         return None;
     }
     PER_VERTEX.get(usize::from(index)).copied()
-}
-
-const TYPES: &str = " sampler sampler1D sampler2D sampler3D sampler2DRect samplerExternalOES isampler2D texture1D \
-    texture2D texture3D texture2DRect textureExternalOES itexture2D subpassInput subpassInputMS shader colorFilter blender \
-    $genType $genHType $genIType $genUType $genBType $mat $hmat $squareMat $squareHMat $vec $hvec $ivec $uvec $svec $usvec \
-    $bvec $sk_Caps ";
-
-/// Whether a type of this name is built in.
-pub fn is_type(name: &str) -> bool {
-    Ty::from_name(name).is_some() || (!name.contains(' ') && TYPES.contains(&format!(" {name} ")))
 }
 
 /// Functions of the modules: public; after the slash each number of parameters an overload has.

@@ -21,14 +21,14 @@ mod validate;
 mod write;
 
 pub use build::Builder;
-pub use builtins::{function_names, is_function, is_type, sees_variable, variable};
+pub use builtins::{function_names, is_function, sees_variable, variable};
 pub use enums::*;
 pub use print::print;
 pub use read::{read, read_traced};
 pub use summary::{Summary, summary};
 pub use trace::{Silent, Trace};
 pub use tree::*;
-pub use types::{Scalar, Ty, Typer};
+pub use types::{Scalar, Ty, Typer, is_type};
 pub use validate::{check, validate};
 pub use write::write;
 

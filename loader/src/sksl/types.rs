@@ -3,6 +3,17 @@
 use super::enums::*;
 use super::tree::*;
 
+/// Types of Skia's modules that have no components of their own: docs/spec/sksl.md, section 6.
+const BUILTIN: &str = " sampler sampler1D sampler2D sampler3D sampler2DRect samplerExternalOES isampler2D texture1D \
+    texture2D texture3D texture2DRect textureExternalOES itexture2D subpassInput subpassInputMS shader colorFilter blender \
+    $genType $genHType $genIType $genUType $genBType $mat $hmat $squareMat $squareHMat $vec $hvec $ivec $uvec $svec $usvec \
+    $bvec $sk_Caps ";
+
+/// Whether a type of this name is built in.
+pub fn is_type(name: &str) -> bool {
+    Ty::from_name(name).is_some() || (!name.contains(' ') && BUILTIN.contains(&format!(" {name} ")))
+}
+
 /// Component types. Precision (`half`, `short`, `ushort`) is kept apart, as overloads and printing need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // each is the SkSL type of its name

@@ -7,7 +7,7 @@ use super::enums::*;
 use super::read::read;
 use super::signatures;
 use super::tree::*;
-use super::types::{Scalar, Ty, Typer};
+use super::types::{self, Scalar, Ty, Typer};
 use super::write::write;
 use crate::{Report, Severity};
 use std::collections::HashSet;

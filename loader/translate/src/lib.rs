@@ -26,7 +26,9 @@
 
 mod compile;
 mod error;
+mod front;
 mod guard;
+mod language;
 mod read;
 pub mod sksl;
 pub mod validate;
@@ -34,7 +36,9 @@ mod write;
 
 pub use compile::compile;
 pub use error::{Error, ErrorKind, Result};
+pub use front::{Shader, validated};
+pub use language::{Language, Target};
 pub use naga;
 pub use naga::ShaderStage;
-pub use read::{Language, Shader, Source, read, validated};
-pub use write::{Options, Target, to_spirv, write};
+pub use read::{Source, read};
+pub use write::{Options, to_spirv, write};

@@ -2,37 +2,8 @@
 
 use crate::error::chain;
 use crate::guard::{deep, guarded};
-use crate::{Error, ErrorKind, Result, Shader};
+use crate::{Error, ErrorKind, Result, Shader, Target};
 use naga::ShaderStage;
-use std::fmt;
-
-/// Languages naga writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Target {
-    /// WebGPU's language.
-    Wgsl,
-    /// OpenGL's language.
-    Glsl,
-    /// Metal's language.
-    Msl,
-    /// Direct3D's language.
-    Hlsl,
-    /// SPIR-V 1.5.
-    Spirv,
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Wgsl => "wgsl",
-            Self::Glsl => "glsl",
-            Self::Msl => "msl",
-            Self::Hlsl => "hlsl",
-            Self::Spirv => "spirv",
-        })
-    }
-}
 
 /// What a target language leaves open.
 #[derive(Clone, Debug)]

@@ -239,7 +239,7 @@ impl Checker<'_> {
                 }
                 Entry::Builtin(name) => {
                     self.require(
-                        builtins::is_type(&tree.strings[name]),
+                        types::is_type(&tree.strings[name]),
                         "unknown-type",
                         "no such builtin type",
                         offset,
@@ -270,7 +270,7 @@ impl Checker<'_> {
 
     pub(super) fn ty(&mut self, reference: Ref, offset: u64) {
         match reference.target() {
-            Target::Builtin(name) if !builtins::is_type(&self.tree.strings[name]) => {
+            Target::Builtin(name) if !types::is_type(&self.tree.strings[name]) => {
                 self.fail(
                     "unknown-type",
                     format!("no builtin type {:?}", &self.tree.strings[name]),

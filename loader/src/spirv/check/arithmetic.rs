@@ -1,6 +1,6 @@
 //! Whether operands and results of arithmetic, logic and conversion fit together.
 
-use super::types::{Base, Form, Why, when};
+use super::form::{Base, Form, Why, when};
 use super::{Checked, Item};
 
 pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {

@@ -1,6 +1,6 @@
 //! Types of image instructions and of GLSL.std.450.
 
-use super::types::{Base, Form, Why, when};
+use super::form::{Base, Form, Why, when};
 use super::{Checked, Item};
 use crate::spirv::{Image, capability, dim};
 

@@ -9,6 +9,7 @@ mod buffers;
 mod dominance;
 mod entry;
 mod flow;
+mod form;
 mod graph;
 mod images;
 mod layout;

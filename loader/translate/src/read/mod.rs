@@ -4,42 +4,13 @@ mod spirv;
 
 pub(crate) use spirv::parse as parse_spirv;
 
-use crate::error::chain;
+use crate::front::{parse_glsl, text_error, validate_text, validated};
 use crate::guard::{deep, guarded};
-use crate::{Error, ErrorKind, Result, sksl};
+use crate::{Error, ErrorKind, Language, Result, Shader, sksl};
 use loader::{SourceError, vbc};
 use naga::ShaderStage;
-use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
-use std::fmt;
+use naga::valid::ModuleInfo;
 use std::path::Path;
-
-/// Languages and files shaders are read from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Language {
-    /// WebGPU's language.
-    Wgsl,
-    /// OpenGL's language, as naga reads it: version 4.40 to 4.60, textures and samplers apart.
-    Glsl,
-    /// A SPIR-V module.
-    Spirv,
-    /// A stage of a VBC file.
-    Vbc,
-    /// A Skia program in binary form.
-    Sksl,
-}
-
-impl fmt::Display for Language {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Wgsl => "wgsl",
-            Self::Glsl => "glsl",
-            Self::Spirv => "spirv",
-            Self::Vbc => "vbc",
-            Self::Sksl => loader::sksl::FORMAT,
-        })
-    }
-}
 
 /// What is read: bytes, and which entry point of them.
 #[derive(Clone, Copy, Debug)]
@@ -117,29 +88,6 @@ fn stage_of(name: &str) -> Option<ShaderStage> {
     }
 }
 
-/// A module that naga's validator accepts, and the entry point asked for.
-#[derive(Clone, Debug)]
-pub struct Shader {
-    /// The module, with all its entry points.
-    pub module: naga::Module,
-    /// What the validator knows of it: types of expressions, uses of globals.
-    pub info: ModuleInfo,
-    /// Index of the entry point in [`naga::Module::entry_points`].
-    pub entry: usize,
-}
-
-impl Shader {
-    /// The entry point.
-    pub fn entry_point(&self) -> &naga::EntryPoint {
-        &self.module.entry_points[self.entry]
-    }
-
-    /// The entry point's stage.
-    pub fn stage(&self) -> ShaderStage {
-        self.entry_point().stage
-    }
-}
-
 /// Reads a shader and validates it.
 ///
 /// Spans in the module of a text are byte ranges of the text, in the module of SPIR-V byte ranges of the words; those
@@ -185,18 +133,6 @@ fn read_any(source: &Source<'_>) -> Result<Shader> {
     Ok(Shader { module, info, entry })
 }
 
-/// GLSL as naga's front end reads it; what it says of the text has line and column.
-pub(crate) fn parse_glsl(text: &str, stage: ShaderStage) -> Result<naga::Module> {
-    let options = naga::front::glsl::Options::from(stage);
-    let parsed = guarded("at reading GLSL", || {
-        Ok(naga::front::glsl::Frontend::default().parse(&options, text))
-    })?;
-    parsed.map_err(|errors| match errors.errors.first() {
-        Some(first) => text_error(Language::Glsl, text, Some(first.meta), &first.kind.to_string()),
-        None => text_error(Language::Glsl, text, None, "naga cannot read it"),
-    })
-}
-
 /// SPIR-V words with combined samplers taken apart, as naga has them.
 fn parse_words(words: &[u32]) -> Result<(naga::Module, ModuleInfo)> {
     let split = loader::spirv::split_samplers(words)?;
@@ -234,47 +170,6 @@ pub(crate) fn naga_stage(stage: vbc::Stage) -> Option<ShaderStage> {
         vbc::Stage::Frag => Some(ShaderStage::Fragment),
         _ => None,
     }
-}
-
-/// Validates a module by all of naga's rules, with every capability.
-///
-/// # Errors
-/// Why naga refuses it.
-pub fn validated(module: &naga::Module) -> Result<ModuleInfo> {
-    guarded("at validating a module", || {
-        validator().validate(module).map_err(|error| {
-            ErrorKind::Module {
-                language: Language::Spirv,
-                message: chain(error.as_inner()),
-                offset: None,
-                unsupported: true,
-            }
-            .into()
-        })
-    })
-}
-
-fn validator() -> Validator {
-    Validator::new(ValidationFlags::all(), Capabilities::all())
-}
-
-fn validate_text(language: Language, text: &str, module: &naga::Module) -> Result<ModuleInfo> {
-    guarded("at validating a module", || {
-        validator().validate(module).map_err(|error| {
-            // The shortest span is nearest to what is wrong.
-            let spans = error.spans().filter(|(span, _)| span.is_defined());
-            let span = spans
-                .map(|(span, _)| *span)
-                .min_by_key(|span| span.to_range().map(|r| r.len()));
-            text_error(language, text, span, &chain(error.as_inner()))
-        })
-    })
-}
-
-fn text_error(language: Language, text: &str, span: Option<naga::Span>, message: &str) -> Error {
-    let range = span.and_then(naga::Span::to_range).unwrap_or(0..0);
-    let error = SourceError::new(text, range, message);
-    ErrorKind::Text { language, error }.into()
 }
 
 /// The one entry point that fits what was asked for.

@@ -1,9 +1,8 @@
 //! Expressions and calls in GLSL.
 
-use super::glsl::{Around, Glsl};
-use super::interface::Place;
+use super::glsl::{Around, Glsl, Place, unsupported};
+use super::helpers;
 use super::walk::root;
-use super::{helpers, unsupported};
 use crate::Result;
 use loader::sksl::*;
 use naga::ShaderStage;

@@ -1,12 +1,25 @@
 //! A program spelled in GLSL: types, names, elements and statements.
 
-use super::interface::Place;
-use super::unsupported;
-use crate::Result;
+use crate::{Error, Result};
 use loader::sksl::*;
 use naga::ShaderStage;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
+
+/// The program asks for what GLSL, or what is fed to it here, has not.
+pub(super) fn unsupported(what: impl std::fmt::Display) -> Error {
+    loader::Error::unsupported(FORMAT, what.to_string()).into()
+}
+
+/// What GLSL calls a value of the interface.
+pub(super) enum Place {
+    /// A variable or a member, ready to be written down.
+    Plain(String),
+    /// A combined sampler: texture and sampler.
+    Sampler(String, String),
+    /// A block without an object behind it: each field is a variable with this prefix.
+    Fields(String),
+}
 
 /// A program on its way to GLSL.
 pub(super) struct Glsl<'a> {

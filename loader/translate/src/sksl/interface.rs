@@ -1,22 +1,11 @@
 //! What a program has to do with the outside: its stage, uniforms, inputs, outputs, and the entry point.
 
-use super::glsl::Glsl;
-use super::unsupported;
+use super::glsl::{Glsl, Place, unsupported};
 use crate::Result;
 use crate::guard::deep;
 use loader::sksl::*;
 use naga::ShaderStage;
 use std::fmt::Write;
-
-/// What GLSL calls a value of the interface.
-pub(super) enum Place {
-    /// A variable or a member, ready to be written down.
-    Plain(String),
-    /// A combined sampler: texture and sampler.
-    Sampler(String, String),
-    /// A block without an object behind it: each field is a variable with this prefix.
-    Fields(String),
-}
 
 /// The stage a program is for; generic programs have `main` run as a fragment program's.
 ///

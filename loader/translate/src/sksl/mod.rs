@@ -15,10 +15,11 @@ mod walk;
 
 pub use interface::{stage, to_glsl};
 
+use crate::front::parse_glsl;
 use crate::guard::deep;
-use crate::read::parse_glsl;
-use crate::{Error, ErrorKind, Result};
-use loader::sksl::{FORMAT, Tree};
+use crate::{ErrorKind, Result};
+use glsl::unsupported;
+use loader::sksl::Tree;
 use loader::vbc::{self, Stage, pack};
 use naga::{ShaderStage, TypeInner};
 
@@ -29,10 +30,6 @@ fn main(@builtin(vertex_index) i: u32) -> @builtin(position) vec4<f32> {
     return vec4<f32>(f32(i & 1u) * 4.0 - 1.0, f32(i >> 1u) * 4.0 - 1.0, 0.0, 1.0);
 }
 ";
-
-fn unsupported(what: impl std::fmt::Display) -> Error {
-    loader::Error::unsupported(FORMAT, what.to_string()).into()
-}
 
 /// Translates a program to naga IR: one entry point `main`, of the stage [`stage`] says. Its uniform block is laid out by
 /// std140.

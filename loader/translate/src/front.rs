@@ -1,0 +1,87 @@
+//! naga's validator and its front end for GLSL: what reading, writing and SkSL share.
+
+use crate::error::chain;
+use crate::guard::guarded;
+use crate::{Error, ErrorKind, Language, Result};
+use loader::SourceError;
+use naga::ShaderStage;
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+
+/// A module that naga's validator accepts, and the entry point asked for.
+#[derive(Clone, Debug)]
+pub struct Shader {
+    /// The module, with all its entry points.
+    pub module: naga::Module,
+    /// What the validator knows of it: types of expressions, uses of globals.
+    pub info: ModuleInfo,
+    /// Index of the entry point in [`naga::Module::entry_points`].
+    pub entry: usize,
+}
+
+impl Shader {
+    /// The entry point.
+    pub fn entry_point(&self) -> &naga::EntryPoint {
+        &self.module.entry_points[self.entry]
+    }
+
+    /// The entry point's stage.
+    pub fn stage(&self) -> ShaderStage {
+        self.entry_point().stage
+    }
+}
+
+/// GLSL as naga's front end reads it; what it says of the text has line and column.
+pub(crate) fn parse_glsl(text: &str, stage: ShaderStage) -> Result<naga::Module> {
+    let options = naga::front::glsl::Options::from(stage);
+    let parsed = guarded("at reading GLSL", || {
+        Ok(naga::front::glsl::Frontend::default().parse(&options, text))
+    })?;
+    parsed.map_err(|errors| match errors.errors.first() {
+        Some(first) => text_error(Language::Glsl, text, Some(first.meta), &first.kind.to_string()),
+        None => text_error(Language::Glsl, text, None, "naga cannot read it"),
+    })
+}
+
+/// Validates a module by all of naga's rules, with every capability.
+///
+/// # Errors
+/// Why naga refuses it.
+pub fn validated(module: &naga::Module) -> Result<ModuleInfo> {
+    guarded("at validating a module", || {
+        validator().validate(module).map_err(|error| {
+            ErrorKind::Module {
+                language: Language::Spirv,
+                message: chain(error.as_inner()),
+                offset: None,
+                unsupported: true,
+            }
+            .into()
+        })
+    })
+}
+
+/// naga's validator with every rule and capability.
+pub(crate) fn validator() -> Validator {
+    Validator::new(ValidationFlags::all(), Capabilities::all())
+}
+
+/// The same for a module of a text; what is wrong has line and column.
+pub(crate) fn validate_text(language: Language, text: &str, module: &naga::Module) -> Result<ModuleInfo> {
+    guarded("at validating a module", || {
+        validator().validate(module).map_err(|error| {
+            // The shortest span is nearest to what is wrong.
+            let spans = error.spans().filter(|(span, _)| span.is_defined());
+            let span = spans
+                .map(|(span, _)| *span)
+                .min_by_key(|span| span.to_range().map(|r| r.len()));
+            text_error(language, text, span, &chain(error.as_inner()))
+        })
+    })
+}
+
+/// An error at a span of a text.
+pub(crate) fn text_error(language: Language, text: &str, span: Option<naga::Span>, message: &str) -> Error {
+    let range = span.and_then(naga::Span::to_range).unwrap_or(0..0);
+    let error = SourceError::new(text, range, message);
+    ErrorKind::Text { language, error }.into()
+}

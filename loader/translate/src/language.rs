@@ -1,0 +1,59 @@
+//! The languages that are read and written, by name.
+
+use std::fmt;
+
+/// Languages and files shaders are read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Language {
+    /// WebGPU's language.
+    Wgsl,
+    /// OpenGL's language, as naga reads it: version 4.40 to 4.60, textures and samplers apart.
+    Glsl,
+    /// A SPIR-V module.
+    Spirv,
+    /// A stage of a VBC file.
+    Vbc,
+    /// A Skia program in binary form.
+    Sksl,
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Wgsl => "wgsl",
+            Self::Glsl => "glsl",
+            Self::Spirv => "spirv",
+            Self::Vbc => "vbc",
+            Self::Sksl => loader::sksl::FORMAT,
+        })
+    }
+}
+
+/// Languages naga writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Target {
+    /// WebGPU's language.
+    Wgsl,
+    /// OpenGL's language.
+    Glsl,
+    /// Metal's language.
+    Msl,
+    /// Direct3D's language.
+    Hlsl,
+    /// SPIR-V 1.5.
+    Spirv,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Wgsl => "wgsl",
+            Self::Glsl => "glsl",
+            Self::Msl => "msl",
+            Self::Hlsl => "hlsl",
+            Self::Spirv => "spirv",
+        })
+    }
+}
