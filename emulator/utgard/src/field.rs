@@ -237,11 +237,21 @@ macro_rules! codes {
         impl $crate::field::Code for $name {
             #[inline(always)]
             fn from_code(code: u32) -> Self {
-                match code & $crate::field::mask($width) {
-                    $first_code => Self::$first,
-                    $($code => Self::$row,)*
-                    code => Self::Undocumented(code as u8),
-                }
+                /// All of them by their numbers: a load is quicker than a match.
+                const NUMBERED: [$name; 1 << $width] = {
+                    let mut all = [$name::$first; 1 << $width];
+                    let mut code = 0;
+                    while code < all.len() {
+                        all[code] = match code as u32 {
+                            $first_code => $name::$first,
+                            $($code => $name::$row,)*
+                            code => $name::Undocumented(code as u8),
+                        };
+                        code += 1;
+                    }
+                    all
+                };
+                NUMBERED[(code & $crate::field::mask($width)) as usize]
             }
 
             #[inline(always)]

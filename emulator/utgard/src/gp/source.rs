@@ -110,6 +110,8 @@ impl Age {
 
 /// Where an operand comes from: a port, the memory load, or a result and its age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+// Four bytes, so that one load takes it out of a table.
+#[repr(align(4))]
 pub enum Source {
     /// What the first port loads in this instruction: an attribute or a register.
     Port0(Component),
