@@ -112,7 +112,7 @@ fn cases() -> Vec<Case> {
 }
 
 const HEAD: &str = "struct Vertex { @builtin(position) position: vec4<f32>, @location(0) tint: vec4<f32> }
-@vertex fn vert(@location(0) p: vec4<f32>, @location(1) tint: vec4<f32>) -> Vertex { return Vertex(p, tint); }
+@vertex fn vert(@location(0) p: vec4<f32>, @location(1) tint: vec4<f32>) -> Vertex { return Vertex(p * vec4<f32>(1.0, -1.0, 1.0, 1.0), tint); }
 ";
 
 /// Positions and colours of all vertices.
@@ -374,9 +374,12 @@ impl Peer {
         }
         let loaded = harness::load(context, &bytes, Settings::default()).unwrap();
         if let Some(linear) = case.texture {
-            let slot = Slot {
+            let texture = Slot {
                 texels: Some(list(texels().into_iter().map(|byte| f64::from(byte) / 255.0).collect())),
                 size: Some(vec![256, 256]),
+                ..Slot::default()
+            };
+            let sampler = Slot {
                 filter: Some(if linear {
                     scene::Filter::Linear
                 } else {
@@ -385,7 +388,8 @@ impl Peer {
                 wrap: Some(scene::Wrap::Repeat),
                 ..Slot::default()
             };
-            scene.slots.insert("image".to_owned(), slot);
+            scene.slots.insert("3".to_owned(), texture);
+            scene.slots.insert("7".to_owned(), sampler);
         }
         Self { loaded, scene }
     }
