@@ -215,8 +215,8 @@ kinds! {
     Json(serde_json::Error),
 }
 
-impl From<emulator::gpu::fault::Fault> for Error {
-    fn from(fault: emulator::gpu::fault::Fault) -> Self {
+impl From<emulator::fault::Fault> for Error {
+    fn from(fault: emulator::fault::Fault) -> Self {
         ErrorKind::Emulate(fault.into()).into()
     }
 }

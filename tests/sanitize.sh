@@ -58,7 +58,7 @@ if part miri; then
         export MIRIFLAGS="-Zmiri-disable-isolation" CARGO_TARGET_DIR=target/sanitize/miri
         cargo +nightly miri test --quiet -p skrymir-num --lib
         cargo +nightly miri test --quiet -p skrymir-loader --lib -- cursor:: error:: mbs:: sl:: trace:: vbc::
-        cargo +nightly miri test --quiet -p skrymir-emulator --lib -- simd:: gpu::memory
+        cargo +nightly miri test --quiet -p skrymir-emulator --lib -- simd:: memory
         echo "miri: num, the loader's readers, the emulator's portable lanes and memory are clean"
     else
         echo "skipped: no Miri (rustup component add miri rust-src --toolchain nightly)"

@@ -169,7 +169,7 @@ mod tests {
     fn keeps_what_caused_it() {
         let cause = "x".parse::<u8>().unwrap_err();
         let error = Error::invalid("sksl", "string is not UTF-8", 4);
-        let caused = error.clone().caused_by(cause);
+        let caused = error.clone().caused_by(cause.clone());
         assert_eq!(caused.source().unwrap().to_string(), cause.to_string());
         assert!(caused == error && error.source().is_none());
     }

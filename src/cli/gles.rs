@@ -6,7 +6,7 @@ use crate::error::{Error, Result, Within};
 use crate::gles::{self, Desktop, Driver, Machine, Record, Session, Show, frames};
 use crate::outcome::{Failure, Outcome};
 use clap::Args;
-use emulator::gpu::memory::Memory;
+use emulator::memory::Memory;
 use shim::{Event, Hardware, Options, Screen, Server, Watch};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;

@@ -9,11 +9,13 @@
 //! they run. Decisions that the public posts left open are named in docs/spec/swanson-sl.md.
 
 mod code;
+mod error;
 mod machine;
 pub mod primitives;
 
 pub use code::{Code, Symbol};
-pub use machine::{HardError, Host, Kind, Outcome, Trace};
+pub use error::{HardError, Kind};
+pub use machine::{Host, Outcome, Trace};
 
 use std::fmt;
 use std::rc::Rc;

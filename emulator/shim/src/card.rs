@@ -6,7 +6,7 @@ use crate::object::{Object, Registry};
 use crate::options::Options;
 use crate::screen::{FrameBuffer, Screen, Told, formats, id, pixel_bytes};
 use crate::wire::{Answer, What};
-use emulator::gpu::memory::PAGE;
+use emulator::memory::PAGE;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;

@@ -13,7 +13,7 @@ use crate::space::Space;
 use crate::stats::Counters;
 use crate::syncobj::SyncObjects;
 use crate::wire::{Answer, What};
-use emulator::gpu::memory::PAGE;
+use emulator::memory::PAGE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -388,7 +388,7 @@ mod tests {
     use super::*;
     use crate::event::{Event, Watch};
     use emulator::exec::scalar::Scalar;
-    use emulator::gpu::memory::Memory;
+    use emulator::memory::Memory;
 
     /// Sees that what is told fits together.
     #[derive(Default)]

@@ -1,9 +1,9 @@
 //! What happens to an open device.
 
-use emulator::gpu::fault::Fault;
-use emulator::gpu::memory::Memory;
+use emulator::fault::Fault;
 use emulator::gpu::pixel::PixelStats;
 use emulator::gpu::{GeometryStats, notes::Notes};
+use emulator::memory::Memory;
 use std::time::Duration;
 
 /// Which queue a job is for.

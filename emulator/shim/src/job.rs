@@ -4,7 +4,7 @@ use crate::abi::errno;
 use crate::event::Pipe;
 use crate::options::Hardware;
 use crate::space;
-use emulator::gpu::memory::Memory;
+use emulator::memory::Memory;
 use utgard::field::Aligned;
 use utgard::frame::{
     GpFrame, LISTS, LISTS_450, Lists450, PP_FRAME_WORDS, PROCESSOR_LISTS_450, PROCESSORS, PROCESSORS_450,

@@ -2,7 +2,7 @@
 
 use crate::fence::{Exported, Fence};
 use crate::shared::Mapping;
-use emulator::gpu::memory::PAGE;
+use emulator::memory::PAGE;
 use rustix::fs::{MemfdFlags, SealFlags};
 use std::collections::HashMap;
 use std::fs::File;
@@ -209,7 +209,7 @@ impl Registry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use emulator::gpu::memory::Backing;
+    use emulator::memory::Backing;
 
     #[test]
     fn a_descriptor_holds_its_object() {

@@ -5,7 +5,7 @@ use crate::object::Registry;
 use crate::screen::Screen;
 use crate::stats::Clients;
 use emulator::exec::Engine;
-use emulator::gpu::memory::Memory;
+use emulator::memory::Memory;
 use std::sync::Arc;
 
 /// Which GPU a device says it is.

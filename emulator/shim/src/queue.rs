@@ -10,9 +10,9 @@ use crate::options::{ADDRESS_SPACE, Hardware, Options};
 use crate::shared::Mapping;
 use crate::space;
 use crate::stats::Counters;
+use emulator::fault::{Fault, FaultKind};
 use emulator::gpu::Gpu;
-use emulator::gpu::fault::{Fault, FaultKind};
-use emulator::gpu::memory::Memory;
+use emulator::memory::Memory;
 use std::io;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -162,7 +162,7 @@ impl Worker {
     }
 
     fn map(&mut self, address: u32, mapping: Mapping, flags: u32) {
-        let size = emulator::gpu::memory::Backing::size(&mapping) as u32;
+        let size = emulator::memory::Backing::size(&mapping) as u32;
         // The address space gave the place out, so it is free.
         if let Err(fault) = self.gpu.memory.map_backed(address, Box::new(mapping)) {
             eprintln!("skrymir: an object has no place: {fault}");

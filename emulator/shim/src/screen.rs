@@ -2,7 +2,7 @@
 
 use crate::object::Object;
 use crate::shared::Mapping;
-use emulator::gpu::memory::Backing;
+use emulator::memory::Backing;
 use rustix::net::{SendFlags, send};
 use std::io;
 use std::os::fd::OwnedFd;

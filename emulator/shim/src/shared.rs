@@ -5,7 +5,7 @@
 //! waits for a fence, whose message through the system orders the accesses. Nobody gets a reference to the bytes: they
 //! are copied out once, and what was checked is what is used.
 
-use emulator::gpu::memory::Backing;
+use emulator::memory::Backing;
 use rustix::mm::{MapFlags, ProtFlags};
 use std::fs::File;
 use std::io;

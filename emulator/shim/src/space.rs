@@ -1,6 +1,6 @@
 //! Which GPU addresses are taken.
 
-use emulator::gpu::memory::PAGE;
+use emulator::memory::PAGE;
 use std::collections::BTreeMap;
 
 /// The first address given out: nought is legal, but nobody's pointer should be it.

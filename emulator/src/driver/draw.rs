@@ -1,6 +1,6 @@
 //! What is drawn, and why it cannot be.
 
-use crate::gpu::fault::Fault;
+use crate::fault::Fault;
 use loader::mbs::Program;
 use std::fmt;
 use utgard::state::Compare;

@@ -2,10 +2,10 @@
 
 mod state;
 
-use crate::gpu::fault::Result;
+use crate::fault::Result;
 use crate::gpu::frame::Frame;
-use crate::gpu::memory::Memory;
 use crate::gpu::vertex::Commands;
+use crate::memory::Memory;
 use loader::trace::Pipe;
 use std::fmt::Write;
 use utgard::frame::GpFrame;

@@ -1,10 +1,10 @@
 //! Render states, texture descriptors and frames in words (docs/spec/mali/state.md, textures.md, frame.md).
 
-use crate::gpu::fault::Result;
+use crate::fault::Result;
 use crate::gpu::frame::{Frame, WriteBack};
-use crate::gpu::memory::Memory;
 use crate::gpu::state::{Factor, STATE_WORDS, State, Stencil};
-use crate::gpu::texture::{Descriptor, Layout};
+use crate::memory::Memory;
+use crate::texture::{Descriptor, Layout};
 use std::fmt::Write;
 use utgard::frame::TargetLayout;
 use utgard::pp;

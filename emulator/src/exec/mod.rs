@@ -1,7 +1,4 @@
 //! Engines that run GP and PP programs, behind one trait: [`scalar`] is plain and the specification.
-//!
-//! This room and [`gpu`](crate::gpu) know each other, as the hardware's do: jobs run programs, and programs sample the
-//! textures that a job finds in memory and end with its faults.
 
 mod compiled;
 pub mod inputs;
@@ -11,8 +8,8 @@ pub mod observed;
 pub mod scalar;
 pub mod wide;
 
-use crate::gpu::fault::{Fault, FaultKind, Result};
-use crate::gpu::texture::Texture;
+use crate::fault::{Fault, FaultKind, Result};
+use crate::texture::Texture;
 use compiled::Compiled;
 use inputs::Inputs;
 use std::sync::OnceLock;

@@ -2,8 +2,8 @@
 //! made for this processor. Control flow, and what is left to the wide engine, is the wide engine's; formulas are
 //! everybody's, so the bits are the same.
 //!
-//! This folder and [`wide`](super::wide) know each other, file by file in one direction: code works on the wide engine's
-//! rows and is made of its operations, and its batches run the pieces of a [`plan`] where there are some.
+//! Code works on the wide engine's rows and is made of its operations; its batches run the code as
+//! [stretches](super::wide::stretch::Stretch).
 
 mod asm;
 mod call;
@@ -28,7 +28,7 @@ use super::inputs::Inputs;
 use super::wide::lanes::LANES;
 use super::wide::{self, FragmentCode, Wide};
 use super::{Engine, FragmentContext, Fragments, MAX_QUADS, Quad, VertexBatch};
-use crate::gpu::fault::Result;
+use crate::fault::Result;
 use crate::simd::{Found, Level};
 use asm::Isa;
 use std::collections::HashMap;
@@ -161,12 +161,12 @@ impl Engine for Native {
         let key = Key::new(context, inputs);
         let make = || self.program(context, &key);
         context.program.native.with(&key, make, |program| {
-            let program = program.as_deref();
-            out.has_words = program.is_some_and(Program::gives_words);
+            let stretches = program.as_ref().map(|program| &program.stretches);
+            out.has_words = stretches.is_some_and(|stretches| stretches.words);
             let batches = quads.chunks(LANES / 4).take(MAX_QUADS / (LANES / 4));
             for (number, quads) in batches.enumerate() {
                 let batch = (quads, number * LANES / 4);
-                wide::fragment::run(self.wide.found(), context, inputs, batch, program, out)?;
+                wide::fragment::run(self.wide.found(), context, inputs, batch, stretches, out)?;
             }
             Ok(())
         })

@@ -10,7 +10,7 @@ use super::inputs::Inputs;
 use super::observe::{FragmentStep, Observer, Outside, VertexStep};
 use super::scalar;
 use super::{Engine, FragmentContext, FragmentProgram, Fragments, Quad, VertexBatch, VertexProgram};
-use crate::gpu::fault::Result;
+use crate::fault::Result;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -6,7 +6,7 @@ mod vertex;
 use super::inputs::Inputs;
 use super::observe::{Observer, Off};
 use super::{Engine, FragmentContext, Fragments, Quad, VertexBatch};
-use crate::gpu::fault::Result;
+use crate::fault::Result;
 
 /// The plain engine.
 #[derive(Clone, Copy, Debug, Default)]

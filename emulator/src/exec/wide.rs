@@ -8,6 +8,7 @@ mod fragment_build;
 pub(super) mod fragment_code;
 mod groups;
 pub(super) mod lanes;
+pub(super) mod stretch;
 mod vertex;
 mod vertex_code;
 
@@ -16,7 +17,7 @@ pub use vertex_code::VertexCode;
 
 use super::inputs::Inputs;
 use super::{Engine, FragmentContext, Fragments, Quad, VertexBatch};
-use crate::gpu::fault::Result;
+use crate::fault::Result;
 use crate::simd::{Found, Level};
 use lanes::LANES;
 

@@ -1,7 +1,7 @@
 //! A PP job's frame as the tiles use it: the fields of [`PpFrame`] as numbers and rules.
 
-use super::fault::{Fault, FaultKind, Result};
 use crate::exec::Orientation;
+use crate::fault::{Fault, FaultKind, Result};
 use utgard::frame::{
     LISTS, PP_FRAME_WORDS, PROCESSORS_450, PixelFormat, PpFrame, PpRegisters, STACKS, TargetLayout, WriteBackSource,
     WriteBackUnit,

@@ -1,28 +1,22 @@
-//! The GPU around the programs: memory, and the two kinds of jobs a driver submits.
+//! The GPU around the programs: the two kinds of jobs a driver submits.
 //!
 //! Our own driver, recorded jobs and Mesa's driver all come in by [`Gpu::run_gp`] and [`Gpu::run_pp`].
 
-mod descriptor;
-pub mod fault;
-pub(crate) mod filter;
 pub mod frame;
 pub mod geometry;
-pub mod memory;
 pub mod notes;
 pub mod pixel;
 pub mod plbu;
 pub mod raster;
 pub mod state;
-pub mod texel;
-pub mod texture;
 pub mod tile;
 pub mod vertex;
 pub mod write_back;
 
 use crate::exec::Engine;
-use fault::{Fault, FaultKind, Job, Result};
+use crate::fault::{Fault, FaultKind, Job, Result};
+use crate::memory::Memory;
 use frame::Frame;
-use memory::Memory;
 use notes::Notes;
 use pixel::PixelStats;
 use plbu::List;

@@ -1,19 +1,19 @@
 //! The PP job: for every tile of the frame, the fragments of the primitives in its list, and the write-back
 //! (docs/spec/mali/frame.md; docs/spec/mali/tile-lists.md).
 
-use super::fault::{Fault, FaultKind, Result};
 use super::frame::Frame;
 use super::geometry::Primitive;
-use super::memory::Memory;
 use super::notes::Notes;
 use super::plbu::{Geometry, List};
 use super::raster::{self, Coverage, Shape};
 use super::state::{STATE_WORDS, State};
-use super::texture::{Descriptor, Texture};
 use super::tile::{Incoming, SIDE, Tile, in_tile, steps};
 use super::write_back::{self, Runs};
 use crate::exec::inputs::{Inputs, SLOTS};
 use crate::exec::{Engine, FragmentContext, FragmentProgram, Fragments};
+use crate::fault::{Fault, FaultKind, Result};
+use crate::memory::Memory;
+use crate::texture::{Descriptor, Texture};
 use num::half;
 use rayon::ThreadPool;
 use std::collections::HashMap;

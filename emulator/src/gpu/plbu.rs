@@ -4,11 +4,11 @@
 //! What hardware writes into the lists is not public, and nothing but the pixel processors reads it: ours are kept
 //! beside memory, by the address of the block they belong to.
 
-use super::fault::{Fault, FaultKind, Result};
 use super::geometry::{self, Bounds, Draw, Primitive, Rules, Vertex};
-use super::memory::Memory;
 use super::notes::Notes;
 use super::vertex::Commands;
+use crate::fault::{Fault, FaultKind, Result};
+use crate::memory::Memory;
 use std::collections::HashMap;
 use std::sync::Arc;
 use utgard::stream::{DrawPrimitives, ListCommand, PrimitiveMode, PrimitiveSetup};

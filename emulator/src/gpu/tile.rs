@@ -3,9 +3,9 @@
 
 use super::frame::Frame;
 use super::state::{Factor, State, Stencil};
-use super::texel::u_order;
 use crate::exec::{Fragments, MAX_FRAGMENTS, MAX_QUADS, Quad, unorm};
 use crate::simd::{Found, dispatch};
+use crate::texture::texel::u_order;
 use num::lanes::{Lanes, One, QuadLanes};
 use utgard::state::{Compare, Equation, FactorSource, StencilOp};
 

@@ -1,10 +1,10 @@
 //! The GP's vertex command stream: loads a program, its uniforms and attributes, runs vertices and stores their outputs
 //! (docs/spec/mali/streams.md, section 1).
 
-use super::fault::{Fault, FaultKind, Result};
-use super::memory::Memory;
 use super::notes::Notes;
 use crate::exec::{Engine, VERTEX_MEMORY, VertexBatch, VertexProgram};
+use crate::fault::{Fault, FaultKind, Result};
+use crate::memory::Memory;
 use num::half;
 use std::collections::HashMap;
 use utgard::gp::{self, Instruction};

@@ -1,10 +1,10 @@
 //! Tiles to memory, in every format and layout (docs/spec/mali/frame.md, section 2).
 
-use super::fault::{Fault, FaultKind, Result};
 use super::frame::{Frame, WriteBack};
-use super::memory::Memory;
-use super::texel::u_order;
 use super::tile::{Colors, PIXELS, SIDE, Tile, in_tile};
+use crate::fault::{Fault, FaultKind, Result};
+use crate::memory::Memory;
+use crate::texture::texel::u_order;
 use num::half;
 use utgard::field::Code;
 use utgard::frame::{PixelFormat, TargetLayout, WriteBackSource};

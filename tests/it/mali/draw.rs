@@ -534,7 +534,7 @@ fn a_job_has_a_budget_of_instructions() {
         for (budget, job) in [(4 * 37 - 1, "gp"), (2 * 32 * 32, "pp")] {
             let error = run(budget).expect_err("so few instructions are too few");
             let fault = error.fault().unwrap_or_else(|| panic!("{budget}: {error}"));
-            assert_eq!(fault.kind, emulator::gpu::fault::FaultKind::Budget);
+            assert_eq!(fault.kind, emulator::fault::FaultKind::Budget);
             assert!(fault.to_string().to_lowercase().contains(job), "{fault}");
         }
         assert!(run(2 * 32 * 32 + 500).is_ok());

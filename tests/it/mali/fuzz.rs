@@ -1,7 +1,7 @@
 //! Damaged jobs: streams, states, descriptors, tile lists and code with random words in them end in a picture or a
 //! fault, the same with both engines, and never in a panic.
 
-use emulator::gpu::fault::FaultKind;
+use emulator::fault::FaultKind;
 use fastrand::Rng;
 use properties::job::{Change, Job};
 use std::collections::BTreeMap;

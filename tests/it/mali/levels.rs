@@ -1,7 +1,7 @@
 //! Which level of a texture is sampled, and by which filter, as hardware under Mesa's driver does it.
 
-use emulator::gpu::memory::Memory;
-use emulator::gpu::texture::{Descriptor, Layout, Lod, Texture};
+use emulator::memory::Memory;
+use emulator::texture::{Descriptor, Layout, Lod, Texture};
 use utgard::texture::{Dimension, TexelFormat, Wrap};
 
 const BASE: u32 = 0x10_0000;

@@ -10,9 +10,9 @@ use emulator::exec::wide::Wide;
 use emulator::exec::{
     Engine, FragmentContext, FragmentProgram, Fragments, Orientation, Quad, VertexBatch, VertexProgram,
 };
-use emulator::gpu::memory::Memory;
-use emulator::gpu::texture::{Descriptor, Texture};
+use emulator::memory::Memory;
 use emulator::simd::Level;
+use emulator::texture::{Descriptor, Texture};
 use fastrand::Rng;
 use std::sync::OnceLock;
 use utgard::{gp, pp};

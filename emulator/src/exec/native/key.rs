@@ -3,7 +3,7 @@
 use super::call::MAX_TEXTURES;
 use crate::exec::inputs::Inputs;
 use crate::exec::{FragmentContext, Orientation};
-use crate::gpu::filter::Form;
+use crate::texture::filter::Form;
 
 /// What code is made for, beside the program.
 #[derive(Clone, Debug, PartialEq)]

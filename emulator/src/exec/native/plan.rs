@@ -9,9 +9,10 @@ use super::graph::{self, Effect, Graph, Kind, Node, Notes, Value};
 use super::key::Key;
 use crate::exec::FragmentContext;
 use crate::exec::inputs::Inputs;
-use crate::exec::wide::alu::{Alu, AluOp, From, Machine, Operand, formula, modified, plane_at};
+use crate::exec::wide::alu::{Alu, AluOp, From, Operand, formula, modified, plane_at};
 use crate::exec::wide::fragment_code::{FragmentCode, Input, Interpolate, Next, Op, row};
 use crate::exec::wide::lanes::Mask;
+use crate::exec::wide::stretch::{Piece, Plan, Stretch, Stretches, Work};
 use num::lanes::Lanes;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
@@ -21,35 +22,12 @@ use utgard::pp::Sampler;
 /// A program as machine code.
 #[derive(Debug)]
 pub struct Program {
-    /// For each instruction the stretch that begins there, if one does.
-    plans: Vec<Option<Plan>>,
-    words: bool,
+    /// Its stretches.
+    pub stretches: Stretches,
     /// Operations that are left to the wide engine.
     pub left: Vec<&'static str>,
     /// Bytes of all code that was made at once.
     pub size: usize,
-}
-
-/// A stretch: no lane comes in behind its first instruction, none leaves before its last.
-#[derive(Debug)]
-pub struct Plan {
-    /// What is done.
-    pub pieces: Vec<Piece>,
-    /// The last instruction.
-    pub last: usize,
-    /// Instructions.
-    pub steps: u32,
-    /// It may run for some of the lanes only.
-    some: bool,
-}
-
-/// A part of a stretch.
-#[derive(Debug)]
-pub enum Piece {
-    /// Machine code.
-    Code(Box<Forms>),
-    /// An operation of the wide engine: instruction and number.
-    Op(usize, usize),
 }
 
 /// Code for the occasions there are.
@@ -60,20 +38,6 @@ pub struct Forms {
     whole: Code,
     few: OnceLock<Option<Code>>,
     masked: [OnceLock<Option<Code>>; 2],
-}
-
-/// What a stretch works on.
-pub struct Work<'a, 'b> {
-    /// Rows, uniforms and lanes.
-    pub machine: &'a mut Machine<'b>,
-    /// The primitive.
-    pub inputs: &'a Inputs,
-    /// The draw.
-    pub context: &'a FragmentContext<'a>,
-    /// Lanes that are written, if not all.
-    pub mask: Option<Mask>,
-    /// Where words go.
-    pub words: &'a mut [u32],
 }
 
 impl Forms {
@@ -98,9 +62,10 @@ impl Forms {
         let make = || emit(&self.graph, self.isa, masked, copies).and_then(Code::new);
         form.get_or_init(make).as_ref()
     }
+}
 
-    /// Runs it; false where it is left to the wide engine.
-    pub fn run(&self, work: Work<'_, '_>) -> bool {
+impl Stretch for Forms {
+    fn run(&self, work: Work<'_, '_>) -> bool {
         let lanes = work.machine.lanes;
         let few = !lanes.is_multiple_of(self.whole.lanes());
         let Some(code) = self.form(few, work.mask.is_some()) else {
@@ -144,8 +109,10 @@ impl Program {
             .iter()
             .any(|step| matches!(step.next, Next::Discard | Next::Fault(_)));
         let mut program = Self {
-            plans: Vec::new(),
-            words: key.words && !branches && ends,
+            stretches: Stretches {
+                plans: Vec::new(),
+                words: key.words && !branches && ends,
+            },
             left: Vec::new(),
             size: 0,
         };
@@ -153,7 +120,7 @@ impl Program {
         if leaders.iter().filter(|leader| **leader).count() > MAX_STRETCHES {
             return None;
         }
-        program.plans.resize_with(code.steps.len(), || None);
+        program.stretches.plans.resize_with(code.steps.len(), || None);
         for first in (0..code.steps.len()).filter(|step| leaders[*step]) {
             let mut builder = Builder {
                 code,
@@ -161,44 +128,26 @@ impl Program {
                 key,
                 isa,
                 branches,
-                words: program.words,
+                words: program.stretches.words,
                 graph: Graph::default(),
                 rows: BTreeMap::new(),
                 pieces: Vec::new(),
                 some: true,
+                size: 0,
                 left: &mut program.left,
             };
             let (last, steps) = builder.stretch(first, &leaders)?;
+            let size = builder.size;
             let plan = Plan {
                 some: builder.some,
                 pieces: builder.pieces,
                 last,
                 steps,
             };
-            program.size += plan.pieces.iter().map(Piece::size).sum::<usize>();
-            program.plans[first] = Some(plan);
+            program.size += size;
+            program.stretches.plans[first] = Some(plan);
         }
         Some(program)
-    }
-
-    /// The stretch that begins at an instruction, for all lanes or for some.
-    #[inline(always)]
-    pub fn plan(&self, at: usize, all: bool) -> Option<&Plan> {
-        self.plans.get(at)?.as_ref().filter(|plan| all || plan.some)
-    }
-
-    /// Colours come as words and as nothing else.
-    pub fn gives_words(&self) -> bool {
-        self.words
-    }
-}
-
-impl Piece {
-    fn size(&self) -> usize {
-        match self {
-            Self::Code(forms) => forms.whole.size(),
-            Self::Op(..) => 0,
-        }
     }
 }
 
@@ -245,6 +194,8 @@ struct Builder<'a> {
     rows: BTreeMap<u16, (Value, bool)>,
     pieces: Vec<Piece>,
     some: bool,
+    /// Bytes of code made.
+    size: usize,
     left: &'a mut Vec<&'static str>,
 }
 
@@ -421,7 +372,9 @@ impl Builder<'_> {
     fn piece(&mut self) -> Option<()> {
         let graph = std::mem::take(&mut self.graph);
         if !graph.effects.is_empty() {
-            self.pieces.push(Piece::Code(Box::new(Forms::new(graph, self.isa)?)));
+            let forms = Forms::new(graph, self.isa)?;
+            self.size += forms.whole.size();
+            self.pieces.push(Piece::Code(Box::new(forms)));
         }
         Some(())
     }

@@ -4,8 +4,8 @@
 use crate::exec::inputs::{Inputs, SLOTS};
 use crate::exec::observe::{FragmentStep, Observer, Outside};
 use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad};
-use crate::gpu::fault::{Fault, FaultKind, Result};
-use crate::gpu::texture::Lod;
+use crate::fault::{Fault, FaultKind, Result};
+use crate::texture::Lod;
 use num::lanes::One;
 use num::{half, math};
 use utgard::field::Code;

@@ -2,7 +2,7 @@
 
 use crate::exec::observe::{Observer, Outside, VertexStep};
 use crate::exec::{BUDGET, VERTEX_MEMORY, VertexProgram};
-use crate::gpu::fault::{Fault, FaultKind, Result};
+use crate::fault::{Fault, FaultKind, Result};
 use num::lanes::One;
 use num::math;
 use utgard::gp::{

@@ -4,12 +4,12 @@ use super::alu::{CONSTANT_ROWS, From, Machine, plane_at};
 use super::fragment_code::{FragmentCode, Input, Next, Op, Step, extent, row};
 use super::groups::{Group, Groups};
 use super::lanes::{LANES, Mask, Row};
+use super::stretch::{Piece, Plan, Stretch, Stretches, Work};
 use crate::exec::inputs::{Inputs, Plane, SLOTS};
-use crate::exec::native::plan::{Forms, Piece, Plan, Program, Work};
 use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad, color_word};
-use crate::gpu::fault::{Fault, FaultKind, Result};
-use crate::gpu::texture::{Lod, Texture};
+use crate::fault::{Fault, FaultKind, Result};
 use crate::simd::{Found, dispatch};
+use crate::texture::{Lod, Texture};
 use num::half;
 use num::lanes::QuadLanes;
 use std::cell::RefCell;
@@ -27,7 +27,7 @@ pub(in crate::exec) fn run(
     context: &FragmentContext<'_>,
     inputs: &Inputs,
     (quads, base): (&[Quad], usize),
-    native: Option<&Program>,
+    stretches: Option<&Stretches>,
     out: &mut Fragments,
 ) -> Result<()> {
     let make = || FragmentCode::new(context.program, context.orientation);
@@ -39,7 +39,7 @@ pub(in crate::exec) fn run(
             inputs,
             quads,
             base,
-            native,
+            stretches,
             machine: Machine {
                 rows: &mut [],
                 uniforms: context.uniforms,
@@ -50,7 +50,7 @@ pub(in crate::exec) fn run(
         let before = out.instructions;
         if !batch.on_rows(found, out)? {
             // The native engine leaves it to us.
-            batch.native = None;
+            batch.stretches = None;
             (batch.discarded, out.instructions) = (0, before);
             batch.on_rows(found, out)?;
         }
@@ -77,14 +77,14 @@ struct Batch<'a> {
     inputs: &'a Inputs,
     quads: &'a [Quad],
     base: usize,
-    native: Option<&'a Program>,
+    stretches: Option<&'a Stretches>,
     machine: Machine<'a>,
     discarded: Mask,
 }
 
 /// What of a stretch is done at a time.
 enum Part<'a> {
-    Code(&'a Forms),
+    Code(&'a dyn Stretch),
     Ops(&'a [Op]),
 }
 
@@ -94,7 +94,7 @@ fn piece<'a>(code: &'a FragmentCode, plan: Option<&'a Plan>, at: usize, number: 
         return (number == 0).then(|| Part::Ops(&code.steps[at].ops));
     };
     Some(match plan.pieces.get(number)? {
-        Piece::Code(forms) => Part::Code(forms),
+        Piece::Code(stretch) => Part::Code(&**stretch),
         Piece::Op(step, op) => Part::Ops(&code.steps[*step].ops[*op..=*op]),
     })
 }
@@ -110,10 +110,10 @@ fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result
     let mut budget = BUDGET;
     let all = Mask::MAX >> (LANES - lanes);
     while let Some(Group { mut at, lanes }) = groups.take(|at| batch.code.steps[at].word) {
-        let (code, native) = (batch.code, batch.native);
+        let (code, stretches) = (batch.code, batch.stretches);
         let mut ran = 0;
         let last = loop {
-            let plan = native.and_then(|native| native.plan(at, lanes == all));
+            let plan = stretches.and_then(|stretches| stretches.plan(at, lanes == all));
             // Near the end of the budget instructions go one by one, so that the right one is told.
             let plan = plan.filter(|plan| budget > plan.steps);
             let (last, steps) = plan.map_or((at, 1), |plan| (plan.last, plan.steps));
@@ -128,8 +128,8 @@ fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result
             while let Some(piece) = piece(code, plan, at, number) {
                 number += 1;
                 match piece {
-                    Part::Code(forms) => {
-                        if !batch.native(forms, (lanes != all).then_some(lanes), out) {
+                    Part::Code(stretch) => {
+                        if !batch.quicker(stretch, (lanes != all).then_some(lanes), out) {
                             return Ok(false);
                         }
                     }
@@ -161,7 +161,7 @@ impl<'a> Batch<'a> {
             if rows.len() < wanted {
                 rows.resize(wanted, Row::splat(0.0));
             }
-            let step = if self.native.is_some() { 32 } else { 16 };
+            let step = if self.stretches.is_some() { 32 } else { 16 };
             let mut batch = Batch {
                 machine: Machine {
                     rows: &mut rows[..wanted],
@@ -176,8 +176,8 @@ impl<'a> Batch<'a> {
     }
 
     /// Runs machine code for lanes, or all; false where it leaves the batch to others.
-    fn native(&mut self, forms: &Forms, mask: Option<Mask>, out: &mut Fragments) -> bool {
-        forms.run(Work {
+    fn quicker(&mut self, stretch: &dyn Stretch, mask: Option<Mask>, out: &mut Fragments) -> bool {
+        stretch.run(Work {
             machine: &mut self.machine,
             inputs: self.inputs,
             context: self.context,
@@ -527,7 +527,7 @@ impl<'a> Batch<'a> {
             let left = !(self.discarded >> (4 * number)) as u8 & 15;
             out.live[self.base + number] = quad.live & left;
         }
-        if self.native.is_some_and(Program::gives_words) {
+        if self.stretches.is_some_and(|stretches| stretches.words) {
             return;
         }
         let copy = |register: usize, component: usize, into: &mut [f32; MAX_FRAGMENTS]| {

@@ -6,7 +6,7 @@ use super::lanes::{LANES, Mask, Row};
 use super::vertex_code::{VertexCode, row};
 use crate::exec::scalar::Scalar;
 use crate::exec::{BUDGET, Engine, VertexBatch};
-use crate::gpu::fault::{Fault, FaultKind, Result};
+use crate::fault::{Fault, FaultKind, Result};
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
 use std::cell::RefCell;

@@ -1,6 +1,6 @@
 //! The GPU's 32-bit address space: buffer objects at their addresses, in pages of 4 KiB (docs/spec/mali/kernel.md, section 3).
 
-use super::fault::{Fault, FaultKind, Result};
+use crate::fault::{Fault, FaultKind, Result};
 use std::borrow::Cow;
 
 /// Bytes of a page.

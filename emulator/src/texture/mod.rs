@@ -1,13 +1,17 @@
 //! Texture descriptors and sampling (docs/spec/mali/textures.md).
 
-pub use super::descriptor::{Descriptor, Layout};
-use super::fault::{Fault, FaultKind, Result};
-use super::filter::Plain;
-use super::memory::Memory;
-use super::texel::{self, Format};
+mod descriptor;
+pub(crate) mod filter;
+pub mod texel;
+
+use crate::fault::{Fault, FaultKind, Result};
+use crate::memory::Memory;
+pub use descriptor::{Descriptor, Layout};
+use filter::Plain;
 use num::lanes::One;
 use num::math;
 use std::sync::OnceLock;
+use texel::Format;
 use utgard::texture::{Dimension, Wrap};
 
 /// Texel number of a texel coordinate in a texture `size` wide; `None` is the border.

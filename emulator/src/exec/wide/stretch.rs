@@ -1,0 +1,65 @@
+//! A program cut into stretches that something quicker than this engine may run.
+
+use super::alu::Machine;
+use super::lanes::Mask;
+use crate::exec::FragmentContext;
+use crate::exec::inputs::Inputs;
+
+/// What runs the operations of a stretch, or some of them.
+pub trait Stretch: std::fmt::Debug + Send + Sync {
+    /// Runs them; false where they are left to the wide engine.
+    fn run(&self, work: Work<'_, '_>) -> bool;
+}
+
+/// A program's stretches.
+#[derive(Debug)]
+pub struct Stretches {
+    /// For each instruction the stretch that begins there, if one does.
+    pub plans: Vec<Option<Plan>>,
+    /// Colours come as words and as nothing else.
+    pub words: bool,
+}
+
+impl Stretches {
+    /// The stretch that begins at an instruction, for all lanes or for some.
+    #[inline(always)]
+    pub fn plan(&self, at: usize, all: bool) -> Option<&Plan> {
+        self.plans.get(at)?.as_ref().filter(|plan| all || plan.some)
+    }
+}
+
+/// A stretch: no lane comes in behind its first instruction, none leaves before its last.
+#[derive(Debug)]
+pub struct Plan {
+    /// What is done.
+    pub pieces: Vec<Piece>,
+    /// The last instruction.
+    pub last: usize,
+    /// Instructions.
+    pub steps: u32,
+    /// It may run for some of the lanes only.
+    pub some: bool,
+}
+
+/// A part of a stretch.
+#[derive(Debug)]
+pub enum Piece {
+    /// Machine code.
+    Code(Box<dyn Stretch>),
+    /// An operation of the wide engine: instruction and number.
+    Op(usize, usize),
+}
+
+/// What a stretch works on.
+pub struct Work<'a, 'b> {
+    /// Rows, uniforms and lanes.
+    pub machine: &'a mut Machine<'b>,
+    /// The primitive.
+    pub inputs: &'a Inputs,
+    /// The draw.
+    pub context: &'a FragmentContext<'a>,
+    /// Lanes that are written, if not all.
+    pub mask: Option<Mask>,
+    /// Where words go.
+    pub words: &'a mut [u32],
+}
