@@ -54,6 +54,20 @@ pub struct ConvertArgs {
     pub output: Option<PathBuf>,
 }
 
+impl Language {
+    /// The language as shaders are translated to it; a VBC is a file of several.
+    fn target(self) -> Option<Target> {
+        match self {
+            Self::Wgsl => Some(Target::Wgsl),
+            Self::Glsl => Some(Target::Glsl),
+            Self::Msl => Some(Target::Msl),
+            Self::Hlsl => Some(Target::Hlsl),
+            Self::Spirv => Some(Target::Spirv),
+            Self::Vbc => None,
+        }
+    }
+}
+
 fn parse_stage(name: &str) -> Result<ShaderStage, String> {
     match name {
         "vert" => Ok(ShaderStage::Vertex),
@@ -96,13 +110,8 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
 }
 
 fn produce(name: &str, bytes: &[u8], args: &ConvertArgs) -> translate::Result<Vec<u8>> {
-    let target = match args.to {
-        Language::Wgsl => Target::Wgsl,
-        Language::Glsl => Target::Glsl,
-        Language::Msl => Target::Msl,
-        Language::Hlsl => Target::Hlsl,
-        Language::Spirv => Target::Spirv,
-        Language::Vbc => return translate::sksl::to_vbc(&loader::sksl::read(bytes)?),
+    let Some(target) = args.to.target() else {
+        return translate::sksl::to_vbc(&loader::sksl::read(bytes)?);
     };
     let mut source = Source::new(name, bytes)?;
     source.stage = args.stage.or(source.stage);
@@ -156,18 +165,10 @@ fn lifted(program: &Program, args: &ConvertArgs) -> Outcome<Vec<u8>> {
             "--entry: a Mali-400 program has no names for entry points",
         ));
     }
-    let target = match args.to {
-        Language::Wgsl => Target::Wgsl,
-        Language::Glsl => Target::Glsl,
-        Language::Msl => Target::Msl,
-        Language::Hlsl => Target::Hlsl,
-        Language::Spirv => Target::Spirv,
-        Language::Vbc => {
-            return Err(Failure::usage(
-                "a VBC needs a vertex and a fragment program: skrymir pack",
-            ));
-        }
-    };
+    let target = args
+        .to
+        .target()
+        .ok_or_else(|| Failure::usage("a VBC needs a vertex and a fragment program: skrymir pack"))?;
     let options = lift::Options {
         exact: args.exact,
         convention: lift::Convention {

@@ -146,6 +146,23 @@ macro_rules! fields {
     };
 }
 
+/// Fields whose number is one byte that the type wraps.
+macro_rules! byte_codes {
+    ($($name:ty),*) => {
+        $(impl $crate::field::Code for $name {
+            #[inline(always)]
+            fn from_code(code: u32) -> Self {
+                Self(code as u8)
+            }
+
+            #[inline(always)]
+            fn code(self) -> u32 {
+                self.0.into()
+            }
+        })*
+    };
+}
+
 /// Defines an enumeration with a row (`Variant = number, name`) for every number it knows.
 ///
 /// `complete` ones know all numbers of their width; `open` ones keep the others as `Undocumented`, and the width is how
@@ -334,7 +351,7 @@ macro_rules! operations {
     };
 }
 
-pub(crate) use {codes, fields, operations};
+pub(crate) use {byte_codes, codes, fields, operations};
 
 #[cfg(test)]
 pub(crate) fn every_bit_once<F: Fields>() {

@@ -1,6 +1,6 @@
 //! Components of vectors, and how they are mixed.
 
-use crate::field::{Code, codes};
+use crate::field::{byte_codes, codes};
 use crate::text::COMPONENTS;
 
 codes! {
@@ -66,14 +66,4 @@ impl Swizzle {
     }
 }
 
-impl Code for Swizzle {
-    #[inline(always)]
-    fn from_code(code: u32) -> Self {
-        Self(code as u8)
-    }
-
-    #[inline(always)]
-    fn code(self) -> u32 {
-        self.0.into()
-    }
-}
+byte_codes!(Swizzle);

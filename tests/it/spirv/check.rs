@@ -1,8 +1,8 @@
 //! Our rules against spirv-val: valid modules, and modules broken on purpose.
 
 use super::module_text;
-use crate::common;
 
+use super::samples::all;
 use module_text::{Sample, bytes, grammar, in_pairs, installed, tool};
 use skrymir::loader::spirv::{instructions, validate};
 use std::collections::BTreeMap;
@@ -11,14 +11,6 @@ use std::sync::Mutex;
 
 /// Corpus modules use scalar layout; nothing else is asked of a target.
 const VAL: &[&str] = &["--scalar-block-layout"];
-
-fn all(folder: &Path) -> Vec<Sample> {
-    let mut all = common::corpus("vbc")
-        .map(|path| module_text::stages(&path))
-        .unwrap_or_default();
-    all.extend(module_text::compiled(folder));
-    all
-}
 
 fn reference(sample: &Sample, at: usize, folder: &Path) -> Option<String> {
     let file = folder.join(format!("v{at}.spv"));

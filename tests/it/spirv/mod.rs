@@ -5,4 +5,5 @@ mod check;
 mod module_text;
 mod modules;
 mod public;
+mod samples;
 mod validators;

@@ -3,19 +3,11 @@
 use super::module_text;
 use crate::common;
 
+use super::samples::{self, all};
 use module_text::{Sample, bytes, grammar, in_pairs, installed, tool};
 use skrymir::loader::spirv::{asm, dis, grammar as tables, operand};
 use std::path::Path;
 use std::sync::Mutex;
-
-/// Every module at hand: the corpus' stages and what our sources compile to.
-fn all(folder: &Path) -> Vec<Sample> {
-    let mut all = common::corpus("vbc")
-        .map(|path| module_text::stages(&path))
-        .unwrap_or_default();
-    all.extend(module_text::compiled(folder));
-    all
-}
 
 const OPTIONS: [&[&str]; 6] = [
     &[],
@@ -400,14 +392,7 @@ fn any_words_print_and_come_back() {
     let (mut printed, mut refused) = (0, 0);
     for _ in 0..1_500 {
         let mut words = samples[random.usize(..samples.len())].words.clone();
-        for _ in 0..1 + random.u32(..6) {
-            let at = random.usize(..words.len());
-            words[at] = match random.u32(..3) {
-                0 => random.u32(..),
-                1 => words[random.usize(..words.len())],
-                _ => words[at] ^ 1 << random.u32(..32),
-            };
-        }
+        samples::damage(&mut words, &mut random, 6);
         let context = operand::Context::new(&words);
         for instruction in skrymir::loader::spirv::instructions(&words).flatten() {
             operand::operands(grammar(), &context, grammar().row(instruction.opcode), &instruction).for_each(drop);

@@ -3,7 +3,8 @@
 use super::module_text;
 use crate::common;
 
-use module_text::{Sample, bytes, grammar, in_pairs, installed, tool};
+use super::samples::{self, all};
+use module_text::{bytes, grammar, in_pairs, installed, tool};
 use skrymir::loader::spirv;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,14 +12,6 @@ use std::process::Command;
 use std::sync::Mutex;
 use translate::validate::{self, Row, Verdict};
 use translate::{ErrorKind, Language, Options, Source, Target};
-
-fn all(folder: &Path) -> Vec<Sample> {
-    let mut all = common::corpus("vbc")
-        .map(|path| module_text::stages(&path))
-        .unwrap_or_default();
-    all.extend(module_text::compiled(folder));
-    all
-}
 
 fn source(bytes: &[u8]) -> Source<'_> {
     Source {
@@ -197,14 +190,7 @@ fn any_words_get_a_verdict() {
     let (mut good, mut bad) = (0, 0);
     for _ in 0..3_000 {
         let mut words = samples[random.usize(..samples.len())].words.clone();
-        for _ in 0..1 + random.u32(..4) {
-            let at = random.usize(..words.len());
-            words[at] = match random.u32(..3) {
-                0 => random.u32(..),
-                1 => words[random.usize(..words.len())],
-                _ => words[at] ^ 1 << random.u32(..32),
-            };
-        }
+        samples::damage(&mut words, &mut random, 4);
         let _ = spirv::split_samplers(&words);
         if spirv::validate(grammar(), &words).is_valid() {
             good += 1

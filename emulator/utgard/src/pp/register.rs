@@ -1,7 +1,7 @@
 //! Registers of the PP, and what the vector and the scalar units have in common: two operands and a destination.
 
 use super::ops::Modifier;
-use crate::field::Code;
+use crate::field::byte_codes;
 use crate::vector::{Component, Swizzle};
 use std::fmt;
 
@@ -67,17 +67,7 @@ impl fmt::Display for Register {
     }
 }
 
-impl Code for Register {
-    #[inline(always)]
-    fn from_code(code: u32) -> Self {
-        Self(code as u8)
-    }
-
-    #[inline(always)]
-    fn code(self) -> u32 {
-        self.0.into()
-    }
-}
+byte_codes!(Register);
 
 /// A component of a register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -108,17 +98,7 @@ impl fmt::Display for Scalar {
     }
 }
 
-impl Code for Scalar {
-    #[inline(always)]
-    fn from_code(code: u32) -> Self {
-        Self(code as u8)
-    }
-
-    #[inline(always)]
-    fn code(self) -> u32 {
-        self.0.into()
-    }
-}
+byte_codes!(Scalar);
 
 /// An operand of a vector unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
