@@ -160,7 +160,7 @@ struct Scene<'a> {
     depth: bool,
 }
 
-/// Tiles a painter takes at a time.
+/// Tiles a worker takes at a time.
 const CLAIM: usize = 8;
 
 /// What a PP job may take.
@@ -202,8 +202,8 @@ pub fn run(
     let spare = Mutex::new(spare);
     let results = Mutex::new(Vec::new());
     let worker = || {
-        let mut painter = Painter::new(memory, frame, &scene, engine, (&ran, limits.instructions));
-        painter.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
+        let mut worker = TileWorker::new(memory, frame, &scene, engine, (&ran, limits.instructions));
+        worker.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
         let mut fault = None;
         while fault.is_none() {
             let first = next.fetch_add(CLAIM, Ordering::Relaxed);
@@ -213,14 +213,14 @@ pub fn run(
             else {
                 break;
             };
-            fault = painter.tiles(first, claimed).err();
+            fault = worker.tiles(first, claimed).err();
             if fault.is_some() {
                 // Others may finish what they have; the first fault by tile is the job's.
                 next.store(work.len(), Ordering::Relaxed);
             }
         }
         if let Ok(mut results) = results.lock() {
-            results.push((painter.runs, painter.stats, fault));
+            results.push((worker.runs, worker.stats, fault));
         }
     };
     match limits.pool {
@@ -234,10 +234,10 @@ pub fn run(
     collect(results.into_inner().unwrap_or_default())
 }
 
-/// What a painter leaves: its pictures, what it did, and its fault with the tile's number.
+/// What a worker leaves: its pictures, what it did, and its fault with the tile's number.
 type Done = (Runs, PixelStats, Option<(usize, Fault)>);
 
-/// Puts together what the painters left.
+/// Puts together what the workers left.
 fn collect(results: Vec<Done>) -> Result<(Vec<Runs>, PixelStats)> {
     let mut stats = PixelStats::default();
     let mut faults = Vec::new();
@@ -494,7 +494,7 @@ fn used(program: &FragmentProgram) -> Vec<(usize, usize)> {
 }
 
 /// Paints tiles.
-struct Painter<'a> {
+struct TileWorker<'a> {
     memory: &'a Memory,
     frame: &'a Frame,
     scene: &'a Scene<'a>,
@@ -506,14 +506,14 @@ struct Painter<'a> {
     ready: Ready,
     runs: Runs,
     stats: PixelStats,
-    /// Instructions of all painters, and how many there may be.
+    /// Instructions of all workers, and how many there may be.
     ran: &'a AtomicU64,
     budget: u64,
     /// Instructions that are not in that sum yet.
     unsettled: u64,
 }
 
-impl<'a> Painter<'a> {
+impl<'a> TileWorker<'a> {
     fn new(
         memory: &'a Memory,
         frame: &'a Frame,
@@ -553,7 +553,7 @@ impl<'a> Painter<'a> {
         let samples = if self.scene.multisample { 4 } else { 1 };
         self.tile.begin(self.frame, samples, self.scene.depth, column, row);
         self.stats.tiles += 1;
-        // Out of the painter while it paints with it.
+        // Out of the worker while it paints with it.
         let mut room = std::mem::take(&mut self.ready);
         let painted = self.lists(&scene.lists[lists], &mut room);
         self.ready = room;
@@ -610,7 +610,7 @@ impl<'a> Painter<'a> {
         let more = std::mem::take(&mut self.out.instructions);
         self.stats.instructions += more;
         self.unsettled += more;
-        // Painters would get in each other's way if each looked at the sum each time.
+        // Workers would get in each other's way if each looked at the sum each time.
         if self.unsettled < 1 << 20 {
             Ok(())
         } else {
@@ -618,7 +618,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// Adds what was counted to the sum of all painters.
+    /// Adds what was counted to the sum of all workers.
     fn settle(&mut self) -> Result<()> {
         let more = std::mem::take(&mut self.unsettled);
         let all = self.ran.fetch_add(more, Ordering::Relaxed) + more;

@@ -55,14 +55,14 @@ impl Runs {
     }
 }
 
-/// Writes what any number of painters left, by the tiles' numbers.
+/// Writes what any number of workers left, by the tiles' numbers.
 ///
 /// # Errors
 /// When a piece is in no buffer object.
-pub fn write(painters: &[Runs], memory: &mut Memory) -> Result<()> {
-    let pieces = painters
+pub fn write(workers: &[Runs], memory: &mut Memory) -> Result<()> {
+    let pieces = workers
         .iter()
-        .flat_map(|painter| painter.runs.iter().map(move |run| (run, &painter.bytes)));
+        .flat_map(|worker| worker.runs.iter().map(move |run| (run, &worker.bytes)));
     let mut pieces: Vec<(&Run, &Vec<u8>)> = pieces.collect();
     pieces.sort_by_key(|(run, _)| run.tile);
     for (run, bytes) in pieces {

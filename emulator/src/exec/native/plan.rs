@@ -9,7 +9,7 @@ use super::graph::{self, Effect, Graph, Kind, Node, Notes, Value};
 use super::key::Key;
 use crate::exec::FragmentContext;
 use crate::exec::inputs::Inputs;
-use crate::exec::wide::alu::{Alu, AluOp, From, Operand, formula, modified, plane_at};
+use crate::exec::wide::alu::{Alu, AluOp, Operand, Source, formula, modified, plane_at};
 use crate::exec::wide::fragment_code::{FragmentCode, Input, Interpolate, Next, Op, row};
 use crate::exec::wide::lanes::Mask;
 use crate::exec::wide::stretch::{Piece, Plan, Stretch, Stretches, Work};
@@ -208,7 +208,7 @@ fn of_instruction(at: u16) -> bool {
 const FIRST_OF_INSTRUCTION: u16 = 48;
 
 impl Builder<'_> {
-    /// From an instruction on to one that does not simply go on: its number, and how many there are.
+    /// Source an instruction on to one that does not simply go on: its number, and how many there are.
     fn stretch(&mut self, first: usize, leaders: &[bool]) -> Option<(usize, u32)> {
         let (mut at, mut steps) = (first, 0);
         loop {
@@ -240,9 +240,9 @@ impl Builder<'_> {
 
     fn operand(&mut self, operand: &Operand) -> Value {
         let mut value = match operand.from {
-            From::Row(row) => self.row(row),
-            From::Value(value) => self.graph.node(Node::Const(value.to_bits())),
-            From::Uniform(at) => self.graph.node(Node::Uniform(at)),
+            Source::Row(row) => self.row(row),
+            Source::Value(value) => self.graph.node(Node::Const(value.to_bits())),
+            Source::Uniform(at) => self.graph.node(Node::Uniform(at)),
         };
         if operand.absolute {
             value = graph::record(&mut self.graph, || Notes::abs(value));

@@ -7,7 +7,7 @@ use utgard::pp::{Condition, Modifier};
 
 /// Where an operand comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum From {
+pub enum Source {
     /// A row.
     Row(u16),
     /// The same number for every lane.
@@ -20,7 +20,7 @@ pub enum From {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Operand {
     /// Where it comes from.
-    pub from: From,
+    pub from: Source,
     /// Its absolute value.
     pub absolute: bool,
     /// Negated, after that.
@@ -29,7 +29,7 @@ pub struct Operand {
 
 impl Operand {
     /// A plain operand.
-    pub const fn new(from: From) -> Self {
+    pub const fn new(from: Source) -> Self {
         Self {
             from,
             absolute: false,
@@ -39,12 +39,12 @@ impl Operand {
 
     /// A row.
     pub const fn row(row: u16) -> Self {
-        Self::new(From::Row(row))
+        Self::new(Source::Row(row))
     }
 
     /// The same number everywhere.
     pub const fn value(value: f32) -> Self {
-        Self::new(From::Value(value))
+        Self::new(Source::Value(value))
     }
 }
 
@@ -154,7 +154,7 @@ impl Alu {
 
     /// Whether it reads a row.
     pub fn reads(&self, row: u16) -> bool {
-        self.operands.iter().any(|operand| operand.from == From::Row(row))
+        self.operands.iter().any(|operand| operand.from == Source::Row(row))
     }
 }
 
@@ -184,9 +184,9 @@ struct Ready<L: Lanes> {
 #[inline(always)]
 fn ready<L: Lanes>(operand: &Operand, uniforms: &[f32]) -> Ready<L> {
     let (row, value) = match operand.from {
-        From::Row(row) => (row as usize, None),
-        From::Value(value) => (0, Some(L::splat(value))),
-        From::Uniform(at) => (0, Some(L::splat(uniforms.get(at as usize).copied().unwrap_or(0.0)))),
+        Source::Row(row) => (row as usize, None),
+        Source::Value(value) => (0, Some(L::splat(value))),
+        Source::Uniform(at) => (0, Some(L::splat(uniforms.get(at as usize).copied().unwrap_or(0.0)))),
     };
     Ready {
         row,
@@ -364,9 +364,9 @@ impl Machine<'_> {
     #[inline(always)]
     fn place<L: QuadLanes>(&mut self, alu: &Alu, number: usize) -> (usize, usize) {
         let value = match alu.operands[number].from {
-            From::Row(row) => return (row as usize, usize::MAX),
-            From::Value(value) => value,
-            From::Uniform(at) => self.uniforms.get(at as usize).copied().unwrap_or(0.0),
+            Source::Row(row) => return (row as usize, usize::MAX),
+            Source::Value(value) => value,
+            Source::Uniform(at) => self.uniforms.get(at as usize).copied().unwrap_or(0.0),
         };
         let row = self.rows.len() - CONSTANT_ROWS + number;
         L::store(&mut self.rows[row][..], L::splat(value));
@@ -398,9 +398,9 @@ impl Machine<'_> {
     fn angles(&mut self, alu: &Alu, mask: Mask) {
         let number = |operand: &Operand, rows: &[Row], uniforms: &[f32], lane: usize| {
             let value = match operand.from {
-                From::Row(row) => rows[row as usize][lane],
-                From::Value(value) => value,
-                From::Uniform(at) => uniforms.get(at as usize).copied().unwrap_or(0.0),
+                Source::Row(row) => rows[row as usize][lane],
+                Source::Value(value) => value,
+                Source::Uniform(at) => uniforms.get(at as usize).copied().unwrap_or(0.0),
             };
             let value = if operand.absolute { value.abs() } else { value };
             if operand.negate { -value } else { value }

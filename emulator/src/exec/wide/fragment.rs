@@ -1,6 +1,6 @@
 //! A batch of quads through a PP program.
 
-use super::alu::{CONSTANT_ROWS, From, Machine, plane_at};
+use super::alu::{CONSTANT_ROWS, Machine, Source, plane_at};
 use super::fragment_code::{FragmentCode, Input, Next, Op, Step, extent, row};
 use super::groups::{Group, Groups};
 use super::lanes::{LANES, Mask, Row};
@@ -336,15 +336,15 @@ impl<'a> Batch<'a> {
     }
 
     /// One lane's number.
-    fn lane(&self, from: From, lane: usize) -> f32 {
+    fn lane(&self, from: Source, lane: usize) -> f32 {
         match from {
-            From::Row(row) => self.machine.rows[usize::from(row)][lane],
-            From::Value(value) => value,
-            From::Uniform(at) => self.machine.uniforms.get(usize::from(at)).copied().unwrap_or(0.0),
+            Source::Row(row) => self.machine.rows[usize::from(row)][lane],
+            Source::Value(value) => value,
+            Source::Uniform(at) => self.machine.uniforms.get(usize::from(at)).copied().unwrap_or(0.0),
         }
     }
 
-    fn interpolate_at(&mut self, index: u16, alignment: Alignment, offset: From, to: u16) {
+    fn interpolate_at(&mut self, index: u16, alignment: Alignment, offset: Source, to: u16) {
         let (shift, count) = extent(alignment);
         for lane in 0..self.machine.lanes {
             let first = i32::from(index)
@@ -408,7 +408,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn sample(&mut self, unit: &Sampler, lod: From, offset: From) {
+    fn sample(&mut self, unit: &Sampler, lod: Source, offset: Source) {
         for quad in 0..self.quads.len() {
             let first = 4 * quad;
             let offset = if unit.offset_enable {
@@ -445,7 +445,7 @@ impl<'a> Batch<'a> {
         (row < self.code.rows).then_some(row)
     }
 
-    fn load(&mut self, unit: &Load, offset: From, lanes: Mask) {
+    fn load(&mut self, unit: &Load, offset: Source, lanes: Mask) {
         let (shift, count) = extent(unit.alignment);
         for lane in (0..self.machine.lanes).filter(|lane| lanes >> lane & 1 == 1) {
             let first = unit
@@ -470,7 +470,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn store(&mut self, unit: &Store, offset: From, sources: &[From], lanes: Mask) {
+    fn store(&mut self, unit: &Store, offset: Source, sources: &[Source], lanes: Mask) {
         let (shift, _) = extent(unit.alignment);
         for lane in (0..self.machine.lanes).filter(|lane| lanes >> lane & 1 == 1) {
             let first = unit

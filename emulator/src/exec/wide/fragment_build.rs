@@ -1,6 +1,6 @@
 //! One instruction of a PP program as operations on rows, unit by unit in the order they run.
 
-use super::alu::{Alu, AluOp, Finish, From, Operand, stage};
+use super::alu::{Alu, AluOp, Finish, Operand, Source, stage};
 use super::fragment_code::{Condition, FragmentCode, Input, Interpolate, Next, Op, Step, extent, row};
 use crate::exec::{FragmentProgram, Orientation};
 use num::half;
@@ -127,17 +127,17 @@ impl Builder<'_> {
     }
 
     /// A component of a register: constants and plain uniforms are numbers, the others rows.
-    fn component(&self, register: Register, component: usize) -> From {
-        let row = From::Row(row_of(register, component));
+    fn component(&self, register: Register, component: usize) -> Source {
+        let row = Source::Row(row_of(register, component));
         let constant = |constant: Option<Constant>| {
-            From::Value(constant.map_or(0.0, |constant| half::to_f32(constant.halves()[component])))
+            Source::Value(constant.map_or(0.0, |constant| half::to_f32(constant.halves()[component])))
         };
         let [sampled, loaded] = self.ran;
         match register {
             Register::CONST0 => constant(self.i.const0),
             Register::CONST1 => constant(self.i.const1),
-            Register::TEXTURE if !sampled => From::Value(0.0),
-            Register::UNIFORM if !loaded => From::Value(0.0),
+            Register::TEXTURE if !sampled => Source::Value(0.0),
+            Register::UNIFORM if !loaded => Source::Value(0.0),
             Register::UNIFORM => self
                 .i
                 .load
@@ -148,30 +148,30 @@ impl Builder<'_> {
     }
 
     /// A result of the multipliers, zero without them.
-    fn product(&self, row: u16) -> From {
+    fn product(&self, row: u16) -> Source {
         let have = if row < row::FLOAT_MUL {
             self.i.vec_mul.is_some()
         } else {
             self.i.float_mul.is_some()
         };
-        if have { From::Row(row) } else { From::Value(0.0) }
+        if have { Source::Row(row) } else { Source::Value(0.0) }
     }
 
     /// A component of a uniform whose place is known.
-    fn uniform(&self, load: &Load, component: usize) -> Option<From> {
+    fn uniform(&self, load: &Load, component: usize) -> Option<Source> {
         if load.source != LoadSource::Uniform || load.offset_enable {
             return None;
         }
         let at = (load.signed_index() << load.alignment.shift()) + component as i32;
         let inside = component < load.alignment.components() && at >= 0;
         Some(if inside {
-            u16::try_from(at).map_or(From::Value(0.0), From::Uniform)
+            u16::try_from(at).map_or(Source::Value(0.0), Source::Uniform)
         } else {
-            From::Value(0.0)
+            Source::Value(0.0)
         })
     }
 
-    fn scalar(&self, scalar: Scalar) -> From {
+    fn scalar(&self, scalar: Scalar) -> Source {
         self.component(scalar.register(), scalar.component())
     }
 
@@ -531,7 +531,7 @@ impl Builder<'_> {
             return;
         }
         let count = unit.alignment.components() as u32;
-        let sources: Vec<From> = (0..count).map(|at| self.scalar(unit.first().behind(at))).collect();
+        let sources: Vec<Source> = (0..count).map(|at| self.scalar(unit.first().behind(at))).collect();
         if let Some(offset) = unit.offset() {
             self.ops.push(Op::Store(*unit, self.scalar(offset), sources));
             return;

@@ -1,6 +1,6 @@
 //! PP programs taken apart into operations on rows, once per program.
 
-use super::alu::{Alu, From, Operand};
+use super::alu::{Alu, Operand, Source};
 use utgard::pp::{self, Alignment, Load, Sampler, Store};
 
 /// Rows of the pipeline and of what a batch is given; registers are rows 0 to 63.
@@ -63,13 +63,13 @@ pub enum Op {
     /// An input; for all lanes.
     Interpolate(Interpolate),
     /// Inputs by an offset: index, alignment, offset, first row of the result.
-    InterpolateAt(u16, Alignment, From, u16),
+    InterpolateAt(u16, Alignment, Source, u16),
     /// A texture look-up, with its level and what is added to its index.
-    Sample(Sampler, From, From),
+    Sample(Sampler, Source, Source),
     /// A load by an offset.
-    Load(Load, From),
+    Load(Load, Source),
     /// A store by an offset: of so many components.
-    Store(Store, From, Vec<From>),
+    Store(Store, Source, Vec<Source>),
     /// The tile's colour or depth to a register's rows.
     Tile(u16, bool),
 }
@@ -147,8 +147,8 @@ impl FragmentCode {
         let straight = self.steps.iter().all(|step| !matches!(step.next, Next::Branch(..)));
         let mut written = vec![false; self.rows];
         let mut clear = vec![false; self.rows];
-        let mut read = |from: From, written: &[bool]| {
-            if let From::Row(row) = from {
+        let mut read = |from: Source, written: &[bool]| {
+            if let Source::Row(row) = from {
                 clear[usize::from(row)] |= !(straight && written[usize::from(row)]);
             }
         };
@@ -181,18 +181,18 @@ impl FragmentCode {
 
 impl Op {
     /// Everything it reads. What goes by an offset may read any temporary.
-    fn reads(&self, rows: usize, read: &mut impl FnMut(From)) {
+    fn reads(&self, rows: usize, read: &mut impl FnMut(Source)) {
         match self {
             Self::Alu(alu) => alu.operands.iter().for_each(|operand| read(operand.from)),
             Self::Interpolate(_) | Self::Tile(..) => {}
             Self::InterpolateAt(_, _, offset, _) => read(*offset),
             Self::Sample(_, lod, offset) => {
                 [*lod, *offset].into_iter().for_each(&mut *read);
-                (0..4).for_each(|at| read(From::Row(row::COORDINATES + at)));
+                (0..4).for_each(|at| read(Source::Row(row::COORDINATES + at)));
             }
             Self::Load(_, offset) => {
                 read(*offset);
-                (row::TEMPORARIES..rows as u16).for_each(|row| read(From::Row(row)));
+                (row::TEMPORARIES..rows as u16).for_each(|row| read(Source::Row(row)));
             }
             Self::Store(_, offset, sources) => {
                 read(*offset);

@@ -1,6 +1,6 @@
 //! GP programs taken apart into operations on rows, once per program.
 
-use super::alu::{Alu, AluOp, Finish, From, Operand};
+use super::alu::{self, Alu, AluOp, Finish, Operand};
 use utgard::gp::{
     self, AccOp, Age, ComplexOp, Component, Instruction, LoadOffset, MulOp, PassOp, Product, Source, Stored, Target,
     UNITS, Unit,
@@ -78,7 +78,7 @@ impl VertexCode {
         let reads = steps.iter().flat_map(|step| &step.ops).flat_map(|alu| alu.operands);
         let mut rows: Vec<u16> = reads
             .filter_map(|operand| {
-                if let From::Row(row) = operand.from {
+                if let alu::Source::Row(row) = operand.from {
                     Some(row)
                 } else {
                     None
@@ -89,7 +89,7 @@ impl VertexCode {
                     .iter()
                     .filter_map(|step| step.branch)
                     .filter_map(|(operand, _)| match operand.from {
-                        From::Row(row) => Some(row),
+                        alu::Source::Row(row) => Some(row),
                         _ => None,
                     }),
             )
@@ -144,12 +144,12 @@ impl Builder<'_> {
     }
 
     /// An earlier instruction's result of a unit; zero before the first.
-    fn earlier(&self, age: Age, unit: Unit) -> From {
+    fn earlier(&self, age: Age, unit: Unit) -> alu::Source {
         if !self.straight {
-            return From::Row(Self::bank(age.instructions() - 1, unit));
+            return alu::Source::Row(Self::bank(age.instructions() - 1, unit));
         }
         let Some(at) = self.at.checked_sub(age.instructions()) else {
-            return From::Value(0.0);
+            return alu::Source::Value(0.0);
         };
         let before = Builder {
             at,
@@ -159,23 +159,23 @@ impl Builder<'_> {
         before.result(unit).from
     }
 
-    fn port0(&self, component: Component) -> From {
+    fn port0(&self, component: Component) -> alu::Source {
         let i = self.i();
         let first = if i.register0_is_attribute {
             row::ATTRIBUTES
         } else {
             row::REGISTERS
         };
-        From::Row(first + 4 * i.register0_address + component as u16)
+        alu::Source::Row(first + 4 * i.register0_address + component as u16)
     }
 
     /// What port 0 loaded in the instruction before.
-    fn port0_before(&self, component: Component) -> From {
+    fn port0_before(&self, component: Component) -> alu::Source {
         if !self.straight {
-            return From::Row(row::PORT + component as u16);
+            return alu::Source::Row(row::PORT + component as u16);
         }
         let Some(at) = self.at.checked_sub(1) else {
-            return From::Value(0.0);
+            return alu::Source::Value(0.0);
         };
         let before = Builder {
             at,
@@ -185,7 +185,7 @@ impl Builder<'_> {
         if before.i().register0_is_attribute {
             before.port0(component)
         } else {
-            From::Row(before.port_copy(component))
+            alu::Source::Row(before.port_copy(component))
         }
     }
 
@@ -198,11 +198,11 @@ impl Builder<'_> {
         let i = self.i();
         let from = match source {
             Source::Port0(component) => self.port0(component),
-            Source::Port1(component) => From::Row(row::REGISTERS + 4 * i.register1_address + component as u16),
-            Source::Memory(component) => From::Uniform(4 * i.load_address + component as u16),
+            Source::Port1(component) => alu::Source::Row(row::REGISTERS + 4 * i.register1_address + component as u16),
+            Source::Memory(component) => alu::Source::Uniform(4 * i.load_address + component as u16),
             Source::Result(unit, age) => self.earlier(age, unit),
             Source::Port0Before(component) => self.port0_before(component),
-            Source::Idle => From::Value(0.0),
+            Source::Idle => alu::Source::Value(0.0),
             Source::Undocumented(code) => return Err(format!("source {code} is unknown")),
         };
         Ok(Operand::new(from))
