@@ -7,7 +7,6 @@ use super::samples::{self, all};
 use module_text::{bytes, grammar, in_pairs, installed, tool};
 use skrymir::loader::spirv;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 use translate::validate::{self, Row, Verdict};
