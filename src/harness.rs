@@ -92,7 +92,7 @@ impl Loaded {
     /// # Errors
     /// Where the scene does not fit the shader.
     pub fn prepare(&self, scene: &Scene) -> Result<Draw> {
-        Ok(apply::draw(&loader::vbc::read(&self.bytes)?, scene, &self.fields)?)
+        apply::draw(&loader::vbc::read(&self.bytes)?, scene, &self.fields)
     }
 
     /// Draws and waits for the picture; `read_slots` are read back too.

@@ -190,7 +190,7 @@ fn read_scene(args: &RunArgs) -> Outcome<Scene> {
         return Ok(Scene::default());
     };
     let folder = path.parent().unwrap_or(Path::new(""));
-    Scene::parse(&read_text(path)?, folder).map_err(|error| Failure::Trouble(error.into()).in_file(path))
+    Scene::parse(&read_text(path)?, folder).map_err(|error| Failure::Trouble(error).in_file(path))
 }
 
 /// The arguments laid over a scene.

@@ -92,7 +92,7 @@ impl<'a> Watcher<'a> {
             .and_then(Path::parent)
             .unwrap_or(Path::new(""));
         let drawn = std::str::from_utf8(scene)
-            .map_err(|error| Error::scene(error))
+            .map_err(Error::scene)
             .and_then(|text| Scene::parse(text, folder))
             .and_then(|scene| good.draw(&(self.adjust)(scene), &[], self.cache));
         match drawn {

@@ -63,7 +63,7 @@ pub(super) fn run(args: &CompileArgs) -> Outcome {
         write(output, mbs.write())?;
     }
     if args.text {
-        let text = utgard::shader::disassemble(&mbs).map_err(|error| Failure::bad(error))?;
+        let text = utgard::shader::disassemble(&mbs).map_err(Failure::bad)?;
         print(&text)?;
     }
     if args.json {

@@ -44,7 +44,7 @@ pub fn run(args: &DrawArgs) -> Outcome {
         Some(path) => {
             let folder = path.parent().unwrap_or(std::path::Path::new(""));
             let scene = Scene::parse(&read_text(path)?, folder);
-            scene.map_err(|error| Failure::Trouble(error.into()).in_file(path))?
+            scene.map_err(|error| Failure::Trouble(error).in_file(path))?
         }
         None => Scene::default(),
     };

@@ -222,8 +222,8 @@ impl Scene {
     /// Syntax, unknown keys and wrong types, with line and column.
     pub fn parse(text: &str, folder: &Path) -> Result<Self> {
         let parsed = match text.trim_start().starts_with('{') {
-            true => serde_json::from_str(text).map_err(|error| Error::scene(error)),
-            false => toml::from_str(text).map_err(|error| Error::scene(error)),
+            true => serde_json::from_str(text).map_err(Error::scene),
+            false => toml::from_str(text).map_err(Error::scene),
         };
         parsed.map(|scene| Self {
             folder: folder.to_owned(),
