@@ -22,7 +22,7 @@ pub mod report;
 pub use error::{Error, Kind, Result};
 pub use interface::Stage;
 
-use front::{Shader, Source, Unroll};
+use front::{Coordinates, Shader, Source, Unroll};
 use loader::mbs::Program;
 use report::Report;
 
@@ -118,8 +118,16 @@ pub fn front(input: Input<'_>, unroll: Unroll) -> Result<Shader> {
     match input {
         Input::GlslEs(text, stage) => glsl_es(text, stage, unroll),
         Input::Source(source) => {
-            let read = translate::read(source).map_err(|error| foreign(error, input.text()))?;
-            let source = Source { roles: None, unroll };
+let read = translate::read(source).map_err(|error| foreign(error, input.text()))?;
+            let coordinates = match source.language {
+                translate::Language::Wgsl => Coordinates::WebGpu,
+                _ => Coordinates::Vulkan,
+            };
+            let source = Source {
+                coordinates,
+                roles: None,
+                unroll,
+            };
             guarded(|| front::walk(&read.module, read.entry_point(), &source))
         }
     }
@@ -142,6 +150,7 @@ fn foreign(error: translate::Error, text: Option<&str>) -> Error {
 fn glsl_es(text: &str, stage: Stage, unroll: Unroll) -> Result<Shader> {
     let uplifted = glsl_es::uplift(text, stage)?;
     let source = Source {
+        coordinates: Coordinates::OpenGl,
         roles: Some(uplifted.roles.clone()),
         unroll,
     };

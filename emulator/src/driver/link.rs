@@ -173,6 +173,8 @@ fn runtime(name: &[u8], size: [u32; 2]) -> Option<Vec<f32>> {
         b"gl_mali_FragCoordScale" => vec![1.0, 1.0, 1.0, 1.0],
         b"gl_mali_PointCoordScaleBias" => vec![1.0, 1.0, 0.0, 0.0],
         b"gl_mali_DerivativeScale" => vec![1.0, 1.0],
+        // Programs of the project's own compiler.
+        b"skrymir_TargetHeight" => vec![size[1] as f32],
         _ => return None,
     })
 }

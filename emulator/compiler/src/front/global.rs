@@ -1,10 +1,10 @@
 //! Global variables and entry points: what they are to the hardware.
 
 use super::place::{Owner, Place, Root, scalars};
-use super::{Ev, Front, Var, Walk};
+use super::{Coordinates, Ev, Front, Var, Walk};
 use crate::error::{Error, Result};
 use crate::glsl_es::Role;
-use crate::interface::{Sampler, Stage, Variable, end};
+use crate::interface::{Sampler, Stage, TARGET_HEIGHT, Variable, end};
 use crate::ir::{Input, Op, Output, Value};
 use loader::mbs::SymbolType;
 use naga::{AddressSpace, Binding, BuiltIn, Handle, ImageClass, ImageDimension, ScalarKind, Type, TypeInner};
@@ -234,12 +234,31 @@ impl<'a> Front<'a> {
             }
             (other, _) => return Err(Error::unsupported(format!("the built-in {other:?}")).into()),
         };
-        let values = inputs
+        let mut values: Vec<Value> = inputs
             .into_iter()
             .map(|input| self.b.op(Op::Input(input), &[]))
             .collect();
         self.b.tag = 0;
+        if let (BuiltIn::Position { .. }, [_, row, ..]) = (builtin, &mut values[..])
+            && self.coordinates != Coordinates::OpenGl
+        {
+            *row = self.from_above(*row);
+        }
         Ok(values)
+    }
+
+    /// A row of the window counted from above, where the hardware counts upwards.
+    fn from_above(&mut self, row: Value) -> Value {
+        let leaf = Leaf {
+            name: TARGET_HEIGHT.to_owned(),
+            kind: SymbolType::FLOAT,
+            rows: 1,
+            columns: 1,
+            entries: 0,
+        };
+        let height = leaf.behind(&mut self.interface.uniforms).start;
+        let (height, row) = (self.b.op(Op::Uniform(height), &[]), self.b.op(Op::Neg, &[row]));
+        self.b.op(Op::Add, &[height, row])
     }
 
     /// The arguments of the entry point.

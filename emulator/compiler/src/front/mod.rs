@@ -31,9 +31,24 @@ pub struct Shader {
     pub interface: Interface,
 }
 
+/// Which way the coordinates of a language go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Coordinates {
+    /// Clip space with y upwards and depths from -w to w, rows of the window counted upwards. So has it the hardware, as
+    /// its drivers set it up.
+    #[default]
+    OpenGl,
+    /// Clip space with y upwards and depths from 0 to w, rows counted downwards.
+    WebGpu,
+    /// Clip space with y downwards and depths from 0 to w, rows counted downwards.
+    Vulkan,
+}
+
 /// What the source is beside naga's tree.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
+    /// Which way its coordinates go.
+    pub coordinates: Coordinates,
     /// GLSL ES: the roles of global variables by name. Nothing for other languages.
     pub roles: Option<HashMap<String, Role>>,
     /// How much longer loops may make the program.
@@ -129,6 +144,7 @@ struct LoopTargets {
 struct Front<'a> {
     module: &'a Module,
     stage: Stage,
+    coordinates: Coordinates,
     roles: Option<&'a HashMap<String, Role>>,
     types: &'a HashMap<Option<Handle<naga::Function>>, Typifier>,
     b: Builder,
@@ -175,6 +191,7 @@ pub fn walk(module: &Module, entry: &naga::EntryPoint, source: &Source) -> Resul
         let mut front = Front {
             module,
             stage,
+            coordinates: source.coordinates,
             roles: source.roles.as_ref(),
             types: &types,
             b: Builder::new(),
@@ -245,20 +262,26 @@ impl<'a> Front<'a> {
         Ok(())
     }
 
-    /// Clip space as OpenGL has it: depths from -w to w.
+    /// Clip space as OpenGL has it, outputs in their order.
     fn finish_outputs(&mut self, outputs: &mut [(Output, Value)]) {
-        if self.stage == Stage::Vertex && self.roles.is_none() {
-            let of = |wanted| {
-                outputs
-                    .iter()
-                    .position(|(output, _)| *output == Output::Position(wanted))
-            };
-            if let (Some(z), Some(w)) = (of(2), of(3)) {
-                let (depth, w) = (outputs[z].1, outputs[w].1);
-                let double = self.b.op(crate::ir::Op::Add, &[depth, depth]);
-                let negative = self.b.op(crate::ir::Op::Neg, &[w]);
-                outputs[z].1 = self.b.op(crate::ir::Op::Add, &[double, negative]);
-            }
+        let of = |wanted| {
+            outputs
+                .iter()
+                .position(|(output, _)| *output == Output::Position(wanted))
+        };
+        let [y, z, w] = [1, 2, 3].map(of);
+        if self.coordinates == Coordinates::Vulkan
+            && let Some(y) = y
+        {
+            outputs[y].1 = self.b.op(crate::ir::Op::Neg, &[outputs[y].1]);
+        }
+        if self.coordinates != Coordinates::OpenGl
+            && let (Some(z), Some(w)) = (z, w)
+        {
+            let (depth, w) = (outputs[z].1, outputs[w].1);
+            let double = self.b.op(crate::ir::Op::Add, &[depth, depth]);
+            let negative = self.b.op(crate::ir::Op::Neg, &[w]);
+            outputs[z].1 = self.b.op(crate::ir::Op::Add, &[double, negative]);
         }
         outputs.sort_by_key(|(output, _)| match output {
             Output::Position(component) => (0, u32::from(*component)),

@@ -1,6 +1,6 @@
 //! Texture look-ups and derivatives.
 
-use super::{Ev, Frame, Front, Walk};
+use super::{Coordinates, Ev, Frame, Front, Walk};
 use crate::error::Error;
 use crate::interface::Stage;
 use crate::ir::{Lod, Op, Value};
@@ -76,7 +76,7 @@ impl<'a> Front<'a> {
         }
         let values = self.flat(frame, expr)?;
         // Rows count upwards in OpenGL, downwards elsewhere.
-        let down = self.roles.is_none();
+        let down = self.coordinates != Coordinates::OpenGl;
         let along = |front: &mut Self, op: Op, value: Value| {
             let value = front.b.op(op, &[value]);
             if op == Op::Ddy && down {

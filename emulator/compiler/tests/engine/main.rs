@@ -4,6 +4,7 @@
 
 mod corpora;
 mod damage;
+mod orientation;
 mod random;
 mod rules;
 mod run;
