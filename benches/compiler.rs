@@ -36,6 +36,34 @@ fn rows(folder: &Path) -> Vec<Row> {
     rows
 }
 
+/// Programs of recordings, with the code that Mesa's driver made of them.
+fn recorded(folder: &Path) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        let Some((name, listing)) = name.strip_suffix(".code.txt").zip(std::fs::read_to_string(&path).ok()) else {
+            continue;
+        };
+        let (vertex, fragment) = listing.split_once("# PP").unwrap_or((&listing, ""));
+        let length = |part: &str| part.lines().skip(1).take_while(|line| !line.is_empty()).count() as u32;
+        for (ending, stage, mesa) in [
+            ("vert", Stage::Vertex, length(vertex)),
+            ("frag", Stage::Fragment, length(fragment)),
+        ] {
+            if let Ok(text) = std::fs::read_to_string(folder.join(format!("{name}.{ending}"))) {
+                rows.push(Row {
+                    name: name.to_owned(),
+                    stage,
+                    mesa: Some(mesa).filter(|mesa| *mesa > 0),
+                    text,
+                });
+            }
+        }
+    }
+    rows.sort_by(|a, b| a.name.cmp(&b.name));
+    rows
+}
+
 fn timed(row: &Row) -> Option<(u32, u32, Duration)> {
     let mut times = Vec::new();
     let mut found = None;
@@ -56,10 +84,11 @@ fn timed(row: &Row) -> Option<(u32, u32, Duration)> {
 }
 
 fn main() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/glsl-es");
-    let rows = rows(&folder);
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
+    let mut rows = rows(&corpus.join("glsl-es"));
+    rows.extend(recorded(&corpus.join("mali")));
     if rows.is_empty() {
-        println!("corpus glsl-es: not here, there is nothing to compile");
+        println!("corpora glsl-es and mali: not here, there is nothing to compile");
         return;
     }
     println!(
@@ -68,7 +97,7 @@ fn main() {
     );
     let mut all = Vec::new();
     for stage in [Stage::Vertex, Stage::Fragment] {
-        let (mut mesa, mut ours) = (0, 0);
+        let (mut mesa, mut ours, mut known, mut no_longer) = (0, 0, 0, 0);
         for row in rows.iter().filter(|row| row.stage == stage) {
             let Some((instructions, spills, time)) = timed(row) else {
                 continue;
@@ -77,9 +106,9 @@ fn main() {
             let ratio = row.mesa.map_or("-".to_owned(), |mesa| {
                 format!("{:.2}", f64::from(instructions) / f64::from(mesa))
             });
-            let known = row.mesa.map_or("-".to_owned(), |mesa| mesa.to_string());
+            let theirs = row.mesa.map_or("-".to_owned(), |mesa| mesa.to_string());
             println!(
-                "{:34} {:8} {known:>6} {instructions:>6} {ratio:>7} {spills:>7} {:>8.2}ms",
+                "{:34} {:8} {theirs:>6} {instructions:>6} {ratio:>7} {spills:>7} {:>8.2}ms",
                 row.name,
                 format!("{stage:?}"),
                 time.as_secs_f64() * 1e3
@@ -87,10 +116,12 @@ fn main() {
             if let Some(count) = row.mesa {
                 mesa += count;
                 ours += instructions;
+                known += 1;
+                no_longer += u32::from(instructions <= count);
             }
         }
         println!(
-            "{:34} {:8} {mesa:>6} {ours:>6} {:>7.2}",
+            "{:34} {:8} {mesa:>6} {ours:>6} {:>7.2}   {no_longer} of {known} no longer",
             "total",
             format!("{stage:?}"),
             f64::from(ours) / f64::from(mesa.max(1))
@@ -98,7 +129,8 @@ fn main() {
     }
     all.sort();
     println!(
-        "median time of a program: {:.2} ms",
-        all[all.len() / 2].as_secs_f64() * 1e3
+        "time of a program: median {:.2} ms, longest {:.2} ms",
+        all[all.len() / 2].as_secs_f64() * 1e3,
+        all[all.len() - 1].as_secs_f64() * 1e3
     );
 }

@@ -235,7 +235,12 @@ impl Lanes<'_> {
                 if args[0].error >= 0.5 {
                     return unknown;
                 }
-                let index = args[0].value.round().clamp(0.0, count.saturating_sub(1) as f32) as u32;
+                let index = args[0].value.round();
+                // Outside of the array the languages promise nothing.
+                if !(0.0..count as f32).contains(&index) {
+                    return unknown;
+                }
+                let index = index as u32;
                 let slot = (base + index * stride) as usize;
                 self.rounded(self.given.uniforms.get(slot).copied().unwrap_or(0.0), 0.0)
             }

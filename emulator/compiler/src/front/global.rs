@@ -242,13 +242,13 @@ impl<'a> Front<'a> {
         if let (BuiltIn::Position { .. }, [_, row, ..]) = (builtin, &mut values[..])
             && self.coordinates != Coordinates::OpenGl
         {
-            *row = self.from_above(*row);
+            *row = self.row_from_above(*row);
         }
         Ok(values)
     }
 
     /// A row of the window counted from above, where the hardware counts upwards.
-    fn from_above(&mut self, row: Value) -> Value {
+    fn row_from_above(&mut self, row: Value) -> Value {
         let leaf = Leaf {
             name: TARGET_HEIGHT.to_owned(),
             kind: SymbolType::FLOAT,

@@ -10,6 +10,7 @@ use crate::edges;
 use crate::error::{Error, Result};
 use crate::ir::{Function, Span};
 use crate::layout::Table;
+use node::Kind;
 use schedule::{Scheduler, Stuck};
 use std::collections::HashSet;
 use utgard::gp::{Instruction, Stored, Target};
@@ -78,6 +79,63 @@ pub fn compile(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs) -> R
     Err(Error::limit("a vertex program whose numbers find no registers"))
 }
 
+/// Orders of equals that are tried, for blocks of so many nodes at most.
+const ORDERS: [(usize, u32); 3] = [(64, 16), (160, 6), (400, 2)];
+
+/// The shortest of several schedules of a block; nothing when its numbers find no registers.
+fn shortest(block: &select::Selected) -> Option<schedule::Block> {
+    let size = block.nodes.len();
+    let orders = ORDERS
+        .iter()
+        .find(|(most, _)| size <= *most)
+        .map_or(1, |(_, orders)| *orders);
+    let least = least(block);
+    let mut best: Option<schedule::Block> = None;
+    for order in 0..orders {
+        let new = in_order(block, order);
+        let shorter = |new: &schedule::Block| best.as_ref().is_none_or(|best| new.words.len() < best.words.len());
+        if new.as_ref().is_some_and(shorter) {
+            best = new;
+        }
+        if best.as_ref().is_some_and(|best| best.words.len() <= least) {
+            break;
+        }
+    }
+    best
+}
+
+/// Instructions a block has at least, by the longest way through it and by the units it needs.
+fn least(block: &select::Selected) -> usize {
+    let mut height = vec![0usize; block.nodes.len()];
+    for id in (0..block.nodes.len()).rev() {
+        let behind = block.after[id].iter().map(|(to, distance)| height[*to] + distance);
+        height[id] = behind.max().unwrap_or(0);
+    }
+    let count = |wanted: fn(&Kind) -> bool| block.nodes.iter().filter(|node| wanted(&node.kind)).count();
+    let units = [
+        count(|kind| matches!(kind, Kind::Acc(..))).div_ceil(2),
+        // A function takes a multiplier of its first instruction and both of its second.
+        (count(|kind| matches!(kind, Kind::Mul(_)))
+            + 2 * count(|kind| matches!(kind, Kind::Select))
+            + 3 * count(|kind| matches!(kind, Kind::Function(_))))
+        .div_ceil(2),
+    ];
+    let path = height.into_iter().max().map_or(0, |most| most + 1);
+    units.into_iter().fold(path, usize::max)
+}
+
+/// A block's schedule with equals in one of the orders.
+fn in_order(block: &select::Selected, order: u32) -> Option<schedule::Block> {
+    let mut must = HashSet::new();
+    loop {
+        match Scheduler::new(&block.nodes, &must, &block.reserved, order).run(&block.after) {
+            Ok(scheduled) => return Some(scheduled),
+            Err(Stuck::Store(args)) => must.extend(args),
+            Err(Stuck::Full) => return None,
+        }
+    }
+}
+
 /// Schedules the blocks; nothing when the numbers of one find no registers.
 fn scheduled(selected: select::Program) -> Result<Option<Program>> {
     let mut program = Program {
@@ -89,13 +147,8 @@ fn scheduled(selected: select::Program) -> Result<Option<Program>> {
     let mut jumps = Vec::new();
     for block in &selected.blocks {
         starts.push(program.instructions.len());
-        let mut must = HashSet::new();
-        let scheduled = loop {
-            match Scheduler::new(&block.nodes, &must, &block.reserved).run(&block.after) {
-                Ok(scheduled) => break scheduled,
-                Err(Stuck::Store(args)) => must.extend(args),
-                Err(Stuck::Full) => return Ok(None),
-            }
+        let Some(scheduled) = shortest(block) else {
+            return Ok(None);
         };
         for (word, done) in scheduled.words.into_iter().zip(scheduled.done) {
             program.instructions.push(word.i);

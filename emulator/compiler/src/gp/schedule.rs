@@ -68,7 +68,15 @@ pub(super) struct Scheduler<'a> {
     /// When each register component and float of the memory is read last.
     read: HashMap<Arg, usize>,
     kept: usize,
+    /// Which of several orders nodes of equal height are tried in.
+    order: u32,
     undo: Undo,
+}
+
+/// A number for a node that decides between equals: its own in the first order, anything in others.
+fn lot(id: Id, order: u32) -> u32 {
+    let mixed = (id as u32 ^ order.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b);
+    if order == 0 { id as u32 } else { mixed ^ mixed >> 15 }
 }
 
 /// Component of a float's vec4.
@@ -77,7 +85,7 @@ fn lane(float: u32) -> Component {
 }
 
 impl<'a> Scheduler<'a> {
-    pub fn new(nodes: &'a [Node], must: &'a HashSet<Arg>, reserved: &HashSet<u32>) -> Self {
+    pub fn new(nodes: &'a [Node], must: &'a HashSet<Arg>, reserved: &HashSet<u32>, order: u32) -> Self {
         let mut free_from = [0; COMPONENTS];
         for component in reserved {
             free_from[*component as usize] = usize::MAX;
@@ -99,6 +107,7 @@ impl<'a> Scheduler<'a> {
             left,
             read: HashMap::new(),
             kept: 0,
+            order,
             undo: Undo {
                 words: Vec::new(),
                 length: 0,
@@ -586,14 +595,20 @@ impl<'a> Scheduler<'a> {
                     last.is_some_and(|loc| loc.time + 2 == time) && !self.stored.contains_key(arg)
                 })
             };
-            let mut order: Vec<(bool, usize, std::cmp::Reverse<Id>)> = ready
+            let mut order: Vec<_> = ready
                 .iter()
                 .filter(|id| earliest[**id] <= time)
-                .map(|id| (expiring(*id), height[*id], std::cmp::Reverse(*id)))
+                .map(|id| {
+                    (
+                        expiring(*id),
+                        height[*id],
+                        std::cmp::Reverse((lot(*id, self.order), *id)),
+                    )
+                })
                 .collect();
             order.sort_unstable();
             let mut placed = None;
-            for (.., std::cmp::Reverse(id)) in order.into_iter().rev() {
+            for (.., std::cmp::Reverse((_, id))) in order.into_iter().rev() {
                 if self.nodes[id].kind == Kind::Branch && !branch_only {
                     continue;
                 }

@@ -347,9 +347,14 @@ impl Select<'_> {
                 let Some(value) = self.output(Output::Position(component.index() as u8)) else {
                     continue;
                 };
-                let arg = self.operand(value, span);
                 let scale = Arg::Memory(self.inputs.viewport + component.index() as u32);
                 let offset = Arg::Memory(self.inputs.viewport + 4 + component.index() as u32);
+                if self.function.constant(value) == Some(0.0) {
+                    // In the middle, whatever w is.
+                    self.node(Kind::Output(number, component), vec![offset], span);
+                    continue;
+                }
+                let arg = self.operand(value, span);
                 let scaled = self.node(Kind::Mul(false), vec![arg, scale], span);
                 let divided = if one {
                     scaled

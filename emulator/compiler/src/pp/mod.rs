@@ -76,6 +76,8 @@ pub fn compile(
         for in_order in [false, true] {
             let mut nodes = base.clone();
             let classes = group::vectors(&mut nodes);
+            // What scalars could not take along, vectors may.
+            group::attach(&mut nodes);
             let mode = Mode { in_order, conservative };
             let schedule: Vec<_> = nodes.blocks.iter().map(|block| schedule::pack(block, mode)).collect();
             let out = live::live_out(&nodes);
