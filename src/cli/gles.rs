@@ -100,6 +100,10 @@ impl Watch for Both {
         }
         self.0.event(memory, event);
     }
+
+    fn wants_writes(&self) -> bool {
+        self.1.as_ref().is_some_and(Record::wants_writes)
+    }
 }
 
 /// Runs the command; the exit code is the program's.
@@ -152,7 +156,7 @@ pub fn run(args: &GlesArgs) -> Outcome {
     let status = status?;
     let failed = status.is_some_and(|status| !status.success());
     if let Some(words) = failed.then(|| gles::missing_library(Path::new(&program[0]))).flatten() {
-        eprintln!("skrymir: {}: {words}", program[0].to_string_lossy());
+        crate::outcome::say(format_args!("skrymir: {}: {words}", program[0].to_string_lossy()));
     }
     finish(status)
 }
@@ -378,7 +382,9 @@ fn options(args: &GlesArgs) -> Result<Options> {
             .map(|folder| folder.join(format!("device{device}.trace")));
         let record = path.and_then(|path| {
             let record = Record::create(&path, gpu, pps);
-            record.map_err(|error| eprintln!("skrymir: {error:#}")).ok()
+            record
+                .map_err(|error| crate::outcome::say(format_args!("skrymir: {error:#}")))
+                .ok()
         });
         let mut show = Show::new(device);
         (show.stats, show.dump, show.frames) = (stats, dump, frames.clone());

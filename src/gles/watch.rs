@@ -53,7 +53,10 @@ impl Show {
         }
         let text = dump::job(memory, queue(job.pipe), job.plain);
         let text = text.unwrap_or_else(|error| format!("cannot be printed: {error:#}\n"));
-        eprintln!("skrymir: device {} job {}:\n{text}", self.device, job.number);
+        crate::outcome::say(format_args!(
+            "skrymir: device {} job {}:\n{text}",
+            self.device, job.number
+        ));
     }
 
     fn done(&mut self, job: Job<'_>, outcome: Result<Work, String>, seconds: f64) {
@@ -74,13 +77,19 @@ impl Show {
             }
             Err(fault) => {
                 self.total.faults += 1;
-                eprintln!("skrymir: device {} job {}: {fault}", self.device, job.number);
+                crate::outcome::say(format_args!(
+                    "skrymir: device {} job {}: {fault}",
+                    self.device, job.number
+                ));
                 return;
             }
         };
         if self.stats {
             let ms = seconds * 1e3;
-            eprintln!("skrymir: device {} job {}: {what}, {ms:.2} ms", self.device, job.number);
+            crate::outcome::say(format_args!(
+                "skrymir: device {} job {}: {what}, {ms:.2} ms",
+                self.device, job.number
+            ));
         }
     }
 
@@ -104,17 +113,17 @@ impl Show {
         };
         let path = folder.join(format!("device{}-job{:05}.png", self.device, job.number));
         if let Err(error) = picture.save(&path) {
-            eprintln!("skrymir: {error:#}");
+            crate::outcome::say(format_args!("skrymir: {error:#}"));
         }
     }
 
     fn closed(&self, notes: &emulator::gpu::notes::Notes) {
         for note in notes.iter() {
-            eprintln!("skrymir: device {}: note: {note}", self.device);
+            crate::outcome::say(format_args!("skrymir: device {}: note: {note}", self.device));
         }
         if self.stats {
             let total = &self.total;
-            eprintln!(
+            crate::outcome::say(format_args!(
                 "skrymir: device {}: {} GP jobs in {:.1} ms, {} PP jobs in {:.1} ms, {} vertices, {} fragments, {} faults",
                 self.device,
                 total.jobs[0],
@@ -124,7 +133,7 @@ impl Show {
                 total.vertices,
                 total.fragments,
                 total.faults
-            );
+            ));
         }
     }
 }
@@ -180,7 +189,7 @@ impl Record {
         if let Err(error) = self.file.write_all(bytes)
             && !std::mem::replace(&mut self.failed, true)
         {
-            eprintln!("skrymir: cannot write {}: {error}", self.path.display());
+            crate::outcome::say(format_args!("skrymir: cannot write {}: {error}", self.path.display()));
         }
     }
 
@@ -273,6 +282,10 @@ impl Watch for Record {
             Event::Done { .. } => self.learn(memory),
             Event::Closed { .. } => {}
         }
+    }
+
+    fn wants_writes(&self) -> bool {
+        true
     }
 }
 

@@ -58,7 +58,7 @@ pub enum Event<'a> {
     },
     /// A job is about to run.
     Submitted(Job<'a>),
-    /// A job has run; the memory's [`writes`](Memory::writes) are what it wrote.
+    /// A job has run; the memory's [`writes`](Memory::writes) are what it wrote, for who [asked](Watch::wants_writes).
     Done {
         /// The job.
         job: Job<'a>,
@@ -78,4 +78,9 @@ pub enum Event<'a> {
 pub trait Watch: Send {
     /// Something happened.
     fn event(&mut self, memory: &Memory, event: &Event<'_>);
+
+    /// Whether the memory is to keep where jobs write.
+    fn wants_writes(&self) -> bool {
+        false
+    }
 }

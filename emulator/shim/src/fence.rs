@@ -1,55 +1,73 @@
 //! Fences: whether jobs are done, and who waits for that.
 //!
-//! Outside the server a fence is one end of a pair of sockets; it can be read once nobody holds the other end any more.
-//! So a fence for several jobs needs no more than a copy of that end for each, nobody hangs on a server that was
-//! killed, and no thread of the server waits in a program's stead.
+//! Outside the server a fence is one end of a pair of sockets, with a byte to read once the fence is done. The other end
+//! travels with that byte: whoever closes the fence closes both, and until then it looks as a kernel's does, readable and
+//! not hung up. A server that was killed hangs it up, so nobody waits for that one; and no thread of the server waits in
+//! a program's stead.
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType, shutdown, socketpair};
+use rustix::net::{
+    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, sendmsg, socketpair,
+};
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
-/// What happens when a fence is done.
+/// The end of a pair of sockets that makes the other one readable, at the latest when it is dropped.
 #[derive(Debug)]
-pub enum Bell {
-    /// This holder is gone; the other end rings when all are.
-    All(OwnedFd),
-    /// The other end rings now.
-    Any(Arc<OwnedFd>),
-}
+pub struct Ring(Mutex<Option<OwnedFd>>);
 
-impl Bell {
-    /// Another of the same.
+impl Ring {
+    /// It, and the end to poll.
     ///
     /// # Errors
     /// When there are no descriptors left.
-    pub fn try_clone(&self) -> io::Result<Self> {
-        Ok(match self {
-            Self::All(end) => Self::All(end.try_clone()?),
-            Self::Any(end) => Self::Any(end.clone()),
-        })
+    pub fn new() -> io::Result<(Arc<Self>, OwnedFd)> {
+        let (ring, end) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        Ok((Arc::new(Self(Mutex::new(Some(ring)))), end))
     }
 
-    fn ring(self) {
-        if let Self::Any(end) = self {
-            let _ = shutdown(&*end, Shutdown::Both);
-        }
+    fn ring(&self) {
+        let Some(ring) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+            return;
+        };
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        let itself = [ring.as_fd()];
+        control.push(SendAncillaryMessage::ScmRights(&itself));
+        // Where the system lets no more descriptors travel, the end that is closed is readable too, and hung up.
+        let _ = sendmsg(
+            &ring,
+            &[IoSlice::new(&[1])],
+            &mut control,
+            SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
+        );
     }
 }
 
-/// The two ends: the one to ring, the one to poll.
-///
-/// # Errors
-/// When there are no descriptors left.
-pub fn ends() -> io::Result<(OwnedFd, OwnedFd)> {
-    Ok(socketpair(
-        AddressFamily::UNIX,
-        SocketType::STREAM,
-        SocketFlags::CLOEXEC,
-        None,
-    )?)
+impl Drop for Ring {
+    fn drop(&mut self) {
+        self.ring();
+    }
+}
+
+/// What happens when a fence is done.
+#[derive(Clone, Debug)]
+pub enum Bell {
+    /// This holder is gone; it rings when all are.
+    All(Arc<Ring>),
+    /// It rings now.
+    Any(Arc<Ring>),
+}
+
+impl Bell {
+    fn ring(self) {
+        if let Self::Any(ring) = self {
+            ring.ring();
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -127,9 +145,9 @@ impl Drop for Signal {
 /// # Errors
 /// When there are no descriptors left.
 pub fn all(fences: &[Arc<Fence>]) -> io::Result<OwnedFd> {
-    let (ring, end) = ends()?;
+    let (ring, end) = Ring::new()?;
     for fence in fences {
-        fence.ring(Bell::All(ring.try_clone()?));
+        fence.ring(Bell::All(ring.clone()));
     }
     Ok(end)
 }
@@ -198,8 +216,7 @@ mod tests {
     fn a_descriptor_is_readable_when_all_its_fences_are_done() {
         let ((first, one), (second, two)) = (Signal::new(), Signal::new());
         let both = all(&[one.clone(), two.clone()]).unwrap();
-        let (ring, either) = ends().unwrap();
-        let ring = Arc::new(ring);
+        let (ring, either) = Ring::new().unwrap();
         one.ring(Bell::Any(ring.clone()));
         two.ring(Bell::Any(ring));
         assert!(!is_readable(&both).unwrap() && !is_readable(&either).unwrap());
@@ -213,6 +230,48 @@ mod tests {
         assert!(is_readable(&all(&[]).unwrap()).unwrap());
     }
 
+    /// What a poll for everything says of it.
+    fn polled(fd: &OwnedFd) -> PollFlags {
+        let mut one = [PollFd::new(fd, PollFlags::IN | PollFlags::PRI)];
+        poll(&mut one, Some(&rustix::event::Timespec::default())).unwrap();
+        one[0].revents()
+    }
+
+    #[test]
+    fn a_done_fence_is_readable_and_nothing_else() {
+        let (signal, fence) = Signal::new();
+        let (end, copy) = (all(&[fence.clone()]).unwrap(), all(&[fence]).unwrap());
+        let (ring, any) = Ring::new().unwrap();
+        assert_eq!(polled(&end), PollFlags::empty());
+        drop(signal);
+        Bell::Any(ring.clone()).ring();
+        drop(ring);
+        for fd in [end, copy, any] {
+            assert_eq!(polled(&fd), PollFlags::IN);
+            assert_eq!(polled(&fd), PollFlags::IN, "it stays so");
+        }
+        // As when a server is killed, which rings nothing.
+        let (ring, end) = Ring::new().unwrap();
+        drop(ring.0.lock().unwrap().take());
+        assert_eq!(polled(&end), PollFlags::IN | PollFlags::HUP);
+    }
+
+    /// Whoever closes the end frees the other, wherever it is.
+    #[test]
+    fn nothing_is_left_of_a_done_fence() {
+        let mut waits = Vec::new();
+        for _ in 0..3000 {
+            let (signal, fence) = Signal::new();
+            waits.push((signal, all(&[fence]).unwrap()));
+            if waits.len() == 100 {
+                for (signal, end) in waits.drain(..) {
+                    drop(signal);
+                    assert_eq!(polled(&end), PollFlags::IN);
+                }
+            }
+        }
+    }
+
     #[test]
     fn descriptors_come_back_as_their_fences() {
         let mut exported = Exported::default();
@@ -223,7 +282,7 @@ mod tests {
         drop(signal);
         assert!(exported.import(fd).unwrap().is_empty());
         // Somebody else's: the other end of any socket.
-        let (other, end) = ends().unwrap();
+        let (other, end) = Ring::new().unwrap();
         let foreign = exported.import(end).unwrap();
         assert!(!foreign[0].is_done());
         drop(other);

@@ -182,7 +182,9 @@ impl Worker {
         };
         self.jobs += 1;
         self.tell(&Event::Submitted(job));
-        self.gpu.memory.keep_writes();
+        if self.watch.wants_writes() {
+            self.gpu.memory.keep_writes();
+        }
         let start = Instant::now();
         let gpu = &mut self.gpu;
         // A panic would be an error of ours; it ends the job, not everybody's device.

@@ -1,7 +1,7 @@
 //! A device's sync objects: handles that hold a fence, or none yet.
 
 use crate::abi::{Struct, errno, free_number, words};
-use crate::fence::{self, Bell, Fence};
+use crate::fence::{Bell, Fence, Ring};
 use crate::object::Registry;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -35,29 +35,24 @@ impl SyncObject {
 
     fn set(&mut self, fences: Vec<Arc<Fence>>) {
         for bell in std::mem::take(&mut self.waiting) {
-            // Without descriptors left it rings early, and whoever waits asks again.
-            let _ = attach(&fences, &bell);
+            attach(&fences, &bell);
         }
         self.fences = Some(fences);
     }
 
-    fn ring(&mut self, bell: Bell) -> std::io::Result<()> {
+    fn ring(&mut self, bell: Bell) {
         match &self.fences {
             Some(fences) => attach(fences, &bell),
-            None => {
-                self.waiting.push(bell);
-                Ok(())
-            }
+            None => self.waiting.push(bell),
         }
     }
 }
 
 /// Hangs a bell on every fence that is not done.
-fn attach(fences: &[Arc<Fence>], bell: &Bell) -> std::io::Result<()> {
+fn attach(fences: &[Arc<Fence>], bell: &Bell) {
     for fence in fences.iter().filter(|fence| !fence.is_done()) {
-        fence.ring(bell.try_clone()?);
+        fence.ring(bell.clone());
     }
-    Ok(())
 }
 
 /// All of a device's.
@@ -175,15 +170,14 @@ impl SyncObjects {
         if timeout <= crate::abi::now() {
             return Err(errno::ETIME);
         }
-        let (ring, end) = fence::ends().map_err(crate::abi::system)?;
+        let (ring, end) = Ring::new().map_err(crate::abi::system)?;
         let bell = if flags & WAIT_ALL == 1 {
             Bell::All(ring)
         } else {
-            Bell::Any(Arc::new(ring))
+            Bell::Any(ring)
         };
         for handle in open {
-            let bell = bell.try_clone().map_err(crate::abi::system)?;
-            self.get(handle)?.ring(bell).map_err(crate::abi::system)?;
+            self.get(handle)?.ring(bell.clone());
         }
         Ok(Some(end))
     }
