@@ -75,7 +75,7 @@ impl Object {
 /// The address space; no access leaves a buffer object.
 pub struct Memory {
     objects: Vec<Option<Object>>,
-    /// For each page the object's number plus one.
+    /// For each page up to the last that ever was in use the object's number plus one.
     pages: Vec<u32>,
     used: u64,
     limit: u64,
@@ -102,7 +102,7 @@ impl Memory {
     pub fn with_limit(limit: u64) -> Self {
         Self {
             objects: Vec::new(),
-            pages: vec![0; 1 << 20],
+            pages: Vec::new(),
             used: 0,
             limit,
             written: None,
@@ -167,11 +167,9 @@ impl Memory {
             return fail("the buffer objects are too large");
         }
         let range = Self::page_range(address, size);
-        if self
-            .pages
-            .get(range.clone())
-            .is_none_or(|pages| pages.iter().any(|page| *page != 0))
-        {
+        let end = range.end.min(self.pages.len());
+        let known = self.pages.get(range.start..end).unwrap_or_default();
+        if known.iter().any(|page| *page != 0) {
             return fail("another buffer object is here");
         }
         Ok(range)
@@ -190,6 +188,7 @@ impl Memory {
         } else {
             self.objects[slot] = object;
         }
+        self.pages.resize(self.pages.len().max(range.end), 0);
         self.pages[range].fill(slot as u32 + 1);
     }
 
@@ -219,7 +218,8 @@ impl Memory {
     }
 
     fn slot(&self, address: u32) -> Option<usize> {
-        (self.pages[(address / PAGE) as usize] as usize).checked_sub(1)
+        let page = *self.pages.get((address / PAGE) as usize)?;
+        (page as usize).checked_sub(1)
     }
 
     /// The object with `length` bytes at `address`, and where in it they begin.
