@@ -91,7 +91,10 @@ impl Limit {
         let (done, over) = channel();
         std::thread::spawn(move || {
             if over.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
-                eprintln!("skrymir: {what} took longer than {} s (--patience)", time.as_secs());
+                crate::outcome::say(format_args!(
+                    "skrymir: {what} took longer than {} s (--patience)",
+                    time.as_secs()
+                ));
                 take_away();
                 // Without destructors: the work still runs, and may hold locks that they want.
                 low_level::exit(2);

@@ -54,18 +54,23 @@ pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
     let context = open(args)?;
     let cache = cache(&context, bytes, args)?;
     if let Some(note) = cache.as_ref().and_then(PipelineCache::note) {
-        eprintln!("{note}");
+        crate::outcome::say(format_args!("{note}"));
     }
     let scene = adjust(args, read_scene(args)?);
     let loaded = harness::load(&context, bytes, settings(args))?;
-    loaded.notes.iter().for_each(|note| eprintln!("{note}"));
+    loaded
+        .notes
+        .iter()
+        .for_each(|note| crate::outcome::say(format_args!("{note}")));
     let slots: Vec<u8> = args.read.iter().map(|(slot, _)| *slot).collect();
     let drawn = loaded.draw(&scene, &slots, cache.as_ref())?;
     drop(limit);
     if let Some((file, contents)) = cache.as_ref().and_then(PipelineCache::contents) {
         let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
         if let Err(error) = folder.and_then(|()| replace(file, &contents)) {
-            eprintln!("skrymir: the pipeline cache could not be written: {error}");
+            crate::outcome::say(format_args!(
+                "skrymir: the pipeline cache could not be written: {error}"
+            ));
         }
     }
     for (slot, path) in &args.read {
@@ -118,7 +123,7 @@ fn watch(bytes: &[u8], args: &RunArgs) -> Outcome {
     let context = open(args)?;
     let cache = cache(&context, bytes, args)?;
     if let Some(note) = cache.as_ref().and_then(PipelineCache::note) {
-        eprintln!("{note}");
+        crate::outcome::say(format_args!("{note}"));
     }
     let adjust = |scene| adjust(args, scene);
     let mut watcher = Watcher::new(
@@ -141,7 +146,9 @@ fn watch(bytes: &[u8], args: &RunArgs) -> Outcome {
                     print(&timing(&drawn))?;
                 }
             }
-            Event::Kept(why) => eprintln!("skrymir: {why}\nskrymir: the last good picture stays"),
+            Event::Kept(why) => {
+                crate::outcome::say(format_args!("skrymir: {why}\nskrymir: the last good picture stays"))
+            }
         }
     }
 }

@@ -100,6 +100,17 @@ impl EngineArgs {
         self.trace.is_some() || self.watch_pixel.is_some() || self.profile || self.lcov.is_some()
     }
 
+    /// What a trace that could not be written comes to: no part of it stays.
+    fn no_trace(&self, error: std::io::Error) -> Failure {
+        let Some(path) = self.trace.as_ref().filter(|path| *path != Path::new("-")) else {
+            return Failure::usage(format_args!("cannot write standard output: {error}"));
+        };
+        if path.is_file() {
+            let _ = std::fs::remove_file(path);
+        }
+        Failure::usage(format_args!("cannot write {}: {error}", path.display()))
+    }
+
     /// Writes what was seen, also when the job came to a fault.
     ///
     /// # Errors
@@ -108,10 +119,10 @@ impl EngineArgs {
         let Some(watching) = watching else { return Ok(()) };
         let report = match watching.report() {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
-            other => other.map_err(|error| Failure::Trouble(error.into()))?,
+            other => other.map_err(|error| self.no_trace(error))?,
         };
         for finding in report.findings() {
-            eprintln!("note: {finding}");
+            crate::outcome::say(format_args!("note: {finding}"));
         }
         if self.profile {
             crate::outcome::print(&report.profile())?;

@@ -244,6 +244,78 @@ fn a_picture_is_written_whole_or_not_at_all() {
     assert_eq!(names.len(), 1, "{names:?}");
 }
 
+/// Runs the tool where no file can grow, as on a full disk; standard error goes to `log`, or is caught.
+#[cfg(unix)]
+fn on_a_full_disk(args: &[&str], log: Option<&Path>) -> Output {
+    let mut shell = Command::new("sh");
+    shell.args([
+        "-c",
+        "trap '' XFSZ; ulimit -f 0; exec \"$@\"",
+        "sh",
+        env!("CARGO_BIN_EXE_skrymir"),
+    ]);
+    shell.args(args);
+    if let Some(log) = log {
+        shell.stderr(std::fs::File::create(log).unwrap());
+    }
+    shell.output().expect("a shell")
+}
+
+#[test]
+#[cfg(unix)]
+fn a_full_disk_is_told_and_leaves_nothing() {
+    let files = Files::new();
+    let at = |name: &str| files.path(name);
+    let pair = [at("good.vert.s"), at("good.frag.s")];
+    let (picture, trace) = (at("good.png"), at("good.trace"));
+    expect(0, &["draw", &pair[0], &pair[1], "-o", &picture, "--record", &trace]);
+    std::fs::create_dir(files.path("full")).unwrap();
+    let out = at("full/out");
+    let png = at("full/out.png");
+    let grammar = at("grammar.json");
+    std::fs::write(&grammar, properties::spirv::GRAMMAR).unwrap();
+    let verbs: [&[&str]; 16] = [
+        &["as", &at("good.spvasm"), "-o", &out],
+        &["as", &at("good.s0"), "-o", &out],
+        &["as", &pair[1], "-o", &out],
+        &["dis", &at("good.spv"), "-o", &out],
+        &["dis", &at("good.mbs"), "-o", &out],
+        &["rewrite", &at("good.sl"), "-o", &out],
+        &["rewrite", &at("good.vbc"), "-o", &out],
+        &["convert", &at("good.sksl"), "--to", "wgsl", "-o", &out],
+        &["compile", &at("good.wgsl"), "-o", &out],
+        &["draw", &pair[0], &pair[1], "-o", &png],
+        &["draw", &pair[0], &pair[1], "--record", &out],
+        &["draw", &pair[0], &pair[1], "--trace", &out],
+        &["draw", &pair[0], &pair[1], "--lcov", &out],
+        &["replay", &trace, "-o", &png],
+        &["replay", &trace, "--trace", &out],
+        &["compare", &picture, &picture, "-o", &png],
+    ];
+    for args in verbs {
+        let output = on_a_full_disk(args, None);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
+        assert!(
+            text.contains("cannot write") && text.contains("full/out"),
+            "{args:?}: {text}"
+        );
+        let left: Vec<_> = std::fs::read_dir(at("full")).unwrap().flatten().collect();
+        assert!(left.is_empty(), "{args:?}: {left:?}");
+        // Nor is it known by a panic that the message has no room either.
+        let log = files.folder.path().join("log");
+        assert_eq!(
+            on_a_full_disk(args, Some(&log)).status.code(),
+            Some(2),
+            "{args:?}, a full log"
+        );
+    }
+    // The same with room.
+    for args in verbs {
+        expect(0, args);
+    }
+}
+
 #[test]
 fn a_trace_stops_with_its_reader() {
     let files = Files::new();
