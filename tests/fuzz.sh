@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Looks for inputs that break the properties of tests/properties, with coverage guidance (libFuzzer) and the stable
 # toolchain, all targets in shards, and ends with a table: inputs, new paths, failures.
-# Usage: tests/fuzz.sh [--hours N | --seconds N | --inputs N] [--jobs N] [--asan] [TARGET...]
+# Usage: tests/fuzz.sh [--hours N | --seconds N | --inputs N] [--jobs N] [--asan] [--keep] [TARGET...]
 # --hours, --seconds: for all targets together (default 100 seconds); --inputs: so many for each target instead.
-# --asan: built by the nightly toolchain with AddressSanitizer. Findings are kept in target/fuzz/findings.
+# --asan: built by the nightly toolchain with AddressSanitizer. Findings are kept in target/fuzz/findings until they hold.
+# --keep: afterwards the fewest inputs that reach what was reached take the place of fuzz/corpus.
 # Before that, VBC files are damaged and drawn on Vulkan (examples/fuzz_vbc.rs), unless targets are named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/setup.sh
-seconds=100 inputs= jobs=$(nproc) asan= targets=()
+seconds=100 inputs= jobs=$(nproc) asan= keep= targets=()
 while [ $# -gt 0 ]; do
     case $1 in
     --hours) seconds=$(awk "BEGIN { print int($2 * 3600) }") && shift 2 ;;
@@ -16,6 +17,7 @@ while [ $# -gt 0 ]; do
     --inputs) inputs=$2 && shift 2 ;;
     --jobs) jobs=$2 && shift 2 ;;
     --asan) asan=1 && shift ;;
+    --keep) keep=1 && shift ;;
     -*) echo "tests/fuzz.sh: unknown option $1" >&2 && exit 2 ;;
     *) targets+=("$1") && shift ;;
     esac
@@ -34,44 +36,52 @@ if [ ${#targets[@]} -eq 0 ]; then
     targets=($all)
 fi
 
-# The flags that cargo fuzz gives; all but the sanitizer are for the stable toolchain too.
 machine=$(rustc -vV | sed -n 's/^host: //p')
-flags="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters
-    -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Cstrip=symbols"
+flags="--cfg fuzzing -Cstrip=symbols"
 toolchain=() built=target/fuzz/build
 [ -z "$asan" ] || { toolchain=(+nightly) flags="$flags -Zsanitizer=address" built=target/fuzz/build-asan; }
-RUSTFLAGS="$flags" CARGO_TARGET_DIR=$built cargo "${toolchain[@]}" build --quiet --release --target "$machine" \
-    --manifest-path fuzz/Cargo.toml $(printf -- '--bin %s ' "${targets[@]}")
+RUSTC_WRAPPER=$PWD/fuzz/instrument.sh RUSTFLAGS=$flags CARGO_TARGET_DIR=$built cargo "${toolchain[@]}" build --quiet \
+    --release --target "$machine" --manifest-path fuzz/Cargo.toml $(printf -- '--bin %s ' "${targets[@]}")
 
-limit=-max_total_time=$((seconds * jobs / ${#targets[@]} + 1))
-[ -z "$inputs" ] || limit=-runs=$inputs
-work=target/fuzz/corpus findings=target/fuzz/findings logs=target/fuzz/logs
+limit=$((seconds * jobs / ${#targets[@]} + 1))
+work=target/fuzz/corpus findings=target/fuzz/findings seeds=target/fuzz/seeds logs=target/fuzz/logs
 mkdir -p "$logs"
 
-# One target until its limit: a failure is kept and the rest of the inputs go on with another seed.
-run_one() {
-    local target=$1 seeds=() round=0 started=$SECONDS left
-    mkdir -p "$work/$target" "$findings/$target"
-    [ ! -d "fuzz/corpus/$target" ] || seeds+=("fuzz/corpus/$target")
-    [ ! -d "tests/data/findings/$target" ] || seeds+=("tests/data/findings/$target")
-    case $target in
-    vbc_*) seeds+=(tests/data/vbc) ;;
-    sl_parse | sl_run) seeds+=(tests/data/sl) ;;
-    spirv_assemble) seeds+=(tests/data/spirv) ;;
-    mbs_assemble | *p_assemble) seeds+=(tests/data/mali) ;;
+# Longer inputs are only more of the same where they are instructions or changes, one behind the other.
+longest() {
+    case $1 in
+    gp_words | pp_words | engine_*) echo 512 ;;
+    job) echo 224 ;;
+    *) echo 4096 ;;
     esac
+}
+
+# One target until its limit: a failure is kept and the rest goes on with another seed.
+run_one() {
+    local target=$1 program=$built/$machine/release/$1 started=$SECONDS left ran round
+    mkdir -p "$work/$target" "$findings/$target"
+    FUZZ_SEEDS=$seeds/$target "$program"
     : >"$logs/$target"
-    while [ "$round" -lt 20 ]; do
-        round=$((round + 1))
-        "$built/$machine/release/$target" "$limit" -seed=$((RANDOM + 1)) -max_len=4096 -timeout=20 -rss_limit_mb=2048 \
-            -malloc_limit_mb=1024 -print_final_stats=1 -verbosity=1 -artifact_prefix="$findings/$target/" \
-            "$work/$target" "${seeds[@]}" >>"$logs/$target" 2>&1 && break
-        [ -z "$inputs" ] && [ $((SECONDS - started)) -ge "${limit#*=}" ] && break
+    for found in "$findings/$target"/*; do
+        [ ! -f "$found" ] || ! "$program" -timeout=20 "$found" >/dev/null 2>&1 || rm "$found"
     done
+    for round in {1..20}; do
+        if [ -n "$inputs" ]; then
+            ran=$(awk '/stat::number_of_executed_units/ { ran += $2 } END { printf "%d", ran }' "$logs/$target")
+            left=-runs=$((inputs - ran))
+        else
+            left=-max_total_time=$((limit - SECONDS + started))
+        fi
+        [ "${left#*=}" -gt 0 ] || break
+        "$program" "$left" -seed=$((RANDOM + 1)) -max_len="$(longest "$target")" -timeout=20 -rss_limit_mb=2048 \
+            -malloc_limit_mb=1024 -print_final_stats=1 -verbosity=1 -artifact_prefix="$findings/$target/" \
+            "$work/$target" "$seeds/$target" >>"$logs/$target" 2>&1 && break
+    done
+    echo "seconds: $((SECONDS - started))" >>"$logs/$target"
     echo "$target done" >&2
 }
-export -f run_one
-export built machine limit inputs work findings logs
+export -f run_one longest
+export built machine limit inputs work findings seeds logs
 printf '%s\n' "${targets[@]}" | xargs -P "$jobs" -n 1 bash -c 'run_one "$0"'
 
 # The table.
@@ -79,9 +89,22 @@ failed=0
 printf '%-20s %14s %12s %10s %10s\n' target inputs 'new paths' 'a second' failures
 for target in "${targets[@]}"; do
     row=$(awk '/stat::number_of_executed_units/ { inputs += $2 } /stat::new_units_added/ { paths += $2 }
-        /stat::average_exec_per_sec/ { speed = $2 } END { printf "%d %d %d", inputs, paths, speed }' "$logs/$target")
+        /^seconds: / { seconds = $2 } END { printf "%d %d %d", inputs, paths, inputs / (seconds ? seconds : 1) }' "$logs/$target")
     failures=$(find "$findings/$target" -type f | wc -l)
     failed=$((failed + failures))
     printf '%-20s %14d %12d %10d %10d\n' "$target" $row "$failures"
 done
+
+if [ -n "$keep" ]; then
+    # By places reached alone, not by how often: a few dozen small files each.
+    for target in "${targets[@]}"; do
+        kept=$(mktemp -d)
+        "$built/$machine/release/$target" -merge=1 -use_counters=0 -max_len=2048 -timeout=20 "$kept" "$seeds/$target" \
+            "$work/$target" >>"$logs/$target" 2>&1
+        rm -rf "fuzz/corpus/$target"
+        mkdir -p fuzz/corpus
+        mv "$kept" "fuzz/corpus/$target"
+    done
+    du -sh fuzz/corpus
+fi
 [ "$failed" -eq 0 ] || { echo "$failed findings in $findings; each one is an input for cargo test --test it properties" && exit 1; }

@@ -2,27 +2,8 @@
 //!
 //! `PROPERTY_ROUNDS=100000` damages for longer (400 rounds each otherwise), `PROPERTY=vbc_read` runs one alone.
 
-use crate::common;
 use fastrand::Rng;
-use properties::{ALL, Property};
-use std::path::Path;
-
-/// Everything at hand to start from.
-fn inputs(property: &Property) -> Vec<Vec<u8>> {
-    let mut inputs = properties::seeds(property.name);
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders = vec![
-        root.join("fuzz/corpus").join(property.name),
-        root.join("tests/data/findings").join(property.name),
-    ];
-    folders.retain(|folder| folder.is_dir());
-    let mut paths: Vec<_> = folders.iter().flat_map(|folder| common::files(folder, "")).collect();
-    if let Some((folder, ending)) = property.samples {
-        paths.extend(common::files(&common::data(folder), ending.trim_start_matches('.')));
-    }
-    inputs.extend(paths.iter().map(|path| std::fs::read(path).unwrap()));
-    inputs
-}
+use properties::ALL;
 
 /// One to four changes: bytes, lengths, pieces of another input.
 fn damage(input: &[u8], other: &[u8], random: &mut Rng) -> Vec<u8> {
@@ -57,7 +38,7 @@ fn properties_hold() {
         .filter(|property| only.as_ref().is_none_or(|only| only == property.name));
     let mut ran = 0;
     for property in chosen {
-        let (inputs, mut random) = (inputs(property), Rng::with_seed(1));
+        let (inputs, mut random) = (properties::inputs(property).unwrap(), Rng::with_seed(1));
         assert!(!inputs.is_empty(), "{}: nothing to start from", property.name);
         inputs.iter().for_each(|input| (property.check)(input));
         for round in 0..rounds {

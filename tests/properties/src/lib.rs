@@ -4,6 +4,8 @@
 //! the kept findings and random damage. A property takes no more than milliseconds for any input.
 #![forbid(unsafe_code)]
 
+use std::path::Path;
+
 pub mod engines;
 pub mod job;
 pub mod mbs;
@@ -96,6 +98,36 @@ pub fn words_of(bytes: &[u8]) -> Vec<u32> {
     words
         .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
         .collect()
+}
+
+/// Everything at hand to start from: what [`seeds`] makes, samples, the small corpora, and what once broke the property.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn inputs(property: &Property) -> std::io::Result<Vec<Vec<u8>>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut inputs = seeds(property.name);
+    let samples = property
+        .samples
+        .map(|(folder, ending)| (root.join("tests/data").join(folder), ending));
+    let mut folders: Vec<_> = samples.into_iter().collect();
+    folders.extend(["fuzz/corpus", "tests/data/findings"].map(|folder| (root.join(folder).join(property.name), "")));
+    while let Some((folder, ending)) = folders.pop() {
+        if !folder.is_dir() {
+            continue;
+        }
+        let entries: Result<Vec<_>, _> = std::fs::read_dir(&folder)?.collect();
+        let mut paths: Vec<_> = entries?.into_iter().map(|entry| entry.path()).collect();
+        paths.sort();
+        for path in paths {
+            if path.is_dir() {
+                folders.push((path, ending));
+            } else if path.to_string_lossy().ends_with(ending) {
+                inputs.push(std::fs::read(path)?);
+            }
+        }
+    }
+    Ok(inputs)
 }
 
 /// Inputs that a fuzzer starts from, made here because formats need them whole: of a property without samples.

@@ -57,6 +57,11 @@ pub fn assemble(bytes: &[u8]) {
         Ok(words) => words,
         Err(error) => return drop(error.render(text, "fuzz.spvasm")),
     };
+    if text.contains('!') {
+        // A word as a number may be any, so it is a module no more than other bytes are.
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        return self::text(&bytes);
+    }
     let raw = dis::Options {
         raw_id: true,
         ..Default::default()

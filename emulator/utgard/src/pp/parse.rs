@@ -546,7 +546,7 @@ impl<'a> Reader<'a> {
     /// An operation and its modifier, from `name[.modifier].unit`.
     fn operation<T>(&self, name: &Word<'_>, from_name: impl Fn(&str) -> Option<T>) -> Result<(T, Modifier)> {
         let pieces: Vec<&str> = name.text.split('.').collect();
-        let modifier = match &pieces[1..pieces.len() - 1] {
+        let modifier = match pieces.get(1..pieces.len() - 1).unwrap_or_default() {
             [] => Some(Modifier::None),
             [modifier] => Modifier::ALL
                 .into_iter()
