@@ -60,8 +60,7 @@ longest() {
 run_one() {
     local target=$1 program=$built/$machine/release/$1 started=$SECONDS left ran round
     mkdir -p "$work/$target" "$findings/$target"
-    FUZZ_SEEDS=$seeds/$target "$program"
-    : >"$logs/$target"
+    FUZZ_SEEDS=$seeds/$target "$program" >"$logs/$target" 2>&1 || { cat "$logs/$target" >&2 && return 1; }
     for found in "$findings/$target"/*; do
         [ ! -f "$found" ] || ! "$program" -timeout=20 "$found" >/dev/null 2>&1 || rm "$found"
     done
@@ -96,15 +95,16 @@ for target in "${targets[@]}"; do
 done
 
 if [ -n "$keep" ]; then
-    # By places reached alone, not by how often: a few dozen small files each.
+    # Of what is small, the fewest that reach the same places; the first few dozen of them reach most.
     for target in "${targets[@]}"; do
         kept=$(mktemp -d)
-        "$built/$machine/release/$target" -merge=1 -use_counters=0 -max_len=2048 -timeout=20 "$kept" "$seeds/$target" \
-            "$work/$target" >>"$logs/$target" 2>&1
-        rm -rf "fuzz/corpus/$target"
+        "$built/$machine/release/$target" -set_cover_merge=1 -use_counters=0 -max_len=512 -timeout=20 "$kept" \
+            "$seeds/$target" "$work/$target" >>"$logs/$target" 2>&1
         mkdir -p fuzz/corpus
+        rm -rf "fuzz/corpus/$target"
         mv "$kept" "fuzz/corpus/$target"
+        (cd "fuzz/corpus/$target" && ls -tr | tail -n +49 | xargs -r rm)
     done
-    du -sh fuzz/corpus
+    du -sh --apparent-size fuzz/corpus
 fi
 [ "$failed" -eq 0 ] || { echo "$failed findings in $findings; each one is an input for cargo test --test it properties" && exit 1; }
