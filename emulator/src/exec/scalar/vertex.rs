@@ -250,14 +250,11 @@ impl Vertex<'_> {
             _ if idle => [0.0; 2],
             MulOp::Complex1 => [source(i.mul0_a)?, 0.0],
             // docs/spec/mali/gp.md, section 5: with this order Mesa's programs give the right pictures, with the notes' they do not.
-            MulOp::Select => [
-                if source(i.mul0_b)? != 0.0 {
-                    source(i.mul1_a)?
-                } else {
-                    source(i.mul0_a)?
-                },
-                0.0,
-            ],
+            MulOp::Select => {
+                // All three are read: whether a program is sound does not hang on its numbers.
+                let [yes, no, condition] = [source(i.mul1_a)?, source(i.mul0_a)?, source(i.mul0_b)?];
+                [if condition != 0.0 { yes } else { no }, 0.0]
+            }
             MulOp::Undocumented(op) => return Err(unknown(format!("mul operation {op}"))),
         })
     }

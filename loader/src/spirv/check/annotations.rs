@@ -147,7 +147,8 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
     let is_pointer = || module.kind(target.ty) == "TypePointer";
     let constant = (op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP).contains(&of);
     let wanted = match kind(item) {
-        dec::ROW_MAJOR | dec::COL_MAJOR | dec::MATRIX_STRIDE | dec::OFFSET => (false, "members"),
+        // Offset is for variables too, those that transform feedback captures.
+        dec::ROW_MAJOR | dec::COL_MAJOR | dec::MATRIX_STRIDE => (false, "members"),
         dec::SPEC_ID => (
             matches!(of, op::SPEC_CONSTANT_TRUE..=op::SPEC_CONSTANT),
             "scalar specialization constants",
@@ -168,6 +169,7 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
         | dec::BINDING
         | dec::DESCRIPTOR_SET
         | dec::INPUT_ATTACHMENT_INDEX => (of == op::VARIABLE, "variables"),
+        dec::COMPONENT => (is_pointer() && passes(module, target.ty), "inputs and outputs"),
         dec::NO_PERSPECTIVE
         | dec::FLAT
         | dec::PATCH
@@ -181,7 +183,6 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
         | dec::NON_READABLE
         | dec::XFB_BUFFER
         | dec::XFB_STRIDE
-        | dec::COMPONENT
         | dec::STREAM
         | dec::RESTRICT_POINTER
         | dec::ALIASED_POINTER => (
@@ -191,6 +192,11 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
         _ => return None,
     };
     (!wanted.0).then(|| format!("can only decorate {}", wanted.1))
+}
+
+/// Whether a pointer leads to what goes from stage to stage: storage class Input or Output.
+fn passes(module: &Checked<'_>, pointer: u32) -> bool {
+    module.def(pointer).is_some_and(|ty| matches!(ty.word(2), 1 | 3))
 }
 
 /// `BuiltIn` of the constant that is a workgroup's size.

@@ -2,6 +2,7 @@
 
 use super::form::{Base, Form, Why, when};
 use super::{Checked, Item};
+use std::collections::HashSet;
 
 pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let r = module.form(item.ty);
@@ -119,6 +120,7 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
             let pointer = module.pointer(module.type_of(x)).is_some();
             !pointer || module.type_of(x) != module.type_of(y) || !module.physical && !module.variable_pointers()
         }
+        "CopyLogical" => module.type_of(x) == item.ty || !logically_match(module, module.type_of(x), item.ty),
         name if name.starts_with("GroupNonUniform") => {
             let value = item.words.get(
                 if module.grammar.row(item.row.opcode as u16).is_some_and(|r| {
@@ -133,7 +135,9 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
             );
             // Front ends for languages without signs mix them here; SPIRV-Tools lets arithmetic be.
             let kind = &name[name.len().min(15)..];
-            matches!(kind, "Elect" | "All" | "Any" | "AllEqual") && (!boolean(r) || r.count != 1)
+            // Its scope is a workgroup or a subgroup.
+            module.constant(x).is_some_and(|scope| !matches!(scope, 2 | 3))
+                || matches!(kind, "Elect" | "All" | "Any" | "AllEqual") && (!boolean(r) || r.count != 1)
                 || kind == "Ballot"
                     && r != (Form {
                         base: Base::Int,
@@ -146,4 +150,27 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
         _ => false,
     };
     when(wrong, "the types of operands and result do not fit the opcode")
+}
+
+/// Whether two types are the same but for their decorations: arrays of as many of such, structs of such.
+fn logically_match(module: &Checked<'_>, a: u32, b: u32) -> bool {
+    let mut open = vec![(a, b)];
+    let mut seen = HashSet::new();
+    while let Some(pair) = open.pop() {
+        if pair.0 == pair.1 || !seen.insert(pair) {
+            continue;
+        }
+        let (Some(a), Some(b)) = (module.def(pair.0), module.def(pair.1)) else {
+            return false;
+        };
+        let same = |n: u32, m: u32| n == m || module.constant(n).is_some_and(|n| module.constant(m) == Some(n));
+        match ((a.name(), a.args()), (b.name(), b.args())) {
+            (("TypeStruct", a), ("TypeStruct", b)) if a.len() == b.len() => {
+                open.extend(a.iter().copied().zip(b.iter().copied()));
+            }
+            (("TypeArray", [a, n]), ("TypeArray", [b, m])) if same(*n, *m) => open.push((*a, *b)),
+            _ => return false,
+        }
+    }
+    true
 }

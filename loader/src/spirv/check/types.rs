@@ -100,17 +100,26 @@ fn operands_are_values(module: &Checked<'_>, item: &Item<'_>) -> Why {
             return Some(format!("%{id} ({def}) is no value"));
         }
         if matches!(kind, "IdScope" | "IdMemorySemantics")
-            && module.of(id)
-                != (Form {
-                    base: Base::Int,
-                    width: 32,
-                    count: 1,
-                })
+            && let Some(why) = scope_or_semantics(module, id)
         {
-            return Some(format!("%{id} is no 32-bit integer"));
+            return Some(why);
         }
     }
     None
+}
+
+/// A scope or memory semantics: a 32-bit integer, and for shaders one that is known.
+fn scope_or_semantics(module: &Checked<'_>, id: u32) -> Why {
+    let word = Form {
+        base: Base::Int,
+        width: 32,
+        count: 1,
+    };
+    if module.of(id) != word {
+        return Some(format!("%{id} is no 32-bit integer"));
+    }
+    let known = matches!(module.kind(id), "Constant" | "ConstantNull");
+    (module.shader && !known).then(|| format!("%{id} is no constant, which a shader needs here"))
 }
 
 fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u32>>) -> Why {
@@ -225,7 +234,10 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
             when(!is_type(item.word(2)), "returns no type")
                 .or_else(|| void.map(|id| format!("%{id} is no parameter type")))
         }
-        "TypeSampledImage" => when(module.kind(item.word(2)) != "TypeImage", "samples no image type"),
+        "TypeSampledImage" => when(module.kind(item.word(2)) != "TypeImage", "samples no image type").or_else(|| {
+            let storage = module.def(item.word(2)).is_some_and(|image| image.word(7) > 1);
+            when(storage, "samples an image type that has no samplers")
+        }),
         "TypeImage" => {
             let form = module.form(item.word(2));
             when(
