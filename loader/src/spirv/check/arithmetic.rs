@@ -152,6 +152,24 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
     when(wrong, "the types of operands and result do not fit the opcode")
 }
 
+/// A constant of less than a word: what is above its bits is zero, or its sign's copy for a signed integer.
+pub(super) fn narrow(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let form = module.form(item.ty);
+    let spare = 32u32.checked_sub(form.width).filter(|spare| (1..32).contains(spare))?;
+    let signed = module
+        .def(item.ty)
+        .is_some_and(|ty| ty.name() == "TypeInt" && ty.word(3) == 1);
+    let word = item.word(3);
+    let wanted = match signed {
+        true => ((word << spare) as i32 >> spare) as u32,
+        false => word << spare >> spare,
+    };
+    when(
+        word != wanted,
+        "the bits above a number of less than a word are not its sign's",
+    )
+}
+
 /// Whether two types are the same but for their decorations: arrays of as many of such, structs of such.
 fn logically_match(module: &Checked<'_>, a: u32, b: u32) -> bool {
     let mut open = vec![(a, b)];

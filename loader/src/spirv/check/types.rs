@@ -325,7 +325,8 @@ fn constants(module: &Checked<'_>, item: &Item<'_>) -> Why {
         "ConstantTrue" | "ConstantFalse" | "SpecConstantTrue" | "SpecConstantFalse" => {
             when(form.base != Base::Bool || form.count != 1, "the type is not bool")
         }
-        "Constant" | "SpecConstant" => when(form.count != 1 || form.base == Base::Bool, "the type is no number"),
+        "Constant" | "SpecConstant" => when(form.count != 1 || form.base == Base::Bool, "the type is no number")
+            .or_else(|| arithmetic::narrow(module, item)),
         "ConstantComposite" | "SpecConstantComposite" => {
             let bad = item
                 .args()
