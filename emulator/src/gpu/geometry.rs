@@ -221,10 +221,14 @@ fn needs_clipping(corners: &[Corner], rules: &Rules) -> bool {
 }
 
 fn triangle(vertices: [&Vertex; 3], rules: &Rules, out: &mut Vec<Primitive>) {
-    let mut corners = vec![full(vertices[0], 0), full(vertices[1], 1), full(vertices[2], 2)];
-    if needs_clipping(&corners, rules) {
-        corners = clip(&corners, rules, true);
-    }
+    let whole = [full(vertices[0], 0), full(vertices[1], 1), full(vertices[2], 2)];
+    let clipped;
+    let corners: &[Corner] = if needs_clipping(&whole, rules) {
+        clipped = clip(&whole, rules, true);
+        &clipped
+    } else {
+        &whole
+    };
     for at in 2..corners.len() {
         let corners = [corners[0], corners[at - 1], corners[at]];
         let shape = corners.map(|corner| [corner.position[0], corner.position[1]]);

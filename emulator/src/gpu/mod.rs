@@ -114,7 +114,8 @@ impl Gpu {
         let frame = GpFrame::from_words(frame);
         let mut shader = vertex::VertexShader::new(self.budget);
         let (start, end) = (frame.vertex_start, frame.vertex_end);
-        shader.run(&mut self.memory, start, end, &*self.engine, &mut self.notes)?;
+        let workers = (&*self.engine, self.pool.as_ref());
+        shader.run(&mut self.memory, start, end, workers, &mut self.notes)?;
         let plbu = plbu::Plbu::new(&self.memory, &shader.point_sizes);
         let lists = plbu.run(frame.list_start, frame.list_end, &mut self.notes)?;
         let primitives = lists

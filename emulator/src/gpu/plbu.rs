@@ -204,11 +204,17 @@ impl<'a> Plbu<'a> {
             if failed.is_some() || primitives.len() >= MAX_PRIMITIVES {
                 return;
             }
-            let read = |number: &u32| self.vertex(slots.slot(*number), mode);
-            match numbers.iter().map(read).collect::<Result<Vec<Vertex>>>() {
-                Ok(vertices) => geometry::build(mode, &vertices, &rules, &mut primitives),
-                Err(fault) => failed = Some(fault),
+            let mut vertices = [Vertex::default(); 3];
+            for (vertex, number) in vertices.iter_mut().zip(numbers) {
+                match self.vertex(slots.slot(*number), mode) {
+                    Ok(read) => *vertex = read,
+                    Err(fault) => {
+                        failed = Some(fault);
+                        return;
+                    }
+                }
             }
+            geometry::build(mode, &vertices[..numbers.len().min(3)], &rules, &mut primitives);
         });
         self.geometry.primitives = primitives;
         if let Some(fault) = failed {

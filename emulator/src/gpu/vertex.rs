@@ -6,12 +6,17 @@ use crate::exec::{Engine, VERTEX_MEMORY, VertexBatch, VertexProgram};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
 use num::half;
+use rayon::ThreadPool;
+use rayon::prelude::*;
 use std::collections::HashMap;
 use utgard::gp::{self, Instruction};
 use utgard::stream::{ComponentType, OutputKind, VertexCommand, VertexSpec};
 
 /// Vertices that go through the engine together.
 const BATCH: u32 = 256;
+
+/// Batches of a thread that run before their outputs are stored.
+const WAVE: usize = 8;
 
 /// Vertices of a job at most.
 const MAX_VERTICES: u64 = 1 << 24;
@@ -62,6 +67,9 @@ impl<'a> Commands<'a> {
     }
 }
 
+/// What runs vertices, and the threads that help.
+pub type Workers<'a> = (&'a dyn Engine, Option<&'a ThreadPool>);
+
 /// The vertex stream's state.
 pub struct VertexShader {
     program: Vec<Instruction>,
@@ -108,7 +116,7 @@ impl VertexShader {
         memory: &mut Memory,
         start: u32,
         end: u32,
-        engine: &dyn Engine,
+        workers: Workers<'_>,
         notes: &mut Notes,
     ) -> Result<()> {
         let mut at = (start, MAX_COMMANDS);
@@ -123,7 +131,7 @@ impl VertexShader {
                 return Ok(());
             };
             at = (commands.at, commands.left);
-            self.command(memory, VertexCommand::decode(words), engine, notes)
+            self.command(memory, VertexCommand::decode(words), workers, notes)
                 .map_err(|fault| fault.at(address))?;
         }
     }
@@ -132,11 +140,11 @@ impl VertexShader {
         &mut self,
         memory: &mut Memory,
         command: VertexCommand,
-        engine: &dyn Engine,
+        workers: Workers<'_>,
         notes: &mut Notes,
     ) -> Result<()> {
         match command {
-            VertexCommand::RunVertices(run) => return self.draw(memory, run.count, engine, notes),
+            VertexCommand::RunVertices(run) => return self.draw(memory, run.count, workers, notes),
             VertexCommand::ProgramInfo(info) => self.instructions = u32::from(info.last) + 1,
             VertexCommand::Counts(counts) => {
                 self.attribute_count = usize::from(counts.attributes) + 1;
@@ -171,7 +179,7 @@ impl VertexShader {
         Ok(())
     }
 
-    fn draw(&mut self, memory: &mut Memory, count: u32, engine: &dyn Engine, notes: &mut Notes) -> Result<()> {
+    fn draw(&mut self, memory: &mut Memory, count: u32, (engine, pool): Workers<'_>, notes: &mut Notes) -> Result<()> {
         if self.vertices + u64::from(count) > MAX_VERTICES {
             return Err(Fault::new(
                 FaultKind::Budget,
@@ -180,54 +188,71 @@ impl VertexShader {
         }
         let length = (self.instructions as usize).min(self.program.len());
         let program = VertexProgram::new(self.program[..length].to_vec());
-        let attribute_count = self.attribute_count.clamp(1, 16);
-        let output_count = self.output_count.clamp(1, 16);
         self.note_point_sizes();
-        let mut attributes = vec![[0.0; 4]; BATCH as usize * attribute_count];
-        let mut outputs = vec![[0.0; 4]; BATCH as usize * output_count];
-        for first in (0..count).step_by(BATCH as usize) {
-            let vertices = BATCH.min(count - first);
-            let attributes = &mut attributes[..vertices as usize * attribute_count];
-            for (number, spec) in self.attributes.iter().enumerate().take(attribute_count) {
-                fetch(
-                    memory,
-                    *spec,
-                    first,
-                    attributes[number..].iter_mut().step_by(attribute_count),
-                    notes,
-                );
+        let attribute_count = self.attribute_count.clamp(1, 16);
+        let work = Work {
+            program: &program,
+            uniforms: &self.uniforms,
+            attributes: &self.attributes[..self.attributes.len().min(attribute_count)],
+            attribute_count,
+            output_count: self.output_count.clamp(1, 16),
+            count,
+        };
+        for spec in work.attributes.iter().filter(|_| count > 0) {
+            if component_bytes(spec).is_none() {
+                notes.add(format!("attribute type {:#x} is unknown", spec.type_code()));
             }
-            let outputs = &mut outputs[..vertices as usize * output_count];
-            outputs.fill([0.0; 4]);
-            let mut batch = VertexBatch {
-                program: &program,
-                uniforms: &self.uniforms,
-                attribute_count,
-                attributes,
-                output_count,
-                outputs,
-                instructions: 0,
-            };
-            engine.vertices(&mut batch)?;
-            self.ran += batch.instructions;
-            if self.ran > self.budget {
-                return Err(Fault::new(
-                    FaultKind::Budget,
-                    "the vertices run more instructions than a job may",
-                ));
+        }
+        // Batches that may read what others store come one after the other.
+        let apart = pool.filter(|_| count > 2 * BATCH && !self.overlaps(count));
+        let wave = apart.map_or(1, |pool| WAVE * pool.current_num_threads());
+        let mut room: Vec<Batch> = Vec::new();
+        room.resize_with(wave, Batch::default);
+        for start in (0..count).step_by(wave * BATCH as usize) {
+            let firsts = (0..wave as u32).map(|number| start + number * BATCH);
+            let mut wave: Vec<(u32, &mut Batch)> = firsts.filter(|first| *first < count).zip(&mut room).collect();
+            match apart {
+                Some(pool) => pool.install(|| {
+                    let run = |(first, batch): &mut (u32, &mut Batch)| work.run(memory, engine, *first, batch);
+                    wave.par_iter_mut().for_each(run);
+                }),
+                None => wave
+                    .iter_mut()
+                    .for_each(|(first, batch)| work.run(memory, engine, *first, batch)),
             }
-            for (number, spec) in self.outputs.iter().enumerate().take(output_count) {
-                store(
-                    memory,
-                    *spec,
-                    first,
-                    outputs[number..].iter().step_by(output_count),
-                    notes,
-                )?;
+            for (first, batch) in wave {
+                self.ran += batch.finish(notes)?;
+                if self.ran > self.budget {
+                    return Err(Fault::new(
+                        FaultKind::Budget,
+                        "the vertices run more instructions than a job may",
+                    ));
+                }
+                for (number, spec) in self.outputs.iter().enumerate().take(work.output_count) {
+                    let values = batch.outputs[number..].iter().step_by(work.output_count);
+                    store(memory, *spec, first, values, notes)?;
+                }
             }
         }
         self.vertices += u64::from(count);
         Ok(())
+    }
+
+    /// Whether a vertex may read what another stores.
+    fn overlaps(&self, count: u32) -> bool {
+        let range = |spec: &VertexSpec| {
+            let start = u64::from(spec.address);
+            start..start + u64::from(spec.stride) * u64::from(count) + 16
+        };
+        let wraps = |range: &std::ops::Range<u64>| range.end > 1 << 32;
+        let stored: Vec<_> = self.outputs.iter().map(|spec| range(&plain(*spec))).collect();
+        stored.iter().any(wraps)
+            || self.attributes.iter().map(range).any(|read| {
+                wraps(&read)
+                    || stored
+                        .iter()
+                        .any(|stored| read.start < stored.end && stored.start < read.end)
+            })
     }
 
     fn note_point_sizes(&mut self) {
@@ -235,6 +260,75 @@ impl VertexShader {
         if let (Some(positions), Some(sizes)) = (find(OutputKind::Position), find(OutputKind::PointSize)) {
             self.point_sizes.insert(positions.address, sizes.address);
         }
+    }
+}
+
+/// What the batches of a draw share.
+struct Work<'a> {
+    program: &'a VertexProgram,
+    uniforms: &'a [[f32; 4]],
+    attributes: &'a [VertexSpec],
+    attribute_count: usize,
+    output_count: usize,
+    count: u32,
+}
+
+/// A batch that has run, and room for the next.
+struct Batch {
+    attributes: Vec<[f32; 4]>,
+    outputs: Vec<[f32; 4]>,
+    /// Instructions it ran.
+    ran: Result<u64>,
+    /// Attributes that are not all in memory.
+    outside: Vec<u32>,
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self {
+            attributes: Vec::new(),
+            outputs: Vec::new(),
+            ran: Ok(0),
+            outside: Vec::new(),
+        }
+    }
+}
+
+impl Batch {
+    /// Takes what is to be told of it: notes, and its instructions.
+    fn finish(&mut self, notes: &mut Notes) -> Result<u64> {
+        for address in self.outside.drain(..) {
+            notes.add(format!(
+                "an attribute at {address:#x} is read outside all buffer objects"
+            ));
+        }
+        std::mem::replace(&mut self.ran, Ok(0))
+    }
+}
+
+impl Work<'_> {
+    /// Fetches and runs a batch from vertex `first` on.
+    fn run(&self, memory: &Memory, engine: &dyn Engine, first: u32, batch: &mut Batch) {
+        let vertices = BATCH.min(self.count - first) as usize;
+        batch.attributes.resize(vertices * self.attribute_count, [0.0; 4]);
+        batch.outputs.clear();
+        batch.outputs.resize(vertices * self.output_count, [0.0; 4]);
+        for (number, spec) in self.attributes.iter().enumerate() {
+            let values = batch.attributes[number..].iter_mut().step_by(self.attribute_count);
+            if !fetch(memory, spec, first, values) {
+                batch.outside.push(spec.address);
+            }
+        }
+        let mut vertices = VertexBatch {
+            program: self.program,
+            uniforms: self.uniforms,
+            attribute_count: self.attribute_count,
+            attributes: &batch.attributes,
+            output_count: self.output_count,
+            outputs: &mut batch.outputs,
+            instructions: 0,
+        };
+        batch.ran = engine.vertices(&mut vertices).map(|()| vertices.instructions);
     }
 }
 
@@ -256,46 +350,55 @@ fn component_bytes(spec: &VertexSpec) -> Option<u32> {
     spec.kind.bytes().filter(|_| known)
 }
 
-/// One attribute of vertices from `first` on; missing components are 0, 0, 0, 1 ([I]).
+/// One attribute of vertices from `first` on; missing components are 0, 0, 0, 1 ([I]). False where some are outside
+/// memory.
 fn fetch<'a>(
     memory: &Memory,
-    spec: VertexSpec,
+    spec: &VertexSpec,
     first: u32,
-    values: impl Iterator<Item = &'a mut [f32; 4]>,
-    notes: &mut Notes,
-) {
-    let (address, components) = (spec.address, u32::from(spec.components) + 1);
-    let bytes = component_bytes(&spec);
-    if bytes.is_none() {
-        notes.add(format!("attribute type {:#x} is unknown", spec.type_code()));
-    }
-    let mut outside = false;
-    let mut data = [0; 16];
-    for (value, vertex) in values.zip(first..) {
+    values: impl ExactSizeIterator<Item = &'a mut [f32; 4]>,
+) -> bool {
+    let Some(bytes) = component_bytes(spec) else {
+        values.for_each(|value| *value = [0.0, 0.0, 0.0, 1.0]);
+        return true;
+    };
+    let length = (u32::from(spec.components) + 1) * bytes;
+    let is_float = spec.type_code() == 0;
+    let take = |value: &mut [f32; 4], data: &[u8]| {
         *value = [0.0, 0.0, 0.0, 1.0];
-        let Some(bytes) = bytes else { continue };
-        let start = address.wrapping_add(spec.stride.wrapping_mul(vertex));
-        let data = &mut data[..(components * bytes) as usize];
-        if memory.read(start, data).is_err() {
-            outside = true;
-            continue;
-        }
-        if spec.type_code() == 0 {
-            for (value, data) in value.iter_mut().zip(data.chunks_exact(4)) {
-                *value = f32::from_le_bytes([data[0], data[1], data[2], data[3]]);
+        if is_float {
+            for (value, data) in value.iter_mut().zip(data.as_chunks::<4>().0) {
+                *value = f32::from_le_bytes(*data);
             }
         } else {
             for (value, data) in value.iter_mut().zip(data.chunks_exact(bytes as usize)) {
-                *value = component(&spec, data);
+                *value = component(spec, data);
             }
         }
+    };
+    let start = spec.address.wrapping_add(spec.stride.wrapping_mul(first));
+    // By far most arrays are all in one object, and not much wider than what is read of them.
+    let all = u64::from(spec.stride) * (values.len() as u64).saturating_sub(1) + u64::from(length);
+    let near = u32::try_from(all).ok().filter(|_| spec.stride <= MAX_NEAR);
+    if let Some(data) = near.and_then(|all| memory.bytes(start, all).ok()) {
+        for (number, value) in values.enumerate() {
+            take(value, &data[number * spec.stride as usize..][..length as usize]);
+        }
+        return true;
     }
-    if outside {
-        notes.add(format!(
-            "an attribute at {address:#x} is read outside all buffer objects"
-        ));
+    let (mut inside, mut data) = (true, [0; 16]);
+    let data = &mut data[..length as usize];
+    for (number, value) in (0..).zip(values) {
+        match memory.read(start.wrapping_add(spec.stride.wrapping_mul(number)), data) {
+            Ok(()) => take(value, data),
+            Err(_) => (inside, *value) = (false, [0.0, 0.0, 0.0, 1.0]),
+        }
     }
+    inside
 }
+
+/// Bytes from one vertex to the next up to which a batch's attributes are read in one piece.
+const MAX_NEAR: u32 = 256;
 
 /// A component as a float. Signed normalised numbers are c / (2^(n-1) - 1), not below -1 ([?] in docs/spec/mali/streams.md,
 /// section 1).
@@ -320,19 +423,24 @@ fn component(spec: &VertexSpec, data: &[u8]) -> f32 {
     }
 }
 
+/// An output's specification with position and point size as the floats they are.
+fn plain(spec: VertexSpec) -> VertexSpec {
+    match spec.output() {
+        OutputKind::Position => VertexSpec::floats(spec.address, 4, spec.stride),
+        OutputKind::PointSize => VertexSpec::floats(spec.address, 1, spec.stride),
+        OutputKind::Varying => spec,
+    }
+}
+
 /// Stores one output of vertices from `first` on.
 fn store<'a>(
     memory: &mut Memory,
     spec: VertexSpec,
     first: u32,
-    values: impl Iterator<Item = &'a [f32; 4]>,
+    values: impl ExactSizeIterator<Item = &'a [f32; 4]>,
     notes: &mut Notes,
 ) -> Result<()> {
-    let spec = match spec.output() {
-        OutputKind::Position => VertexSpec::floats(spec.address, 4, spec.stride),
-        OutputKind::PointSize => VertexSpec::floats(spec.address, 1, spec.stride),
-        OutputKind::Varying => spec,
-    };
+    let spec = plain(spec);
     let components = usize::from(spec.components) + 1;
     let bytes = match (spec.kind, spec.fixed) {
         (ComponentType::F32, false) => 4 * components,
@@ -342,20 +450,53 @@ fn store<'a>(
             return Ok(());
         }
     };
-    let mut data = [0; 16];
-    for (value, vertex) in values.zip(first..) {
-        let start = spec.address.wrapping_add(spec.stride.wrapping_mul(vertex));
-        let slot = &mut data[..bytes];
+    let put = |slot: &mut [u8], value: &[f32; 4]| {
         if spec.kind == ComponentType::F32 {
-            for (slot, value) in slot.chunks_exact_mut(4).zip(value) {
-                slot.copy_from_slice(&value.to_le_bytes());
+            for (slot, value) in slot.as_chunks_mut::<4>().0.iter_mut().zip(value) {
+                *slot = value.to_le_bytes();
             }
         } else {
-            for (slot, value) in slot.chunks_exact_mut(2).zip(value) {
-                slot.copy_from_slice(&half::from_f32(*value).to_le_bytes());
+            for (slot, value) in slot.as_chunks_mut::<2>().0.iter_mut().zip(value) {
+                *slot = half::from_f32(*value).to_le_bytes();
             }
         }
-        memory.write(start, slot)?;
+    };
+    let start = spec.address.wrapping_add(spec.stride.wrapping_mul(first));
+    // Vertices side by side go in one piece, if all of it is there.
+    let all = u32::try_from(bytes * values.len()).unwrap_or(u32::MAX);
+    if spec.stride as usize == bytes && memory.length_up_to(start, all) == all {
+        let mut data = vec![0; all as usize];
+        data.chunks_exact_mut(bytes)
+            .zip(values)
+            .for_each(|(slot, value)| put(slot, value));
+        return memory.write(start, &data);
+    }
+    let mut data = [0; 16];
+    let slot = &mut data[..bytes];
+    for (number, value) in (0..).zip(values) {
+        put(slot, value);
+        memory.write(start.wrapping_add(spec.stride.wrapping_mul(number)), slot)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Vertices whose attributes are what others store run in the stream's order.
+    #[test]
+    fn vertices_that_read_what_others_store_are_found() {
+        let mut shader = VertexShader::new(0);
+        shader.attributes = vec![VertexSpec::floats(0x1000, 4, 16)];
+        let mut overlaps = |output: VertexSpec, count: u32| {
+            shader.outputs = vec![VertexSpec::floats(0x9000, 4, 16), output];
+            shader.overlaps(count)
+        };
+        assert!(!overlaps(VertexSpec::floats(0x4000, 4, 16), 0x200));
+        assert!(overlaps(VertexSpec::floats(0x4000, 4, 16), 0x400));
+        assert!(overlaps(VertexSpec::floats(0xff0, 4, 16), 10));
+        assert!(overlaps(VertexSpec::position(0x1100), 0x200));
+        assert!(overlaps(VertexSpec::floats(0xffff_fff0, 4, 16), 2), "around the end");
+    }
 }

@@ -540,3 +540,34 @@ fn a_job_has_a_budget_of_instructions() {
         assert!(run(2 * 32 * 32 + 500).is_ok());
     }
 }
+
+/// Thousands of vertices run in batches on all threads: memory is the same byte by byte with one thread and with four.
+#[test]
+fn threads_run_the_same_vertices() {
+    let vertex = assemble(VERTEX, Stage::Vertex);
+    let fragment = assemble(".fragment\n.varying vec4 tint\nload.v $0 0, stop\n", Stage::Fragment);
+    let mut draw = full_screen(&vertex, &fragment, [64, 64]);
+    let mut random = Rng::with_seed(17);
+    let count = 6_003;
+    let mut list = |low: f32| -> Vec<[f32; 4]> {
+        let mut number = || low + (1.0 - low) * random.f32();
+        (0..count).map(|_| [number(), number(), number(), 1.0]).collect()
+    };
+    draw.attributes = vec![("position".to_owned(), list(-1.0)), ("color".to_owned(), list(0.0))];
+    (draw.mode, draw.count) = (PrimitiveMode::Triangles, count);
+    let run = |engine: Box<dyn Engine>, threads: usize| {
+        let mut gpu = Gpu::new(engine).with_threads(threads);
+        let prepared = driver::prepare(&mut gpu, &draw).unwrap();
+        let before: Vec<_> = gpu.memory.objects().map(|(at, bytes)| (at, bytes.to_vec())).collect();
+        let (geometry, pixels) = prepared.submit(&mut gpu).unwrap();
+        let after: Vec<_> = gpu.memory.objects().map(|(at, bytes)| (at, bytes.to_vec())).collect();
+        assert!(before != after, "nothing was drawn");
+        (geometry.vertices, geometry.instructions, pixels.fragments, after)
+    };
+    let [scalar, wide] = engines();
+    let one = run(scalar, 1);
+    assert_eq!(one.0, u64::from(count));
+    assert!(run(wide, 4) == one, "four threads give other bytes");
+    let [scalar, _] = engines();
+    assert!(run(scalar, 3) == one, "three threads give other bytes");
+}
