@@ -2,11 +2,13 @@
 //!
 //! Scenes are those of [`scene`](crate::scene), with names where shaders for Vulkan have numbers: `[inputs]` are
 //! attributes, `[slots]` are textures by their sampler, `[uniform]` are uniforms of both programs. What is not said is
-//! filled: `position` (or the first attribute) is the vertices of a triangle, the others are its corners' colours.
+//! filled: `position` (or the first attribute) is the vertices of a triangle, the others are its corners' colours,
+//! uniforms are 1 and matrices the identity.
 
 use crate::compile::{Wanted, compile};
 use crate::error::{Error, Result, Within};
 use crate::picture::Picture;
+use crate::scene::defaults::uniform_number;
 use crate::scene::{Blend, Compare, Cull, Filter, Scene, Slot, Topology, Wrap};
 use emulator::driver::{self, Depth, Draw, Image, PrimitiveMode};
 use emulator::exec::Engine;
@@ -235,19 +237,24 @@ fn attributes(pair: &Pair, scene: &Scene, draw: &mut Draw<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Matrices nobody gives are the identity; other uniforms are zero.
+/// Uniforms nobody gives are as in scenes for Vulkan: matrices the identity, numbers 1, or 0 where the name speaks of a
+/// place. Arrays, and what the file has a value for or the runtime gives, stay as they are.
 fn unsaid_uniforms(pair: &Pair, draw: &mut Draw<'_>) {
     let symbols = [&pair.vertex, &pair.fragment]
         .into_iter()
         .flat_map(|program| program.tables()[0].1);
-    for symbol in symbols.filter(|symbol| symbol.kind == SymbolType::MATRIX) {
+    for symbol in symbols.filter(|symbol| symbol.entries == 0 && symbol.initial.is_none()) {
+        let is_said = draw.uniforms.iter().any(|(name, _)| name.as_bytes() == symbol.name);
         let size = usize::from(symbol.components);
-        if !draw.uniforms.iter().any(|(name, _)| name.as_bytes() == symbol.name) && symbol.entries == 0 {
-            let identity = (0..size * size)
-                .map(|at| if at % (size + 1) == 0 { 1.0 } else { 0.0 })
-                .collect();
-            draw.uniforms.push((symbol.name(), identity));
-        }
+        let values = match symbol.kind {
+            _ if is_said || symbol.name.starts_with(b"gl_") => continue,
+            SymbolType::MATRIX => (0..size * size)
+                .map(|at| f32::from(u8::from(at % (size + 1) == 0)))
+                .collect(),
+            SymbolType::FLOAT => vec![uniform_number(&symbol.name) as f32; size],
+            _ => continue,
+        };
+        draw.uniforms.push((symbol.name(), values));
     }
 }
 

@@ -128,14 +128,18 @@ fn write_at(block: &mut [u8], at: usize, bytes: &[u8]) {
     }
 }
 
-fn uniform_member(member: &Member<'_>) -> Vec<u8> {
+/// A number of a uniform that is no matrix: 1, or 0 where the name speaks of a place.
+pub(crate) fn uniform_number(name: &[u8]) -> f64 {
     const PLACES: [&str; 7] = ["offset", "shift", "translat", "bias", "time", "pos", "index"];
-    let name = String::from_utf8_lossy(member.name).to_lowercase();
-    let number = if PLACES.iter().any(|place| name.contains(place)) {
-        0.0
-    } else {
-        1.0
-    };
+    let name = String::from_utf8_lossy(name).to_lowercase();
+    match PLACES.iter().any(|place| name.contains(place)) {
+        true => 0.0,
+        false => 1.0,
+    }
+}
+
+fn uniform_member(member: &Member<'_>) -> Vec<u8> {
+    let number = uniform_number(member.name);
     let [rows, columns] = member.dims.map(usize::from);
     let one = if columns > 1 {
         identity(rows, columns)
