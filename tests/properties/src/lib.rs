@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+pub mod compile;
 pub mod engines;
 pub mod job;
 pub mod mbs;
@@ -76,6 +77,7 @@ properties! {
     job = crate::job::damaged, None;
     wire = crate::wire::talk, None;
     scene = crate::scene::parse, None;
+    compile_text = crate::compile::text, None;
 }
 
 /// What cannot be read is not valid by `check` either; what is not supported may be.
@@ -144,6 +146,7 @@ pub fn seeds(name: &str) -> Vec<Vec<u8>> {
         "engine_vertices" | "engine_fragments" => vec![vec![0; 16], vec![1; 40]],
         "job" => vec![vec![0; 14]],
         "wire" => wire::seeds(),
+        "compile_text" => compile::seeds(),
         _ => Vec::new(),
     }
 }

@@ -1,0 +1,4 @@
+//! The property `compile_text` of `tests/properties`.
+#![no_main]
+
+skrymir_fuzz::target!(compile_text);
