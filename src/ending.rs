@@ -91,7 +91,7 @@ impl Limit {
         let (done, over) = channel();
         std::thread::spawn(move || {
             if over.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
-                crate::outcome::say(format_args!(
+                crate::say::say(format_args!(
                     "skrymir: {what} took longer than {} s (--patience)",
                     time.as_secs()
                 ));

@@ -21,6 +21,7 @@ pub mod replay;
 pub mod run;
 pub mod s0;
 pub mod sample;
+pub mod say;
 pub mod scene;
 pub mod watch;
 

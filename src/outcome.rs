@@ -156,11 +156,6 @@ pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Says a line on standard error; where nothing can be written to that, nobody is to be told, and the rest goes on.
-pub fn say(line: impl fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "{line}");
-}
-
 /// Prints to standard output; a reader that went away (`| head`) ends the command quietly.
 ///
 /// # Errors

@@ -54,21 +54,21 @@ pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
     let context = open(args)?;
     let cache = cache(&context, bytes, args)?;
     if let Some(note) = cache.as_ref().and_then(PipelineCache::note) {
-        crate::outcome::say(format_args!("{note}"));
+        crate::say::say(format_args!("{note}"));
     }
     let scene = adjust(args, read_scene(args)?);
     let loaded = harness::load(&context, bytes, settings(args))?;
     loaded
         .notes
         .iter()
-        .for_each(|note| crate::outcome::say(format_args!("{note}")));
+        .for_each(|note| crate::say::say(format_args!("{note}")));
     let slots: Vec<u8> = args.read.iter().map(|(slot, _)| *slot).collect();
     let drawn = loaded.draw(&scene, &slots, cache.as_ref())?;
     drop(limit);
     if let Some((file, contents)) = cache.as_ref().and_then(PipelineCache::contents) {
         let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
         if let Err(error) = folder.and_then(|()| replace(file, &contents)) {
-            crate::outcome::say(format_args!(
+            crate::say::say(format_args!(
                 "skrymir: the pipeline cache could not be written: {error}"
             ));
         }
@@ -123,7 +123,7 @@ fn watch(bytes: &[u8], args: &RunArgs) -> Outcome {
     let context = open(args)?;
     let cache = cache(&context, bytes, args)?;
     if let Some(note) = cache.as_ref().and_then(PipelineCache::note) {
-        crate::outcome::say(format_args!("{note}"));
+        crate::say::say(format_args!("{note}"));
     }
     let adjust = |scene| adjust(args, scene);
     let mut watcher = Watcher::new(
@@ -146,9 +146,7 @@ fn watch(bytes: &[u8], args: &RunArgs) -> Outcome {
                     print(&timing(&drawn))?;
                 }
             }
-            Event::Kept(why) => {
-                crate::outcome::say(format_args!("skrymir: {why}\nskrymir: the last good picture stays"))
-            }
+            Event::Kept(why) => crate::say::say(format_args!("skrymir: {why}\nskrymir: the last good picture stays")),
         }
     }
 }

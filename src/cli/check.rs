@@ -29,7 +29,7 @@ pub(super) fn run(args: &CheckArgs, given: &Given) -> Outcome {
         match read(path) {
             Ok(bytes) => files.push((path, formats::detect(&bytes), bytes)),
             Err(failure) => {
-                crate::outcome::say(format_args!("skrymir: {failure}"));
+                crate::say::say(format_args!("skrymir: {failure}"));
                 worst = Some(Cause::Trouble);
             }
         }

@@ -156,7 +156,7 @@ pub fn run(args: &GlesArgs) -> Outcome {
     let status = status?;
     let failed = status.is_some_and(|status| !status.success());
     if let Some(words) = failed.then(|| gles::missing_library(Path::new(&program[0]))).flatten() {
-        crate::outcome::say(format_args!("skrymir: {}: {words}", program[0].to_string_lossy()));
+        crate::say::say(format_args!("skrymir: {}: {words}", program[0].to_string_lossy()));
     }
     finish(status)
 }
@@ -383,7 +383,7 @@ fn options(args: &GlesArgs) -> Result<Options> {
         let record = path.and_then(|path| {
             let record = Record::create(&path, gpu, pps);
             record
-                .map_err(|error| crate::outcome::say(format_args!("skrymir: {error:#}")))
+                .map_err(|error| crate::say::say(format_args!("skrymir: {error:#}")))
                 .ok()
         });
         let mut show = Show::new(device);

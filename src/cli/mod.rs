@@ -84,7 +84,7 @@ pub fn main() -> ExitCode {
     if !matches!(cli.command, Command::Gles(_))
         && let Err(error) = ending::clean_up_on_signals()
     {
-        crate::outcome::say(format_args!("skrymir: signals cannot be waited for: {error}"));
+        crate::say::say(format_args!("skrymir: signals cannot be waited for: {error}"));
     }
     let outcome = run(&cli.command, |verb| Given::new(&Cli::command(), &matches, verb));
     match outcome {
@@ -92,7 +92,7 @@ pub fn main() -> ExitCode {
         Err(failure) => {
             let text = failure.to_string();
             if !text.is_empty() {
-                crate::outcome::say(format_args!("skrymir: {text}"));
+                crate::say::say(format_args!("skrymir: {text}"));
             }
             ExitCode::from(failure.cause().exit_code())
         }

@@ -122,7 +122,7 @@ impl EngineArgs {
             other => other.map_err(|error| self.no_trace(error))?,
         };
         for finding in report.findings() {
-            crate::outcome::say(format_args!("note: {finding}"));
+            crate::say::say(format_args!("note: {finding}"));
         }
         if self.profile {
             crate::outcome::print(&report.profile())?;

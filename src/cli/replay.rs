@@ -49,7 +49,7 @@ pub fn run(args: &ReplayArgs) -> Outcome {
         crate::outcome::print(&stats(&done))?;
     }
     for note in done.gpu.notes.iter() {
-        crate::outcome::say(format_args!("note: {note}"));
+        crate::say::say(format_args!("note: {note}"));
     }
     let picture = done.picture().map_err(Failure::Bad)?;
     match &args.output {

@@ -53,7 +53,7 @@ impl Show {
         }
         let text = dump::job(memory, queue(job.pipe), job.plain);
         let text = text.unwrap_or_else(|error| format!("cannot be printed: {error:#}\n"));
-        crate::outcome::say(format_args!(
+        crate::say::say(format_args!(
             "skrymir: device {} job {}:\n{text}",
             self.device, job.number
         ));
@@ -77,7 +77,7 @@ impl Show {
             }
             Err(fault) => {
                 self.total.faults += 1;
-                crate::outcome::say(format_args!(
+                crate::say::say(format_args!(
                     "skrymir: device {} job {}: {fault}",
                     self.device, job.number
                 ));
@@ -86,7 +86,7 @@ impl Show {
         };
         if self.stats {
             let ms = seconds * 1e3;
-            crate::outcome::say(format_args!(
+            crate::say::say(format_args!(
                 "skrymir: device {} job {}: {what}, {ms:.2} ms",
                 self.device, job.number
             ));
@@ -113,17 +113,17 @@ impl Show {
         };
         let path = folder.join(format!("device{}-job{:05}.png", self.device, job.number));
         if let Err(error) = picture.save(&path) {
-            crate::outcome::say(format_args!("skrymir: {error:#}"));
+            crate::say::say(format_args!("skrymir: {error:#}"));
         }
     }
 
     fn closed(&self, notes: &emulator::gpu::notes::Notes) {
         for note in notes.iter() {
-            crate::outcome::say(format_args!("skrymir: device {}: note: {note}", self.device));
+            crate::say::say(format_args!("skrymir: device {}: note: {note}", self.device));
         }
         if self.stats {
             let total = &self.total;
-            crate::outcome::say(format_args!(
+            crate::say::say(format_args!(
                 "skrymir: device {}: {} GP jobs in {:.1} ms, {} PP jobs in {:.1} ms, {} vertices, {} fragments, {} faults",
                 self.device,
                 total.jobs[0],
@@ -189,7 +189,7 @@ impl Record {
         if let Err(error) = self.file.write_all(bytes)
             && !std::mem::replace(&mut self.failed, true)
         {
-            crate::outcome::say(format_args!("skrymir: cannot write {}: {error}", self.path.display()));
+            crate::say::say(format_args!("skrymir: cannot write {}: {error}", self.path.display()));
         }
     }
 
