@@ -374,12 +374,10 @@ impl Peer {
         }
         let loaded = harness::load(context, &bytes, Settings::default()).unwrap();
         if let Some(linear) = case.texture {
-            let texture = Slot {
+            // Texture and sampler are joined in the texture's slot.
+            let slot = Slot {
                 texels: Some(list(texels().into_iter().map(|byte| f64::from(byte) / 255.0).collect())),
                 size: Some(vec![256, 256]),
-                ..Slot::default()
-            };
-            let sampler = Slot {
                 filter: Some(if linear {
                     scene::Filter::Linear
                 } else {
@@ -388,8 +386,7 @@ impl Peer {
                 wrap: Some(scene::Wrap::Repeat),
                 ..Slot::default()
             };
-            scene.slots.insert("3".to_owned(), texture);
-            scene.slots.insert("7".to_owned(), sampler);
+            scene.slots.insert("3".to_owned(), slot);
         }
         Self { loaded, scene }
     }
