@@ -205,7 +205,10 @@ impl<'a> Front<'a> {
     }
 
     fn access_index(&mut self, frame: &mut Frame<'a>, base: Handle<Expression>, index: u32) -> Walk<Ev> {
-        let (offset, count, _) = place::part(self.module, self.inner(frame, base), index)?;
+        let (offset, count, parts) = place::part(self.module, self.inner(frame, base), index)?;
+        if index >= parts {
+            return Err(Error::invalid(format!("index {index} into something of {parts} parts")).into());
+        }
         Ok(match self.value(frame, base)? {
             Ev::Flat(values) => {
                 let part = values.get(offset as usize..(offset + count) as usize);
