@@ -143,19 +143,11 @@ impl<T, E: Into<Error>> Within<T> for std::result::Result<T, E> {
 impl Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind() {
-            ErrorKind::Load(error) => error.fmt(f),
-            ErrorKind::Translate(error) => error.fmt(f),
-            ErrorKind::Lift(error) => error.fmt(f),
-            ErrorKind::Emulate(error) => error.fmt(f),
-            ErrorKind::Vulkan(error) => error.fmt(f),
-            ErrorKind::S0(error) => write!(f, "sl: {error}"),
-            ErrorKind::Scene(message) => write!(f, "scene: {message}"),
             ErrorKind::Input(message) | ErrorKind::Usage(message) | ErrorKind::Machine(message) => f.write_str(message),
-            ErrorKind::System(error) => error.fmt(f),
-            ErrorKind::Picture(error) => error.fmt(f),
-            ErrorKind::Toml(error) => error.fmt(f),
-            ErrorKind::Json(error) => error.fmt(f),
+            ErrorKind::Scene(message) => write!(f, "scene: {message}"),
             ErrorKind::Doing(doing, error) => write!(f, "{doing}: {error}"),
+            ErrorKind::S0(error) => write!(f, "sl: {error}"),
+            other => other.wrapped().map_or(Ok(()), |error| Display::fmt(error, f)),
         }
     }
 }
@@ -169,18 +161,8 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self.kind() {
-            ErrorKind::Load(error) => Some(error),
-            ErrorKind::Translate(error) => Some(error),
-            ErrorKind::Lift(error) => Some(error),
-            ErrorKind::Emulate(error) => Some(error),
-            ErrorKind::Vulkan(error) => Some(error),
-            ErrorKind::S0(error) => Some(error),
-            ErrorKind::System(error) => Some(error),
-            ErrorKind::Picture(error) => Some(error),
-            ErrorKind::Toml(error) => Some(error),
-            ErrorKind::Json(error) => Some(error),
             ErrorKind::Doing(_, error) => Some(error),
-            ErrorKind::Input(_) | ErrorKind::Scene(_) | ErrorKind::Usage(_) | ErrorKind::Machine(_) => None,
+            kind => kind.wrapped(),
         }
     }
 }
@@ -191,9 +173,19 @@ impl From<ErrorKind> for Error {
     }
 }
 
-/// The kind for each error of another crate.
+/// The kind for each error that is wrapped as it is.
 macro_rules! kinds {
     ($($kind:ident($error:ty)),* $(,)?) => {
+        impl ErrorKind {
+            /// The error it wraps, if it is of somebody else.
+            fn wrapped(&self) -> Option<&(dyn std::error::Error + 'static)> {
+                match self {
+                    $(Self::$kind(error) => Some(error),)*
+                    Self::Input(_) | Self::Scene(_) | Self::Usage(_) | Self::Machine(_) | Self::Doing(..) => None,
+                }
+            }
+        }
+
         $(impl From<$error> for Error {
             fn from(error: $error) -> Self {
                 ErrorKind::$kind(error).into()

@@ -383,7 +383,7 @@ fn options(args: &GlesArgs) -> Result<Options> {
         let record = path.and_then(|path| {
             let record = Record::create(&path, gpu, pps);
             record
-                .map_err(|error| crate::say::say(format_args!("skrymir: {error:#}")))
+                .map_err(|error| crate::say::say(format_args!("skrymir: {error}")))
                 .ok()
         });
         let mut show = Show::new(device);

@@ -184,7 +184,7 @@ impl Driver {
             None
         } else {
             let arm = root().and_then(Arm::prepare);
-            arm.inspect_err(|error| crate::say::say(format_args!("skrymir: ARM programs will not run: {error:#}")))
+            arm.inspect_err(|error| crate::say::say(format_args!("skrymir: ARM programs will not run: {error}")))
                 .ok()
         };
         let native = Some(front(Machine::Native)?);

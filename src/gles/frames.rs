@@ -24,7 +24,7 @@ pub fn pictures(folder: &Path) -> Result<Box<Sink>> {
             rgba: shown.rgba,
         };
         if let Err(error) = picture.save(&path) {
-            crate::say::say(format_args!("skrymir: {error:#}"));
+            crate::say::say(format_args!("skrymir: {error}"));
         }
     }))
 }

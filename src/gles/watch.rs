@@ -52,7 +52,7 @@ impl Show {
             return;
         }
         let text = dump::job(memory, queue(job.pipe), job.plain);
-        let text = text.unwrap_or_else(|error| format!("cannot be printed: {error:#}\n"));
+        let text = text.unwrap_or_else(|error| format!("cannot be printed: {error}\n"));
         crate::say::say(format_args!(
             "skrymir: device {} job {}:\n{text}",
             self.device, job.number
@@ -113,7 +113,7 @@ impl Show {
         };
         let path = folder.join(format!("device{}-job{:05}.png", self.device, job.number));
         if let Err(error) = picture.save(&path) {
-            crate::say::say(format_args!("skrymir: {error:#}"));
+            crate::say::say(format_args!("skrymir: {error}"));
         }
     }
 
