@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::interface::{Interface, Stage, Variable};
-use crate::ir::{Function, Input, Op, Output, Value};
+use crate::ir::{Function, Input, Op, Output, Value, range};
 use crate::layout::{Table, lay_out};
 use crate::{gp, pp};
 use loader::mbs::layout::{Declaration, StorageClass, Type, symbol};
@@ -14,6 +14,14 @@ use utgard::pp::ops::Origin;
 pub const MAX_VARYINGS: u32 = 12;
 /// Attributes a program may have.
 pub const MAX_ATTRIBUTES: u32 = 16;
+
+/// Texture units of a fragment program, as the drivers have them.
+pub const MAX_SAMPLERS: usize = 16;
+
+/// Where the last of some variables is declared.
+fn last_span(variables: &[Variable]) -> Option<std::ops::Range<usize>> {
+    range(variables.last().and_then(|variable| variable.span))
+}
 
 /// A program with what was found out about it on the way.
 #[derive(Clone, Debug)]
@@ -168,7 +176,8 @@ fn outputs(function: &Function, interface: &Interface) -> Result<(gp::Outputs, V
             return Err(Error::unsupported(format!(
                 "the varying {}: there are {MAX_VARYINGS} vec4s of varyings",
                 variable.name
-            )));
+            ))
+            .at(range(variable.span)));
         }
         symbols.push(declare(
             &variable.name,
@@ -210,7 +219,8 @@ fn vertex(function: &Function, interface: &Interface) -> Result<Emitted> {
         return Err(Error::unsupported(format!(
             "{} attributes: there are {MAX_ATTRIBUTES}",
             attributes.space / 4
-        )));
+        ))
+        .at(last_span(&interface.attributes)));
     }
     let (outputs, mut varyings) = outputs(function, interface)?;
     let viewport = uniforms.space.next_multiple_of(4);
@@ -289,7 +299,15 @@ fn fragment(function: &Function, interface: &Interface, conservative: bool) -> R
         return Err(Error::unsupported(format!(
             "{} vec4s of varyings: there are {MAX_VARYINGS}",
             varyings.space / 4
-        )));
+        ))
+        .at(last_span(&interface.varyings)));
+    }
+    if let Some(unit) = units.get(MAX_SAMPLERS) {
+        let sampler = &interface.samplers[*unit as usize];
+        return Err(
+            Error::unsupported(format!("the texture {}: there are {MAX_SAMPLERS} units", sampler.name))
+                .at(range(sampler.span)),
+        );
     }
     // Samplers lie in front, a float each.
     let front = (units.len() as u32).next_multiple_of(4);

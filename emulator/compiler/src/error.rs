@@ -20,6 +20,8 @@ struct Inner {
     kind: Kind,
     message: String,
     span: Option<Range<usize>>,
+    offset: Option<u64>,
+    function: Option<String>,
     source: Option<Arc<translate::Error>>,
 }
 
@@ -46,6 +48,8 @@ impl Error {
             kind,
             message,
             span: None,
+            offset: None,
+            function: None,
             source: None,
         }))
     }
@@ -91,6 +95,21 @@ impl Error {
         self
     }
 
+    /// The same about a byte of a file that is no text, instead of its place in one.
+    #[must_use]
+    pub(crate) fn at_offset(mut self, offset: Option<u64>) -> Self {
+        self.0.span = None;
+        self.0.offset = self.0.offset.or(offset);
+        self
+    }
+
+    /// The same inside of a function, unless one further in is named.
+    #[must_use]
+    pub(crate) fn inside(mut self, function: &str) -> Self {
+        self.0.function.get_or_insert_with(|| function.to_owned());
+        self
+    }
+
     /// Kind of refusal.
     pub fn kind(&self) -> Kind {
         self.0.kind
@@ -106,8 +125,24 @@ impl Error {
         self.0.span.clone()
     }
 
-    /// The message with line, column and a caret under the place.
+    /// Byte of the file it is about, where that is no text.
+    pub fn offset(&self) -> Option<u64> {
+        self.0.offset
+    }
+
+    /// The function it is in, where the front end knows.
+    pub fn function(&self) -> Option<&str> {
+        self.0.function.as_deref()
+    }
+
+    /// The message with its place: line, column and a caret, or the byte offset, or the function's name.
     pub fn render(&self, file: &str, source: &str) -> String {
+        if let Some(offset) = self.0.offset {
+            return format!("{file}: {self} (byte offset {offset})");
+        }
+        if let (None, Some(function)) = (&self.0.span, &self.0.function) {
+            return format!("{file}: {self} (in the function {function})");
+        }
         let Some(span) = self.0.span.clone().filter(|span| span.start <= source.len()) else {
             return format!("{file}: {self}");
         };

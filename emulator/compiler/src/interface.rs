@@ -1,5 +1,6 @@
 //! What a program takes and gives: names, types, and where each begins among the scalars of its kind.
 
+use crate::ir::Span;
 use loader::mbs::SymbolType;
 
 /// A pipeline stage.
@@ -27,6 +28,8 @@ pub struct Variable {
     pub entries: u32,
     /// Its first scalar.
     pub first: u32,
+    /// Where the source declares it.
+    pub span: Span,
 }
 
 impl Variable {
@@ -52,6 +55,8 @@ pub struct Sampler {
     pub name: String,
     /// A cube map.
     pub cube: bool,
+    /// Where the source declares it.
+    pub span: Span,
 }
 
 /// Everything a program takes and gives.

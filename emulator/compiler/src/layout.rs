@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::interface::Variable;
+use crate::ir::range;
 use loader::mbs::layout::{Declaration, StorageClass, Type, layout};
 use loader::mbs::{Symbol, SymbolType};
 
@@ -34,9 +35,10 @@ pub fn lay_out(variables: &[Variable], class: StorageClass) -> Result<Table> {
         .collect();
     let (symbols, space) = layout(&declarations, class);
     if space >= 0xffff {
-        return Err(Error::unsupported(format!(
-            "{space} numbers of uniforms or varyings: symbols reach 65,534"
-        )));
+        return Err(
+            Error::unsupported(format!("{space} numbers of uniforms or varyings: symbols reach 65,534"))
+                .at(range(variables.last().and_then(|variable| variable.span))),
+        );
     }
     let mut places = Vec::new();
     for (variable, symbol) in variables.iter().zip(&symbols) {

@@ -16,13 +16,14 @@ pub mod ir;
 pub mod layout;
 pub mod lower;
 pub mod opt;
+mod place;
 pub mod pp;
 pub mod report;
 
 pub use error::{Error, Kind, Result};
 pub use interface::Stage;
 
-use front::{Coordinates, Shader, Source, Unroll};
+use front::{Coordinates, Note, Shader, Source, Unroll};
 use loader::mbs::Program;
 use report::Report;
 
@@ -72,6 +73,13 @@ pub struct Compiled {
 /// What the source has wrong, what the hardware has nothing for, and budgets that are spent; with the place in the
 /// source.
 pub fn compile(input: Input<'_>, options: &Options) -> Result<Compiled> {
+    compile_any(input, options).map_err(|error| match input {
+        Input::GlslEs(..) => error,
+        Input::Source(source) => place::placed(source, error),
+    })
+}
+
+fn compile_any(input: Input<'_>, options: &Options) -> Result<Compiled> {
     let mut refused = None;
     let mut before = None;
     for unroll in Unroll::ALL {
@@ -95,6 +103,11 @@ pub fn compile(input: Input<'_>, options: &Options) -> Result<Compiled> {
 /// # Errors
 /// As [`compile`].
 pub fn back(shader: Shader, text: Option<&str>, options: &Options) -> Result<Compiled> {
+    let main = ir::range(shader.place);
+    back_any(shader, text, options).map_err(|error| error.at(main))
+}
+
+fn back_any(shader: Shader, text: Option<&str>, options: &Options) -> Result<Compiled> {
     let mut lowered = shader.function.clone();
     lower::lower(&mut lowered, shader.stage)?;
     opt::optimise_lowered(&mut lowered);
@@ -113,7 +126,7 @@ pub fn back(shader: Shader, text: Option<&str>, options: &Options) -> Result<Com
 /// The first half: to the compiler's own form.
 ///
 /// # Errors
-/// As [`compile`].
+/// As [`compile`]; places are those of the module that naga was given.
 pub fn front(input: Input<'_>, unroll: Unroll) -> Result<Shader> {
     match input {
         Input::GlslEs(text, stage) => glsl_es(text, stage, unroll),
@@ -144,7 +157,16 @@ fn foreign(error: translate::Error, text: Option<&str>) -> Error {
         let start = start + column.saturating_sub(1);
         start..start + 1
     });
-    Error::of_reader(error).at(place)
+    let (of_module, of_file) = match error.kind() {
+        translate::ErrorKind::Module { offset, .. } => (*offset, None),
+        _ => (None, error.offset()),
+    };
+    let place = place.or(of_module.map(|at| at as usize..at as usize + 1));
+    let told = Error::of_reader(error).at(place);
+    match of_file {
+        Some(_) => told.at_offset(of_file),
+        None => told,
+    }
 }
 
 fn glsl_es(text: &str, stage: Stage, unroll: Unroll) -> Result<Shader> {
@@ -161,12 +183,15 @@ fn glsl_es(text: &str, stage: Stage, unroll: Unroll) -> Result<Shader> {
         .first()
         .ok_or_else(|| Error::invalid("there is no main"))?;
     let mut shader = guarded(|| front::walk(&module, entry, &source)).map_err(back)?;
-    for inst in &mut shader.function.values {
-        inst.span = inst.span.map(|(start, end)| {
-            let place = uplifted.place(start as usize..end as usize);
-            (place.start as u32, place.end as u32)
-        });
-    }
+    shader.map_spans(|(start, end)| {
+        let place = uplifted.place(start as usize..end as usize);
+        (place.start as u32, place.end as u32)
+    });
+    let highp = uplifted.highp.into_iter().map(|place| Note {
+        message: "highp: the numbers of this processor are fp16 (steps of 1/1024, nothing beyond 65504)".to_owned(),
+        span: Some((place.start as u32, place.end as u32)),
+    });
+    shader.notes.extend(highp);
     Ok(shader)
 }
 

@@ -3,21 +3,32 @@
 use crate::emit::{Code, Emitted};
 use crate::front::Shader;
 use crate::interface::Stage;
-use crate::ir::{Op, Span};
+use crate::ir::{Function, Input, Inst, Op, Span, Value};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use utgard::stats;
 
-/// Cost of a line of the source.
+/// Cost of a line of the source, or of what the compiler added.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
-    /// Its number, from 1.
-    pub line: u32,
+    /// Its number, from 1; nothing for what comes of no line.
+    pub line: Option<u32>,
     /// Operations that came of it.
     pub operations: u32,
-    /// Instructions those are in.
+    /// Instructions those are in; one that does something for several lines counts for each.
     pub instructions: u32,
+    /// Its part of all instructions, each divided evenly among its operations: these add up to the program's length.
+    pub cost: f64,
+}
+
+/// Where the hardware's numbers may not be enough.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Warning {
+    /// Line of the source, where it is a text.
+    pub line: Option<u32>,
+    /// What.
+    pub message: String,
 }
 
 /// A unit and how many instructions use it.
@@ -54,14 +65,14 @@ pub struct Report {
     pub spill_stores: u32,
     /// Loads of it.
     pub spill_loads: u32,
-    /// Floats of uniforms, constants not counted.
+    /// Floats that uniforms take, constants not counted.
     pub uniforms: u32,
     /// Floats of varyings.
     pub varyings: u32,
     /// Cost of the source's lines.
     pub lines: Vec<Line>,
     /// Where the hardware's numbers may not be enough.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 /// Number of the line a place is in.
@@ -71,71 +82,80 @@ fn line_of(text: &str, start: u32) -> u32 {
 }
 
 fn lines(spans: &[Vec<Span>], text: &str) -> Vec<Line> {
-    let mut lines: BTreeMap<u32, Line> = BTreeMap::new();
+    let mut lines: BTreeMap<Option<u32>, Line> = BTreeMap::new();
     for instruction in spans {
-        let mut here: Vec<u32> = instruction
-            .iter()
-            .flatten()
-            .map(|(start, _)| line_of(text, *start))
-            .collect();
-        for line in &here {
-            let entry = lines.entry(*line).or_insert(Line {
-                line: *line,
+        // An instruction that only waits came of no line.
+        let idle = [None];
+        let operations = if instruction.is_empty() { &idle[..] } else { instruction };
+        let mut seen = Vec::new();
+        for span in operations {
+            let line = span.map(|(start, _)| line_of(text, start));
+            let entry = lines.entry(line).or_insert(Line {
+                line,
                 operations: 0,
                 instructions: 0,
+                cost: 0.0,
             });
-            entry.operations += 1;
-        }
-        here.sort_unstable();
-        here.dedup();
-        for line in here {
-            if let Some(entry) = lines.get_mut(&line) {
+            entry.operations += u32::from(!instruction.is_empty());
+            entry.cost += 1.0 / operations.len() as f64;
+            if !seen.contains(&line) {
                 entry.instructions += 1;
+                seen.push(line);
             }
         }
     }
     lines.into_values().collect()
 }
 
-/// Constants that fp16 cannot hold, and varyings that lose precision on their way to a texture.
-fn warnings(shader: &Shader, text: Option<&str>) -> Vec<String> {
-    if shader.stage == Stage::Vertex {
-        return Vec::new();
-    }
-    let place = |span: Span| match (span, text) {
-        (Some((start, _)), Some(text)) => format!("line {}: ", line_of(text, start)),
-        _ => String::new(),
-    };
-    let function = &shader.function;
+/// What fp16 does to an operation's numbers.
+fn of_operation(function: &Function, inst: &Inst) -> Vec<String> {
     let mut warnings = Vec::new();
-    for block in function.order() {
-        for value in &function.block(block).insts {
-            let inst = function.inst(*value);
-            for arg in &inst.args {
-                let Some(number) = function.constant(*arg).filter(|number| number.is_finite()) else {
-                    continue;
-                };
-                let half = num::half::round(number);
-                if half.is_infinite() {
-                    warnings.push(format!("{}{number} is more than fp16 holds (65504)", place(inst.span)));
-                } else if half == 0.0 && number != 0.0 {
-                    warnings.push(format!(
-                        "{}{number:e} is less than fp16 holds (6.1e-5)",
-                        place(inst.span)
-                    ));
-                }
-            }
-            if let Op::Texture { .. } = inst.op {
-                let computed = |arg: &crate::ir::Value| !matches!(function.inst(*arg).op, Op::Input(_));
-                if inst.args.iter().take(2).any(computed) {
-                    warnings.push(format!(
-                        "{}coordinates that were computed are fp16: steps of 1/2048 between 0.5 and 1",
-                        place(inst.span)
-                    ));
-                }
+    let constants = inst.args.iter().filter_map(|arg| function.constant(*arg));
+    for number in constants.filter(|number| number.is_finite()) {
+        let half = num::half::round(number);
+        if half.is_infinite() {
+            warnings.push(format!("{number} is more than fp16 holds (65504)"));
+        } else if half == 0.0 && number != 0.0 {
+            warnings.push(format!("{number:e} is less than fp16 holds (6.1e-5)"));
+        }
+    }
+    if let Op::Texture { cube, .. } = inst.op {
+        let computed = |arg: &Value| !matches!(function.inst(*arg).op, Op::Input(_) | Op::Const(_));
+        if !cube && inst.args.iter().take(2).any(computed) {
+            warnings.push("coordinates that were computed are fp16: steps of 1/2048 between 0.5 and 1".to_owned());
+        }
+    }
+    let of_window = |arg: &Value| matches!(function.inst(*arg).op, Op::Input(Input::FragCoord(0 | 1)));
+    if inst.span.is_some() && inst.args.iter().any(of_window) {
+        warnings.push(
+            "the position in the window is fp16: no halves from 1024 on, no single pixels from 2048 on".to_owned(),
+        );
+    }
+    warnings
+}
+
+/// What the source said about precision, constants that fp16 cannot hold, and what loses precision on its way.
+fn warnings(shader: &Shader, text: Option<&str>) -> Vec<Warning> {
+    let line = |span: Span| span.zip(text).map(|((start, _), text)| line_of(text, start));
+    let notes = shader.notes.iter().map(|note| (note.span, note.message.clone()));
+    let mut warnings: Vec<(Span, String)> = notes.collect();
+    if shader.stage == Stage::Fragment {
+        let function = &shader.function;
+        for block in function.order() {
+            for value in &function.block(block).insts {
+                let inst = function.inst(*value);
+                let found = of_operation(function, inst);
+                warnings.extend(found.into_iter().map(|message| (inst.span, message)));
             }
         }
     }
+    let mut warnings: Vec<Warning> = warnings
+        .into_iter()
+        .map(|(span, message)| Warning {
+            line: line(span),
+            message,
+        })
+        .collect();
     warnings.sort();
     warnings.dedup();
     warnings
@@ -144,7 +164,7 @@ fn warnings(shader: &Shader, text: Option<&str>) -> Vec<String> {
 pub(crate) fn report(emitted: &Emitted, shader: &Shader, text: Option<&str>) -> Report {
     let stats = stats::stats(&emitted.program);
     let (spans, temporaries, spills) = match &emitted.code {
-        Code::Vertex(program) => (&program.spans, 0, [0, 0]),
+        Code::Vertex(program) => (&program.spans, program.temporaries, program.spills),
         Code::Fragment(program) => (&program.spans, program.temporaries, program.spills),
     };
     let units: Vec<Unit> = stats
@@ -209,14 +229,16 @@ impl fmt::Display for Report {
             self.registers, self.temporaries, self.spill_stores, self.spill_loads, self.uniforms, self.varyings
         )?;
         for line in &self.lines {
+            let name = line.line.map_or("no line".to_owned(), |line| format!("line {line:4}"));
             writeln!(
                 f,
-                "  line {:4}: {} operations in {} instructions",
-                line.line, line.operations, line.instructions
+                "  {name}: {} operations in {} instructions, cost {:.2}",
+                line.operations, line.instructions, line.cost
             )?;
         }
         for warning in &self.warnings {
-            writeln!(f, "  warning: {warning}")?;
+            let place = warning.line.map_or(String::new(), |line| format!("line {line}: "));
+            writeln!(f, "  warning: {place}{}", warning.message)?;
         }
         Ok(())
     }

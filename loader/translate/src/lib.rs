@@ -40,5 +40,5 @@ pub use front::{Shader, validated};
 pub use language::{Language, Target};
 pub use naga;
 pub use naga::ShaderStage;
-pub use read::{Source, read};
+pub use read::{Source, read, words};
 pub use write::{Options, to_spirv, write};

@@ -1,8 +1,8 @@
 //! Expressions: what each is as scalars.
 
 use super::place::{self, Dynamic, Place, Root, scalars};
-use super::{Ev, Frame, Front, Stop, Var, Walk};
-use crate::error::Error;
+use super::{Coordinates, Ev, Frame, Front, Note, Stop, Var, Walk, is_whole};
+use crate::error::{Error, Result};
 use crate::interface::Stage;
 use crate::ir::{Op, Value};
 use naga::{BinaryOperator, Expression, Handle, Literal, RelationalFunction, ScalarKind, TypeInner, UnaryOperator};
@@ -146,7 +146,14 @@ impl<'a> Front<'a> {
                 Err(Error::unsupported("a texture that is neither two-dimensional nor a cube map").into())
             }
             TypeInner::Image { .. } | TypeInner::Sampler { .. } => Ok(Ev::Handle(global)),
-            _ => Err(Error::unsupported(format!("variables in {:?} memory", variable.space)).into()),
+            _ => {
+                let space = match variable.space {
+                    naga::AddressSpace::Storage { .. } => "storage buffers",
+                    naga::AddressSpace::WorkGroup => "memory that a work group shares",
+                    _ => "variables in memory that shaders of this hardware do not have",
+                };
+                Err(Error::unsupported(space).into())
+            }
         }
     }
 
@@ -158,17 +165,42 @@ impl<'a> Front<'a> {
         }
     }
 
-    pub(super) fn literal(&mut self, literal: Literal) -> Walk<Value> {
-        let whole = |value: f64| {
-            let outside = value.abs() > self.exact();
-            // The largest numbers of a type stand for "none" and "all" in generated code.
-            if outside && value.abs() < 2_147_483_000.0 {
-                return Err(Error::unsupported(format!(
-                    "the integer {value} leaves the range that is exact here, {}",
-                    self.exact()
-                )));
+    /// Refuses a whole number that leaves the exact range, and notes one that is near its end.
+    fn exact_whole(&mut self, value: f64) -> Result<()> {
+        let (size, exact) = (value.abs(), self.exact());
+        // The largest numbers of a type stand for "none" and "all" in generated code.
+        if size <= exact / 2.0 || size >= 2_147_483_000.0 {
+            return Ok(());
+        }
+        if size > exact {
+            return Err(Error::unsupported(format!(
+                "the integer {value} leaves the range that is exact here, {exact}"
+            )));
+        }
+        let note = Note {
+            message: format!("the integer {value} is near the end of what is exact here, {exact}"),
+            span: self.b.span,
+        };
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+        Ok(())
+    }
+
+    /// The same of results that are known already.
+    fn exact_results(&mut self, values: &[Value]) -> Result<()> {
+        for value in values {
+            if let Some(known) = self.b.known(*value) {
+                self.exact_whole(f64::from(known))?;
             }
-            Ok(value as f32)
+        }
+        Ok(())
+    }
+
+    pub(super) fn literal(&mut self, literal: Literal) -> Walk<Value> {
+        let mut whole = |value: f64| {
+            self.exact_whole(value)?;
+            Ok::<f32, Error>(value as f32)
         };
         let value = match literal {
             Literal::F64(value) | Literal::AbstractFloat(value) => value as f32,
@@ -224,6 +256,7 @@ impl<'a> Front<'a> {
 
     fn access(&mut self, frame: &mut Frame<'a>, base: Handle<Expression>, index: Handle<Expression>) -> Walk<Ev> {
         let (_, stride, count) = place::part(self.module, self.inner(frame, base), 0)?;
+        let signed = self.kind(frame, index) != ScalarKind::Uint;
         let index = self.scalar(frame, index)?;
         if let Some(known) = self.b.known(index) {
             // Outside of the array anything may come: the nearest element does.
@@ -241,11 +274,31 @@ impl<'a> Front<'a> {
                 Ok(Ev::Flat(values.collect()))
             }
             Ev::Place(mut place) => {
+                let index = self.within(&place, index, count, signed);
                 place.dynamic.push(Dynamic { index, stride, count });
                 Ok(Ev::Place(place))
             }
             Ev::Handle(_) => Err(Error::unsupported("arrays of textures").into()),
         }
+    }
+
+    /// The index as memory is given it. WGSL promises that one outside of an array reads nothing else: the nearest
+    /// element comes, as ladders of selects give it anyway.
+    fn within(&mut self, place: &Place, index: Value, count: u32, signed: bool) -> Value {
+        let in_memory = match place.root {
+            Root::Vars(_) => false,
+            Root::Uniforms(_) => self.stage == Stage::Fragment,
+            Root::Memory(_) => true,
+        };
+        if self.coordinates != Coordinates::WebGpu || !in_memory {
+            return index;
+        }
+        let (first, last) = (self.b.number(0.0), self.b.number(count.saturating_sub(1) as f32));
+        let index = match signed {
+            true => self.b.op(Op::Max, &[index, first]),
+            false => index,
+        };
+        self.b.op(Op::Min, &[index, last])
     }
 
     /// One of several values by an index that is not known.
@@ -424,18 +477,14 @@ impl<'a> Front<'a> {
             let (a, b) = (a[at.min(a.len() - 1)], b[at.min(b.len() - 1)]);
             values.push(self.scalar_binary(op, kind, a, b)?);
         }
-        if matches!(op, BinaryOperator::Equal | BinaryOperator::NotEqual) && !self.is_vector(frame, left) {
-            return Ok(values);
+        if is_whole(kind) {
+            self.exact_results(&values)?;
         }
         Ok(values)
     }
 
-    fn is_vector(&self, frame: &Frame<'a>, handle: Handle<Expression>) -> bool {
-        matches!(self.inner(frame, handle), TypeInner::Vector { .. })
-    }
-
     fn scalar_binary(&mut self, op: BinaryOperator, kind: ScalarKind, a: Value, b: Value) -> Walk<Value> {
-        let whole = matches!(kind, ScalarKind::Sint | ScalarKind::Uint | ScalarKind::AbstractInt);
+        let whole = is_whole(kind);
         Ok(match op {
             BinaryOperator::Add => self.b.op(Op::Add, &[a, b]),
             BinaryOperator::Subtract => self.subtract(a, b),
@@ -510,7 +559,7 @@ impl<'a> Front<'a> {
     ) -> Walk<Vec<Value>> {
         let from = self.kind(frame, expr);
         let values = self.flat(frame, expr)?;
-        let whole = |kind| matches!(kind, ScalarKind::Sint | ScalarKind::Uint | ScalarKind::AbstractInt);
+        let whole = is_whole;
         if convert.is_none() && from != kind && !(whole(from) && whole(kind)) {
             return Err(Error::unsupported("bits of a number taken as those of another kind").into());
         }
@@ -521,6 +570,10 @@ impl<'a> Front<'a> {
             (ScalarKind::Float | ScalarKind::AbstractFloat, to) if whole(to) => front.b.op(Op::Trunc, &[value]),
             _ => value,
         };
-        Ok(values.into_iter().map(|value| op(self, value)).collect())
+        let values: Vec<Value> = values.into_iter().map(|value| op(self, value)).collect();
+        if whole(kind) {
+            self.exact_results(&values)?;
+        }
+        Ok(values)
     }
 }

@@ -5,7 +5,7 @@ use super::{Coordinates, Ev, Front, Var, Walk};
 use crate::error::{Error, Result};
 use crate::glsl_es::Role;
 use crate::interface::{Sampler, Stage, TARGET_HEIGHT, Variable, end};
-use crate::ir::{Input, Op, Output, Value};
+use crate::ir::{Input, Op, Output, Span, Value};
 use loader::mbs::SymbolType;
 use naga::{AddressSpace, Binding, BuiltIn, Handle, ImageClass, ImageDimension, ScalarKind, Type, TypeInner};
 use std::ops::Range;
@@ -38,7 +38,7 @@ fn sayable(name: &str) -> String {
 
 impl Leaf {
     /// Puts it behind variables; its scalars among theirs.
-    fn behind(self, variables: &mut Vec<Variable>) -> Range<u32> {
+    fn behind(self, variables: &mut Vec<Variable>, span: Span) -> Range<u32> {
         let first = end(variables);
         variables.push(Variable {
             name: self.name,
@@ -47,6 +47,7 @@ impl Leaf {
             columns: self.columns,
             entries: self.entries,
             first,
+            span,
         });
         first..end(variables)
     }
@@ -56,11 +57,13 @@ impl<'a> Front<'a> {
     pub(super) fn globals(&mut self) -> Walk {
         for (handle, global) in self.module.global_variables.iter() {
             let span = self.module.global_variables.get_span(handle).to_range();
+            self.b.span = span.as_ref().map(|at| (at.start as u32, at.end as u32));
             self.global(handle, global).map_err(|stop| match stop {
                 super::Stop::Error(error) => super::Stop::Error(error.at(span)),
                 other => other,
             })?;
         }
+        self.b.span = None;
         Ok(())
     }
 
@@ -114,7 +117,7 @@ impl<'a> Front<'a> {
             if taken {
                 leaf.name = format!("{block}.{}", leaf.name);
             }
-            leaf.behind(&mut self.interface.uniforms);
+            leaf.behind(&mut self.interface.uniforms, self.b.span);
         }
     }
 
@@ -135,7 +138,8 @@ impl<'a> Front<'a> {
         } else {
             name
         };
-        self.interface.samplers.push(Sampler { name, cube });
+        let span = self.b.span;
+        self.interface.samplers.push(Sampler { name, cube, span });
         Ok(())
     }
 
@@ -187,7 +191,7 @@ impl<'a> Front<'a> {
     fn add_varyings(&mut self, leaves: Vec<Leaf>) -> u32 {
         let start = end(&self.interface.varyings);
         for leaf in leaves {
-            leaf.behind(&mut self.interface.varyings);
+            leaf.behind(&mut self.interface.varyings, self.b.span);
         }
         start
     }
@@ -200,7 +204,7 @@ impl<'a> Front<'a> {
         let mut values = Vec::new();
         if self.stage == Stage::Vertex {
             for leaf in leaves {
-                for scalar in leaf.behind(&mut self.interface.attributes) {
+                for scalar in leaf.behind(&mut self.interface.attributes, self.b.span) {
                     values.push(self.b.op(Op::Input(Input::Attribute(scalar)), &[]));
                 }
             }
@@ -228,7 +232,7 @@ impl<'a> Front<'a> {
                     columns: 1,
                     entries: 0,
                 };
-                leaf.behind(&mut self.interface.attributes)
+                leaf.behind(&mut self.interface.attributes, self.b.span)
                     .map(Input::Attribute)
                     .collect()
             }
@@ -256,7 +260,7 @@ impl<'a> Front<'a> {
             columns: 1,
             entries: 0,
         };
-        let height = leaf.behind(&mut self.interface.uniforms).start;
+        let height = leaf.behind(&mut self.interface.uniforms, self.b.span).start;
         let (height, row) = (self.b.op(Op::Uniform(height), &[]), self.b.op(Op::Neg, &[row]));
         self.b.op(Op::Add, &[height, row])
     }

@@ -13,7 +13,7 @@ mod texture;
 use crate::error::{Error, Result};
 use crate::glsl_es::Role;
 use crate::interface::{Interface, Stage};
-use crate::ir::{Function, Output, Value};
+use crate::ir::{Function, Output, Span, Value};
 use builder::{Builder, Var};
 use naga::front::Typifier;
 use naga::{Handle, Module, TypeInner};
@@ -29,6 +29,39 @@ pub struct Shader {
     pub function: Function,
     /// What it takes and gives.
     pub interface: Interface,
+    /// Where its entry point begins in the source.
+    pub place: Span,
+    /// Where the hardware's numbers may not be enough, as far as only the source tells.
+    pub notes: Vec<Note>,
+}
+
+/// Something to know about a place in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+}
+
+impl Shader {
+    /// Moves all places to another text.
+    pub fn map_spans(&mut self, map: impl Fn((u32, u32)) -> (u32, u32)) {
+        let values = self.function.values.iter_mut().map(|inst| &mut inst.span);
+        let notes = self.notes.iter_mut().map(|note| &mut note.span);
+        let interface = &mut self.interface;
+        let lists = [
+            &mut interface.uniforms,
+            &mut interface.attributes,
+            &mut interface.varyings,
+        ];
+        let variables = lists.into_iter().flatten().map(|variable| &mut variable.span);
+        let samplers = interface.samplers.iter_mut().map(|sampler| &mut sampler.span);
+        let all = values.chain(notes).chain(variables).chain(samplers);
+        for span in all.chain([&mut self.place]) {
+            *span = span.map(&map);
+        }
+    }
 }
 
 /// Which way the coordinates of a language go.
@@ -158,6 +191,27 @@ struct Front<'a> {
     unroll_end: usize,
     depth: u32,
     steps: u32,
+    notes: Vec<Note>,
+}
+
+/// Whether numbers of a kind are whole.
+fn is_whole(kind: naga::ScalarKind) -> bool {
+    use naga::ScalarKind as Kind;
+    matches!(kind, Kind::Sint | Kind::Uint | Kind::AbstractInt)
+}
+
+/// Where an entry point's body begins; of one that only calls another function, as front ends make them, that one's.
+fn beginning(module: &Module, function: &naga::Function) -> Option<std::ops::Range<usize>> {
+    let mut spans = function.body.span_iter().map(|(_, span)| span.to_range());
+    let own = spans.find_map(|span| span.filter(|span| !span.is_empty()));
+    let mut called = function.body.iter().filter_map(|statement| match statement {
+        naga::Statement::Call { function, .. } => Some(&module.functions[*function].body),
+        _ => None,
+    });
+    own.or_else(|| {
+        let body = called.next()?;
+        body.span_iter().find_map(|(_, span)| span.to_range())
+    })
 }
 
 fn typify(module: &Module, function: &naga::Function) -> Result<Typifier> {
@@ -176,6 +230,10 @@ fn typify(module: &Module, function: &naga::Function) -> Result<Typifier> {
 /// # Errors
 /// What the hardware cannot do, with its name and place; budgets that are spent.
 pub fn walk(module: &Module, entry: &naga::EntryPoint, source: &Source) -> Result<Shader> {
+    walk_any(module, entry, source).map_err(|error| error.at(beginning(module, &entry.function)))
+}
+
+fn walk_any(module: &Module, entry: &naga::EntryPoint, source: &Source) -> Result<Shader> {
     let stage = match entry.stage {
         naga::ShaderStage::Vertex => Stage::Vertex,
         naga::ShaderStage::Fragment => Stage::Fragment,
@@ -204,15 +262,19 @@ pub fn walk(module: &Module, entry: &naga::EntryPoint, source: &Source) -> Resul
             unroll_end: usize::MAX,
             depth: 0,
             steps: 0,
+            notes: Vec::new(),
         };
         match front.entry(entry) {
             Ok(()) => {
                 let interface = std::mem::take(&mut front.interface);
+                let notes = std::mem::take(&mut front.notes);
                 let function = front.b.finish();
                 return Ok(Shader {
                     stage,
                     function,
                     interface,
+                    place: beginning(module, &entry.function).map(|at| (at.start as u32, at.end as u32)),
+                    notes,
                 });
             }
             Err(Stop::Demote(owner)) => {
@@ -314,7 +376,11 @@ impl<'a> Front<'a> {
             }
         }
         let function = frame.function;
-        self.statements(&mut frame, &function.body)?;
+        self.statements(&mut frame, &function.body)
+            .map_err(|stop| match (stop, &function.name) {
+                (Stop::Error(error), Some(name)) => Stop::Error(error.inside(name)),
+                (stop, _) => stop,
+            })?;
         self.b.jump(frame.exit);
         self.depth -= 1;
         Ok(())

@@ -6,13 +6,55 @@ use crate::interface::Stage;
 use crate::ir::{Op, Term, Value};
 use naga::{Statement, SwitchValue};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Times a loop is unrolled at most.
 const MAX_TRIPS: u32 = 256;
 
+/// A loop.
+struct Repeated<'a> {
+    body: &'a naga::Block,
+    /// Statements of the body that a `continue` leaves out; the others run between two rounds.
+    split: usize,
+    continuing: &'a naga::Block,
+    break_if: Option<naga::Handle<naga::Expression>>,
+}
+
+impl<'a> Repeated<'a> {
+    fn new(
+        body: &'a naga::Block,
+        continuing: &'a naga::Block,
+        break_if: Option<naga::Handle<naga::Expression>>,
+    ) -> Self {
+        // naga's GLSL reader puts the condition of `do {} while` behind the body, where a `continue` would pass it by;
+        // only what that reader made itself has no place.
+        let ends = body.span_iter().last().is_some_and(|(last, span)| {
+            let leaves = matches!(last, Statement::If { accept, reject, .. }
+                if reject.is_empty() && matches!(accept.first(), Some(Statement::Break)));
+            leaves && !span.is_defined()
+        });
+        let whole = matches!(body.first(), Some(Statement::Block(_)));
+        let split = match ends && whole && continuing.is_empty() && break_if.is_none() {
+            true => 1,
+            false => body.len(),
+        };
+        Self {
+            body,
+            split,
+            continuing,
+            break_if,
+        }
+    }
+}
+
 impl<'a> Front<'a> {
     pub(super) fn statements(&mut self, frame: &mut Frame<'a>, block: &'a naga::Block) -> Walk {
-        for (statement, span) in block.span_iter() {
+        self.some_statements(frame, block, 0..block.len())
+    }
+
+    /// Statements of a block by number.
+    fn some_statements(&mut self, frame: &mut Frame<'a>, block: &'a naga::Block, part: Range<usize>) -> Walk {
+        for (statement, span) in block.span_iter().take(part.end).skip(part.start) {
             if !self.b.reachable() {
                 return Ok(());
             }
@@ -47,7 +89,7 @@ impl<'a> Front<'a> {
                 body,
                 continuing,
                 break_if,
-            } => self.repeat(frame, body, continuing, *break_if),
+            } => self.repeat(frame, &Repeated::new(body, continuing, *break_if)),
             Statement::Break => {
                 let targets = frame
                     .loops
@@ -180,21 +222,15 @@ impl<'a> Front<'a> {
         Ok(())
     }
 
-    fn repeat(
-        &mut self,
-        frame: &mut Frame<'a>,
-        body: &'a naga::Block,
-        continuing: &'a naga::Block,
-        break_if: Option<naga::Handle<naga::Expression>>,
-    ) -> Walk {
-        let key = std::ptr::from_ref(body) as usize;
+    fn repeat(&mut self, frame: &mut Frame<'a>, parts: &Repeated<'a>) -> Walk {
+        let key = std::ptr::from_ref(parts.body) as usize;
         if !self.rolled.contains(&key) {
             let (builder, saved, end) = (self.b.clone(), frame.clone(), self.unroll_end);
             let interface = self.interface.clone();
             let own = self.b.function.values.len() + self.unroll.operations(self.stage);
             self.unroll_end = end.min(own);
             let depth = self.depth;
-            let outcome = self.unroll(frame, body, continuing, break_if);
+            let outcome = self.unroll(frame, parts);
             self.unroll_end = end;
             match outcome {
                 // It is the loop around that is too long.
@@ -214,14 +250,14 @@ impl<'a> Front<'a> {
             out,
             again: Some(again),
         });
-        self.statements(frame, body)?;
+        self.some_statements(frame, parts.body, 0..parts.split)?;
         self.b.jump(again);
         frame.loops.pop();
         self.b.seal(again);
         if self.b.has_preds(again) {
             self.b.start(again);
-            self.statements(frame, continuing)?;
-            match break_if {
+            self.continuing(frame, parts, out)?;
+            match parts.break_if {
                 Some(condition) if self.b.reachable() => {
                     let condition = self.scalar(frame, condition)?;
                     self.b.branch(condition, out, head);
@@ -235,13 +271,7 @@ impl<'a> Front<'a> {
     }
 
     /// Walks a loop once for each time it runs, while its end is known.
-    fn unroll(
-        &mut self,
-        frame: &mut Frame<'a>,
-        body: &'a naga::Block,
-        continuing: &'a naga::Block,
-        break_if: Option<naga::Handle<naga::Expression>>,
-    ) -> Walk {
+    fn unroll(&mut self, frame: &mut Frame<'a>, parts: &Repeated<'a>) -> Walk {
         let out = self.b.block();
         for _ in 0..MAX_TRIPS {
             let again = self.b.block();
@@ -249,7 +279,7 @@ impl<'a> Front<'a> {
                 out,
                 again: Some(again),
             });
-            self.statements(frame, body)?;
+            self.some_statements(frame, parts.body, 0..parts.split)?;
             self.b.jump(again);
             frame.loops.pop();
             self.b.seal(again);
@@ -258,8 +288,12 @@ impl<'a> Front<'a> {
                 return Ok(());
             }
             self.b.start(again);
-            self.statements(frame, continuing)?;
-            if let Some(condition) = break_if {
+            self.continuing(frame, parts, out)?;
+            if !self.b.reachable() {
+                self.join(out);
+                return Ok(());
+            }
+            if let Some(condition) = parts.break_if {
                 let condition = self.scalar(frame, condition)?;
                 match self.b.known(condition) {
                     Some(0.0) => {}
@@ -274,6 +308,15 @@ impl<'a> Front<'a> {
             self.budget()?;
         }
         Err(Stop::TooLong)
+    }
+
+    /// What runs between two rounds, which may be where the loop ends.
+    fn continuing(&mut self, frame: &mut Frame<'a>, parts: &Repeated<'a>, out: crate::ir::Block) -> Walk {
+        frame.loops.push(LoopTargets { out, again: None });
+        self.some_statements(frame, parts.body, parts.split..parts.body.len())?;
+        self.statements(frame, parts.continuing)?;
+        frame.loops.pop();
+        Ok(())
     }
 
     fn call(

@@ -13,7 +13,8 @@ use crate::layout::Table;
 use node::Kind;
 use schedule::{Scheduler, Stuck};
 use std::collections::HashSet;
-use utgard::gp::{Instruction, Stored, Target};
+use std::ops::Range;
+use utgard::gp::{Instruction, Source, Stored, Target};
 
 /// A vertex program.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +29,10 @@ pub struct Program {
     pub registers: u32,
     /// Floats of the uniform memory that is in use.
     pub space: u32,
+    /// Floats of temporaries.
+    pub temporaries: u32,
+    /// Stores to temporaries, and instructions that load them.
+    pub spills: [u32; 2],
 }
 
 /// Outputs: where each lies.
@@ -176,5 +181,26 @@ fn scheduled(selected: select::Program) -> Result<Option<Program>> {
         _ => None,
     });
     program.registers = used.max().unwrap_or(0);
+    program.temporaries = selected.temporaries.len() as u32;
+    program.spills = spills(&program.instructions, &selected.temporaries);
     Ok(Some(program))
+}
+
+/// Stores to temporaries, and instructions that load them.
+fn spills(instructions: &[Instruction], temporaries: &Range<u32>) -> [u32; 2] {
+    let stored = |i: &Instruction| {
+        let stores = i.stores().into_iter();
+        stores
+            .filter(|(stored, target)| *stored != Stored::Nothing && *target == Target::Temporary)
+            .count() as u32
+    };
+    let loads = |i: &Instruction| {
+        let there = temporaries.contains(&(4 * u32::from(i.load_address)));
+        there
+            && i.sources()
+                .into_iter()
+                .any(|source| matches!(source, Source::Memory(_)))
+    };
+    let loaded = instructions.iter().filter(|i| loads(i)).count() as u32;
+    [instructions.iter().map(stored).sum(), loaded]
 }

@@ -25,6 +25,8 @@ pub(super) struct Program {
     pub blocks: Vec<Selected>,
     pub constants: Vec<(u32, Vec<f32>)>,
     pub space: u32,
+    /// Floats of the memory that hold what found no registers.
+    pub temporaries: std::ops::Range<u32>,
 }
 
 struct Select<'a> {
@@ -135,6 +137,7 @@ pub(super) fn select(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs
         blocks,
         constants,
         space: space.next_multiple_of(4),
+        temporaries: temporaries..temporaries + count,
     })
 }
 

@@ -3,7 +3,7 @@
 use super::node::{Coord, Kind, LoadAt, Node, Operand, Src, Tex, VaryingLoad};
 use super::select::{Raw, Select};
 use crate::error::{Error, Result};
-use crate::ir::{Input, Lod, Op, Span, Value};
+use crate::ir::{Input, Lod, Op, Span, Value, range};
 use utgard::pp::{Alignment, MulOp, ScalarFunction, VaryingKind};
 
 impl Select<'_> {
@@ -48,7 +48,7 @@ impl Select<'_> {
         let (place, step) = self
             .uniforms
             .stride(base, stride, count)
-            .ok_or_else(|| Error::unsupported("an index into uniforms that do not lie evenly"))?;
+            .ok_or_else(|| Error::unsupported("an index into uniforms that do not lie evenly").at(range(inst.span)))?;
         let (alignment, unit) = match step {
             0 | 4.. if step % 4 == 0 => (Alignment::Vec4, 4),
             2 => (Alignment::Vec2, 2),

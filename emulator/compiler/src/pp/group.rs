@@ -2,6 +2,7 @@
 
 use super::live::{self, Ranges};
 use super::node::{Cell, Coord, Kind, Node, Nodes, Operand, Src, Tex};
+use super::spill::AGAIN;
 use std::collections::{HashMap, HashSet};
 use utgard::pp::{AccOp, Modifier};
 
@@ -418,7 +419,7 @@ pub(super) fn vectors(nodes: &mut Nodes) -> Classes {
         for (at, node) in block.nodes.iter().enumerate() {
             let joins =
                 matches!(node.kind, Kind::Alu { .. } | Kind::Select(_) | Kind::Varying(_)) && node.dst.len() == 1;
-            let tag = if matches!(node.kind, Kind::Varying(_)) {
+            let tag = if matches!(node.kind, Kind::Varying(_)) && node.tag & AGAIN == 0 {
                 u32::MAX
             } else {
                 node.tag

@@ -4,6 +4,10 @@ use super::node::{Cell, Coord, Kind, LoadAt, Node, Nodes, Operand, Src, Tex};
 use std::collections::{HashMap, HashSet};
 use utgard::pp::Alignment;
 
+/// In the tags of varyings that are loaded once more for a reader: only those for the same vector operation may become
+/// one load, or they would all be loaded in front again.
+pub(super) const AGAIN: u32 = 1 << 31;
+
 /// Takes the first of the candidates that can go out of its register; whether there was one.
 pub(super) fn spill(nodes: &mut Nodes, candidates: &[Cell], done: &mut HashSet<Cell>) -> bool {
     let outputs: HashSet<Cell> = nodes.outputs.iter().copied().collect();
@@ -56,9 +60,11 @@ fn again(nodes: &mut Nodes, cell: Cell, block: usize, at: usize, done: &mut Hash
                 if let Some(lane) = lane {
                     nodes.lanes.insert(fresh, lane);
                 }
+                let tag = AGAIN | if node.tag == 0 { fresh | AGAIN >> 1 } else { node.tag };
                 new.push(Node {
                     dst: vec![fresh],
                     order: node.order,
+                    tag,
                     ..maker.clone()
                 });
                 node.rename_reads(|read| if read == cell { fresh } else { read });
@@ -74,6 +80,7 @@ fn again(nodes: &mut Nodes, cell: Cell, block: usize, at: usize, done: &mut Hash
             new.push(Node {
                 dst: vec![fresh],
                 order: u32::MAX,
+                tag: AGAIN | AGAIN >> 1 | fresh,
                 ..maker.clone()
             });
             rename_end(nodes, number, cell, fresh);

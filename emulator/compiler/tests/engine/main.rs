@@ -5,7 +5,10 @@
 mod corpora;
 mod damage;
 mod orientation;
+mod own;
 mod random;
+mod refusals;
+mod report;
 mod rules;
 mod run;
 

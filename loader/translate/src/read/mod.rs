@@ -9,7 +9,6 @@ use crate::guard::{deep, guarded};
 use crate::{Error, ErrorKind, Language, Result, Shader, sksl};
 use loader::{SourceError, vbc};
 use naga::ShaderStage;
-use naga::valid::ModuleInfo;
 use std::path::Path;
 
 /// What is read: bytes, and which entry point of them.
@@ -120,8 +119,7 @@ fn read_any(source: &Source<'_>) -> Result<Shader> {
             let info = validate_text(language, text, &module)?;
             (module, info)
         }
-        Language::Spirv => parse_words(&loader::spirv::to_words(source.bytes)?)?,
-        Language::Vbc => parse_words(&vbc_words(source)?)?,
+        Language::Spirv | Language::Vbc => parse_spirv(&words(source)?)?,
         Language::Sksl => {
             let tree = loader::sksl::read(source.bytes)?;
             let module = sksl::to_naga(&tree)?;
@@ -133,10 +131,18 @@ fn read_any(source: &Source<'_>) -> Result<Shader> {
     Ok(Shader { module, info, entry })
 }
 
-/// SPIR-V words with combined samplers taken apart, as naga has them.
-fn parse_words(words: &[u32]) -> Result<(naga::Module, ModuleInfo)> {
-    let split = loader::spirv::split_samplers(words)?;
-    parse_spirv(&split)
+/// The SPIR-V words that naga is given of a module or a VBC's stage, with combined samplers taken apart: what the spans
+/// in its module count in.
+///
+/// # Errors
+/// What is wrong with the file, and sources that are not of SPIR-V.
+pub fn words(source: &Source<'_>) -> Result<Vec<u32>> {
+    let words = match source.language {
+        Language::Spirv => loader::spirv::to_words(source.bytes)?,
+        Language::Vbc => vbc_words(source)?,
+        other => return Err(ErrorKind::Language(format!("{other}: this is no SPIR-V")).into()),
+    };
+    Ok(loader::spirv::split_samplers(&words)?)
 }
 
 fn vbc_words(source: &Source<'_>) -> Result<Vec<u32>> {

@@ -1,0 +1,94 @@
+//! Shaders of our own, `tests/data/compiler`: many features each, in WGSL, GLSL 4 and GLSL ES.
+
+use crate::run::{Tally, check, fragment, vertex, well_formed};
+use skrymir_compiler::{Compiled, Input, Options, Stage, compile, glsl_es};
+use std::path::{Path, PathBuf};
+use translate::{Language, ShaderStage, Source};
+
+/// The folder, or that in `COMPILER_SHADERS`.
+fn folder() -> PathBuf {
+    if let Some(other) = std::env::var_os("COMPILER_SHADERS") {
+        return other.into();
+    }
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/compiler")
+}
+
+/// Files with an ending, in their order.
+fn files(ending: &str) -> Vec<(String, String)> {
+    let all = std::fs::read_dir(folder()).expect("the folder");
+    let paths = all.flatten().map(|entry| entry.path());
+    let mut paths: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|have| have == ending))
+        .collect();
+    paths.sort();
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("a text");
+        (path.file_name().expect("a name").to_string_lossy().into_owned(), text)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+fn right(name: &str, compiled: &Compiled, tally: &mut Tally) {
+    well_formed(name, &compiled.program);
+    for seed in 0..8 {
+        match compiled.shader.stage {
+            Stage::Vertex => vertex(name, compiled, seed, tally),
+            Stage::Fragment => fragment(name, compiled, seed, tally),
+        }
+    }
+}
+
+fn compiled(name: &str, text: &str, source: &Source<'_>) -> Compiled {
+    compile(Input::Source(source), &Options::default()).unwrap_or_else(|error| panic!("{}", error.render(name, text)))
+}
+
+#[test]
+fn wgsl() {
+    let mut tally = Tally::default();
+    let mut count = 0;
+    for (name, text) in files("wgsl") {
+        let module = translate::naga::front::wgsl::parse_str(&text).expect(&name);
+        for entry in &module.entry_points {
+            let source = Source::new(&name, text.as_bytes()).expect("a source");
+            let source = source.stage(entry.stage).entry(&entry.name);
+            let label = format!("{name}: {}", entry.name);
+            right(&label, &compiled(&label, &text, &source), &mut tally);
+            count += 1;
+        }
+    }
+    println!(
+        "{count} entry points of WGSL: {} numbers, {} without a bound",
+        tally.compared, tally.unsure
+    );
+    assert!(count >= 13 && tally.compared > 2 * tally.unsure, "{count}");
+}
+
+#[test]
+fn glsl() {
+    let (mut modern, mut old) = (Tally::default(), Tally::default());
+    let mut counts = [0, 0];
+    for ending in ["vert", "frag"] {
+        for (name, text) in files(ending) {
+            let source = Source::new(&name, text.as_bytes()).expect("a source");
+            assert_eq!(source.language, Language::Glsl);
+            if glsl_es::recognises(&text) {
+                let stage = match source.stage {
+                    Some(ShaderStage::Vertex) => Stage::Vertex,
+                    _ => Stage::Fragment,
+                };
+                check(&name, &text, stage, &mut old);
+            } else {
+                right(&name, &compiled(&name, &text, &source), &mut modern);
+            }
+            counts[usize::from(glsl_es::recognises(&text))] += 1;
+        }
+    }
+    for (what, count, tally) in [("GLSL 4", counts[0], modern), ("GLSL ES", counts[1], old)] {
+        println!(
+            "{count} files of {what}: {} numbers, {} without a bound",
+            tally.compared, tally.unsure
+        );
+        assert!(tally.compared > tally.unsure, "{what}");
+    }
+    assert!(counts[0] >= 3 && counts[1] >= 8, "{counts:?}");
+}

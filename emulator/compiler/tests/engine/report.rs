@@ -1,0 +1,203 @@
+//! The report: its figures are the program's, its lines add up, its keys stay.
+
+use skrymir_compiler::{Compiled, Input, Options, Stage, compile};
+use utgard::stats;
+
+fn compiled(text: &str, stage: Stage) -> Compiled {
+    compile(Input::GlslEs(text, stage), &Options::default())
+        .unwrap_or_else(|error| panic!("{}", error.render("a", text)))
+}
+
+const FRAGMENT: &str = "precision highp float;
+varying vec2 v; uniform sampler2D s;
+uniform float k[3];
+void main() {
+    vec4 c = texture2D(s, v * 2.0);
+    if (v.x > k[1]) c.xy += sin(v) * 100000.0;
+    for (int i = 0; i < 1500; i++) { if (c.x > 1.0) break; c.x += v.y; }
+    gl_FragColor = c * gl_FragCoord.x;
+}";
+
+const VERTEX: &str = "attribute vec4 p; uniform mat4 m; varying vec2 v;
+void main() {
+    gl_Position = m * p;
+    v = normalize(p.xyz).xy;
+}";
+
+#[test]
+fn keys_stay() {
+    let keys = |value: &serde_json::Value| -> Vec<String> {
+        let mut keys: Vec<String> = value.as_object().expect("an object").keys().cloned().collect();
+        keys.sort();
+        keys
+    };
+    let report = compiled(FRAGMENT, Stage::Fragment).report;
+    let json = serde_json::to_value(&report).expect("JSON");
+    let wanted = [
+        "bound",
+        "instructions",
+        "lines",
+        "longest",
+        "registers",
+        "shortest",
+        "spill_loads",
+        "spill_stores",
+        "stage",
+        "temporaries",
+        "uniforms",
+        "units",
+        "varyings",
+        "warnings",
+        "words",
+    ];
+    assert_eq!(keys(&json), wanted);
+    assert_eq!(keys(&json["lines"][0]), ["cost", "instructions", "line", "operations"]);
+    assert_eq!(keys(&json["units"][0]), ["instructions", "name"]);
+    assert_eq!(keys(&json["warnings"][0]), ["line", "message"]);
+    assert_eq!(
+        (&json["stage"], &json["varyings"], &json["uniforms"]),
+        (&"fragment".into(), &2.into(), &4.into())
+    );
+}
+
+/// Every figure of the JSON is in the text.
+#[test]
+fn text_says_the_same() {
+    for (text, stage) in [(FRAGMENT, Stage::Fragment), (VERTEX, Stage::Vertex)] {
+        let report = compiled(text, stage).report;
+        let told = report.to_string();
+        let cycles = |cycles: Option<u32>| cycles.map_or("unbounded".to_owned(), |cycles| cycles.to_string());
+        let mut wanted = vec![
+            format!("{} instructions, {} words", report.instructions, report.words),
+            format!(
+                "shortest path {}, longest path {};",
+                cycles(report.shortest),
+                cycles(report.longest)
+            ),
+            format!("bound by {}", report.bound.expect("a unit")),
+            format!(
+                "registers {}, temporaries {}, spill stores {}, spill loads {}, uniforms {}, varyings {}",
+                report.registers,
+                report.temporaries,
+                report.spill_stores,
+                report.spill_loads,
+                report.uniforms,
+                report.varyings
+            ),
+        ];
+        wanted.extend(
+            report
+                .units
+                .iter()
+                .map(|unit| format!("{} {}", unit.name, unit.instructions)),
+        );
+        wanted.extend(
+            report
+                .lines
+                .iter()
+                .map(|line| format!("{} operations in {}", line.operations, line.instructions)),
+        );
+        wanted.extend(report.warnings.iter().map(|warning| warning.message.clone()));
+        for part in wanted {
+            assert!(told.contains(&part), "{part}\n{told}");
+        }
+    }
+}
+
+/// The figures are those of the encoded words, and the lines' costs add up to them.
+#[test]
+fn figures_are_the_programs() {
+    for (text, stage) in [(FRAGMENT, Stage::Fragment), (VERTEX, Stage::Vertex)] {
+        let compiled = compiled(text, stage);
+        let (report, counted) = (&compiled.report, stats::stats(&compiled.program));
+        assert_eq!(
+            (report.instructions, report.words),
+            (counted.instructions, counted.words)
+        );
+        assert_eq!(report.words as usize, compiled.program.code.len());
+        assert_eq!(
+            (report.shortest, report.longest),
+            (counted.paths.shortest, counted.paths.longest)
+        );
+        let cost: f64 = report.lines.iter().map(|line| line.cost).sum();
+        assert!(
+            (cost - f64::from(report.instructions)).abs() < 1e-6,
+            "{cost} of {}",
+            report.instructions
+        );
+        let most = text.lines().count() as u32;
+        assert!(
+            report
+                .lines
+                .iter()
+                .all(|line| line.line.is_none_or(|line| line >= 1 && line <= most))
+        );
+        let units = report.units.iter().filter(|unit| !unit.name.starts_with("const"));
+        let busiest = units.map(|unit| unit.instructions).max();
+        let bound = report.units.iter().find(|unit| Some(unit.name) == report.bound);
+        assert_eq!(bound.map(|unit| unit.instructions), busiest);
+    }
+    // A straight program takes one cycle for each instruction; one with a loop whose end is not known has no longest way.
+    let straight = compiled(VERTEX, Stage::Vertex).report;
+    assert_eq!(
+        (straight.shortest, straight.longest),
+        (Some(straight.instructions), Some(straight.instructions))
+    );
+    let looped = compiled(FRAGMENT, Stage::Fragment).report;
+    assert!(looped.longest.is_none() && looped.shortest < Some(looped.instructions));
+}
+
+#[test]
+fn precision_is_told() {
+    let report = compiled(FRAGMENT, Stage::Fragment).report;
+    for (line, part) in [
+        (1, "highp"),
+        (5, "coordinates"),
+        (6, "100000 is more than fp16 holds"),
+        (7, "the integer 1500 is near the end"),
+        (8, "position in the window"),
+    ] {
+        let found = report
+            .warnings
+            .iter()
+            .any(|warning| warning.line == Some(line) && warning.message.contains(part));
+        assert!(found, "line {line}: {part}\n{report}");
+    }
+    // Negative control: nothing to say of a program that asks for nothing.
+    let plain =
+        "precision mediump float; uniform sampler2D s; varying vec2 v; void main() { gl_FragColor = texture2D(s, v); }";
+    assert_eq!(compiled(plain, Stage::Fragment).report.warnings, []);
+    assert_eq!(compiled(VERTEX, Stage::Vertex).report.warnings, []);
+}
+
+/// What finds no register goes to temporaries, and the report says so of both stages.
+#[test]
+fn spills_are_counted() {
+    let body = |from: &str, count: u32| {
+        let lines = |line: &dyn Fn(u32) -> String| (0..count).map(line).collect::<Vec<_>>().join("\n");
+        let (values, sum) = (
+            lines(&|at| format!("vec4 x{at} = sqrt(abs({from} * {at}.5 + 0.25));")),
+            lines(&|at| format!("s = s * x{at} + x{at}.yzwx;")),
+        );
+        format!("{values} vec4 s = {from}; for (int i = 0; i < 300; i++) {{ if (float(i) > k) break; {sum} }}")
+    };
+    let fragment = format!(
+        "precision mediump float; varying vec4 v; uniform float k; void main() {{ {} gl_FragColor = s; }}",
+        body("v", 24)
+    );
+    let vertex = format!(
+        "attribute vec4 v; uniform float k; varying vec4 o; void main() {{ {} o = s; gl_Position = v; }}",
+        body("v", 18)
+    );
+    for (text, stage) in [(fragment, Stage::Fragment), (vertex, Stage::Vertex)] {
+        let report = compiled(&text, stage).report;
+        println!(
+            "{stage:?}: {} instructions, {} floats of temporaries, {} stores, {} loads",
+            report.instructions, report.temporaries, report.spill_stores, report.spill_loads
+        );
+        assert!(
+            report.temporaries > 0 && report.spill_stores > 0 && report.spill_loads > 0,
+            "{report}"
+        );
+    }
+}
