@@ -353,6 +353,6 @@ fn in_spirv() {
     // OpVariable, of the texture.
     let op = words[offset / 4] & 0xffff;
     println!("{}: opcode {op}", error.render("a.spv", ""));
-    assert!(offset % 4 == 0 && op == 59, "{op}");
+    assert!(offset.is_multiple_of(4) && op == 59, "{op}");
     assert!(error.render("a.spv", "").ends_with(&format!("(byte offset {offset})")));
 }
