@@ -297,7 +297,13 @@ impl Lanes<'_> {
             let (low, high) = (at(a.value - a.error), at(a.value + a.error));
             (low - value).abs().max((high - value).abs())
         };
-        let decided = |close: bool| if close && sum > 0.0 { unknown } else { known };
+        // One of few results, whichever way it goes.
+        let decided = |close: bool, apart: f32| Bounded {
+            value,
+            error: if close && sum > 0.0 { apart } else { 0.0 },
+        };
+        // What an argument says alone, when it is sure.
+        let says = |truth: bool| args.iter().any(|arg| arg.error < 0.5 && (arg.value != 0.0) == truth);
         match op {
             Op::Add | Op::Sum => {
                 let most = values.iter().fold(value.abs(), |most, value| most.max(value.abs()));
@@ -321,28 +327,18 @@ impl Lanes<'_> {
                     f32::INFINITY
                 },
             },
+            Op::Floor | Op::Ceil | Op::Trunc | Op::Fract if !a.error.is_finite() => unknown,
             // Where a number is whole already, either neighbour may come.
-            Op::Floor | Op::Ceil | Op::Trunc => {
-                let steps = ends(op);
-                if a.error == 0.0 || steps == 0.0 { known } else { unknown }
-            }
+            Op::Floor | Op::Ceil | Op::Trunc => Bounded { value, error: ends(op) },
             Op::Fract => {
-                let steps = ends(Op::Floor);
-                if steps == 0.0 {
-                    self.rounded(value, a.error)
-                } else {
-                    unknown
-                }
+                let around = if ends(Op::Floor) == 0.0 { a.error } else { 1.0 };
+                self.rounded(value, around.min(1.0))
             }
-            Op::Sign => decided(a.value.abs() <= a.error),
-            Op::Lt | Op::Ge | Op::Eq | Op::Ne => decided((a.value - b.value).abs() <= sum),
-            Op::Not | Op::And | Op::Or | Op::Xor => {
-                if args.iter().any(|arg| arg.error >= 0.5) {
-                    unknown
-                } else {
-                    known
-                }
-            }
+            Op::Sign => decided(a.value.abs() <= a.error, 2.0),
+            Op::Lt | Op::Ge | Op::Eq | Op::Ne => decided((a.value - b.value).abs() <= sum, 1.0),
+            Op::And if says(false) => known,
+            Op::Or if says(true) => known,
+            Op::Not | Op::And | Op::Or | Op::Xor => decided(args.iter().any(|arg| arg.error >= 0.5), 1.0),
             Op::Select => {
                 let (b, c) = (b, args.get(2).copied().unwrap_or_default());
                 if a.error < 0.5 {

@@ -136,12 +136,16 @@ pub fn front(input: Input<'_>, unroll: Unroll) -> Result<Shader> {
                 translate::Language::Wgsl => Coordinates::WebGpu,
                 _ => Coordinates::Vulkan,
             };
-            let source = Source {
+            let walked = Source {
                 coordinates,
                 roles: None,
                 unroll,
             };
-            guarded(|| front::walk(&read.module, read.entry_point(), &source))
+            let mut shader = guarded(|| front::walk(&read.module, read.entry_point(), &walked))?;
+            if source.language == translate::Language::Vbc {
+                place::name_uniforms(&mut shader.interface.uniforms, source.bytes);
+            }
+            Ok(shader)
         }
     }
 }

@@ -1,11 +1,13 @@
 //! From naga's tree to the compiler's own form: functions are inlined, composites become scalars, loops whose ends are
 //! known are unrolled.
 
+mod access;
 pub mod builder;
 mod expression;
 mod global;
 mod integer;
 mod math;
+mod matrix;
 pub mod place;
 mod statement;
 mod texture;

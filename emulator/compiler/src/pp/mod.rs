@@ -2,6 +2,7 @@
 
 mod alloc;
 mod encode;
+mod encoder;
 mod ends;
 mod fetch;
 mod group;
@@ -10,6 +11,7 @@ mod node;
 mod schedule;
 mod select;
 mod spill;
+mod tidy;
 
 use crate::edges;
 use crate::error::{Error, Result};
@@ -60,10 +62,10 @@ pub fn compile(
     let mut function = function.clone();
     edges::split_critical(&mut function);
     let mut nodes = select::select(&function, interface, uniforms, varyings)?;
-    group::dead(&mut nodes);
-    group::widen(&mut nodes);
-    group::coalesce(&mut nodes);
-    group::attach(&mut nodes);
+    tidy::dead(&mut nodes);
+    tidy::widen(&mut nodes);
+    tidy::coalesce(&mut nodes);
+    tidy::attach(&mut nodes);
     let mut base = nodes;
     let mut done = HashSet::new();
     let mut work = 0;
@@ -77,7 +79,7 @@ pub fn compile(
             let mut nodes = base.clone();
             let classes = group::vectors(&mut nodes);
             // What scalars could not take along, vectors may.
-            group::attach(&mut nodes);
+            tidy::attach(&mut nodes);
             let mode = Mode { in_order, conservative };
             let schedule: Vec<_> = nodes.blocks.iter().map(|block| schedule::pack(block, mode)).collect();
             let out = live::live_out(&nodes);

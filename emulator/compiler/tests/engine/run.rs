@@ -79,6 +79,8 @@ pub fn scalars_of(variables: &[Variable]) -> usize {
 #[derive(Default)]
 pub struct Tally {
     pub compared: u32,
+    /// Of those, the ones whose bound is less than a tenth.
+    pub tight: u32,
     pub unsure: u32,
 }
 
@@ -89,6 +91,7 @@ impl Tally {
             return;
         }
         self.compared += 1;
+        self.tight += u32::from(want.error < 0.1);
         assert!(
             (have - want.value).abs() <= want.error,
             "{what}: {have} where {} is wanted, within {}",
@@ -179,7 +182,10 @@ pub fn fragment(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
                     }
                 }
             }
-            (None, None) => tally.compared += 1,
+            (None, None) => {
+                tally.compared += 1;
+                tally.tight += 1;
+            }
             (None, Some(want)) if want.values().any(|bounded| bounded.error.is_finite()) => {
                 panic!("{name}: fragment {lane} is discarded");
             }
@@ -189,19 +195,19 @@ pub fn fragment(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
     }
 }
 
-pub fn vertex(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
-    let mut random = fastrand::Rng::with_seed(seed);
+/// What the vertices of a test see of the window: scale and offset.
+const VIEWPORT: [f32; 8] = [32.0, -24.0, 0.5, 0.0, 32.0, 24.0, 0.5, 0.0];
+
+/// The outputs of a vertex.
+pub fn vertex_outputs(name: &str, compiled: &Compiled, uniforms: &[f32], attributes: &[f32]) -> Vec<[f32; 4]> {
     let interface = &compiled.shader.interface;
-    let uniforms = random_scalars(&mut random, scalars_of(&interface.uniforms));
-    let attributes = random_scalars(&mut random, scalars_of(&interface.attributes));
     let symbols = compiled.program.uniforms.as_deref().unwrap_or_default();
     let mut floats = vec![0.0; compiled.program.uniform_space.next_multiple_of(4) as usize];
-    let viewport = [32.0, -24.0, 0.5, 0.0, 32.0, 24.0, 0.5, 0.0];
     for symbol in symbols.iter().filter(|symbol| symbol.is_used()) {
         let at = usize::from(symbol.offset);
         let mut put = |values: &[f32]| floats[at..at + values.len()].copy_from_slice(values);
         match symbol.name.as_slice() {
-            b"gl_mali_ViewportTransform" => put(&viewport),
+            b"gl_mali_ViewportTransform" => put(&VIEWPORT),
             b"gl_mali_PointSizeParameters" => put(&[1.0, 100.0, 1.0, 0.0]),
             _ => {
                 if let Some(initial) = &symbol.initial {
@@ -210,7 +216,7 @@ pub fn vertex(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
             }
         }
     }
-    uniform_values(compiled, &uniforms, &mut floats);
+    uniform_values(compiled, uniforms, &mut floats);
     let mut streams = vec![[0.0, 0.0, 0.0, 1.0]; 16];
     let table = compiled.program.attributes.as_deref().unwrap_or_default();
     for variable in &interface.attributes {
@@ -237,6 +243,15 @@ pub fn vertex(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
     Scalar.vertices(&mut batch).unwrap_or_else(|fault| {
         panic!("{name}: {fault:?}");
     });
+    outputs
+}
+
+pub fn vertex(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let interface = &compiled.shader.interface;
+    let uniforms = random_scalars(&mut random, scalars_of(&interface.uniforms));
+    let attributes = random_scalars(&mut random, scalars_of(&interface.attributes));
+    let outputs = vertex_outputs(name, compiled, &uniforms, &attributes);
     let input = |_: usize, input: Scalars| match input {
         Scalars::Attribute(slot) => attributes[slot as usize],
         _ => 0.0,
@@ -264,7 +279,7 @@ pub fn vertex(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
             }
         }
     }
-    position(name, &wanted, &viewport, &outputs[0], tally);
+    position(name, &wanted, &VIEWPORT, &outputs[0], tally);
 }
 
 fn position(name: &str, wanted: &HashMap<Output, Bounded>, viewport: &[f32; 8], have: &[f32; 4], tally: &mut Tally) {
