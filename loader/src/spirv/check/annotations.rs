@@ -119,10 +119,8 @@ fn repeated(item: &Item<'_>, once: &mut HashSet<(u32, u32, u32)>) -> Option<Stri
         dec::COL_MAJOR => Some(dec::ROW_MAJOR),
         dec::BLOCK => Some(dec::BUFFER_BLOCK),
         dec::BUFFER_BLOCK => Some(dec::BLOCK),
-        dec::RESTRICT => Some(dec::ALIASED),
-        dec::ALIASED => Some(dec::RESTRICT),
-        dec::RESTRICT_POINTER => Some(dec::ALIASED_POINTER),
-        dec::ALIASED_POINTER => Some(dec::RESTRICT_POINTER),
+        dec::RESTRICT if !member => Some(dec::ALIASED),
+        dec::ALIASED if !member => Some(dec::RESTRICT),
         _ => None,
     };
     let new = fresh(kind);
@@ -145,7 +143,6 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
         return None;
     }
     let is_pointer = || module.kind(target.ty) == "TypePointer";
-    let constant = (op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP).contains(&of);
     let wanted = match kind(item) {
         // Offset is for variables too, those that transform feedback captures.
         dec::ROW_MAJOR | dec::COL_MAJOR | dec::MATRIX_STRIDE => (false, "members"),
@@ -160,8 +157,10 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
             matches!(of, op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY | op::TYPE_POINTER),
             "arrays and pointers",
         ),
-        dec::BUILT_IN if module.shader && item.word(3) == WORKGROUP_SIZE => (constant, "constants"),
-        dec::BUILT_IN => (of == op::VARIABLE || !module.shader && constant, "variables"),
+        dec::BUILT_IN if module.shader && item.word(3) == WORKGROUP_SIZE => {
+            (module.is_constant(target.result), "constants")
+        }
+        dec::BUILT_IN => (of == op::VARIABLE, "variables"),
         dec::INVARIANT
         | dec::CONSTANT
         | dec::LOCATION
@@ -169,7 +168,6 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
         | dec::BINDING
         | dec::DESCRIPTOR_SET
         | dec::INPUT_ATTACHMENT_INDEX => (of == op::VARIABLE, "variables"),
-        dec::COMPONENT => (is_pointer() && passes(module, target.ty), "inputs and outputs"),
         dec::NO_PERSPECTIVE
         | dec::FLAT
         | dec::PATCH
@@ -183,6 +181,7 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
         | dec::NON_READABLE
         | dec::XFB_BUFFER
         | dec::XFB_STRIDE
+        | dec::COMPONENT
         | dec::STREAM
         | dec::RESTRICT_POINTER
         | dec::ALIASED_POINTER => (
@@ -192,11 +191,6 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
         _ => return None,
     };
     (!wanted.0).then(|| format!("can only decorate {}", wanted.1))
-}
-
-/// Whether a pointer leads to what goes from stage to stage: storage class Input or Output.
-fn passes(module: &Checked<'_>, pointer: u32) -> bool {
-    module.def(pointer).is_some_and(|ty| matches!(ty.word(2), 1 | 3))
 }
 
 /// `BuiltIn` of the constant that is a workgroup's size.
@@ -213,6 +207,7 @@ fn of_no_member(kind: u32) -> bool {
             | dec::GLSL_SHARED
             | dec::GLSL_PACKED
             | dec::C_PACKED
+            | dec::ALIASED
             | dec::CONSTANT
             | dec::UNIFORM
             | dec::UNIFORM_ID

@@ -2,7 +2,7 @@
 
 use super::form::{Base, Form, Why, when};
 use super::{Checked, Item};
-use std::collections::HashSet;
+use crate::spirv::{capability, class};
 
 pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let r = module.form(item.ty);
@@ -11,62 +11,61 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let int = |f: Form| f.base == Base::Int;
     let float = |f: Form| f.base == Base::Float;
     let boolean = |f: Form| f.base == Base::Bool;
-    let column = |ty: u32| {
-        module
-            .def(ty)
-            .filter(|t| t.name() == "TypeMatrix")
-            .map(|t| (t.word(2), t.word(3)))
-    };
+    let same = |ids: &[u32]| ids.iter().all(|id| module.type_of(*id) == item.ty);
+    let matrix = |ty: u32| module.matrix(ty);
     let wrong = match item.name() {
         "IAdd" | "ISub" | "IMul" | "SDiv" | "SRem" | "SMod" | "BitwiseAnd" | "BitwiseOr" | "BitwiseXor" => {
             !int(r) || a != r || b != r
         }
-        "UDiv" | "UMod" => {
-            !int(r)
-                || module.type_of(x) != item.ty
-                || module.type_of(y) != item.ty
-                || module
-                    .def(item.ty)
-                    .is_some_and(|t| t.name() == "TypeInt" && t.word(3) == 1)
-        }
-        "SNegate" | "Not" | "BitReverse" => !int(r) || a != r,
-        "BitCount" => !int(r) || !int(a) || a.count != r.count,
+        "UDiv" | "UMod" => !int(r) || !module.unsigned(item.ty) || !same(&[x, y]),
+        "IAddCarry" | "ISubBorrow" | "UMulExtended" | "SMulExtended" => !extended(module, item),
+        "SNegate" | "Not" => !int(r) || a != r,
+        "BitReverse" => !base(module, item, x),
+        "BitCount" => !int(r) || !int(a) || a.count != r.count || module.vulkan.is_some() && a.width != 32,
         "ShiftLeftLogical" | "ShiftRightLogical" | "ShiftRightArithmetic" => {
             !int(r) || a != r || !int(b) || b.count != r.count
         }
         "BitFieldInsert" => {
-            !int(r)
-                || module.type_of(x) != item.ty
-                || module.type_of(y) != item.ty
-                || !int(module.of(item.word(5)))
-                || !int(module.of(item.word(6)))
+            let scalars = [5, 6].iter().all(|at| module.of(item.word(*at)).scalar(Base::Int));
+            !base(module, item, x) || module.type_of(y) != item.ty || !scalars
         }
         "BitFieldSExtract" | "BitFieldUExtract" => {
-            !int(r) || module.type_of(x) != item.ty || !int(b) || !int(module.of(item.word(5)))
+            let scalars = [4, 5].iter().all(|at| module.of(item.word(*at)).scalar(Base::Int));
+            !base(module, item, x) || !scalars
         }
         "FAdd" | "FSub" | "FMul" | "FDiv" | "FRem" | "FMod" => {
             !float(r) || module.type_of(x) != item.ty || module.type_of(y) != item.ty
         }
-        "FNegate" => (!float(r) && column(item.ty).is_none()) || module.type_of(x) != item.ty,
+        "FNegate" => !float(r) || module.type_of(x) != item.ty,
         "VectorTimesScalar" => {
-            !float(r) || r.count < 2 || module.type_of(x) != item.ty || b != (Form { count: 1, ..r })
+            !float(r) || r.count < 2 || module.type_of(x) != item.ty || module.type_of(y) != module.component(item.ty)
         }
-        "MatrixTimesScalar" => column(item.ty).is_none() || module.type_of(x) != item.ty || !float(b) || b.count != 1,
-        "MatrixTimesVector" => column(module.type_of(x)).is_none_or(|(c, n)| c != item.ty || b.count != n || !float(b)),
-        "VectorTimesMatrix" => {
-            column(module.type_of(y)).is_none_or(|(c, n)| module.form(c) != a || r.count != n || !float(r))
+        "MatrixTimesScalar" => {
+            let float = matrix(item.ty).is_some() || module.kind(item.ty) == "TypeCooperativeMatrixNV";
+            !float || module.type_of(y) != module.component(item.ty) || module.type_of(x) != item.ty
         }
-        "MatrixTimesMatrix" => match (column(item.ty), column(module.type_of(x)), column(module.type_of(y))) {
-            (Some(r), Some(a), Some(b)) => a.0 != r.0 || b.1 != r.1 || module.form(b.0).count != a.1,
+        "MatrixTimesVector" => matrix(module.type_of(x)).is_none_or(|m| {
+            m.column != item.ty || module.component(module.type_of(y)) != m.scalar || b.count != m.columns
+        }),
+        "VectorTimesMatrix" => matrix(module.type_of(y)).is_none_or(|m| {
+            let scalars = [item.ty, module.type_of(x)]
+                .iter()
+                .all(|ty| module.component(*ty) == m.scalar);
+            !scalars || (r.count, a.count) != (m.columns, m.rows) || r.count < 2
+        }),
+        "MatrixTimesMatrix" => match [item.ty, module.type_of(x), module.type_of(y)].map(matrix) {
+            [Some(r), Some(a), Some(b)] => {
+                a.column != r.column || b.scalar != r.scalar || b.columns != r.columns || b.rows != a.columns
+            }
             _ => true,
         },
-        "OuterProduct" => column(item.ty).is_none_or(|(c, n)| c != module.type_of(x) || b.count != n),
+        "OuterProduct" => matrix(item.ty).is_none_or(|m| {
+            let other = module.type_of(y);
+            m.column != module.type_of(x) || module.component(other) != m.scalar || b.count != m.columns
+        }),
         "Dot" => {
-            !float(r)
-                || r.count != 1
-                || module.type_of(x) != module.type_of(y)
-                || a.count < 2
-                || (Form { count: 1, ..a }) != r
+            let of_result = |id: u32| module.component(module.type_of(id)) == item.ty;
+            !r.scalar(Base::Float) || !of_result(x) || !of_result(y) || a.count < 2 || a.count != b.count
         }
         "LogicalAnd" | "LogicalOr" | "LogicalEqual" | "LogicalNotEqual" => {
             !boolean(r) || module.type_of(x) != item.ty || module.type_of(y) != item.ty
@@ -78,117 +77,156 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
         | "ULessThan" | "SLessThan" | "ULessThanEqual" | "SLessThanEqual" => {
             !boolean(r) || !int(a) || a != b || a.count != r.count
         }
-        name if name.starts_with("FOrd") || name.starts_with("FUnord") => {
+        name if name.starts_with("FOrd")
+            || name.starts_with("FUnord")
+            || matches!(name, "LessOrGreater" | "Ordered" | "Unordered") =>
+        {
             !boolean(r) || !float(a) || module.type_of(x) != module.type_of(y) || a.count != r.count
         }
-        "Select" => {
-            let scalar =
-                boolean(a) && (a.count == 1 && (r.count <= 1 || module.words[1] >= 0x10400) || a.count == r.count);
-            let loose = module.pointer(item.ty).is_some() && !module.physical && !module.variable_pointers();
-            !scalar || loose || module.type_of(y) != item.ty || module.type_of(item.word(5)) != item.ty
-        }
-        "ConvertFToU" | "ConvertFToS" => !int(r) || !float(a) || a.count != r.count,
+        "Select" => !selects(module, item),
+        "ConvertFToU" => !int(r) || !module.unsigned(item.ty) || !float(a) || a.count != r.count,
+        "ConvertFToS" => !int(r) || !float(a) || a.count != r.count,
         "ConvertSToF" | "ConvertUToF" => !float(r) || !int(a) || a.count != r.count,
-        "UConvert" | "SConvert" => !int(r) || !int(a) || a.count != r.count || a.width == r.width,
+        "UConvert" => !int(r) || !module.unsigned(item.ty) || !int(a) || a.count != r.count || a.width == r.width,
+        "SConvert" => !int(r) || !int(a) || a.count != r.count || a.width == r.width,
+        "SatConvertSToU" | "SatConvertUToS" => !int(r) || !int(a) || a.count != r.count,
         "FConvert" => !float(r) || !float(a) || a.count != r.count || a.width == r.width,
-        "QuantizeToF16" => !float(r) || module.type_of(x) != item.ty,
-        "Bitcast" => {
-            let numeric = |f: Form| matches!(f.base, Base::Int | Base::Float);
-            let pointer = |ty| module.pointer(ty).is_some();
-            !(numeric(r)
-                && numeric(a)
-                && u64::from(r.width) * u64::from(r.count) == u64::from(a.width) * u64::from(a.count)
-                || pointer(item.ty) && (pointer(module.type_of(x)) || int(a))
-                || int(r) && pointer(module.type_of(x)))
+        "QuantizeToF16" => !float(r) || r.width != 32 || module.type_of(x) != item.ty,
+        "Bitcast" => !casts(module, item),
+        "ConvertPtrToU" => !addresses(module, item.ty, module.type_of(x)) || !module.unsigned(item.ty),
+        "ConvertUToPtr" => !addresses(module, module.type_of(x), item.ty),
+        "PtrCastToGeneric" => !generic(module, module.type_of(x), item.ty),
+        "GenericCastToPtr" => !generic(module, item.ty, module.type_of(x)),
+        "GenericCastToPtrExplicit" => {
+            let class = module.pointer(item.ty).map(|(class, _)| class);
+            !generic(module, item.ty, module.type_of(x)) || class != Some(y)
         }
-        name if name.starts_with("DPd") || name.starts_with("Fwidth") => !float(r) || module.type_of(x) != item.ty,
-        name if name.starts_with("Atomic")
-            && !name.contains("Flag")
-            && name != "AtomicStore"
-            && name != "AtomicLoad" =>
-        {
-            let value = item.words.get(if name.contains("CompareExchange") { 7 } else { 6 });
-            module.pointer(module.type_of(x)).map(|p| p.1) != Some(item.ty)
-                || value.is_some_and(|v| module.type_of(*v) != item.ty)
-                || !(int(r) || float(r) && (name == "AtomicExchange" || name.starts_with("AtomicF")))
-        }
-        "AtomicLoad" => module.pointer(module.type_of(x)).map(|p| p.1) != Some(item.ty),
-        "AtomicStore" => {
-            module.pointer(module.type_of(item.word(1))).map(|p| p.1) != Some(module.type_of(item.word(4)))
-        }
-        "PtrEqual" | "PtrNotEqual" | "PtrDiff" => {
-            let pointer = module.pointer(module.type_of(x)).is_some();
-            !pointer || module.type_of(x) != module.type_of(y) || !module.physical && !module.variable_pointers()
-        }
-        "CopyLogical" => module.type_of(x) == item.ty || !logically_match(module, module.type_of(x), item.ty),
-        name if name.starts_with("GroupNonUniform") => {
-            let value = item.words.get(
-                if module.grammar.row(item.row.opcode as u16).is_some_and(|r| {
-                    r.operands
-                        .get(3)
-                        .is_some_and(|o| module.grammar.kind(o.kind).is_some_and(|k| k.name == "GroupOperation"))
-                }) {
-                    5
-                } else {
-                    4
-                },
-            );
-            // Front ends for languages without signs mix them here; SPIRV-Tools lets arithmetic be.
-            let kind = &name[name.len().min(15)..];
-            // Its scope is a workgroup or a subgroup.
-            module.constant(x).is_some_and(|scope| !matches!(scope, 2 | 3))
-                || matches!(kind, "Elect" | "All" | "Any" | "AllEqual") && (!boolean(r) || r.count != 1)
-                || kind == "Ballot"
-                    && r != (Form {
-                        base: Base::Int,
-                        width: 32,
-                        count: 4,
-                    })
-                || kind == "Ballot" && value.is_some_and(|v| !boolean(module.of(*v)))
-                || kind == "BallotBitCount" && (!int(r) || value.is_some_and(|v| module.of(*v).count != 4))
+        name if name.starts_with("DPd") || name.starts_with("Fwidth") => {
+            !float(r) || r.width != 32 || module.type_of(x) != item.ty
         }
         _ => false,
     };
-    when(wrong, "the types of operands and result do not fit the opcode")
+    let group = module.kind(item.ty) == "TypeCooperativeMatrixNV"
+        || module.kind(module.type_of(x)) == "TypeCooperativeMatrixNV";
+    let wrong = wrong || group && !of_groups(module, item);
+    when(wrong, "the types of operands and result do not fit the opcode").or_else(|| {
+        let converts = matches!(
+            item.name(),
+            "ConvertFToU" | "ConvertFToS" | "ConvertSToF" | "ConvertUToF" | "Bitcast"
+        );
+        when(
+            converts && (module.limited(item.ty) || module.limited(module.type_of(x))),
+            "numbers of 8 or 16 bits are only made wider and narrower without their capability",
+        )
+    })
 }
 
-/// A constant of less than a word: what is above its bits is zero, or its sign's copy for a signed integer.
-pub(super) fn narrow(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let form = module.form(item.ty);
-    let spare = 32u32.checked_sub(form.width).filter(|spare| (1..32).contains(spare))?;
-    let signed = module
-        .def(item.ty)
-        .is_some_and(|ty| ty.name() == "TypeInt" && ty.word(3) == 1);
-    let word = item.word(3);
-    let wanted = match signed {
-        true => ((word << spare) as i32 >> spare) as u32,
-        false => word << spare >> spare,
-    };
-    when(
-        word != wanted,
-        "the bits above a number of less than a word are not its sign's",
-    )
-}
-
-/// Whether two types are the same but for their decorations: arrays of as many of such, structs of such.
-fn logically_match(module: &Checked<'_>, a: u32, b: u32) -> bool {
-    let mut open = vec![(a, b)];
-    let mut seen = HashSet::new();
-    while let Some(pair) = open.pop() {
-        if pair.0 == pair.1 || !seen.insert(pair) {
-            continue;
-        }
-        let (Some(a), Some(b)) = (module.def(pair.0), module.def(pair.1)) else {
-            return false;
-        };
-        let same = |n: u32, m: u32| n == m || module.constant(n).is_some_and(|n| module.constant(m) == Some(n));
-        match ((a.name(), a.args()), (b.name(), b.args())) {
-            (("TypeStruct", a), ("TypeStruct", b)) if a.len() == b.len() => {
-                open.extend(a.iter().copied().zip(b.iter().copied()));
-            }
-            (("TypeArray", [a, n]), ("TypeArray", [b, m])) if same(*n, *m) => open.push((*a, *b)),
-            _ => return false,
-        }
+/// Whether an instruction takes the matrices of a group, and takes them of one shape.
+fn of_groups(module: &Checked<'_>, item: &Item<'_>) -> bool {
+    const CONVERSIONS: [&str; 7] = [
+        "ConvertFToU",
+        "ConvertFToS",
+        "ConvertSToF",
+        "ConvertUToF",
+        "UConvert",
+        "SConvert",
+        "FConvert",
+    ];
+    const NEVER: [&str; 6] = ["FMul", "FRem", "FMod", "IMul", "SRem", "SMod"];
+    if NEVER.contains(&item.name()) {
+        return false;
     }
-    true
+    let shape = |ty: u32| {
+        let item = module.def(ty).filter(|ty| ty.name() == "TypeCooperativeMatrixNV")?;
+        Some([3, 4, 5].map(|at| module.known_word(item.word(at))))
+    };
+    match (shape(item.ty), shape(module.type_of(item.word(3)))) {
+        (Some(a), Some(b)) if CONVERSIONS.contains(&item.name()) => {
+            let mut pairs = a.iter().zip(&b);
+            pairs.all(|(a, b)| a.is_none() || b.is_none() || a == b)
+        }
+        _ => !CONVERSIONS.contains(&item.name()),
+    }
+}
+
+/// Whether a result is two members of the operands' type.
+fn extended(module: &Checked<'_>, item: &Item<'_>) -> bool {
+    let members = module
+        .def(item.ty)
+        .filter(|ty| ty.name() == "TypeStruct")
+        .map(|ty| ty.args());
+    let Some([low, high]) = members else { return false };
+    let operands = item.args().iter().all(|id| module.type_of(*id) == *low);
+    let sign = item.name() == "SMulExtended" || module.unsigned(*low);
+    low == high && operands && sign && module.form(*low).base == Base::Int
+}
+
+/// Whether what bits are taken from is an integer of the result's type; Vulkan takes them from 32 only.
+fn base(module: &Checked<'_>, item: &Item<'_>, id: u32) -> bool {
+    let form = module.of(id);
+    form.base == Base::Int && module.type_of(id) == item.ty && (module.vulkan.is_none() || form.width == 32)
+}
+
+/// Whether one of two is chosen as the version allows it.
+fn selects(module: &Checked<'_>, item: &Item<'_>) -> bool {
+    let late = module.words[1] >= 0x10400;
+    let bindless = module.capabilities.contains(&capability::BINDLESS_TEXTURE_NV);
+    let (result, vector) = match module.kind(item.ty) {
+        "TypePointer" => (module.physical || module.variable_pointers(), false),
+        "TypeImage" | "TypeSampler" | "TypeSampledImage" => (bindless, false),
+        "TypeVector" => (true, true),
+        "TypeBool" | "TypeInt" | "TypeFloat" => (true, false),
+        "TypeArray" | "TypeMatrix" | "TypeStruct" => (late, false),
+        _ => (false, false),
+    };
+    let condition = module.of(item.word(3));
+    let count = if vector { module.form(item.ty).count } else { 1 };
+    let fits = condition.count == count || late && condition.count == 1;
+    let both = [4, 5].iter().all(|at| module.type_of(item.word(*at)) == item.ty);
+    result && both && condition.base == Base::Bool && fits
+}
+
+/// Whether bits of one type may be taken for those of another.
+fn casts(module: &Checked<'_>, item: &Item<'_>) -> bool {
+    let from = module.type_of(item.word(3));
+    let pointer = |ty| module.pointer(ty).is_some();
+    let number = |ty| matches!(module.form(ty).base, Base::Int | Base::Float);
+    let physical = module.words[1] >= 0x10500 || module.extends("SPV_KHR_physical_storage_buffer");
+    // What an address fits into.
+    let address = |ty: u32| {
+        let form = module.form(ty);
+        form.scalar(Base::Int) || physical && form.base == Base::Int && form.width == 32
+    };
+    let bits = |ty| {
+        let form = module.form(ty);
+        u64::from(form.width) * u64::from(form.count)
+    };
+    match (pointer(item.ty), pointer(from)) {
+        (true, true) => true,
+        (true, false) => address(from),
+        (false, true) => address(item.ty),
+        (false, false) => number(item.ty) && number(from) && bits(item.ty) == bits(from),
+    }
+}
+
+/// Whether an integer may be a pointer's address.
+fn addresses(module: &Checked<'_>, integer: u32, pointer: u32) -> bool {
+    let form = module.form(integer);
+    let class = module.pointer(pointer).map(|(class, _)| class);
+    let buffers = module.addressing == PHYSICAL_STORAGE_BUFFER_64;
+    let reached = !buffers || class == Some(class::PHYSICAL_STORAGE_BUFFER);
+    let wide = !buffers || module.vulkan.is_none() || form.width == 64;
+    form.scalar(Base::Int) && class.is_some() && module.physical && reached && wide
+}
+
+/// The addressing model of pointers to physical storage buffers.
+const PHYSICAL_STORAGE_BUFFER_64: u32 = 5348;
+
+/// Whether one pointer type is another's without its storage class.
+fn generic(module: &Checked<'_>, special: u32, generic: u32) -> bool {
+    const SPECIAL: [u32; 3] = [class::WORKGROUP, class::CROSS_WORKGROUP, class::FUNCTION];
+    match (module.pointer(special), module.pointer(generic)) {
+        (Some((class, to)), Some((class::GENERIC, same))) => SPECIAL.contains(&class) && to == same,
+        _ => false,
+    }
 }

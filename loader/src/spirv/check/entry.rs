@@ -1,7 +1,9 @@
 //! Entry points with all they reach: interfaces, execution modes, and what only some execution models may do.
 
-use super::{Checked, Item};
-use crate::spirv::{Located, ModuleIndex, class, decoration as dec, mode, model, op};
+use super::{Checked, Item, limits, locations, modes, variables};
+use crate::spirv::grammar::Shape;
+use crate::spirv::operand::{Context, operands};
+use crate::spirv::{Instruction, Located, ModuleIndex, class, decoration as dec, model, op};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What each function uses, by the function's id.
@@ -9,7 +11,7 @@ struct Uses {
     calls: HashMap<u32, Vec<u32>>,
     globals: HashMap<u32, HashSet<u32>>,
     /// The first instruction of each opcode, as its place.
-    opcodes: HashMap<u32, HashMap<u16, usize>>,
+    opcodes: HashMap<u32, HashMap<u32, usize>>,
 }
 
 /// What a function and all it calls use.
@@ -17,23 +19,28 @@ struct Reach {
     /// Global variables with their storage classes.
     globals: Vec<(u32, u32)>,
     /// The first instruction of each opcode, as its place.
-    opcodes: HashMap<u16, usize>,
+    opcodes: HashMap<u32, usize>,
 }
 
-pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, vulkan: bool) {
+pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
     let uses = Uses::of(module, index);
     let entries: Vec<Item> = of_opcode(module, op::ENTRY_POINT);
-    modes(module, &entries);
+    let modes = modes::check(module, &entries);
+    callers(module, &entries, &uses);
     let structs = built_in_structs(index);
+    let parameters = module.vulkan.is_some().then(|| locations::parameters(module));
     // Many entry points may be of one function.
     let mut reach: HashMap<u32, Reach> = HashMap::new();
     for entry in entries {
         let reach = &*reach.entry(entry.word(2)).or_insert_with_key(|f| uses.reach(*f, index));
         interface(module, &entry, reach);
         built_in_blocks(module, index, &entry, &structs);
-        models(module, &entry, reach);
-        if vulkan {
+        limits::check(module, &entry, &reach.opcodes, modes.get(&entry.word(2)));
+        if let Some(parameters) = &parameters {
             shared(module, &entry, reach);
+            variables::resources(module, &entry, &reach.globals);
+            variables::interpolation(module, &entry, listed(&entry));
+            locations::check(module, &entry, listed(&entry), parameters);
         }
     }
 }
@@ -51,6 +58,34 @@ fn listed<'a>(entry: &Item<'a>) -> &'a [u32] {
         .and_then(crate::spirv::operand::string_words)
         .unwrap_or(0);
     entry.words.get(3 + name..).unwrap_or(&[])
+}
+
+/// Whether a word of an instruction is an id, and no literal of the same number.
+fn is_operand(module: &Checked<'_>, item: &Item<'_>, id: u32) -> bool {
+    let of = item.row.opcode as u16;
+    if matches!(
+        of,
+        op::LOAD | op::STORE | op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN | op::FUNCTION_CALL
+    ) {
+        return true;
+    }
+    let instruction = Instruction {
+        opcode: of,
+        words: item.words,
+        position: item.position,
+    };
+    let context = Context::new(&[]);
+    operands(module.grammar, &context, Some(item.row), &instruction)
+        .flatten()
+        .any(|operand| *operand.shape == Shape::Id && operand.words[0] == id)
+}
+
+/// An entry point is called by nobody.
+fn callers(module: &mut Checked<'_>, entries: &[Item<'_>], uses: &Uses) {
+    let called: HashSet<u32> = uses.calls.values().flatten().copied().collect();
+    for entry in entries.iter().filter(|entry| called.contains(&entry.word(2))) {
+        module.fail("entry-point", entry, "an entry point is called by a function");
+    }
 }
 
 impl Uses {
@@ -85,9 +120,14 @@ impl Uses {
                 op::FUNCTION_CALL => uses.calls.entry(function).or_default().push(item.word(3)),
                 _ => {}
             }
-            uses.opcodes.entry(function).or_default().entry(of).or_insert(at);
-            let used = uses.globals.entry(function).or_default();
-            for id in crate::spirv::transform::id_operands(item.words) {
+            let opcodes = uses.opcodes.entry(function).or_default();
+            opcodes.entry(limits::key(module, item)).or_insert(at);
+            let named = |id: &u32| globals.contains(id) || through.contains_key(id);
+            for id in crate::spirv::transform::id_operands(item.words).filter(named) {
+                if !is_operand(module, item, id) {
+                    continue;
+                }
+                let used = uses.globals.entry(function).or_default();
                 used.extend(globals.get(&id));
                 used.extend(through.get(&id).into_iter().flatten());
             }
@@ -185,190 +225,3 @@ fn built_in_blocks(module: &mut Checked<'_>, index: &ModuleIndex, entry: &Item<'
         }
     }
 }
-
-/// Execution modes by the models that may have them.
-fn modes(module: &mut Checked<'_>, entries: &[Item<'_>]) {
-    const TESSELLATION: &[u32] = &[model::TESSELLATION_CONTROL, model::TESSELLATION_EVALUATION];
-    const MESH: &[u32] = &[model::MESH_NV, model::MESH_EXT];
-    const ROWS: &[(&[u32], &[&[u32]])] = &[
-        (
-            &[
-                mode::INVOCATIONS,
-                mode::INPUT_POINTS,
-                mode::INPUT_LINES,
-                mode::INPUT_LINES_ADJACENCY,
-                mode::INPUT_TRIANGLES_ADJACENCY,
-                mode::OUTPUT_LINE_STRIP,
-                mode::OUTPUT_TRIANGLE_STRIP,
-            ],
-            &[&[model::GEOMETRY]],
-        ),
-        (&[mode::OUTPUT_POINTS], &[&[model::GEOMETRY], MESH]),
-        (
-            &[
-                mode::SPACING_EQUAL,
-                mode::SPACING_FRACTIONAL_EVEN,
-                mode::SPACING_FRACTIONAL_ODD,
-                mode::VERTEX_ORDER_CW,
-                mode::VERTEX_ORDER_CCW,
-                mode::POINT_MODE,
-                mode::QUADS,
-                mode::ISOLINES,
-            ],
-            &[TESSELLATION],
-        ),
-        (&[mode::TRIANGLES], &[&[model::GEOMETRY], TESSELLATION]),
-        (&[mode::OUTPUT_VERTICES], &[&[model::GEOMETRY], TESSELLATION, MESH]),
-        (
-            &[
-                mode::OUTPUT_LINES_EXT,
-                mode::OUTPUT_TRIANGLES_EXT,
-                mode::OUTPUT_PRIMITIVES_EXT,
-            ],
-            &[MESH],
-        ),
-        (
-            &[
-                mode::PIXEL_CENTER_INTEGER,
-                mode::ORIGIN_UPPER_LEFT,
-                mode::ORIGIN_LOWER_LEFT,
-                mode::EARLY_FRAGMENT_TESTS,
-                mode::DEPTH_REPLACING,
-                mode::DEPTH_GREATER,
-                mode::DEPTH_LESS,
-                mode::DEPTH_UNCHANGED,
-            ],
-            &[&[model::FRAGMENT]],
-        ),
-        (
-            &[
-                mode::LOCAL_SIZE_HINT,
-                mode::VEC_TYPE_HINT,
-                mode::CONTRACTION_OFF,
-                mode::LOCAL_SIZE_HINT_ID,
-            ],
-            &[&[model::KERNEL]],
-        ),
-        (
-            &[mode::LOCAL_SIZE, mode::LOCAL_SIZE_ID],
-            &[
-                &[model::KERNEL, model::GL_COMPUTE, model::TASK_NV, model::TASK_EXT],
-                MESH,
-            ],
-        ),
-    ];
-    let mut models: HashMap<u32, HashSet<u32>> = HashMap::new();
-    for entry in entries {
-        models.entry(entry.word(2)).or_default().insert(entry.word(1));
-    }
-    let mut given: HashMap<u32, HashSet<u32>> = HashMap::new();
-    for opcode in [op::EXECUTION_MODE, op::EXECUTION_MODE_ID] {
-        for item in of_opcode(module, opcode) {
-            let kind = item.word(2);
-            given.entry(item.word(1)).or_default().insert(kind);
-            let by_id = [
-                mode::SUBGROUPS_PER_WORKGROUP_ID,
-                mode::LOCAL_SIZE_ID,
-                mode::LOCAL_SIZE_HINT_ID,
-            ]
-            .contains(&kind);
-            if by_id != (opcode == op::EXECUTION_MODE_ID) {
-                module.fail(
-                    "execution-mode",
-                    &item,
-                    "the mode's operands are not what the instruction takes",
-                );
-            }
-            let row = ROWS.iter().find(|row| row.0.contains(&kind));
-            let allowed = |model: &u32| row.is_none_or(|row| row.1.iter().any(|models| models.contains(model)));
-            if !models.get(&item.word(1)).into_iter().flatten().all(allowed) {
-                module.fail(
-                    "execution-mode",
-                    &item,
-                    "the mode is not of the entry point's execution model",
-                );
-            }
-        }
-    }
-    for entry in entries {
-        let have = |kinds: &[u32]| {
-            let set = given.get(&entry.word(2));
-            kinds
-                .iter()
-                .filter(|kind| set.is_some_and(|set| set.contains(kind)))
-                .count()
-        };
-        let why = match entry.word(1) {
-            model::MESH_EXT if have(&[mode::OUTPUT_PRIMITIVES_EXT, mode::OUTPUT_VERTICES]) != 2 => {
-                "a mesh entry point needs OutputPrimitivesEXT and OutputVertices"
-            }
-            model::MESH_EXT
-                if have(&[mode::OUTPUT_POINTS, mode::OUTPUT_LINES_EXT, mode::OUTPUT_TRIANGLES_EXT]) != 1 =>
-            {
-                "a mesh entry point has one kind of primitive"
-            }
-            model::TESSELLATION_CONTROL | model::TESSELLATION_EVALUATION
-                if have(&[
-                    mode::SPACING_EQUAL,
-                    mode::SPACING_FRACTIONAL_EVEN,
-                    mode::SPACING_FRACTIONAL_ODD,
-                ]) > 1
-                    || have(&[mode::TRIANGLES, mode::QUADS, mode::ISOLINES]) > 1
-                    || have(&[mode::VERTEX_ORDER_CW, mode::VERTEX_ORDER_CCW]) > 1 =>
-            {
-                "execution modes exclude each other"
-            }
-            _ => continue,
-        };
-        module.fail("execution-mode", entry, why);
-    }
-}
-
-/// Instructions that only some execution models know.
-fn models(module: &mut Checked<'_>, entry: &Item<'_>, reach: &Reach) {
-    let kind = entry.word(1);
-    let used = |opcode: &u16| reach.opcodes.get(opcode).copied();
-    let fragment: &[u16] = &[
-        op::KILL,
-        op::TERMINATE_INVOCATION,
-        op::DEMOTE_TO_HELPER_INVOCATION,
-        op::IS_HELPER_INVOCATION,
-    ];
-    let derivatives: Vec<u16> = (op::DPDX..=op::FWIDTH_COARSE)
-        .chain([op::IMAGE_QUERY_LOD])
-        .chain(IMPLICIT_LOD)
-        .collect();
-    let geometry: &[u16] = &[
-        op::EMIT_VERTEX,
-        op::END_PRIMITIVE,
-        op::EMIT_STREAM_VERTEX,
-        op::END_STREAM_PRIMITIVE,
-    ];
-    let rules: [(&[u16], &[u32]); 3] = [
-        (fragment, &[model::FRAGMENT]),
-        (&derivatives, &[model::FRAGMENT, model::GL_COMPUTE]),
-        (geometry, &[model::GEOMETRY]),
-    ];
-    for (opcodes, allowed) in rules {
-        // A kernel samples with implicit levels too.
-        if allowed.contains(&kind) || kind == model::KERNEL {
-            continue;
-        }
-        if let Some(at) = opcodes.iter().find_map(used) {
-            let item = module.items[at];
-            module.fail("execution-model", &item, format!("is not of execution model {kind}"));
-        }
-    }
-}
-
-/// Sampling that takes its level from derivatives.
-const IMPLICIT_LOD: [u16; 8] = [
-    op::FIRST_SAMPLING,
-    op::IMAGE_SAMPLE_DREF_IMPLICIT_LOD,
-    op::IMAGE_SAMPLE_PROJ_IMPLICIT_LOD,
-    op::IMAGE_SAMPLE_PROJ_DREF_IMPLICIT_LOD,
-    op::IMAGE_SPARSE_SAMPLE_IMPLICIT_LOD,
-    op::IMAGE_SPARSE_SAMPLE_DREF_IMPLICIT_LOD,
-    op::IMAGE_SPARSE_SAMPLE_PROJ_IMPLICIT_LOD,
-    op::IMAGE_SPARSE_SAMPLE_PROJ_DREF_IMPLICIT_LOD,
-];

@@ -5,7 +5,7 @@ use super::graph::{Block, Edges};
 use super::layout::is_terminator;
 use super::{Checked, Item, structure};
 use crate::spirv::operand::{Context, operands};
-use crate::spirv::{Instruction, grammar::Shape};
+use crate::spirv::{Instruction, capability, grammar::Shape};
 use std::collections::HashMap;
 
 pub(super) fn check(module: &mut Checked<'_>) {
@@ -127,6 +127,29 @@ fn order(module: &mut Checked<'_>, blocks: &[Block], idom: &[usize]) {
     }
 }
 
+/// Why an instruction may not use a value: what combines an image with a sampler is used at once and by what samples,
+/// small numbers are only stored and converted. `here` where both are in one block.
+fn unfit(module: &Checked<'_>, item: &Item<'_>, id: u32, here: bool) -> Option<&'static str> {
+    let name = item.name();
+    let ty = module.type_of(id);
+    if module.kind(id) == "SampledImage" {
+        let samples = name.starts_with("ImageSample") || name.starts_with("ImageSparseSample");
+        let bindless = name == "Store" && module.capabilities.contains(&capability::BINDLESS_TEXTURE_NV);
+        let takes = samples
+            || bindless
+            || name.contains("Gather")
+            || matches!(name, "SampledImage" | "Image" | "ImageQueryLod" | "CopyObject");
+        return match (here, takes) {
+            (false, _) => Some("is used in another block than that of its OpSampledImage"),
+            (_, false) => Some("is a sampled image, which this instruction does not take"),
+            _ => None,
+        };
+    }
+    let passes = matches!(name, "CopyObject" | "Store" | "FConvert" | "UConvert" | "SConvert");
+    (!passes && module.limited(ty) && module.kind(ty) != "TypePointer")
+        .then_some("is of 8 or 16 bits, which are only stored and converted without their capability")
+}
+
 /// Definitions dominate uses; phis name their predecessors.
 fn uses(
     module: &mut Checked<'_>,
@@ -179,15 +202,17 @@ fn uses(
             position: item.position,
         };
         for operand in operands(module.grammar, &context, Some(item.row), &instruction).flatten() {
-            if *operand.shape != Shape::Id
-                || matches!(item.name(), "LoopMerge" | "SelectionMerge" | "Branch" | "Switch")
-            {
+            if *operand.shape != Shape::Id || matches!(item.name(), "LoopMerge" | "SelectionMerge" | "Branch") {
                 continue;
             }
             let def = module.defs.get(operand.words[0]) as usize;
             let of = module.kind(operand.words[0]);
             if of == "Label" || of == "Function" || def == 0 {
                 continue;
+            }
+            let here = of != "SampledImage" || block_of(def - 1) == Some(block);
+            if let Some(why) = unfit(module, &item, operand.words[0], here) {
+                module.fail("use", &item, format!("%{} {why}", operand.words[0]));
             }
             if !(start + 1..=end).contains(&def) {
                 if def > module.first_function {

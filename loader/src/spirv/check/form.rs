@@ -1,6 +1,7 @@
 //! Scalars and vectors taken apart, and how a rule says what is wrong.
 
 use super::Checked;
+use crate::spirv::op;
 
 /// A type taken apart as far as the rules ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,40 @@ pub(super) struct Form {
     pub(super) base: Base,
     pub(super) width: u32,
     pub(super) count: u32,
+}
+
+impl Form {
+    /// A 32-bit integer.
+    pub(super) const WORD: Self = Self {
+        base: Base::Int,
+        width: 32,
+        count: 1,
+    };
+
+    /// A 32-bit float.
+    pub(super) const FLOAT: Self = Self {
+        base: Base::Float,
+        width: 32,
+        count: 1,
+    };
+
+    /// As many components of the same kind.
+    pub(super) const fn times(self, count: u32) -> Self {
+        Self { count, ..self }
+    }
+
+    pub(super) fn int(self) -> bool {
+        self.base == Base::Int
+    }
+
+    pub(super) fn float(self) -> bool {
+        self.base == Base::Float
+    }
+
+    /// One component of this base.
+    pub(super) fn scalar(self, base: Base) -> bool {
+        self.base == base && self.count == 1
+    }
 }
 
 const OTHER: Form = Form {
@@ -45,8 +80,13 @@ impl Checked<'_> {
                 count: 1,
             },
             // Components of a vector are scalars: no deeper than this.
-            "TypeVector" if self.kind(item.word(2)) != "TypeVector" => Form {
+            "TypeVector" if matches!(self.kind(item.word(2)), "TypeBool" | "TypeInt" | "TypeFloat") => Form {
                 count: item.word(3),
+                ..self.form(item.word(2))
+            },
+            // How many there are in one invocation nobody knows.
+            "TypeCooperativeMatrixNV" if matches!(self.kind(item.word(2)), "TypeInt" | "TypeFloat") => Form {
+                count: 0,
                 ..self.form(item.word(2))
             },
             _ => OTHER,
@@ -55,6 +95,51 @@ impl Checked<'_> {
 
     pub(super) fn of(&self, id: u32) -> Form {
         self.form(self.type_of(id))
+    }
+
+    /// The type of a scalar, of a vector's components or of a matrix's; 0 for others.
+    pub(super) fn component(&self, ty: u32) -> u32 {
+        match self.def(ty) {
+            Some(item) => match item.name() {
+                "TypeInt" | "TypeFloat" | "TypeBool" => ty,
+                "TypeVector" | "TypeCooperativeMatrixNV" => item.word(2),
+                "TypeMatrix" => self.def(item.word(2)).map_or(0, |column| column.word(2)),
+                _ => 0,
+            },
+            None => 0,
+        }
+    }
+
+    /// Whether the components are integers without a sign.
+    pub(super) fn unsigned(&self, ty: u32) -> bool {
+        let integer = self.def(self.component(ty)).filter(|item| item.name() == "TypeInt");
+        integer.is_some_and(|item| item.word(3) == 0)
+    }
+
+    /// Whether a type holds the address of something: 64 bits, or two times 32, without a sign.
+    pub(super) fn handle(&self, ty: u32) -> bool {
+        let form = self.form(ty);
+        self.unsigned(ty) && (form.width, form.count) == (64, 1) || self.unsigned(ty) && form == Form::WORD.times(2)
+    }
+
+    /// Whether an id is a constant, specialization included.
+    pub(super) fn is_constant(&self, id: u32) -> bool {
+        self.def(id).is_some_and(|item| {
+            let of = item.row.opcode as u16;
+            (op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP).contains(&of)
+        })
+    }
+
+    /// The value of a 32-bit integer constant that no specialization changes.
+    pub(super) fn known_word(&self, id: u32) -> Option<u32> {
+        if self.of(id) != Form::WORD {
+            return None;
+        }
+        match self.kind(id) {
+            "Constant" => Some(self.def(id)?.word(3)),
+            "ConstantNull" => Some(0),
+            _ => None,
+        }
     }
 
     /// Storage class and pointee of a pointer type.

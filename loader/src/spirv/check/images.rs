@@ -1,292 +1,431 @@
-//! Types of image instructions and of GLSL.std.450.
+//! Image types, and the instructions that sample, read, write and ask images.
 
 use super::form::{Base, Form, Why, when};
-use super::{Checked, Item};
-use crate::spirv::{Image, capability, dim};
+use super::{Checked, Item, image_operands};
+use crate::spirv::{Image, capability, dim, image_format};
 
-/// The image type an operand holds, behind a sampled image too.
-fn image<'a>(module: &Checked<'a>, id: u32) -> Option<Item<'a>> {
-    let ty = module.def(module.type_of(id))?;
-    match ty.name() {
-        "TypeImage" => Some(ty),
-        "TypeSampledImage" => module.def(ty.word(2)),
+impl Image {
+    /// Components of a place in one layer of the image; none for a dimension that is not known.
+    pub(super) fn plane(&self) -> u32 {
+        match self.dim {
+            dim::D1 | dim::BUFFER => 1,
+            dim::D2 | dim::RECT | dim::SUBPASS_DATA => 2,
+            dim::D3 | dim::CUBE => 3,
+            _ => 0,
+        }
+    }
+
+    /// Whether it has levels: 1D, 2D, 3D or cube.
+    pub(super) fn has_levels(&self) -> bool {
+        matches!(self.dim, dim::D1 | dim::D2 | dim::D3 | dim::CUBE)
+    }
+}
+
+impl Checked<'_> {
+    /// An image type, or the one behind the type of a sampled image.
+    pub(super) fn image(&self, ty: u32) -> Option<Image> {
+        let mut item = self.def(ty)?;
+        if item.name() == "TypeSampledImage" {
+            item = self.def(item.word(2))?;
+        }
+        (item.name() == "TypeImage").then(|| Image {
+            sampled_type: item.word(2),
+            dim: item.word(3),
+            depth: item.word(4),
+            arrayed: item.word(5),
+            multisampled: item.word(6),
+            sampled: item.word(7),
+            format: item.word(8),
+        })
+    }
+
+    /// The image of an operand whose type is of this kind.
+    fn image_of(&self, id: u32, kind: &str) -> Result<Image, String> {
+        let ty = self.type_of(id);
+        let image = self.image(ty).filter(|_| self.kind(ty) == kind);
+        image.ok_or_else(|| match kind {
+            "TypeImage" => format!("%{id} is no image without a sampler"),
+            _ => format!("%{id} is no sampled image"),
+        })
+    }
+}
+
+/// Checks an instruction of images.
+pub(super) fn images(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let name = item.name();
+    let plain = name.strip_prefix("ImageSparse").or_else(|| name.strip_prefix("Image"));
+    let Some(kind) = plain else {
+        return match name {
+            "SampledImage" => sampled_image(module, item),
+            _ => None,
+        };
+    };
+    match kind {
+        "" => whole(module, item),
+        "TexelPointer" => texel_pointer(module, item),
+        "TexelsResident" => when(!module.form(item.ty).scalar(Base::Bool), "the result is no bool").or_else(|| {
+            let code = module.of(item.word(3)).scalar(Base::Int);
+            when(!code, "the resident code is no integer")
+        }),
+        _ if kind.starts_with("Query") => query(module, item, kind),
+        _ if kind.starts_with("Sample") && kind.contains("Footprint") => None,
+        _ if name.starts_with("ImageSparseSampleProj") => Some("is reserved".to_owned()),
+        "Write" => write(module, item),
+        _ if kind.starts_with("Sample") || kind.contains("Gather") || matches!(kind, "Fetch" | "Read") => {
+            texel(module, item, kind)
+        }
         _ => None,
     }
 }
 
-pub(super) fn images(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let name = item.name();
-    if name == "SampledImage" {
-        let fits = module
-            .def(item.ty)
-            .is_some_and(|t| t.name() == "TypeSampledImage" && t.word(2) == module.type_of(item.word(3)));
-        return when(
-            !fits || module.kind(module.type_of(item.word(4))) != "TypeSampler",
-            "needs an image of the result's type and a sampler",
-        );
+/// Combining an image with a sampler.
+fn sampled_image(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    if module.kind(item.ty) != "TypeSampledImage" {
+        return Some("the result is no sampled image".to_owned());
     }
-    if name == "Image" {
-        let fits = module
-            .def(module.type_of(item.word(3)))
-            .is_some_and(|t| t.name() == "TypeSampledImage" && t.word(2) == item.ty);
-        return when(!fits, "needs a sampled image of that image type");
-    }
-    let sampling = name.starts_with("ImageSample") || name == "ImageGather" || name == "ImageDrefGather";
-    let plain = matches!(name, "ImageFetch" | "ImageRead" | "ImageWrite");
-    let query = name.starts_with("ImageQuery");
-    if !sampling && !plain && !query {
-        return None;
-    }
-    let operand = item.word(if name == "ImageWrite" { 1 } else { 3 });
-    let Some(ty) = image(module, operand) else {
-        return Some(format!("%{operand} is no image"));
-    };
-    if matches!(name, "ImageRead" | "ImageWrite" | "ImageSparseRead") && ty.word(7) == Image::STORAGE {
-        let capability = match ty.word(3) {
-            dim::D1 => Some(capability::IMAGE_1D),
-            dim::RECT => Some(capability::IMAGE_RECT),
-            dim::BUFFER => Some(capability::IMAGE_BUFFER),
-            dim::CUBE if ty.word(5) == 1 => Some(capability::IMAGE_CUBE_ARRAY),
-            _ => None,
-        };
-        if capability.is_some_and(|capability| !module.capabilities.contains(&capability)) {
-            return Some("the image's shape needs a capability".to_owned());
-        }
-    }
-    let sampled = module.kind(module.type_of(operand)) == "TypeSampledImage";
-    if sampling != sampled && !(query && name == "ImageQueryLod") {
-        return Some("an image is needed with a sampler, or without one".to_owned());
-    }
-    let r = module.form(item.ty);
-    if query {
-        return when(
-            r.base != Base::Int && name != "ImageQueryLod" || r.base != Base::Float && name == "ImageQueryLod",
-            "the result is not of the query's type",
-        )
-        .or_else(|| {
-            let dim = match ty.word(3) {
-                0 | 5 => 1,
-                2 => 3,
-                _ => 2,
-            } + u32::from(ty.word(5) == 1);
-            when(
-                name.starts_with("ImageQuerySize") && r.count != dim
-                    || matches!(name, "ImageQueryLevels" | "ImageQuerySamples") && r.count != 1,
-                "the result has another number of components",
-            )
-        });
-    }
-    let texel = if name == "ImageWrite" {
-        module.of(item.word(3))
-    } else {
-        r
-    };
-    let coordinate = module.of(item.word(if name == "ImageWrite" { 2 } else { 4 }));
-    let dref = name.contains("Dref");
-    let depth = dref && name != "ImageDrefGather";
-    let holds = module.form(ty.word(2));
-    let sparse = name.contains("Sparse");
-    let needed = match ty.word(3) {
-        0 | 5 => 1,
-        1 | 4 | 6 => 2,
-        _ => 3,
-    } + u32::from(ty.word(5) == 1)
-        + u32::from(name.contains("Proj"));
-    let base = if sampling && module.shader {
-        Base::Float
-    } else {
-        Base::Int
-    };
-    let scalar = |ty: u32| {
-        module
-            .def(ty)
-            .map_or(0, |t| if t.name() == "TypeVector" { t.word(2) } else { ty })
+    let image = match module.image_of(item.word(3), "TypeImage") {
+        Ok(image) => image,
+        Err(why) => return Some(why),
     };
     when(
-        !sparse && depth != (r.count == 1) && sampling,
+        image.sampled == Image::STORAGE || module.vulkan.is_some() && image.sampled != Image::SAMPLED,
+        "the image's type says that it has no sampler",
+    )
+    .or_else(|| when(image.is_subpass(), "a subpass input has no sampler"))
+    .or_else(|| {
+        let sampler = module.kind(module.type_of(item.word(4))) == "TypeSampler";
+        when(!sampler, "needs a sampler")
+    })
+}
+
+/// Taking the image out of a sampled image.
+fn whole(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let from = module.def(module.type_of(item.word(3)));
+    let fits = from.is_some_and(|t| t.name() == "TypeSampledImage" && t.word(2) == item.ty);
+    when(!fits, "needs a sampled image of that image type")
+}
+
+fn texel_pointer(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let Some((class, pointee)) = module.pointer(item.ty) else {
+        return Some("the result is no pointer".to_owned());
+    };
+    if class != IMAGE_CLASS {
+        return Some("the result is no pointer of storage class Image".to_owned());
+    }
+    let scalar = matches!(module.kind(pointee), "TypeInt" | "TypeFloat" | "TypeVoid");
+    let image = module.pointer(module.type_of(item.word(3))).map(|(_, ty)| ty);
+    let Some(image) = image
+        .filter(|ty| module.kind(*ty) == "TypeImage")
+        .and_then(|ty| module.image(ty))
+    else {
+        return Some("needs a pointer to an image".to_owned());
+    };
+    let place = module.of(item.word(4));
+    let needed = match (image.arrayed, image.dim) {
+        (0, _) => image.plane(),
+        (_, dim::D1) => 2,
+        (_, dim::D2 | dim::CUBE) => 3,
+        _ => return Some("images of this dimension have no arrays".to_owned()),
+    };
+    let sample = item.word(5);
+    let no_sample =
+        image.multisampled == 0 && module.constant(sample) != Some(0) && module.known_word(sample) != Some(0);
+    when(
+        !scalar || image.sampled_type != pointee,
+        "does not point to what the image holds",
+    )
+    .or_else(|| when(image.is_subpass(), "points into a subpass input"))
+    .or_else(|| when(!place.int(), "the coordinate is no integer"))
+    .or_else(|| when(place.count != needed, "the coordinate has another number of components"))
+    .or_else(|| when(!module.of(sample).scalar(Base::Int), "the sample is no integer"))
+    .or_else(|| when(no_sample, "the sample of an image that has one is a constant 0"))
+    .or_else(|| {
+        const ATOMIC: [u32; 5] = [image_format::R32F, image_format::R32I, image_format::R32UI, 40, 41];
+        when(
+            module.vulkan.is_some() && !ATOMIC.contains(&image.format),
+            "Vulkan has no atomics on this format",
+        )
+    })
+}
+
+/// The storage class Image.
+const IMAGE_CLASS: u32 = 11;
+
+/// What an instruction gives: behind the resident code where images may be sparse.
+fn given(module: &Checked<'_>, item: &Item<'_>) -> Result<u32, String> {
+    if !item.name().starts_with("ImageSparse") {
+        return Ok(item.ty);
+    }
+    let parts = module.def(item.ty).filter(|ty| ty.name() == "TypeStruct");
+    match parts.map(|ty| ty.args()) {
+        Some([code, texel]) if module.form(*code).scalar(Base::Int) => Ok(*texel),
+        _ => Err("the result is no struct of an integer and a texel".to_owned()),
+    }
+}
+
+/// Sampling, gathering, fetching and reading: what all of these have in common, and the few differences.
+fn texel(module: &Checked<'_>, item: &Item<'_>, kind: &str) -> Why {
+    let sampled = kind.starts_with("Sample") || kind.contains("Gather");
+    let result = match given(module, item) {
+        Ok(result) => result,
+        Err(why) => return Some(why),
+    };
+    let image = match module.image_of(item.word(3), if sampled { "TypeSampledImage" } else { "TypeImage" }) {
+        Ok(image) => image,
+        Err(why) => return Some(why),
+    };
+    let (r, dref) = (module.form(result), kind.contains("Dref"));
+    let compared = dref && !kind.contains("Gather");
+    let read = kind == "Read";
+    let components = match (compared, read) {
+        (true, _) => r.count == 1,
+        (_, true) => r.count >= 1 && (r.count == 4 || module.vulkan.is_none()),
+        _ => r.count == 4,
+    };
+    let held = (dref || module.kind(image.sampled_type) != "TypeVoid")
+        && if compared { result } else { module.component(result) } != image.sampled_type;
+    when(
+        !(r.int() || r.float()) || !components,
         "the result has not the components of the operation",
     )
-    .or_else(|| when(name == "ImageFetch" && r.count != 4, "the result has four components"))
+    .or_else(|| when(held, "the result is not of the image's sampled type"))
+    .or_else(|| match kind {
+        _ if kind.contains("Proj") => when(
+            (image.multisampled, image.arrayed) != (0, 0)
+                || matches!(image.dim, dim::CUBE | dim::BUFFER | dim::SUBPASS_DATA),
+            "a projection is onto one 1D, 2D, 3D or rectangle image",
+        ),
+        "Fetch" => when(image.dim == dim::CUBE, "nothing is fetched from a cube").or_else(|| {
+            when(
+                image.sampled != Image::SAMPLED,
+                "the image's type says that it has no sampler",
+            )
+        }),
+        "Read" => reads(module, item, &image),
+        _ => None,
+    })
+    .or_else(|| when(sampled && image.multisampled != 0, "several samples have no sampler"))
     .or_else(|| {
+        let gathers = matches!(image.dim, dim::D2 | dim::CUBE | dim::RECT);
         when(
-            !sparse
-                && module.kind(ty.word(2)) != "TypeVoid"
-                && (texel.base != holds.base || texel.width != holds.width),
-            "the texel is not of the image's type",
+            kind.contains("Gather") && !gathers,
+            "gathers from 2D, cube and rectangle images only",
         )
     })
+    .or_else(|| coordinate(module, item, kind, &image))
+    .or_else(|| third(module, item, kind, &image))
     .or_else(|| {
-        when(
-            !sparse && name != "ImageWrite" && module.kind(ty.word(2)) != "TypeVoid" && scalar(item.ty) != ty.word(2),
-            "the result is not of the image's sampled type",
-        )
-    })
-    .or_else(|| {
-        when(
-            (module.shader || !sampling) && coordinate.base != base,
-            "the coordinate is of the wrong type",
-        )
-    })
-    .or_else(|| when(coordinate.count < needed, "the coordinate has too few components"))
-    .or_else(|| {
-        when(
-            dref && module.of(item.word(5))
-                != Form {
-                    base: Base::Float,
-                    width: 32,
-                    count: 1,
-                },
-            "the reference is no 32-bit float",
-        )
-    })
-    .or_else(|| {
-        when(
-            name == "ImageGather"
-                && module.of(item.word(5))
-                    != Form {
-                        base: Base::Int,
-                        width: 32,
-                        count: 1,
-                    },
-            "the component is no 32-bit integer",
-        )
-    })
-    .or_else(|| {
-        when(
-            name == "ImageFetch" && ty.word(7) == 2 || matches!(name, "ImageRead" | "ImageWrite") && ty.word(7) == 1,
-            "the image is not of the kind this opcode takes",
-        )
-    })
-    .or_else(|| {
-        operand_mask(
-            module,
-            item,
-            &ty,
-            if name == "ImageWrite" {
-                4
-            } else if dref || name == "ImageGather" {
-                6
-            } else {
-                5
-            },
-        )
+        let at = if dref || kind == "Gather" { 6 } else { 5 };
+        image_operands::check(module, item, &image, at)
     })
 }
 
-/// Image operands: Bias 1, Lod 2, Grad 4, ConstOffset 8, Offset 16, ConstOffsets 32, Sample 64.
-fn operand_mask(module: &Checked<'_>, item: &Item<'_>, ty: &Item<'_>, at: usize) -> Why {
-    let name = item.name();
-    let mask = item.words.get(at).copied().unwrap_or(0);
-    let explicit = name.contains("ExplicitLod");
-    let needed = match ty.word(3) {
-        0 => 1,
-        2 => 3,
-        _ => 2,
+/// The coordinate of an instruction that takes it behind the image.
+fn coordinate(module: &Checked<'_>, item: &Item<'_>, kind: &str, image: &Image) -> Why {
+    let place = module.of(item.word(if kind == "Write" { 2 } else { 4 }));
+    let storage = matches!(kind, "Read" | "Write");
+    // Kernels sample at whole texels too.
+    let any = kind == "SampleExplicitLod" && module.capabilities.contains(&capability::KERNEL);
+    let fits = match storage || kind == "Fetch" {
+        true => place.int(),
+        false => place.float() || any && place.int(),
     };
-    let mut next = item.words.get(at + 1..).unwrap_or(&[]).iter().copied();
-    when(explicit && mask & 6 == 0, "an explicit level needs Lod or Grad")
-        .or_else(|| {
-            when(
-                mask & 1 != 0 && !name.contains("ImplicitLod"),
-                "Bias belongs to implicit levels",
-            )
-        })
-        .or_else(|| {
-            when(
-                mask & 2 != 0 && !(explicit || name == "ImageFetch") || mask & 4 != 0 && !explicit,
-                "Lod and Grad belong to explicit levels",
-            )
-        })
-        .or_else(|| {
-            when(
-                (mask & 64 != 0) != (ty.word(6) == 1),
-                "Sample belongs to multisampled images",
-            )
-        })
-        .or_else(|| {
-            if mask & 1 != 0 && module.of(next.next()?).base != Base::Float {
-                return Some("Bias is no float".to_owned());
-            }
-            if mask & 2 != 0 {
-                let lod = module.of(next.next()?);
-                let base = if explicit { Base::Float } else { Base::Int };
-                if lod.base != base || lod.count != 1 {
-                    return Some("Lod is of the wrong type".to_owned());
-                }
-            }
-            if mask & 4 != 0 {
-                for _ in 0..2 {
-                    if module.of(next.next()?).base != Base::Float {
-                        return Some("Grad is no float".to_owned());
-                    }
-                }
-            }
-            for bit in [8, 16] {
-                if mask & bit != 0 {
-                    let id = next.next()?;
-                    let form = module.of(id);
-                    if form.base != Base::Int
-                        || form.count != needed
-                        || bit == 8 && !module.kind(id).contains("Constant")
-                    {
-                        return Some("the offset is of the wrong type".to_owned());
-                    }
-                }
-            }
-            None
-        })
+    let needed = match storage && image.dim == dim::CUBE {
+        // The third component is the face, and the layer times six.
+        true => 3,
+        false => image
+            .plane()
+            .saturating_add(image.arrayed)
+            .saturating_add(u32::from(kind.contains("Proj"))),
+    };
+    when(!fits, "the coordinate is of the wrong type").or_else(|| {
+        when(
+            place.count < needed,
+            &format!("the coordinate has less than {needed} components"),
+        )
+    })
 }
 
-/// GLSL.std.450: operands of float and integer instructions are of the result's type.
-pub(super) fn extended(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    if item.name() != "ExtInst" || module.sets.get(&item.word(3)).is_none_or(|set| set != "GLSL.std.450") {
-        return None;
+/// What stands behind the coordinate: a reference to compare with, or the component to gather.
+fn third(module: &Checked<'_>, item: &Item<'_>, kind: &str, image: &Image) -> Why {
+    let id = item.word(5);
+    if kind.contains("Dref") {
+        when(module.of(id) != Form::FLOAT, "the reference is no 32-bit float").or_else(|| {
+            let deep = module.vulkan.is_some() && image.dim == dim::D3;
+            when(deep, "Vulkan compares with no 3D image")
+        })
+    } else if kind == "Gather" {
+        when(module.of(id) != Form::WORD, "the component is no 32-bit integer").or_else(|| {
+            let loose = module.vulkan.is_some() && !module.is_constant(id);
+            when(loose, "Vulkan gathers a constant component")
+        })
+    } else {
+        None
     }
-    let set = module.grammar.set("GLSL.std.450")?;
-    let name = &*module.grammar.sets[set].row(item.word(4))?.name;
-    let args = item.words.get(5..)?;
-    let r = module.form(item.ty);
-    let all_same = args.iter().all(|id| module.type_of(*id) == item.ty);
-    let ok = match name {
-        "Length" | "Distance" => {
-            r.base == Base::Float
-                && r.count == 1
-                && args.iter().all(|id| {
-                    Form {
-                        count: 1,
-                        ..module.of(*id)
-                    } == r
-                })
-                && args.windows(2).all(|w| module.type_of(w[0]) == module.type_of(w[1]))
-        }
-        "Cross" => r.base == Base::Float && r.count == 3 && all_same,
-        "Refract" => {
-            r.base == Base::Float
-                && args[..2].iter().all(|id| module.type_of(*id) == item.ty)
-                && module.of(args[2]).base == Base::Float
-        }
-        "Modf" | "Frexp" => {
-            r.base == Base::Float
-                && module.type_of(args[0]) == item.ty
-                && module.pointer(module.type_of(args[1])).is_some()
-        }
-        "ModfStruct" | "FrexpStruct" => module.kind(item.ty) == "TypeStruct",
-        "Ldexp" => {
-            r.base == Base::Float
-                && module.type_of(args[0]) == item.ty
-                && module.of(args[1]).base == Base::Int
-                && module.of(args[1]).count == r.count
-        }
-        "Determinant" => r.base == Base::Float && module.kind(module.type_of(args[0])) == "TypeMatrix",
-        "MatrixInverse" => module.kind(item.ty) == "TypeMatrix" && all_same,
-        "FindILsb" | "FindSMsb" | "FindUMsb" | "SAbs" | "SSign" | "SMin" | "UMin" | "SMax" | "UMax" | "SClamp"
-        | "UClamp" => r.base == Base::Int && args.iter().all(|id| module.of(*id) == r),
-        name if name.starts_with("Pack") => r.base != Base::Other && module.of(args[0]).base != Base::Other,
-        name if name.starts_with("Unpack") => r.base != Base::Other && module.of(args[0]).count == 1,
-        name if name.starts_with("InterpolateAt") => {
-            r.base == Base::Float && module.pointer(module.type_of(args[0])).is_some_and(|p| p.1 == item.ty)
-        }
-        _ => r.base == Base::Float && all_same,
+}
+
+/// Whether an image may be read and written without a sampler.
+fn storage(module: &Checked<'_>, image: &Image) -> Why {
+    let capability = match image.dim {
+        dim::D1 => Some(capability::IMAGE_1D),
+        dim::RECT => Some(capability::IMAGE_RECT),
+        dim::BUFFER => Some(capability::IMAGE_BUFFER),
+        dim::CUBE if image.arrayed == 1 => Some(capability::IMAGE_CUBE_ARRAY),
+        _ => None,
     };
-    when(!ok, &format!("{name}: the types of operands and result do not fit"))
+    let lacks = capability.is_some_and(|capability| !module.capabilities.contains(&capability));
+    when(
+        image.sampled == Image::SAMPLED,
+        "the image's type says that it has a sampler",
+    )
+    .or_else(|| {
+        when(
+            image.sampled == Image::STORAGE && lacks,
+            "the image's shape needs a capability",
+        )
+    })
+}
+
+/// Vulkan: an image whose format is not told needs a capability.
+fn formatless(module: &Checked<'_>, image: &Image, capability: u32) -> Why {
+    let untold = image.format == image_format::UNKNOWN && !image.is_subpass();
+    when(
+        module.vulkan.is_some() && untold && !module.capabilities.contains(&capability),
+        "an image of no known format needs a capability",
+    )
+}
+
+fn reads(module: &Checked<'_>, item: &Item<'_>, image: &Image) -> Why {
+    let sparse = item.name() == "ImageSparseRead";
+    when(sparse && image.is_subpass(), "a subpass input is not sparse")
+        .or_else(|| storage(module, image))
+        .or_else(|| formatless(module, image, capability::STORAGE_IMAGE_READ_WITHOUT_FORMAT))
+}
+
+fn write(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let image = match module.image_of(item.word(1), "TypeImage") {
+        Ok(image) => image,
+        Err(why) => return Some(why),
+    };
+    let ty = module.type_of(item.word(3));
+    let texel = module.form(ty);
+    let held = module.kind(image.sampled_type) != "TypeVoid" && module.component(ty) != image.sampled_type;
+    when(image.is_subpass(), "writes to a subpass input")
+        .or_else(|| storage(module, &image))
+        .or_else(|| coordinate(module, item, "Write", &image))
+        .or_else(|| when(!texel.int() && !texel.float(), "the texel is no number"))
+        .or_else(|| when(held, "the texel is not of the image's sampled type"))
+        .or_else(|| formatless(module, &image, capability::STORAGE_IMAGE_WRITE_WITHOUT_FORMAT))
+        .or_else(|| image_operands::check(module, item, &image, 4))
+}
+
+/// Asking an image for its size, levels, samples or level.
+fn query(module: &Checked<'_>, item: &Item<'_>, kind: &str) -> Why {
+    let image = match module.image_of(
+        item.word(3),
+        if kind == "QueryLod" {
+            "TypeSampledImage"
+        } else {
+            "TypeImage"
+        },
+    ) {
+        Ok(image) => image,
+        Err(why) => return Some(why),
+    };
+    let r = module.form(item.ty);
+    let size = image.arrayed.saturating_add(match image.dim {
+        dim::CUBE => 2,
+        _ => image.plane(),
+    });
+    let (result, why) = match kind {
+        "QueryLod" => (r.float() && r.count == 2, "the result is two floats"),
+        "QuerySize" | "QuerySizeLod" => (
+            r.int() && r.count == size,
+            "the result has another number of components",
+        ),
+        _ => (r.scalar(Base::Int), "the result is no integer"),
+    };
+    let unsampled = module.vulkan.is_some() && image.sampled != Image::SAMPLED;
+    when(!result, why).or_else(|| match kind {
+        "QueryFormat" | "QueryOrder" => None,
+        "QuerySamples" => when(
+            image.dim != dim::D2 || image.multisampled != 1,
+            "the image is no 2D image of several samples",
+        ),
+        "QuerySize" => when(image.is_subpass(), "a subpass input has no size").or_else(|| {
+            let levels = image.has_levels() && image.multisampled != 1 && image.sampled == Image::SAMPLED;
+            when(levels, "an image with levels has a size of each")
+        }),
+        _ => when(!image.has_levels(), "the image's dimension has no levels").or_else(|| match kind {
+            "QuerySizeLod" => when(image.multisampled != 0, "several samples have no levels")
+                .or_else(|| when(unsampled, "Vulkan has levels of images with a sampler"))
+                .or_else(|| when(!module.of(item.word(4)).scalar(Base::Int), "the level is no integer")),
+            "QueryLevels" => when(unsampled, "Vulkan has levels of images with a sampler"),
+            _ => {
+                let place = module.of(item.word(4));
+                let fits = place.float() || place.int() && module.capabilities.contains(&capability::KERNEL);
+                when(!fits || place.count < image.plane(), "the coordinate does not fit")
+            }
+        }),
+    })
+}
+
+/// The declaration of an image type.
+pub(super) fn image_type(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let image = module.image(item.result)?;
+    let form = module.form(image.sampled_type);
+    let of_vulkan = form.scalar(Base::Int) && matches!(form.width, 32 | 64) || form == Form::FLOAT;
+    let number = matches!(module.kind(image.sampled_type), "TypeVoid" | "TypeInt" | "TypeFloat");
+    let wide = form.scalar(Base::Int) && form.width == 64;
+    let has = |capability| module.capabilities.contains(&capability);
+    when(
+        wide && !has(capability::INT_64_IMAGE),
+        "a sampled type of 64 bits needs the capability Int64ImageEXT",
+    )
+    .or_else(|| {
+        when(
+            if module.vulkan.is_some() { !of_vulkan } else { !number },
+            "the sampled type is no number",
+        )
+    })
+    .or_else(|| {
+        when(
+            image.depth > 2 || image.arrayed > 1 || image.multisampled > 1 || image.sampled > 2,
+            "depth, arrayed, multisampled or sampled is out of range",
+        )
+    })
+    .or_else(|| {
+        let plain = image.sampled == Image::STORAGE && image.format == image_format::UNKNOWN;
+        when(
+            image.is_subpass() && !plain,
+            "a subpass input has Sampled 2 and no format",
+        )
+    })
+    .or_else(|| {
+        when(
+            !image.is_subpass()
+                && image.multisampled == 1
+                && image.sampled == Image::STORAGE
+                && !has(capability::STORAGE_IMAGE_MULTISAMPLE),
+            "a storage image of several samples needs the capability StorageImageMultisample",
+        )
+    })
+    .or_else(|| {
+        let open = image.sampled == 0 || image.is_subpass() && image.arrayed != 0;
+        when(module.vulkan.is_some() && open, "Vulkan has no such image")
+    })
+}
+
+/// The declaration of a sampled image's type.
+pub(super) fn sampled_image_type(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let Some(image) = module
+        .image(item.word(2))
+        .filter(|_| module.kind(item.word(2)) == "TypeImage")
+    else {
+        return Some("samples no image type".to_owned());
+    };
+    when(image.sampled > 1, "samples an image type that has no samplers").or_else(|| {
+        let late = module.words[1] >= 0x10600;
+        when(late && image.is_buffer(), "a buffer has no sampler from version 1.6 on")
+    })
 }

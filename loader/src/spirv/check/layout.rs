@@ -2,6 +2,10 @@
 
 use super::{Checked, Item};
 
+/// The sections of decorations, and of types, constants and variables.
+const ANNOTATIONS: u32 = 10;
+const DECLARATIONS: u32 = 11;
+
 /// The section an instruction belongs to; none inside functions or where it may be anywhere.
 fn section(item: &Item<'_>) -> Option<u32> {
     Some(match item.name() {
@@ -9,15 +13,19 @@ fn section(item: &Item<'_>) -> Option<u32> {
         "Extension" => 1,
         "ExtInstImport" => 2,
         "MemoryModel" => 3,
-        "EntryPoint" => 4,
-        "ExecutionMode" | "ExecutionModeId" => 5,
-        "String" | "SourceExtension" | "Source" | "SourceContinued" => 6,
-        "Name" | "MemberName" => 7,
-        "ModuleProcessed" => 8,
-        "DecorationGroup" => 9,
-        name if name.starts_with("Decorate") || name.contains("MemberDecorate") || name == "GroupDecorate" => 9,
-        name if name.starts_with("Type") || name.starts_with("Constant") || name.starts_with("SpecConstant") => 10,
-        "SamplerImageAddressingModeNV" => 9,
+        "SamplerImageAddressingModeNV" => 4,
+        "EntryPoint" => 5,
+        "ExecutionMode" | "ExecutionModeId" => 6,
+        "String" | "SourceExtension" | "Source" | "SourceContinued" => 7,
+        "Name" | "MemberName" => 8,
+        "ModuleProcessed" => 9,
+        "DecorationGroup" => ANNOTATIONS,
+        name if name.starts_with("Decorate") || name.contains("MemberDecorate") || name == "GroupDecorate" => {
+            ANNOTATIONS
+        }
+        name if name.starts_with("Type") || name.starts_with("Constant") || name.starts_with("SpecConstant") => {
+            DECLARATIONS
+        }
         _ => return None,
     })
 }
@@ -40,28 +48,21 @@ pub(super) fn check(module: &mut Checked<'_>) {
         }
         if !frame.inside && !frame.seen {
             match item.name() {
-                "Variable"
-                | "Undef"
-                | "Line"
-                | "NoLine"
-                | "ExtInst"
-                | "Nop"
-                | "Function"
-                | "ConditionalExtensionINTEL"
-                | "Label" => {}
+                "Function" | "ConditionalExtensionINTEL" | "Label" => {}
                 "AsmTargetINTEL"
                 | "AsmINTEL"
                 | "AliasDomainDeclINTEL"
                 | "AliasScopeDeclINTEL"
                 | "AliasScopeListDeclINTEL" => {}
+                "ExtInst" if !semantic_free(module, &item) => {
+                    module.fail("block", &item, "stands outside a block");
+                }
+                "ExtInst" if last < DECLARATIONS => {
+                    module.fail("section-order", &item, "stands in front of the first type");
+                }
+                // The declarations begin with any of these.
+                "Variable" | "Undef" | "Line" | "NoLine" | "ExtInst" => last = DECLARATIONS,
                 _ => module.fail("outside-function", &item, "stands outside a function"),
-            }
-            if matches!(item.name(), "Variable" | "Undef") {
-                last = last.max(10);
-            }
-            if item.name() == "ExtInst" && last < 9 {
-                // Debug sets begin with the types; nothing else may run here.
-                last = last.max(9);
             }
         }
         frame.step(module, &item, at);
@@ -180,10 +181,12 @@ impl Frame {
 
 /// Whether an extended instruction means nothing to the machine and may stand anywhere.
 fn semantic_free(module: &Checked<'_>, item: &Item<'_>) -> bool {
-    module
-        .sets
-        .get(&item.word(3))
-        .is_some_and(|set| set.starts_with("NonSemantic.") || set.contains("DebugInfo"))
+    module.sets.get(&item.word(3)).is_some_and(|set| means_nothing(set))
+}
+
+/// Whether an instruction set means nothing to the machine, by its name.
+pub(super) fn means_nothing(set: &str) -> bool {
+    set.starts_with("NonSemantic.") || set.contains("DebugInfo")
 }
 
 /// Whether a block ends here.

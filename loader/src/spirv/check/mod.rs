@@ -4,24 +4,40 @@
 //! names its rule. Rules of one client API (Vulkan, OpenCL) are not here.
 
 mod annotations;
+mod applied;
 mod arithmetic;
 mod buffers;
+mod composites;
+mod constants;
+mod contents;
 mod dominance;
 mod entry;
+mod extended;
 mod flow;
 mod form;
+mod functions;
 mod graph;
+mod image_operands;
 mod images;
 mod layout;
+mod limits;
+mod locations;
+mod memory;
+mod modes;
 mod needs;
+mod rays;
+mod scopes;
 mod structure;
+#[cfg(test)]
+mod tests;
 mod types;
+mod variables;
 mod vulkan;
 
 use super::grammar::{Grammar, Row, Shape};
 use super::ids::Ids;
 use super::operand::{Context, operands, string};
-use super::{Api, HEADER_WORDS, MAGIC, ModuleIndex, TargetEnv, capability, instructions, op};
+use super::{Api, HEADER_WORDS, MAGIC, ModuleIndex, TargetEnv, decoration, instructions, op};
 use crate::{Report, Severity};
 use std::collections::{HashMap, HashSet};
 
@@ -54,6 +70,16 @@ impl<'a> Item<'a> {
     }
 }
 
+/// A decoration that an id or a member of it has.
+#[derive(Clone, Copy)]
+struct Given {
+    target: u32,
+    member: Option<u32>,
+    kind: u32,
+    /// Its instruction, among the items.
+    at: usize,
+}
+
 /// A module with its definitions.
 struct Checked<'a> {
     grammar: &'a Grammar,
@@ -70,18 +96,40 @@ struct Checked<'a> {
     shader: bool,
     /// Whether the addressing model is not Logical.
     physical: bool,
+    addressing: u32,
+    memory_model: u32,
+    /// Vulkan's version, where the module is meant for it.
+    vulkan: Option<u32>,
+    /// What each type holds.
+    held: Ids<u8>,
+    /// Each id with the kinds of its decorations and of its members'.
+    decorations: HashSet<(u32, u32)>,
+    /// Decorations as they are given, those of groups too.
+    given: Vec<Given>,
+    extensions: HashSet<String>,
+    /// Structs that are blocks or hold one.
+    blocks: HashSet<u32>,
 }
 
 impl<'a> Checked<'a> {
     fn fail(&mut self, rule: &'static str, item: &Item<'_>, message: impl Into<String>) {
         if self.report.diagnostics.len() < ENOUGH {
-            let place = if item.result == 0 {
-                item.row.name.clone()
-            } else {
-                format!("%{} = {}", item.result, item.row.name)
-            };
-            self.report
-                .push(Severity::Error, rule, place, message, Some(item.position as u64 * 4));
+            let (place, offset) = (self.place(item), Some(item.position as u64 * 4));
+            self.report.push(Severity::Error, rule, place, message, offset);
+        }
+    }
+
+    /// As [`Checked::fail`], of what is doubtful and lets the module pass.
+    fn warn(&mut self, rule: &'static str, item: &Item<'_>, message: impl Into<String>) {
+        let offset = Some(item.position as u64 * 4);
+        let place = self.place(item);
+        self.report.push(Severity::Warning, rule, place, message, offset);
+    }
+
+    fn place(&self, item: &Item<'_>) -> String {
+        match item.result {
+            0 => item.row.name.clone(),
+            result => format!("%{result} = {}", item.row.name),
         }
     }
 
@@ -102,10 +150,8 @@ impl<'a> Checked<'a> {
 
     /// Whether pointers may be chosen and compared.
     fn variable_pointers(&self) -> bool {
-        let any = [
-            capability::VARIABLE_POINTERS,
-            capability::VARIABLE_POINTERS_STORAGE_BUFFER,
-        ];
+        use super::capability::{VARIABLE_POINTERS, VARIABLE_POINTERS_STORAGE_BUFFER};
+        let any = [VARIABLE_POINTERS, VARIABLE_POINTERS_STORAGE_BUFFER];
         any.iter().any(|capability| self.capabilities.contains(capability))
     }
 
@@ -117,6 +163,38 @@ impl<'a> Checked<'a> {
     /// Name of the defining opcode without `Op`; empty if not defined.
     fn kind(&self, id: u32) -> &'a str {
         self.def(id).map_or("", |item| item.name())
+    }
+
+    /// Whether an id or one of its members has a decoration of this kind.
+    fn decorated(&self, id: u32, kind: u32) -> bool {
+        self.decorations.contains(&(id, kind))
+    }
+
+    /// Whether a struct's members are built-in variables.
+    fn any_built_in(&self, ty: u32) -> bool {
+        self.decorated(ty, decoration::BUILT_IN)
+    }
+
+    /// A decoration's name.
+    fn decoration_name(&self, kind: u32) -> &'a str {
+        let row = self.grammar.kind_of("Decoration").and_then(|rows| rows.value(kind));
+        row.map_or("", |row| &row.name)
+    }
+
+    /// Whether an extension is declared.
+    fn extends(&self, name: &str) -> bool {
+        self.extensions.contains(name)
+    }
+
+    /// The type of the elements of an array, however deep; the type itself where it is none.
+    fn elements(&self, mut ty: u32) -> u32 {
+        for _ in 0..self.items.len() {
+            match self.def(ty) {
+                Some(array) if array.name() == "TypeArray" => ty = array.word(2),
+                _ => break,
+            }
+        }
+        ty
     }
 
     /// A constant integer's value.
@@ -145,6 +223,17 @@ pub fn validate_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report 
         first_function: usize::MAX,
         shader: false,
         physical: false,
+        addressing: 0,
+        memory_model: 0,
+        vulkan: match env.api() {
+            Api::Vulkan(version) => Some(version),
+            Api::None => None,
+        },
+        held: Ids::new(0, 0, 0),
+        decorations: HashSet::new(),
+        given: Vec::new(),
+        extensions: HashSet::new(),
+        blocks: HashSet::new(),
     };
     if words.len() < HEADER_WORDS {
         module.header("header", format!("{} words are no header", words.len()), 0);
@@ -178,7 +267,11 @@ pub fn validate_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report 
         .iter()
         .position(|i| i.name() == "Function")
         .unwrap_or(usize::MAX);
-    module.physical = module.items.iter().any(|i| i.name() == "MemoryModel" && i.word(1) != 0);
+    if let Some(model) = module.items.iter().find(|i| i.name() == "MemoryModel") {
+        (module.addressing, module.memory_model) = (model.word(1), model.word(2));
+    }
+    module.physical = module.addressing != 0;
+    gather(&mut module);
     // Capability 1 is Shader; Matrix, which it brings, is no shader's own.
     module.shader = module
         .items
@@ -202,12 +295,74 @@ pub fn validate_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report 
         && let Ok(index) = ModuleIndex::new(words)
     {
         buffers::check(&mut module, &index);
-        entry::check(&mut module, &index, env.api() != Api::None);
+        applied::check(&mut module);
+        entry::check(&mut module, &index);
         if let Api::Vulkan(version) = env.api() {
-            vulkan::check(&mut module, &index, version);
+            vulkan::check(&mut module, &index, version, env);
         }
     }
     module.report
+}
+
+/// What several passes ask of the declarations: decorations, extensions, what types hold.
+fn gather(module: &mut Checked<'_>) {
+    // What each group gives, each kind once.
+    let mut groups: HashMap<u32, Vec<Given>> = HashMap::new();
+    let first = module.first_function.min(module.items.len());
+    for at in 0..first {
+        let (item, of) = (module.items[at], module.items[at].row.opcode as u16);
+        let target = item.word(1);
+        let (kind, member) = match of {
+            op::DECORATE | op::DECORATE_ID => (item.word(2), None),
+            op::MEMBER_DECORATE => (item.word(3), Some(item.word(2))),
+            op::EXTENSION => {
+                module.extensions.extend(string(&item.words[1..]).map(|name| name.0));
+                continue;
+            }
+            op::GROUP_DECORATE | op::GROUP_MEMBER_DECORATE => {
+                let step = if of == op::GROUP_DECORATE { 1 } else { 2 };
+                let given = groups.get(&target).map_or(&[][..], |given| given);
+                for target in item.words[2..].chunks_exact(step) {
+                    let member = target.get(1).copied();
+                    let target = target[0];
+                    module.given.extend(given.iter().map(|given| Given {
+                        target,
+                        member,
+                        ..*given
+                    }));
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        let given = Given {
+            target,
+            member,
+            kind,
+            at,
+        };
+        if module.kind(target) == "DecorationGroup" {
+            let group = groups.entry(target).or_default();
+            if group.iter().all(|other| other.kind != kind) {
+                group.push(given);
+            }
+        } else {
+            module.given.push(given);
+        }
+    }
+    module.decorations = module.given.iter().map(|given| (given.target, given.kind)).collect();
+    module.held = contents::of_types(module);
+    for at in 0..first {
+        let item = module.items[at];
+        let block = |kind| module.decorated(item.result, kind);
+        if item.row.opcode as u16 == op::TYPE_STRUCT
+            && (block(decoration::BLOCK)
+                || block(decoration::BUFFER_BLOCK)
+                || item.args().iter().any(|id| module.blocks.contains(id)))
+        {
+            module.blocks.insert(item.result);
+        }
+    }
 }
 
 /// Reads the instructions against the grammar and finds their definitions.
@@ -305,6 +460,14 @@ fn ids(module: &mut Checked<'_>) {
                     def if def > at && !forward(item.name(), operand.at) && !(is_type && told.contains(&id)) => {
                         module.fail("id-order", &item, format!("id {id} is used before its definition"));
                     }
+                    def if *operand.shape == Shape::Id
+                        || item.ty == id && module.items[def - 1].name() == "TypeFunction" =>
+                    {
+                        let early = def <= at;
+                        if let Some(why) = misused(module, &item, &module.items[def - 1], early) {
+                            module.fail("id-kind", &item, format!("%{id} {why}"));
+                        }
+                    }
                     _ => {}
                 },
                 Shape::ExtInst => {
@@ -323,17 +486,76 @@ fn ids(module: &mut Checked<'_>) {
     }
 }
 
+/// Why an instruction may not name what a definition defines; `early` where that stands before it.
+fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -> Option<&'static str> {
+    let (name, of, what) = (item.name(), item.row.opcode as u16, def.name());
+    if (2..op::EXT_INST_IMPORT).contains(&of) || of == op::NO_LINE {
+        // Names and lines are of anything.
+        return None;
+    }
+    let free = of == op::EXT_INST
+        && module
+            .sets
+            .get(&item.word(3))
+            .is_some_and(|set| layout::means_nothing(set));
+    let decorates = matches!(of, op::DECORATE..=op::GROUP_MEMBER_DECORATE if of != op::DECORATION_GROUP)
+        || matches!(of, op::DECORATE_ID | op::DECORATE_STRING | op::MEMBER_DECORATE_STRING);
+    let declares = is_type(name);
+    let counts = name.contains("CooperativeMatrixLength") || of == op::SPEC_CONSTANT_OP;
+    if is_type(what) {
+        if what == "TypeFunction" && of != op::FUNCTION && !decorates && !free {
+            let pointers = module.items.iter().any(|i| {
+                i.row.opcode as u16 == op::CAPABILITY && i.word(1) == super::capability::FUNCTION_POINTERS_INTEL
+            });
+            return (!pointers).then_some("is a function type, which functions alone are of");
+        }
+        let fine = declares || decorates || free || of == op::FUNCTION || counts || !early;
+        return (!fine).then_some("is a type, where a value is needed");
+    }
+    if what == "Function" {
+        const CALLERS: [&str; 11] = [
+            "EntryPoint",
+            "ExecutionMode",
+            "ExecutionModeId",
+            "FunctionCall",
+            "EnqueueKernel",
+            "GetKernelNDrangeSubGroupCount",
+            "GetKernelNDrangeMaxSubGroupSize",
+            "GetKernelWorkGroupSize",
+            "GetKernelPreferredWorkGroupSizeMultiple",
+            "GetKernelLocalSizeForSubgroupCount",
+            "GetKernelMaxNumSubgroups",
+        ];
+        let decorated = matches!(of, op::DECORATE | op::GROUP_DECORATE);
+        let fine = decorated || free || CALLERS.contains(&name) || name.contains("INTEL");
+        return (!fine).then_some("is a function, which is only called and entered");
+    }
+    if def.ty == 0 && early {
+        let branches = matches!(of, op::LOOP_MERGE..=op::SWITCH) || matches!(name, "Phi" | "ExtInst");
+        let fine = declares || decorates || free || branches || counts || of == op::FUNCTION || name.contains("INTEL");
+        return (!fine).then_some("is no value");
+    }
+    None
+}
+
+/// Whether an opcode, named without its `Op`, declares a type.
+fn is_type(name: &str) -> bool {
+    name.starts_with("Type") && name != "TypeForwardPointer"
+}
+
 /// Whether an opcode may name ids that come later (in a function, dominance decides instead of order).
 fn forward(name: &str, at: usize) -> bool {
     match name {
         "ExecutionMode" | "ExecutionModeId" | "EntryPoint" | "Name" | "MemberName" | "SelectionMerge" | "LoopMerge"
-        | "Branch" | "BranchConditional" | "Switch" | "Phi" | "FunctionCall" | "TypeForwardPointer" => true,
-        "EnqueueKernel" | "GetKernelNDrangeSubGroupCount" | "GetKernelNDrangeMaxSubGroupCount" => at > 2,
-        _ => {
-            name.starts_with("Decorate")
-                || name.starts_with("MemberDecorate")
-                || name.contains("GroupDecorate")
-                || name.contains("GroupMemberDecorate")
-        }
+        | "Branch" | "TypeForwardPointer" => true,
+        "BranchConditional" | "Switch" | "GroupDecorate" | "GroupMemberDecorate" => at > 1,
+        "Phi" => at > 2,
+        "FunctionCall" => at == 3,
+        "EnqueueKernel"
+        | "GetKernelNDrangeSubGroupCount"
+        | "GetKernelNDrangeMaxSubGroupSize"
+        | "GetKernelWorkGroupSize"
+        | "GetKernelPreferredWorkGroupSizeMultiple" => at > 2,
+        _ => name.starts_with("Decorate") || name.starts_with("MemberDecorate"),
     }
 }

@@ -4,7 +4,7 @@ use super::{Checked, Item};
 use crate::spirv::Instruction;
 use crate::spirv::grammar::{Gate, Shape};
 use crate::spirv::operand::{Context, bits, operands, string, string_words};
-use crate::spirv::{capability, class, mode, model};
+use crate::spirv::{capability, class, decoration as dec, model};
 use std::collections::{HashMap, HashSet};
 
 pub(super) fn check(module: &mut Checked<'_>) {
@@ -18,6 +18,9 @@ pub(super) fn check(module: &mut Checked<'_>) {
         .map(|s| s.0)
         .collect();
     let entries = Entries::new(module);
+    let ballots = extensions.contains("SPV_AMD_shader_ballot");
+    let scans = ballots || have.contains(&capability::KERNEL);
+    let rounds = ROUNDING.iter().any(|capability| have.contains(capability));
     extension_versions(module);
     let grammar = module.grammar;
     let mut context = Context::new(module.words);
@@ -29,16 +32,23 @@ pub(super) fn check(module: &mut Checked<'_>) {
             position: item.position,
         };
         context.note(grammar, Some(item.row), &instruction);
-        if item.name() != "Capability" {
+        if item.name() != "Capability" && !(ballots && item.name().ends_with("NonUniformAMD")) {
             gate(module, &item, &item.row.gate, &item.row.name, &have, &extensions);
         }
-        let decoration = item.name().contains("Decorate");
         for operand in operands(grammar, &context, Some(item.row), &instruction).flatten() {
             let Some(kind) = grammar.kind(operand.kind) else {
                 continue;
             };
             let word = operand.words[0];
-            if decoration && kind.name == "BuiltIn" && NAMED_FREELY.contains(&word) {
+            let free = match &*kind.name {
+                "BuiltIn" => NAMED_FREELY.contains(&word),
+                // Reduce, InclusiveScan and ExclusiveScan.
+                "GroupOperation" => scans && word <= 2,
+                "FPRoundingMode" => rounds,
+                "Decoration" => rounds && word == dec::FP_ROUNDING_MODE,
+                _ => false,
+            };
+            if free {
                 continue;
             }
             match operand.shape {
@@ -194,12 +204,11 @@ fn gate(
     }
 }
 
-/// Entry points and their modes, gathered once.
+/// Entry points, gathered once.
 struct Entries<'a> {
     functions: HashSet<u32>,
     /// How many have a model and a name.
     names: HashMap<(u32, &'a [u32]), u32>,
-    modes: HashMap<u32, HashSet<u32>>,
 }
 
 impl<'a> Entries<'a> {
@@ -207,16 +216,11 @@ impl<'a> Entries<'a> {
         let mut all = Self {
             functions: HashSet::new(),
             names: HashMap::new(),
-            modes: HashMap::new(),
         };
         for item in &module.items {
-            match item.name() {
-                "EntryPoint" => {
-                    all.functions.insert(item.word(2));
-                    *all.names.entry((item.word(1), Self::name(item))).or_default() += 1;
-                }
-                "ExecutionMode" => drop(all.modes.entry(item.word(1)).or_default().insert(item.word(2))),
-                _ => {}
+            if item.name() == "EntryPoint" {
+                all.functions.insert(item.word(2));
+                *all.names.entry((item.word(1), Self::name(item))).or_default() += 1;
             }
         }
         all
@@ -267,44 +271,16 @@ fn entry_point<'a>(module: &mut Checked<'a>, item: &Item<'a>, entries: &Entries<
     if entries.twins(item) > 1 {
         module.fail("entry-point", item, "name and model are those of another entry point");
     }
-    let modes = |modes: &[u32]| {
-        let set = entries.modes.get(&item.word(2));
-        modes
-            .iter()
-            .filter(|mode| set.is_some_and(|s| s.contains(mode)))
-            .count()
-    };
-    let origins = modes(&[mode::ORIGIN_UPPER_LEFT, mode::ORIGIN_LOWER_LEFT]);
-    let inputs = &[
-        mode::INPUT_POINTS,
-        mode::INPUT_LINES,
-        mode::INPUT_LINES_ADJACENCY,
-        mode::TRIANGLES,
-        mode::INPUT_TRIANGLES_ADJACENCY,
-    ];
-    let outputs = &[
-        mode::OUTPUT_POINTS,
-        mode::OUTPUT_LINE_STRIP,
-        mode::OUTPUT_TRIANGLE_STRIP,
-    ];
-    if item.word(1) == model::FRAGMENT && origins == 0 {
-        module.fail(
-            "execution-mode",
-            item,
-            "a fragment entry point needs OriginUpperLeft or OriginLowerLeft",
-        );
-    }
-    if item.word(1) == model::FRAGMENT && origins > 1
-        || modes(&[mode::DEPTH_GREATER, mode::DEPTH_LESS]) > 1
-        || (item.word(1) == model::GEOMETRY && (modes(inputs) != 1 || modes(outputs) != 1))
-    {
-        module.fail(
-            "execution-mode",
-            item,
-            "execution modes exclude each other or one is missing",
-        );
-    }
 }
+
+/// Capabilities that bring conversions to 16 bits, and with them ways of rounding.
+const ROUNDING: [u32; 5] = [
+    capability::STORAGE_BUFFER_16,
+    capability::STORAGE_UNIFORM_16,
+    capability::STORAGE_PUSH_CONSTANT_16,
+    capability::STORAGE_INPUT_OUTPUT_16,
+    capability::WORKGROUP_EXPLICIT_LAYOUT_16,
+];
 
 /// Built-ins of every vertex's block, which modules without their capabilities name too: PointSize, ClipDistance and
 /// CullDistance.

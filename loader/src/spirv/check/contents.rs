@@ -1,0 +1,86 @@
+//! What a type holds, somewhere in it: small numbers, arrays without an end, what is opaque.
+
+use super::{Checked, Item};
+use crate::spirv::ids::Ids;
+use crate::spirv::{capability, op};
+
+/// An 8-bit integer.
+pub(super) const INT_8: u8 = 1;
+/// A 16-bit integer.
+pub(super) const INT_16: u8 = 2;
+/// A 16-bit float.
+pub(super) const FLOAT_16: u8 = 4;
+/// A 32-bit integer.
+pub(super) const INT_32: u8 = 8;
+/// An array of no known length; not behind pointers.
+pub(super) const RUNTIME_ARRAY: u8 = 16;
+/// Something that only handles lead to; not behind pointers.
+pub(super) const OPAQUE: u8 = 32;
+/// A bool; not behind pointers.
+pub(super) const BOOL: u8 = 64;
+
+/// What is not told of the type a pointer leads to.
+const NOT_THROUGH_POINTERS: u8 = RUNTIME_ARRAY | OPAQUE | BOOL;
+
+/// What each type holds, in one pass over the declarations.
+pub(super) fn of_types(module: &Checked<'_>) -> Ids<u8> {
+    let mut held = Ids::new(module.words.len(), module.words[3], 0);
+    let mut forward = std::collections::HashSet::new();
+    let first = module.first_function.min(module.items.len());
+    for item in &module.items[..first] {
+        let of = item.row.opcode as u16;
+        if of == op::TYPE_FORWARD_POINTER {
+            forward.insert(item.word(1));
+        }
+        if (op::TYPE_VOID..=op::TYPE_PIPE).contains(&of) || item.row.name.starts_with("OpType") {
+            let through = !forward.contains(&item.result);
+            held.set(item.result, of_type(item, &held, through));
+        }
+    }
+    held
+}
+
+fn of_type(item: &Item<'_>, held: &Ids<u8>, through: bool) -> u8 {
+    match item.name() {
+        "TypeBool" => BOOL,
+        "TypeInt" => match item.word(2) {
+            8 => INT_8,
+            16 => INT_16,
+            32 => INT_32,
+            _ => 0,
+        },
+        "TypeFloat" if item.word(2) == 16 => FLOAT_16,
+        "TypeVector" | "TypeMatrix" | "TypeArray" | "TypeCooperativeMatrixNV" => held.get(item.word(2)),
+        "TypeImage" | "TypeSampledImage" => held.get(item.word(2)) | OPAQUE,
+        "TypeSampler" | "TypeOpaque" | "TypeEvent" | "TypeDeviceEvent" | "TypeReserveId" | "TypeQueue" | "TypePipe"
+        | "TypePipeStorage" | "TypeNamedBarrier" => OPAQUE,
+        "TypeRuntimeArray" => held.get(item.word(2)) | RUNTIME_ARRAY,
+        "TypePointer" if through => held.get(item.word(3)) & !NOT_THROUGH_POINTERS,
+        "TypeStruct" => item.args().iter().fold(0, |all, id| all | held.get(*id)),
+        "TypeFunction" => item.args().iter().fold(0, |all, id| all | held.get(*id)) & !NOT_THROUGH_POINTERS,
+        _ => 0,
+    }
+}
+
+impl Checked<'_> {
+    /// Whether a type holds one of these.
+    pub(super) fn holds(&self, ty: u32, any: u8) -> bool {
+        self.held.get(ty) & any != 0
+    }
+
+    /// Whether a shader's type holds numbers that may only be stored and converted, for want of the capability that
+    /// brings arithmetic on them.
+    pub(super) fn limited(&self, ty: u32) -> bool {
+        const ROWS: [(u8, u32); 3] = [
+            (INT_8, capability::INT_8),
+            (INT_16, capability::INT_16),
+            (FLOAT_16, capability::FLOAT_16),
+        ];
+        let held = self.held.get(ty) & (INT_8 | INT_16 | FLOAT_16);
+        held != 0
+            && self.shader
+            && ROWS
+                .iter()
+                .any(|(kind, capability)| held & kind != 0 && !self.capabilities.contains(capability))
+    }
+}

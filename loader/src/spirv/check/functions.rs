@@ -1,0 +1,177 @@
+//! Functions, their parameters and calls, and what ends their blocks.
+
+use super::form::{Base, Why, when};
+use super::{Checked, Item, constants, memory};
+use crate::spirv::{capability, class, decoration as dec};
+
+/// Where an instruction stands.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// The item of the function around it, or the last before it.
+    pub(super) function: usize,
+    /// Parameters of the function up to it, itself included.
+    pub(super) parameters: usize,
+}
+
+/// Checks an instruction that makes up functions.
+pub(super) fn functions(module: &Checked<'_>, item: &Item<'_>, place: Place) -> Why {
+    let owner = module.items[place.function];
+    match item.name() {
+        "Function" => {
+            let ty = module.def(item.word(4)).filter(|t| t.name() == "TypeFunction");
+            when(
+                ty.is_none_or(|t| t.word(2) != item.ty),
+                "the function type returns something else",
+            )
+        }
+        "FunctionParameter" => parameter(module, item, &owner, place),
+        "FunctionCall" => call(module, item),
+        "Return" => when(module.kind(owner.ty) != "TypeVoid", "the function returns a value"),
+        "ReturnValue" => when(
+            module.type_of(item.word(1)) != owner.ty,
+            "the value has not the function's return type",
+        )
+        .or_else(|| {
+            let pointer = !module.physical && module.kind(owner.ty) == "TypePointer";
+            when(pointer && !module.variable_pointers(), "a function returns a pointer")
+        }),
+        "BranchConditional" => when(!module.of(item.word(1)).scalar(Base::Bool), "the condition is no bool")
+            .or_else(|| when(!matches!(item.words.len(), 4 | 6), "two weights or none")),
+        "Switch" => switch(module, item),
+        "LoopMerge" => loop_control(item),
+        "Phi" => phi(module, item),
+        "Line" => when(module.kind(item.word(1)) != "String", "names no string"),
+        "EmitStreamVertex" | "EndStreamPrimitive" => {
+            let stream = item.word(1);
+            when(
+                !module.of(stream).scalar(Base::Int) || !module.is_constant(stream),
+                "the stream is no constant integer",
+            )
+        }
+        "GroupDecorate" | "GroupMemberDecorate" => {
+            when(module.kind(item.word(1)) != "DecorationGroup", "no decoration group")
+        }
+        "Undef" => when(
+            module.limited(item.ty) && module.kind(item.ty) != "TypePointer",
+            "numbers of 8 or 16 bits are only stored and converted without their capability",
+        ),
+        _ => None,
+    }
+}
+
+fn parameter(module: &Checked<'_>, item: &Item<'_>, owner: &Item<'_>, place: Place) -> Why {
+    let signature = module.def(owner.word(4));
+    let wanted = signature.and_then(|t| t.args().get(place.parameters).copied());
+    if wanted != Some(item.ty) {
+        return Some("the function type has another parameter there".to_owned());
+    }
+    let ty = module.elements(item.ty);
+    let (_, pointee) = module.pointer(ty)?;
+    memory::to_buffer(module, ty, item.result, [dec::ALIASED, dec::RESTRICT]).or_else(|| {
+        let direct = module
+            .pointer(ty)
+            .is_some_and(|(class, _)| class == class::PHYSICAL_STORAGE_BUFFER);
+        if direct {
+            return None;
+        }
+        memory::to_buffer(
+            module,
+            pointee,
+            item.result,
+            [dec::ALIASED_POINTER, dec::RESTRICT_POINTER],
+        )
+    })
+}
+
+fn call(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let callee = module.def(item.word(3)).filter(|f| f.name() == "Function");
+    let Some(callee) = callee else {
+        return Some("calls no function".to_owned());
+    };
+    let ty = module.def(callee.word(4))?;
+    let given = item.words.get(4..)?;
+    let wanted = ty.args().get(1..).unwrap_or(&[]);
+    when(
+        callee.ty != item.ty || !wanted.iter().copied().eq(given.iter().map(|id| module.type_of(*id))),
+        "arguments or result are not those of the function type",
+    )
+    .or_else(|| given.iter().find_map(|id| pointer_argument(module, *id)))
+}
+
+/// Without physical addressing pointers are passed of what lies as a whole, or by variable pointers.
+fn pointer_argument(module: &Checked<'_>, id: u32) -> Why {
+    let (class, _) = module.pointer(module.type_of(id)).filter(|_| !module.physical)?;
+    let variable = match class {
+        class::STORAGE_BUFFER => module.variable_pointers(),
+        class::WORKGROUP => module.capabilities.contains(&capability::VARIABLE_POINTERS),
+        _ => class == class::UNIFORM_CONSTANT,
+    };
+    let passed = match class {
+        class::UNIFORM_CONSTANT | class::FUNCTION | class::PRIVATE | class::WORKGROUP | class::ATOMIC_COUNTER => true,
+        class::STORAGE_BUFFER => variable,
+        _ => false,
+    };
+    let whole = matches!(module.kind(id), "Variable" | "FunctionParameter");
+    when(!passed, &format!("%{id} points to a storage class that is not passed"))
+        .or_else(|| when(!whole && !variable, &format!("%{id} points into a variable")))
+}
+
+/// Hints to a loop that exclude each other.
+fn loop_control(item: &Item<'_>) -> Why {
+    const UNROLL: u32 = 0x1;
+    const DONT_UNROLL: u32 = 0x2;
+    const ITERATION_MULTIPLE: u32 = 0x40;
+    const PEEL_COUNT: u32 = 0x80;
+    const PARTIAL_COUNT: u32 = 0x100;
+    let control = item.word(3);
+    let unrolled = control & (UNROLL | PEEL_COUNT | PARTIAL_COUNT) != 0;
+    // One operand each for DependencyLength (8), MinIterations and MaxIterations in front of it.
+    let before = (control & 0x38).count_ones() as usize;
+    when(
+        control & DONT_UNROLL != 0 && unrolled,
+        "DontUnroll excludes what unrolls the loop",
+    )
+    .or_else(|| {
+        when(
+            control & ITERATION_MULTIPLE != 0 && item.word(4 + before) == 0,
+            "IterationMultiple is not above 0",
+        )
+    })
+}
+
+fn switch(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let ty = module.type_of(item.word(1));
+    let form = module.form(ty);
+    if !form.scalar(Base::Int) {
+        return Some("the selector is no integer".to_owned());
+    }
+    let step = form.width.div_ceil(32).max(1) as usize;
+    let cases = item.words.get(3..)?.chunks_exact(step + 1);
+    if cases.len() > 16383 {
+        return Some("more than 16383 cases".to_owned());
+    }
+    cases
+        .map(|case| case[step - 1])
+        .find_map(|top| constants::narrow(module, ty, top))
+}
+
+fn phi(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let pointer = module.kind(item.ty) == "TypePointer" && !module.physical;
+    let opaque = matches!(module.kind(item.ty), "TypeSampledImage" | "TypeImage" | "TypeSampler");
+    let bindless = module.capabilities.contains(&capability::BINDLESS_TEXTURE_NV);
+    let bad = item
+        .args()
+        .chunks_exact(2)
+        .find(|pair| module.type_of(pair[0]) != item.ty);
+    when(
+        pointer && !module.variable_pointers(),
+        "pointers are chosen with variable pointers",
+    )
+    .or_else(|| {
+        when(
+            opaque && module.shader && !bindless,
+            "images and samplers are not chosen",
+        )
+    })
+    .or_else(|| bad.map(|pair| format!("%{} has another type", pair[0])))
+}

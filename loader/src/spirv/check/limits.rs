@@ -1,0 +1,126 @@
+//! What only some execution models and modes have.
+
+use super::form::when;
+use super::modes::INTERLOCKS;
+use super::{Checked, Item};
+use crate::spirv::{class, dim, mode, model, op};
+use std::collections::{HashMap, HashSet};
+
+/// Models without workgroups' barriers before 1.3.
+const WITH_BARRIERS: &[u32] = &[
+    model::TESSELLATION_CONTROL,
+    model::GL_COMPUTE,
+    model::KERNEL,
+    model::TASK_NV,
+    model::MESH_NV,
+];
+const FRAGMENT: &[u32] = &[model::FRAGMENT];
+const DERIVATIVES: &[u32] = &[model::FRAGMENT, model::GL_COMPUTE];
+const ANY_HIT: &[u32] = &[model::ANY_HIT];
+
+/// Reading a subpass input: no opcode of its own.
+const SUBPASS_READ: u32 = 0x1_0000;
+/// Writing attributes of a hit.
+const HIT_STORE: u32 = 0x1_0001;
+
+/// What an instruction is to the rules: its opcode, or one of those above.
+pub(super) fn key(module: &Checked<'_>, item: &Item<'_>) -> u32 {
+    match item.name() {
+        "ImageRead" => match module.image(module.type_of(item.word(3))) {
+            Some(image) if image.dim == dim::SUBPASS_DATA => SUBPASS_READ,
+            _ => item.row.opcode,
+        },
+        "Store" => match module.pointer(module.type_of(item.word(1))) {
+            Some((class::HIT_ATTRIBUTE, _)) => HIT_STORE,
+            _ => item.row.opcode,
+        },
+        _ => item.row.opcode,
+    }
+}
+
+/// Whether an instruction takes its level from derivatives.
+fn implicit(of: u32) -> bool {
+    const IMPLICIT: [u16; 9] = [
+        op::FIRST_SAMPLING,
+        op::IMAGE_SAMPLE_DREF_IMPLICIT_LOD,
+        op::IMAGE_SAMPLE_PROJ_IMPLICIT_LOD,
+        op::IMAGE_SAMPLE_PROJ_DREF_IMPLICIT_LOD,
+        op::IMAGE_SPARSE_SAMPLE_IMPLICIT_LOD,
+        op::IMAGE_SPARSE_SAMPLE_DREF_IMPLICIT_LOD,
+        op::IMAGE_SPARSE_SAMPLE_PROJ_IMPLICIT_LOD,
+        op::IMAGE_SPARSE_SAMPLE_PROJ_DREF_IMPLICIT_LOD,
+        op::IMAGE_QUERY_LOD,
+    ];
+    u16::try_from(of).is_ok_and(|of| IMPLICIT.contains(&of) || (op::DPDX..=op::FWIDTH_COARSE).contains(&of))
+}
+
+/// Checks what an entry point reaches, each opcode by the first of its instructions; `modes` are the entry point's.
+pub(super) fn check(
+    module: &mut Checked<'_>,
+    entry: &Item<'_>,
+    reached: &HashMap<u32, usize>,
+    modes: Option<&HashSet<u32>>,
+) {
+    let model = entry.word(1);
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for (of, at) in reached {
+        let item = module.items[*at];
+        let allowed = models(module, *of, item.name());
+        let why = when(
+            allowed.is_some_and(|models| !models.contains(&model)),
+            &format!("is not of execution model {model}"),
+        )
+        .or_else(|| {
+            let hit = *of == HIT_STORE && matches!(model, model::ANY_HIT | model::CLOSEST_HIT);
+            when(hit, "these execution models read the attributes of a hit")
+        })
+        .or_else(|| {
+            let has = |any: &[u32]| modes.is_some_and(|modes| any.iter().any(|mode| modes.contains(mode)));
+            let groups = has(&[mode::DERIVATIVE_GROUP_QUADS, mode::DERIVATIVE_GROUP_LINEAR]);
+            when(
+                implicit(*of) && model == model::GL_COMPUTE && !groups,
+                "compute shaders have derivatives by the modes DerivativeGroupQuads and DerivativeGroupLinear",
+            )
+            .or_else(|| {
+                let locks = item.name().ends_with("InvocationInterlockEXT");
+                when(locks && !has(&INTERLOCKS), "needs a mode of fragment shader interlock")
+            })
+        });
+        found.extend(why.map(|why| (*at, why)));
+    }
+    found.sort();
+    for (at, why) in found {
+        let item = module.items[at];
+        module.fail("execution-model", &item, why);
+    }
+}
+
+/// The models that have an instruction, where not all do.
+fn models(module: &Checked<'_>, of: u32, name: &str) -> Option<&'static [u32]> {
+    const GEOMETRY: &[u32] = &[model::GEOMETRY];
+    const TRACING: &[u32] = &[model::RAY_GENERATION, model::CLOSEST_HIT, model::MISS];
+    const CALLING: &[u32] = &[model::RAY_GENERATION, model::CLOSEST_HIT, model::MISS, model::CALLABLE];
+    if of == SUBPASS_READ {
+        return Some(FRAGMENT);
+    }
+    if implicit(of) {
+        return Some(DERIVATIVES);
+    }
+    Some(match name {
+        "Kill"
+        | "TerminateInvocation"
+        | "DemoteToHelperInvocation"
+        | "IsHelperInvocationEXT"
+        | "BeginInvocationInterlockEXT"
+        | "EndInvocationInterlockEXT" => FRAGMENT,
+        "EmitVertex" | "EndPrimitive" | "EmitStreamVertex" | "EndStreamPrimitive" => GEOMETRY,
+        "ControlBarrier" if module.words[1] < 0x10300 => WITH_BARRIERS,
+        "IgnoreIntersectionKHR" | "TerminateRayKHR" => ANY_HIT,
+        "TraceRayKHR" => TRACING,
+        "ReportIntersectionKHR" => &[model::INTERSECTION],
+        "ExecuteCallableKHR" => CALLING,
+        "EmitMeshTasksEXT" => &[model::TASK_EXT],
+        "SetMeshOutputsEXT" => &[model::MESH_EXT],
+        _ => return None,
+    })
+}

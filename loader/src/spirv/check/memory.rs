@@ -1,0 +1,538 @@
+//! Variables, loads and stores, copies, and the pointers they go through.
+
+use super::contents::{BOOL, RUNTIME_ARRAY};
+use super::form::{Base, Form, Why, when};
+use super::{Checked, Item, scopes};
+use crate::spirv::{capability, class, decoration as dec};
+
+/// Checks an instruction of memory.
+pub(super) fn memory(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    match item.name() {
+        "Variable" => variable(module, item),
+        "Load" => load(module, item),
+        "Store" => store(module, item),
+        "CopyMemory" | "CopyMemorySized" => copy(module, item),
+        "AccessChain" | "InBoundsAccessChain" | "PtrAccessChain" | "InBoundsPtrAccessChain" => chain(module, item),
+        "ArrayLength" => array_length(module, item),
+        _ => None,
+    }
+}
+
+fn variable(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let Some((class, pointee)) = module.pointer(item.ty) else {
+        return Some("the result type is no pointer".to_owned());
+    };
+    let local = module
+        .items
+        .get(module.first_function)
+        .is_some_and(|first| item.position > first.position);
+    let initializer = item.words.get(4).copied();
+    when(
+        class != item.word(3),
+        "the result type is no pointer of that storage class",
+    )
+    .or_else(|| {
+        when(
+            (class == class::FUNCTION) != local,
+            "storage class Function belongs inside functions, and only there",
+        )
+    })
+    .or_else(|| initializer.and_then(|initializer| initialized(module, initializer, class, pointee)))
+    .or_else(|| when(bool_outside(module, item, class, pointee), "others cannot see a bool"))
+    .or_else(|| {
+        when(
+            matches!(class, class::GENERIC | class::PHYSICAL_STORAGE_BUFFER),
+            "no variable is of this storage class",
+        )
+    })
+    .or_else(|| pointer_variable(module, item, class, pointee))
+    .or_else(|| {
+        let whole = matches!(class, class::FUNCTION | class::PRIVATE);
+        when(
+            !whole && holds_matrix_of_group(module, pointee),
+            "a cooperative matrix is in Function or Private storage",
+        )
+    })
+    .or_else(|| small(module, class, pointee))
+}
+
+/// Whether a bool is where the outside of the shader reads or writes it: inputs and outputs only as built-in variables.
+fn bool_outside(module: &Checked<'_>, item: &Item<'_>, class: u32, pointee: u32) -> bool {
+    const OUTSIDE: [u32; 8] = [
+        class::UNIFORM_CONSTANT,
+        class::INPUT,
+        class::UNIFORM,
+        class::OUTPUT,
+        class::GENERIC,
+        class::PUSH_CONSTANT,
+        class::STORAGE_BUFFER,
+        class::PHYSICAL_STORAGE_BUFFER,
+    ];
+    if !OUTSIDE.contains(&class) || !module.holds(pointee, BOOL) {
+        return false;
+    }
+    let passed = matches!(class, class::INPUT | class::OUTPUT);
+    !(passed && module.decorated(item.result, dec::BUILT_IN)) && bool_in(module, pointee, passed)
+}
+
+/// Whether a bool lies in a type, not counting structs of built-in variables where `passed`.
+fn bool_in(module: &Checked<'_>, ty: u32, passed: bool) -> bool {
+    let mut open = vec![ty];
+    let mut seen = std::collections::HashSet::new();
+    while let Some(ty) = open.pop() {
+        let built_in = passed && module.any_built_in(ty);
+        let Some(item) = module.def(ty).filter(|_| !built_in && seen.insert(ty)) else {
+            continue;
+        };
+        match item.name() {
+            "TypeBool" => return true,
+            "TypeVector" | "TypeMatrix" | "TypeArray" | "TypeRuntimeArray" => open.push(item.word(2)),
+            "TypeStruct" => open.extend(item.args()),
+            _ => {}
+        }
+    }
+    false
+}
+
+fn initialized(module: &Checked<'_>, initializer: u32, class: u32, pointee: u32) -> Why {
+    let def = module.def(initializer)?;
+    let global = def.name() == "Variable" && def.word(3) != class::FUNCTION;
+    const NEVER: [u32; 3] = [class::INPUT, class::TASK_PAYLOAD_WORKGROUP, class::HIT_OBJECT_ATTRIBUTE];
+    when(
+        !global && !module.is_constant(initializer),
+        "the initializer is no constant",
+    )
+    .or_else(|| when(def.ty != pointee, "the initializer has another type"))
+    .or_else(|| when(NEVER.contains(&class), "this storage class has no initializers"))
+    .or_else(|| {
+        let fits = match class {
+            class::WORKGROUP => def.name() == "ConstantNull",
+            class::OUTPUT | class::PRIVATE | class::FUNCTION => true,
+            _ => module.vulkan.is_none(),
+        };
+        when(
+            module.vulkan.is_some() && !fits,
+            "Vulkan has no initializers of this kind in this storage class",
+        )
+    })
+}
+
+/// A variable that holds pointers.
+fn pointer_variable(module: &Checked<'_>, item: &Item<'_>, class: u32, pointee: u32) -> Why {
+    if !module.physical && module.kind(pointee) == "TypePointer" {
+        if !module
+            .capabilities
+            .contains(&capability::VARIABLE_POINTERS_STORAGE_BUFFER)
+        {
+            return Some("a variable that holds a pointer needs variable pointers".to_owned());
+        }
+        if !matches!(class, class::FUNCTION | class::PRIVATE) {
+            return Some("a variable that holds a pointer is in Function or Private storage".to_owned());
+        }
+    }
+    to_buffer(
+        module,
+        module.elements(pointee),
+        item.result,
+        [dec::ALIASED_POINTER, dec::RESTRICT_POINTER],
+    )
+}
+
+/// A pointer to a physical storage buffer says whether others lead there too: one of the two decorations.
+pub(super) fn to_buffer(module: &Checked<'_>, ty: u32, id: u32, either: [u32; 2]) -> Why {
+    let physical = module
+        .pointer(ty)
+        .is_some_and(|(class, _)| class == class::PHYSICAL_STORAGE_BUFFER);
+    if !physical {
+        return None;
+    }
+    let given = either.iter().filter(|kind| module.decorated(id, **kind)).count();
+    let names = either.map(|kind| module.decoration_name(kind)).join(" or ");
+    when(
+        given == 0,
+        &format!("a pointer to a physical storage buffer must be {names}"),
+    )
+    .or_else(|| when(given == 2, &format!("{names}, not both")))
+}
+
+fn holds_matrix_of_group(module: &Checked<'_>, ty: u32) -> bool {
+    let mut open = vec![ty];
+    let mut seen = std::collections::HashSet::new();
+    let any = module.capabilities.contains(&capability::COOPERATIVE_MATRIX_NV);
+    while let Some(item) = open.pop().filter(|_| any).and_then(|ty| module.def(ty)) {
+        match item.name() {
+            "TypeCooperativeMatrixNV" => return true,
+            "TypeArray" | "TypeRuntimeArray" if seen.insert(item.result) => open.push(item.word(2)),
+            "TypeStruct" if seen.insert(item.result) => open.extend(item.args()),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Numbers that may only be stored lie where a capability lets them.
+fn small(module: &Checked<'_>, mut class: u32, pointee: u32) -> Why {
+    use super::contents::{FLOAT_16, INT_8, INT_16};
+    if !module.limited(pointee) {
+        return None;
+    }
+    let has = |capability| module.capabilities.contains(&capability);
+    let mut ty = pointee;
+    let mut through = 0;
+    while let Some((of, next)) = module.pointer(ty).filter(|_| through < 32) {
+        (class, ty, through) = (of, next, through + 1);
+    }
+    let bits_16 = module.holds(pointee, INT_16) && !has(capability::INT_16)
+        || module.holds(pointee, FLOAT_16) && !has(capability::FLOAT_16);
+    let bits_8 = module.holds(pointee, INT_8) && !has(capability::INT_8);
+    let element = match module.kind(ty) {
+        "TypeArray" | "TypeRuntimeArray" => module.def(ty).map_or(0, |item| item.word(2)),
+        _ => ty,
+    };
+    let buffer = module.decorated(element, dec::BUFFER_BLOCK);
+    let rows: [(bool, [u32; 4], u32); 2] = [
+        (
+            bits_16,
+            [
+                capability::STORAGE_BUFFER_16,
+                capability::STORAGE_UNIFORM_16,
+                capability::STORAGE_PUSH_CONSTANT_16,
+                capability::WORKGROUP_EXPLICIT_LAYOUT_16,
+            ],
+            capability::STORAGE_INPUT_OUTPUT_16,
+        ),
+        (
+            bits_8,
+            [
+                capability::STORAGE_BUFFER_8,
+                capability::STORAGE_UNIFORM_8,
+                capability::STORAGE_PUSH_CONSTANT_8,
+                capability::WORKGROUP_EXPLICIT_LAYOUT_8,
+            ],
+            u32::MAX,
+        ),
+    ];
+    rows.iter()
+        .filter(|row| row.0)
+        .find_map(|(_, [storage, uniform, push, workgroup], passed)| {
+            let allowed = match class {
+                class::STORAGE_BUFFER | class::PHYSICAL_STORAGE_BUFFER => has(*storage),
+                class::UNIFORM => has(*uniform) || has(*storage) && buffer,
+                class::PUSH_CONSTANT => has(*push),
+                class::WORKGROUP => has(*workgroup),
+                class::INPUT | class::OUTPUT => has(*passed),
+                _ => false,
+            };
+            when(!allowed, "numbers of 8 or 16 bits need a capability to lie here")
+        })
+}
+
+/// Opcodes whose results are pointers without physical addressing; with variable pointers those of `VARIABLE` too.
+const LOGICAL: [&str; 7] = [
+    "Variable",
+    "AccessChain",
+    "InBoundsAccessChain",
+    "FunctionParameter",
+    "ImageTexelPointer",
+    "CopyObject",
+    "RawAccessChainNV",
+];
+const VARIABLE: [&str; 6] = [
+    "Select",
+    "Phi",
+    "FunctionCall",
+    "PtrAccessChain",
+    "Load",
+    "ConstantNull",
+];
+
+/// Without physical addressing a pointer comes from a variable, parameter or access.
+fn logical(module: &Checked<'_>, id: u32) -> Why {
+    let kind = module.kind(id);
+    let from = LOGICAL.contains(&kind) || module.variable_pointers() && VARIABLE.contains(&kind);
+    when(
+        !module.physical && !from,
+        "the pointer comes from nothing that makes one",
+    )
+}
+
+fn load(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let Some((class, pointee)) = module.pointer(module.type_of(item.word(3))) else {
+        return Some("loads from no pointer".to_owned());
+    };
+    logical(module, item.word(3))
+        .or_else(|| when(pointee != item.ty, "the result type is not what the pointer points to"))
+        .or_else(|| {
+            when(
+                module.holds(item.ty, RUNTIME_ARRAY),
+                "an array of no known length cannot be loaded",
+            )
+        })
+        .or_else(|| access(module, item, 4, &[class], true))
+        .or_else(|| {
+            let whole = matches!(
+                module.kind(item.ty),
+                "TypePointer" | "TypeInt" | "TypeFloat" | "TypeVector" | "TypeMatrix"
+            );
+            when(
+                module.limited(item.ty) && !whole,
+                "numbers of 8 or 16 bits are loaded as scalars, vectors and matrices",
+            )
+        })
+}
+
+fn store(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let Some((class, pointee)) = module.pointer(module.type_of(item.word(1))) else {
+        return Some("stores to no pointer".to_owned());
+    };
+    const READ_ONLY: [u32; 4] = [
+        class::UNIFORM_CONSTANT,
+        class::INPUT,
+        class::PUSH_CONSTANT,
+        class::SHADER_RECORD_BUFFER,
+    ];
+    logical(module, item.word(1))
+        .or_else(|| when(READ_ONLY.contains(&class), "the storage class cannot be written"))
+        .or_else(|| {
+            when(
+                module.kind(pointee) == "TypeVoid" || pointee != module.type_of(item.word(2)),
+                "the object's type is not what the pointer points to",
+            )
+        })
+        .or_else(|| {
+            let uniform = module.vulkan.is_some() && class == class::UNIFORM;
+            when(
+                uniform && in_block(module, item.word(1)),
+                "Vulkan's uniform blocks cannot be written",
+            )
+        })
+        .or_else(|| access(module, item, 3, &[class], false))
+}
+
+/// Whether a pointer leads into a variable that is a Block.
+fn in_block(module: &Checked<'_>, mut id: u32) -> bool {
+    for _ in 0..module.items.len() {
+        let Some(item) = module.def(id) else { return false };
+        match item.name() {
+            "AccessChain" | "InBoundsAccessChain" | "PtrAccessChain" | "InBoundsPtrAccessChain" | "CopyObject" => {
+                id = item.word(3);
+            }
+            "Variable" => {
+                let mut ty = module.pointer(item.ty).map_or(0, |(_, pointee)| pointee);
+                if matches!(module.kind(ty), "TypeArray" | "TypeRuntimeArray") {
+                    ty = module.def(ty).map_or(0, |array| array.word(2));
+                }
+                return module.decorated(ty, dec::BLOCK);
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
+fn copy(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let [target, source] = [item.word(1), item.word(2)].map(|id| module.pointer(module.type_of(id)));
+    let (Some((to, target)), Some((from, source))) = (target, source) else {
+        return Some("copies between two pointers".to_owned());
+    };
+    let sized = item.name() == "CopyMemorySized";
+    let at = if sized { 4 } else { 3 };
+    let apart = !sized && (target != source || module.kind(target) == "TypeVoid");
+    when(apart, "the pointers point to different types")
+        .or_else(|| if sized { size(module, item.word(3)) } else { None })
+        .or_else(|| {
+            let first = *item.words.get(at)?;
+            let next = at + access_words(first);
+            let second = item.words.get(next).copied();
+            access(module, item, at, &[to, from], false)
+                .or_else(|| second.and_then(|_| access(module, item, next, &[to, from], false)))
+                .or_else(|| {
+                    let late = module.words[1] >= 0x10400;
+                    when(second.is_some() && !late, "two memory accesses need version 1.4")
+                })
+                .or_else(|| {
+                    let wrong = first & VISIBLE != 0 || second? & AVAILABLE != 0;
+                    when(wrong, "the target is made available, and the source visible")
+                })
+        })
+        .or_else(|| {
+            let mut ty = target;
+            let mut through = 0;
+            while let Some((_, next)) = module.pointer(ty).filter(|_| through < 32) {
+                (ty, through) = (next, through + 1);
+            }
+            when(module.limited(ty), "numbers of 8 or 16 bits cannot be copied")
+        })
+}
+
+/// A number of bytes to copy.
+fn size(module: &Checked<'_>, id: u32) -> Why {
+    let def = module.def(id)?;
+    let signed = module.def(def.ty).is_some_and(|ty| ty.word(3) == 1);
+    let zero = match def.name() {
+        "ConstantNull" => true,
+        "Constant" => def.args().iter().all(|word| *word == 0),
+        _ => false,
+    };
+    let negative = def.name() == "Constant" && signed && def.words.last().is_some_and(|word| word >> 31 == 1);
+    when(!module.of(id).scalar(Base::Int), "the size is no integer")
+        .or_else(|| when(zero || negative, "the size is not above 0"))
+}
+
+const ALIGNED: u32 = 0x2;
+const AVAILABLE: u32 = 0x8;
+const VISIBLE: u32 = 0x10;
+const NON_PRIVATE: u32 = 0x20;
+
+/// Words of a memory access: the mask and what it announces.
+fn access_words(mask: u32) -> usize {
+    1 + (mask & (ALIGNED | AVAILABLE | VISIBLE)).count_ones() as usize
+}
+
+/// The memory access at a word of an instruction on pointers of these storage classes; without one none is asked for
+/// but of physical buffers.
+fn access(module: &Checked<'_>, item: &Item<'_>, at: usize, classes: &[u32], loads: bool) -> Why {
+    let mask = item.words.get(at).copied().unwrap_or(0);
+    let physical = classes.contains(&class::PHYSICAL_STORAGE_BUFFER);
+    if physical && mask & ALIGNED == 0 {
+        return Some("access to a physical storage buffer must be Aligned".to_owned());
+    }
+    if mask & (AVAILABLE | VISIBLE | NON_PRIVATE) == 0 {
+        return None;
+    }
+    let stores = item.name() == "Store";
+    let scope = |bit: u32| item.word(at + access_words(mask & (bit - 1)));
+    const SHARED: [u32; 7] = [
+        class::UNIFORM,
+        class::WORKGROUP,
+        class::CROSS_WORKGROUP,
+        class::GENERIC,
+        class::IMAGE,
+        class::STORAGE_BUFFER,
+        class::PHYSICAL_STORAGE_BUFFER,
+    ];
+    when(
+        mask & AVAILABLE != 0 && loads || mask & VISIBLE != 0 && stores,
+        "stores are made available, and visible to loads",
+    )
+    .or_else(|| when(mask & NON_PRIVATE == 0, "what others see is NonPrivatePointer"))
+    .or_else(|| {
+        let bits = [AVAILABLE, VISIBLE].into_iter().filter(|bit| mask & bit != 0);
+        bits.map(scope).find_map(|id| scopes::memory(module, id))
+    })
+    .or_else(|| {
+        let shared = classes.iter().all(|class| SHARED.contains(class));
+        when(!shared, "NonPrivatePointer belongs to memory that is shared")
+    })
+}
+
+fn chain(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let Some((class, mut ty)) = module.pointer(module.type_of(item.word(3))) else {
+        return Some("the base is no pointer".to_owned());
+    };
+    let element = item.name().contains("Ptr");
+    if item.name() == "PtrAccessChain" && !module.physical && !module.variable_pointers() {
+        return Some("a chain from a pointer's element needs variable pointers".to_owned());
+    }
+    let indices = item.words.get(if element { 5 } else { 4 }..).unwrap_or(&[]);
+    if indices.len() > 255 {
+        return Some("more than 255 indices".to_owned());
+    }
+    for id in indices {
+        if !module.of(*id).scalar(Base::Int) {
+            return Some(format!("index %{id} is no integer"));
+        }
+        match module.member(ty, module.constant(*id), false) {
+            Some(member) => ty = member,
+            None => return Some(format!("index %{id} reaches no member")),
+        }
+    }
+    when(
+        module.pointer(item.ty) != Some((class, ty)),
+        "the result type is no pointer to what the indices reach",
+    )
+    .or_else(|| {
+        if item.name() == "PtrAccessChain" {
+            strided(module, item, class)
+        } else {
+            None
+        }
+    })
+}
+
+/// A pointer whose elements are stepped over says how far they are apart.
+fn strided(module: &Checked<'_>, item: &Item<'_>, class: u32) -> Why {
+    let workgroup = class == class::WORKGROUP && module.capabilities.contains(&capability::WORKGROUP_EXPLICIT_LAYOUT);
+    let laid_out = matches!(
+        class,
+        class::UNIFORM | class::STORAGE_BUFFER | class::PHYSICAL_STORAGE_BUFFER | class::PUSH_CONSTANT
+    );
+    let base = module.type_of(item.word(3));
+    when(
+        module.shader && (laid_out || workgroup) && !module.decorated(base, dec::ARRAY_STRIDE),
+        "the base's pointer type has no ArrayStride",
+    )
+    .or_else(|| {
+        let fits = match class {
+            class::WORKGROUP => module.capabilities.contains(&capability::VARIABLE_POINTERS),
+            class::STORAGE_BUFFER => module.variable_pointers(),
+            _ => class == class::PHYSICAL_STORAGE_BUFFER,
+        };
+        when(
+            module.vulkan.is_some() && !fits,
+            "Vulkan steps over elements of buffers and, with variable pointers, of workgroups",
+        )
+    })
+}
+
+fn array_length(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let (_, ty) = module.pointer(module.type_of(item.word(3))).unwrap_or_default();
+    let members = module
+        .def(ty)
+        .filter(|t| t.name() == "TypeStruct")
+        .map_or(&[][..], |t| t.args());
+    let last = members
+        .last()
+        .is_some_and(|last| module.kind(*last) == "TypeRuntimeArray");
+    when(
+        !last || members.len() != item.word(4) as usize + 1,
+        "not a struct's last member of runtime length",
+    )
+    .or_else(|| {
+        when(
+            module.form(item.ty) != Form::WORD || !module.unsigned(item.ty),
+            "the result is no 32-bit integer without a sign",
+        )
+    })
+}
+
+/// Comparing pointers.
+pub(super) fn comparison(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let r = module.form(item.ty);
+    let base = if item.name() == "PtrDiff" {
+        Base::Int
+    } else {
+        Base::Bool
+    };
+    let ty = module.type_of(item.word(3));
+    let class = module.pointer(ty).map(|(class, _)| class);
+    when(
+        !module.physical && !module.variable_pointers(),
+        "pointers are compared with variable pointers",
+    )
+    .or_else(|| when(!r.scalar(base), "the result is not of the opcode's type"))
+    .or_else(|| {
+        when(
+            class.is_none() || ty != module.type_of(item.word(4)),
+            "needs two pointers of one type",
+        )
+    })
+    .or_else(|| {
+        let workgroup = class == Some(class::WORKGROUP) && module.capabilities.contains(&capability::VARIABLE_POINTERS);
+        let fits = match module.physical {
+            true => class != Some(class::PHYSICAL_STORAGE_BUFFER),
+            false => workgroup || class == Some(class::STORAGE_BUFFER),
+        };
+        when(!fits, "pointers of this storage class are not compared")
+    })
+}

@@ -1,0 +1,281 @@
+//! Execution modes: the models that have them, those that exclude each other and those that must be there.
+
+use super::{Checked, Item};
+use crate::spirv::{capability, mode, model, op};
+use std::collections::{HashMap, HashSet};
+
+const TESSELLATION: &[u32] = &[model::TESSELLATION_CONTROL, model::TESSELLATION_EVALUATION];
+const MESH: &[u32] = &[model::MESH_NV, model::MESH_EXT];
+
+/// Interlocks of pixels, samples and shading rates, ordered and unordered.
+pub(super) const INTERLOCKS: [u32; 6] = [5366, 5367, 5368, 5369, 5370, 5371];
+
+/// References to a stencil: unchanged, greater, less.
+const STENCIL_FRONT: [u32; 3] = [5079, 5080, 5081];
+const STENCIL_BACK: [u32; 3] = [5082, 5083, 5084];
+
+/// Modes with the models that have them.
+const ROWS: &[(&[u32], &[&[u32]])] = &[
+    (
+        &[
+            mode::INVOCATIONS,
+            mode::INPUT_POINTS,
+            mode::INPUT_LINES,
+            mode::INPUT_LINES_ADJACENCY,
+            mode::INPUT_TRIANGLES_ADJACENCY,
+            mode::OUTPUT_LINE_STRIP,
+            mode::OUTPUT_TRIANGLE_STRIP,
+        ],
+        &[&[model::GEOMETRY]],
+    ),
+    (&[mode::OUTPUT_POINTS], &[&[model::GEOMETRY], MESH]),
+    (
+        &[
+            mode::SPACING_EQUAL,
+            mode::SPACING_FRACTIONAL_EVEN,
+            mode::SPACING_FRACTIONAL_ODD,
+            mode::VERTEX_ORDER_CW,
+            mode::VERTEX_ORDER_CCW,
+            mode::POINT_MODE,
+            mode::QUADS,
+            mode::ISOLINES,
+        ],
+        &[TESSELLATION],
+    ),
+    (&[mode::TRIANGLES], &[&[model::GEOMETRY], TESSELLATION]),
+    (&[mode::OUTPUT_VERTICES], &[&[model::GEOMETRY], TESSELLATION, MESH]),
+    (
+        &[
+            mode::OUTPUT_LINES_EXT,
+            mode::OUTPUT_TRIANGLES_EXT,
+            mode::OUTPUT_PRIMITIVES_EXT,
+        ],
+        &[MESH],
+    ),
+    (
+        &[
+            mode::PIXEL_CENTER_INTEGER,
+            mode::ORIGIN_UPPER_LEFT,
+            mode::ORIGIN_LOWER_LEFT,
+            mode::EARLY_FRAGMENT_TESTS,
+            mode::DEPTH_REPLACING,
+            mode::DEPTH_GREATER,
+            mode::DEPTH_LESS,
+            mode::DEPTH_UNCHANGED,
+            mode::EARLY_AND_LATE_FRAGMENT_TESTS,
+        ],
+        &[&[model::FRAGMENT]],
+    ),
+    (&INTERLOCKS, &[&[model::FRAGMENT]]),
+    (&STENCIL_FRONT, &[&[model::FRAGMENT]]),
+    (&STENCIL_BACK, &[&[model::FRAGMENT]]),
+    (
+        &[
+            mode::LOCAL_SIZE_HINT,
+            mode::VEC_TYPE_HINT,
+            mode::CONTRACTION_OFF,
+            mode::LOCAL_SIZE_HINT_ID,
+        ],
+        &[&[model::KERNEL]],
+    ),
+    (
+        &[mode::LOCAL_SIZE, mode::LOCAL_SIZE_ID],
+        &[
+            &[model::KERNEL, model::GL_COMPUTE, model::TASK_NV, model::TASK_EXT],
+            MESH,
+        ],
+    ),
+];
+
+/// Models with modes of which there is so much, at least and at most.
+type Exclusive = (
+    &'static [u32],
+    &'static [u32],
+    std::ops::RangeInclusive<usize>,
+    &'static str,
+);
+
+const EXCLUSIVE: &[Exclusive] = &[
+    (
+        &[model::FRAGMENT],
+        &[mode::ORIGIN_UPPER_LEFT, mode::ORIGIN_LOWER_LEFT],
+        1..=1,
+        "a fragment entry point needs OriginUpperLeft or OriginLowerLeft",
+    ),
+    (
+        &[model::FRAGMENT],
+        &[mode::DEPTH_GREATER, mode::DEPTH_LESS, mode::DEPTH_UNCHANGED],
+        0..=1,
+        "the depth is greater, less or unchanged",
+    ),
+    (&[model::FRAGMENT], &INTERLOCKS, 0..=1, "there is one kind of interlock"),
+    (
+        &[model::FRAGMENT],
+        &STENCIL_FRONT,
+        0..=1,
+        "the front stencil is greater, less or unchanged",
+    ),
+    (
+        &[model::FRAGMENT],
+        &STENCIL_BACK,
+        0..=1,
+        "the back stencil is greater, less or unchanged",
+    ),
+    (
+        TESSELLATION,
+        &[
+            mode::SPACING_EQUAL,
+            mode::SPACING_FRACTIONAL_EVEN,
+            mode::SPACING_FRACTIONAL_ODD,
+        ],
+        0..=1,
+        "there is one kind of spacing",
+    ),
+    (
+        TESSELLATION,
+        &[mode::TRIANGLES, mode::QUADS, mode::ISOLINES],
+        0..=1,
+        "there is one kind of primitive",
+    ),
+    (
+        TESSELLATION,
+        &[mode::VERTEX_ORDER_CW, mode::VERTEX_ORDER_CCW],
+        0..=1,
+        "there is one order of vertices",
+    ),
+    (
+        &[model::GEOMETRY],
+        &[
+            mode::INPUT_POINTS,
+            mode::INPUT_LINES,
+            mode::INPUT_LINES_ADJACENCY,
+            mode::TRIANGLES,
+            mode::INPUT_TRIANGLES_ADJACENCY,
+        ],
+        1..=1,
+        "a geometry entry point has one kind of input",
+    ),
+    (
+        &[model::GEOMETRY],
+        &[
+            mode::OUTPUT_POINTS,
+            mode::OUTPUT_LINE_STRIP,
+            mode::OUTPUT_TRIANGLE_STRIP,
+        ],
+        1..=1,
+        "a geometry entry point has one kind of output",
+    ),
+    (
+        &[model::MESH_EXT],
+        &[mode::OUTPUT_POINTS, mode::OUTPUT_LINES_EXT, mode::OUTPUT_TRIANGLES_EXT],
+        1..=1,
+        "a mesh entry point has one kind of primitive",
+    ),
+    (
+        &[model::MESH_EXT],
+        &[mode::OUTPUT_PRIMITIVES_EXT, mode::OUTPUT_VERTICES],
+        2..=2,
+        "a mesh entry point needs OutputPrimitivesEXT and OutputVertices",
+    ),
+];
+
+/// Checks the modes of all entry points; gives them by the entry point's function.
+pub(super) fn check(module: &mut Checked<'_>, entries: &[Item<'_>]) -> HashMap<u32, HashSet<u32>> {
+    let mut models: HashMap<u32, HashSet<u32>> = HashMap::new();
+    for entry in entries {
+        models.entry(entry.word(2)).or_default().insert(entry.word(1));
+    }
+    let mut given: HashMap<u32, HashSet<u32>> = HashMap::new();
+    for opcode in [op::EXECUTION_MODE, op::EXECUTION_MODE_ID] {
+        let items: Vec<Item> = module
+            .items
+            .iter()
+            .filter(|item| item.row.opcode as u16 == opcode)
+            .copied()
+            .collect();
+        for item in items {
+            let kind = item.word(2);
+            if opcode == op::EXECUTION_MODE {
+                given.entry(item.word(1)).or_default().insert(kind);
+            }
+            let by_id = [
+                mode::SUBGROUPS_PER_WORKGROUP_ID,
+                mode::LOCAL_SIZE_ID,
+                mode::LOCAL_SIZE_HINT_ID,
+            ]
+            .contains(&kind);
+            // Without operands there is nothing that could be an id or not.
+            if by_id != (opcode == op::EXECUTION_MODE_ID) && (by_id || item.words.len() > 3) {
+                module.fail(
+                    "execution-mode",
+                    &item,
+                    "the mode's operands are not what the instruction takes",
+                );
+            }
+            if opcode == op::EXECUTION_MODE_ID && by_id && !item.words[3..].iter().all(|id| module.is_constant(*id)) {
+                module.fail("execution-mode", &item, "the mode's operands are constants");
+            }
+            if let Some(version) = module.vulkan {
+                let why = match kind {
+                    mode::LOCAL_SIZE_ID if version < 0x10300 => Some("LocalSizeId needs Vulkan 1.3"),
+                    mode::ORIGIN_LOWER_LEFT => Some("Vulkan's origin is upper left"),
+                    mode::PIXEL_CENTER_INTEGER => Some("Vulkan's pixels have no integer centres"),
+                    _ => None,
+                };
+                if let Some(why) = why {
+                    module.fail("vulkan-mode", &item, why);
+                }
+            }
+            let row = ROWS.iter().find(|row| row.0.contains(&kind));
+            let allowed = |model: &u32| row.is_none_or(|row| row.1.iter().any(|models| models.contains(model)));
+            if !models.get(&item.word(1)).into_iter().flatten().all(allowed) {
+                module.fail(
+                    "execution-mode",
+                    &item,
+                    "the mode is not of the entry point's execution model",
+                );
+            }
+        }
+    }
+    for entry in entries.iter().filter(|_| module.shader).copied().collect::<Vec<_>>() {
+        let set = given.get(&entry.word(2));
+        let count = |kinds: &[u32]| {
+            kinds
+                .iter()
+                .filter(|kind| set.is_some_and(|set| set.contains(kind)))
+                .count()
+        };
+        for (models, kinds, much, why) in EXCLUSIVE {
+            if models.contains(&entry.word(1)) && !much.contains(&count(kinds)) {
+                module.fail("execution-mode", &entry, *why);
+            }
+        }
+    }
+    memory_model(module, entries);
+    given
+}
+
+/// What the memory model and the entry points ask of each other.
+fn memory_model(module: &mut Checked<'_>, entries: &[Item<'_>]) {
+    /// The memory model Vulkan.
+    const VULKAN: u32 = 3;
+    let has = |any: &[u32]| entries.iter().any(|entry| any.contains(&entry.word(1)));
+    let mixed = has(&[model::TASK_NV, model::MESH_NV]) && has(&[model::TASK_EXT, model::MESH_EXT]);
+    let declared = module.capabilities.contains(&capability::VULKAN_MEMORY_MODEL);
+    if let Some(item) = module.items.iter().find(|item| item.name() == "MemoryModel").copied() {
+        if declared && module.memory_model != VULKAN {
+            module.fail(
+                "memory-model",
+                &item,
+                "the capability VulkanMemoryModel asks for that model",
+            );
+        }
+        // Logical and PhysicalStorageBuffer64.
+        if module.vulkan.is_some() && !matches!(module.addressing, 0 | 5348) {
+            module.fail("memory-model", &item, "Vulkan has no such addressing model");
+        }
+        if mixed {
+            module.fail("memory-model", &item, "meshes are of one extension in a module");
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Scopes and memory semantics, and the instructions that are made of them.
+
+use super::form::{Base, Form, Why, when};
+use super::{Checked, Item};
+use crate::spirv::capability;
+
+const CROSS_DEVICE: u32 = 0;
+const DEVICE: u32 = 1;
+const WORKGROUP: u32 = 2;
+const SUBGROUP: u32 = 3;
+const INVOCATION: u32 = 4;
+const QUEUE_FAMILY: u32 = 5;
+const SHADER_CALL: u32 = 6;
+
+const ACQUIRE: u32 = 0x2;
+const RELEASE: u32 = 0x4;
+const ACQUIRE_RELEASE: u32 = 0x8;
+const SEQUENTIAL: u32 = 0x10;
+const ORDERS: u32 = ACQUIRE | RELEASE | ACQUIRE_RELEASE | SEQUENTIAL;
+const UNIFORM: u32 = 0x40;
+const STORAGE: u32 = 0x1fc0;
+const OUTPUT: u32 = 0x1000;
+const AVAILABLE: u32 = 0x2000;
+const VISIBLE: u32 = 0x4000;
+const VOLATILE: u32 = 0x8000;
+/// Kinds of memory that Vulkan has: uniform, workgroup, image, output.
+const OF_VULKAN: u32 = UNIFORM | 0x100 | 0x800 | OUTPUT;
+
+/// A 32-bit integer, and for shaders one that is known; its value where it is.
+fn number(module: &Checked<'_>, id: u32, what: &str) -> Result<Option<u32>, String> {
+    if module.of(id) != Form::WORD {
+        return Err(format!("{what} %{id} is no 32-bit integer"));
+    }
+    let value = module.known_word(id);
+    let loose = module.capabilities.contains(&capability::COOPERATIVE_MATRIX_NV);
+    if value.is_none() && module.shader && !(loose && module.is_constant(id)) {
+        return Err(format!("{what} %{id} is no constant, which a shader needs here"));
+    }
+    Ok(value)
+}
+
+/// A scope of any kind.
+pub(super) fn scope(module: &Checked<'_>, id: u32) -> Result<Option<u32>, String> {
+    let value = number(module, id, "scope")?;
+    match value {
+        Some(value) if value > SHADER_CALL => Err(format!("{value} is no scope")),
+        _ => Ok(value),
+    }
+}
+
+/// The scope that a group's operation runs in.
+pub(super) fn execution(module: &Checked<'_>, item: &Item<'_>, id: u32) -> Why {
+    let value = match scope(module, id) {
+        Ok(Some(value)) => value,
+        other => return other.err(),
+    };
+    let group = item.name().starts_with("GroupNonUniform");
+    if let Some(version) = module.vulkan {
+        if version > 0x10000 && group && value != SUBGROUP {
+            return Some("Vulkan has group operations of a subgroup only".to_owned());
+        }
+        if !matches!(value, WORKGROUP | SUBGROUP) {
+            return Some("Vulkan runs in the scope of a workgroup or a subgroup".to_owned());
+        }
+    }
+    when(
+        group && !matches!(value, WORKGROUP | SUBGROUP),
+        "a group's operation is of a workgroup or a subgroup",
+    )
+}
+
+/// The scope that memory is ordered in.
+pub(super) fn memory(module: &Checked<'_>, id: u32) -> Why {
+    let value = match scope(module, id) {
+        Ok(Some(value)) => value,
+        other => return other.err(),
+    };
+    let has = |capability| module.capabilities.contains(&capability);
+    let vulkan_model = has(capability::VULKAN_MEMORY_MODEL);
+    if value == QUEUE_FAMILY && !vulkan_model {
+        return Some("the scope QueueFamily needs the capability VulkanMemoryModel".to_owned());
+    }
+    if value == DEVICE && vulkan_model && !has(capability::VULKAN_MEMORY_MODEL_DEVICE_SCOPE) {
+        return Some("the scope Device needs the capability VulkanMemoryModelDeviceScope".to_owned());
+    }
+    if let Some(version) = module.vulkan {
+        let of_groups = has(capability::SUBGROUP_BALLOT_KHR) || has(capability::SUBGROUP_VOTE_KHR);
+        if value == CROSS_DEVICE {
+            return Some("Vulkan has no memory across devices".to_owned());
+        }
+        if version == 0x10000 && value == SUBGROUP && !of_groups {
+            return Some("Vulkan 1.0 has memory of subgroups with ballots or votes only".to_owned());
+        }
+    }
+    None
+}
+
+/// Memory semantics, the operand at a place; `of` is the scope they are for.
+pub(super) fn semantics(module: &Checked<'_>, item: &Item<'_>, id: u32, of: u32) -> Why {
+    let value = match number(module, id, "semantics") {
+        Ok(Some(value)) => value,
+        other => return other.err(),
+    };
+    let any = |bits: u32| value & bits != 0;
+    let vulkan_model = module.capabilities.contains(&capability::VULKAN_MEMORY_MODEL);
+    let atomic = item.name().starts_with("Atomic");
+    let wrong = [
+        ((value & ORDERS).count_ones() > 1, "memory has one order at most"),
+        (
+            module.memory_model == VULKAN_MODEL && any(SEQUENTIAL),
+            "the memory model Vulkan has no SequentiallyConsistent",
+        ),
+        (
+            any(AVAILABLE | VISIBLE | OUTPUT | VOLATILE) && !vulkan_model,
+            "these semantics need the capability VulkanMemoryModel",
+        ),
+        (any(VOLATILE) && !atomic, "only atomic instructions are Volatile"),
+        (
+            any(UNIFORM) && !module.shader,
+            "UniformMemory needs the capability Shader",
+        ),
+        (
+            any(AVAILABLE | VISIBLE) && !any(STORAGE),
+            "what is made available or visible must be named",
+        ),
+        (
+            any(VISIBLE) && !any(ACQUIRE | ACQUIRE_RELEASE),
+            "MakeVisible needs Acquire or AcquireRelease",
+        ),
+        (
+            any(AVAILABLE) && !any(RELEASE | ACQUIRE_RELEASE),
+            "MakeAvailable needs Release or AcquireRelease",
+        ),
+        (
+            item.name() == "AtomicFlagClear" && any(ACQUIRE | ACQUIRE_RELEASE),
+            "clearing a flag acquires nothing",
+        ),
+    ];
+    let found = wrong.iter().find(|row| row.0).map(|row| row.1.to_owned());
+    found.or_else(|| in_vulkan(module, item, value, of))
+}
+
+/// The memory model that came with Vulkan.
+const VULKAN_MODEL: u32 = 3;
+
+fn in_vulkan(module: &Checked<'_>, item: &Item<'_>, value: u32, of: u32) -> Why {
+    module.vulkan?;
+    let any = |bits: u32| value & bits != 0;
+    match item.name() {
+        "MemoryBarrier" => when(!any(ORDERS), "a barrier of Vulkan has an order")
+            .or_else(|| when(!any(OF_VULKAN), "a barrier of Vulkan names a kind of memory")),
+        "AtomicLoad" => when(
+            any(RELEASE | ACQUIRE_RELEASE | SEQUENTIAL),
+            "Vulkan's loads release nothing",
+        ),
+        "AtomicStore" => when(
+            any(ACQUIRE | ACQUIRE_RELEASE | SEQUENTIAL),
+            "Vulkan's stores acquire nothing",
+        ),
+        _ => None,
+    }
+    .or_else(|| {
+        let alone = item.name() != "MemoryBarrier" && module.known_word(of) == Some(INVOCATION);
+        when(alone && any(ORDERS), "an invocation's own memory has no order")
+    })
+}
+
+/// Barriers.
+pub(super) fn barriers(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let word = |at: usize| item.word(at);
+    match item.name() {
+        "ControlBarrier" => execution(module, item, word(1))
+            .or_else(|| memory(module, word(2)))
+            .or_else(|| semantics(module, item, word(3), word(2))),
+        "MemoryBarrier" => memory(module, word(1)).or_else(|| semantics(module, item, word(2), word(1))),
+        _ => None,
+    }
+}
+
+/// Storage classes that atomic instructions reach: Uniform, Workgroup, CrossWorkgroup, Function, Generic,
+/// AtomicCounter, Image, StorageBuffer, PhysicalStorageBuffer, TaskPayloadWorkgroupEXT.
+const ATOMIC: [u32; 10] = [2, 4, 5, 7, 8, 10, 11, 12, 5349, 5402];
+/// Of these those that Vulkan has.
+const ATOMIC_IN_VULKAN: [u32; 6] = [2, 4, 11, 12, 5349, 5402];
+
+/// Atomic instructions.
+pub(super) fn atomics(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let name = item.name();
+    let r = module.form(item.ty);
+    let fits = match name {
+        "AtomicStore" | "AtomicFlagClear" => true,
+        "AtomicFAddEXT" | "AtomicFMinEXT" | "AtomicFMaxEXT" => r.scalar(Base::Float),
+        "AtomicLoad" | "AtomicExchange" => r.scalar(Base::Float) || r.scalar(Base::Int),
+        "AtomicFlagTestAndSet" => r.scalar(Base::Bool),
+        _ => r.scalar(Base::Int),
+    };
+    if !fits {
+        return Some("the result is of no type this opcode has".to_owned());
+    }
+    let mut ids = item.args().iter().copied();
+    let Some((class, data)) = ids.next().and_then(|id| module.pointer(module.type_of(id))) else {
+        return Some("needs a pointer".to_owned());
+    };
+    let held = module.form(data);
+    when(
+        held.scalar(Base::Int) && held.width == 64 && !module.capabilities.contains(&capability::INT_64_ATOMICS),
+        "64 bits need the capability Int64Atomics",
+    )
+    .or_else(|| {
+        let known: &[u32] = if module.vulkan.is_some() {
+            &ATOMIC_IN_VULKAN
+        } else {
+            &ATOMIC
+        };
+        let function = module.shader && class == 7;
+        when(
+            !known.contains(&class) || function,
+            "the pointer's storage class has no atomics",
+        )
+    })
+    .or_else(|| float_atomics(module, name, r.width))
+    .or_else(|| {
+        let points = match name {
+            "AtomicFlagTestAndSet" | "AtomicFlagClear" => held == Form::WORD,
+            "AtomicStore" => held.scalar(Base::Int) || held.scalar(Base::Float),
+            _ => data == item.ty,
+        };
+        when(!points, "the pointer does not lead to what the opcode takes")
+    })
+    .or_else(|| {
+        let of = ids.next()?;
+        let equal = ids.next()?;
+        memory(module, of)
+            .or_else(|| semantics(module, item, equal, of))
+            .or_else(|| {
+                let exchange = name.starts_with("AtomicCompareExchange");
+                let unequal = exchange.then(|| ids.next()).flatten();
+                unequal.and_then(|unequal| exchanges(module, item, equal, unequal, of))
+            })
+    })
+    .or_else(|| {
+        let mut values = ids.map(|id| module.type_of(id));
+        when(
+            values.any(|ty| ty != data),
+            "the value is not of the type that is pointed to",
+        )
+    })
+}
+
+/// The semantics of a comparison that fails.
+fn exchanges(module: &Checked<'_>, item: &Item<'_>, equal: u32, unequal: u32, of: u32) -> Why {
+    let value = module.known_word(unequal);
+    semantics(module, item, unequal, of)
+        .or_else(|| {
+            let releases = value.is_some_and(|value| value & (RELEASE | ACQUIRE_RELEASE) != 0);
+            when(
+                releases && item.name() == "AtomicCompareExchange",
+                "an exchange that does not happen releases nothing",
+            )
+        })
+        .or_else(|| {
+            let differ = module.known_word(equal)? ^ value?;
+            when(differ & VOLATILE != 0, "both semantics are Volatile or none is")
+        })
+}
+
+fn float_atomics(module: &Checked<'_>, name: &str, width: u32) -> Why {
+    let capability = match (name, width) {
+        ("AtomicFAddEXT", 16) => capability::ATOMIC_FLOAT_16_ADD,
+        ("AtomicFAddEXT", 32) => capability::ATOMIC_FLOAT_32_ADD,
+        ("AtomicFAddEXT", 64) => capability::ATOMIC_FLOAT_64_ADD,
+        ("AtomicFMinEXT" | "AtomicFMaxEXT", 16) => capability::ATOMIC_FLOAT_16_MIN_MAX,
+        ("AtomicFMinEXT" | "AtomicFMaxEXT", 32) => capability::ATOMIC_FLOAT_32_MIN_MAX,
+        ("AtomicFMinEXT" | "AtomicFMaxEXT", 64) => capability::ATOMIC_FLOAT_64_MIN_MAX,
+        _ => return None,
+    };
+    when(
+        module.shader && !module.capabilities.contains(&capability),
+        "floats of this width need a capability",
+    )
+}
+
+/// Operations of the invocations that run together.
+pub(super) fn groups(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let name = item.name();
+    if name == "GroupNonUniformPartitionNV" {
+        // It has no scope.
+        return None;
+    }
+    execution(module, item, item.word(3)).or_else(|| match name {
+        "GroupNonUniformBallotBitCount" => {
+            let (r, value) = (module.form(item.ty), module.type_of(item.word(5)));
+            when(
+                !r.scalar(Base::Int) || !module.unsigned(item.ty),
+                "the result is an integer without a sign",
+            )
+            .or_else(|| {
+                let four = module.form(value).int() && module.form(value).count == 4 && module.unsigned(value);
+                when(!four, "the value is four integers without a sign")
+            })
+            .or_else(|| {
+                when(
+                    module.vulkan.is_some() && item.word(4) > 2,
+                    "Vulkan counts by Reduce, InclusiveScan and ExclusiveScan",
+                )
+            })
+        }
+        "GroupNonUniformRotateKHR" => rotate(module, item),
+        _ => None,
+    })
+}
+
+fn rotate(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let unsigned = |id: u32| module.of(id).scalar(Base::Int) && module.unsigned(module.type_of(id));
+    when(
+        module.form(item.ty).base == Base::Other,
+        "the result is no number or bool",
+    )
+    .or_else(|| {
+        when(
+            module.type_of(item.word(4)) != item.ty,
+            "the value is not of the result's type",
+        )
+    })
+    .or_else(|| when(!unsigned(item.word(5)), "the delta is no integer without a sign"))
+    .or_else(|| {
+        let size = *item.words.get(6)?;
+        let value = module.constant(size);
+        when(
+            !unsigned(size) || value.is_none_or(|value| !value.is_power_of_two()),
+            "the cluster's size is no constant power of two",
+        )
+    })
+}

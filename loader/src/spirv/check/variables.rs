@@ -1,0 +1,178 @@
+//! Vulkan's rules for variables: the types of each storage class, what may be decorated, places of resources.
+
+use super::form::{Base, Why, when};
+use super::{Checked, Given, Item};
+use crate::spirv::{capability, class, decoration as dec, model, op};
+
+/// Storage classes that Vulkan has not.
+const NEVER: [u32; 3] = [class::CROSS_WORKGROUP, class::GENERIC, class::ATOMIC_COUNTER];
+
+/// Checks declarations, and decorations by the variables they are on.
+pub(super) fn check(module: &mut Checked<'_>) {
+    let first = module.first_function.min(module.items.len());
+    for at in 0..module.items.len() {
+        let item = module.items[at];
+        let why = match item.row.opcode as u16 {
+            op::TYPE_POINTER if NEVER.contains(&item.word(2)) => Some("Vulkan has no such storage class".to_owned()),
+            op::VARIABLE if at < first => variable(module, &item),
+            _ => None,
+        };
+        if let Some(why) = why {
+            module.fail("vulkan-variable", &item, why);
+        }
+    }
+    for at in 0..module.given.len() {
+        let given = module.given[at];
+        let Some(target) = module.def(given.target).filter(|_| given.member.is_none()) else {
+            continue;
+        };
+        if let Some(why) = decorated(module, &given, &target) {
+            let (item, name) = (module.items[given.at], module.decoration_name(given.kind));
+            module.fail(
+                "vulkan-decoration",
+                &item,
+                format!("{name} on %{}: {why}", given.target),
+            );
+        }
+    }
+}
+
+fn variable(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let (class, pointee) = module.pointer(item.ty)?;
+    let kind = module.kind(pointee);
+    let array = matches!(kind, "TypeArray" | "TypeRuntimeArray");
+    let element = match module.def(pointee).filter(|_| array) {
+        Some(array) => module.kind(array.word(2)),
+        None => kind,
+    };
+    let fits = match class {
+        class::PUSH_CONSTANT => kind == "TypeStruct",
+        class::UNIFORM_CONSTANT => matches!(
+            element,
+            "TypeImage" | "TypeSampler" | "TypeSampledImage" | "TypeAccelerationStructureKHR"
+        ),
+        class::UNIFORM | class::STORAGE_BUFFER => element == "TypeStruct",
+        _ => true,
+    };
+    let passed = matches!(class, class::INPUT | class::OUTPUT);
+    let invariant = module.decorated(item.result, dec::INVARIANT)
+        || kind == "TypeStruct" && module.decorated(pointee, dec::INVARIANT);
+    when(!fits, "the variable's type is none of its storage class")
+        .or_else(|| when(invariant && !passed, "only inputs and outputs are invariant"))
+        .or_else(|| open_ended(module, class, pointee, kind))
+}
+
+/// Arrays of no known length: of descriptors, and at the end of buffers.
+fn open_ended(module: &Checked<'_>, class: u32, pointee: u32, kind: &str) -> Why {
+    let any = module.capabilities.contains(&capability::RUNTIME_DESCRIPTOR_ARRAY);
+    if kind == "TypeRuntimeArray" {
+        let resources = matches!(class, class::STORAGE_BUFFER | class::UNIFORM | class::UNIFORM_CONSTANT);
+        return when(
+            !any || !resources,
+            "an array of no known length is of resources, by a capability",
+        );
+    }
+    let members = module
+        .def(pointee)
+        .filter(|_| kind == "TypeStruct")
+        .map_or(&[][..], |ty| ty.args());
+    if !members.iter().any(|id| module.kind(*id) == "TypeRuntimeArray") {
+        return None;
+    }
+    let fits = match class {
+        class::STORAGE_BUFFER | class::PHYSICAL_STORAGE_BUFFER => module.decorated(pointee, dec::BLOCK),
+        class::UNIFORM => module.decorated(pointee, dec::BUFFER_BLOCK),
+        _ => false,
+    };
+    when(!fits, "an array of no known length lies in a buffer")
+}
+
+fn decorated(module: &Checked<'_>, given: &Given, target: &Item<'_>) -> Why {
+    const LOCATED: [u32; 9] = [
+        class::INPUT,
+        class::OUTPUT,
+        5338, // RayPayloadKHR
+        5342, // IncomingRayPayloadKHR
+        class::HIT_ATTRIBUTE,
+        5328, // CallableDataKHR
+        5329, // IncomingCallableDataKHR
+        class::SHADER_RECORD_BUFFER,
+        class::HIT_OBJECT_ATTRIBUTE,
+    ];
+    const RESOURCES: [u32; 3] = [class::STORAGE_BUFFER, class::UNIFORM, class::UNIFORM_CONSTANT];
+    const PASSED: [u32; 2] = [class::INPUT, class::OUTPUT];
+    let allowed: &[u32] = match given.kind {
+        dec::LOCATION | dec::COMPONENT => &LOCATED,
+        dec::INDEX => &[class::OUTPUT],
+        dec::BINDING | dec::DESCRIPTOR_SET => &RESOURCES,
+        dec::INPUT_ATTACHMENT_INDEX => &[class::UNIFORM_CONSTANT],
+        dec::FLAT | dec::NO_PERSPECTIVE | dec::CENTROID | dec::SAMPLE => &PASSED,
+        dec::GLSL_SHARED | dec::GLSL_PACKED => return Some("Vulkan has no such layout".to_owned()),
+        dec::BUILT_IN => {
+            let old = module.items[given.at].word(3) == VERTEX_ID;
+            return when(old, "Vulkan has VertexIndex");
+        }
+        _ => return None,
+    };
+    let class = module.pointer(target.ty).map_or(class::UNIFORM, |(class, _)| class);
+    when(!allowed.contains(&class), "is of another storage class")
+}
+
+/// OpenGL's number of a vertex.
+const VERTEX_ID: u32 = 5;
+
+/// Resources that an entry point reaches are in a descriptor set.
+pub(super) fn resources(module: &mut Checked<'_>, entry: &Item<'_>, globals: &[(u32, u32)]) {
+    let mut pushed = 0;
+    for (id, class) in globals {
+        let Some(item) = module.def(*id) else { continue };
+        let pointee = module.pointer(item.ty).map_or(0, |(_, pointee)| pointee);
+        let element = match module.def(pointee) {
+            Some(array) if matches!(array.name(), "TypeArray" | "TypeRuntimeArray") => array.word(2),
+            _ => pointee,
+        };
+        let resource = match *class {
+            class::UNIFORM_CONSTANT => true,
+            class::UNIFORM | class::STORAGE_BUFFER => module.kind(element) == "TypeStruct",
+            _ => false,
+        };
+        let placed = [dec::DESCRIPTOR_SET, dec::BINDING]
+            .iter()
+            .all(|kind| module.decorated(*id, *kind));
+        if resource && !placed {
+            module.fail("vulkan-resource", &item, "needs DescriptorSet and Binding");
+        }
+        pushed += usize::from(*class == class::PUSH_CONSTANT);
+    }
+    if pushed > 1 {
+        module.fail("vulkan-resource", entry, "more than one push constant");
+    }
+}
+
+/// Interpolation of what an entry point takes and gives.
+pub(super) fn interpolation(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32]) {
+    const KINDS: [u32; 4] = [dec::FLAT, dec::NO_PERSPECTIVE, dec::SAMPLE, dec::CENTROID];
+    for id in listed {
+        let Some(item) = module.def(*id).filter(|item| item.name() == "Variable") else {
+            continue;
+        };
+        let Some((class, ty)) = module.pointer(item.ty) else {
+            continue;
+        };
+        let any = KINDS.iter().any(|kind| module.decorated(*id, *kind));
+        let (vertex, fragment) = (entry.word(1) == model::VERTEX, entry.word(1) == model::FRAGMENT);
+        let form = module.form(ty);
+        let number = form.base == Base::Int || form.scalar(Base::Float) && form.width == 64;
+        let why = match class {
+            class::INPUT if vertex && any => Some("a vertex shader's inputs are not interpolated"),
+            class::OUTPUT if fragment && any => Some("a fragment shader's outputs are not interpolated"),
+            class::INPUT if fragment && number && !module.decorated(*id, dec::FLAT) => {
+                Some("integers and doubles are interpolated Flat")
+            }
+            _ => None,
+        };
+        if let Some(why) = why {
+            module.fail("vulkan-interface", &item, why);
+        }
+    }
+}
