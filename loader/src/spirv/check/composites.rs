@@ -109,7 +109,7 @@ fn walk(module: &Checked<'_>, mut ty: u32, indices: &[u32]) -> Option<u32> {
 
 /// Parts of a composite against its type.
 fn construct(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let Some(ty) = module.def(item.ty) else { return None };
+    let ty = module.def(item.ty)?;
     let parts = item.args();
     let types = || parts.iter().map(|id| module.type_of(*id));
     let all = |count: u32, of: u32| parts.len() == count as usize && types().all(|ty| ty == of);
@@ -138,7 +138,7 @@ fn construct(module: &Checked<'_>, item: &Item<'_>) -> Why {
 /// Parts of a constant composite against its type: those of vectors and matrices are held to be of the same kind, as
 /// other validators do.
 pub(super) fn constant(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let Some(ty) = module.def(item.ty) else { return None };
+    let ty = module.def(item.ty)?;
     let parts = item.args();
     let loose = parts
         .iter()
