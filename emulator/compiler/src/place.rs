@@ -106,7 +106,9 @@ pub(crate) fn name_uniforms(uniforms: &mut [Variable], bytes: &[u8]) {
     });
     let names: Vec<String> = members.collect();
     for variable in uniforms {
-        let Some(rest) = variable.name.strip_prefix("member") else {
+        // The block has one member, which is the structure.
+        let inner = variable.name.strip_prefix("member0.").unwrap_or(&variable.name);
+        let Some(rest) = inner.strip_prefix("member") else {
             continue;
         };
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();

@@ -92,3 +92,18 @@ fn glsl() {
     }
     assert!(counts[0] >= 3 && counts[1] >= 8, "{counts:?}");
 }
+
+/// A VBC's code has no names of its own: its uniforms have those of its reflection.
+#[test]
+fn uniforms_of_a_vbc_have_names() {
+    let bytes = std::fs::read(folder().join("../vbc/textured.vbc")).expect("a file");
+    let source = Source::new("textured.vbc", &bytes).expect("a source");
+    let names = |stage: ShaderStage| -> Vec<String> {
+        let compiled = compile(Input::Source(&source.stage(stage)), &Options::default()).expect("a program");
+        let uniforms = compiled.shader.interface.uniforms.iter();
+        uniforms.map(|variable| variable.name.clone()).collect()
+    };
+    for stage in [ShaderStage::Vertex, ShaderStage::Fragment] {
+        assert_eq!(names(stage), ["mvp", "tint", "offset"], "{stage:?}");
+    }
+}
