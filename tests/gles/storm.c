@@ -1,10 +1,12 @@
 /* Many clients that ask everything a driver asks, again and again, while others are killed.
- * Usage: storm CLIENTS ROUNDS [KILL]; with KILL every other client is killed in the middle of it.
+ * Usage: storm CLIENTS ROUNDS [kill | crowd]; with `kill` every other client is killed in the middle of it, with `crowd`
+ * they are threads that ask through one device, which does not block; a line says when its socket is full.
  * A client ends with 0 when all was right, with 3 when the server was gone, with 1 when something was wrong. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -90,10 +92,63 @@ static void client(long rounds)
     _exit(0);
 }
 
+struct crowd {
+    int fd;
+    long rounds;
+    pthread_t thread;
+};
+
+/* A thread of many with one device between them: each has objects of its own. */
+static void *one_of_a_crowd(void *argument)
+{
+    struct crowd *own = argument;
+    for (long round = 0; round < own->rounds; round++) {
+        struct create create = { 4096, 0, 0, 0 };
+        NEED(ioctl(own->fd, GEM_CREATE, &create) == 0);
+        struct info info = { create.handle, 0, 0 };
+        NEED(ioctl(own->fd, GEM_INFO, &info) == 0 && info.address != 0);
+        struct close_handle gone = { create.handle, 0 };
+        NEED(ioctl(own->fd, GEM_CLOSE, &gone) == 0);
+    }
+    return NULL;
+}
+
+static int crowd(int threads, long rounds)
+{
+    int fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    NEED(fd >= 0);
+    puts("open");
+    fflush(stdout);
+    getchar();
+    struct crowd *all = calloc((size_t)threads, sizeof *all);
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 1 << 18);
+    for (int at = 0; at < threads; at++) {
+        all[at] = (struct crowd){ fd, rounds, 0 };
+        NEED((errno = pthread_create(&all[at].thread, &small, one_of_a_crowd, &all[at])) == 0);
+    }
+    /* Full for a while, not for a moment: whoever reads is not there. */
+    for (int full = 0, tries = 0; full < 50 && tries < 5000; tries++) {
+        struct pollfd room = { fd, POLLOUT, 0 };
+        full = poll(&room, 1, 0) == 0 ? full + 1 : 0;
+        usleep(1000);
+        if (full == 50)
+            puts("full");
+    }
+    fflush(stdout);
+    for (int at = 0; at < threads; at++)
+        pthread_join(all[at].thread, NULL);
+    printf("%d threads right\n", threads);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    int clients = argc > 1 ? atoi(argv[1]) : 64, kills = argc > 3, count[4] = { 0 };
+    int clients = argc > 1 ? atoi(argv[1]) : 64, kills = argc > 3 && !strcmp(argv[3], "kill"), count[4] = { 0 };
     long rounds = argc > 2 ? atol(argv[2]) : 20;
+    if (argc > 3 && !strcmp(argv[3], "crowd"))
+        return crowd(clients, rounds);
     pid_t *all = calloc((size_t)clients, sizeof *all);
     for (int at = 0; at < clients; at++) {
         all[at] = fork();

@@ -171,6 +171,10 @@ static int ask(int device, struct question *question, void *data, size_t room, c
         if (sent < 0 && errno == EAGAIN) {
             poll(&room, 1, -1);
             errno = EINTR;
+        } else if (sent < 0 && errno == ETOOMANYREFS) {
+            /* So many descriptors of this user are under way: others' questions are taken first. */
+            poll(NULL, 0, 1);
+            errno = EINTR;
         }
     } while (sent < 0 && errno == EINTR);
     int error = errno;

@@ -2,7 +2,7 @@
 
 use super::support::{gles, native, server, text};
 use skrymir::shim::Server;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -102,4 +102,48 @@ fn nobody_hangs_on_a_server_that_is_killed() {
         }
     }
     assert_eq!(gone, 25);
+}
+
+/// Sends a process a signal by its name.
+fn signal(process: u32, name: &str) {
+    let sent = Command::new("kill").args([name, &process.to_string()]).status();
+    assert!(sent.expect("kill runs").success());
+}
+
+#[test]
+fn full_sockets_lose_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (server, exports) = server(&folder.path().join("server"));
+    let program = storm();
+    let mut crowd = Command::new("sh")
+        .args(["-c", &format!("{exports} exec {} 600 3 crowd", program.display())])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a shell");
+    let mut said = BufReader::new(crowd.stdout.take().expect("its output"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("text");
+    assert_eq!(line, "open\n");
+    // A server that is stopped reads nothing: one device's questions fill its socket, and more come to the door
+    // than it lets wait there.
+    signal(server.id(), "-STOP");
+    crowd
+        .stdin
+        .take()
+        .expect("its input")
+        .write_all(b"\n")
+        .expect("it reads");
+    let many = start(&exports, &program, "100 2");
+    line.clear();
+    said.read_line(&mut line).expect("text");
+    assert_eq!(line, "full\n");
+    signal(server.id(), "-CONT");
+    let (code, many) = ended(many, Duration::from_secs(120));
+    assert_eq!(code, Some(0), "{many}");
+    assert!(many.contains("100 right, 0 wrong"), "{many}");
+    crowd.stdout = Some(said.into_inner());
+    let (code, crowd) = ended(crowd, Duration::from_secs(120));
+    assert_eq!(code, Some(0), "{crowd}");
+    assert_eq!(crowd, "600 threads right\n");
 }
