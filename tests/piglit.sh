@@ -15,8 +15,9 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/tests/setup.sh"
 need_packages gcc libc6-dev qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 need_rust
-cargo build --quiet --manifest-path "$root/Cargo.toml" --bin skrymir
-skrymir=${CARGO_TARGET_DIR:-$root/target}/debug/skrymir
+# Another build of the program, as tests/sanitize.sh makes them, is named by SKRYMIR.
+[ -n "${SKRYMIR:-}" ] || cargo build --quiet --manifest-path "$root/Cargo.toml" --bin skrymir
+skrymir=${SKRYMIR:-${CARGO_TARGET_DIR:-$root/target}/debug/skrymir}
 
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/skrymir/gles/piglit
 libraries="libwaffle-1-0 libgl1 libglx0 libxkbcommon0 libudev1"

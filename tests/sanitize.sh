@@ -34,10 +34,33 @@ fi
 
 [ -n "$nightly" ] || { part front && [ "$wanted" = front ] || echo "skipped: no nightly toolchain for the Rust parts"; exit 0; }
 
+# The program with a sanitizer in it serves the device test, a hundred clients and piglit; a report of the sanitizer,
+# which its options send to a file, ends the part.
+under_load() {
+    local name=$1 options=$2 skrymir=$PWD/target/sanitize/$1/$machine/debug/skrymir
+    shift 2
+    RUSTFLAGS="-Zsanitizer=$name" CARGO_TARGET_DIR=target/sanitize/$name cargo +nightly build --quiet "$@" \
+        --target "$machine" --bin skrymir
+    gcc -std=gnu11 -O1 -g -pthread -o "$folder/device" tests/gles/device.c -ldl
+    gcc -std=gnu11 -O1 -g -pthread -o "$folder/storm" tests/gles/storm.c
+    export "$options:log_path=$folder/$name"
+    "$skrymir" gles -- "$folder/device"
+    "$skrymir" gles -- "$folder/storm" 100 5
+    "$skrymir" gles -- "$folder/storm" 32 10 kill
+    SKRYMIR=$skrymir bash tests/piglit.sh
+    if ls "$folder/$name".* >/dev/null 2>&1; then
+        cat "$folder/$name".* >&2
+        echo "$name: the sanitizer found something" >&2
+        return 1
+    fi
+    echo "$name: the server is clean under the device test, a hundred clients, clients that are killed, and piglit"
+}
+
 if part address; then
     RUSTFLAGS="-Zsanitizer=address" CARGO_TARGET_DIR=target/sanitize/address cargo +nightly test --quiet --target "$machine" \
         -p skrymir-num -p skrymir-utgard -p skrymir-emulator -p skrymir-shim --lib
     echo "address: the unit tests of num, utgard, emulator and shim are clean"
+    under_load address ASAN_OPTIONS=detect_leaks=0
     for target in engine_vertices engine_fragments job wire; do
         bash tests/fuzz.sh --asan --seconds "${SANITIZE_SECONDS:-20}" --jobs 1 "$target"
     done
@@ -48,6 +71,7 @@ if part thread; then
         RUSTFLAGS="-Zsanitizer=thread" CARGO_TARGET_DIR=target/sanitize/thread cargo +nightly test --quiet \
             -Zbuild-std --target "$machine" -p skrymir-emulator -p skrymir-shim --lib
         echo "thread: the unit tests of emulator and shim are clean"
+        under_load thread TSAN_OPTIONS=halt_on_error=1 -Zbuild-std
     else
         echo "skipped: ThreadSanitizer needs the component rust-src (rustup component add rust-src --toolchain nightly)"
     fi
