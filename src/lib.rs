@@ -7,6 +7,7 @@ pub mod args;
 pub mod cli;
 pub mod compile;
 pub mod ending;
+pub mod engines;
 pub mod error;
 pub mod formats;
 pub mod gles;

@@ -7,7 +7,7 @@ use crate::mali::{Pair, prepare};
 use crate::picture::Picture;
 use crate::scene::{self, Blend, Compare, Cull, Filter, Numbers, Scene, Slot, Topology, Wrap};
 use emulator::driver::{self, Draw, Image, PrimitiveMode};
-use lift::interface::Interface;
+use lift::interface::{Interface, Shape, identifier};
 use lift::{Convention, Options};
 use loader::mbs::Program;
 use loader::spirv::transform::{self, Editor};
@@ -119,7 +119,7 @@ fn vulkan_scene(draw: &Draw<'_>) -> Result<Scene> {
         ..Scene::default()
     };
     for input in &vertex.inputs {
-        if let Some((_, data)) = draw.attributes.iter().find(|(name, _)| *name == input.name) {
+        if let Some((_, data)) = draw.attributes.iter().find(|(name, _)| identifier(name) == input.name) {
             let vertices = data
                 .iter()
                 .map(|vertex| numbers(&vertex[..usize::from(input.components)]));
@@ -129,21 +129,46 @@ fn vulkan_scene(draw: &Draw<'_>) -> Result<Scene> {
         }
     }
     for (name, values) in &draw.uniforms {
-        if [&vertex, &fragment]
-            .iter()
-            .any(|interface| interface.uniforms.iter().any(|uniform| uniform.name == *name))
-        {
-            scene.uniform.insert(name.clone(), numbers(values));
+        let mut members = [&vertex, &fragment]
+            .into_iter()
+            .flat_map(|interface| &interface.uniforms);
+        let name = identifier(name);
+        if let Some(member) = members.find(|member| member.name == name) {
+            uniform(&mut scene, name, values, &member.shape);
         }
     }
     for sampler in &fragment.samplers {
-        if let Some((_, image)) = draw.textures.iter().find(|(name, _)| *name == sampler.name) {
+        if let Some((_, image)) = draw.textures.iter().find(|(name, _)| identifier(name) == sampler.name) {
             scene
                 .slots
                 .insert((2 * sampler.number).to_string(), slot(image, sampler.cube));
         }
     }
     Ok(scene)
+}
+
+/// Gives a uniform its numbers; naga takes matrices of two rows apart into their columns.
+fn uniform(scene: &mut Scene, name: String, values: &[f32], shape: &Shape) {
+    if (shape.rows, shape.elements) != (2, None) || shape.columns < 2 {
+        scene.uniform.insert(name, elements(values, shape));
+        return;
+    }
+    for (column, values) in values.chunks(2).enumerate() {
+        scene.uniform.insert(format!("{name}_col{column}"), numbers(values));
+    }
+}
+
+/// A uniform's numbers as the lifted one has them: elements of an array that are no matrices are vectors of four.
+fn elements(values: &[f32], shape: &Shape) -> Numbers {
+    if shape.elements.is_none() || shape.columns > 1 {
+        return numbers(values);
+    }
+    let padded = values.chunks(usize::from(shape.rows)).flat_map(|element| {
+        let mut vector = [0.0; 4];
+        vector.iter_mut().zip(element).for_each(|(to, from)| *to = *from);
+        vector
+    });
+    numbers(&padded.collect::<Vec<f32>>())
 }
 
 fn numbers(values: &[f32]) -> Numbers {

@@ -84,6 +84,11 @@ impl Comparison {
     pub fn same(&self) -> bool {
         self.differing == 0
     }
+
+    /// Pixels further off than the tolerance, in percent.
+    pub fn share(&self) -> f64 {
+        self.differing as f64 * 100.0 / self.total.max(1) as f64
+    }
 }
 
 /// Compares two pictures channel by channel.

@@ -1,45 +1,196 @@
-//! `skrymir compare`: two pictures.
+//! `skrymir compare`: two pictures, or one shader on every engine.
 
-use crate::error::Cause;
-use crate::outcome::{Failure, Outcome, print};
-use crate::picture::{Picture, compare};
+use crate::ending::Limit;
+use crate::engines::{Drawn, Row, Subject, Verdict, judge};
+use crate::error::{Cause, Error};
+use crate::outcome::{Failure, Outcome, print, read_text};
+use crate::picture::{Comparison, Picture, compare};
+use crate::scene::Scene;
 use clap::Args;
-use std::path::PathBuf;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Longest time for all engines together.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(900);
 
 /// Arguments of `compare`.
 #[derive(Args, Debug)]
 pub struct CompareArgs {
-    /// One picture (PNG)
+    /// One picture (PNG); with --engines a VBC, an SkSL program, WGSL, or a vertex shader or Mali-400 program
     pub a: PathBuf,
-    /// The other
-    pub b: PathBuf,
+    /// The other; with --engines the fragment shader or program, if the first file has none
+    #[arg(required_unless_present = "engines")]
+    pub b: Option<PathBuf>,
+    /// Draw one shader on every engine: the emulator's, and each Vulkan device in every way it takes shaders
+    #[arg(long)]
+    pub engines: bool,
+    /// Attributes, uniforms, textures and state (TOML or JSON), as for `run` and `draw`
+    #[arg(long, value_name = "FILE", requires = "engines")]
+    pub scene: Option<PathBuf>,
+    /// Size of the picture in pixels [default: 256x256]
+    #[arg(long, value_name = "WxH", value_parser = crate::args::parse_size, requires = "engines")]
+    pub size: Option<[u32; 2]>,
+    /// Only Vulkan devices whose name has this in it
+    #[arg(long, requires = "engines")]
+    pub device: Option<String>,
     /// Largest difference of a channel that still counts as equal
     #[arg(long, default_value_t = 0)]
     pub tolerance: u8,
-    /// Where to write a picture of the differences
+    /// Percent of the pixels that may differ by more
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = parse_share)]
+    pub allow: f64,
+    /// Where to write a picture of the differences; with --engines of the one that is furthest off
     #[arg(short, long)]
     pub output: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text.trim_end_matches('%').parse().ok();
+    let fits = share.filter(|share: &f64| (0.0..=100.0).contains(share));
+    fits.ok_or_else(|| "a share is a number of percent from 0 to 100, such as 0.5".into())
 }
 
 pub(super) fn run(args: &CompareArgs) -> Outcome {
-    let (a, b) = (Picture::load(&args.a)?, Picture::load(&args.b)?);
+    match &args.b {
+        _ if args.engines => engines(args),
+        Some(b) => pictures(args, b),
+        None => Err(Failure::usage("two pictures are compared")),
+    }
+}
+
+fn pictures(args: &CompareArgs, b: &Path) -> Outcome {
+    let (a, b) = (Picture::load(&args.a)?, Picture::load(b)?);
     let found = compare(&a, &b, args.tolerance).map_err(Failure::Bad)?;
     if let Some(path) = &args.output {
         found.diff.save(path)?;
     }
-    let share = found.differing as f64 * 100.0 / found.total.max(1) as f64;
+    let same = found.share() <= args.allow;
+    if args.json {
+        let mut value = numbers(&found);
+        value["same"] = same.into();
+        value["tolerance"] = args.tolerance.into();
+        print(&format!("{value:#}\n"))?;
+    } else {
+        let verdict = if same { "same" } else { "different" };
+        print(&format!("{verdict}: {}\n", words(&found, args.tolerance)))?;
+    }
+    verdict(same)
+}
+
+fn verdict(same: bool) -> Outcome {
+    same.then_some(()).ok_or(Failure::Reported(Cause::Bad))
+}
+
+/// How far two pictures are apart, for people.
+fn words(found: &Comparison, tolerance: u8) -> String {
     let [x, y] = found.worst_at;
-    print(&format!(
-        "{}: worst channel difference {} at ({x}, {y}); {} of {} pixels ({share:.3} %) differ by more than {}\n",
-        if found.same() { "same" } else { "different" },
+    format!(
+        "worst channel difference {} at ({x}, {y}); {} of {} pixels ({:.3} %) differ by more than {tolerance}",
         found.worst,
         found.differing,
         found.total,
-        args.tolerance,
-    ))?;
-    if found.same() {
-        Ok(())
-    } else {
-        Err(Failure::Reported(Cause::Bad))
+        found.share(),
+    )
+}
+
+/// The same for programs.
+fn numbers(found: &Comparison) -> Value {
+    json!({
+        "worst": found.worst, "worst_at": found.worst_at, "differing": found.differing, "total": found.total,
+        "percent": found.share(),
+    })
+}
+
+fn engines(args: &CompareArgs) -> Outcome {
+    let subject = Subject::load(&args.a, args.b.as_deref()).map_err(|error| match error.root() {
+        crate::ErrorKind::System(_) => Failure::Trouble(error),
+        _ => Failure::Bad(error),
+    })?;
+    let mut scene = match &args.scene {
+        Some(path) => {
+            let folder = path.parent().unwrap_or(Path::new(""));
+            let scene = Scene::parse(&read_text(path)?, folder);
+            scene.map_err(|error| Failure::Trouble(error).in_file(path))?
+        }
+        None => Scene::default(),
+    };
+    scene.size = args.size.or(scene.size);
+    // A driver may compile for minutes.
+    let limit = Limit::start(PATIENCE, args.a.display().to_string());
+    let rows = subject.draw(&scene, args.device.as_deref());
+    drop(limit);
+    let verdicts = judge(&rows, args.tolerance, args.allow);
+    if let Some(path) = &args.output {
+        save_worst(&verdicts, path)?;
     }
+    let drawn = rows.iter().filter(|row| matches!(row.drawn, Drawn::Picture(_))).count();
+    let same = drawn > 1 && !verdicts.iter().any(Verdict::is_bad);
+    match args.json {
+        true => print(&format!("{:#}\n", report(&rows, &verdicts, args, same)))?,
+        false => print(&table(&rows, &verdicts, args.tolerance))?,
+    }
+    if drawn < 2 && !verdicts.iter().any(Verdict::is_bad) {
+        let message = format!("{drawn} of {} engines drew it: there is nothing to compare", rows.len());
+        return Err(Failure::Bad(Error::input(message)));
+    }
+    verdict(same)
+}
+
+/// The picture of differences of the row that is furthest off.
+fn save_worst(verdicts: &[Verdict], path: &Path) -> Outcome {
+    let found = verdicts.iter().filter_map(|verdict| match verdict {
+        Verdict::Same(found) | Verdict::Within(found) | Verdict::Differs(found) => Some(found),
+        _ => None,
+    });
+    match found.max_by_key(|found| (found.differing, found.worst)) {
+        Some(found) => Ok(found.diff.save(path)?),
+        None => Err(Failure::usage("-o: there are no two pictures that could differ")),
+    }
+}
+
+fn table(rows: &[Row], verdicts: &[Verdict], tolerance: u8) -> String {
+    let width = rows.iter().map(|row| row.engine.chars().count()).max().unwrap_or(0);
+    let lines = rows.iter().zip(verdicts).map(|(row, verdict)| {
+        let text = match verdict {
+            Verdict::Reference => "the reference".to_owned(),
+            Verdict::Same(_) => "same".to_owned(),
+            Verdict::Within(found) => format!("within: {}", words(found, tolerance)),
+            Verdict::Differs(found) => format!("differs: {}", words(found, tolerance)),
+            Verdict::Refused(why) => format!("refused: {}", first_line(why)),
+            Verdict::Failed(why) => format!("failed: {}", first_line(why)),
+        };
+        let time = row.time.as_secs_f64() * 1e3;
+        format!("{:width$}  {time:9.1} ms  {text}\n", row.engine)
+    });
+    lines.collect()
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default()
+}
+
+fn report(rows: &[Row], verdicts: &[Verdict], args: &CompareArgs, same: bool) -> Value {
+    let rows = rows.iter().zip(verdicts).map(|(row, verdict)| {
+        let (name, more) = match verdict {
+            Verdict::Reference => ("reference", json!({})),
+            Verdict::Same(_) => ("same", json!({})),
+            Verdict::Within(found) => ("within", numbers(found)),
+            Verdict::Differs(found) => ("differs", numbers(found)),
+            Verdict::Refused(why) => ("refused", json!({ "reason": why })),
+            Verdict::Failed(why) => ("failed", json!({ "reason": why })),
+        };
+        let mut value = json!({
+            "engine": row.engine, "verdict": name, "milliseconds": row.time.as_secs_f64() * 1e3, "exact": row.exact,
+        });
+        if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
+            value.extend(more);
+        }
+        value
+    });
+    json!({
+        "same": same, "tolerance": args.tolerance, "allowed_percent": args.allow, "engines": rows.collect::<Vec<_>>(),
+    })
 }

@@ -131,7 +131,12 @@ pub fn front(input: Input<'_>, unroll: Unroll) -> Result<Shader> {
     match input {
         Input::GlslEs(text, stage) => glsl_es(text, stage, unroll),
         Input::Source(source) => {
-            let read = translate::read(source).map_err(|error| foreign(error, input.text()))?;
+            // Uniforms are given by name.
+            let source = translate::Source {
+                any_layout: true,
+                ..*source
+            };
+            let read = translate::read(&source).map_err(|error| foreign(error, input.text()))?;
             let coordinates = match source.language {
                 translate::Language::Wgsl => Coordinates::WebGpu,
                 _ => Coordinates::Vulkan,

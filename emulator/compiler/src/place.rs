@@ -26,7 +26,12 @@ pub(crate) fn placed(source: &Source<'_>, error: Error) -> Error {
 /// The file's instruction that the rewritten module has last in front of a byte, or the nearest one before it that was
 /// there already: its byte offset.
 fn locate(source: &Source<'_>, end: usize) -> Option<u64> {
-    let given = translate::words(source).ok()?;
+    // As it was read: with its blocks laid out anew.
+    let read = Source {
+        any_layout: true,
+        ..*source
+    };
+    let given = translate::words(&read).ok()?;
     let (file, start) = words(source)?;
     let mut there: HashMap<&[u32], Vec<usize>> = HashMap::new();
     for (place, instruction) in instructions(&file) {

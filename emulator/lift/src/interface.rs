@@ -112,13 +112,10 @@ pub struct Interface {
 /// What the runtime's uniform for the viewport is called.
 const VIEWPORT: &str = "gl_mali_ViewportTransform";
 
-/// An identifier that says what a symbol is called.
-fn identifier(symbol: &Symbol) -> String {
-    symbol
-        .name()
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
-        .collect()
+/// An identifier that says what a symbol of this name is called.
+pub fn identifier(name: &str) -> String {
+    let fits = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    name.chars().map(fits).collect()
 }
 
 fn is_sampler(symbol: &Symbol) -> bool {
@@ -259,7 +256,7 @@ impl Interface {
         let float = u32::from(symbol.offset);
         if is_sampler(symbol) {
             self.samplers.push(Sampler {
-                name: identifier(symbol),
+                name: identifier(&symbol.name()),
                 // Samplers are counted in the order they lie.
                 number: float,
                 cube: symbol.kind == SymbolType::SAMPLER_CUBE,
@@ -284,7 +281,7 @@ impl Interface {
                 }
             }
             None => self.uniforms.push(Member {
-                name: identifier(symbol),
+                name: identifier(&symbol.name()),
                 float,
                 shape,
             }),
@@ -368,7 +365,7 @@ fn variables(symbols: &[Symbol]) -> Vec<Variable> {
         let shape = shape(symbol);
         let vectors = shape.elements.unwrap_or(1) * u32::from(shape.columns);
         for vector in 0..vectors {
-            let name = identifier(symbol);
+            let name = identifier(&symbol.name());
             variables.push(Variable {
                 name: if vectors == 1 { name } else { format!("{name}_{vector}") },
                 float: u32::from(symbol.offset) + vector * shape.stride,

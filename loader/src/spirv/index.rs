@@ -380,6 +380,20 @@ impl<'a> ModuleIndex<'a> {
         Some(node.tail(1))
     }
 
+    /// The struct that a block is about: one that holds a struct and nothing else is only its wrapper.
+    pub fn unwrapped(&self, block: u32) -> u32 {
+        let mut id = block;
+        // A module that is wrong can have structs of themselves.
+        for _ in 0..MAX_WRAPPERS {
+            let mut members = self.members(id).into_iter().flatten();
+            match (members.next(), members.next()) {
+                (Some(only), None) if self.opcode(only) == op::TYPE_STRUCT => id = only,
+                _ => break,
+            }
+        }
+        id
+    }
+
     /// An image type.
     pub fn image(&self, id: u32) -> Option<Image> {
         let [_, sampled_type, dim, depth, arrayed, multisampled, sampled, format] =
@@ -414,6 +428,9 @@ impl<'a> ModuleIndex<'a> {
         super::operand::string_in(words).map(|(name, _)| name)
     }
 }
+
+/// Structs around a struct at most.
+const MAX_WRAPPERS: u32 = 16;
 
 /// Ids above this are kept in a map: what a large module's functions define needs no place among the declarations.
 const MAX_DENSE: usize = 1 << 12;

@@ -74,6 +74,7 @@ known! {
         GROUP_MEMBER_DECORATE = 75 "OpGroupMemberDecorate",
         VECTOR_EXTRACT_DYNAMIC = 77 "OpVectorExtractDynamic",
         VECTOR_SHUFFLE = 79 "OpVectorShuffle",
+        COMPOSITE_CONSTRUCT = 80 "OpCompositeConstruct",
         COMPOSITE_EXTRACT = 81 "OpCompositeExtract",
         COMPOSITE_INSERT = 82 "OpCompositeInsert",
         COPY_OBJECT = 83 "OpCopyObject",

@@ -3,12 +3,14 @@
 pub mod asm;
 pub mod block;
 mod check;
+mod columns;
 pub mod dis;
 mod environment;
 pub mod grammar;
 mod ids;
 mod index;
 mod known;
+pub mod layout;
 mod names;
 mod number;
 pub mod operand;
@@ -18,6 +20,7 @@ pub mod transform;
 mod walk;
 
 pub use check::{validate, validate_for};
+pub use columns::split_inputs;
 pub use environment::{Api, TargetEnv};
 pub use grammar::Grammar;
 pub use index::{Image, Located, ModuleIndex, Node};

@@ -369,6 +369,17 @@ pub fn string_words_in(words: impl Words) -> Option<usize> {
         .map(|at| at + 1)
 }
 
+/// The words of a string, with its end mark.
+pub fn words_of_string(text: impl Into<Vec<u8>>) -> Vec<u32> {
+    let mut bytes = text.into();
+    bytes.push(0);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    bytes
+        .chunks_exact(4)
+        .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
+        .collect()
+}
+
 /// The string that starts here and the words it takes; bytes that are not UTF-8 become replacement characters.
 pub fn string(words: &[u32]) -> Option<(String, usize)> {
     string_in(words)

@@ -12,10 +12,11 @@ use super::fit::{self, Mode};
 use super::requirements::DescriptorKind;
 use super::types::{BaseType, Binding, Shape, Stage, Stages, SubpassInput, Tables, TexelRank, TexelType, Variable};
 use super::{Model, UniformMember, UniformModel, image, join, raise};
-use crate::spirv::transform::{Editor, build, opcode, seal};
+use crate::spirv::layout::{Rules, lay_out};
+use crate::spirv::transform::{Editor, build, id_operands, opcode, seal};
 use crate::spirv::{Located, ModuleIndex, class, decoration, op};
 use crate::{Error, Result};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// What the code cannot say, or says otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,7 +84,7 @@ pub fn pack(stages: &[(Stage, Vec<u32>)], names: &Names) -> Result<Model> {
 
 /// Code with ordinary descriptors as the format wants its samplers and blocks.
 fn ordinary(words: &[u32]) -> Result<Vec<u32>> {
-    wrap_uniform(&scalar_layout(&join::join(words)?)?)
+    wrap_uniform(&unwrap_uniform(&scalar_layout(&join::join(words)?)?)?)
 }
 
 /// Table sizes as code in the format's convention has them.
@@ -251,7 +252,7 @@ fn element_size(index: &ModuleIndex, block: u32) -> Option<u32> {
 }
 
 fn uniform(index: &ModuleIndex, block: u32, names: &Names) -> Option<UniformModel> {
-    let structure = inner_struct(index, block);
+    let structure = index.unwrapped(block);
     let mut uniform = UniformModel::default();
     for (at, member) in index.members(structure)?.enumerate() {
         let (base, dims, array) = number(index, member)?;
@@ -271,15 +272,6 @@ fn uniform(index: &ModuleIndex, block: u32, names: &Names) -> Option<UniformMode
     Some(uniform)
 }
 
-/// The user's struct: a block that holds one struct and nothing else is only its wrapper.
-fn inner_struct(index: &ModuleIndex, block: u32) -> u32 {
-    let mut members = index.members(block).into_iter().flatten();
-    match (members.next(), members.next()) {
-        (Some(only), None) if index.opcode(only) == op::TYPE_STRUCT => only,
-        _ => block,
-    }
-}
-
 fn member_name(index: &ModuleIndex, structure: u32, member: u32) -> Option<String> {
     let name = index.member_name(structure, member)?;
     Some(name).filter(|name| !name.is_empty() && name.len() <= 32)
@@ -287,47 +279,82 @@ fn member_name(index: &ModuleIndex, structure: u32, member: u32) -> Option<Strin
 
 /// Gives every block of sets 0 and 1 scalar layout: members one after another, arrays and matrices tight.
 fn scalar_layout(words: &[u32]) -> Result<Vec<u32>> {
-    let index = ModuleIndex::new(words)?;
-    let mut module = Editor::new(&index)?;
-    let in_block = |v: &Located| {
-        let set = index.decoration(v.id, decoration::DESCRIPTOR_SET);
-        v.class != class::UNIFORM_CONSTANT && matches!(set, Some(0 | 1))
-    };
-    let mut layout = Layout::default();
-    for block in index.globals().filter(in_block) {
-        let array: Option<[u32; 2]> = index.operands(block.pointee, op::TYPE_ARRAY);
-        layout.size(&index, array.map_or(block.pointee, |[_, element]| element), 0);
+    lay_out(words, Rules::Scalar, |index, variable| {
+        let set = index.decoration(variable.id, decoration::DESCRIPTOR_SET);
+        variable.class != class::UNIFORM_CONSTANT && matches!(set, Some(0 | 1))
+    })
+}
+
+/// The uniform's variable.
+fn uniform_of(index: &ModuleIndex) -> Option<Located> {
+    let mut globals = index.globals();
+    globals.find(|v| v.class == class::UNIFORM && index.decoration(v.id, decoration::DESCRIPTOR_SET) == Some(1))
+}
+
+/// Takes structs around the uniform's block away that are more than the one the compiler has. Code that does more with
+/// the outermost than reach into it stays as it is, and is refused for the struct in it.
+fn unwrap_uniform(words: &[u32]) -> Result<Vec<u32>> {
+    let mut words = words.to_vec();
+    loop {
+        let index = ModuleIndex::new(&words)?;
+        let only = |id| index.members(id).into_iter().flatten().next();
+        let wrapped = uniform_of(&index).and_then(|uniform| Some((uniform, only(uniform.pointee)?)));
+        let Some((uniform, inner)) = wrapped.filter(|(uniform, inner)| {
+            let structure = index.unwrapped(uniform.pointee);
+            structure != uniform.pointee && structure != *inner
+        }) else {
+            return Ok(words);
+        };
+        let Some(unwrapped) = without_wrapper(&index, &uniform, inner)? else {
+            return Ok(words);
+        };
+        words = unwrapped;
     }
-    let laid = |words: &Vec<u32>| match (opcode(words), words.as_slice()) {
-        (op::DECORATE, [_, id, decoration::ARRAY_STRIDE, ..]) => layout.strides.contains_key(id),
-        (op::MEMBER_DECORATE, [_, id, _, decoration::OFFSET | decoration::MATRIX_STRIDE, ..]) => {
-            layout.structs.contains_key(id)
+}
+
+/// The uniform's variable as one of the block's only member.
+fn without_wrapper(index: &ModuleIndex, uniform: &Located, inner: u32) -> Result<Option<Vec<u32>>> {
+    let mut module = Editor::new(index)?;
+    let start = module.functions_start();
+    for words in &mut module.body[start..] {
+        match (opcode(words), words.as_slice()) {
+            (op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN, [_, ty, result, base, _, rest @ ..])
+                if *base == uniform.id =>
+            {
+                *words = match rest {
+                    [] => build(op::COPY_OBJECT, &[*ty, *result, uniform.id]),
+                    _ => build(opcode(words), &[&[*ty, *result, uniform.id], rest].concat()),
+                };
+            }
+            _ if id_operands(words.as_slice()).any(|id| id == uniform.id) => return Ok(None),
+            _ => {}
         }
-        _ => false,
-    };
-    let mut added = layout.decorations.clone();
-    let stride = |(id, stride): (&u32, &u32)| build(op::DECORATE, &[*id, decoration::ARRAY_STRIDE, *stride]);
-    added.extend(layout.strides.iter().map(stride));
-    let old: HashSet<&Vec<u32>> = module.body.iter().filter(|words| laid(words)).collect();
-    if old == added.iter().collect() {
-        return Ok(words.to_vec());
     }
-    module.body.retain(|words| !laid(words));
-    module.sweep();
-    module.insert(module.annotations_end(), added);
-    Ok(module.words())
+    let is = |words: &Vec<u32>| opcode(words) == op::VARIABLE && words[2] == uniform.id;
+    let Some(at) = module.body.iter().position(is) else {
+        return Ok(None);
+    };
+    let mut variable = module.body.remove(at);
+    let mut added = Vec::new();
+    variable[1] = module.pointer_type(class::UNIFORM, inner, &mut added);
+    added.push(variable);
+    let start = module.functions_start();
+    module.insert(start, added);
+    for words in &mut module.body {
+        if let (op::DECORATE, [_, target, decoration::BLOCK]) = (opcode(words), words.as_mut_slice())
+            && *target == uniform.pointee
+        {
+            *target = inner;
+        }
+    }
+    Ok(Some(module.words()))
 }
 
 /// Puts a uniform block that has its members directly around a struct of them, as the compiler has it.
 fn wrap_uniform(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
-    let is_uniform =
-        |v: &Located| v.class == class::UNIFORM && index.decoration(v.id, decoration::DESCRIPTOR_SET) == Some(1);
-    let found = index
-        .globals()
-        .find(is_uniform)
-        .filter(|v| inner_struct(&index, v.pointee) == v.pointee);
+    let found = uniform_of(&index).filter(|v| index.unwrapped(v.pointee) == v.pointee);
     let Some(Located {
         id: variable,
         pointee: block,
@@ -378,62 +405,4 @@ fn load_through(module: &mut Editor, variable: u32, pointer: u32, zero: u32) {
         }
         module.body.push(words);
     }
-}
-
-/// Scalar layout of the types that blocks are made of.
-#[derive(Default)]
-struct Layout {
-    /// Bytes of the structs that have been seen.
-    structs: HashMap<u32, u32>,
-    strides: BTreeMap<u32, u32>,
-    decorations: Vec<Vec<u32>>,
-}
-
-impl Layout {
-    /// Bytes of a type; its decorations are noted on the way.
-    fn size(&mut self, index: &ModuleIndex, id: u32, depth: u32) -> u32 {
-        if depth > 16 {
-            return 0;
-        }
-        if let Some((_, [rows, columns], array)) = number(index, id).filter(|number| number.2 == 1) {
-            return 4 * u32::from(rows) * u32::from(columns) * u32::from(array);
-        }
-        if let Some([_, element, length]) = index.operands(id, op::TYPE_ARRAY) {
-            let stride = self.size(index, element, depth + 1);
-            self.strides.insert(id, stride);
-            return stride.saturating_mul(index.constant(length).unwrap_or(0));
-        }
-        if let Some([_, element]) = index.operands(id, op::TYPE_RUNTIME_ARRAY) {
-            let stride = self.size(index, element, depth + 1);
-            self.strides.insert(id, stride);
-            return 0;
-        }
-        let Some(members) = index.members(id) else {
-            return 4;
-        };
-        if let Some(size) = self.structs.get(&id) {
-            return *size;
-        }
-        let mut offset = 0u32;
-        for (at, member) in (0u32..).zip(members) {
-            let size = self.size(index, member, depth + 1);
-            self.decorations
-                .push(build(op::MEMBER_DECORATE, &[id, at, decoration::OFFSET, offset]));
-            if let Some(stride) = matrix_stride(index, member) {
-                let words = [id, at, decoration::MATRIX_STRIDE, stride];
-                self.decorations.push(build(op::MEMBER_DECORATE, &words));
-            }
-            offset = offset.saturating_add(size);
-        }
-        self.structs.insert(id, offset);
-        offset
-    }
-}
-
-/// Bytes from column to column of a matrix, or of an array's matrices.
-fn matrix_stride(index: &ModuleIndex, id: u32) -> Option<u32> {
-    let array: Option<[u32; 2]> = index.operands(id, op::TYPE_ARRAY);
-    let element = array.map_or(id, |[_, element]| element);
-    index.operands::<3>(element, op::TYPE_MATRIX)?;
-    number(index, element).map(|(_, [rows, _], _)| 4 * u32::from(rows))
 }

@@ -24,6 +24,31 @@ impl Shader {
         &self.module.entry_points[self.entry]
     }
 
+    /// What the code calls the vertex input of a location.
+    pub fn input_name(&self, wanted: u32) -> Option<&str> {
+        let is_wanted = |binding: &Option<naga::Binding>| matches!(binding, Some(naga::Binding::Location { location, .. }) if *location == wanted);
+        self.entry_point()
+            .function
+            .arguments
+            .iter()
+            .find_map(|argument| match &self.module.types[argument.ty].inner {
+                _ if is_wanted(&argument.binding) => argument.name.as_deref(),
+                naga::TypeInner::Struct { members, .. } => members
+                    .iter()
+                    .find(|member| is_wanted(&member.binding))?
+                    .name
+                    .as_deref(),
+                _ => None,
+            })
+    }
+
+    /// What the code calls the image or buffer of a binding.
+    pub fn binding_name(&self, group: u32, binding: u32) -> Option<&str> {
+        let wanted = Some(naga::ResourceBinding { group, binding });
+        let mut globals = self.module.global_variables.iter();
+        globals.find(|(_, global)| global.binding == wanted)?.1.name.as_deref()
+    }
+
     /// The entry point's stage.
     pub fn stage(&self) -> ShaderStage {
         self.entry_point().stage

@@ -18,6 +18,7 @@ fn source(bytes: &[u8]) -> Source<'_> {
         language: Language::Spirv,
         stage: None,
         entry: None,
+        any_layout: false,
     }
 }
 

@@ -49,6 +49,7 @@ fn source(bytes: &[u8], stage: Stage) -> Source<'_> {
         language,
         stage,
         entry,
+        any_layout: false,
     }
 }
 

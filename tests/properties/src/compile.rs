@@ -19,6 +19,7 @@ pub fn text(bytes: &[u8]) {
             language: Language::Wgsl,
             stage: Some(shader_stage),
             entry: None,
+            any_layout: false,
         };
         let input = if wgsl {
             Input::Source(&source)

@@ -447,6 +447,13 @@ impl<'a> Front<'a> {
             TypeInner::Struct { members, .. } => {
                 for (at, member) in members.iter().enumerate() {
                     let given = member.name.as_deref().filter(|name| !name.is_empty());
+                    let is_wrapper = members.len() == 1
+                        && given.is_none()
+                        && matches!(self.module.types[member.ty].inner, TypeInner::Struct { .. });
+                    if is_wrapper {
+                        self.collect(member.ty, name, leaves)?;
+                        break;
+                    }
                     let own = given.map_or_else(|| format!("member{at}"), sayable);
                     let path = if name.is_empty() { own } else { format!("{name}.{own}") };
                     self.collect(member.ty, path, leaves)?;

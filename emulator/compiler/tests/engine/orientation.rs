@@ -69,6 +69,7 @@ fn draw(pair: &Pair) -> Vec<u8> {
                     language,
                     stage: Some(shader),
                     entry: None,
+                    any_layout: false,
                 };
                 compile(Input::Source(&source), &Options::default())
             }

@@ -70,6 +70,7 @@ fn of(language: Language, stage: ShaderStage) -> impl Fn(&str) -> Result<(), Err
             language,
             stage: Some(stage),
             entry: None,
+            any_layout: false,
         };
         compile(Input::Source(&source), &Options::default()).map(|_| ())
     }

@@ -179,12 +179,5 @@ pub(super) fn string(text: &str) -> Option<Vec<u32>> {
     if !closed || bytes.contains(&0) {
         return None;
     }
-    bytes.push(0);
-    bytes.resize(bytes.len().next_multiple_of(4), 0);
-    Some(
-        bytes
-            .chunks_exact(4)
-            .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
-            .collect(),
-    )
+    Some(super::super::operand::words_of_string(bytes))
 }

@@ -1,13 +1,16 @@
 //! The way in: any source to a validated naga module.
 
 mod spirv;
+mod vbc;
 
 pub(crate) use spirv::parse as parse_spirv;
 
 use crate::front::{parse_glsl, text_error, validate_text, validated};
 use crate::guard::{deep, guarded};
 use crate::{Error, ErrorKind, Language, Result, Shader, sksl};
-use loader::{SourceError, vbc};
+use loader::SourceError;
+use loader::spirv::layout::{Rules, lay_out};
+use loader::spirv::{class, split_inputs, split_samplers};
 use naga::ShaderStage;
 use std::path::Path;
 
@@ -22,6 +25,9 @@ pub struct Source<'a> {
     pub stage: Option<ShaderStage>,
     /// The entry point's name; a file with one entry point (of the stage, where that is given) needs none.
     pub entry: Option<&'a str>,
+    /// Members of uniform blocks in SPIR-V may be moved, as for a reader that knows them by name: naga refuses layouts
+    /// that WGSL cannot have.
+    pub any_layout: bool,
 }
 
 impl<'a> Source<'a> {
@@ -34,7 +40,7 @@ impl<'a> Source<'a> {
         let stage = stage_of(name);
         let language = match bytes {
             _ if loader::spirv::detect(bytes) => Language::Spirv,
-            _ if bytes.starts_with(&vbc::MAGIC) => Language::Vbc,
+            _ if bytes.starts_with(&loader::vbc::MAGIC) => Language::Vbc,
             _ if name.ends_with(".wgsl") => Language::Wgsl,
             _ if stage.is_some() || name.ends_with(".glsl") => Language::Glsl,
             _ if loader::sksl::detect(bytes) => Language::Sksl,
@@ -49,6 +55,7 @@ impl<'a> Source<'a> {
             language,
             stage,
             entry: None,
+            any_layout: false,
         })
     }
 
@@ -131,49 +138,32 @@ fn read_any(source: &Source<'_>) -> Result<Shader> {
     Ok(Shader { module, info, entry })
 }
 
-/// The SPIR-V words that naga is given of a module or a VBC's stage, with combined samplers taken apart: what the spans
-/// in its module count in.
+/// The SPIR-V words that naga is given of a module or a VBC's stage: samplers apart from images, vertex inputs of
+/// numbers and vectors. The spans in its module count in them.
 ///
 /// # Errors
 /// What is wrong with the file, and sources that are not of SPIR-V.
 pub fn words(source: &Source<'_>) -> Result<Vec<u32>> {
     let words = match source.language {
         Language::Spirv => loader::spirv::to_words(source.bytes)?,
-        Language::Vbc => vbc_words(source)?,
+        Language::Vbc => vbc::words(source)?,
         other => return Err(ErrorKind::Language(format!("{other}: this is no SPIR-V")).into()),
     };
-    Ok(loader::spirv::split_samplers(&words)?)
-}
-
-fn vbc_words(source: &Source<'_>) -> Result<Vec<u32>> {
-    let file = vbc::read(source.bytes)?;
-    let all = vbc::Stage::ALL.into_iter();
-    let mut found: Vec<_> = all.filter_map(|stage| Some((stage, file.code(stage)?))).collect();
-    if let Some(wanted) = source.stage {
-        found.retain(|(stage, _)| naga_stage(*stage) == Some(wanted));
+    let words = split_inputs(&split_samplers(&words)?)?;
+    if !source.any_layout {
+        return Ok(words);
     }
-    match &found[..] {
-        [(stage, code)] => Ok(lowered(&file, *stage).unwrap_or_else(|| code.words())),
-        [] => Err(ErrorKind::Entry("vbc: no such stage".into()).into()),
-        several => {
-            let names: Vec<_> = several.iter().map(|(stage, _)| stage.to_string()).collect();
-            Err(ErrorKind::Entry(format!("vbc: say which stage: {}", names.join(", "))).into())
-        }
-    }
-}
-
-/// A stage's code with an ordinary descriptor for each table slot (set 0, binding = slot) and no push constants: other
-/// languages have no tables of resources. None where an index cannot be told.
-fn lowered(file: &vbc::Vbc<'_>, stage: vbc::Stage) -> Option<Vec<u32>> {
-    let module = file.module(stage)?.as_ref().ok()?;
-    Some(vbc::fit::fit(module, &vbc::fit::Mode::Lowered).ok()?.words)
+    Ok(lay_out(&words, Rules::Uniform, |_, variable| {
+        variable.class == class::UNIFORM
+    })?)
 }
 
 /// The stage as naga has it; it has no tessellation and no geometry.
-pub(crate) fn naga_stage(stage: vbc::Stage) -> Option<ShaderStage> {
+pub(crate) fn naga_stage(stage: loader::vbc::Stage) -> Option<ShaderStage> {
+    use loader::vbc::Stage;
     match stage {
-        vbc::Stage::Vert => Some(ShaderStage::Vertex),
-        vbc::Stage::Frag => Some(ShaderStage::Fragment),
+        Stage::Vert => Some(ShaderStage::Vertex),
+        Stage::Frag => Some(ShaderStage::Fragment),
         _ => None,
     }
 }

@@ -3,7 +3,9 @@
 //! Scenes are those of [`scene`](crate::scene), with names where shaders for Vulkan have numbers: `[inputs]` are
 //! attributes, `[slots]` are textures by their sampler, `[uniform]` are uniforms of both programs. What is not said is
 //! filled: `position` (or the first attribute) is the vertices of a triangle, the others are its corners' colours,
-//! uniforms are 1 and matrices the identity.
+//! uniforms are 1 and matrices the identity. A VBC whose two stages are drawn has the scenes it has on Vulkan ([`vbc`]).
+
+mod vbc;
 
 use crate::compile::{Wanted, compile};
 use crate::error::{Error, Result, Within};
@@ -25,12 +27,13 @@ pub struct Pair {
     pub vertex: Program,
     /// Fragment program.
     pub fragment: Program,
+    /// The VBC both come from, if they do: its scenes are those it has on Vulkan.
+    pub vbc: Option<Vec<u8>>,
 }
 
-/// A program of a file: MBS, the assembler's text, or a shader's source, which is compiled.
-fn program(path: &Path, stage: Stage) -> Result<Program> {
-    let bytes = std::fs::read(path).within(|| format!("cannot read {}", path.display()))?;
-    let mbs = match std::str::from_utf8(&bytes) {
+/// A program of a file's bytes: MBS, the assembler's text, or a shader's source, which is compiled.
+fn program(path: &Path, bytes: &[u8], stage: Stage) -> Result<Program> {
+    let mbs = match std::str::from_utf8(bytes) {
         Ok(text) if shader::recognises(text) => shader::assemble(text).map_err(|error| {
             Error::input(format_args!(
                 "mbs: {error}\n{}",
@@ -38,7 +41,7 @@ fn program(path: &Path, stage: Stage) -> Result<Program> {
             ))
         })?,
         // What is no source of any kind is judged as what it should be.
-        _ if translate::Source::new(&path.to_string_lossy(), &bytes).is_err() => Mbs::read(&bytes)?,
+        _ if translate::Source::new(&path.to_string_lossy(), bytes).is_err() => Mbs::read(bytes)?,
         _ => {
             let wanted = Wanted {
                 stage: Some(match stage {
@@ -47,11 +50,15 @@ fn program(path: &Path, stage: Stage) -> Result<Program> {
                 }),
                 ..Wanted::default()
             };
-            return Ok(compile(path, &bytes, wanted)?.program);
+            return Ok(compile(path, bytes, wanted)?.program);
         }
     };
     let found = mbs.program(stage)?;
     found.ok_or_else(|| Error::input(format_args!("{} has no {stage:?} program", path.display())))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).within(|| format!("cannot read {}", path.display()))
 }
 
 impl Pair {
@@ -60,9 +67,26 @@ impl Pair {
     /// # Errors
     /// When a file cannot be read, or lacks the program.
     pub fn load(vertex: &Path, fragment: &Path) -> Result<Self> {
+        let bytes = read(vertex)?;
+        if vertex == fragment {
+            return Self::of_file(vertex, &bytes);
+        }
         Ok(Self {
-            vertex: program(vertex, Stage::Vertex)?,
-            fragment: program(fragment, Stage::Fragment)?,
+            vertex: program(vertex, &bytes, Stage::Vertex)?,
+            fragment: program(fragment, &read(fragment)?, Stage::Fragment)?,
+            vbc: None,
+        })
+    }
+
+    /// Both programs of one file's bytes; errors speak of `path`.
+    ///
+    /// # Errors
+    /// When it lacks one of them.
+    pub fn of_file(path: &Path, bytes: &[u8]) -> Result<Self> {
+        Ok(Self {
+            vertex: program(path, bytes, Stage::Vertex)?,
+            fragment: program(path, bytes, Stage::Fragment)?,
+            vbc: bytes.starts_with(&loader::vbc::MAGIC).then(|| bytes.to_vec()),
         })
     }
 }
@@ -72,6 +96,9 @@ impl Pair {
 /// # Errors
 /// What the scene says that does not fit.
 pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> Result<Draw<'a>> {
+    if let Some(bytes) = &pair.vbc {
+        return vbc::prepare(pair, bytes, scene);
+    }
     foreign(scene)?;
     let mut draw = Draw::new(&pair.vertex, &pair.fragment, scene.size.unwrap_or([256, 256]));
     draw.mode = match scene.topology.unwrap_or(Topology::Triangles) {
@@ -169,6 +196,13 @@ fn compare(compare: Compare) -> driver::Compare {
     }
 }
 
+/// What the compiler calls the attribute that counts the vertices.
+const VERTEX_INDEX: &[u8] = b"gl_VertexIndex";
+
+fn vertex_indices(count: u32) -> Vec<[f32; 4]> {
+    (0..count).map(|at| [at as f32, 0.0, 0.0, 1.0]).collect()
+}
+
 /// Corners of the triangle that is drawn when nothing is said, and their colours.
 const TRIANGLE: [[f32; 4]; 3] = [[0.0, 0.8, 0.0, 1.0], [-0.8, -0.8, 0.0, 1.0], [0.8, -0.8, 0.0, 1.0]];
 const COLORS: [[f32; 4]; 3] = [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0]];
@@ -221,9 +255,8 @@ fn attributes(pair: &Pair, scene: &Scene, draw: &mut Draw<'_>) -> Result<()> {
         .or(used.first())
         .map(|s| s.name());
     for symbol in used.iter().filter(|symbol| !scene.inputs.contains_key(&symbol.name())) {
-        if symbol.name == b"gl_VertexIndex" {
-            let numbers = (0..count).map(|at| [at as f32, 0.0, 0.0, 1.0]).collect();
-            draw.attributes.push((symbol.name(), numbers));
+        if symbol.name == VERTEX_INDEX {
+            draw.attributes.push((symbol.name(), vertex_indices(count)));
             continue;
         }
         let corners = if Some(symbol.name()) == position {
@@ -321,9 +354,16 @@ fn image(slot: &Slot, folder: &Path) -> Result<Image> {
 /// # Errors
 /// What does not fit, or the fault of a job.
 pub fn draw(pair: &Pair, scene: &Scene, engine: Box<dyn Engine>, threads: usize) -> Result<Picture> {
-    let draw = prepare(pair, scene)?;
+    run(&prepare(pair, scene)?, engine, threads)
+}
+
+/// Does what a draw says.
+///
+/// # Errors
+/// The fault of a job.
+pub fn run(draw: &Draw<'_>, engine: Box<dyn Engine>, threads: usize) -> Result<Picture> {
     let mut gpu = Gpu::new(engine).with_threads(threads);
-    let picture = driver::draw(&mut gpu, &draw)?;
+    let picture = driver::draw(&mut gpu, draw)?;
     Ok(Picture {
         width: picture.width,
         height: picture.height,
