@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result, Within};
 use crate::picture::Picture;
+use emulator::dump::{self, DrawPrograms};
 use emulator::exec::Engine;
 use emulator::gpu::frame::Frame;
 use emulator::gpu::pixel::PixelStats;
@@ -84,6 +85,36 @@ fn step(replay: &mut Replay, record: &Record<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The draws of a recorded geometry job, with their programs; jobs before it are not run.
+///
+/// # Errors
+/// When there is no such job, it is one of pixels, or what it names is in no buffer object.
+pub fn draws(trace: &Trace<'_>, job: usize) -> Result<Vec<DrawPrograms>> {
+    let (mut memory, mut jobs) = (Memory::default(), 0);
+    for (offset, record) in &trace.records {
+        let place = || format!("trace: job {jobs} (at offset {offset:#x})");
+        match record {
+            Record::Buffer { address, size, .. } => memory.map(*address, *size).within(place)?,
+            Record::Free { address } => memory.unmap(*address).within(place)?,
+            Record::Page { address, bytes } => memory.write(*address, bytes).within(place)?,
+            Record::Submit { pipe, frame, .. } => {
+                if jobs == job {
+                    return match pipe {
+                        Pipe::Gp => dump::draws(&memory, frame).within(place),
+                        Pipe::Pp => Err(Error::input(format_args!(
+                            "trace: job {job} paints pixels; the draws are those of the geometry job before it"
+                        ))),
+                    };
+                }
+                jobs += 1;
+            }
+        }
+    }
+    Err(Error::input(format_args!(
+        "trace: there are {jobs} jobs, and no number {job}"
+    )))
 }
 
 impl Replay {

@@ -2,8 +2,10 @@
 
 use crate::error::Error;
 use crate::outcome::{Failure, Outcome, print, read, write};
+use crate::replay;
 use clap::{Args, ValueEnum};
 use loader::mbs::{self, Program, Stage};
+use loader::trace::{self, Trace};
 use std::path::PathBuf;
 use translate::{Options, ShaderStage, Source, Target};
 use utgard::shader;
@@ -28,8 +30,8 @@ pub enum Language {
 /// Arguments of `convert`.
 #[derive(Args, Debug)]
 pub struct ConvertArgs {
-    /// A SPIR-V module, a VBC file, an SkSL program, WGSL (.wgsl), GLSL (.vert, .frag), or a Mali-400 program: MBS, or
-    /// its text
+    /// A SPIR-V module, a VBC file, an SkSL program, WGSL (.wgsl), GLSL (.vert, .frag), a Mali-400 program (MBS, or its
+    /// text), or a driver's recorded jobs
     pub file: PathBuf,
     /// The language to write
     #[arg(long)]
@@ -49,6 +51,12 @@ pub struct ConvertArgs {
     /// The file is bare words of the fragment processor
     #[arg(long)]
     pub pp: bool,
+    /// Of a recording: the geometry job, counted as `replay --dump` does
+    #[arg(long, value_name = "N", requires = "draw")]
+    pub job: Option<usize>,
+    /// Of a recording: the draw of the job, from 0 on
+    #[arg(long, value_name = "M", requires = "job")]
+    pub draw: Option<usize>,
     /// Where to write instead of printing; SPIR-V and VBC are only written
     #[arg(short, long)]
     pub output: Option<PathBuf>,
@@ -119,8 +127,19 @@ fn produce(name: &str, bytes: &[u8], args: &ConvertArgs) -> translate::Result<Ve
     translate::write(&translate::read(&source)?, target, &Options::default())
 }
 
-/// The Mali-400 program that the file is, if it is one.
+/// The Mali-400 program that the file is, or has, if it is or has one.
 fn mali_program(bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<Program>> {
+    let recorded = bytes.starts_with(trace::MAGIC);
+    match (args.job, args.draw) {
+        (Some(job), Some(draw)) if recorded => return recorded_program(bytes, job, draw, args.stage).map(Some),
+        _ if recorded => {
+            return Err(Failure::usage(
+                "trace: a recording has many programs: say --job, --draw and --stage",
+            ));
+        }
+        (Some(_), _) => return Err(Failure::usage("--job is for recordings")),
+        _ => {}
+    }
     if args.gp || args.pp {
         let unit = if args.gp { 16 } else { 4 };
         if bytes.is_empty() || !bytes.len().is_multiple_of(unit) {
@@ -154,6 +173,29 @@ fn mali_program(bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<Program>> {
         0 => Err(Failure::bad("mbs: the file has no program of that stage")),
         _ => Err(Failure::usage(
             "the file has programs of both stages: say --stage vert or --stage frag",
+        )),
+    }
+}
+
+/// A program of a recorded draw.
+fn recorded_program(bytes: &[u8], job: usize, draw: usize, stage: Option<ShaderStage>) -> Outcome<Program> {
+    let draws = replay::draws(&Trace::read(bytes)?, job)?;
+    let found = draws.get(draw).ok_or_else(|| {
+        let count = draws.len();
+        Failure::bad(format_args!("trace: job {job} has {count} draws, and no number {draw}"))
+    })?;
+    match stage {
+        Some(ShaderStage::Vertex) => {
+            let words = found.vertex.clone().ok_or_else(|| {
+                let message =
+                    format_args!("trace: draw {draw} of job {job} has positions that no program of the job made");
+                Failure::bad(message)
+            })?;
+            Ok(Program::new(Stage::Vertex, words))
+        }
+        Some(ShaderStage::Fragment) => Ok(Program::new(Stage::Fragment, found.fragment.clone())),
+        _ => Err(Failure::usage(
+            "trace: a draw has programs of both stages: say --stage vert or --stage frag",
         )),
     }
 }

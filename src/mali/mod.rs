@@ -12,9 +12,10 @@ use crate::error::{Error, Result, Within};
 use crate::picture::Picture;
 use crate::scene::defaults::uniform_number;
 use crate::scene::{Blend, Compare, Cull, Filter, Scene, Slot, Topology, Wrap};
-use emulator::driver::{self, Depth, Draw, Image, PrimitiveMode};
+use emulator::driver::{self, Depth, Draw, Image, Prepared, PrimitiveMode};
 use emulator::exec::Engine;
 use emulator::gpu::Gpu;
+use emulator::memory::Memory;
 use loader::mbs::{Mbs, Program, Stage, Symbol, SymbolType};
 use loader::trace::{Pipe, Record, Trace};
 use std::path::Path;
@@ -379,7 +380,12 @@ pub fn record(pair: &Pair, scene: &Scene) -> Result<Vec<u8>> {
     let draw = prepare(pair, scene)?;
     let mut gpu = Gpu::new(Box::new(emulator::exec::scalar::Scalar));
     let prepared = driver::prepare(&mut gpu, &draw)?;
-    let objects: Vec<_> = gpu.memory.objects().collect();
+    Ok(recording(&gpu.memory, &prepared))
+}
+
+/// A prepared draw as a recording: the memory it is in, and its two jobs.
+pub fn recording(memory: &Memory, prepared: &Prepared) -> Vec<u8> {
+    let objects: Vec<_> = memory.objects().collect();
     let mut records = Vec::new();
     for (address, bytes) in &objects {
         let (address, size, flags) = (*address, bytes.len() as u32, 0);
@@ -403,5 +409,5 @@ pub fn record(pair: &Pair, scene: &Scene) -> Result<Vec<u8>> {
         pps: 1,
         records: records.into_iter().map(|record| (0, record)).collect(),
     };
-    Ok(trace.write())
+    trace.write()
 }

@@ -1,6 +1,9 @@
 //! Recorded jobs in words: command streams, render states, texture descriptors, frames and code.
 
+mod draws;
 mod state;
+
+pub use draws::{DrawPrograms, draws};
 
 use crate::fault::Result;
 use crate::gpu::frame::Frame;

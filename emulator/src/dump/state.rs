@@ -57,7 +57,7 @@ fn floats(values: &[f32]) -> String {
     values.iter().map(f32::to_string).collect::<Vec<_>>().join(" ")
 }
 
-fn words_at(memory: &Memory, address: u32, bytes: u32) -> Vec<u32> {
+pub(super) fn words_at(memory: &Memory, address: u32, bytes: u32) -> Vec<u32> {
     let bytes = memory.bytes_up_to(address, bytes);
     let words = bytes.chunks_exact(4);
     words.map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect()
@@ -244,7 +244,7 @@ fn descriptor(descriptor: &Descriptor, out: &mut String) -> Result<()> {
 }
 
 /// The words up to the first instruction that has nothing behind it.
-fn program(code: &[u32]) -> &[u32] {
+pub(super) fn program(code: &[u32]) -> &[u32] {
     let mut at = 0;
     while let Ok(instruction) = pp::Instruction::decode(&code[at..]) {
         at += instruction.words() as usize;

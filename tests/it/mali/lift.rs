@@ -5,8 +5,13 @@ use crate::common;
 use emulator::driver::{self, Draw};
 use emulator::exec::scalar::Scalar;
 use emulator::gpu::Gpu;
+use loader::mbs::{Program, Stage};
+use loader::trace::{Pipe, Record, Trace};
 use skrymir::lifted;
 use skrymir::picture::Picture;
+use skrymir::replay;
+use std::collections::BTreeSet;
+use std::process::Command;
 
 /// Share of pixels of which a channel is more than two off.
 fn off(a: &Picture, b: &Picture) -> f64 {
@@ -54,4 +59,108 @@ fn pairs_of_our_own_look_the_same_on_vulkan() {
         count += 1;
     });
     println!("{count} pairs, exact and plain");
+}
+
+/// A program as SPIR-V that spirv-val accepts.
+fn is_valid(name: &str, program: &Program, exact: bool) {
+    let options = lift::Options {
+        exact,
+        convention: lift::Convention {
+            rows_down: true,
+            height: None,
+        },
+        viewport: None,
+    };
+    let shader = lift::program(program, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let bytes = translate::write(&shader, translate::Target::Spirv, &Default::default())
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let words = loader::spirv::to_words(&bytes).expect("whole words");
+    let verdict = translate::validate::spirv_val::validate(&words);
+    assert!(!matches!(verdict, Some(Err(_))), "{name}: {verdict:?}");
+    let text = translate::write(&shader, translate::Target::Wgsl, &Default::default());
+    assert!(text.is_ok_and(|text| !text.is_empty()), "{name}: no WGSL");
+}
+
+#[test]
+fn programs_of_recordings_are_lifted() {
+    let Some(folder) = common::corpus("mali") else { return };
+    let (mut seen, mut draws) = (BTreeSet::new(), 0);
+    for path in common::files(&folder, "trace") {
+        let bytes = std::fs::read(&path).expect("a readable file");
+        let trace = Trace::read(&bytes).expect("a recording");
+        let submits = trace.records.iter().filter_map(|(_, record)| match record {
+            Record::Submit { pipe, .. } => Some(*pipe),
+            _ => None,
+        });
+        for (job, _) in submits.enumerate().filter(|(_, pipe)| *pipe == Pipe::Gp) {
+            let found = replay::draws(&trace, job).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            draws += found.len();
+            for (number, draw) in found.into_iter().enumerate() {
+                let programs = [(Stage::Vertex, draw.vertex), (Stage::Fragment, Some(draw.fragment))];
+                for (stage, words) in programs.into_iter().filter_map(|(stage, words)| Some((stage, words?))) {
+                    if seen.insert((stage == Stage::Vertex, words.clone())) {
+                        let name = format!("{}, job {job}, draw {number}, {stage:?}", path.display());
+                        let program = Program::new(stage, words);
+                        is_valid(&name, &program, true);
+                        is_valid(&name, &program, false);
+                    }
+                }
+            }
+        }
+    }
+    println!(
+        "{draws} draws with {} programs, each lifted exactly and for reading",
+        seen.len()
+    );
+    assert!(draws >= 72 && seen.len() >= 72, "{draws} {}", seen.len());
+}
+
+/// A program cut from a recording at the command line is the one its draw runs.
+#[test]
+fn a_recorded_draw_is_converted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("job.trace");
+    let mut text = None;
+    pairs::all(|_, draw| {
+        if text.is_none() {
+            let mut gpu = Gpu::new(Box::new(Scalar));
+            let prepared = driver::prepare(&mut gpu, draw).expect("a draw");
+            let trace = skrymir::mali::recording(&gpu.memory, &prepared);
+            std::fs::write(&place, trace).expect("a file");
+            text = Some(draw.fragment.code.clone());
+        }
+    });
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
+        command.arg("convert").arg(&place).args(arguments);
+        command.output().expect("the command runs")
+    };
+    let cut = ["--job", "0", "--draw", "0", "--to", "wgsl"];
+    for stage in ["vert", "frag"] {
+        let output = run(&[&cut[..], &["--stage", stage]].concat());
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            text.contains(if stage == "vert" { "@vertex" } else { "@fragment" }),
+            "{text}"
+        );
+    }
+    let bytes = std::fs::read(&place).expect("the recording");
+    let draws = replay::draws(&Trace::read(&bytes).expect("a recording"), 0).expect("its draws");
+    assert_eq!((draws.len(), Some(&draws[0].fragment)), (1, text.as_ref()));
+    for (wrong, code) in [
+        (vec!["--to", "wgsl"], 2),
+        (cut.to_vec(), 2),
+        (vec!["--job", "0", "--draw", "7", "--stage", "vert", "--to", "wgsl"], 1),
+        (vec!["--job", "1", "--draw", "0", "--stage", "vert", "--to", "wgsl"], 1),
+        (vec!["--job", "9", "--draw", "0", "--stage", "vert", "--to", "wgsl"], 1),
+    ] {
+        let output = run(&wrong);
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{wrong:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
 }
