@@ -146,11 +146,7 @@ pub fn front(input: Input<'_>, unroll: Unroll) -> Result<Shader> {
                 roles: None,
                 unroll,
             };
-            let mut shader = guarded(|| front::walk(&read.module, read.entry_point(), &walked))?;
-            if source.language == translate::Language::Vbc {
-                place::name_uniforms(&mut shader.interface.uniforms, source.bytes);
-            }
-            Ok(shader)
+            guarded(|| front::walk(&read.module, read.entry_point(), &walked))
         }
     }
 }

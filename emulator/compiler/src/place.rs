@@ -2,7 +2,6 @@
 //! rewritten on the way; names that a VBC has beside its code.
 
 use crate::error::Error;
-use crate::interface::Variable;
 use loader::vbc;
 use std::collections::HashMap;
 use translate::{Language, ShaderStage, Source};
@@ -98,29 +97,4 @@ fn instructions(words: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
         at += length.max(1);
         Some((place, instruction))
     })
-}
-
-/// Gives uniforms the names of a VBC's members; its code may have none, and calls them by their number then.
-pub(crate) fn name_uniforms(uniforms: &mut [Variable], bytes: &[u8]) {
-    let Ok(file) = vbc::read(bytes) else { return };
-    let members = file.uniform().into_iter().flat_map(|uniform| {
-        let names = uniform
-            .members()
-            .map(|member| String::from_utf8_lossy(member.name).into_owned());
-        names.collect::<Vec<_>>()
-    });
-    let names: Vec<String> = members.collect();
-    for variable in uniforms {
-        // The block has one member, which is the structure.
-        let inner = variable.name.strip_prefix("member0.").unwrap_or(&variable.name);
-        let Some(rest) = inner.strip_prefix("member") else {
-            continue;
-        };
-        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let (number, path) = rest.split_at(digits);
-        let given = number.parse().ok().and_then(|number: usize| names.get(number));
-        if let Some(name) = given.filter(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_graphic())) {
-            variable.name = format!("{name}{path}");
-        }
-    }
 }
