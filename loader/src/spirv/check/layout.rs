@@ -168,12 +168,15 @@ impl Frame {
                     );
                 }
             }
-            "ExtInst" => {}
+            "ExtInst" => {
+                // Sets that tell of sources stand anywhere, but for the one that came last.
+                let set = module.sets.get(&item.word(3)).map_or("", |set| set);
+                self.body |= !set.contains("DebugInfo") || set == "NonSemantic.Shader.DebugInfo.100";
+            }
             name if is_terminator(name) => self.block = false,
             "MemoryModel" | "EntryPoint" | "DecorationGroup" => {
                 module.fail("section-order", item, "stands in a function")
             }
-            "Undef" => {}
             _ => self.body = true,
         }
     }
