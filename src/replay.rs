@@ -8,6 +8,8 @@ use emulator::gpu::frame::Frame;
 use emulator::gpu::pixel::PixelStats;
 use emulator::gpu::{GeometryStats, Gpu, write_back};
 use emulator::memory::Memory;
+use lift::interface::Interface;
+use loader::mbs::{Program, Stage};
 use loader::trace::{Pipe, Record, Trace};
 use std::time::Duration;
 use utgard::frame::WriteBackSource;
@@ -87,11 +89,31 @@ fn step(replay: &mut Replay, record: &Record<'_>) -> Result<()> {
     Ok(())
 }
 
+/// A recorded draw, for its programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedDraw(pub DrawPrograms);
+
+impl RecordedDraw {
+    /// A program with what can be told of its surroundings; none where positions come of no program of the job.
+    pub fn program(&self, stage: Stage) -> Option<(Interface, Program)> {
+        let words = match stage {
+            Stage::Vertex => self.0.vertex.clone()?,
+            Stage::Fragment => self.0.fragment.clone(),
+        };
+        let program = Program::new(stage, words);
+        let mut interface = lift::interface(&program);
+        if stage == Stage::Vertex {
+            interface.viewport = self.0.viewport;
+        }
+        Some((interface, program))
+    }
+}
+
 /// The draws of a recorded geometry job, with their programs; jobs before it are not run.
 ///
 /// # Errors
 /// When there is no such job, it is one of pixels, or what it names is in no buffer object.
-pub fn draws(trace: &Trace<'_>, job: usize) -> Result<Vec<DrawPrograms>> {
+pub fn draws(trace: &Trace<'_>, job: usize) -> Result<Vec<RecordedDraw>> {
     let (mut memory, mut jobs) = (Memory::default(), 0);
     for (offset, record) in &trace.records {
         let place = || format!("trace: job {jobs} (at offset {offset:#x})");
@@ -102,7 +124,10 @@ pub fn draws(trace: &Trace<'_>, job: usize) -> Result<Vec<DrawPrograms>> {
             Record::Submit { pipe, frame, .. } => {
                 if jobs == job {
                     return match pipe {
-                        Pipe::Gp => dump::draws(&memory, frame).within(place),
+                        Pipe::Gp => {
+                            let draws = dump::draws(&memory, frame).within(place)?;
+                            Ok(draws.into_iter().map(RecordedDraw).collect())
+                        }
                         Pipe::Pp => Err(Error::input(format_args!(
                             "trace: job {job} paints pixels; the draws are those of the geometry job before it"
                         ))),

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::outcome::{Failure, Outcome, print, read, write};
 use crate::replay;
 use clap::{Args, ValueEnum};
+use lift::interface::Interface;
 use loader::mbs::{self, Program, Stage};
 use loader::trace::{self, Trace};
 use std::path::PathBuf;
@@ -96,8 +97,13 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
     }
     let bytes = read(&args.file)?;
     let name = args.file.to_string_lossy();
-    if let Some(program) = mali_program(&bytes, args)? {
-        let written = lifted(&program, args)?;
+    let recorded = recorded_program(&bytes, args)?;
+    let found = match recorded {
+        None => mali_program(&bytes, args)?.map(|program| (lift::interface(&program), program)),
+        found => found,
+    };
+    if let Some((interface, program)) = found {
+        let written = lifted(&program, &interface, args)?;
         return match &args.output {
             Some(output) => write(output, written),
             None => print(&String::from_utf8_lossy(&written)),
@@ -127,19 +133,8 @@ fn produce(name: &str, bytes: &[u8], args: &ConvertArgs) -> translate::Result<Ve
     translate::write(&translate::read(&source)?, target, &Options::default())
 }
 
-/// The Mali-400 program that the file is, or has, if it is or has one.
+/// The Mali-400 program that the file is, if it is one.
 fn mali_program(bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<Program>> {
-    let recorded = bytes.starts_with(trace::MAGIC);
-    match (args.job, args.draw) {
-        (Some(job), Some(draw)) if recorded => return recorded_program(bytes, job, draw, args.stage).map(Some),
-        _ if recorded => {
-            return Err(Failure::usage(
-                "trace: a recording has many programs: say --job, --draw and --stage",
-            ));
-        }
-        (Some(_), _) => return Err(Failure::usage("--job is for recordings")),
-        _ => {}
-    }
     if args.gp || args.pp {
         let unit = if args.gp { 16 } else { 4 };
         if bytes.is_empty() || !bytes.len().is_multiple_of(unit) {
@@ -177,31 +172,42 @@ fn mali_program(bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<Program>> {
     }
 }
 
-/// A program of a recorded draw.
-fn recorded_program(bytes: &[u8], job: usize, draw: usize, stage: Option<ShaderStage>) -> Outcome<Program> {
-    let draws = replay::draws(&Trace::read(bytes)?, job)?;
-    let found = draws.get(draw).ok_or_else(|| {
-        let count = draws.len();
-        Failure::bad(format_args!("trace: job {job} has {count} draws, and no number {draw}"))
-    })?;
-    match stage {
-        Some(ShaderStage::Vertex) => {
-            let words = found.vertex.clone().ok_or_else(|| {
-                let message =
-                    format_args!("trace: draw {draw} of job {job} has positions that no program of the job made");
-                Failure::bad(message)
-            })?;
-            Ok(Program::new(Stage::Vertex, words))
+/// The program of a recorded draw, if the file is a recording.
+fn recorded_program(bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<(Interface, Program)>> {
+    let (job, number) = match (args.job, args.draw, bytes.starts_with(trace::MAGIC)) {
+        (Some(job), Some(number), true) => (job, number),
+        (_, _, true) => {
+            let message = "trace: a recording has many programs: say --job, --draw and --stage";
+            return Err(Failure::usage(message));
         }
-        Some(ShaderStage::Fragment) => Ok(Program::new(Stage::Fragment, found.fragment.clone())),
-        _ => Err(Failure::usage(
-            "trace: a draw has programs of both stages: say --stage vert or --stage frag",
-        )),
+        (Some(_), _, false) => return Err(Failure::usage("--job is for recordings")),
+        _ => return Ok(None),
+    };
+    let draws = replay::draws(&Trace::read(bytes)?, job)?;
+    let draw = draws.get(number).ok_or_else(|| {
+        let count = draws.len();
+        Failure::bad(format_args!(
+            "trace: job {job} has {count} draws, and no number {number}"
+        ))
+    })?;
+    let stage = match args.stage {
+        Some(ShaderStage::Vertex) => Stage::Vertex,
+        Some(ShaderStage::Fragment) => Stage::Fragment,
+        _ => {
+            let message = "trace: a draw has programs of both stages: say --stage vert or --stage frag";
+            return Err(Failure::usage(message));
+        }
+    };
+    match draw.program(stage) {
+        Some(found) => Ok(Some(found)),
+        None => Err(Failure::bad(format_args!(
+            "trace: draw {number} of job {job} has positions that no program of the job made"
+        ))),
     }
 }
 
 /// A Mali-400 program in another language. Clip space is the language's own.
-fn lifted(program: &Program, args: &ConvertArgs) -> Outcome<Vec<u8>> {
+fn lifted(program: &Program, interface: &Interface, args: &ConvertArgs) -> Outcome<Vec<u8>> {
     if args.entry.is_some() {
         return Err(Failure::usage(
             "--entry: a Mali-400 program has no names for entry points",
@@ -219,6 +225,7 @@ fn lifted(program: &Program, args: &ConvertArgs) -> Outcome<Vec<u8>> {
         },
         viewport: None,
     };
-    let shader = lift::program(program, &options).map_err(|error| Failure::Bad(error.into()))?;
+    let shader =
+        lift::lift(program.stage, &program.code, interface, &options).map_err(|error| Failure::Bad(error.into()))?;
     Ok(translate::write(&shader, target, &Options::default())?)
 }

@@ -18,6 +18,17 @@ pub struct DrawPrograms {
     pub vertex: Option<Vec<u32>>,
     /// Words of the fragment program.
     pub fragment: Vec<u32>,
+    /// Number of the float at which the vertex program's uniforms have the viewport's scale, and four on its offset.
+    pub viewport: Option<u32>,
+}
+
+/// Edges of the viewport: left, right, top, bottom.
+type Edges = [f32; 4];
+
+/// What a run of vertices had.
+struct Run {
+    code: Vec<u32>,
+    uniforms: Vec<f32>,
 }
 
 /// Bytes of a fragment program at most.
@@ -29,17 +40,23 @@ const MAX_FRAGMENT_BYTES: u32 = 1 << 14;
 /// When a stream, a render state or a program is in no buffer object.
 pub fn draws(memory: &Memory, frame: &[u32]) -> Result<Vec<DrawPrograms>> {
     let frame = GpFrame::from_words(frame);
-    let vertices = vertex_programs(memory, frame.vertex_start, frame.vertex_end)?;
+    let runs = runs(memory, frame.vertex_start, frame.vertex_end)?;
     let mut commands = Commands::new(memory, frame.list_start, frame.list_end);
-    let (mut draws, mut bound) = (Vec::new(), None);
+    let (mut draws, mut bound, mut edges) = (Vec::new(), None, Edges::default());
     while let Some((_, words)) = commands.step()? {
         match ListCommand::decode(words) {
+            ListCommand::ViewportLeft(left) => edges[0] = left.edge,
+            ListCommand::ViewportRight(right) => edges[1] = right.edge,
+            ListCommand::ViewportTop(top) => edges[2] = top.edge,
+            ListCommand::ViewportBottom(bottom) => edges[3] = bottom.edge,
             ListCommand::BindState(bind) => bound = Some((bind.state, bind.positions.0)),
             ListCommand::DrawPrimitives(_) => {
                 let Some((state, positions)) = bound else { continue };
+                let run = runs.get(&positions);
                 draws.push(DrawPrograms {
-                    vertex: vertices.get(&positions).cloned(),
+                    vertex: run.map(|run| run.code.clone()),
                     fragment: fragment_program(memory, state)?,
+                    viewport: run.and_then(|run| viewport(&run.uniforms, edges)),
                 });
             }
             _ => {}
@@ -48,23 +65,41 @@ pub fn draws(memory: &Memory, frame: &[u32]) -> Result<Vec<DrawPrograms>> {
     Ok(draws)
 }
 
-/// The vertex programs by where they put positions.
-fn vertex_programs(memory: &Memory, start: u32, end: u32) -> Result<BTreeMap<u32, Vec<u32>>> {
+/// The vec4 that holds half the viewport's size, with its middle in the next one; a picture may have its rows turned.
+fn viewport(uniforms: &[f32], [left, right, top, bottom]: Edges) -> Option<u32> {
+    let (width, height) = ((right - left) / 2.0, (bottom - top) / 2.0);
+    let middle = [left + width, top + height];
+    let found = uniforms.as_chunks::<4>().0.windows(2).position(|pair| {
+        let [scale, offset] = [pair[0], pair[1]];
+        scale[0] == width && scale[1].abs() == height.abs() && offset[..2] == middle
+    });
+    found.map(|vec4| 4 * vec4 as u32)
+}
+
+/// The runs of vertices by where they put positions.
+fn runs(memory: &Memory, start: u32, end: u32) -> Result<BTreeMap<u32, Run>> {
     let mut commands = Commands::new(memory, start, end);
-    let (mut found, mut code, mut positions) = (BTreeMap::new(), None, None);
+    let (mut found, mut code, mut positions, mut uniforms) = (BTreeMap::new(), None, None, Vec::new());
     while let Some((_, words)) = commands.step()? {
         match VertexCommand::decode(words) {
             VertexCommand::Program(at) => code = Some((at.address, u32::from(at.instructions) * gp::WORDS as u32)),
+            VertexCommand::Uniforms(at) => {
+                let words = memory.words(at.address, u32::from(at.vec4s) * 4)?;
+                uniforms = words.into_iter().map(f32::from_bits).collect();
+            }
             VertexCommand::Outputs(at) => {
                 let words = memory.words(at.address, u32::from(at.words & !1))?;
                 let mut specs = words.chunks_exact(2).map(VertexSpec::from_words);
-                positions = specs
-                    .find(|spec| spec.output() == OutputKind::Position)
-                    .map(|spec| spec.address);
+                let position = specs.find(|spec| spec.output() == OutputKind::Position);
+                positions = position.map(|spec| spec.address);
             }
             VertexCommand::RunVertices(_) => {
                 if let (Some((address, count)), Some(positions)) = (code, positions) {
-                    found.insert(positions, memory.words(address, count)?);
+                    let run = Run {
+                        code: memory.words(address, count)?,
+                        uniforms: uniforms.clone(),
+                    };
+                    found.insert(positions, run);
                 }
             }
             _ => {}

@@ -62,7 +62,9 @@ fn vbc_files_look_the_same_on_every_engine() {
     );
     assert!(emulated >= 7 && pictures >= 7 * 5, "{emulated} {pictures}");
     let Some(folder) = common::corpus("vbc") else { return };
-    let all: Vec<_> = common::files(&folder, "vbc").into_iter().map(alone).collect();
+    let mut all: Vec<_> = common::files(&folder, "vbc").into_iter().map(alone).collect();
+    // Shaders of 65,000 words keep a device's compiler busy for minutes.
+    all.retain(|(path, _)| std::fs::metadata(path).is_ok_and(|file| file.len() < 1 << 17));
     let (emulated, pictures) = agree(&all);
     println!("{} files: {emulated} fit the emulator, {pictures} pictures", all.len());
     assert!(emulated >= 20 && pictures >= 200, "{emulated} {pictures}");

@@ -5,6 +5,7 @@ use crate::common;
 use emulator::driver::{self, Draw};
 use emulator::exec::scalar::Scalar;
 use emulator::gpu::Gpu;
+use lift::interface::Interface;
 use loader::mbs::{Program, Stage};
 use loader::trace::{Pipe, Record, Trace};
 use skrymir::lifted;
@@ -62,7 +63,7 @@ fn pairs_of_our_own_look_the_same_on_vulkan() {
 }
 
 /// A program as SPIR-V that spirv-val accepts.
-fn is_valid(name: &str, program: &Program, exact: bool) {
+fn is_valid(name: &str, interface: &Interface, program: &Program, exact: bool) {
     let options = lift::Options {
         exact,
         convention: lift::Convention {
@@ -71,14 +72,18 @@ fn is_valid(name: &str, program: &Program, exact: bool) {
         },
         viewport: None,
     };
-    let shader = lift::program(program, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let shader =
+        lift::lift(program.stage, &program.code, interface, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
     let bytes = translate::write(&shader, translate::Target::Spirv, &Default::default())
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     let words = loader::spirv::to_words(&bytes).expect("whole words");
     let verdict = translate::validate::spirv_val::validate(&words);
     assert!(!matches!(verdict, Some(Err(_))), "{name}: {verdict:?}");
-    let text = translate::write(&shader, translate::Target::Wgsl, &Default::default());
-    assert!(text.is_ok_and(|text| !text.is_empty()), "{name}: no WGSL");
+    // Where a fragment is in its point has no name in WGSL.
+    if let Err(error) = translate::write(&shader, translate::Target::Wgsl, &Default::default()) {
+        let text = error.to_string();
+        assert!(error.is_unsupported() && text.contains("PointCoord"), "{name}: {text}");
+    }
 }
 
 #[test]
@@ -96,13 +101,14 @@ fn programs_of_recordings_are_lifted() {
             let found = replay::draws(&trace, job).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             draws += found.len();
             for (number, draw) in found.into_iter().enumerate() {
-                let programs = [(Stage::Vertex, draw.vertex), (Stage::Fragment, Some(draw.fragment))];
-                for (stage, words) in programs.into_iter().filter_map(|(stage, words)| Some((stage, words?))) {
-                    if seen.insert((stage == Stage::Vertex, words.clone())) {
+                for stage in [Stage::Vertex, Stage::Fragment] {
+                    let Some((interface, program)) = draw.program(stage) else {
+                        continue;
+                    };
+                    if seen.insert((stage == Stage::Vertex, program.code.clone())) {
                         let name = format!("{}, job {job}, draw {number}, {stage:?}", path.display());
-                        let program = Program::new(stage, words);
-                        is_valid(&name, &program, true);
-                        is_valid(&name, &program, false);
+                        is_valid(&name, &interface, &program, true);
+                        is_valid(&name, &interface, &program, false);
                     }
                 }
             }
@@ -112,7 +118,7 @@ fn programs_of_recordings_are_lifted() {
         "{draws} draws with {} programs, each lifted exactly and for reading",
         seen.len()
     );
-    assert!(draws >= 72 && seen.len() >= 72, "{draws} {}", seen.len());
+    assert!(draws >= 500 && seen.len() >= 60, "{draws} {}", seen.len());
 }
 
 /// A program cut from a recording at the command line is the one its draw runs.
@@ -147,7 +153,7 @@ fn a_recorded_draw_is_converted() {
     }
     let bytes = std::fs::read(&place).expect("the recording");
     let draws = replay::draws(&Trace::read(&bytes).expect("a recording"), 0).expect("its draws");
-    assert_eq!((draws.len(), Some(&draws[0].fragment)), (1, text.as_ref()));
+    assert_eq!((draws.len(), Some(&draws[0].0.fragment)), (1, text.as_ref()));
     for (wrong, code) in [
         (vec!["--to", "wgsl"], 2),
         (cut.to_vec(), 2),
