@@ -61,10 +61,60 @@ pub(crate) fn parse_glsl(text: &str, stage: ShaderStage) -> Result<naga::Module>
     let parsed = guarded("at reading GLSL", || {
         Ok(naga::front::glsl::Frontend::default().parse(&options, text))
     })?;
-    parsed.map_err(|errors| match errors.errors.first() {
+    let mut module = parsed.map_err(|errors| match errors.errors.first() {
         Some(first) => text_error(Language::Glsl, text, Some(first.meta), &first.kind.to_string()),
         None => text_error(Language::Glsl, text, None, "naga cannot read it"),
-    })
+    })?;
+    for (_, function) in module.functions.iter_mut() {
+        test_behind_continue(&mut function.body);
+    }
+    for entry in &mut module.entry_points {
+        test_behind_continue(&mut entry.function.body);
+    }
+    Ok(module)
+}
+
+/// naga's front end puts the test of `do {} while` behind the body, where a `continue` passes it by: it goes where a
+/// `continue` leads. Only what that front end made itself has no span.
+fn test_behind_continue(block: &mut naga::Block) {
+    use naga::Statement;
+    for (statement, _) in block.span_iter_mut() {
+        match statement {
+            Statement::Block(block) => test_behind_continue(block),
+            Statement::If { accept, reject, .. } => {
+                test_behind_continue(accept);
+                test_behind_continue(reject);
+            }
+            Statement::Switch { cases, .. } => {
+                cases.iter_mut().for_each(|case| test_behind_continue(&mut case.body));
+            }
+            Statement::Loop {
+                body,
+                continuing,
+                break_if,
+            } => {
+                test_behind_continue(body);
+                let is_tested_last = body.span_iter().last().is_some_and(|(last, span)| {
+                    let leaves = matches!(last, Statement::If { accept, reject, .. }
+                        if reject.is_empty() && matches!(accept.first(), Some(Statement::Break)));
+                    leaves && !span.is_defined()
+                });
+                let has_body = matches!(body.first(), Some(Statement::Block(_)));
+                if !(is_tested_last && has_body && continuing.is_empty() && break_if.is_none()) {
+                    continue;
+                }
+                let last = body.len() - 1;
+                for (at, (statement, span)) in std::mem::take(body).span_into_iter().enumerate() {
+                    match statement {
+                        Statement::If { condition, .. } if at == last => *break_if = Some(condition),
+                        other if at == 0 => body.push(other, span),
+                        other => continuing.push(other, span),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Validates a module by all of naga's rules, with every capability.

@@ -7,9 +7,13 @@ use loader::sksl::{Builder, Command, Operator, ProgramKind, Statement, Tree};
 
 fn valid(tree: &Tree) -> Vec<u32> {
     let words = translate::sksl::to_stage(tree).unwrap();
-    let validated = translate::validate::spirv_val::validate(&words);
-    assert!(!matches!(validated, Some(Err(_))), "{validated:?}");
+    valid_words(&words);
     words
+}
+
+fn valid_words(words: &[u32]) {
+    let validated = translate::validate::spirv_val::validate(words);
+    assert!(!matches!(validated, Some(Err(_))), "{validated:?}");
 }
 
 /// A runtime shader that gives `function(value)` in every channel.
@@ -43,6 +47,53 @@ fn literals_that_are_not_finite_come_from_their_bits() {
         let value = b.statement(Statement::Return(Some(splat)));
         valid(&b.define(main, &[value]).finish());
     }
+}
+
+#[test]
+fn a_continue_in_do_while_comes_to_the_test() {
+    for body in [
+        "if (x > 2.0) continue; x += 0.5;",
+        "x += 1.0; if (x > 2.0) { continue; } x += 0.5;",
+    ] {
+        let text = format!(
+            "#version 460\nlayout(location = 0) out vec4 c;\nvoid main() {{ float x = 0.0; do {{ {body} }} while (x < 8.0 && x > 0.0); c = vec4(x); }}"
+        );
+        let source = translate::Source::new("a.frag", text.as_bytes()).unwrap();
+        let wgsl = translate::write(
+            &translate::read(&source).unwrap(),
+            translate::Target::Wgsl,
+            &Default::default(),
+        );
+        let wgsl = String::from_utf8(wgsl.unwrap()).unwrap();
+        let test = wgsl.split("continuing").nth(1).expect("what a continue leads to");
+        assert!(test.contains("break if"), "{wgsl}");
+        valid_words(&translate::compile(&source, loader::vbc::Stage::Frag).unwrap());
+    }
+}
+
+/// `do { continue; } while (false)` is one turn.
+#[test]
+fn a_do_while_of_a_continue_ends() {
+    let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
+    let at = b.parameter("float2", "p", 10009);
+    let main = b.function("half4", "main", &[at]);
+    let again = b.statement(Statement::Continue);
+    let (low, high) = (b.float("half", 2.0), b.float("half", 1.0));
+    let never = b.binary(low, Operator::LT, high);
+    let turn = b.statement(Statement::Do {
+        body: again,
+        test: never,
+    });
+    let one = b.float("half", 1.0);
+    let splat = b.construct(Command::CONSTRUCTOR_SPLAT, "half4", &[one]);
+    let value = b.statement(Statement::Return(Some(splat)));
+    let tree = b.define(main, &[turn, value]).finish();
+    valid(&tree);
+    let module = translate::sksl::to_naga(&tree).unwrap();
+    assert!(
+        format!("{module:?}").contains("sk_again"),
+        "the test is made where a continue leads"
+    );
 }
 
 #[test]

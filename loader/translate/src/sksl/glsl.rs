@@ -312,10 +312,19 @@ impl<'a> Glsl<'a> {
             Statement::Discard => self.line("discard;"),
             Statement::Nop => {}
             Statement::Do { body, test } => {
-                self.out += "do ";
+                let start = self.out.len();
                 self.braced(body)?;
+                let body = self.out.split_off(start);
                 let test = self.expression(test)?;
-                self.line(&format!("while ({test});"));
+                // naga has a `continue` pass the test by.
+                let text = match body.contains("continue;") {
+                    true => format!(
+                        "{{\nbool sk_again = false;\nwhile (true) {{\n\
+                         if (sk_again) {{ if (!({test})) break; }}\nsk_again = true;\n{body}}}\n}}"
+                    ),
+                    false => format!("do {body}while ({test});"),
+                };
+                self.line(&text);
             }
             Statement::Expression(expression) => self.effect(expression)?,
             Statement::For {
