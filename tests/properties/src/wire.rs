@@ -87,7 +87,8 @@ pub fn talk(mut bytes: &[u8]) {
     let answer = send(&socket, &ioctl(abi::number::GET_PARAM, &[0; 16], &[]));
     let mut polled = [rustix::event::PollFd::new(&answer, rustix::event::PollFlags::IN)];
     let patience = rustix::event::Timespec::try_from(Duration::from_secs(20)).expect("a time");
-    rustix::event::poll(&mut polled, Some(&patience)).expect("poll");
+    // A fuzzer has a clock that interrupts.
+    rustix::io::retry_on_intr(|| rustix::event::poll(&mut polled, Some(&patience))).expect("poll");
     let mut buffer = [0; 64];
     let (_, count) = rustix::net::recv(&answer, &mut buffer, rustix::net::RecvFlags::DONTWAIT).expect("an answer");
     assert!(count >= 8 + 16, "{count} bytes are no answer");
