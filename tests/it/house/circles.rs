@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Folders of sources, each a crate's.
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "emulator/compiler/src",
+    "emulator/inspect/src",
     "emulator/lift/src",
     "emulator/num/src",
     "emulator/shim/src",

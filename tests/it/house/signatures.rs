@@ -5,9 +5,10 @@ use crate::common;
 use std::path::{Path, PathBuf};
 
 /// The libraries; the facade is a library for the command line's own sake.
-const LIBRARIES: [&str; 10] = [
+const LIBRARIES: [&str; 11] = [
     "",
     "emulator/compiler",
+    "emulator/inspect",
     "emulator/lift",
     "emulator/num",
     "emulator/shim",

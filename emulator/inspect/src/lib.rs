@@ -1,0 +1,6 @@
+//! Looking into recorded frames: what the emulator's observed engine and its jobs tell, made into
+//! pages to read, traces to compare and a program to step through.
+//!
+//! The room knows recordings ([`emulator`]) and the hardware's description ([`utgard`]); files,
+//! arguments and sources stay with the command line.
+#![forbid(unsafe_code)]
