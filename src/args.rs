@@ -159,6 +159,9 @@ pub struct RunArgs {
     /// Print how long each part took
     #[arg(long)]
     pub timing: bool,
+    /// Print pictures and times as one JSON document (`skrymir schema run`)
+    #[arg(long, requires = "timing", conflicts_with = "watch")]
+    pub json: bool,
     /// Folder of the pipeline cache [default: the user's cache folder]
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,

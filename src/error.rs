@@ -42,6 +42,8 @@ pub enum ErrorKind {
     Lift(lift::Error),
     /// A draw on the emulator cannot be made, or its job faulted.
     Emulate(emulator::driver::Error),
+    /// A recording cannot be looked into.
+    Inspect(inspect::Error),
     /// Vulkan refuses, or the data does not fit the shader.
     Vulkan(vulkan::Error),
     /// A Swanson program was halted.
@@ -88,6 +90,7 @@ impl Error {
             | ErrorKind::Translate(_)
             | ErrorKind::Lift(_)
             | ErrorKind::Emulate(_)
+            | ErrorKind::Inspect(_)
             | ErrorKind::S0(_)
             | ErrorKind::Input(_) => Cause::Bad,
             ErrorKind::Vulkan(error) => match error.kind() {
@@ -199,6 +202,7 @@ kinds! {
     Translate(translate::Error),
     Lift(lift::Error),
     Emulate(emulator::driver::Error),
+    Inspect(inspect::Error),
     Vulkan(vulkan::Error),
     S0(HardError),
     System(std::io::Error),

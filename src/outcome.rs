@@ -164,6 +164,15 @@ pub fn print(text: &str) -> Outcome {
     print_bytes(text.as_bytes())
 }
 
+/// Prints a JSON document to standard output.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_json(document: &serde_json::Value) -> Outcome {
+    let json = serde_json::to_string_pretty(document).map_err(Error::from)?;
+    print(&(json + "\n"))
+}
+
 fn print_bytes(bytes: &[u8]) -> Outcome {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {

@@ -6,13 +6,13 @@ use emulator::dump::{self, DrawPrograms};
 use emulator::exec::Engine;
 use emulator::gpu::frame::Frame;
 use emulator::gpu::pixel::PixelStats;
-use emulator::gpu::{GeometryStats, Gpu, write_back};
+use emulator::gpu::{GeometryStats, Gpu};
 use emulator::memory::Memory;
+use inspect::recorded::{self, Done};
 use lift::interface::Interface;
 use loader::mbs::{Program, Stage};
 use loader::trace::{Pipe, Record, Trace};
 use std::time::Duration;
-use utgard::frame::WriteBackSource;
 
 /// What one job did.
 #[derive(Clone, Copy, Debug)]
@@ -68,23 +68,13 @@ pub fn replay_with(
 
 fn step(replay: &mut Replay, record: &Record<'_>) -> Result<()> {
     let start = std::time::Instant::now();
-    match record {
-        Record::Buffer { address, size, .. } => replay.gpu.memory.map(*address, *size)?,
-        Record::Free { address } => replay.gpu.memory.unmap(*address)?,
-        Record::Page { address, bytes } => replay.gpu.memory.write(*address, bytes)?,
-        Record::Submit {
-            pipe: Pipe::Gp, frame, ..
-        } => {
-            let stats = replay.gpu.run_gp(frame)?;
-            replay.jobs.push(JobStats::Gp(stats, start.elapsed()));
-        }
-        Record::Submit {
-            pipe: Pipe::Pp, frame, ..
-        } => {
-            let stats = replay.gpu.run_pp(frame)?;
-            replay.frame = Some(Frame::parse(frame)?);
+    match recorded::step(&mut replay.gpu, record)? {
+        Some(Done::Gp(stats)) => replay.jobs.push(JobStats::Gp(stats, start.elapsed())),
+        Some(Done::Pp(stats, frame)) => {
             replay.jobs.push(JobStats::Pp(stats, start.elapsed()));
+            replay.frame = Some(*frame);
         }
+        None => {}
     }
     Ok(())
 }
@@ -152,12 +142,12 @@ impl Replay {
             .frame
             .as_ref()
             .ok_or_else(|| Error::input("no pixel job was recorded"))?;
-        let unit = frame
-            .write_backs
-            .iter()
-            .find(|unit| unit.source == WriteBackSource::Color)
-            .ok_or_else(|| Error::input("the last job wrote no colour"))?;
-        let (width, height, rgba) = write_back::read(&self.gpu.memory, frame, unit)?;
-        Ok(Picture { width, height, rgba })
+        let pixels = recorded::picture(&self.gpu.memory, frame)?;
+        let pixels = pixels.ok_or_else(|| Error::input("the last job wrote no colour"))?;
+        Ok(Picture {
+            width: pixels.width,
+            height: pixels.height,
+            rgba: pixels.rgba,
+        })
     }
 }

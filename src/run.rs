@@ -8,6 +8,7 @@ use crate::outcome::{Failure, Outcome, print, read_text, replace, write};
 use crate::picture::{Picture, compare};
 use crate::scene::Scene;
 use crate::watch::{Event, Watcher};
+use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use vulkan::{Context, Options, PipelineCache, Validation};
 
@@ -30,6 +31,7 @@ pub const FLAGS: &[&str] = &[
     "diff",
     "unchecked",
     "timing",
+    "json",
     "cache",
     "no-cache",
 ];
@@ -81,8 +83,10 @@ pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
             Error::usage("a VBC gives a picture: name it with -o out.png, or what it must be with --expect").into(),
         );
     }
-    write_pictures(&drawn, args)?;
-    if args.timing {
+    let pictures = write_pictures(&drawn, args)?;
+    if args.json {
+        crate::outcome::print_json(&json(&drawn, &pictures))?;
+    } else if args.timing {
         print(&timing(&drawn))?;
     }
     complain(&context)?;
@@ -102,10 +106,10 @@ fn settings(args: &RunArgs) -> Settings {
     }
 }
 
-/// One line of where the time went.
-fn timing(drawn: &Drawn) -> String {
+/// Where the time went, in milliseconds.
+fn times(drawn: &Drawn) -> [(&'static str, f64); 7] {
     let (t, f) = (&drawn.timing, &drawn.frame.timing);
-    let parts = [
+    [
         ("load", t.load),
         ("layout", t.layout),
         ("scene", t.scene),
@@ -113,9 +117,34 @@ fn timing(drawn: &Drawn) -> String {
         ("pipeline", f.pipeline),
         ("draw", f.draw),
         ("read-back", f.read_back),
-    ];
-    let parts = parts.map(|(what, time)| format!("{what} {:.3} ms", time.as_secs_f64() * 1e3));
+    ]
+    .map(|(what, time)| (what, time.as_secs_f64() * 1e3))
+}
+
+/// One line of it.
+fn timing(drawn: &Drawn) -> String {
+    let parts = times(drawn).map(|(what, time)| format!("{what} {time:.3} ms"));
     format!("{}\n", parts.join(", "))
+}
+
+/// The same for programs, with the pictures that were written.
+fn json(drawn: &Drawn, pictures: &[Written]) -> Value {
+    let pictures = pictures.iter().map(|picture| {
+        let [width, height] = picture.size;
+        json!({ "file": picture.file, "width": width, "height": height, "output": picture.location })
+    });
+    let times: Map<String, Value> = times(drawn)
+        .into_iter()
+        .map(|(what, time)| (what.replace('-', "_"), time.into()))
+        .collect();
+    json!({ "pictures": pictures.collect::<Vec<_>>(), "milliseconds": times })
+}
+
+/// A picture that was written.
+struct Written {
+    file: PathBuf,
+    size: [u32; 2],
+    location: u8,
 }
 
 /// Draws again at each change until the process is ended.
@@ -218,8 +247,11 @@ fn cache(context: &Context, bytes: &[u8], args: &RunArgs) -> Outcome<Option<Pipe
 }
 
 /// The first target goes to the output, further ones beside it with their location in the name.
-fn write_pictures(drawn: &Drawn, args: &RunArgs) -> Outcome {
-    let Some(output) = &args.output else { return Ok(()) };
+fn write_pictures(drawn: &Drawn, args: &RunArgs) -> Outcome<Vec<Written>> {
+    let mut written = Vec::new();
+    let Some(output) = &args.output else {
+        return Ok(written);
+    };
     for (index, target) in drawn.frame.targets.iter().enumerate() {
         let path = if index == 0 {
             output.clone()
@@ -227,14 +259,17 @@ fn write_pictures(drawn: &Drawn, args: &RunArgs) -> Outcome {
             beside(output, target.location)
         };
         Picture::of(target).save(&path)?;
-        let [width, height] = target.size;
-        print(&format!(
-            "{}: {width}x{height}, output {}\n",
-            path.display(),
-            target.location
-        ))?;
+        let ([width, height], location) = (target.size, target.location);
+        if !args.json {
+            print(&format!("{}: {width}x{height}, output {location}\n", path.display()))?;
+        }
+        written.push(Written {
+            file: path,
+            size: target.size,
+            location,
+        });
     }
-    Ok(())
+    Ok(written)
 }
 
 fn beside(path: &Path, location: u8) -> PathBuf {

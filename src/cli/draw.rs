@@ -35,6 +35,7 @@ pub struct DrawArgs {
 
 /// Runs the command.
 pub fn run(args: &DrawArgs) -> Outcome {
+    let json = args.running.json(false)?;
     let fragment = args.fragment.as_ref().unwrap_or(&args.vertex);
     let pair = Pair::load(&args.vertex, fragment).map_err(|error| match error.root() {
         ErrorKind::System(_) => Failure::Trouble(error),
@@ -66,7 +67,10 @@ pub fn run(args: &DrawArgs) -> Outcome {
     }
     let (engine, threads, watching) = args.running.start()?.take();
     let picture = mali::draw(&pair, &scene, engine, threads);
-    args.running.finish(watching.as_ref())?;
+    let told = args.running.finish(watching.as_ref())?;
+    if json {
+        crate::outcome::print_json(&told.into())?;
+    }
     let picture = picture.map_err(fault)?;
     if let Some(path) = &args.output {
         picture.save(path)?;

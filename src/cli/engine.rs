@@ -1,5 +1,6 @@
 //! Engines by the names the command line has for them.
 
+use crate::outcome::{Failure, Outcome};
 use emulator::exec::Engine;
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
@@ -29,6 +30,26 @@ impl EngineName {
             Self::Vulkan => return None,
         })
     }
+}
+
+impl EngineName {
+    /// Whether it runs recorded jobs.
+    ///
+    /// # Errors
+    /// Trouble for Vulkan, which draws pairs.
+    pub fn of_jobs(self) -> Outcome {
+        match self {
+            Self::Vulkan => Err(Failure::usage(
+                "--engine vulkan draws pairs; jobs run on scalar, wide or native",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The plain engine.
+pub fn plain() -> Box<dyn Engine> {
+    Box::new(Scalar)
 }
 
 /// Threads when nobody says how many.

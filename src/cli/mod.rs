@@ -6,6 +6,7 @@ mod compare;
 mod compile;
 mod convert;
 mod devices;
+mod diff;
 mod dis;
 mod draw;
 mod engine;
@@ -19,6 +20,9 @@ mod reflect;
 mod replay;
 mod rewrite;
 mod run;
+mod schema;
+mod told;
+mod trim;
 
 use crate::args::{AsArgs, CheckArgs, DisArgs, InfoArgs, RewriteArgs, RunArgs};
 use crate::ending;
@@ -68,12 +72,18 @@ enum Command {
     Draw(draw::DrawArgs),
     /// Run recorded Mali-400 jobs on the emulator
     Replay(replay::ReplayArgs),
+    /// Tell where two recordings part: job, draw, field, pixel and instruction
+    Diff(diff::DiffArgs),
+    /// Keep the least of a recording that replays to the same picture
+    Trim(trim::TrimArgs),
     /// Run an OpenGL ES 2 program on the emulator, with Mesa's driver for the Mali-400
     Gles(gles::GlesArgs),
     /// List the Vulkan devices
     Devices(devices::DevicesArgs),
     /// Compare two pictures
     Compare(compare::CompareArgs),
+    /// Print the JSON schema of what a verb prints
+    Schema(schema::SchemaArgs),
 }
 
 /// Parses the arguments, runs the command, prints what went wrong.
@@ -114,9 +124,12 @@ fn run(command: &Command, given: impl Fn(Verb) -> Given) -> Outcome {
         Command::Reflect(args) => reflect::run(args),
         Command::Draw(args) => draw::run(args),
         Command::Replay(args) => replay::run(args),
+        Command::Diff(args) => diff::run(args),
+        Command::Trim(args) => trim::run(args),
         Command::Gles(args) => gles::run(args),
         Command::Devices(args) => devices::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Schema(args) => schema::run(args),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::outcome::{Failure, Outcome};
 use clap::Args;
 use emulator::exec::Engine;
 use emulator::exec::observed::{Observed, Sink, Tell};
+use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// Arguments that have every instruction seen, which only the scalar engine lets one do, on one thread.
@@ -32,6 +33,9 @@ pub struct EngineArgs {
     /// Write which instructions ran as LCOV's info, and the programs' texts beside it
     #[arg(long, value_name = "FILE")]
     lcov: Option<PathBuf>,
+    /// Print what is told as one JSON document (`skrymir schema replay`, `skrymir schema draw`)
+    #[arg(long, conflicts_with = "trace")]
+    json: bool,
 }
 
 /// A pixel as `X,Y`.
@@ -65,16 +69,15 @@ impl EngineArgs {
             None => Tell::Nothing,
         };
         if tell == Tell::Nothing && !self.profile && self.lcov.is_none() {
+            self.engine.of_jobs()?;
             return Ok(Running {
-                engine: self
-                    .engine
-                    .engine()
-                    .ok_or_else(|| Failure::usage("--engine vulkan draws pairs; jobs run on scalar, wide or native"))?,
+                engine: self.engine.engine().unwrap_or_else(super::engine::plain),
                 threads: self.threads.unwrap_or_else(default_threads),
                 watching: None,
             });
         }
         let sink: Sink = match &self.trace {
+            _ if self.json => Box::new(std::io::sink()),
             Some(path) if path != Path::new("-") => {
                 let file = std::fs::File::create(path).within(|| format!("cannot write {}", path.display()))?;
                 Box::new(std::io::BufWriter::new(file))
@@ -111,21 +114,41 @@ impl EngineArgs {
         Failure::usage(format_args!("cannot write {}: {error}", path.display()))
     }
 
-    /// Writes what was seen, also when the job came to a fault.
+    /// Whether what is told is a JSON document.
+    ///
+    /// # Errors
+    /// When nothing is told that could be one; `more` of the verb's own is.
+    pub fn json(&self, more: bool) -> Outcome<bool> {
+        match self.json && !more && !self.profile && self.watch_pixel.is_none() {
+            true => Err(Failure::usage(
+                "--json says how something is told: add what, such as --profile or --watch-pixel X,Y",
+            )),
+            false => Ok(self.json),
+        }
+    }
+
+    /// Writes what was seen, also when the job came to a fault; under `--json` what was asked for is given back.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn finish(&self, watching: Option<&Observed>) -> Outcome {
-        let Some(watching) = watching else { return Ok(()) };
+    pub fn finish(&self, watching: Option<&Observed>) -> Outcome<Map<String, Value>> {
+        let Some(watching) = watching else {
+            return Ok(Map::new());
+        };
         let report = match watching.report() {
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(Map::new()),
             other => other.map_err(|error| self.no_trace(error))?,
         };
-        for finding in report.findings() {
-            crate::say::say(format_args!("note: {finding}"));
-        }
-        if self.profile {
-            crate::outcome::print(&report.profile())?;
+        let mut told = Map::new();
+        if self.json {
+            told = super::told::watched(&report, self.profile, self.watch_pixel);
+        } else {
+            for finding in report.findings() {
+                crate::say::say(format_args!("note: {finding}"));
+            }
+            if self.profile {
+                crate::outcome::print(&report.profile())?;
+            }
         }
         if let Some(path) = &self.lcov {
             let listing = |name: &str| path.with_extension(format!("{name}.s"));
@@ -134,7 +157,7 @@ impl EngineArgs {
             }
             crate::outcome::write(path, report.lcov(|name| listing(name).display().to_string()))?;
         }
-        Ok(())
+        Ok(told)
     }
 }
 

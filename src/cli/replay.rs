@@ -1,12 +1,14 @@
 //! `skrymir replay`: recorded jobs of a Mali-400 driver on the emulator.
 
 use super::observe::EngineArgs;
+use super::told;
 use crate::error::{Error, Result};
 use crate::outcome::{Failure, Outcome};
 use crate::replay::{JobStats, Replay, replay_with};
 use clap::Args;
 use emulator::dump;
 use loader::trace::Trace;
+use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 /// Arguments of `replay`.
@@ -30,36 +32,60 @@ pub struct ReplayArgs {
 
 /// Runs the command.
 pub fn run(args: &ReplayArgs) -> Outcome {
+    let json = args.running.json(args.stats || args.dump)?;
     let bytes = crate::outcome::read(&args.file)?;
-    let trace = Trace::read(&bytes)?;
+    let trace = Trace::read(&bytes).map_err(|error| Failure::from(error).in_file(&args.file))?;
     let (engine, threads, watching) = args.running.start()?.take();
-    let mut number = 0;
+    let (mut number, mut dumped) = (0, Vec::new());
     let dump = |memory: &_, pipe, frame: &[u32]| -> Result<()> {
-        if args.dump {
+        if args.dump && json {
+            dumped.push(told::job(memory, number, pipe, frame)?);
+        } else if args.dump {
             let text = format!("job {number}:\n{}\n", dump::job(memory, pipe, frame)?);
             crate::outcome::print(&text).map_err(|failure| Error::input(format_args!("{failure}")))?;
-            number += 1;
         }
+        number += 1;
         Ok(())
     };
     let done = replay_with(&trace, engine, threads, dump);
-    args.running.finish(watching.as_ref())?;
-    let done = done.map_err(Failure::Bad)?;
-    if args.stats {
-        crate::outcome::print(&stats(&done))?;
+    let told = args.running.finish(watching.as_ref())?;
+    let done = done.map_err(|error| Failure::Bad(error).in_file(&args.file))?;
+    if json {
+        crate::outcome::print_json(&document(args, &done, dumped, told))?;
+    } else {
+        if args.stats {
+            crate::outcome::print(&stats(&done))?;
+        }
+        for note in done.gpu.notes.iter() {
+            crate::say::say(format_args!("note: {note}"));
+        }
     }
-    for note in done.gpu.notes.iter() {
-        crate::say::say(format_args!("note: {note}"));
-    }
-    let picture = done.picture().map_err(Failure::Bad)?;
     match &args.output {
-        Some(output) => picture.save(output)?,
+        Some(output) => done.picture().map_err(Failure::Bad)?.save(output)?,
         None if !args.stats && !args.dump && !args.running.tells() => {
             return Err(Failure::usage("say where the picture goes: -o PICTURE.png"));
         }
         None => {}
     }
     Ok(())
+}
+
+/// Everything that was asked for as one document.
+fn document(args: &ReplayArgs, done: &Replay, dumped: Vec<Value>, watched: Map<String, Value>) -> Value {
+    let mut all = Map::new();
+    if args.stats {
+        let engine = done.gpu.engine();
+        all.insert("engine".into(), engine.name().into());
+        all.insert("engine_report".into(), engine.report().into());
+        all.insert("jobs".into(), told::stats(done));
+    }
+    if args.dump {
+        all.insert("dump".into(), dumped.into());
+    }
+    all.extend(watched);
+    let notes: Vec<String> = done.gpu.notes.iter().map(|note| note.to_string()).collect();
+    all.insert("notes".into(), notes.into());
+    all.into()
 }
 
 /// A line for every job, and what the engine has to tell.

@@ -5,7 +5,7 @@ use crate::front::Shader;
 use crate::interface::Stage;
 use crate::ir::{Function, Input, Inst, Op, Span, Value};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 use utgard::stats;
 
@@ -71,6 +71,8 @@ pub struct Report {
     pub varyings: u32,
     /// Cost of the source's lines.
     pub lines: Vec<Line>,
+    /// The lines each instruction does something for, in the order of the code.
+    pub places: Vec<Vec<u32>>,
     /// Where the hardware's numbers may not be enough.
     pub warnings: Vec<Warning>,
 }
@@ -105,6 +107,15 @@ fn lines(spans: &[Vec<Span>], text: &str) -> Vec<Line> {
         }
     }
     lines.into_values().collect()
+}
+
+/// The lines of each instruction, each line once, in order.
+fn places(spans: &[Vec<Span>], text: &str) -> Vec<Vec<u32>> {
+    let of = |instruction: &Vec<Span>| {
+        let lines = instruction.iter().flatten().map(|(start, _)| line_of(text, *start));
+        lines.collect::<BTreeSet<u32>>().into_iter().collect()
+    };
+    spans.iter().map(of).collect()
 }
 
 /// What fp16 does to an operation's numbers.
@@ -195,6 +206,7 @@ pub(crate) fn report(emitted: &Emitted, shader: &Shader, text: Option<&str>) -> 
         uniforms: emitted.uniforms,
         varyings: shader.interface.varyings.iter().map(|varying| varying.scalars()).sum(),
         lines: text.map(|text| lines(spans, text)).unwrap_or_default(),
+        places: text.map(|text| places(spans, text)).unwrap_or_default(),
         warnings: warnings(shader, text),
     }
 }

@@ -4,3 +4,11 @@
 //! The room knows recordings ([`emulator`]) and the hardware's description ([`utgard`]); files,
 //! arguments and sources stay with the command line.
 #![forbid(unsafe_code)]
+
+pub mod diff;
+pub mod error;
+pub mod recorded;
+pub mod trim;
+pub mod watched;
+
+pub use error::{Error, ErrorKind, Result};

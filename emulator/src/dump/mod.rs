@@ -15,6 +15,46 @@ use utgard::frame::GpFrame;
 use utgard::stream::{ListCommand, OutputKind, VertexCommand, VertexSpec};
 use utgard::{gp, shader};
 
+/// A command of a stream, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Where it is.
+    pub address: u32,
+    /// Its value and its operation.
+    pub words: [u32; 2],
+    /// What it does.
+    pub text: String,
+    /// What it points to, line by line.
+    pub details: Vec<String>,
+}
+
+/// A command stream of a geometry job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// What it is a stream of.
+    pub name: &'static str,
+    /// First address.
+    pub start: u32,
+    /// Address behind the last command.
+    pub end: u32,
+    /// The commands in the order they are done.
+    pub commands: Vec<Command>,
+}
+
+/// The streams of a geometry job's frame: that of vertices, and that of polygon lists.
+///
+/// # Errors
+/// When a stream or state is in no buffer object.
+pub fn streams(memory: &Memory, frame: &[u32]) -> Result<[Stream; 2]> {
+    let frame = GpFrame::from_words(frame);
+    let vertices = (frame.vertex_start, frame.vertex_end);
+    let lists = (frame.list_start, frame.list_end);
+    Ok([
+        stream(memory, "vertex", vertices, vertex_command)?,
+        stream(memory, "polygon list", lists, list_command)?,
+    ])
+}
+
 /// A job as text, from the memory it will run in.
 ///
 /// # Errors
@@ -23,13 +63,9 @@ pub fn job(memory: &Memory, pipe: Pipe, frame: &[u32]) -> Result<String> {
     let mut out = String::new();
     match pipe {
         Pipe::Gp => {
-            let frame = GpFrame::from_words(frame);
-            let (start, end) = (frame.vertex_start, frame.vertex_end);
-            writeln!(out, "vertex stream {start:#x} to {end:#x}")?;
-            stream(memory, start, end, vertex_command, &mut out)?;
-            let (start, end) = (frame.list_start, frame.list_end);
-            writeln!(out, "polygon list stream {start:#x} to {end:#x}")?;
-            stream(memory, start, end, list_command, &mut out)?;
+            for stream in streams(memory, frame)? {
+                stream.print(&mut out)?;
+            }
         }
         Pipe::Pp => state::frame(&Frame::parse(frame)?, &mut out)?,
     }
@@ -38,18 +74,43 @@ pub fn job(memory: &Memory, pipe: Pipe, frame: &[u32]) -> Result<String> {
 
 type Explain = fn(&Memory, [u32; 2], &mut String) -> Result<String>;
 
-fn stream(memory: &Memory, start: u32, end: u32, explain: Explain, out: &mut String) -> Result<()> {
+fn stream(memory: &Memory, name: &'static str, (start, end): (u32, u32), explain: Explain) -> Result<Stream> {
+    let mut stream = Stream {
+        name,
+        start,
+        end,
+        commands: Vec::new(),
+    };
     let mut commands = Commands::new(memory, start, end);
     while let Some((address, words)) = commands.step()? {
         let mut more = String::new();
         let text = explain(memory, words, &mut more)?;
-        let [value, op] = words;
-        writeln!(out, "  {address:#010x}  {op:08x} {value:08x}  {text}")?;
-        for line in more.lines() {
-            writeln!(out, "      {line}")?;
-        }
+        stream.commands.push(Command {
+            address,
+            words,
+            text,
+            details: more.lines().map(str::to_owned).collect(),
+        });
     }
-    Ok(())
+    Ok(stream)
+}
+
+impl Stream {
+    fn print(&self, out: &mut String) -> Result<()> {
+        writeln!(out, "{} stream {:#x} to {:#x}", self.name, self.start, self.end)?;
+        for command in &self.commands {
+            let [value, op] = command.words;
+            writeln!(
+                out,
+                "  {:#010x}  {op:08x} {value:08x}  {}",
+                command.address, command.text
+            )?;
+            for line in &command.details {
+                writeln!(out, "      {line}")?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Bits of a command that no row knows, behind its text.

@@ -76,6 +76,8 @@ pub struct FragmentStep<'a> {
     pub after: &'a [[f32; 4]; 16],
     /// Results of the vec4 and the scalar multiplier.
     pub products: ([f32; 4], f32),
+    /// The fragment's temporaries behind it, from the lowest the program names.
+    pub temporaries: &'a [f32],
     /// Word of the next instruction; `None` when this was the last.
     pub next: Option<u32>,
     /// The fragment gave up.
@@ -96,6 +98,14 @@ pub struct VertexStep<'a> {
     pub addresses: [i32; 4],
     /// Its branch is taken.
     pub taken: bool,
+    /// Registers behind it.
+    pub registers: &'a [[f32; 4]; 16],
+    /// Uniforms, and what the vertex stored there, behind it.
+    pub memory: &'a [[f32; 4]],
+    /// The vertex' attributes.
+    pub attributes: &'a [[f32; 4]],
+    /// Its outputs behind it.
+    pub outputs: &'a [[f32; 4]],
 }
 
 /// Nobody watches.

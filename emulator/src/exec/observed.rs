@@ -4,7 +4,7 @@ mod fragments;
 mod report;
 mod vertices;
 
-pub use report::{Finding, Line, Report, Stage, Watched};
+pub use report::{Finding, Line, Operand, Painted, PixelFragment, Report, Stage, Step, Watched};
 
 use super::inputs::Inputs;
 use super::observe::{FragmentStep, Observer, Outside, VertexStep};
@@ -94,18 +94,37 @@ impl Engine for Observed {
     }
 
     fn painted(&self, before: [f32; 4], color: Option<[f32; 4]>, after: [f32; 4]) {
-        let color = match color {
+        let gives = match color {
             Some(color) => format!("gives {}", numbers(&color)),
             None => "gives nothing".to_owned(),
         };
         let text = format!(
-            "    {color}; the tile had {} and has {}\n",
+            "    {gives}; the tile had {} and has {}\n",
             numbers(&before),
             numbers(&after)
         );
-        self.log().say(&text);
+        let mut log = self.log();
+        log.say(&text);
+        if let Some(fragment) = log.pixel.last_mut().filter(|fragment| !fragment.helps) {
+            fragment.painted = Some(Painted { before, color, after });
+        }
     }
 }
+
+impl Watched {
+    /// A vertex program, none of which has run.
+    pub fn vertex(program: &VertexProgram) -> Self {
+        vertices::program(program).watched
+    }
+
+    /// A fragment program, none of which has run.
+    pub fn fragment(program: &FragmentProgram) -> Self {
+        fragments::program(program).watched
+    }
+}
+
+/// Steps of fragments at the watched pixel that are kept.
+const MAX_STEPS: usize = 1 << 18;
 
 /// A program that was run.
 struct Program {
@@ -136,6 +155,9 @@ struct Log {
     pending: Vec<(usize, String)>,
     quad: fragments::Watch,
     vertex: vertices::Watch,
+    pixel: Vec<PixelFragment>,
+    /// Steps that may still be kept.
+    room: usize,
 }
 
 impl Log {
@@ -150,6 +172,8 @@ impl Log {
             pending: Vec::new(),
             quad: fragments::Watch::default(),
             vertex: vertices::Watch::default(),
+            pixel: Vec::new(),
+            room: MAX_STEPS,
         }
     }
 
@@ -211,6 +235,15 @@ impl Log {
         self.line(number).map(|line| line.text.clone()).unwrap_or_default()
     }
 
+    /// Keeps a step of a fragment at the watched pixel, while there is room.
+    fn keep(&mut self, begins: Option<PixelFragment>, step: Step) {
+        self.pixel.extend(begins);
+        if let Some(fragment) = self.pixel.last_mut().filter(|_| self.room > 0) {
+            fragment.steps.push(step);
+            self.room -= 1;
+        }
+    }
+
     fn report(&self) -> Report {
         let finding = |((program, address, message), count): (&(usize, u32, String), &u64)| Finding {
             program: *program,
@@ -221,6 +254,7 @@ impl Log {
         Report {
             programs: self.programs.iter().map(|program| program.watched.clone()).collect(),
             findings: self.findings.iter().map(finding).collect(),
+            pixel: self.pixel.clone(),
         }
     }
 }

@@ -274,6 +274,11 @@ impl<'a> Texture<'a> {
         }
     }
 
+    /// Bytes of a level that can be sampled, as far as there is memory.
+    pub fn level_bytes(&self, number: usize) -> Option<&[u8]> {
+        self.levels.get(number).map(Level::data)
+    }
+
     /// A texel of a level; what lies outside memory is black.
     fn fetch(&self, level: &Level<'_>, x: u32, y: u32, layer: u32) -> [f32; 4] {
         if layer == 0

@@ -108,6 +108,11 @@ macro_rules! words {
                 words
             }
 
+            /// Every field's name and its value in words, in the order of the rows.
+            pub fn named(&self) -> Vec<(&'static str, String)> {
+                vec![$((stringify!($field), format!("{:?}", self.$field))),*]
+            }
+
             /// Bits that are set and in no row: number of the word and the bits.
             pub fn undocumented(words: &[u32]) -> Vec<(usize, u32)> {
                 $crate::words::undocumented(Self::PLACES, words, &[])
@@ -166,6 +171,22 @@ macro_rules! commands {
                         [low | $low, high | $high]
                     })*
                     Self::Undocumented(words) => words,
+                }
+            }
+
+            /// Every field's name and its value in words.
+            pub fn named(self) -> Vec<(&'static str, String)> {
+                match self {
+                    $(Self::$row(command) => command.named(),)*
+                    Self::Undocumented(words) => vec![("words", format!("{words:x?}"))],
+                }
+            }
+
+            /// The name of a command's row and its fields; none of them for words that no row knows.
+            pub fn row(words: [u32; 2]) -> (&'static str, &'static [$crate::words::Place]) {
+                match Self::decode(words) {
+                    $(Self::$row(_) => (stringify!($row), $row::PLACES),)*
+                    Self::Undocumented(_) => ("Undocumented", &[]),
                 }
             }
 

@@ -3,4 +3,6 @@
 mod ending;
 mod every_engine;
 mod exit_codes;
+mod json;
+mod recordings;
 mod verbs;

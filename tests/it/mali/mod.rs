@@ -12,3 +12,4 @@ mod pairs;
 mod random;
 mod replay;
 mod text;
+mod trim;

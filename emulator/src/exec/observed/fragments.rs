@@ -1,6 +1,6 @@
 //! Watching quads.
 
-use super::report::{Line, Stage, Watched};
+use super::report::{Line, Operand, PixelFragment, Stage, Step, Watched};
 use super::{Key, Log, Program, Tell, numbers};
 use crate::exec::FragmentProgram;
 use crate::exec::observe::FragmentStep;
@@ -106,10 +106,12 @@ fn name(register: Register, mask: u32) -> String {
 }
 
 /// A register's components of a mask, with their values.
-fn values(registers: &[[f32; 4]; 16], register: Register, mask: u32) -> String {
+fn values(registers: &[[f32; 4]; 16], register: Register, mask: u32) -> Operand {
     let values = registers[register.index()];
-    let some: Vec<f32> = (0..4).filter(|at| mask >> at & 1 == 1).map(|at| values[at]).collect();
-    format!("{} {}", name(register, mask), numbers(&some))
+    Operand {
+        name: name(register, mask),
+        values: (0..4).filter(|at| mask >> at & 1 == 1).map(|at| values[at]).collect(),
+    }
 }
 
 /// A fragment did an instruction.
@@ -130,8 +132,15 @@ pub(super) fn step(log: &mut Log, step: &FragmentStep<'_>) {
         Tell::Pixel(x, y) => log.quad.place(step.lane) == (x, y),
     };
     if tell {
-        let text = told(log, step);
-        log.say(&text);
+        let (begins, told) = told(log, step);
+        if let Some(fragment) = &begins {
+            let text = beginning(fragment, log.quad.place(step.lane));
+            log.say(&text);
+        }
+        log.say(&words_of(&told, step.instruction.branch.is_some()));
+        if let Tell::Pixel(..) = log.tell {
+            log.keep(begins, told);
+        }
     }
     log.quad.writes[step.lane].clear();
 }
@@ -157,7 +166,7 @@ fn unwritten(log: &mut Log, lane: usize, instruction: &Instruction) {
 }
 
 /// What a step's units read and wrote, in the order they did; `written` is what went to registers.
-fn operands(step: &FragmentStep<'_>, written: &[(Register, u32, [f32; 4])]) -> (Vec<String>, Vec<String>) {
+fn operands(step: &FragmentStep<'_>, written: &[(Register, u32, [f32; 4])]) -> (Vec<Operand>, Vec<Operand>) {
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
     // Registers as the present unit finds them; those of the pipeline are this instruction's own.
     let mut now = *step.before;
@@ -184,38 +193,67 @@ fn operands(step: &FragmentStep<'_>, written: &[(Register, u32, [f32; 4])]) -> (
     (reads, writes)
 }
 
-/// The step in words: the instruction, what it read, what it gave, where it goes.
-fn told(log: &mut Log, step: &FragmentStep<'_>) -> String {
-    let mut text = String::new();
-    if !std::mem::replace(&mut log.quad.told[step.lane], true) {
-        let (x, y) = log.quad.place(step.lane);
-        let helps = if log.quad.live >> step.lane & 1 == 1 {
-            ""
-        } else {
-            ", only to help its neighbours"
-        };
-        text += &format!("pixel {x},{y}, fragment{}{helps}\n", log.program);
-    }
-    text += &log.text(step.number);
-    let (mut reads, writes) = operands(step, &log.quad.writes[step.lane]);
+/// The step, and which fragment begins with it.
+fn told(log: &mut Log, step: &FragmentStep<'_>) -> (Option<PixelFragment>, Step) {
+    let begins = (!std::mem::replace(&mut log.quad.told[step.lane], true)).then(|| PixelFragment {
+        program: log.program,
+        helps: log.quad.live >> step.lane & 1 == 0,
+        steps: Vec::new(),
+        painted: None,
+    });
+    let (mut reads, gives) = operands(step, &log.quad.writes[step.lane]);
+    let mut product = |name: &str, values: &[f32]| {
+        reads.push(Operand {
+            name: name.to_owned(),
+            values: values.to_vec(),
+        });
+    };
     if step.instruction.vec_acc.is_some_and(|unit| unit.a_is_mul) {
-        reads.push(format!("^v0 {}", numbers(&step.products.0)));
+        product("^v0", &step.products.0);
     }
     if step.instruction.float_acc.is_some_and(|unit| unit.a_is_mul) {
-        reads.push(format!("^s0 {}", numbers(&[step.products.1])));
+        product("^s0", &[step.products.1]);
     }
-    for (what, list) in [("reads", reads), ("gives", writes)] {
+    let told = Step {
+        address: log.line(step.number).map_or(0, |line| line.address),
+        text: log.text(step.number),
+        reads,
+        gives,
+        next: step.next,
+        discarded: step.discarded,
+    };
+    (begins, told)
+}
+
+/// The step in words: the instruction, what it read, what it gave, where it goes.
+fn words_of(told: &Step, branches: bool) -> String {
+    let mut text = told.text.clone();
+    for (what, list) in [("reads", &told.reads), ("gives", &told.gives)] {
         if !list.is_empty() {
+            let list: Vec<String> = list
+                .iter()
+                .map(|operand| format!("{} {}", operand.name, numbers(&operand.values)))
+                .collect();
             text += &format!("\n        {what} {}", list.join(", "));
         }
     }
-    if step.instruction.branch.is_some() || step.next.is_none() {
-        text += &match step.next {
-            _ if step.discarded => "\n        gives up".to_owned(),
+    if branches || told.next.is_none() {
+        text += &match told.next {
+            _ if told.discarded => "\n        gives up".to_owned(),
             Some(next) => format!("\n        goes to {next}"),
             None => "\n        ends".to_owned(),
         };
     }
     text.push('\n');
     text
+}
+
+/// The fragment in words.
+fn beginning(fragment: &PixelFragment, (x, y): (u32, u32)) -> String {
+    let helps = if fragment.helps {
+        ", only to help its neighbours"
+    } else {
+        ""
+    };
+    format!("pixel {x},{y}, fragment{}{helps}\n", fragment.program)
 }

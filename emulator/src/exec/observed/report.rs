@@ -56,13 +56,65 @@ pub struct Finding {
     pub count: u64,
 }
 
+/// A number or vector that a step read or gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operand {
+    /// Its name as texts have it, with its components.
+    pub name: String,
+    /// The components' values.
+    pub values: Vec<f32>,
+}
+
+/// An instruction that a fragment at the watched pixel did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// Where: see [`Line::address`].
+    pub address: u32,
+    /// The instruction's text.
+    pub text: String,
+    /// What its units read, in their order.
+    pub reads: Vec<Operand>,
+    /// What they gave.
+    pub gives: Vec<Operand>,
+    /// Word of the next instruction; `None` when this was the last.
+    pub next: Option<u32>,
+    /// The fragment gave up.
+    pub discarded: bool,
+}
+
+/// What a fragment's colour did to the tile at the watched pixel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Painted {
+    /// What the tile had.
+    pub before: [f32; 4],
+    /// The colour the program gave; nothing when the fragment gave up.
+    pub color: Option<[f32; 4]>,
+    /// What the tile has now.
+    pub after: [f32; 4],
+}
+
+/// A fragment at the watched pixel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PixelFragment {
+    /// Number of its program.
+    pub program: usize,
+    /// It ran to help its neighbours only.
+    pub helps: bool,
+    /// What it did, as far as there was room.
+    pub steps: Vec<Step>,
+    /// What became of its colour; nothing for those that only helped.
+    pub painted: Option<Painted>,
+}
+
 /// All that was seen. Numbers of programs are in the order they first ran.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// The programs.
     pub programs: Vec<Watched>,
     /// What may be wrong.
     pub findings: Vec<Finding>,
+    /// The fragments at the watched pixel, in order.
+    pub pixel: Vec<PixelFragment>,
 }
 
 impl Watched {

@@ -153,6 +153,7 @@ impl<O: Observer> Lanes<'_, O> {
             before,
             after: &fragment.registers,
             products: (fragment.vec_mul, fragment.float_mul),
+            temporaries: &fragment.temporaries,
             next: (fragment.pc != END).then_some(fragment.pc),
             discarded: fragment.discarded,
         });

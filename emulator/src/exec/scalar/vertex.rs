@@ -103,7 +103,7 @@ impl Vertex<'_> {
         self.addresses(i, &results);
         self.store(i, &results, outputs, observer)?;
         if O::ON {
-            self.observed((number, i), &loads, &results, (addresses, taken), observer);
+            self.observed((number, i), &loads, &results, (addresses, taken), outputs, observer);
         }
         self.port0_before = loads.port0;
         self.results = [results, self.results[0]];
@@ -118,6 +118,7 @@ impl Vertex<'_> {
         loads: &Loads,
         results: &Results,
         (addresses, taken): ([i32; 4], bool),
+        outputs: &[[f32; 4]],
         observer: &mut O,
     ) {
         let sources = instruction.sources();
@@ -140,6 +141,14 @@ impl Vertex<'_> {
             results: UNITS.map(|row| results.of(row.unit)),
             addresses,
             taken,
+            registers: &self.registers,
+            memory: if self.memory.is_empty() {
+                self.uniforms
+            } else {
+                &self.memory
+            },
+            attributes: self.attributes,
+            outputs,
         });
     }
 
