@@ -80,7 +80,7 @@ fn step(replay: &mut Replay, record: &Record<'_>) -> Result<()> {
 }
 
 /// A recorded draw, for its programs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RecordedDraw(pub DrawPrograms);
 
 impl RecordedDraw {

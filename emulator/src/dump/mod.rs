@@ -3,7 +3,8 @@
 mod draws;
 mod state;
 
-pub use draws::{DrawPrograms, draws};
+pub use draws::{DrawPrograms, DrawSource, VertexRun, draws};
+pub use state::{Said, render_state_words, texture};
 
 use crate::fault::Result;
 use crate::gpu::frame::Frame;

@@ -8,7 +8,7 @@ use crate::texture::{Descriptor, Layout};
 use std::fmt::Write;
 use utgard::frame::TargetLayout;
 use utgard::pp;
-use utgard::state::{Equation, FactorSource};
+use utgard::state::{Compare, Equation, FactorSource, StencilOp};
 use utgard::texture::{Dimension, MAX_BYTES};
 
 fn factor(factor: Factor) -> String {
@@ -63,6 +63,35 @@ pub(super) fn words_at(memory: &Memory, address: u32, bytes: u32) -> Vec<u32> {
     words.map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect()
 }
 
+/// A line of a render state in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// The words.
+    pub text: String,
+    /// It is not what a driver sets when nobody asks for anything.
+    pub unusual: bool,
+}
+
+/// Tests, blending and varyings of a render state in words, and what of it nobody knows.
+pub fn render_state_words(state: &State) -> Vec<Said> {
+    let mut said = pixels(state);
+    said.extend(state.unknown.iter().map(|(word, bits)| Said {
+        text: format!("word {word}: bits {bits:#x} are not known"),
+        unusual: true,
+    }));
+    said
+}
+
+/// A texture descriptor in words.
+///
+/// # Errors
+/// When there is no room for the text.
+pub fn texture(of: &Descriptor) -> Result<String> {
+    let mut out = String::new();
+    descriptor(of, &mut out)?;
+    Ok(out)
+}
+
 /// A render state with what it points to: uniforms, textures, code.
 pub(super) fn render_state(memory: &Memory, address: u32, out: &mut String) -> Result<()> {
     let words = memory.words(address, STATE_WORDS)?;
@@ -70,9 +99,8 @@ pub(super) fn render_state(memory: &Memory, address: u32, out: &mut String) -> R
         return Ok(());
     };
     let state = State::parse(words);
-    pixels(&state, out)?;
-    for (word, bits) in &state.unknown {
-        writeln!(out, "word {word}: bits {bits:#x} are not known")?;
+    for said in render_state_words(&state) {
+        writeln!(out, "{}", said.text)?;
     }
     uniforms(memory, &state, out)?;
     for number in 0..state.texture_count.min(16) {
@@ -91,48 +119,42 @@ pub(super) fn render_state(memory: &Memory, address: u32, out: &mut String) -> R
 }
 
 /// Tests, blending and varyings.
-fn pixels(state: &State, out: &mut String) -> Result<()> {
-    let channels: String = "rgba"
-        .chars()
-        .enumerate()
-        .filter(|(bit, _)| state.write_mask >> bit & 1 == 1)
-        .map(|(_, channel)| channel)
-        .collect();
+fn pixels(state: &State) -> Vec<Said> {
+    let mut said = Vec::new();
+    let mut say = |text: String, unusual: bool| said.push(Said { text, unusual });
     let [color, alpha] = state.blend_equation;
-    writeln!(out, "colour = {}", equation(color, state.color_factors))?;
-    writeln!(out, "alpha = {}", equation(alpha, state.alpha_factors))?;
-    writeln!(
-        out,
-        "writes {}; blend constant {}",
-        if channels.is_empty() { "no channel" } else { &channels },
-        floats(&state.blend_constant)
-    )?;
-    write!(out, "depth {}", state.depth_compare.name())?;
-    out.push_str(if state.depth_write {
-        ", written"
-    } else {
-        ", not written"
-    });
-    if let Some(register) = state.depth_register {
-        write!(out, ", from register {register}")?;
-    }
-    let [near, far] = state.depth_range;
-    let [slope, units] = state.polygon_offset;
-    writeln!(out, ", range {near} to {far}, offset {slope} x slope + {units} units")?;
+    let replaces = |equation: Equation, factors: &[Factor; 2]| {
+        equation == Equation::Add
+            && factors.each_ref().map(|factor| factor.source) == [FactorSource::Zero; 2]
+            && factors[0].complement
+            && !factors[1].complement
+    };
+    say(
+        format!("colour = {}", equation(color, state.color_factors)),
+        !replaces(color, &state.color_factors),
+    );
+    say(
+        format!("alpha = {}", equation(alpha, state.alpha_factors)),
+        !replaces(alpha, &state.alpha_factors),
+    );
+    say(writes(state), state.write_mask != 15);
+    say(depth(state), state.uses_depth() || state.depth_register.is_some());
     for (name, face) in ["front", "back"].iter().zip(&state.stencil) {
-        writeln!(out, "stencil {name}: {}", stencil(face))?;
+        let keeps = face.operations == [StencilOp::Keep; 3];
+        say(
+            format!("stencil {name}: {}", stencil(face)),
+            face.compare != Compare::Always || !keeps,
+        );
     }
-    writeln!(
-        out,
-        "alpha {} {}; front is {}",
-        state.alpha_compare.name(),
-        state.alpha_reference,
-        if state.front_ccw {
-            "counter-clockwise"
-        } else {
-            "clockwise"
-        }
-    )?;
+    let front = match state.front_ccw {
+        true => "counter-clockwise",
+        false => "clockwise",
+    };
+    let (compare, reference) = (state.alpha_compare.name(), state.alpha_reference);
+    say(
+        format!("alpha {compare} {reference}; front is {front}"),
+        state.alpha_compare != Compare::Always,
+    );
     if state.multisample {
         let extra = match (state.alpha_to_coverage, state.alpha_to_one) {
             (false, false) => "",
@@ -140,14 +162,43 @@ fn pixels(state: &State, out: &mut String) -> Result<()> {
             (false, true) => ", alpha to one",
             (true, true) => ", alpha to coverage, alpha to one",
         };
-        writeln!(out, "four samples, mask {:#x}{extra}", state.sample_mask)?;
+        say(format!("four samples, mask {:#x}{extra}", state.sample_mask), true);
     }
-    varyings(state, out)
+    say(varyings(state), false);
+    said
 }
 
-fn varyings(state: &State, out: &mut String) -> Result<()> {
+fn writes(state: &State) -> String {
+    let channels: String = "rgba"
+        .chars()
+        .enumerate()
+        .filter(|(bit, _)| state.write_mask >> bit & 1 == 1)
+        .map(|(_, channel)| channel)
+        .collect();
+    format!(
+        "writes {}; blend constant {}",
+        if channels.is_empty() { "no channel" } else { &channels },
+        floats(&state.blend_constant)
+    )
+}
+
+fn depth(state: &State) -> String {
+    let written = if state.depth_write {
+        ", written"
+    } else {
+        ", not written"
+    };
+    let register = state.depth_register;
+    let from = register.map_or(String::new(), |register| format!(", from register {register}"));
+    let [near, far] = state.depth_range;
+    let [slope, units] = state.polygon_offset;
+    let compare = state.depth_compare.name();
+    format!("depth {compare}{written}{from}, range {near} to {far}, offset {slope} x slope + {units} units")
+}
+
+fn varyings(state: &State) -> String {
     if state.varying_stride == 0 {
-        return Ok(writeln!(out, "no varyings")?);
+        return "no varyings".to_owned();
     }
     let mut names = Vec::new();
     let mut bytes = 0;
@@ -159,14 +210,12 @@ fn varyings(state: &State, out: &mut String) -> Result<()> {
         bytes += size;
         names.push(format.label());
     }
-    writeln!(
-        out,
+    format!(
         "varyings at {:#x}, {} bytes a vertex: {}",
         state.varyings,
         state.varying_stride,
         names.join(" ")
-    )?;
-    Ok(())
+    )
 }
 
 fn uniforms(memory: &Memory, state: &State, out: &mut String) -> Result<()> {

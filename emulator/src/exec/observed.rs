@@ -51,6 +51,20 @@ impl Observed {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Number in reports of a fragment program, if it has run.
+    pub fn fragment_program(&self, program: &FragmentProgram) -> Option<usize> {
+        let log = self.log();
+        let is = |key: &Key| matches!(key, Key::Fragment(have) if *have == program.instructions);
+        log.programs.iter().position(|program| is(&program.of))
+    }
+
+    /// Number in reports of a vertex program, if it has run.
+    pub fn vertex_program(&self, instructions: &[utgard::gp::Instruction]) -> Option<usize> {
+        let log = self.log();
+        let is = |key: &Key| matches!(key, Key::Vertex(have) if have == instructions);
+        log.programs.iter().position(|program| is(&program.of))
+    }
+
     /// What was seen so far.
     ///
     /// # Errors

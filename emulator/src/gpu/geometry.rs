@@ -6,6 +6,8 @@ use utgard::stream::PrimitiveMode;
 /// A draw of a polygon list: what its primitives share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draw {
+    /// Number of its command among the stream's draws: some cover nothing and are not here.
+    pub number: u32,
     /// Address of the render state.
     pub state: u32,
     /// First and last column and row that may be touched.

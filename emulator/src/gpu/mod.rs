@@ -11,6 +11,7 @@ pub mod raster;
 pub mod state;
 pub mod tile;
 pub mod vertex;
+pub mod watch;
 pub mod write_back;
 
 use crate::exec::Engine;
@@ -19,10 +20,12 @@ use crate::memory::Memory;
 use frame::Frame;
 use notes::Notes;
 use pixel::PixelStats;
-use plbu::List;
+use plbu::{Geometry, List};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::HashMap;
+use std::sync::Arc;
 use utgard::frame::GpFrame;
+use watch::Watch;
 use write_back::Runs;
 
 /// Polygon lists a GPU keeps at most.
@@ -41,6 +44,7 @@ pub struct Gpu {
     /// What jobs met that nobody knows.
     pub notes: Notes,
     lists: HashMap<u32, List>,
+    geometry: Option<Arc<Geometry>>,
     engine: Box<dyn Engine>,
     /// Threads that help, while the device lives; nothing where there is one only.
     pool: Option<ThreadPool>,
@@ -70,6 +74,7 @@ impl Gpu {
             memory: Memory::default(),
             notes: Notes::default(),
             lists: HashMap::new(),
+            geometry: None,
             engine,
             pool: None,
             budget: BUDGET,
@@ -118,9 +123,8 @@ impl Gpu {
         shader.run(&mut self.memory, start, end, workers, &mut self.notes)?;
         let plbu = plbu::Plbu::new(&self.memory, &shader.point_sizes);
         let lists = plbu.run(frame.list_start, frame.list_end, &mut self.notes)?;
-        let primitives = lists
-            .first()
-            .map_or(0, |(_, list)| list.geometry.primitives.len() as u64);
+        self.geometry = lists.first().map(|(_, list)| list.geometry.clone());
+        let primitives = self.geometry.as_ref().map_or(0, |all| all.primitives.len() as u64);
         if self.lists.len() + lists.len() > MAX_LISTS {
             self.lists.clear();
         }
@@ -137,10 +141,23 @@ impl Gpu {
     /// # Errors
     /// The fault that ends the job; nothing is written back then.
     pub fn run_pp(&mut self, frame: &[u32]) -> Result<PixelStats> {
-        self.pp(frame).map_err(|fault| fault.of(Job::Pp))
+        self.pp(frame, None).map_err(|fault| fault.of(Job::Pp))
     }
 
-    fn pp(&mut self, frame: &[u32]) -> Result<PixelStats> {
+    /// Runs a PP job with somebody watching its tiles, which are painted in the job's order, on one thread.
+    ///
+    /// # Errors
+    /// As [`Gpu::run_pp`]; what was painted before the fault has been told.
+    pub fn run_pp_watched(&mut self, frame: &[u32], watch: &dyn Watch) -> Result<PixelStats> {
+        self.pp(frame, Some(watch)).map_err(|fault| fault.of(Job::Pp))
+    }
+
+    /// What the last GP job made, for those who watch pixel jobs; nothing where it built no lists.
+    pub fn geometry(&self) -> Option<&Arc<Geometry>> {
+        self.geometry.as_ref()
+    }
+
+    fn pp(&mut self, frame: &[u32], watch: Option<&dyn Watch>) -> Result<PixelStats> {
         let frame = Frame::parse(frame)?;
         let (runs, stats) = pixel::run(
             &self.memory,
@@ -148,8 +165,9 @@ impl Gpu {
             &self.lists,
             &*self.engine,
             pixel::Limits {
-                pool: self.pool.as_ref(),
+                pool: self.pool.as_ref().filter(|_| watch.is_none()),
                 instructions: self.budget,
+                watch,
             },
             &mut self.spare,
             &mut self.notes,

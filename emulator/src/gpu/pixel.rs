@@ -8,6 +8,7 @@ use super::plbu::{Geometry, List};
 use super::raster::{self, Coverage, Shape};
 use super::state::{STATE_WORDS, State};
 use super::tile::{Incoming, SIDE, Tile, in_tile, steps};
+use super::watch::{self, Fate, Painted, Place, Watch};
 use super::write_back::{self, Runs};
 use crate::exec::inputs::{Inputs, SLOTS};
 use crate::exec::{Engine, FragmentContext, FragmentProgram, Fragments};
@@ -163,13 +164,15 @@ struct Scene<'a> {
 /// Tiles a worker takes at a time.
 const CLAIM: usize = 8;
 
-/// What a PP job may take.
-#[derive(Clone, Copy, Debug)]
+/// What a PP job may take, and who watches it.
+#[derive(Clone, Copy)]
 pub struct Limits<'a> {
     /// Threads that paint, beside the caller's.
     pub pool: Option<&'a ThreadPool>,
     /// Instructions that all fragments may run together.
     pub instructions: u64,
+    /// Who is told what becomes of primitives and fragments.
+    pub watch: Option<&'a dyn Watch>,
 }
 
 /// Runs a PP job; returns what goes to memory, in room from `spare` as far as that goes.
@@ -191,7 +194,10 @@ pub fn run(
         .write_backs
         .iter()
         .any(|unit| unit.source == WriteBackSource::DepthStencil);
+    // Whoever watches is told depth and stencil, whoever else asks for them.
+    scene.depth |= limits.watch.is_some();
     let scene = scene;
+    limits.watch.into_iter().for_each(|watch| scene.tell_outside(watch));
     for (register, value) in &frame.unknown {
         notes.add(format!(
             "PP frame register {register} holds {value:#x}, whose meaning is unknown"
@@ -203,6 +209,7 @@ pub fn run(
     let results = Mutex::new(Vec::new());
     let worker = || {
         let mut worker = TileWorker::new(memory, frame, &scene, engine, (&ran, limits.instructions));
+        worker.watch = limits.watch;
         worker.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
         let mut fault = None;
         while fault.is_none() {
@@ -316,6 +323,25 @@ impl<'a> Scene<'a> {
         self.shaders.push(shader);
         self.by_state.insert(state, self.shaders.len() - 1);
         Ok(self.shaders.len() - 1)
+    }
+}
+
+impl Scene<'_> {
+    /// Tells of wanted pixels that primitives cover outside of what their draws may touch.
+    fn tell_outside(&self, watch: &dyn Watch) {
+        for prepared in &self.geometries {
+            let geometry = prepared.geometry;
+            for (primitive, shape) in geometry.primitives.iter().enumerate() {
+                let (draw, shader) = (
+                    &geometry.draws[shape.draw as usize],
+                    prepared.shaders[shape.draw as usize],
+                );
+                let multisample = shader.is_some_and(|number| self.shaders[number].state.multisample);
+                for [x, y] in watch::outside(shape, draw, multisample, watch.pixels()) {
+                    watch.fragment(Place { geometry, primitive }, [x, y], &Fate::Outside);
+                }
+            }
+        }
     }
 }
 
@@ -511,6 +537,7 @@ struct TileWorker<'a> {
     budget: u64,
     /// Instructions that are not in that sum yet.
     unsettled: u64,
+    watch: Option<&'a dyn Watch>,
 }
 
 impl<'a> TileWorker<'a> {
@@ -535,6 +562,7 @@ impl<'a> TileWorker<'a> {
             ran,
             budget,
             unsettled: 0,
+            watch: None,
         }
     }
 
@@ -553,6 +581,7 @@ impl<'a> TileWorker<'a> {
         let samples = if self.scene.multisample { 4 } else { 1 };
         self.tile.begin(self.frame, samples, self.scene.depth, column, row);
         self.stats.tiles += 1;
+        self.watch.into_iter().for_each(|watch| watch.begun(&self.tile));
         // Out of the worker while it paints with it.
         let mut room = std::mem::take(&mut self.ready);
         let painted = self.lists(&scene.lists[lists], &mut room);
@@ -575,8 +604,15 @@ impl<'a> TileWorker<'a> {
                 ready
                     .shape
                     .cover(self.tile.origin, shader.state.multisample, &mut self.coverage);
-                if !self.coverage.quads.is_empty() {
-                    self.primitive(ready, shader)?;
+                if self.coverage.quads.is_empty() {
+                    continue;
+                }
+                match self.watch {
+                    None => self.primitive(ready, shader)?,
+                    Some(watch) => {
+                        let (geometry, primitive) = (prepared.geometry, *number as usize);
+                        self.primitive_watched(ready, shader, watch, Place { geometry, primitive })?;
+                    }
                 }
             }
         }
@@ -589,11 +625,52 @@ impl<'a> TileWorker<'a> {
         self.shade(ready, shader)?;
         self.put(ready, shader);
         if let (Some((fragment, pixel)), Some(before)) = (watched, before) {
-            let live = self.out.live[fragment / 4] >> (fragment % 4) & 1 == 1;
-            let color = live.then(|| std::array::from_fn(|channel| self.out.color[channel][fragment]));
+            let color = self
+                .is_live(fragment)
+                .then(|| std::array::from_fn(|channel| self.out.color[channel][fragment]));
             self.engine.painted(before, color, self.tile.read(pixel).0);
         }
         Ok(())
+    }
+
+    /// Shades and puts a primitive as [`TileWorker::primitive`] does, every fragment for itself, and tells of it.
+    fn primitive_watched(
+        &mut self,
+        ready: &Ready,
+        shader: &Shader<'_>,
+        watch: &dyn Watch,
+        place: Place<'_>,
+    ) -> Result<()> {
+        let ran = self.stats.instructions;
+        self.shade(ready, shader)?;
+        let wanted = watch::wanted(watch.pixels(), &self.coverage.quads);
+        self.put_each(ready, shader, |tile, at, incoming| {
+            if wanted.contains(&at) {
+                watch.fragment(place, at, &watch::put(tile, &shader.state, incoming));
+            } else {
+                tile.put(&shader.state, incoming);
+            }
+        });
+        for at in wanted {
+            if self
+                .watched((at[0], at[1]))
+                .is_some_and(|(number, _)| !self.is_live(number))
+            {
+                watch.fragment(place, at, &Fate::Discarded);
+            }
+        }
+        watch.painted(&Painted {
+            place,
+            quads: &self.coverage.quads,
+            instructions: self.stats.instructions - ran,
+            tile: &self.tile,
+        });
+        Ok(())
+    }
+
+    /// Whether a fragment of the batch is still there.
+    fn is_live(&self, fragment: usize) -> bool {
+        self.out.live[fragment / 4] >> (fragment % 4) & 1 == 1
     }
 
     /// A watched pixel that the present primitive covers: the fragment's number, and the pixel's in the tile.
@@ -645,7 +722,7 @@ impl<'a> TileWorker<'a> {
             depth_register: state.depth_register.or(state.packed_depth.then_some(0)),
             orientation: self.frame.orientation,
             tile: shader.program.reads_tile.then_some(&read),
-            wants_words: shader.plain && self.tile.samples == 1 && self.tile.one == 255.0,
+            wants_words: shader.plain && self.tile.samples == 1 && self.tile.one == 255.0 && self.watch.is_none(),
         };
         self.out.has_words = false;
         let result = self
@@ -665,6 +742,12 @@ impl<'a> TileWorker<'a> {
             let depth = |x, y| depths(ready, 1, x, y)[0];
             return self.tile.put_simple(state, &coverage.quads, &self.out, depth);
         }
+        self.put_each(ready, shader, |tile, _, incoming| tile.put(state, incoming));
+    }
+
+    /// Hands every live fragment to `put`, with its pixel.
+    fn put_each(&mut self, ready: &Ready, shader: &Shader<'_>, mut put: impl FnMut(&mut Tile, [u32; 2], &Incoming)) {
+        let (state, coverage) = (&shader.state, &self.coverage);
         for (number, quad) in coverage.quads.iter().enumerate() {
             for lane in (0..4usize).filter(|lane| self.out.live[number] >> lane & 1 == 1) {
                 let (x, y) = (quad.x + (lane as u32 & 1), quad.y + (lane as u32 >> 1));
@@ -679,7 +762,7 @@ impl<'a> TileWorker<'a> {
                     stencil: None,
                 };
                 depth_from_program(state, self.out.depth[at], &mut incoming);
-                self.tile.put(state, &incoming);
+                put(&mut self.tile, [x, y], &incoming);
             }
         }
     }

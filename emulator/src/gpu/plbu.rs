@@ -58,6 +58,8 @@ pub struct Plbu<'a> {
     depth: [f32; 2],
     state: u32,
     geometry: Geometry,
+    /// Draw commands so far.
+    commands: u32,
     binned: Vec<Vec<u32>>,
     entries: usize,
 }
@@ -85,6 +87,7 @@ impl<'a> Plbu<'a> {
             depth: [0.0, 1.0],
             state: 0,
             geometry: Geometry::default(),
+            commands: 0,
             binned: Vec::new(),
             entries: 0,
         }
@@ -182,6 +185,8 @@ impl<'a> Plbu<'a> {
             mode,
             indexed,
         } = *command;
+        let number = self.commands;
+        self.commands += 1;
         if let PrimitiveMode::Undocumented(mode) = mode {
             return Err(Fault::new(FaultKind::Command, format!("primitive mode {mode}")));
         }
@@ -193,6 +198,7 @@ impl<'a> Plbu<'a> {
         };
         let Some(bounds) = self.bounds(mode) else { return Ok(()) };
         self.geometry.draws.push(Draw {
+            number,
             state: self.state,
             bounds,
         });

@@ -133,6 +133,11 @@ impl Shape {
         })
     }
 
+    /// Whether the shape covers anything of a pixel, its bounds aside.
+    pub fn touches(&self, x: u32, y: u32, multisample: bool) -> bool {
+        self.pixel(x, y, multisample) != 0
+    }
+
     /// What the shape covers of the tile whose first pixel is `origin`.
     pub fn cover(&self, origin: [u32; 2], multisample: bool, coverage: &mut Coverage) {
         coverage.quads.clear();

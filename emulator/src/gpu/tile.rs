@@ -38,6 +38,32 @@ pub struct Tile {
     pub stencil: Vec<u8>,
 }
 
+/// What became of a sample of a fragment that came to the tile, in the order of the tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The fragment's alpha failed its test.
+    Alpha,
+    /// The sample is not covered: by the shape, the state's mask, or alpha as coverage.
+    Uncovered,
+    /// The stencil test failed.
+    Stencil,
+    /// The depth test failed.
+    Depth,
+    /// It passed: blended, and stored as far as the channels' mask lets it.
+    Passed,
+}
+
+/// What the tile has of a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// Channels, 0 to [`Tile::one`].
+    pub color: [u16; 4],
+    /// Depth in the buffer's steps.
+    pub depth: u32,
+    /// Stencil.
+    pub stencil: u8,
+}
+
 /// Colours of a tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Colors {
@@ -286,10 +312,26 @@ impl Tile {
         (color, depth as f32 / MAX_DEPTH as f32)
     }
 
+    /// What is stored of a pixel's sample; depth and stencil are zero where nobody asked for them.
+    pub fn stored(&self, pixel: usize, sample: usize) -> Stored {
+        let at = pixel * self.samples + sample;
+        Stored {
+            color: self.color.get(at),
+            depth: self.depth.get(at).copied().unwrap_or(0),
+            stencil: self.stencil.get(at).copied().unwrap_or(0),
+        }
+    }
+
     /// Tests a fragment and blends it.
     pub fn put(&mut self, state: &State, fragment: &Incoming) {
+        self.put_telling(state, fragment, |_, _| {});
+    }
+
+    /// Tests a fragment and blends it; `tell` hears what became of each sample.
+    pub fn put_telling(&mut self, state: &State, fragment: &Incoming, mut tell: impl FnMut(usize, Verdict)) {
         let alpha = fragment.color[3];
         if !compares(state.alpha_compare, alpha, state.alpha_reference) {
+            (0..self.samples).for_each(|sample| tell(sample, Verdict::Alpha));
             return;
         }
         let mut color = fragment.color;
@@ -302,22 +344,26 @@ impl Tile {
         }
         for sample in 0..self.samples {
             if coverage >> sample & 1 == 1 {
-                self.put_sample(state, fragment, fragment.pixel * self.samples + sample, sample, color);
+                let at = fragment.pixel * self.samples + sample;
+                tell(sample, self.put_sample(state, fragment, at, sample, color));
+            } else {
+                tell(sample, Verdict::Uncovered);
             }
         }
     }
 
-    fn put_sample(&mut self, state: &State, fragment: &Incoming, at: usize, sample: usize, color: [f32; 4]) {
+    #[inline]
+    fn put_sample(&mut self, state: &State, fragment: &Incoming, at: usize, sample: usize, color: [f32; 4]) -> Verdict {
         let face = &state.stencil[usize::from(!fragment.front)];
         let depth = stored_depth(state, fragment.depth[sample]);
         let have = self.stencil[at];
         if !compares(face.compare, face.reference & face.mask, have & face.mask) {
             self.stencil[at] = updated(face, 0, have, fragment.stencil);
-            return;
+            return Verdict::Stencil;
         }
         if !compares(state.depth_compare, depth, self.depth[at]) {
             self.stencil[at] = updated(face, 1, have, fragment.stencil);
-            return;
+            return Verdict::Depth;
         }
         self.stencil[at] = updated(face, 2, have, fragment.stencil);
         if state.depth_write {
@@ -332,6 +378,7 @@ impl Tile {
             }
         }
         self.color.set(at, have);
+        Verdict::Passed
     }
 }
 
@@ -392,7 +439,7 @@ fn first_of(quad: &Quad) -> usize {
 
 /// A depth as the tile has it, within the state's range.
 #[inline]
-fn stored_depth(state: &State, depth: f64) -> u32 {
+pub fn stored_depth(state: &State, depth: f64) -> u32 {
     let [low, high] = state.depth_range.map(steps);
     let depth = if depth > low { depth } else { low };
     let depth = if depth < high { depth } else { high };

@@ -397,6 +397,14 @@ fn fetch<'a>(
     inside
 }
 
+/// One attribute or output of one vertex as it lies in memory; nothing where that is in no buffer object, or of a type
+/// nobody knows.
+pub fn value(memory: &Memory, spec: &VertexSpec, vertex: u32) -> Option<[f32; 4]> {
+    let (spec, mut value) = (plain(*spec), [[0.0; 4]]);
+    component_bytes(&spec)?;
+    fetch(memory, &spec, vertex, value.iter_mut()).then_some(value[0])
+}
+
 /// Bytes from one vertex to the next up to which a batch's attributes are read in one piece.
 const MAX_NEAR: u32 = 256;
 

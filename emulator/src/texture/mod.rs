@@ -2,6 +2,7 @@
 
 mod descriptor;
 pub(crate) mod filter;
+mod picture;
 pub mod texel;
 
 use crate::fault::{Fault, FaultKind, Result};
@@ -10,6 +11,7 @@ pub use descriptor::{Descriptor, Layout};
 use filter::Plain;
 use num::lanes::One;
 use num::math;
+pub use picture::LevelPlace;
 use std::sync::OnceLock;
 use texel::Format;
 use utgard::texture::{Dimension, Wrap};
