@@ -4,7 +4,7 @@ mod draws;
 mod state;
 
 pub use draws::{DrawPrograms, DrawSource, VertexRun, draws};
-pub use state::{Said, render_state_words, texture};
+pub use state::{Said, blending, fragment_uniforms, render_state_words, texture};
 
 use crate::fault::Result;
 use crate::gpu::frame::Frame;

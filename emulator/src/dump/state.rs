@@ -42,6 +42,16 @@ fn equation(equation: Equation, [source, destination]: [Factor; 2]) -> String {
     }
 }
 
+/// How a state's colours and alphas meet what is there.
+pub fn blending(state: &State) -> String {
+    let [color, alpha] = state.blend_equation;
+    format!(
+        "colour = {}; alpha = {}",
+        equation(color, state.color_factors),
+        equation(alpha, state.alpha_factors)
+    )
+}
+
 fn stencil(face: &Stencil) -> String {
     let [fail, depth_fail, pass] = face.operations.map(|operation| operation.name());
     format!(
@@ -92,6 +102,16 @@ pub fn texture(of: &Descriptor) -> Result<String> {
     Ok(out)
 }
 
+/// The uniforms of a render state's program, a line each.
+///
+/// # Errors
+/// When their list is in no buffer object.
+pub fn fragment_uniforms(memory: &Memory, state: &State) -> Result<String> {
+    let mut out = String::new();
+    uniforms(memory, state, &mut out)?;
+    Ok(out)
+}
+
 /// A render state with what it points to: uniforms, textures, code.
 pub(super) fn render_state(memory: &Memory, address: u32, out: &mut String) -> Result<()> {
     let words = memory.words(address, STATE_WORDS)?;
@@ -123,19 +143,14 @@ fn pixels(state: &State) -> Vec<Said> {
     let mut said = Vec::new();
     let mut say = |text: String, unusual: bool| said.push(Said { text, unusual });
     let [color, alpha] = state.blend_equation;
-    let replaces = |equation: Equation, factors: &[Factor; 2]| {
-        equation == Equation::Add
-            && factors.each_ref().map(|factor| factor.source) == [FactorSource::Zero; 2]
-            && factors[0].complement
-            && !factors[1].complement
-    };
+    let [replaces_color, replaces_alpha] = state.replaces();
     say(
         format!("colour = {}", equation(color, state.color_factors)),
-        !replaces(color, &state.color_factors),
+        !replaces_color,
     );
     say(
         format!("alpha = {}", equation(alpha, state.alpha_factors)),
-        !replaces(alpha, &state.alpha_factors),
+        !replaces_alpha,
     );
     say(writes(state), state.write_mask != 15);
     say(depth(state), state.uses_depth() || state.depth_register.is_some());

@@ -113,13 +113,19 @@ impl Factor {
 impl State {
     /// Fragments replace what is there, untested: nothing but their colour counts.
     pub fn is_plain(&self) -> bool {
-        let replaces = |[source, destination]: &[Factor; 2]| source.is_one() && destination.is_zero();
-        self.is_simple()
-            && self.blend_equation == [Equation::Add; 2]
-            && replaces(&self.color_factors)
-            && replaces(&self.alpha_factors)
-            && self.write_mask == 15
-            && !self.uses_depth()
+        self.is_simple() && self.replaces() == [true; 2] && self.write_mask == 15 && !self.uses_depth()
+    }
+
+    /// Colours replace what is there, and alphas do: nothing is blended.
+    pub fn replaces(&self) -> [bool; 2] {
+        let [color, alpha] = self.blend_equation;
+        let replaces = |equation, [source, destination]: &[Factor; 2]| {
+            equation == Equation::Add && source.is_one() && destination.is_zero()
+        };
+        [
+            replaces(color, &self.color_factors),
+            replaces(alpha, &self.alpha_factors),
+        ]
     }
 
     /// Fragments are tested by the depth of their primitive at most, and blended with one colour.
