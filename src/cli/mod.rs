@@ -14,6 +14,7 @@ mod flags;
 mod gles;
 mod grammar;
 mod info;
+mod inspect;
 mod observe;
 mod pack;
 mod reflect;
@@ -76,6 +77,8 @@ enum Command {
     Diff(diff::DiffArgs),
     /// Keep the least of a recording that replays to the same picture
     Trim(trim::TrimArgs),
+    /// Make a page of recorded Mali-400 jobs: draws, pictures, textures, programs, histories of pixels
+    Inspect(inspect::InspectArgs),
     /// Run an OpenGL ES 2 program on the emulator, with Mesa's driver for the Mali-400
     Gles(gles::GlesArgs),
     /// List the Vulkan devices
@@ -126,6 +129,7 @@ fn run(command: &Command, given: impl Fn(Verb) -> Given) -> Outcome {
         Command::Replay(args) => replay::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Trim(args) => trim::run(args),
+        Command::Inspect(args) => inspect::run(args),
         Command::Gles(args) => gles::run(args),
         Command::Devices(args) => devices::run(args),
         Command::Compare(args) => compare::run(args),

@@ -39,7 +39,7 @@ pub struct EngineArgs {
 }
 
 /// A pixel as `X,Y`.
-fn parse_pixel(text: &str) -> Result<(u32, u32), String> {
+pub(super) fn parse_pixel(text: &str) -> Result<(u32, u32), String> {
     let wrong = || "a pixel is X,Y, such as 12,34".to_owned();
     let (x, y) = text.split_once(',').ok_or_else(wrong)?;
     Ok((

@@ -7,7 +7,10 @@
 
 pub mod diff;
 pub mod error;
+pub mod history;
 pub mod recorded;
+pub mod report;
+pub mod serve;
 pub mod trim;
 pub mod watched;
 

@@ -5,6 +5,7 @@ mod conformance;
 mod draw;
 mod engines;
 mod fuzz;
+mod inspect;
 mod levels;
 mod lift;
 mod observe;

@@ -1,0 +1,351 @@
+//! Histories of pixels: every fragment that came to one, in order, and what became of it.
+//!
+//! What becomes of a fragment is decided by the tile (`emulator::gpu::tile`), which also says so; here it is put into
+//! words.
+
+use emulator::gpu::plbu::Geometry;
+use emulator::gpu::tile::{MAX_DEPTH, Stored, Verdict};
+use emulator::gpu::watch::{Fate, Place, Sample, Tested};
+use utgard::state::Compare;
+
+/// Fragments of a pixel that are told at most.
+pub const MAX_ENTRIES: usize = 256;
+
+/// A fragment as it was seen.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// Which geometry job's primitives: [`address`] of them.
+    pub geometry: usize,
+    /// Number among them.
+    pub primitive: usize,
+    /// Number of the draw command.
+    pub draw: u32,
+    /// The pixel.
+    pub pixel: [u32; 2],
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// What tells geometries apart while they live.
+pub fn address(geometry: &Geometry) -> usize {
+    std::ptr::from_ref(geometry) as usize
+}
+
+impl Told {
+    /// What a watcher was told.
+    pub fn new(place: Place<'_>, pixel: [u32; 2], fate: &Fate) -> Self {
+        Self {
+            geometry: address(place.geometry),
+            primitive: place.primitive,
+            draw: place.draw().unwrap_or(0),
+            pixel,
+            fate: fate.clone(),
+        }
+    }
+}
+
+/// How a fragment ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It changed the pixel, or would have if it had another colour.
+    Written,
+    /// It did not come so far.
+    Lost,
+}
+
+/// A fragment of a pixel in words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Number of the geometry job, where it is known.
+    pub job: Option<usize>,
+    /// Number of the draw.
+    pub draw: u32,
+    /// Number of the primitive among the job's.
+    pub primitive: usize,
+    /// How it ended.
+    pub end: End,
+    /// In a word: scissor, discard, alpha, coverage, stencil, depth, mask, written.
+    pub reason: &'static str,
+    /// The colour it wanted to write, 0 to 1.
+    pub color: Option<[f32; 4]>,
+    /// The depth it came with, 0 to 1.
+    pub depth: Option<f64>,
+    /// What became of it, in words; a line for each sample that went another way.
+    pub words: Vec<String>,
+    /// The pixel's colour behind it as bytes, of its first sample.
+    pub after: Option<[u8; 4]>,
+}
+
+/// An entry from what was seen; `job` is the geometry job's number.
+pub fn entry(told: &Told, job: Option<usize>) -> Entry {
+    let plain = |reason, words: &str| Entry {
+        job,
+        draw: told.draw,
+        primitive: told.primitive,
+        end: End::Lost,
+        reason,
+        color: None,
+        depth: None,
+        words: vec![words.to_owned()],
+        after: None,
+    };
+    match &told.fate {
+        Fate::Outside => plain(
+            "scissor",
+            "covered, but outside of the scissor, the viewport or the picture: the program did not run",
+        ),
+        Fate::Discarded => plain("discard", "the program discarded it"),
+        Fate::Tested(tested) => Entry {
+            color: Some(tested.color),
+            depth: tested.samples.first().map(|sample| steps(sample.depth)),
+            after: tested.samples.first().map(|sample| bytes(&sample.after, tested.one)),
+            words: lines(tested),
+            reason: reason(tested),
+            end: end(tested),
+            ..plain("", "")
+        },
+    }
+}
+
+fn steps(depth: u32) -> f64 {
+    f64::from(depth) / f64::from(MAX_DEPTH)
+}
+
+fn bytes(stored: &Stored, one: f32) -> [u8; 4] {
+    stored
+        .color
+        .map(|channel| (f32::from(channel) / one * 255.0).round() as u8)
+}
+
+fn end(tested: &Tested) -> End {
+    let passed = tested.samples.iter().any(|sample| sample.verdict == Verdict::Passed);
+    if passed && tested.state.write_mask != 0 {
+        End::Written
+    } else {
+        End::Lost
+    }
+}
+
+fn reason(tested: &Tested) -> &'static str {
+    let farthest = tested
+        .samples
+        .iter()
+        .map(|sample| sample.verdict)
+        .max_by_key(|verdict| match verdict {
+            Verdict::Alpha => 0,
+            Verdict::Uncovered => 1,
+            Verdict::Stencil => 2,
+            Verdict::Depth => 3,
+            Verdict::Passed => 4,
+        });
+    match farthest {
+        None | Some(Verdict::Uncovered) => "coverage",
+        Some(Verdict::Alpha) => "alpha",
+        Some(Verdict::Stencil) => "stencil",
+        Some(Verdict::Depth) => "depth",
+        Some(Verdict::Passed) if tested.state.write_mask == 0 => "mask",
+        Some(Verdict::Passed) => "written",
+    }
+}
+
+/// What became of the samples; those that went the same way share a line.
+fn lines(tested: &Tested) -> Vec<String> {
+    let texts: Vec<String> = tested.samples.iter().map(|sample| words(tested, sample)).collect();
+    match texts.as_slice() {
+        [] => Vec::new(),
+        [first, rest @ ..] if rest.iter().all(|text| text == first) => vec![first.clone()],
+        all => {
+            let rows = all.iter().enumerate();
+            rows.map(|(sample, text)| format!("sample {sample}: {text}")).collect()
+        }
+    }
+}
+
+fn words(tested: &Tested, sample: &Sample) -> String {
+    let (state, before, after) = (&tested.state, &sample.before, &sample.after);
+    let face = &state.stencil[usize::from(!tested.front)];
+    let stencil = match before.stencil == after.stencil {
+        true => String::new(),
+        false => format!("; stencil {} becomes {}", before.stencil, after.stencil),
+    };
+    match sample.verdict {
+        Verdict::Alpha => {
+            let (alpha, reference) = (number(tested.color[3]), number(state.alpha_reference));
+            format!("alpha test failed: {}", failed(&alpha, state.alpha_compare, &reference))
+        }
+        Verdict::Uncovered => "not covered: by the shape's edge, the sample mask or alpha as coverage".to_owned(),
+        Verdict::Stencil => format!(
+            "stencil test failed: {} (mask {:#04x}){stencil}",
+            failed(
+                &format!("{:#04x}", face.reference & face.mask),
+                face.compare,
+                &format!("{:#04x}", before.stencil & face.mask)
+            ),
+            face.mask
+        ),
+        Verdict::Depth => format!(
+            "depth test failed: {}{stencil}",
+            failed(
+                &depth_words(sample.depth),
+                state.depth_compare,
+                &depth_words(before.depth)
+            )
+        ),
+        Verdict::Passed => {
+            let depth = match before.depth == after.depth {
+                true => String::new(),
+                false => format!(
+                    "; depth {} becomes {}",
+                    depth_words(before.depth),
+                    depth_words(after.depth)
+                ),
+            };
+            format!("{}{depth}{stencil}", written(tested, before, after))
+        }
+    }
+}
+
+/// What was stored of a sample that passed.
+fn written(tested: &Tested, before: &Stored, after: &Stored) -> String {
+    let state = &tested.state;
+    let color = |stored: &Stored| numbers(stored.color.map(|channel| f32::from(channel) / tested.one));
+    let channels: String = "rgba"
+        .chars()
+        .enumerate()
+        .filter(|(bit, _)| state.write_mask >> bit & 1 == 1)
+        .map(|(_, channel)| channel)
+        .collect();
+    let only = match state.write_mask & 15 {
+        15 => String::new(),
+        0 => {
+            return format!(
+                "passed every test, but the mask lets no channel through: {} stays",
+                color(before)
+            );
+        }
+        _ => format!(", {channels} only"),
+    };
+    if state.replaces() == [true; 2] {
+        return format!("written over {}: {}{only}", color(before), color(after));
+    }
+    format!(
+        "{} blended into {}: {}{only} ({})",
+        numbers(tested.color),
+        color(before),
+        color(after),
+        emulator::dump::blending(state)
+    )
+}
+
+/// Why a comparison does not hold.
+fn failed(a: &str, compare: Compare, b: &str) -> String {
+    let than = match compare {
+        Compare::Never => return "the comparison is never true".to_owned(),
+        Compare::Less | Compare::Greater => "than",
+        Compare::Equal | Compare::NotEqual | Compare::LessEqual | Compare::GreaterEqual => "to",
+        Compare::Always => "",
+    };
+    format!("{a} is not {} {than} {b}", compare.name())
+}
+
+fn depth_words(depth: u32) -> String {
+    format!("{:.6} ({depth:#08x})", steps(depth))
+}
+
+fn number(value: f32) -> String {
+    let text = format!("{value:.4}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// Numbers for people.
+pub fn numbers(values: [f32; 4]) -> String {
+    format!("({})", values.map(number).join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use emulator::gpu::state::State;
+
+    fn stored(color: [u16; 4], depth: u32, stencil: u8) -> Stored {
+        Stored { color, depth, stencil }
+    }
+
+    fn told(state: State, verdict: Verdict, before: Stored, after: Stored) -> Entry {
+        let tested = Tested {
+            color: [1.0, 0.5, 0.0, 0.25],
+            front: true,
+            one: 255.0,
+            samples: vec![Sample {
+                verdict,
+                depth: 0x80_0000,
+                before,
+                after,
+            }],
+            state: Box::new(state),
+        };
+        let told = Told {
+            geometry: 0,
+            primitive: 3,
+            draw: 2,
+            pixel: [0, 0],
+            fate: Fate::Tested(tested),
+        };
+        entry(&told, Some(1))
+    }
+
+    /// Every way a fragment can end has its reason and its words.
+    #[test]
+    fn every_end_has_its_words() {
+        let (black, red) = (stored([0; 4], 0x40_0000, 1), stored([255, 0, 0, 255], 0x80_0000, 2));
+        let state = || State {
+            write_mask: 15,
+            depth_compare: Compare::Less,
+            alpha_compare: Compare::Greater,
+            alpha_reference: 0.5,
+            ..State::default()
+        };
+        let lost = |verdict, reason, words: &str| {
+            let entry = told(state(), verdict, black, black);
+            assert_eq!((entry.reason, entry.end), (reason, End::Lost));
+            assert!(entry.words[0].starts_with(words), "{:?}", entry.words);
+        };
+        lost(
+            Verdict::Alpha,
+            "alpha",
+            "alpha test failed: 0.25 is not greater than 0.5",
+        );
+        lost(Verdict::Uncovered, "coverage", "not covered");
+        lost(
+            Verdict::Stencil,
+            "stencil",
+            "stencil test failed: the comparison is never true",
+        );
+        lost(
+            Verdict::Depth,
+            "depth",
+            "depth test failed: 0.500000 (0x800000) is not less than 0.250000",
+        );
+        let entry = told(state(), Verdict::Passed, black, red);
+        assert_eq!(
+            (entry.reason, entry.end, entry.after),
+            ("written", End::Written, Some([255, 0, 0, 255]))
+        );
+        let words = "(1, 0.5, 0, 0.25) blended into (0, 0, 0, 0): (1, 0, 0, 1)";
+        assert!(entry.words[0].starts_with(words), "{:?}", entry.words);
+        assert!(entry.words[0].ends_with("stencil 1 becomes 2"), "{:?}", entry.words);
+        let masked = State {
+            write_mask: 0,
+            ..state()
+        };
+        assert_eq!(told(masked, Verdict::Passed, black, black).reason, "mask");
+        let green = State {
+            write_mask: 2,
+            ..state()
+        };
+        assert!(told(green, Verdict::Passed, black, black).words[0].contains(", g only"));
+    }
+}

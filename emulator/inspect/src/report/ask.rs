@@ -1,0 +1,67 @@
+//! The history of any pixel, asked for when the report is there already.
+
+use super::html::Html;
+use super::model::{Kind, Report};
+use super::page_history;
+use super::paint::Painter;
+use super::pixels;
+use crate::error::{Error, Result};
+use crate::history::address;
+use crate::recorded;
+use emulator::exec::wide::Wide;
+use emulator::gpu::frame::Frame;
+use emulator::gpu::{Gpu, plbu};
+use loader::trace::{Pipe, Record, Trace};
+use std::sync::Arc;
+
+/// The history of a pixel of a job as a part of a page: the recording runs again up to there. Nothing where the job is none
+/// of pixels or has no such pixel.
+///
+/// # Errors
+/// As [`collect`](super::collect()).
+pub fn history(trace: &Trace<'_>, report: &Report, job: usize, pixel: [u32; 2]) -> Result<Option<String>> {
+    let of = report.jobs.get(job).map(|job| &job.kind);
+    let Some(Kind::Pp(pp)) = of.filter(|kind| has(kind, pixel)) else {
+        return Ok(None);
+    };
+    let mut gpu = Gpu::new(Box::new(Wide::default()));
+    let mut made: Vec<(usize, Arc<plbu::Geometry>)> = Vec::new();
+    let mut number = 0;
+    for (offset, record) in &trace.records {
+        let at = |fault| Error::fault(number, *offset, fault);
+        let Record::Submit { pipe, frame, .. } = record else {
+            recorded::step(&mut gpu, record).map_err(at)?;
+            continue;
+        };
+        if number == job {
+            let painter = Painter::new(&Frame::parse(frame).map_err(at)?, &[pixel], false);
+            // What came before a fault is told all the same; the fault is on the page.
+            let _ = gpu.run_pp_watched(frame, &painter);
+            let job_of = |of| {
+                made.iter()
+                    .find(|(_, geometry)| address(geometry) == of)
+                    .map(|(job, _)| *job)
+            };
+            let mut html = Html::default();
+            for (pixel, entries) in pixels::histories(&painter.into_seen(), &[pixel], job_of) {
+                page_history::section(&mut html, job, pp, pixel, &entries);
+            }
+            return Ok(Some(html.finish()));
+        }
+        match pipe {
+            Pipe::Gp => {
+                if gpu.run_gp(frame).is_ok() {
+                    made.extend(gpu.geometry().map(|geometry| (number, geometry.clone())));
+                }
+            }
+            // A job that faulted is followed by the next, as it was for the report.
+            Pipe::Pp => drop(gpu.run_pp(frame)),
+        }
+        number += 1;
+    }
+    Ok(None)
+}
+
+fn has(kind: &Kind, [x, y]: [u32; 2]) -> bool {
+    matches!(kind, Kind::Pp(pp) if x < pp.size[0] && y < pp.size[1])
+}

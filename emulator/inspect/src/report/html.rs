@@ -1,0 +1,107 @@
+//! Markup: what the page itself says is markup, what comes from elsewhere is text.
+
+use super::places::addresses;
+use std::fmt::Display;
+
+/// A page in work.
+#[derive(Debug, Default)]
+pub struct Html {
+    out: String,
+}
+
+impl Html {
+    /// Markup of the page's own: nothing that a file could have said.
+    pub fn raw(&mut self, markup: &'static str) -> &mut Self {
+        self.out.push_str(markup);
+        self
+    }
+
+    /// Text, also within an attribute's quotes.
+    pub fn text(&mut self, text: impl Display) -> &mut Self {
+        for c in text.to_string().chars() {
+            match c {
+                '&' => self.out.push_str("&amp;"),
+                '<' => self.out.push_str("&lt;"),
+                '>' => self.out.push_str("&gt;"),
+                '"' => self.out.push_str("&quot;"),
+                '\'' => self.out.push_str("&#39;"),
+                // Neither control characters nor those that turn the direction of what stands around them.
+                '\n' | '\t' => self.out.push(c),
+                '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => self.out.push('\u{fffd}'),
+                c if c.is_control() => self.out.push('\u{fffd}'),
+                c => self.out.push(c),
+            }
+        }
+        self
+    }
+
+    /// Text whose addresses are links, those of which `known` says that something is shown.
+    pub fn linked(&mut self, text: &str, job: usize, known: impl Fn(u32) -> bool) -> &mut Self {
+        for (number, line) in text.lines().enumerate() {
+            if number > 0 {
+                self.out.push('\n');
+            }
+            let mut at = 0;
+            for (range, address) in addresses(line) {
+                self.text(&line[at..range.start]);
+                let shown = &line[range.clone()];
+                match known(address) {
+                    true => self.address(shown, job, address),
+                    false => self.text(shown),
+                };
+                at = range.end;
+            }
+            self.text(&line[at..]);
+        }
+        self
+    }
+
+    /// An address as a link to what is there.
+    pub fn address(&mut self, shown: &str, job: usize, address: u32) -> &mut Self {
+        self.raw("<a href=\"#");
+        self.text(place(job, address)).raw("\">").text(shown).raw("</a>")
+    }
+
+    /// What was written.
+    pub fn finish(self) -> String {
+        self.out
+    }
+}
+
+/// Name of a place in a job, for links.
+pub fn place(job: usize, address: u32) -> String {
+    format!("job={job}&at={address:#x}")
+}
+
+/// JSON as it may stand in a script element.
+pub fn json(value: &serde_json::Value) -> String {
+    // What could end the element, or begin a comment in it, begins with this.
+    value.to_string().replace('<', "\\u003c")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_never_markup() {
+        let mut html = Html::default();
+        html.text("<b onclick=\"a('&')\">\u{202e}\u{7}\n");
+        assert_eq!(
+            html.finish(),
+            "&lt;b onclick=&quot;a(&#39;&amp;&#39;)&quot;&gt;\u{fffd}\u{fffd}\n"
+        );
+        let value = serde_json::json!({"name": "</script><!--"});
+        assert_eq!(json(&value), r#"{"name":"\u003c/script>\u003c!--"}"#);
+    }
+
+    #[test]
+    fn known_addresses_are_links() {
+        let mut html = Html::default();
+        html.linked("at 0x1000 <\nat 0x2000", 3, |address| address == 0x1000);
+        assert_eq!(
+            html.finish(),
+            "at <a href=\"#job=3&amp;at=0x1000\">0x1000</a> &lt;\nat 0x2000"
+        );
+    }
+}

@@ -1,0 +1,273 @@
+//! The report as a page that needs no other file, and no scripts to be read.
+
+use super::html::{Html, json};
+use super::model::{Job, Kind, Program, Report};
+use super::writer::{Writer, draw_name, job_name, program_name, program_title};
+use super::{page_geometry, page_pixels};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+const STYLE: &str = include_str!("../page/style.css");
+
+/// The page's modules; none knows another.
+const SCRIPTS: [&str; 3] = [
+    include_str!("../page/pictures.js"),
+    include_str!("../page/places.js"),
+    include_str!("../page/viewer.js"),
+];
+
+/// The page; `live` when a server behind it tells the history of any pixel.
+pub fn page(report: &Report, live: bool) -> String {
+    let mut writer = Writer::new(&report.pictures);
+    head(&mut writer.html, report, live);
+    writer
+        .html
+        .raw("<body>\n<a class=\"skip\" href=\"#main\">To the jobs</a>\n");
+    header(&mut writer.html, report);
+    navigation(&mut writer.html, report);
+    writer.html.raw("<main id=\"main\">\n");
+    for job in &report.jobs {
+        self::job(&mut writer, report, job);
+    }
+    let mut html = writer.html;
+    html.raw("</main>\n<script type=\"application/json\" id=\"data\">");
+    let mut page = html.finish();
+    page.push_str(&json(&data(report, live)));
+    page.push_str("</script>\n");
+    for script in SCRIPTS {
+        page.push_str("<script type=\"module\">");
+        page.push_str(script);
+        page.push_str("</script>\n");
+    }
+    page.push_str("</body>\n</html>\n");
+    page
+}
+
+/// The head. Nothing but the page's own style and scripts may run, whatever else might get into it.
+fn head(html: &mut Html, report: &Report, live: bool) {
+    let hash = |text: &str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));
+    let scripts = SCRIPTS.map(hash).join(" ");
+    let connect = if live { "'self'" } else { "'none'" };
+    html.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    html.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"");
+    html.text(format_args!(
+        "default-src 'none'; img-src data:; style-src {}; script-src {scripts}; connect-src {connect}; \
+         base-uri 'none'; form-action 'none'",
+        hash(STYLE)
+    ));
+    html.raw("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>");
+    html.text(&report.name).raw(" – Skrymir</title>\n<style>");
+    html.raw(STYLE).raw("</style>\n</head>\n");
+}
+
+fn header(html: &mut Html, report: &Report) {
+    html.raw("<header>\n<h1>").text(&report.name).raw("</h1>\n<p>");
+    html.text(format_args!("{}, {} jobs", report.device, report.jobs.len()))
+        .raw("</p>\n");
+    let faults = report
+        .jobs
+        .iter()
+        .filter_map(|job| Some((job.number, job.fault.as_ref()?)));
+    for (number, fault) in faults {
+        html.raw("<p class=\"fault\"><a href=\"#")
+            .text(job_name(number))
+            .raw("\">Job ");
+        html.text(number)
+            .raw("</a> ended with a fault: ")
+            .text(fault)
+            .raw("</p>\n");
+    }
+    if !report.left_out.is_empty() {
+        html.raw("<p class=\"left-out\">Not shown for lack of room: ");
+        html.text(report.left_out.join(", ")).raw(".</p>\n");
+    }
+    html.raw("</header>\n");
+}
+
+fn navigation(html: &mut Html, report: &Report) {
+    html.raw("<nav aria-label=\"Jobs and draws\">\n<ol>\n");
+    for job in &report.jobs {
+        html.raw("<li><a href=\"#").text(job_name(job.number)).raw("\">");
+        html.raw(if job.fault.is_some() {
+            "<span class=\"bad\">fault</span> "
+        } else {
+            ""
+        });
+        html.text(format_args!("{} {}", job.number, kind(job))).raw("</a>");
+        if let Kind::Pp(pp) = &job.kind {
+            html.raw("<ol>");
+            for (number, draw) in pp.draws.iter().enumerate() {
+                html.raw("<li><a href=\"#")
+                    .text(draw_name(job.number, number))
+                    .raw("\">draw ")
+                    .text(number);
+                html.raw(if draw.trouble.is_empty() {
+                    ""
+                } else {
+                    " <span class=\"bad\">!</span>"
+                });
+                html.raw("</a></li>");
+            }
+            html.raw("</ol>");
+        }
+        html.raw("</li>\n");
+    }
+    html.raw("</ol>\n</nav>\n");
+}
+
+fn kind(job: &Job) -> &'static str {
+    match job.kind {
+        Kind::Gp(_) => "GP, geometry",
+        Kind::Pp(_) => "PP, pixels",
+    }
+}
+
+fn job(writer: &mut Writer<'_>, report: &Report, job: &Job) {
+    let html = &mut writer.html;
+    let number = job.number;
+    html.raw("<section class=\"job\" id=\"")
+        .text(job_name(number))
+        .raw("\" tabindex=\"-1\" aria-label=\"Job ");
+    html.text(number)
+        .raw("\">\n<h2>Job ")
+        .text(number)
+        .raw(": ")
+        .raw(kind(job))
+        .raw("</h2>\n<p class=\"summary\">");
+    html.text(&job.summary).raw("</p>\n");
+    let known = |address| job.places.has(address);
+    if let Some(fault) = &job.fault {
+        html.raw("<p class=\"fault\">Fault: ")
+            .linked(fault, number, known)
+            .raw("</p>\n");
+    }
+    if !job.notes.is_empty() {
+        html.raw("<ul class=\"notes\">");
+        for note in &job.notes {
+            html.raw("<li>").linked(note, number, known).raw("</li>");
+        }
+        html.raw("</ul>\n");
+    }
+    if !job.left_out.is_empty() {
+        html.raw("<p class=\"left-out\">Not shown for lack of room: ");
+        html.text(job.left_out.join(", ")).raw(".</p>\n");
+    }
+    match &job.kind {
+        Kind::Gp(gp) => page_geometry::gp(writer, report, job, gp),
+        Kind::Pp(pp) => page_pixels::pp(writer, job, pp),
+    }
+    for (at, program) in job.programs.iter().enumerate() {
+        self::program(&mut writer.html, job, at, program);
+    }
+    memory(&mut writer.html, job);
+    writer.html.raw("</section>\n");
+}
+
+/// A program with how often it ran.
+fn program(html: &mut Html, job: &Job, at: usize, program: &Program) {
+    let cycles: u64 = program.lines.iter().map(|line| line.hits).sum();
+    let most = program.lines.iter().map(|line| line.hits).max().unwrap_or(0).max(1);
+    html.raw("<section class=\"program\" id=\"")
+        .text(program_name(job.number, at))
+        .raw("\" tabindex=\"-1\">\n<h3>");
+    html.text(program_title(program)).raw("</h3>\n<p>").linked(
+        &super::texts::at(program.address),
+        job.number,
+        |address| job.places.has(address),
+    );
+    html.text(format_args!(
+        "; {cycles} instructions in this job, a cycle each at least"
+    ))
+    .raw("</p>\n");
+    for finding in &program.findings {
+        html.raw("<p class=\"warning\">").text(finding).raw("</p>\n");
+    }
+    html.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Instructions\">");
+    html.raw("<table class=\"code\"><thead><tr><th>runs</th><th>%</th><th>instruction</th></tr></thead><tbody>\n");
+    for line in &program.lines {
+        let heat = (line.hits * 9).div_ceil(most);
+        html.raw("<tr class=\"heat")
+            .text(heat)
+            .raw("\"><td>")
+            .text(line.hits)
+            .raw("</td><td>");
+        html.text(format_args!("{:.1}", line.hits as f64 * 100.0 / cycles.max(1) as f64))
+            .raw("</td><td><code>");
+        html.text(&line.text).raw("</code>");
+        if let Some([on, taken]) = line.ways {
+            html.raw(" <small>taken ")
+                .text(taken)
+                .raw(", not taken ")
+                .text(on)
+                .raw("</small>");
+        }
+        html.raw("</td></tr>\n");
+    }
+    html.raw("</tbody></table></div>\n</section>\n");
+}
+
+/// What is at the addresses the job names.
+fn memory(html: &mut Html, job: &Job) {
+    if job.places.is_empty() {
+        return;
+    }
+    html.raw("<details class=\"memory\"><summary>Memory: what is at the ")
+        .text(job.places.len());
+    html.raw(" addresses this job names</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\"");
+    html.raw(" aria-label=\"Memory\"><table><thead><tr>");
+    html.raw("<th>address</th><th>buffer object</th><th>words</th><th>named in</th></tr></thead><tbody>\n");
+    for (address, place) in job.places.iter() {
+        html.raw("<tr id=\"")
+            .text(super::html::place(job.number, address))
+            .raw("\" tabindex=\"-1\"><td><code>");
+        html.text(format_args!("{address:#010x}")).raw("</code></td><td><code>");
+        html.text(format_args!("{:#010x} + {:#x}", place.object, address - place.object));
+        html.raw("</code></td><td><pre>");
+        for (row, bytes) in place.bytes.chunks(16).enumerate() {
+            html.raw(if row > 0 { "\n" } else { "" });
+            for word in bytes.chunks(4) {
+                // Words as numbers are, the highest digit first.
+                for byte in word.iter().rev() {
+                    html.text(format_args!("{byte:02x}"));
+                }
+                html.raw(" ");
+            }
+        }
+        html.raw("</pre></td><td>").text(&place.named).raw("</td></tr>\n");
+    }
+    html.raw("</tbody></table></div></details>\n");
+}
+
+/// What the scripts and other programs go by.
+fn data(report: &Report, live: bool) -> Value {
+    let job = |job: &Job| {
+        let mut value = json!({ "number": job.number, "offset": job.offset, "fault": job.fault, "notes": job.notes });
+        match &job.kind {
+            Kind::Gp(gp) => {
+                value["kind"] = "gp".into();
+                value["draws"] = gp.draws.len().into();
+            }
+            Kind::Pp(pp) => {
+                value["kind"] = "pp".into();
+                value["size"] = json!(pp.size);
+                value["before"] = json!(pp.before.map(|picture| picture.0));
+                value["targets"] = pp
+                    .targets
+                    .iter()
+                    .map(|target| json!(target.picture.map(|picture| picture.0)))
+                    .collect();
+                let draws = pp.draws.iter().map(|draw| {
+                    json!({ "from": draw.from, "picture": draw.picture.map(|picture| picture.0), "summary": draw.summary })
+                });
+                value["draws"] = draws.collect();
+                value["pixels"] = pp.histories.iter().map(|(pixel, _)| json!(pixel)).collect();
+            }
+        }
+        value
+    };
+    let jobs: Vec<Value> = report.jobs.iter().map(job).collect();
+    json!({ "name": report.name, "device": report.device, "live": live, "jobs": jobs })
+}

@@ -1,0 +1,111 @@
+//! The programs a job ran, with how often it ran each instruction.
+
+use super::model::{Program, ProgramLine};
+use emulator::exec::observed::{Finding, Line, Observed, Report};
+use emulator::exec::{FragmentProgram, VertexProgram};
+use utgard::gp;
+
+/// Instructions of all programs of a job that are shown at most.
+const MAX_LINES: usize = 4096;
+
+/// What the engine has seen before a job and behind it, and the job's programs so far.
+pub struct Programs<'a> {
+    observed: &'a Observed,
+    before: &'a Report,
+    now: &'a Report,
+    /// The programs of the job with their numbers in the reports.
+    found: Vec<(usize, Program)>,
+    lines: usize,
+    /// Programs for which there was no room.
+    pub left_out: usize,
+}
+
+impl<'a> Programs<'a> {
+    /// The programs of a job; none yet.
+    pub fn new(observed: &'a Observed, before: &'a Report, now: &'a Report) -> Self {
+        Self {
+            observed,
+            before,
+            now,
+            found: Vec::new(),
+            lines: 0,
+            left_out: 0,
+        }
+    }
+
+    /// The programs that were asked for.
+    pub fn take(self) -> Vec<Program> {
+        self.found.into_iter().map(|(_, program)| program).collect()
+    }
+
+    /// Which of the job's programs these words are; none when they are no program, or never ran.
+    pub fn fragment(&mut self, address: u32, words: &[u32]) -> Option<usize> {
+        let number = self.observed.fragment_program(&FragmentProgram::read(words).ok()?)?;
+        self.find(number, address)
+    }
+
+    /// As [`Programs::fragment`], of a vertex program.
+    pub fn vertex(&mut self, address: u32, words: &[u32]) -> Option<usize> {
+        let (instructions, _) = words.as_chunks::<{ gp::WORDS }>();
+        let program = VertexProgram::new(
+            instructions
+                .iter()
+                .map(|words| gp::Instruction::decode(*words))
+                .collect(),
+        );
+        let number = self.observed.vertex_program(&program.instructions)?;
+        self.find(number, address)
+    }
+
+    fn find(&mut self, number: usize, address: u32) -> Option<usize> {
+        if let Some(at) = self.found.iter().position(|(have, _)| *have == number) {
+            return Some(at);
+        }
+        let watched = self.now.programs.get(number)?;
+        if self.lines + watched.lines.len() > MAX_LINES {
+            self.left_out += 1;
+            return None;
+        }
+        self.lines += watched.lines.len();
+        let before = self
+            .before
+            .programs
+            .get(number)
+            .map_or(&[][..], |program| &program.lines);
+        let lines = watched.lines.iter().enumerate();
+        let program = Program {
+            stage: watched.stage,
+            address,
+            lines: lines.map(|(at, line)| since(line, before.get(at))).collect(),
+            findings: self.findings(number),
+        };
+        self.found.push((number, program));
+        Some(self.found.len() - 1)
+    }
+
+    /// What was found in a program by this job.
+    fn findings(&self, number: usize) -> Vec<String> {
+        let count = |report: &Report, of: &Finding| {
+            let same =
+                |one: &&Finding| (one.program, one.address, &one.message) == (of.program, of.address, &of.message);
+            report.findings.iter().find(same).map_or(0, |one| one.count)
+        };
+        let own = self.now.findings.iter().filter(|finding| finding.program == number);
+        own.filter_map(|finding| {
+            let times = finding.count - count(self.before, finding);
+            (times > 0).then(|| format!("at {}: {}, {times} times", finding.address, finding.message))
+        })
+        .collect()
+    }
+}
+
+/// A line with what was added to its counts.
+fn since(line: &Line, before: Option<&Line>) -> ProgramLine {
+    let ways = |line: &Line| line.ways.unwrap_or_default();
+    let earlier = before.map_or([0; 2], ways);
+    ProgramLine {
+        text: line.text.clone(),
+        hits: line.hits - before.map_or(0, |line| line.hits),
+        ways: line.ways.map(|[on, taken]| [on - earlier[0], taken - earlier[1]]),
+    }
+}

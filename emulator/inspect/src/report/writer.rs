@@ -1,0 +1,113 @@
+//! What the parts of a page have in common: names for links, titles, pictures.
+
+use super::html::Html;
+use super::model::{Job, Program, Shown};
+use super::pictures::{PictureId, Pictures};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
+/// Side to which small pictures are enlarged.
+const SMALL: u32 = 96;
+
+/// What the parts of a page share.
+pub struct Writer<'a> {
+    /// The page.
+    pub html: Html,
+    pictures: &'a Pictures,
+    /// Pictures that stand on the page already.
+    there: Vec<bool>,
+}
+
+/// Name of a job for links.
+pub fn job_name(job: usize) -> String {
+    format!("job={job}")
+}
+
+/// Name of a draw for links.
+pub fn draw_name(job: usize, draw: impl std::fmt::Display) -> String {
+    format!("job={job}&draw={draw}")
+}
+
+/// Name of a program for links.
+pub fn program_name(job: usize, program: usize) -> String {
+    format!("job={job}&program={program}")
+}
+
+/// A program's title.
+pub fn program_title(program: &Program) -> String {
+    let mut stage = program.stage.name().to_owned();
+    stage[..1].make_ascii_uppercase();
+    format!("{stage} program, {} instructions", program.lines.len())
+}
+
+impl<'a> Writer<'a> {
+    /// An empty page.
+    pub fn new(pictures: &'a Pictures) -> Self {
+        Self {
+            html: Html::default(),
+            pictures,
+            there: Vec::new(),
+        }
+    }
+
+    /// A picture with its title below.
+    pub fn figure(&mut self, shown: &Shown, job: &Job) {
+        self.html.raw("<figure>");
+        match shown.picture {
+            Some(picture) => self.picture(picture, &shown.title),
+            None => drop(self.html.raw("<p class=\"none\">no picture</p>")),
+        }
+        self.html.raw("<figcaption>");
+        self.html
+            .linked(&shown.title, job.number, |address| job.places.has(address));
+        self.html.raw("</figcaption></figure>\n");
+    }
+
+    /// A picture; its bytes stand where it is first.
+    pub fn picture(&mut self, id: PictureId, alt: &str) {
+        let png = self.pictures.get(id);
+        let [width, height] = png.size;
+        let large = (SMALL / width.max(height).max(1)).max(1);
+        self.there.resize(self.there.len().max(id.0 + 1), false);
+        let first = !std::mem::replace(&mut self.there[id.0], true);
+        let html = &mut self.html;
+        match first {
+            true => html
+                .raw("<img id=\"picture-")
+                .text(id.0)
+                .raw("\" decoding=\"async\" loading=\"lazy\""),
+            false => html
+                .raw("<a class=\"same\" href=\"#picture-")
+                .text(id.0)
+                .raw("\" data-picture=\"")
+                .text(id.0)
+                .raw("\""),
+        };
+        html.raw(" data-width=\"")
+            .text(width)
+            .raw("\" data-height=\"")
+            .text(height);
+        if !first {
+            html.raw("\" data-scale=\"")
+                .text(large)
+                .raw("\" data-alt=\"")
+                .text(alt)
+                .raw("\">the same picture as above</a>");
+            return;
+        }
+        html.raw("\" width=\"")
+            .text(width * large)
+            .raw("\" height=\"")
+            .text(height * large)
+            .raw("\" alt=\"")
+            .text(alt);
+        html.raw("\" src=\"data:image/png;base64,")
+            .text(BASE64_STANDARD.encode(&png.bytes))
+            .raw("\">");
+        if png.step > 1 {
+            html.raw("<small>every ")
+                .text(png.step)
+                .raw("th row and column</small>");
+        }
+    }
+}
