@@ -90,11 +90,11 @@ fn pictures_of_reports_are_those_of_the_replay() {
         let want = without_alpha(&picture);
         let pp = last(&report).unwrap();
         let target = pp.targets.first().and_then(|target| target.picture).unwrap();
-        assert_eq!(rgb(&report, target), want, "{name}");
+        assert!(rgb(&report, target) == want, "{name}: the target");
         // What the tiles hold is what memory holds, where the target has eight bits a channel.
         if pp.targets[0].title.starts_with("B8G8R8A8") {
             let shown = pp.draws.last().map_or(pp.before, |draw| draw.picture).unwrap();
-            assert_eq!(rgb(&report, shown), want, "{name}: the picture after the last draw");
+            assert!(rgb(&report, shown) == want, "{name}: the picture after the last draw");
             same += 1;
         }
         controls += usize::from(before.replace(want.clone()).is_some_and(|before| before != want));
@@ -106,10 +106,10 @@ fn pictures_of_reports_are_those_of_the_replay() {
         );
         let page = page(&report, false);
         assert_eq!(broken(&page), Vec::<String>::new(), "{name}");
-        assert!(
-            !page.contains("http://") && !page.contains("https://"),
-            "{name}: a page that needs a network"
-        );
+        // The one address is the name of a language, which nobody fetches.
+        let rest = page.replace("http://www.w3.org/2000/svg", "");
+        let remote = rest.contains("http://") || rest.contains("https://");
+        assert!(!remote, "{name}: a page that needs a network");
         largest = largest.max(page.len());
         reports += 1;
     }
@@ -177,9 +177,9 @@ fn names_with_markup_are_shown_and_not_run() {
         "markup of a name"
     );
     assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;&lt;/script&gt;"));
-    // One JSON element and the page's own modules, each named by its hash.
+    // One JSON element, what runs early and the page's own modules, each named by its hash.
     let scripts = page.matches("<script").count();
-    assert_eq!((scripts, page.matches("</script>").count()), (4, 4));
+    assert_eq!((scripts, page.matches("</script>").count()), (5, 5));
     assert_eq!(page.matches("script-src &#39;sha256-").count(), 1);
     // The control: the name does get in.
     assert!(page.contains("onerror=alert(1)"));
@@ -215,6 +215,7 @@ fn the_command_writes_a_page_or_says_why_not() {
     );
     expect(2, &["inspect", &trace, "-o", &html, "--pixel", "64"], "a pixel is X,Y");
     expect(2, &["inspect", &at("none"), "-o", &html], "none");
+    expect(2, &["inspect", &trace, "-o", &html, "--serve"], "--serve");
     std::fs::write(at("bad"), &own()[..100]).unwrap();
     expect(1, &["inspect", &at("bad"), "-o", &html], "trace: ");
     // A job that faults is on the page, and the command says so too.

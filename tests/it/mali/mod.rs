@@ -1,7 +1,9 @@
 //! Mali-400 programs and jobs.
 
+mod browser;
 mod cli;
 mod conformance;
+mod devtools;
 mod draw;
 mod engines;
 mod fuzz;

@@ -9,6 +9,10 @@ const number = (text, key) => new URLSearchParams(text).get(key);
 // What is shown now: the job's element, and the draw's.
 let shown = {};
 
+// Somebody came by a link: what it leads to gets the focus.
+let followed = false;
+addEventListener("click", (event) => { followed = !!event.target.closest?.("a[href^='#']"); }, true);
+
 function choose() {
   const name = named();
   const target = document.getElementById(name);
@@ -37,11 +41,11 @@ function show() {
   }
   // What is folded up opens for whoever comes to it.
   for (let at = now.target; at; at = at.parentElement) if (at.matches("details")) at.open = true;
-  const followed = document.activeElement?.matches?.("a[href^='#']");
   if (now.target && (followed || !shown.job)) {
     now.target.focus({ preventScroll: true });
     now.target.scrollIntoView({ block: now.target.matches(".draw, .job") ? "nearest" : "center" });
   }
+  followed = false;
   shown = now;
 }
 
@@ -68,6 +72,5 @@ addEventListener("keydown", (event) => {
   }
 });
 
-document.documentElement.classList.add("scripted");
 addEventListener("hashchange", show);
 show();

@@ -57,9 +57,11 @@ class Viewer {
     const [width, height] = this.facts.size;
     const overlay = make("svg", { class: "overlay", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
     const stage = make("div", { class: "stage", onclick: (event) => {
+      // Pictures are painted at whole pixels of the screen, and the border is none of the picture.
       const box = picture.getBoundingClientRect();
       const at = (from, size, pixels) => Math.min(pixels - 1, Math.max(0, Math.floor(from / size * pixels)));
-      this.pick(at(event.clientX - box.left, box.width, width), at(event.clientY - box.top, box.height, height));
+      const [left, top] = [Math.round(box.left) + picture.clientLeft, Math.round(box.top) + picture.clientTop];
+      this.pick(at(event.clientX - left, picture.clientWidth, width), at(event.clientY - top, picture.clientHeight, height));
     } });
     picture.replaceWith(stage);
     stage.append(picture, overlay);

@@ -85,13 +85,18 @@ pub fn collect(trace: &Trace<'_>, options: &Options<'_>) -> Result<Report, Error
     Ok(collector.finish())
 }
 
+/// So many of something.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 fn device(trace: &Trace<'_>) -> String {
     let name = match trace.gpu {
         1 => "Mali-400",
         2 => "Mali-450",
         _ => "a GPU nobody knows",
     };
-    format!("{name}, {} pixel processors", trace.pps)
+    format!("{name}, {}", counted(trace.pps as usize, "pixel processor"))
 }
 
 impl Collector<'_> {
@@ -126,7 +131,7 @@ impl Collector<'_> {
             Pipe::Pp => self.pixels(frame, &mut job),
         };
         job.fault = done.err().map(|fault| fault.to_string());
-        job.notes = self.gpu.notes.iter().map(str::to_owned).collect();
+        job.notes.extend(self.gpu.notes.iter().map(str::to_owned));
         if self.gpu.notes.lost() > 0 {
             job.left_out.push(format!("{} notes", self.gpu.notes.lost()));
         }
@@ -136,13 +141,19 @@ impl Collector<'_> {
 
     fn geometry(&mut self, frame: &[u32], job: &mut Job) -> Result<()> {
         let mut gp = Gp::default();
-        if let Ok(streams) = dump::streams(&self.gpu.memory, frame) {
-            let streams = streams
-                .into_iter()
-                .map(|stream| geometry::stream(stream, &mut job.left_out));
-            gp.streams = streams.collect();
+        match dump::streams(&self.gpu.memory, frame) {
+            Ok(streams) => {
+                let streams = streams.into_iter();
+                gp.streams = streams
+                    .map(|stream| geometry::stream(stream, &mut job.left_out))
+                    .collect();
+            }
+            Err(fault) => job.notes.push(format!("the streams cannot be put into words: {fault}")),
         }
-        let draws = dump::draws(&self.gpu.memory, frame).unwrap_or_default();
+        let draws = dump::draws(&self.gpu.memory, frame).unwrap_or_else(|fault| {
+            job.notes.push(format!("the draws cannot be told: {fault}"));
+            Vec::new()
+        });
         let done = self.gpu.run_gp(frame);
         let now = self.observed.report().unwrap_or_default();
         let mut programs = Programs::new(&self.observed, &self.before, &now);
@@ -159,8 +170,8 @@ impl Collector<'_> {
         job.kind = Kind::Gp(gp);
         let stats = done?;
         job.summary = format!(
-            "{} draws, {} vertices, {} triangles, {} instructions",
-            draws.len(),
+            "{}, {} vertices, {} triangles, {} instructions",
+            counted(draws.len(), "draw"),
             stats.vertices,
             stats.primitives,
             stats.instructions
@@ -232,8 +243,13 @@ impl Collector<'_> {
         job.kind = Kind::Pp(Box::new(pp));
         let stats = done?;
         job.summary = format!(
-            "{} x {} pixels, {draws} draws, {} tiles, {} fragments, {} instructions",
-            frame.width, frame.height, stats.tiles, stats.fragments, stats.instructions
+            "{} x {} pixels, {}, {} tiles, {} fragments, {} instructions",
+            frame.width,
+            frame.height,
+            counted(draws, "draw"),
+            stats.tiles,
+            stats.fragments,
+            stats.instructions
         );
         Ok(())
     }

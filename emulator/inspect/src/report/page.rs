@@ -11,6 +11,9 @@ use sha2::{Digest, Sha256};
 
 const STYLE: &str = include_str!("../page/style.css");
 
+/// What runs before the page is read.
+const EARLY: &str = include_str!("../page/early.js");
+
 /// The page's modules; none knows another.
 const SCRIPTS: [&str; 3] = [
     include_str!("../page/pictures.js"),
@@ -48,7 +51,8 @@ pub fn page(report: &Report, live: bool) -> String {
 /// The head. Nothing but the page's own style and scripts may run, whatever else might get into it.
 fn head(html: &mut Html, report: &Report, live: bool) {
     let hash = |text: &str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));
-    let scripts = SCRIPTS.map(hash).join(" ");
+    let scripts = [&[EARLY], &SCRIPTS[..]].concat().into_iter().map(hash);
+    let scripts = scripts.collect::<Vec<_>>().join(" ");
     let connect = if live { "'self'" } else { "'none'" };
     html.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     html.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"");
@@ -60,7 +64,10 @@ fn head(html: &mut Html, report: &Report, live: bool) {
     html.raw("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>");
     html.text(&report.name).raw(" – Skrymir</title>\n<style>");
-    html.raw(STYLE).raw("</style>\n</head>\n");
+    html.raw(STYLE)
+        .raw("</style>\n<script>")
+        .raw(EARLY)
+        .raw("</script>\n</head>\n");
 }
 
 fn header(html: &mut Html, report: &Report) {
@@ -172,7 +179,9 @@ fn program(html: &mut Html, job: &Job, at: usize, program: &Program) {
     let most = program.lines.iter().map(|line| line.hits).max().unwrap_or(0).max(1);
     html.raw("<section class=\"program\" id=\"")
         .text(program_name(job.number, at))
-        .raw("\" tabindex=\"-1\">\n<h3>");
+        .raw("\" tabindex=\"-1\" aria-label=\"")
+        .text(program_title(program))
+        .raw("\">\n<h3>");
     html.text(program_title(program)).raw("</h3>\n<p>").linked(
         &super::texts::at(program.address),
         job.number,

@@ -11,7 +11,8 @@ pub fn section(html: &mut Html, job: usize, pp: &Pp, [x, y]: [u32; 2], entries: 
         .text(format_args!("{x},{y}"))
         .raw("\" id=\"");
     html.text(format_args!("job={job}&px={x},{y}"))
-        .raw("\" tabindex=\"-1\">\n<h3>Pixel ");
+        .raw("\" tabindex=\"-1\" aria-label=\"Pixel ");
+    html.text(format_args!("{x}, {y}")).raw("\">\n<h3>Pixel ");
     html.text(format_args!("{x}, {y}")).raw("</h3>\n");
     if entries.is_empty() {
         html.raw("<p>No fragment came here: it keeps what the tile was cleared to.</p>\n</section>\n");

@@ -12,8 +12,8 @@ pub fn pp(writer: &mut Writer<'_>, job: &Job, pp: &Pp) {
     for target in &pp.targets {
         writer.figure(target, job);
     }
-    writer.html.raw("</div>\n<pre class=\"words\">");
-    writer.html.linked(&pp.frame, job.number, known).raw("</pre>\n");
+    writer.html.raw("<pre class=\"words\">");
+    writer.html.linked(&pp.frame, job.number, known).raw("</pre>\n</div>\n");
     for (pixel, entries) in &pp.histories {
         page_history::section(&mut writer.html, job.number, pp, *pixel, entries);
     }

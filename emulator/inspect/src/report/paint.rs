@@ -61,7 +61,6 @@ pub struct Painter {
 }
 
 /// Colour, depth and stencil of a whole picture.
-#[derive(Clone, PartialEq)]
 pub struct Planes {
     size: [u32; 2],
     /// Four bytes a pixel.
@@ -121,7 +120,8 @@ fn keep(tile: &Tile) -> Kept {
                 let stored = tile.stored(pixel, sample);
                 sums = std::array::from_fn(|channel| sums[channel] + u32::from(stored.color[channel]));
             }
-            let mean = |sum: u32| (sum as f32 / tile.samples as f32 / tile.one * 255.0).round() as u8;
+            // As write-back rounds it.
+            let mean = |sum: u32| (f64::from(sum as f32 / tile.samples as f32 / tile.one) * 255.0).round() as u8;
             kept.color.push(sums.map(mean));
             let first = tile.stored(pixel, 0);
             kept.depth.push(first.depth);
@@ -208,25 +208,28 @@ impl DrawSeen {
         self.tiles.len()
     }
 
-    /// Lays what the draw left over a picture.
-    pub fn over(&self, planes: &mut Planes) {
-        planes.lay(&self.tiles);
+    /// Lays what the draw left over a picture; whether it changed depths, and stencils.
+    pub fn over(&self, planes: &mut Planes) -> [bool; 2] {
+        planes.lay(&self.tiles)
     }
 }
 
 impl Planes {
-    fn lay(&mut self, tiles: &BTreeMap<(u32, u32), Kept>) {
+    fn lay(&mut self, tiles: &BTreeMap<(u32, u32), Kept>) -> [bool; 2] {
         let [width, height] = self.size;
+        let mut changed = [false; 2];
         for ((column, row), kept) in tiles {
             for (at, color) in kept.color.iter().enumerate() {
                 let (x, y) = (column * SIDE + at as u32 % SIDE, row * SIDE + at as u32 / SIDE);
                 if x < width && y < height {
                     let to = y as usize * width as usize + x as usize;
                     self.rgba[4 * to..4 * to + 4].copy_from_slice(color);
-                    self.depth[to] = kept.depth[at];
-                    self.stencil[to] = kept.stencil[at].into();
+                    let (depth, stencil) = (kept.depth[at], u32::from(kept.stencil[at]));
+                    changed[0] |= depth != std::mem::replace(&mut self.depth[to], depth);
+                    changed[1] |= stencil != std::mem::replace(&mut self.stencil[to], stencil);
                 }
             }
         }
+        changed
     }
 }

@@ -1,7 +1,7 @@
 //! Pictures of a report: PNG, each kept once, within a budget.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, RandomState};
 
 /// Bytes of all pictures of a report at most, as PNG.
 const MAX_BYTES: usize = 24 << 20;
@@ -28,8 +28,12 @@ pub struct Png {
 #[derive(Debug, Default)]
 pub struct Pictures {
     all: Vec<Png>,
-    by_hash: HashMap<u64, Vec<usize>>,
+    /// What was taken, by what it was made of.
+    taken: HashMap<u64, PictureId>,
+    hasher: RandomState,
     used: usize,
+    /// One did not fit any more.
+    full: bool,
     /// Pictures for which there was no room.
     pub left_out: u64,
 }
@@ -41,26 +45,29 @@ impl Pictures {
         if width == 0 || height == 0 || rgba.len() as u64 != u64::from(width) * u64::from(height) * 4 {
             return None;
         }
+        let made_of = self.hasher.hash_one((width, height, alpha, rgba));
+        if let Some(id) = self.taken.get(&made_of) {
+            return Some(*id);
+        }
+        if self.full {
+            self.left_out += 1;
+            return None;
+        }
         let mut step = 1;
         while u64::from(width.div_ceil(step)) * u64::from(height.div_ceil(step)) > MAX_PIXELS {
             step *= 2;
         }
         let bytes = encode([width, height], rgba, alpha, step)?;
-        let mut hasher = DefaultHasher::new();
-        ([width, height], &bytes).hash(&mut hasher);
-        let same = self.by_hash.entry(hasher.finish()).or_default();
-        if let Some(number) = same.iter().find(|number| self.all[**number].bytes == bytes) {
-            return Some(PictureId(*number));
-        }
         if self.used + bytes.len() > MAX_BYTES {
-            self.left_out += 1;
+            (self.full, self.left_out) = (true, self.left_out + 1);
             return None;
         }
         self.used += bytes.len();
-        same.push(self.all.len());
         let size = [width, height];
+        let id = PictureId(self.all.len());
         self.all.push(Png { size, step, bytes });
-        Some(PictureId(self.all.len() - 1))
+        self.taken.insert(made_of, id);
+        Some(id)
     }
 
     /// A picture.

@@ -58,14 +58,13 @@ impl Scrubber {
 
     /// Goes on by a draw.
     pub fn draw(&mut self, seen: &DrawSeen, pictures: &mut Pictures, painted: &mut Painted) {
-        let before = self.planes.clone();
-        seen.over(&mut self.planes);
+        let [depth, stencil] = seen.over(&mut self.planes);
         let now = &self.planes;
         painted.picture = pictures.add(self.size, &now.rgba, false);
-        if now.depth != before.depth {
+        if depth {
             painted.buffers.push(numbers("depth", &now.depth, self.size, pictures));
         }
-        if now.stencil != before.stencil {
+        if stencil {
             painted
                 .buffers
                 .push(numbers("stencil", &now.stencil, self.size, pictures));

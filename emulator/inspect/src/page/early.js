@@ -1,0 +1,2 @@
+// Before anything of the page is there: with scripts, nothing is laid out that is not shown.
+document.documentElement.classList.add("scripted");
