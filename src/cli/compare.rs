@@ -3,9 +3,8 @@
 use crate::ending::Limit;
 use crate::engines::{Drawn, Row, Subject, Verdict, judge};
 use crate::error::{Cause, Error};
-use crate::outcome::{Failure, Outcome, print, read_text};
+use crate::outcome::{Failure, Outcome, print};
 use crate::picture::{Comparison, Picture, compare};
-use crate::scene::Scene;
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -109,14 +108,7 @@ fn engines(args: &CompareArgs) -> Outcome {
         crate::ErrorKind::System(_) => Failure::Trouble(error),
         _ => Failure::Bad(error),
     })?;
-    let mut scene = match &args.scene {
-        Some(path) => {
-            let folder = path.parent().unwrap_or(Path::new(""));
-            let scene = Scene::parse(&read_text(path)?, folder);
-            scene.map_err(|error| Failure::Trouble(error).in_file(path))?
-        }
-        None => Scene::default(),
-    };
+    let mut scene = super::draw::scene(args.scene.as_deref())?;
     scene.size = args.size.or(scene.size);
     // A driver may compile for minutes.
     let limit = Limit::start(PATIENCE, args.a.display().to_string());

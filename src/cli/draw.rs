@@ -7,7 +7,7 @@ use crate::mali::{self, Pair};
 use crate::outcome::{Failure, Outcome, read_text, write};
 use crate::scene::Scene;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `draw`.
 #[derive(Args, Debug)]
@@ -41,14 +41,7 @@ pub fn run(args: &DrawArgs) -> Outcome {
         ErrorKind::System(_) => Failure::Trouble(error),
         _ => Failure::Bad(error),
     })?;
-    let mut scene = match &args.scene {
-        Some(path) => {
-            let folder = path.parent().unwrap_or(std::path::Path::new(""));
-            let scene = Scene::parse(&read_text(path)?, folder);
-            scene.map_err(|error| Failure::Trouble(error).in_file(path))?
-        }
-        None => Scene::default(),
-    };
+    let mut scene = scene(args.scene.as_deref())?;
     scene.size = args.size.or(scene.size);
     if let Some(path) = &args.record {
         write(path, mali::record(&pair, &scene).map_err(fault)?)?;
@@ -76,6 +69,15 @@ pub fn run(args: &DrawArgs) -> Outcome {
         picture.save(path)?;
     }
     Ok(())
+}
+
+/// The scene of a file, or one that says nothing.
+pub(super) fn scene(path: Option<&Path>) -> Outcome<Scene> {
+    let Some(path) = path else {
+        return Ok(Scene::default());
+    };
+    let scene = Scene::parse(&read_text(path)?, path.parent().unwrap_or(Path::new("")));
+    scene.map_err(|error| Failure::Trouble(error).in_file(path))
 }
 
 /// A job's fault is the programs'; a scene that does not fit is a mistake of who wrote it.

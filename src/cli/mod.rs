@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod compile;
 mod convert;
+mod dap;
 mod devices;
 mod diff;
 mod dis;
@@ -79,6 +80,8 @@ enum Command {
     Trim(trim::TrimArgs),
     /// Make a page of recorded Mali-400 jobs: draws, pictures, textures, programs, histories of pixels
     Inspect(inspect::InspectArgs),
+    /// Debug recordings and pairs from an editor: the Debug Adapter Protocol on standard input and output
+    Dap(dap::DapArgs),
     /// Run an OpenGL ES 2 program on the emulator, with Mesa's driver for the Mali-400
     Gles(gles::GlesArgs),
     /// List the Vulkan devices
@@ -130,6 +133,7 @@ fn run(command: &Command, given: impl Fn(Verb) -> Given) -> Outcome {
         Command::Diff(args) => diff::run(args),
         Command::Trim(args) => trim::run(args),
         Command::Inspect(args) => inspect::run(args),
+        Command::Dap(args) => dap::run(args),
         Command::Gles(args) => gles::run(args),
         Command::Devices(args) => devices::run(args),
         Command::Compare(args) => compare::run(args),

@@ -18,7 +18,11 @@ use std::path::PathBuf;
 What earlier jobs made becomes contents of memory; a geometry job whose polygon lists a pixel job paints comes along
 with it. The trimmed recording is replayed before it is written, and has to give the same picture.
 
-Example: skrymir trim job.trace --jobs 3..5 -o small.trace")]
+With --shrink jobs, draws and single primitives are left out, by halves first, as long as the pixel stays wrong.
+
+Examples: skrymir trim job.trace --jobs 3..5 -o small.trace
+          skrymir trim job.trace --shrink --pixel 31,40 -o small.trace
+          skrymir trim job.trace --shrink --pixel 31,40 --expect good.png -o small.trace")]
 pub struct TrimArgs {
     /// The recording
     pub file: PathBuf,
@@ -31,6 +35,21 @@ pub struct TrimArgs {
     /// What runs the jobs
     #[arg(long, value_enum, default_value_t)]
     pub engine: EngineName,
+    /// Leave out jobs, draws and primitives as long as --pixel of the last picture stays wrong
+    #[arg(long, requires = "pixel", conflicts_with = "jobs")]
+    pub shrink: bool,
+    /// The pixel that is wrong; unless --expect or --against says otherwise, it keeps the colour it has
+    #[arg(long, value_name = "X,Y", value_parser = super::observe::parse_pixel, requires = "shrink")]
+    pub pixel: Option<(u32, u32)>,
+    /// The pixel is wrong while it is not this colour (RRGGBB or RRGGBBAA), or not as in this picture (PNG)
+    #[arg(long, value_name = "COLOUR|PNG", requires = "shrink", conflicts_with = "against")]
+    pub expect: Option<String>,
+    /// The pixel is wrong while this engine gives it another colour than --engine
+    #[arg(long, value_name = "ENGINE", requires = "shrink")]
+    pub against: Option<EngineName>,
+    /// Recordings that are tried at most
+    #[arg(long, value_name = "N", default_value_t = 1000, requires = "shrink")]
+    pub tries: usize,
 }
 
 /// Some jobs of a recording, the last one included.
@@ -66,14 +85,22 @@ pub(super) fn run(args: &TrimArgs) -> Outcome {
     args.engine.of_jobs()?;
     let bytes = read(&args.file)?;
     let trace = trace(&args.file, &bytes)?;
+    if let Some(pixel) = args.pixel.filter(|_| args.shrink) {
+        return shrunk(args, &trace, pixel);
+    }
     let last = inspect::recorded::jobs(&trace).saturating_sub(1);
     let jobs = match &args.jobs {
         Some(jobs) => jobs.first..=jobs.last.unwrap_or(last.max(jobs.first)),
         None => 0..=last,
     };
     let trimmed = smallest(&trace, &jobs, args.engine).map_err(|error| Failure::Bad(error).in_file(&args.file))?;
+    written(args, bytes.len(), &trimmed)
+}
+
+/// Writes the recording and says what is left.
+fn written(args: &TrimArgs, before: usize, trimmed: &Trimmed) -> Outcome {
     write(&args.output, &trimmed.bytes)?;
-    let (before, after) = (bytes.len(), trimmed.bytes.len());
+    let after = trimmed.bytes.len();
     let numbers: Vec<String> = trimmed.jobs.iter().map(usize::to_string).collect();
     crate::say::say(format_args!(
         "{}: jobs {}, {before} bytes to {after}",
@@ -110,4 +137,89 @@ fn picture(trace: &Trace<'_>, last: Option<usize>, engine: EngineName) -> Result
         Some(_) => done.picture().map(Some),
         None => Ok(None),
     }
+}
+
+/// What a pixel must be to be wrong.
+enum Wrong {
+    /// This colour, the one it has.
+    Is([u8; 4]),
+    /// Any other than this.
+    IsNot([u8; 4]),
+    /// Another than an engine gives.
+    Differs(EngineName),
+}
+
+impl Wrong {
+    fn of(args: &TrimArgs, trace: &Trace<'_>, pixel: (u32, u32)) -> Outcome<Self> {
+        if let Some(engine) = args.against {
+            engine.of_jobs()?;
+            return Ok(Self::Differs(engine));
+        }
+        let Some(expected) = &args.expect else {
+            let color = color(trace, pixel, args.engine).map_err(|error| Failure::from(error).in_file(&args.file))?;
+            return Ok(Self::Is(color));
+        };
+        match parse_color(expected) {
+            Some(color) => Ok(Self::IsNot(color)),
+            None => Ok(Self::IsNot(at(&Picture::load(expected.as_ref())?, pixel)?)),
+        }
+    }
+
+    fn holds(&self, trace: &Trace<'_>, pixel: (u32, u32), engine: EngineName) -> bool {
+        // A recording that faults, or has no picture any more, shows nothing.
+        let Ok(have) = color(trace, pixel, engine) else {
+            return false;
+        };
+        match self {
+            Self::Is(color) => have == *color,
+            Self::IsNot(color) => have != *color,
+            Self::Differs(other) => color(trace, pixel, *other).is_ok_and(|other| other != have),
+        }
+    }
+}
+
+/// A colour as `RRGGBB` or `RRGGBBAA`.
+fn parse_color(text: &str) -> Option<[u8; 4]> {
+    let digits = text.trim_start_matches('#');
+    let number = u32::from_str_radix(digits, 16).ok()?;
+    match digits.len() {
+        6 => Some((number << 8 | 0xff).to_be_bytes()),
+        8 => Some(number.to_be_bytes()),
+        _ => None,
+    }
+}
+
+fn at(picture: &Picture, (x, y): (u32, u32)) -> Result<[u8; 4]> {
+    match x < picture.width && y < picture.height {
+        true => Ok(picture.at(x, y)),
+        false => Err(Error::usage(format_args!(
+            "--pixel {x},{y} is outside of {} x {} pixels",
+            picture.width, picture.height
+        ))),
+    }
+}
+
+/// The pixel's colour in the last picture.
+fn color(trace: &Trace<'_>, pixel: (u32, u32), engine: EngineName) -> Result<[u8; 4]> {
+    let picture = picture(trace, None, engine)?;
+    at(
+        &picture.ok_or_else(|| Error::input("no pixel job was recorded"))?,
+        pixel,
+    )
+}
+
+/// The least recording in which the pixel is wrong.
+fn shrunk(args: &TrimArgs, trace: &Trace<'_>, pixel: (u32, u32)) -> Outcome {
+    let bad = |error: Error| Failure::from(error).in_file(&args.file);
+    let wrong = Wrong::of(args, trace, pixel)?;
+    let holds = |trace: &Trace<'_>| wrong.holds(trace, pixel, args.engine);
+    let shrunk = inspect::shrink::shrink(trace, args.tries, holds).map_err(|error| bad(error.into()))?;
+    let least = Trace::read(&shrunk.bytes)?;
+    let last = inspect::recorded::jobs(&least).saturating_sub(1);
+    let trimmed = smallest(&least, &(0..=last), args.engine).map_err(bad)?;
+    let [before, after] = [shrunk.before, shrunk.after]
+        .map(|[jobs, draws, primitives]| format!("{jobs} jobs, {draws} draws, {primitives} primitives"));
+    let spent = if shrunk.spent { " (--tries is spent)" } else { "" };
+    crate::say::say(format_args!("{before} to {after} in {} tries{spent}", shrunk.tried));
+    written(args, trace.write().len(), &trimmed)
 }

@@ -42,7 +42,9 @@ fn program(path: &Path, bytes: &[u8], stage: Stage) -> Result<Program> {
             ))
         })?,
         // What is no source of any kind is judged as what it should be.
-        _ if translate::Source::new(&path.to_string_lossy(), bytes).is_err() => Mbs::read(bytes)?,
+        _ if translate::Source::new(&path.to_string_lossy(), bytes).is_err() => {
+            Mbs::read(bytes).within(|| path.display().to_string())?
+        }
         _ => {
             let wanted = Wanted {
                 stage: Some(match stage {

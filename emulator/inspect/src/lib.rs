@@ -5,12 +5,14 @@
 //! arguments and sources stay with the command line.
 #![forbid(unsafe_code)]
 
+pub mod dap;
 pub mod diff;
 pub mod error;
 pub mod history;
 pub mod recorded;
 pub mod report;
 pub mod serve;
+pub mod shrink;
 pub mod trim;
 pub mod watched;
 

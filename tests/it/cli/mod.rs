@@ -1,5 +1,6 @@
 //! The command line as a user types it.
 
+mod dap;
 mod ending;
 mod every_engine;
 mod exit_codes;

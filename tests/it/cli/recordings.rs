@@ -103,3 +103,45 @@ fn trim_keeps_what_gives_the_picture() {
     assert_eq!(ran(&["trim", &trace, "--jobs", "x", "-o", &small]).0, 2);
     assert!(!Path::new(&at("none.trace")).exists());
 }
+
+/// Two triangles of which the second lies over the first.
+const TWO: &str = "[inputs]\n\
+    position = [[-0.9, -0.9, 0, 1], [0, -0.9, 0, 1], [-0.9, 0, 0, 1], [-1, -1, 0, 1], [1, -1, 0, 1], [0, 1, 0, 1]]\n\
+    color = [[1, 0, 0, 1], [1, 0, 0, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1]]\n";
+
+#[test]
+fn shrink_keeps_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let trace = record(folder.path(), "two", &example("triangle.frag.s"), TWO);
+    let small = at("small.trace");
+    let (code, text) = ran(&["trim", &trace, "--shrink", "--pixel", "16,8", "-o", &small]);
+    assert_eq!(code, 0, "{text}");
+    assert!(
+        text.contains("2 jobs, 1 draws, 2 primitives to 2 jobs, 1 draws, 1 primitives"),
+        "{text}"
+    );
+    let pixel = |trace: &str| {
+        let picture = at("a.png");
+        assert_eq!(ran(&["replay", trace, "-o", &picture]).0, 0);
+        let picture = skrymir::picture::Picture::load(picture.as_ref()).unwrap();
+        (picture.at(16, 8), picture.at(4, 28))
+    };
+    let (before, after) = (pixel(&trace), pixel(&small));
+    assert_eq!(before.0, after.0, "the pixel keeps its colour");
+    assert!(std::fs::metadata(&small).unwrap().len() < std::fs::metadata(&trace).unwrap().len());
+
+    // Wrong is what is not expected; what is expected is not wrong.
+    let color = before.0.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let shrink = ["trim", &trace, "--shrink", "--pixel", "16,8", "-o", &small];
+    let (code, text) = ran(&[&shrink[..], &["--expect", &color]].concat());
+    assert!(code == 1 && text.contains("nothing is wrong"), "{code}: {text}");
+    assert_eq!(ran(&[&shrink[..], &["--expect", "123456"]].concat()).0, 0);
+    let (code, text) = ran(&[&shrink[..], &["--against", "wide"]].concat());
+    assert!(code == 1 && text.contains("nothing is wrong"), "{code}: {text}");
+    let (code, text) = ran(&[&shrink[..], &["--tries", "2"]].concat());
+    assert!(code == 0 && text.contains("--tries is spent"), "{code}: {text}");
+    assert_eq!(ran(&["trim", &trace, "--shrink", "--pixel", "99,8", "-o", &small]).0, 2);
+    assert_eq!(ran(&["trim", &trace, "--shrink", "-o", &small]).0, 2);
+    assert_eq!(ran(&["trim", &trace, "--pixel", "1,1", "-o", &small]).0, 2);
+}

@@ -1,0 +1,149 @@
+//! What runs at a moment: a quad of fragments, or a vertex.
+
+use std::sync::Arc;
+
+/// A fragment of a quad.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lane {
+    /// Word of its next instruction; nothing once it has ended.
+    pub pc: Option<u32>,
+    /// Registers; those of the pipeline are its last instruction's.
+    pub registers: [[f32; 4]; 16],
+    /// Results of its last instruction's multipliers.
+    pub products: ([f32; 4], f32),
+    /// Temporaries, from the lowest that the program names.
+    pub temporaries: Vec<f32>,
+    /// It gave up.
+    pub discarded: bool,
+    /// Instructions it did.
+    pub steps: u64,
+}
+
+/// A quad.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quad {
+    /// Column and row of the first fragment.
+    pub at: (u32, u32),
+    /// Which fragments are wanted, a bit each.
+    pub live: u8,
+    /// The fragments.
+    pub lanes: [Lane; 4],
+    /// Number of the first temporary.
+    pub first_temporary: i32,
+    /// Uniforms of the draw.
+    pub uniforms: Arc<Vec<f32>>,
+}
+
+/// A vertex.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Vertex {
+    /// Number of it in the job.
+    pub number: u64,
+    /// Number of its next instruction; nothing once it has ended.
+    pub pc: Option<u32>,
+    /// Registers.
+    pub registers: [[f32; 4]; 16],
+    /// Address registers before its last instruction.
+    pub addresses: [i32; 4],
+    /// Results of its last instruction's units.
+    pub results: [f32; 6],
+    /// Uniforms, and what it stored there.
+    pub memory: Vec<[f32; 4]>,
+    /// Attributes.
+    pub attributes: Vec<[f32; 4]>,
+    /// Outputs.
+    pub outputs: Vec<[f32; 4]>,
+    /// Instructions it did.
+    pub steps: u64,
+}
+
+/// What it is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// Four fragments.
+    Quad(Box<Quad>),
+    /// A vertex.
+    Vertex(Box<Vertex>),
+}
+
+/// A quad or vertex on its way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Invocation {
+    /// Which one since the start.
+    pub id: u64,
+    /// Number of its job.
+    pub job: usize,
+    /// Number of its program.
+    pub program: usize,
+    /// What it is.
+    pub what: What,
+}
+
+impl Quad {
+    /// Column and row of a fragment.
+    pub fn place(&self, lane: usize) -> (u32, u32) {
+        (self.at.0 + (lane as u32 & 1), self.at.1 + (lane as u32 >> 1))
+    }
+
+    /// Whether a fragment is wanted.
+    pub fn is_live(&self, lane: usize) -> bool {
+        self.live >> lane & 1 == 1
+    }
+
+    /// The fragments that do the next instruction: those that are furthest behind.
+    pub fn active(&self) -> [bool; 4] {
+        let first = self.lanes.iter().filter_map(|lane| lane.pc).min();
+        self.lanes.each_ref().map(|lane| first.is_some() && lane.pc == first)
+    }
+}
+
+impl Invocation {
+    /// Threads it has.
+    pub fn threads(&self) -> usize {
+        match &self.what {
+            What::Quad(_) => 4,
+            What::Vertex(_) => 1,
+        }
+    }
+
+    /// Where a thread is.
+    pub fn pc(&self, thread: usize) -> Option<u32> {
+        match &self.what {
+            What::Quad(quad) => quad.lanes.get(thread)?.pc,
+            What::Vertex(vertex) => vertex.pc,
+        }
+    }
+
+    /// Instructions a thread did.
+    pub fn steps(&self, thread: usize) -> u64 {
+        match &self.what {
+            What::Quad(quad) => quad.lanes.get(thread).map_or(0, |lane| lane.steps),
+            What::Vertex(vertex) => vertex.steps,
+        }
+    }
+
+    /// The threads that do the next instruction, those that are wanted first.
+    pub fn active(&self) -> Vec<usize> {
+        match &self.what {
+            What::Quad(quad) => {
+                let active = quad.active();
+                let mut all: Vec<usize> = (0..4).filter(|lane| active[*lane]).collect();
+                all.sort_by_key(|lane| !quad.is_live(*lane));
+                all
+            }
+            What::Vertex(vertex) => vertex.pc.map(|_| 0).into_iter().collect(),
+        }
+    }
+
+    /// A thread's name.
+    pub fn name(&self, thread: usize) -> String {
+        match &self.what {
+            What::Quad(quad) => {
+                let (x, y) = quad.place(thread);
+                let helps = if quad.is_live(thread) { "" } else { ", helps only" };
+                format!("fragment at {x},{y}{helps}")
+            }
+            What::Vertex(vertex) => format!("vertex {}", vertex.number),
+        }
+    }
+}

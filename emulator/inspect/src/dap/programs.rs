@@ -1,0 +1,219 @@
+//! The programs of a recording with their listings and sources.
+
+use super::Source;
+use crate::recorded;
+use emulator::exec::observed::{Line, Watched};
+use emulator::exec::{FragmentProgram, VertexProgram};
+use emulator::gpu::vertex::Commands;
+use emulator::memory::Memory;
+use loader::trace::{Pipe, Record, Trace};
+use utgard::frame::GpFrame;
+use utgard::gp;
+use utgard::state::RenderState;
+use utgard::stream::{ListCommand, VertexCommand};
+
+/// Programs that are listed at most.
+const MAX_PROGRAMS: usize = 1 << 12;
+
+/// Addresses of instructions, as clients see them: those of a program begin at a multiple of this.
+const SPAN: u64 = 1 << 16;
+
+/// What makes programs the same.
+#[derive(PartialEq)]
+enum Key {
+    Vertex(Vec<gp::Instruction>),
+    Fragment(Vec<(u32, utgard::pp::Instruction)>),
+}
+
+/// A program.
+pub struct Program {
+    key: Key,
+    /// Its name, such as `fragment1`.
+    pub name: String,
+    /// Its instructions in the order of memory.
+    pub lines: Vec<Line>,
+    /// Its source: the file, and the lines of each instruction.
+    pub source: Option<Source>,
+}
+
+impl Program {
+    /// Its text.
+    pub fn listing(&self) -> String {
+        self.lines.iter().map(|line| format!("{}\n", line.text)).collect()
+    }
+
+    /// Which of its instructions is at an address.
+    pub fn index(&self, address: u32) -> Option<usize> {
+        self.lines.iter().position(|line| line.address == address)
+    }
+
+    /// Line of the listing, from 1, that an instruction begins at.
+    pub fn row(&self, index: usize) -> usize {
+        let before = self.lines.iter().take(index);
+        1 + before.map(|line| line.text.lines().count()).sum::<usize>()
+    }
+
+    /// Line of the source that an instruction is shown at.
+    pub fn source_line(&self, address: u32) -> Option<u32> {
+        let lines = self.source.as_ref()?.lines.get(self.index(address)?)?;
+        lines.first().copied()
+    }
+
+    /// Address of the first instruction at a line of the listing, or the next below it: with the line it is at.
+    pub fn at_row(&self, row: usize) -> Option<(u32, usize)> {
+        let rows = (0..self.lines.len()).map(|index| (self.lines[index].address, self.row(index)));
+        let mut rows = rows.zip(&self.lines);
+        let found = rows.find(|((_, begins), line)| row < begins + line.text.lines().count());
+        found.map(|((address, begins), _)| (address, begins))
+    }
+
+    /// Addresses of the instructions at a line of the source, or the next below it that has some: with that line.
+    pub fn at_source_line(&self, line: u32) -> Option<(Vec<u32>, u32)> {
+        let source = self.source.as_ref()?;
+        let found = source.lines.iter().flatten().filter(|at| **at >= line).min()?;
+        let has = source
+            .lines
+            .iter()
+            .zip(&self.lines)
+            .filter(|(lines, _)| lines.contains(found));
+        // Where the line is worked on without a break, only its beginning counts.
+        let all: Vec<u32> = has.map(|(_, line)| line.address).collect();
+        Some((self.beginnings(&all), *found))
+    }
+
+    /// Of instructions those whose neighbour before is not among them.
+    fn beginnings(&self, all: &[u32]) -> Vec<u32> {
+        let before = |address: &u32| self.index(*address)?.checked_sub(1).map(|at| self.lines[at].address);
+        let begins = |address: &&u32| before(address).is_none_or(|before| !all.contains(&before));
+        all.iter().filter(begins).copied().collect()
+    }
+}
+
+/// All programs, numbered as they were found.
+#[derive(Default)]
+pub struct Programs {
+    all: Vec<Program>,
+    sources: Vec<Source>,
+}
+
+impl Programs {
+    /// The programs that a recording's jobs name, as far as its own bytes tell.
+    pub fn of(trace: &Trace<'_>, sources: Vec<Source>) -> Self {
+        let mut programs = Self {
+            all: Vec::new(),
+            sources,
+        };
+        let mut memory = Memory::default();
+        for (_, record) in &trace.records {
+            // What cannot be done here is told when the job runs.
+            let _ = match record {
+                Record::Buffer { address, size, .. } => memory.map(*address, *size),
+                Record::Free { address } => memory.unmap(*address),
+                Record::Page { address, bytes } => memory.write(*address, bytes),
+                Record::Submit {
+                    pipe: Pipe::Gp, frame, ..
+                } => {
+                    programs.of_job(&memory, &GpFrame::from_words(frame));
+                    Ok(())
+                }
+                Record::Submit { .. } => Ok(()),
+            };
+        }
+        programs
+    }
+
+    fn of_job(&mut self, memory: &Memory, frame: &GpFrame) {
+        let mut commands = Commands::new(memory, frame.vertex_start, frame.vertex_end);
+        let (mut length, mut code) = (0, Vec::new());
+        while let Ok(Some((_, words))) = commands.step() {
+            match VertexCommand::decode(words) {
+                VertexCommand::ProgramInfo(info) => length = usize::from(info.last) + 1,
+                VertexCommand::Program(at) => {
+                    let count = u32::from(at.instructions) * gp::WORDS as u32;
+                    let words = memory.words(at.address, count).unwrap_or_default();
+                    let words = words.as_chunks::<{ gp::WORDS }>().0;
+                    code = words.iter().map(|words| gp::Instruction::decode(*words)).collect();
+                }
+                VertexCommand::RunVertices(_) => {
+                    self.vertex(&VertexProgram::new(code.iter().take(length).copied().collect()));
+                }
+                _ => {}
+            }
+        }
+        let mut commands = Commands::new(memory, frame.list_start, frame.list_end);
+        while let Ok(Some((_, words))) = commands.step() {
+            match ListCommand::decode(words) {
+                ListCommand::End(_) => break,
+                ListCommand::BindState(bind) => {
+                    let words = memory.words(bind.state, RenderState::WORDS as u32);
+                    let state = RenderState::from_words(&words.unwrap_or_default());
+                    let words = recorded::fragment_program(memory, state.program.0);
+                    if let Some(Ok(program)) = words.map(|words| FragmentProgram::read(&words)) {
+                        self.fragment(&program);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The number of a vertex program, which may be new.
+    pub fn vertex(&mut self, program: &VertexProgram) -> usize {
+        let is = |key: &Key| matches!(key, Key::Vertex(have) if *have == program.instructions);
+        self.number(is, || {
+            (Key::Vertex(program.instructions.clone()), Watched::vertex(program))
+        })
+    }
+
+    /// The number of a fragment program, which may be new.
+    pub fn fragment(&mut self, program: &FragmentProgram) -> usize {
+        let is = |key: &Key| matches!(key, Key::Fragment(have) if *have == program.instructions);
+        self.number(is, || {
+            (Key::Fragment(program.instructions.clone()), Watched::fragment(program))
+        })
+    }
+
+    fn number(&mut self, is: impl Fn(&Key) -> bool, new: impl FnOnce() -> (Key, Watched)) -> usize {
+        if let Some(number) = self.all.iter().position(|program| is(&program.key)) {
+            return number;
+        }
+        if self.all.len() >= MAX_PROGRAMS {
+            return self.all.len() - 1;
+        }
+        let (key, watched) = new();
+        let number = self.all.len();
+        // Linking moves registers and memory about, and leaves the instructions where they are.
+        let fits = |source: &&Source| source.stage == watched.stage && source.lines.len() == watched.lines.len();
+        self.all.push(Program {
+            key,
+            name: format!("{}{number}", watched.stage.name()),
+            source: self.sources.iter().find(fits).cloned(),
+            lines: watched.lines,
+        });
+        number
+    }
+
+    /// A program.
+    pub fn get(&self, number: usize) -> Option<&Program> {
+        self.all.get(number)
+    }
+
+    /// All of them with their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &Program)> {
+        self.all.iter().enumerate()
+    }
+
+    /// Address of an instruction as clients see it.
+    pub fn address(program: usize, at: u32) -> String {
+        format!("{:#x}", SPAN * (program as u64 + 1) + u64::from(at))
+    }
+
+    /// The program and place behind such an address.
+    pub fn place(&self, address: &str) -> Option<(usize, u32)> {
+        let digits = address.trim().strip_prefix("0x")?;
+        let address = u64::from_str_radix(digits, 16).ok()?;
+        let program = usize::try_from((address / SPAN).checked_sub(1)?).ok()?;
+        self.get(program)?;
+        Some((program, (address % SPAN) as u32))
+    }
+}

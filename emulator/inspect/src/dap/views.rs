@@ -1,0 +1,234 @@
+//! Registers and memory as the client shows them: names, values and bits.
+
+use super::invocation::{Invocation, Lane, Quad, Vertex, What};
+use num::half;
+use serde_json::{Value, json};
+use utgard::gp::UNITS;
+use utgard::pp::Register;
+
+/// Numbers with a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The name, which expressions take too.
+    pub name: String,
+    /// The numbers.
+    pub values: Vec<f32>,
+}
+
+/// Rows that belong together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// What they are.
+    pub name: &'static str,
+    /// The protocol's word for it, where it has one.
+    pub hint: Option<&'static str>,
+    /// They are fp16.
+    pub half: bool,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+fn group(name: &'static str, hint: Option<&'static str>, half: bool, rows: Vec<Row>) -> Group {
+    Group { name, hint, half, rows }
+}
+
+fn row(name: impl Into<String>, values: &[f32]) -> Row {
+    Row {
+        name: name.into(),
+        values: values.to_vec(),
+    }
+}
+
+fn vectors(letter: &str, all: &[[f32; 4]]) -> Vec<Row> {
+    let one = |(number, values): (usize, &[f32; 4])| row(format!("{letter}[{number}]"), values);
+    all.iter().enumerate().map(one).collect()
+}
+
+/// Everything a thread has.
+pub fn groups(now: &Invocation, thread: usize) -> Vec<Group> {
+    match &now.what {
+        What::Quad(quad) => match quad.lanes.get(thread) {
+            Some(lane) => fragment(now, quad, lane, thread),
+            None => Vec::new(),
+        },
+        What::Vertex(vertex) => of_vertex(now, vertex),
+    }
+}
+
+fn fragment(now: &Invocation, quad: &Quad, lane: &Lane, thread: usize) -> Vec<Group> {
+    let (pipeline, plain): (Vec<_>, Vec<_>) = (0..16u8).map(Register).partition(|register| register.is_pipeline());
+    let register = |register: &Register| row(register.to_string(), &lane.registers[register.index()]);
+    let mut last: Vec<Row> = pipeline.iter().map(register).collect();
+    last.push(row("^v0", &lane.products.0));
+    last.push(row("^s0", &[lane.products.1]));
+    let temporary = |(number, value): (usize, &f32)| {
+        let number = i64::from(quad.first_temporary) + number as i64;
+        row(format!("t[{number}]"), &[*value])
+    };
+    let uniform = |(number, values): (usize, &[f32])| row(format!("u[{number}]"), values);
+    let (x, y) = quad.place(thread);
+    let flag = |flag: bool| [if flag { 1.0 } else { 0.0 }];
+    vec![
+        group(
+            "Registers",
+            Some("registers"),
+            true,
+            plain.iter().map(register).collect(),
+        ),
+        group("Last instruction", None, false, last),
+        group(
+            "Temporaries",
+            None,
+            false,
+            lane.temporaries.iter().enumerate().map(temporary).collect(),
+        ),
+        group(
+            "Uniforms",
+            None,
+            true,
+            quad.uniforms.chunks(4).enumerate().map(uniform).collect(),
+        ),
+        group(
+            "Fragment",
+            Some("locals"),
+            false,
+            vec![
+                row("x", &[x as f32]),
+                row("y", &[y as f32]),
+                row("job", &[now.job as f32]),
+                row("lane", &[thread as f32]),
+                row("wanted", &flag(quad.is_live(thread))),
+                row("discarded", &flag(lane.discarded)),
+            ],
+        ),
+    ]
+}
+
+fn of_vertex(now: &Invocation, vertex: &Vertex) -> Vec<Group> {
+    let registers = vertex.registers.iter().enumerate();
+    let addresses = vertex.addresses.iter().enumerate();
+    let mut last: Vec<Row> = UNITS
+        .iter()
+        .zip(vertex.results)
+        .map(|(unit, value)| row(unit.name, &[value]))
+        .collect();
+    last.extend(addresses.map(|(number, value)| row(format!("address{number}"), &[*value as f32])));
+    vec![
+        group(
+            "Registers",
+            Some("registers"),
+            false,
+            registers.map(|(at, values)| row(format!("${at}"), values)).collect(),
+        ),
+        group("Last instruction", None, false, last),
+        group("Attributes", Some("arguments"), false, vectors("a", &vertex.attributes)),
+        group("Uniforms and temporaries", None, false, vectors("t", &vertex.memory)),
+        group("Outputs", Some("returnValue"), false, vectors("o", &vertex.outputs)),
+        group(
+            "Vertex",
+            Some("locals"),
+            false,
+            vec![row("vertex", &[vertex.number as f32]), row("job", &[now.job as f32])],
+        ),
+    ]
+}
+
+/// The bits of a number.
+fn bits(value: f32, is_half: bool) -> String {
+    match is_half {
+        true => format!("{:#06x}", half::from_f32(value)),
+        false => format!("{:#010x}", value.to_bits()),
+    }
+}
+
+/// A number and its bits, or its bits alone.
+pub fn number(value: f32, is_half: bool, hex: bool) -> String {
+    let bits = bits(value, is_half);
+    if hex { bits } else { format!("{value} ({bits})") }
+}
+
+/// Numbers as one text.
+pub fn text(values: &[f32], is_half: bool, hex: bool) -> String {
+    match values {
+        [value] => number(*value, is_half, hex),
+        values => {
+            let one = |value: &f32| if hex { bits(*value, is_half) } else { value.to_string() };
+            format!("({})", values.iter().map(one).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// The type of numbers, in words.
+pub fn kind(values: &[f32], is_half: bool) -> String {
+    let float = if is_half { "fp16" } else { "fp32" };
+    match values.len() {
+        1 => float.to_owned(),
+        length => format!("{float} vec{length}"),
+    }
+}
+
+/// A number that stands for a group of a thread, or a row of it: what the protocol calls a reference.
+pub fn reference(thread: usize, group: usize, row: Option<usize>) -> u64 {
+    1 + thread as u64 + 4 * (group as u64 + 16 * row.map_or(0, |row| row as u64 + 1))
+}
+
+/// What a reference stands for.
+pub fn referred(reference: u64) -> Option<(usize, usize, Option<usize>)> {
+    let number = reference.checked_sub(1)?;
+    let (thread, rest) = (number % 4, number / 4);
+    let (group, row) = (rest % 16, usize::try_from(rest / 16).ok()?);
+    Some((thread as usize, group as usize, row.checked_sub(1)))
+}
+
+/// The scopes of a thread.
+pub fn scopes(now: &Invocation, thread: usize) -> Value {
+    let scope = |(number, group): (usize, &Group)| {
+        let mut scope = json!({
+            "name": group.name, "variablesReference": reference(thread, number, None),
+            "namedVariables": group.rows.len(), "expensive": false,
+        });
+        if let Some(hint) = group.hint {
+            scope["presentationHint"] = hint.into();
+        }
+        scope
+    };
+    let all = groups(now, thread);
+    all.iter()
+        .enumerate()
+        .filter(|(_, group)| !group.rows.is_empty())
+        .map(scope)
+        .collect()
+}
+
+/// The variables of a reference.
+pub fn variables(now: &Invocation, of: u64, hex: bool) -> Option<Value> {
+    let (thread, number, row) = referred(of)?;
+    let group = groups(now, thread).into_iter().nth(number)?;
+    let half = group.half;
+    match row {
+        None => {
+            let one = |(at, row): (usize, &Row)| {
+                let children = if row.values.len() > 1 {
+                    reference(thread, number, Some(at))
+                } else {
+                    0
+                };
+                json!({
+                    "name": row.name, "value": text(&row.values, half, hex), "type": kind(&row.values, half),
+                    "evaluateName": row.name, "variablesReference": children,
+                })
+            };
+            Some(group.rows.iter().enumerate().map(one).collect())
+        }
+        Some(at) => {
+            let row = group.rows.get(at)?;
+            let one = |(value, letter): (&f32, char)| {
+                json!({
+                    "name": letter.to_string(), "value": self::number(*value, half, hex), "type": kind(&[*value], half),
+                    "evaluateName": format!("{}.{letter}", row.name), "variablesReference": 0,
+                })
+            };
+            Some(row.values.iter().zip("xyzw".chars()).map(one).collect())
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! The polygon list streams of a recording, written again with fewer draws and fewer of their primitives: each draw
+//! that is cut goes by indices of its own.
+
+use crate::error::{Error, Result};
+use emulator::fault::Fault;
+use emulator::gpu::geometry;
+use emulator::gpu::vertex::Commands;
+use emulator::memory::{Memory, PAGE};
+use loader::trace::{Pipe, Record, Trace};
+use std::collections::{BTreeMap, BTreeSet};
+use utgard::frame::GpFrame;
+use utgard::stream::{DrawPrimitives, Indices, ListCommand, PrimitiveMode, PrimitiveSetup};
+
+/// Vertices of a draw that is taken apart.
+const MAX_VERTICES: u32 = 1 << 20;
+
+/// Which primitives of draws are left, by job and draw; draws that are not here are left as they are.
+pub type Cuts = BTreeMap<(usize, usize), BTreeSet<usize>>;
+
+/// A draw of a geometry job.
+#[derive(Clone, Debug)]
+pub struct Draw {
+    /// Its job.
+    pub job: usize,
+    /// Its number in it.
+    pub number: usize,
+    command: DrawPrimitives,
+    setup: PrimitiveSetup,
+    /// Address of the indices that hold for it and later draws.
+    indices: Option<u32>,
+    /// Vertices of each primitive.
+    primitives: Vec<Vec<u32>>,
+}
+
+impl Draw {
+    /// Its job and number.
+    pub fn key(&self) -> (usize, usize) {
+        (self.job, self.number)
+    }
+
+    /// Primitives it has.
+    pub fn primitives(&self) -> usize {
+        self.primitives.len()
+    }
+
+    /// The mode in which single primitives are drawn.
+    fn mode(&self) -> PrimitiveMode {
+        match self.command.mode {
+            PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => PrimitiveMode::Lines,
+            PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan => PrimitiveMode::Triangles,
+            mode => mode,
+        }
+    }
+}
+
+/// A geometry job's polygon list stream.
+#[derive(Clone, Debug, Default)]
+struct Stream {
+    commands: Vec<ListCommand>,
+    draws: Vec<Draw>,
+}
+
+/// All streams of a recording, by their jobs.
+#[derive(Clone, Debug, Default)]
+pub struct Streams {
+    jobs: BTreeMap<usize, Stream>,
+    /// The first address behind all objects there ever are.
+    free: u32,
+}
+
+impl Streams {
+    /// Those of a recording; jobs are not run.
+    ///
+    /// # Errors
+    /// When a stream or indices are in no buffer object.
+    pub fn of(trace: &Trace<'_>) -> Result<Self> {
+        let (mut memory, mut job, mut all) = (Memory::default(), 0, Self::default());
+        for (offset, record) in &trace.records {
+            let done = match record {
+                Record::Buffer { address, size, .. } => {
+                    let end = address.saturating_add(*size).div_ceil(PAGE).saturating_mul(PAGE);
+                    all.free = all.free.max(end);
+                    memory.map(*address, *size)
+                }
+                Record::Free { address } => memory.unmap(*address),
+                Record::Page { address, bytes } => memory.write(*address, bytes),
+                Record::Submit {
+                    pipe: Pipe::Gp, frame, ..
+                } => stream(&memory, &GpFrame::from_words(frame), job).map(|stream| drop(all.jobs.insert(job, stream))),
+                Record::Submit { .. } => Ok(()),
+            };
+            done.map_err(|fault| Error::fault(job, *offset, fault))?;
+            job += usize::from(matches!(record, Record::Submit { .. }));
+        }
+        Ok(all)
+    }
+
+    /// All draws in order.
+    pub fn draws(&self) -> impl Iterator<Item = &Draw> {
+        self.jobs.values().flat_map(|stream| &stream.draws)
+    }
+
+    /// Writes a recording without some jobs and primitives.
+    pub fn write(&self, trace: &Trace<'_>, jobs: &BTreeSet<usize>, cuts: &Cuts) -> Vec<u8> {
+        let header = Trace {
+            gpu: trace.gpu,
+            pps: trace.pps,
+            records: Vec::new(),
+        };
+        let (mut bytes, mut job) = (header.write(), 0);
+        for (_, record) in &trace.records {
+            let is_job = matches!(record, Record::Submit { .. });
+            if !is_job {
+                record.write(&mut bytes);
+            } else if !jobs.contains(&job) {
+                let cut = cuts.range((job, 0)..(job + 1, 0)).next().is_some();
+                match self.jobs.get(&job).filter(|_| cut) {
+                    Some(stream) => self.cut(stream, record, cuts, &mut bytes),
+                    None => record.write(&mut bytes),
+                }
+            }
+            job += usize::from(is_job);
+        }
+        bytes
+    }
+
+    /// A job with a stream of its own, in a buffer object that comes and goes with it.
+    fn cut(&self, stream: &Stream, record: &Record<'_>, cuts: &Cuts, bytes: &mut Vec<u8>) {
+        let Record::Submit { pipe, frame, objects } = record else {
+            return;
+        };
+        // The indices lie behind the commands, of which each draw takes up to four more.
+        let room = 8 * (stream.commands.len() + 4 * stream.draws.len()) as u32;
+        let (mut commands, mut indices) = (Vec::new(), Vec::new());
+        let mut draws = stream.draws.iter();
+        for command in &stream.commands {
+            let draw = match command {
+                ListCommand::DrawPrimitives(_) => draws.next(),
+                _ => None,
+            };
+            match draw.map(|draw| (draw, cuts.get(&draw.key()))) {
+                Some((draw, Some(kept))) => {
+                    let at = self.free + room + 4 * indices.len() as u32;
+                    commands.extend(few(draw, kept, at, &mut indices));
+                }
+                _ => commands.push(*command),
+            }
+        }
+        let mut page: Vec<u32> = commands.into_iter().flat_map(ListCommand::encode).collect();
+        let end = self.free + 4 * page.len() as u32;
+        page.resize(room as usize / 4, 0);
+        page.extend(indices);
+        let page: Vec<u8> = page.into_iter().flat_map(u32::to_le_bytes).collect();
+        let (address, size) = (self.free, page.len() as u32);
+        Record::Buffer {
+            address,
+            size,
+            flags: 0,
+        }
+        .write(bytes);
+        Record::Page { address, bytes: &page }.write(bytes);
+        let mut words = GpFrame::from_words(frame);
+        (words.list_start, words.list_end) = (address, end);
+        let mut objects = objects.clone();
+        objects.push((address, 1));
+        let mut frame = frame.clone();
+        let own = words.to_words();
+        let length = frame.len().min(own.len());
+        frame[..length].copy_from_slice(&own[..length]);
+        let pipe = *pipe;
+        Record::Submit { pipe, frame, objects }.write(bytes);
+        Record::Free { address }.write(bytes);
+    }
+}
+
+/// The commands that draw some primitives of a draw, and leave everything as it was.
+fn few(draw: &Draw, kept: &BTreeSet<usize>, at: u32, indices: &mut Vec<u32>) -> Vec<ListCommand> {
+    let before = indices.len();
+    let vertices = kept.iter().filter_map(|number| draw.primitives.get(*number)).flatten();
+    indices.extend(vertices);
+    let count = (indices.len() - before) as u32;
+    if count == 0 {
+        return Vec::new();
+    }
+    let mut setup = draw.setup;
+    (setup.indices_16, setup.indices_32) = (false, true);
+    let mut command = draw.command;
+    (command.count, command.mode, command.indexed) = (count, draw.mode(), true);
+    if !draw.command.indexed {
+        // Vertices are numbered from the first one of their arrays.
+        command.start = 0;
+    }
+    let mut commands = vec![
+        setup.into(),
+        Indices { address: at }.into(),
+        command.into(),
+        draw.setup.into(),
+    ];
+    commands.extend(draw.indices.map(|address| ListCommand::from(Indices { address })));
+    commands
+}
+
+fn stream(memory: &Memory, frame: &GpFrame, job: usize) -> Result<Stream, Fault> {
+    let mut stream = Stream::default();
+    let mut commands = Commands::new(memory, frame.list_start, frame.list_end);
+    let (mut setup, mut indices) = (PrimitiveSetup::default(), None);
+    while let Some((_, words)) = commands.step()? {
+        let command = ListCommand::decode(words);
+        stream.commands.push(command);
+        match command {
+            ListCommand::End(_) => break,
+            ListCommand::PrimitiveSetup(now) => setup = now,
+            ListCommand::Indices(at) => indices = Some(at.address),
+            ListCommand::DrawPrimitives(command) => {
+                let number = stream.draws.len();
+                stream.draws.push(Draw {
+                    job,
+                    number,
+                    command,
+                    setup,
+                    indices,
+                    primitives: primitives(memory, &command, &setup, indices)?,
+                });
+            }
+            _ => {}
+        }
+    }
+    Ok(stream)
+}
+
+/// The vertices of each primitive of a draw: indices as they are, or numbers from the first vertex on.
+fn primitives(
+    memory: &Memory,
+    draw: &DrawPrimitives,
+    setup: &PrimitiveSetup,
+    indices: Option<u32>,
+) -> Result<Vec<Vec<u32>>, Fault> {
+    let count = draw.count.min(MAX_VERTICES);
+    let size = match (setup.indices_32, setup.indices_16) {
+        (true, _) => 4,
+        (false, true) => 2,
+        (false, false) => 1,
+    };
+    let numbers: Vec<u32> = match indices.filter(|_| draw.indexed) {
+        Some(address) => {
+            let bytes = memory.bytes(address, count * size)?;
+            let number = |bytes: &[u8]| {
+                bytes
+                    .iter()
+                    .rev()
+                    .fold(0, |number, byte| number << 8 | u32::from(*byte))
+            };
+            bytes.chunks_exact(size as usize).map(number).collect()
+        }
+        None => (0..count).collect(),
+    };
+    let mut all = Vec::new();
+    geometry::assemble(draw.mode, count, |vertices| {
+        all.push(
+            vertices
+                .iter()
+                .map(|at| numbers.get(*at as usize).copied().unwrap_or_default())
+                .collect(),
+        );
+    });
+    Ok(all)
+}
