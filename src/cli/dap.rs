@@ -141,7 +141,7 @@ fn statements(lines: Vec<u32>, text: &[&str]) -> Vec<u32> {
             let is_word = word.ends_with(char::is_alphanumeric);
             rest.is_some_and(|rest| !is_word || !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
         };
-        DECLARATIONS.iter().any(|word| begins(&word))
+        DECLARATIONS.iter().any(begins)
     };
     let own: Vec<u32> = lines.iter().filter(|line| !declares(line)).copied().collect();
     if own.is_empty() { lines } else { own }

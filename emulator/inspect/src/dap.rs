@@ -1,7 +1,7 @@
 //! The Debug Adapter Protocol over a recording: its vertices and fragments step by step.
 //!
 //! [`serve`] reads requests and writes responses and events; what is launched comes of the caller's [`Launch`]. The jobs run
-//! in a thread of their own ([`debuggee`]) on the plain engine with a watcher ([`stepper`]) that stops where it is told
+//! in a thread of their own (`debuggee`) on the plain engine with a watcher (`stepper`) that stops where it is told
 //! to; stepping back is running again up to the moment before. The fragments of a quad are the threads, and a vertex is
 //! one.
 

@@ -282,7 +282,7 @@ fn the_judge_finds_what_is_wrong() {
     assert!(!judge.faults(&bad).is_empty());
 }
 
-/// Sends requests, and waits for the answer to the last or an event's name.
+/// Sends requests, and waits for the answer to the last, or for an event or the end.
 fn talk(adapter: &mut Adapter, sequence: &mut u64, requests: &[(&str, Value)], until: &str) -> Value {
     for (command, arguments) in requests {
         *sequence += 1;
@@ -291,7 +291,8 @@ fn talk(adapter: &mut Adapter, sequence: &mut u64, requests: &[(&str, Value)], u
     }
     loop {
         let message = adapter.next().expect("an answer");
-        if message["event"] == until || message["request_seq"] == *sequence && until.is_empty() {
+        let ends = !until.is_empty() && message["event"] == "terminated";
+        if ends || message["event"] == until || message["request_seq"] == *sequence && until.is_empty() {
             return message;
         }
     }
@@ -383,4 +384,47 @@ fn a_run_can_be_paused_and_given_up() {
     let request = json!({ "seq": 9, "type": "request", "command": "continue", "arguments": { "threadId": 1 } });
     adapter.send(&framed(&request));
     assert_eq!(adapter.end(), 0);
+}
+
+/// Recordings of a real driver can be stepped, forwards and backwards.
+#[test]
+fn recordings_of_a_real_driver_can_be_stepped() {
+    let Some(folder) = common::corpus("mali") else { return };
+    let mut judge = Judge::new();
+    let files = common::recordings(&folder);
+    for path in &files {
+        let (mut adapter, mut at) = (Adapter::start(), 0);
+        let begin = [
+            ("initialize", json!({ "adapterID": "skrymir" })),
+            ("launch", json!({ "program": path, "stopOnEntry": true })),
+            ("configurationDone", json!({})),
+        ];
+        // A job that only clears has nothing to step through.
+        let begun = talk(&mut adapter, &mut at, &begin, "stopped");
+        if begun["event"] == "terminated" {
+            assert_eq!((adapter.end(), path.file_stem()), (0, Some("ff_clear_only".as_ref())));
+            continue;
+        }
+        let place = |adapter: &mut Adapter, at: &mut u64, judge: &mut Judge| {
+            let told = talk(adapter, at, &[("stackTrace", json!({ "threadId": 1 }))], "");
+            assert_eq!(judge.faults(&told), [""; 0], "{}", path.display());
+            told["body"]["stackFrames"][0]["instructionPointerReference"].clone()
+        };
+        let first = place(&mut adapter, &mut at, &mut judge);
+        let step = [("next", json!({ "threadId": 1, "granularity": "instruction" }))];
+        talk(&mut adapter, &mut at, &step, "stopped");
+        let second = place(&mut adapter, &mut at, &mut judge);
+        assert_ne!(first, second, "{}", path.display());
+        talk(
+            &mut adapter,
+            &mut at,
+            &[("stepBack", json!({ "threadId": 1 }))],
+            "stopped",
+        );
+        assert_eq!(first, place(&mut adapter, &mut at, &mut judge), "{}", path.display());
+        let scopes = talk(&mut adapter, &mut at, &[("scopes", json!({ "frameId": 1 }))], "");
+        assert_eq!(judge.faults(&scopes), [""; 0], "{}", path.display());
+        assert_eq!(adapter.end(), 0);
+    }
+    println!("{} recordings stepped there and back", files.len());
 }

@@ -4,6 +4,7 @@ mod browser;
 mod cli;
 mod conformance;
 mod devtools;
+mod diff;
 mod draw;
 mod engines;
 mod fuzz;

@@ -64,8 +64,8 @@ struct Stream {
 #[derive(Clone, Debug, Default)]
 pub struct Streams {
     jobs: BTreeMap<usize, Stream>,
-    /// The first address behind all objects there ever are.
-    free: u32,
+    /// Where objects ever are: first addresses and ends.
+    used: Vec<(u64, u64)>,
 }
 
 impl Streams {
@@ -78,8 +78,8 @@ impl Streams {
         for (offset, record) in &trace.records {
             let done = match record {
                 Record::Buffer { address, size, .. } => {
-                    let end = address.saturating_add(*size).div_ceil(PAGE).saturating_mul(PAGE);
-                    all.free = all.free.max(end);
+                    let start = u64::from(*address);
+                    all.used.push((start, start + u64::from(*size)));
                     memory.map(*address, *size)
                 }
                 Record::Free { address } => memory.unmap(*address),
@@ -92,7 +92,20 @@ impl Streams {
             done.map_err(|fault| Error::fault(job, *offset, fault))?;
             job += usize::from(matches!(record, Record::Submit { .. }));
         }
+        all.used.sort_unstable();
         Ok(all)
+    }
+
+    /// An address at which no object ever is, for so many bytes.
+    fn free(&self, size: u32) -> Option<u32> {
+        let mut at = u64::from(PAGE);
+        for (start, end) in &self.used {
+            if at + u64::from(size) <= *start {
+                break;
+            }
+            at = at.max(end.next_multiple_of(PAGE.into()));
+        }
+        u32::try_from(at).ok().filter(|at| at.checked_add(size).is_some())
     }
 
     /// All draws in order.
@@ -114,9 +127,13 @@ impl Streams {
                 record.write(&mut bytes);
             } else if !jobs.contains(&job) {
                 let cut = cuts.range((job, 0)..(job + 1, 0)).next().is_some();
-                match self.jobs.get(&job).filter(|_| cut) {
-                    Some(stream) => self.cut(stream, record, cuts, &mut bytes),
-                    None => record.write(&mut bytes),
+                let stream = self.jobs.get(&job).filter(|_| cut);
+                // Where there is no room for another stream the job stays as it is.
+                if stream
+                    .and_then(|stream| self.cut(stream, record, cuts, &mut bytes))
+                    .is_none()
+                {
+                    record.write(&mut bytes);
                 }
             }
             job += usize::from(is_job);
@@ -124,13 +141,20 @@ impl Streams {
         bytes
     }
 
-    /// A job with a stream of its own, in a buffer object that comes and goes with it.
-    fn cut(&self, stream: &Stream, record: &Record<'_>, cuts: &Cuts, bytes: &mut Vec<u8>) {
+    /// A job with a stream of its own, in a buffer object that comes and goes with it; nothing where there is no room.
+    fn cut(&self, stream: &Stream, record: &Record<'_>, cuts: &Cuts, bytes: &mut Vec<u8>) -> Option<()> {
         let Record::Submit { pipe, frame, objects } = record else {
-            return;
+            return None;
         };
         // The indices lie behind the commands, of which each draw takes up to four more.
-        let room = 8 * (stream.commands.len() + 4 * stream.draws.len()) as u32;
+        let room = 8 * (stream.commands.len() + 4 * stream.draws.len());
+        let vertices: usize = stream
+            .draws
+            .iter()
+            .flat_map(|draw| &draw.primitives)
+            .map(Vec::len)
+            .sum();
+        let address = self.free(u32::try_from(room + 4 * vertices).ok()?)?;
         let (mut commands, mut indices) = (Vec::new(), Vec::new());
         let mut draws = stream.draws.iter();
         for command in &stream.commands {
@@ -140,18 +164,18 @@ impl Streams {
             };
             match draw.map(|draw| (draw, cuts.get(&draw.key()))) {
                 Some((draw, Some(kept))) => {
-                    let at = self.free + room + 4 * indices.len() as u32;
+                    let at = address + (room + 4 * indices.len()) as u32;
                     commands.extend(few(draw, kept, at, &mut indices));
                 }
                 _ => commands.push(*command),
             }
         }
         let mut page: Vec<u32> = commands.into_iter().flat_map(ListCommand::encode).collect();
-        let end = self.free + 4 * page.len() as u32;
-        page.resize(room as usize / 4, 0);
+        let end = address + 4 * page.len() as u32;
+        page.resize(room / 4, 0);
         page.extend(indices);
         let page: Vec<u8> = page.into_iter().flat_map(u32::to_le_bytes).collect();
-        let (address, size) = (self.free, page.len() as u32);
+        let size = page.len() as u32;
         Record::Buffer {
             address,
             size,
@@ -170,6 +194,7 @@ impl Streams {
         let pipe = *pipe;
         Record::Submit { pipe, frame, objects }.write(bytes);
         Record::Free { address }.write(bytes);
+        Some(())
     }
 }
 
@@ -264,4 +289,28 @@ fn primitives(
         );
     });
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_found_between_objects() {
+        let streams = |used: &[(u64, u64)]| Streams {
+            used: used.to_vec(),
+            ..Streams::default()
+        };
+        assert_eq!(streams(&[]).free(10), Some(PAGE));
+        assert_eq!(
+            streams(&[(0x1000, 0x1010), (0x3000, 0x4000)]).free(0x1000),
+            Some(0x2000)
+        );
+        assert_eq!(
+            streams(&[(0x1000, 0x1010), (0x3000, 0x4000)]).free(0x1001),
+            Some(0x4000)
+        );
+        assert_eq!(streams(&[(0, 1 << 32)]).free(1), None);
+        assert_eq!(streams(&[(0x2000, 1 << 32)]).free(0x1000), Some(PAGE));
+    }
 }
