@@ -2,6 +2,7 @@
 
 use super::enums::*;
 use super::tree::*;
+use std::collections::HashMap;
 
 /// Adds nodes to a program's tree bottom-up; [`Builder::finish`] gives the tree.
 ///
@@ -22,6 +23,8 @@ pub struct Builder {
     tree: Tree,
     owned: Vec<Ref>,
     top: Vec<Handle<Element>>,
+    /// Structs and arrays by the names they are asked for by.
+    types: HashMap<String, Ref>,
 }
 
 impl Builder {
@@ -58,7 +61,84 @@ impl Builder {
             tree,
             owned: Vec::new(),
             top: Vec::new(),
+            types: HashMap::new(),
         }
+    }
+
+    /// A type by name: a builtin one, a struct declared before, or either with a length behind it, as in `float[3]`.
+    fn ty(&mut self, name: &str) -> Ref {
+        if let Some(known) = self.types.get(name) {
+            return *known;
+        }
+        let array = name.strip_suffix(']').and_then(|name| name.rsplit_once('['));
+        let Some((component, Ok(count))) = array.map(|(of, count)| (of, count.parse())) else {
+            return self.builtin(name);
+        };
+        let component = self.ty(component);
+        let symbol = Symbol::Array { component, count };
+        self.keep(name, symbol)
+    }
+
+    fn keep(&mut self, name: &str, symbol: Symbol) -> Ref {
+        let ty = Ref::symbol(self.tree.symbols.add(symbol, 0));
+        self.owned.push(ty);
+        self.types.insert(name.to_owned(), ty);
+        ty
+    }
+
+    fn fields(&mut self, fields: &[(&str, &str)]) -> Vec<StructField> {
+        let all = fields.iter().map(|(ty, name)| StructField {
+            modifiers: Modifiers::default(),
+            name: self.tree.strings.intern(name),
+            ty: self.ty(ty),
+        });
+        all.collect()
+    }
+
+    /// A struct, by which types are called from now on: pairs of a type and a name.
+    pub fn structure(&mut self, name: &str, fields: &[(&str, &str)]) -> Ref {
+        let (fields, text) = (self.fields(fields), self.tree.strings.intern(name));
+        let symbol = Symbol::Struct {
+            name: text,
+            fields,
+            interface_block: false,
+        };
+        let ty = self.keep(name, symbol);
+        self.top.push(self.tree.elements.add(Element::Struct { ty }, 0));
+        ty
+    }
+
+    /// An interface block, or an array of `array` of them where that is not 0.
+    pub fn interface_block(&mut self, name: &str, fields: &[StructField], modifiers: Modifiers, array: u8) -> Ref {
+        let type_name = self.tree.strings.intern(name);
+        let symbol = Symbol::Struct {
+            name: type_name,
+            fields: fields.to_vec(),
+            interface_block: true,
+        };
+        self.keep(name, symbol);
+        let instance = format!("{}_instance", name.to_lowercase());
+        let ty = match array {
+            0 => name.to_owned(),
+            count => format!("{name}[{count}]"),
+        };
+        let variable = self.variable(&ty, &instance, modifiers, Storage::GLOBAL);
+        self.owned.push(variable);
+        let block = Element::InterfaceBlock {
+            variable,
+            type_name,
+            instance_name: self.tree.strings.intern(&instance),
+            array_size: array,
+        };
+        self.top.push(self.tree.elements.add(block, 0));
+        variable
+    }
+
+    /// A field of a struct or block; `offset` is its place in bytes, -1 for none.
+    pub fn struct_field(&mut self, ty: &str, name: &str, offset: i16) -> StructField {
+        let mut field = self.fields(&[(ty, name)])[0];
+        field.modifiers.layout.offset = offset;
+        field
     }
 
     /// A builtin type, variable or function by name.
@@ -66,9 +146,9 @@ impl Builder {
         Ref::builtin(self.tree.strings.intern(name))
     }
 
-    /// A variable of a builtin type; [`Builder::local`] and [`Builder::global`] declare theirs too.
+    /// A variable; [`Builder::local`] and [`Builder::global`] declare theirs too.
     pub fn variable(&mut self, ty: &str, name: &str, modifiers: Modifiers, storage: Storage) -> Ref {
-        let (ty, name) = (self.builtin(ty), self.tree.strings.intern(name));
+        let (ty, name) = (self.ty(ty), self.tree.strings.intern(name));
         Ref::symbol(self.tree.symbols.add(
             Symbol::Variable {
                 modifiers,
@@ -94,6 +174,15 @@ impl Builder {
         parameter
     }
 
+    /// Gives a variable other modifier flags.
+    pub fn change(&mut self, variable: Ref, flags: u32) {
+        if let Target::Symbol(handle) = variable.target()
+            && let Symbol::Variable { modifiers, .. } = &mut self.tree.symbols[handle]
+        {
+            modifiers.flags = flags;
+        }
+    }
+
     /// A uniform with its declaration.
     pub fn uniform(&mut self, ty: &str, name: &str) -> Ref {
         let modifiers = Modifiers {
@@ -105,7 +194,7 @@ impl Builder {
 
     /// A function's declaration; its parameters come from [`Builder::parameter`].
     pub fn function(&mut self, returns: &str, name: &str, parameters: &[Ref]) -> Ref {
-        let (returns, name) = (self.builtin(returns), self.tree.strings.intern(name));
+        let (returns, name) = (self.ty(returns), self.tree.strings.intern(name));
         let parameters = self.tree.make_list(parameters);
         let symbol = Symbol::Function {
             modifiers: Modifiers::default(),
@@ -150,10 +239,10 @@ impl Builder {
         self.tree.tables.add(table, 0)
     }
 
-    /// A local variable of a builtin type, and the statement that declares it; the block it is in gives it a scope.
+    /// A local variable, and the statement that declares it; the block it is in gives it a scope.
     pub fn local(&mut self, ty: &str, name: &str, value: Option<Handle<Expression>>) -> (Ref, Handle<Statement>) {
         let variable = self.variable(ty, name, Modifiers::default(), Storage::LOCAL);
-        let base_type = self.builtin(ty);
+        let base_type = self.ty(ty);
         let declaration = self.statement(Statement::Variable {
             variable,
             base_type,
@@ -163,11 +252,11 @@ impl Builder {
         (variable, declaration)
     }
 
-    /// A global variable of a builtin type with these modifiers, and its declaration.
+    /// A global variable with these modifiers, and its declaration.
     pub fn global(&mut self, ty: &str, name: &str, modifiers: Modifiers, value: Option<Handle<Expression>>) -> Ref {
         let variable = self.variable(ty, name, modifiers, Storage::GLOBAL);
         self.owned.push(variable);
-        let base_type = self.builtin(ty);
+        let base_type = self.ty(ty);
         let declaration = self.statement(Statement::Variable {
             variable,
             base_type,
@@ -212,9 +301,24 @@ impl Builder {
         })
     }
 
-    /// A constructor of a builtin type.
+    /// A field of a struct's or block's value.
+    pub fn field(&mut self, base: Handle<Expression>, index: u8) -> Handle<Expression> {
+        self.expression(Expression::FieldAccess {
+            base,
+            index,
+            owner: FieldOwner::DEFAULT,
+        })
+    }
+
+    /// An element of an array, a column of a matrix or a component of a vector.
+    pub fn element(&mut self, base: Handle<Expression>, index: i32) -> Handle<Expression> {
+        let index = self.int("int", index);
+        self.expression(Expression::Index { base, index })
+    }
+
+    /// A constructor of a type.
     pub fn construct(&mut self, command: Command, ty: &str, arguments: &[Handle<Expression>]) -> Handle<Expression> {
-        let (ty, arguments) = (self.builtin(ty), self.tree.make_list(arguments));
+        let (ty, arguments) = (self.ty(ty), self.tree.make_list(arguments));
         self.expression(Expression::Constructor { command, ty, arguments })
     }
 
@@ -225,7 +329,7 @@ impl Builder {
 
     /// A call of a builtin function.
     pub fn call(&mut self, ty: &str, function: &str, arguments: &[Handle<Expression>]) -> Handle<Expression> {
-        let (ty, function) = (self.builtin(ty), self.builtin(function));
+        let (ty, function) = (self.ty(ty), self.builtin(function));
         let arguments = self.tree.make_list(arguments);
         self.expression(Expression::Call {
             ty,
@@ -236,7 +340,7 @@ impl Builder {
 
     /// A call of a function of the program's own.
     pub fn call_own(&mut self, ty: &str, function: Ref, arguments: &[Handle<Expression>]) -> Handle<Expression> {
-        let (ty, arguments) = (self.builtin(ty), self.tree.make_list(arguments));
+        let (ty, arguments) = (self.ty(ty), self.tree.make_list(arguments));
         self.expression(Expression::Call {
             ty,
             function,

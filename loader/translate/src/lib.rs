@@ -29,6 +29,7 @@ mod error;
 mod front;
 mod guard;
 mod language;
+mod marks;
 mod read;
 pub mod sksl;
 pub mod validate;

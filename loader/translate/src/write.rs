@@ -2,6 +2,7 @@
 
 use crate::error::chain;
 use crate::guard::{deep, guarded};
+use crate::marks;
 use crate::{Error, ErrorKind, Result, Shader, Target};
 use naga::ShaderStage;
 
@@ -146,7 +147,8 @@ fn spirv_words(
         shader_stage,
         entry_point,
     };
-    spv::write_vec(module, info, &options, Some(&pipeline)).map_err(|error| refuses(Target::Spirv)(&error))
+    let words = spv::write_vec(module, info, &options, Some(&pipeline));
+    marks::finish(words.map_err(|error| refuses(Target::Spirv)(&error))?)
 }
 
 /// SPIR-V 1.5 of a module's only entry point of a stage, called `main` as VBC has it.

@@ -65,10 +65,13 @@ impl<'a> Eval<'a> {
         let (main, parameters) = self.main()?;
         let mut arguments = Vec::new();
         for parameter in &parameters {
-            let Some(Symbol::Variable { modifiers, .. }) = self.tree.symbol(*parameter) else {
+            let Some(Symbol::Variable { modifiers, name, .. }) = self.tree.symbol(*parameter) else {
                 return unknown("a parameter");
             };
+            // What no layout names comes from the host, by its name.
+            let host = self.uniforms.get(&self.tree.strings[*name]);
             arguments.push(match modifiers.layout.builtin {
+                -1 if host.is_some() => host.cloned().unwrap_or(Value::Void),
                 10009 => Value::floats(&at),
                 10010 => input.clone(),
                 10011 => dest.clone(),

@@ -111,6 +111,31 @@ fn coordinates_and_uniforms_follow_the_formula() {
     assert!(off([1.0, 0.4, 0.25, 1.0]) > 1.0, "the negative control passes");
 }
 
+/// `half4 main(half4 paint, float[2] weights) { return paint * weights[1]; }`: the host's arguments are uniforms.
+#[test]
+fn what_the_host_fills_in_is_drawn_as_the_interpreter_has_it() {
+    use sksl::*;
+    let mut b = Builder::new(ProgramKind::GENERIC);
+    let paint = b.parameter("half4", "paint", -1);
+    let weights = b.parameter("float[2]", "weights", -1);
+    let main = b.function("half4", "main", &[paint, weights]);
+    let (paint, weights) = (b.read(paint), b.read(weights));
+    let weight = b.element(weights, 1);
+    let product = b.binary(paint, Operator::STAR, weight);
+    let value = b.statement(Statement::Return(Some(product)));
+    let tree = b.define(main, &[value]).finish();
+    let pair = |a: f32, b: f32| Value::Parts(vec![Value::floats(&[a]), Value::floats(&[b])]);
+    let uniforms = |second: f32| {
+        let paint = Value::floats(&[0.25, 0.5, 0.75, 1.0]);
+        HashMap::from([("paint".to_owned(), paint), ("weights".to_owned(), pair(0.125, second))])
+    };
+    let (right, wrong) = (uniforms(0.5), uniforms(0.75));
+    let picture = draw(&tree, &right).unwrap();
+    assert!(difference(&picture, &mut Eval::new(&tree, &right), 0).unwrap() <= 1.0);
+    let control = difference(&picture, &mut Eval::new(&tree, &wrong), 0).unwrap();
+    assert!(control > 1.0, "the negative control passes");
+}
+
 /// Uniforms of a program with values: Skia's own harness' where it has some and `known` is set, else numbers that come
 /// from the name.
 fn values(tree: &Tree, known: bool) -> HashMap<String, Value> {

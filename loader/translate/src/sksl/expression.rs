@@ -40,6 +40,12 @@ impl Glsl<'_> {
             Expression::Prefix { op, operand } if op == Operator::MINUS && self.is_matrix(operand) => {
                 format!("(-1.0 * {})", self.expression(operand)?)
             }
+            Expression::Prefix { op, operand } if op == Operator::MINUS && self.is_unsigned(operand) => {
+                // naga negates no unsigned number.
+                let ty = self.typer.of(operand);
+                let zero = self.ty(ty)?;
+                format!("({zero}(0u) - {})", self.expression(operand)?)
+            }
             Expression::Prefix { op, operand } => format!("({op}{})", self.expression(operand)?),
             Expression::Postfix { op, operand } => format!("({}{op})", self.expression(operand)?),
             Expression::Setting(name) => return Err(unsupported(format!("the setting {}", &self.tree.strings[name]))),
@@ -120,6 +126,11 @@ impl Glsl<'_> {
                 self.writes_color = true;
                 "sk_FragColor"
             }
+            ("sk_SecondaryFragColor", true) => {
+                self.writes_secondary = true;
+                "sk_SecondaryFragColor"
+            }
+            ("sk_LastFragColor", true) => return Ok(self.last_color()),
             ("sk_VertexID", false) => "int(gl_VertexIndex)",
             ("sk_InstanceID", false) => "int(gl_InstanceIndex)",
             _ => return Err(unsupported(format!("the builtin {name}"))),
@@ -134,6 +145,9 @@ impl Glsl<'_> {
                 && self.stage == ShaderStage::Vertex
             {
                 return Ok(["gl_Position", "gl_PointSize"][usize::from(index.min(1))].into());
+            }
+            if let Some(held) = self.fields.get(&(variable, usize::from(index))) {
+                return Ok(held.clone());
             }
             if let Some(Place::Fields(prefix)) = self.places.get(&variable) {
                 return Ok(format!("{prefix}_f{index}"));
@@ -220,6 +234,10 @@ impl Glsl<'_> {
 
     fn is_matrix(&mut self, expression: Handle<Expression>) -> bool {
         matches!(self.typer.of(expression), Ty::Matrix(..))
+    }
+
+    fn is_unsigned(&mut self, expression: Handle<Expression>) -> bool {
+        self.typer.of(expression).scalar().is_some_and(|s| s.class() == 2)
     }
 
     fn constructor(&mut self, ty: Ref, arguments: List<Handle<Expression>>) -> Result<String> {
@@ -314,11 +332,12 @@ impl Glsl<'_> {
             return Err(unsupported("a call of nothing"));
         };
         let name = &tree.strings[name];
-        if name == "sample" {
-            return self.sample(arguments);
-        }
-        if name == "outerProduct" {
-            return self.outer_product(ty, arguments);
+        match name {
+            "sample" => return self.sample(arguments),
+            "subpassLoad" => return self.subpass_load(arguments),
+            "textureSize" => return self.texture_size(arguments),
+            "outerProduct" => return self.outer_product(ty, arguments),
+            _ => {}
         }
         let first = tree.list(arguments).next().map(|a| self.typer.of(a));
         if let Some(ty) = first.filter(|ty| ty.scalar().is_some()) {
@@ -352,6 +371,10 @@ impl Glsl<'_> {
             .map(|(_, argument)| root(tree, argument))
             .collect();
         for (i, argument) in tree.list(arguments).enumerate() {
+            if let Some(both) = self.texture_and_sampler(argument)? {
+                texts.push(both);
+                continue;
+            }
             let text = self.expression(argument)?;
             let own = root(tree, argument);
             let shared = roots.iter().filter(|other| **other == own).count() > 1;
@@ -440,39 +463,6 @@ impl Glsl<'_> {
                 });
             same.then_some(declaration)
         })
-    }
-
-    /// `sample(sampler, coordinates, bias)`; one coordinate more than the texture has is a divisor.
-    fn sample(&mut self, arguments: List<Handle<Expression>>) -> Result<String> {
-        let tree = self.tree;
-        let all: Vec<_> = tree.list(arguments).collect();
-        let [sampler, at, bias @ ..] = &all[..] else {
-            return Err(unsupported("sample with fewer than two arguments"));
-        };
-        let place = match tree.expressions[*sampler] {
-            Expression::Variable { variable, .. } => self.places.get(&variable),
-            _ => None,
-        };
-        let Some(Place::Sampler(texture, sampler)) = place else {
-            return Err(unsupported("a sampler that is no uniform"));
-        };
-        let Some((ty, texture)) = texture.split_once(' ') else {
-            return Err(unsupported("a sampler without a texture"));
-        };
-        let dimensions = match ty {
-            "texture1D" => 1,
-            "texture3D" => 3,
-            _ => 2,
-        };
-        let combined = format!("{}({texture}, {sampler})", ty.replace("texture", "sampler"));
-        let projected = self.typer.of(*at).slots() > dimensions;
-        let at = self.expression(*at)?;
-        let bias = match bias {
-            [bias, ..] => format!(", {}", self.expression(*bias)?),
-            [] => String::new(),
-        };
-        let function = if projected { "textureProj" } else { "texture" };
-        Ok(format!("{function}({combined}, {at}{bias})"))
     }
 }
 

@@ -42,8 +42,18 @@ pub(super) struct Glsl<'a> {
     pub(super) places: HashMap<Ref, Place>,
     /// Sets and bindings that are taken.
     pub(super) bindings: HashSet<(i8, i32)>,
+    /// Fields of blocks that are not where the block is.
+    pub(super) fields: HashMap<(Ref, usize), String>,
+    /// Locations taken by inputs and by outputs.
+    pub(super) locations: [Vec<i8>; 2],
+    /// What the entry point does behind `main`: outputs are set.
+    pub(super) finish: String,
+    /// Arguments of `main` whose values go to the stage behind.
+    pub(super) handed_back: Vec<(String, Ty)>,
     /// Whether `sk_FragColor` is used.
     pub(super) writes_color: bool,
+    /// Whether `sk_SecondaryFragColor` is used.
+    pub(super) writes_secondary: bool,
     /// What must stand before and behind the statement being spelled; `None` where nothing can.
     pub(super) around: Option<Around>,
     /// Whether calls of a function have effects, as far as it is known.
@@ -69,7 +79,12 @@ impl<'a> Glsl<'a> {
             setup: String::new(),
             places: HashMap::new(),
             bindings: HashSet::new(),
+            fields: HashMap::new(),
+            locations: [Vec::new(), Vec::new()],
+            finish: String::new(),
+            handed_back: Vec::new(),
             writes_color: false,
+            writes_secondary: false,
             around: None,
             effects: HashMap::new(),
             next_copy: 0,
@@ -230,7 +245,7 @@ impl<'a> Glsl<'a> {
         Ok(())
     }
 
-    fn head(&self, function: Ref) -> Result<String> {
+    fn head(&mut self, function: Ref) -> Result<String> {
         let Some(Symbol::Function {
             parameters, returns, ..
         }) = self.tree.symbol(function)
@@ -239,7 +254,7 @@ impl<'a> Glsl<'a> {
         };
         let mut all = Vec::new();
         for parameter in self.tree.list(*parameters) {
-            let Some(Symbol::Variable { modifiers, ty, .. }) = self.tree.symbol(parameter) else {
+            let Some(Symbol::Variable { modifiers, .. }) = self.tree.symbol(parameter) else {
                 return Err(unsupported("a parameter without a variable"));
             };
             let way = match modifiers.flags & (modifier::IN | modifier::OUT) {
@@ -247,7 +262,7 @@ impl<'a> Glsl<'a> {
                 n if n & modifier::OUT != 0 => "inout ",
                 _ => "",
             };
-            all.push(format!("{way}{} {}", self.reference(*ty)?, self.name(parameter)));
+            all.push(format!("{way}{}", self.parameter(parameter)?));
         }
         Ok(format!(
             "{} {}({}) ",

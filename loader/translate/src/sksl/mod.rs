@@ -2,15 +2,25 @@
 //!
 //! A program's tree is spelled in GLSL and naga's GLSL front end makes the IR: the two languages share statements and
 //! operators, so what differs is names, types, the interface and a handful of functions. Precision is lost on the way:
-//! `half` is `float`. What has no GLSL (children, framebuffer fetch, colour-space functions) is Unsupported by name.
+//! `half` is `float`. What has no GLSL (asking a child for its colour) is Unsupported by name.
 //!
-//! Uniforms stand in one block at set 1, binding 0, where VBC has it; samplers stand in set 0. A colour filter's input
-//! and a blender's two colours are members of the block (`sk_Color`, `sk_Dest`), as nothing else feeds them here.
+//! Uniforms stand in one block at set 1, binding 0, where VBC has it; samplers stand in set 0, what a subpass reads
+//! (`sk_LastFragColor` too) in set 2. A colour filter's input and a blender's two colours are members of the block
+//! (`sk_Color`, `sk_Dest`), as nothing else feeds them here, and so are parameters of `main` that the host fills in;
+//! what `main` hands back are outputs, the result first.
+//!
+//! A mesh program's attributes and varyings are inputs and outputs, a location for each field. The position that the
+//! vertex program gives is clip space's, the host's matrix being its own business; local coordinates that the fragment
+//! program gives are an output behind its colour.
 
+mod entry;
 mod expression;
 mod glsl;
 mod helpers;
 mod interface;
+mod stages;
+mod textures;
+mod uniforms;
 mod walk;
 
 pub use interface::{stage, to_glsl};

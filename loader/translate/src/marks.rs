@@ -1,0 +1,228 @@
+//! What naga has no words for: input attachments, and arrays of blocks. SkSL programs mark both by names, and the SPIR-V
+//! that naga writes is changed accordingly; other languages get the texture, and the block with an array in it.
+
+use crate::Result;
+use loader::spirv::operand::{string, words_of_string};
+use loader::spirv::transform::{Editor, build, opcode, seal};
+use loader::spirv::{ModuleIndex, capability, class, decoration, dim, op};
+use std::collections::{BTreeSet, HashMap};
+
+/// How the struct of an array of blocks is called: its only member is the array.
+pub(crate) const BLOCKS: &str = "sk_blocks_";
+/// How a texture is called that a subpass reads: its index in decimal follows, then `_` and its name.
+pub(crate) const ATTACHMENT: &str = "sk_attachment";
+
+/// The words with what is marked made into what it stands for; as they are where nothing is.
+///
+/// # Errors
+/// Invalid when the words do not walk.
+pub(crate) fn finish(words: Vec<u32>) -> Result<Vec<u32>> {
+    attachments(blocks(words)?)
+}
+
+/// Ids by their names, of those whose names begin so; the names without it.
+fn named(module: &Editor, begin: &str) -> Vec<(u32, String)> {
+    let names = module.body.iter().filter(|words| opcode(words) == op::NAME);
+    let names = names.filter_map(|words| Some((words[1], string(words.get(2..)?)?.0)));
+    names
+        .filter_map(|(id, name)| Some((id, name.strip_prefix(begin)?.to_owned())))
+        .collect()
+}
+
+/// Textures with the mark become input attachments, and fetches from them reads of the pixel's own texel.
+fn attachments(words: Vec<u32>) -> Result<Vec<u32>> {
+    let index = ModuleIndex::new(&words)?;
+    let mut module = Editor::new(&index)?;
+    let marked = named(&module, ATTACHMENT);
+    let mut variables = HashMap::new();
+    for (id, name) in marked {
+        let variable = index.globals().find(|global| global.id == id);
+        if let (Some(variable), Some((number, name))) = (variable, name.split_once('_'))
+            && let Ok(number) = number.parse::<u32>()
+        {
+            variables.insert(id, (variable.pointee, number, name.to_owned()));
+        }
+    }
+    if variables.is_empty() {
+        return Ok(words);
+    }
+    let types = attached(&index, &mut module, &variables);
+    let mut loads = HashMap::new();
+    let mut nulls: HashMap<u32, u32> = HashMap::new();
+    let coordinates = result_types(&module);
+    for at in 0..module.body.len() {
+        let mut words = std::mem::take(&mut module.body[at]);
+        match opcode(&words) {
+            op::LOAD if types.contains_key(&words[3]) => {
+                words[1] = types[&words[3]];
+                loads.insert(words[2], ());
+            }
+            op::IMAGE_FETCH if loads.contains_key(&words[3]) => {
+                if let Some(ty) = coordinates.get(&words[4]) {
+                    let null = *nulls.entry(*ty).or_insert_with(|| module.fresh());
+                    words = build(op::IMAGE_READ, &[words[1], words[2], words[3], null]);
+                }
+            }
+            op::NAME => {
+                if let Some((_, _, name)) = variables.get(&words[1]) {
+                    words.truncate(2);
+                    words.extend(words_of_string(name.as_str()));
+                    words = seal(words);
+                }
+            }
+            _ => {}
+        }
+        module.body[at] = words;
+    }
+    let start = module.functions_start();
+    let nulls = nulls.into_iter().map(|(ty, id)| build(op::CONSTANT_NULL, &[ty, id]));
+    module.insert(start, nulls.collect());
+    let decorations = variables
+        .iter()
+        .map(|(id, (_, number, _))| build(op::DECORATE, &[*id, decoration::INPUT_ATTACHMENT_INDEX, *number]));
+    let at = module.annotations_end();
+    module.insert(at, decorations.collect());
+    module.add_capability(capability::INPUT_ATTACHMENT);
+    Ok(module.words())
+}
+
+/// Gives the variables types of what a subpass reads; the new image type of each variable.
+fn attached(
+    index: &ModuleIndex,
+    module: &mut Editor,
+    variables: &HashMap<u32, (u32, u32, String)>,
+) -> HashMap<u32, u32> {
+    let (mut of_image, mut types) = (HashMap::new(), HashMap::new());
+    let mut at = 0;
+    while at < module.body.len() {
+        let words = &module.body[at];
+        let variable = words.get(2).and_then(|id| Some((*id, variables.get(id)?)));
+        let (true, Some((id, (image, _, _)))) = (opcode(words) == op::VARIABLE, variable) else {
+            at += 1;
+            continue;
+        };
+        let Some([_, texel, ..]) = index.operands::<8>(*image, op::TYPE_IMAGE) else {
+            at += 1;
+            continue;
+        };
+        let mut added = Vec::new();
+        let image = *of_image.entry(*image).or_insert_with(|| {
+            let id = module.fresh();
+            // No depth, no array, one sample, used without a sampler, format not known.
+            added.push(build(op::TYPE_IMAGE, &[id, texel, dim::SUBPASS_DATA, 0, 0, 0, 2, 0]));
+            id
+        });
+        let pointer = module.pointer_type(class::UNIFORM_CONSTANT, image, &mut added);
+        module.body[at][1] = pointer;
+        types.insert(id, image);
+        at += added.len() + 1;
+        module.insert(at - added.len() - 1, added);
+    }
+    types
+}
+
+/// The type of every result in the functions.
+fn result_types(module: &Editor) -> HashMap<u32, u32> {
+    let bodies = module.body[module.functions_start()..].iter();
+    let constants = module
+        .body
+        .iter()
+        .filter(|words| matches!(opcode(words), op::CONSTANT..=op::CONSTANT_NULL));
+    let typed = bodies.chain(constants).filter(|words| words.len() > 2);
+    let typed = typed.filter(|words| loader::spirv::transform::result(words) == Some(words[2]));
+    typed.map(|words| (words[2], words[1])).collect()
+}
+
+/// An array of blocks, as naga has it: an array in a struct, which it may have in another.
+struct Blocks {
+    element: u32,
+    length: u32,
+    /// Structs around the array.
+    depth: usize,
+}
+
+/// A block whose only member is the array becomes an array of blocks, each with a descriptor.
+fn blocks(words: Vec<u32>) -> Result<Vec<u32>> {
+    let index = ModuleIndex::new(&words)?;
+    let mut module = Editor::new(&index)?;
+    let marked: Vec<u32> = named(&module, BLOCKS).into_iter().map(|(id, _)| id).collect();
+    let found = index.globals().filter_map(|global| {
+        let only = |id: u32| index.members(id)?.next();
+        let (mut depth, mut holder) = (1, global.pointee);
+        if !marked.contains(&holder) {
+            (depth, holder) = (2, only(holder)?);
+        }
+        let array = only(holder).filter(|_| marked.contains(&holder))?;
+        let [_, element, length] = index.operands(array, op::TYPE_ARRAY)?;
+        Some((global.id, Blocks { element, length, depth }))
+    });
+    let found: HashMap<u32, Blocks> = found.collect();
+    if found.is_empty() {
+        return Ok(words);
+    }
+    let pointers = declare_arrays(&mut module, &found);
+    let dynamic = follow(&index, &mut module, &found, &pointers);
+    let elements: BTreeSet<u32> = found.values().map(|blocks| blocks.element).collect();
+    let decorations = elements
+        .into_iter()
+        .map(|id| build(op::DECORATE, &[id, decoration::BLOCK]));
+    let at = module.annotations_end();
+    module.insert(at, decorations.collect());
+    if dynamic {
+        module.add_capability(capability::UNIFORM_BUFFER_ARRAY_DYNAMIC_INDEXING);
+    }
+    module.remove_unused_types();
+    Ok(module.words())
+}
+
+/// Gives the variables their new types; the pointer type of each.
+fn declare_arrays(module: &mut Editor, found: &HashMap<u32, Blocks>) -> HashMap<u32, u32> {
+    let mut pointers = HashMap::new();
+    let mut at = 0;
+    while at < module.body.len() {
+        let words = &module.body[at];
+        let variable = words.get(2).and_then(|id| Some((*id, found.get(id)?)));
+        if let (true, Some((id, blocks))) = (opcode(words) == op::VARIABLE, variable) {
+            let array = module.fresh();
+            let mut added = vec![build(op::TYPE_ARRAY, &[array, blocks.element, blocks.length])];
+            let pointer = module.pointer_type(class::UNIFORM, array, &mut added);
+            module.body[at][1] = pointer;
+            pointers.insert(id, pointer);
+            let count = added.len();
+            module.insert(at, added);
+            at += count;
+        }
+        at += 1;
+    }
+    pointers
+}
+
+/// Leaves the structs out of every way to an element; whether one is computed.
+fn follow(
+    index: &ModuleIndex,
+    module: &mut Editor,
+    found: &HashMap<u32, Blocks>,
+    pointers: &HashMap<u32, u32>,
+) -> bool {
+    // Where a pointer leads to, and how many structs are still to be left out behind it.
+    let mut ways: HashMap<u32, (u32, usize)> = found.iter().map(|(id, blocks)| (*id, (*id, blocks.depth))).collect();
+    let mut dynamic = false;
+    for words in &mut module.body {
+        let chain = matches!(opcode(words), op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN);
+        let Some((variable, depth)) = words.get(3).filter(|_| chain).and_then(|base| ways.get(base)).copied() else {
+            continue;
+        };
+        let left_out = depth.min(words.len() - 4);
+        words.drain(4..4 + left_out);
+        words[3] = variable;
+        match words.get(4) {
+            Some(element) => dynamic |= index.constant(*element).is_none(),
+            None => {
+                ways.insert(words[2], (variable, depth - left_out));
+                *words = vec![u32::from(op::COPY_OBJECT), pointers[&variable], words[2], variable];
+            }
+        }
+        *words = seal(std::mem::take(words));
+    }
+    dynamic
+}
