@@ -18,6 +18,7 @@ pub mod mali;
 pub mod outcome;
 pub mod pack;
 pub mod picture;
+pub mod recorded_draw;
 pub mod replay;
 pub mod run;
 pub mod s0;

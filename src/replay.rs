@@ -2,15 +2,14 @@
 
 use crate::error::{Error, Result, Within};
 use crate::picture::Picture;
-use emulator::dump::{self, DrawPrograms};
+use crate::recorded_draw::RecordedDraw;
+use emulator::dump;
 use emulator::exec::Engine;
 use emulator::gpu::frame::Frame;
 use emulator::gpu::pixel::PixelStats;
 use emulator::gpu::{GeometryStats, Gpu};
 use emulator::memory::Memory;
 use inspect::recorded::{self, Done};
-use lift::interface::Interface;
-use loader::mbs::{Program, Stage};
 use loader::trace::{Pipe, Record, Trace};
 use std::time::Duration;
 
@@ -79,26 +78,6 @@ fn step(replay: &mut Replay, record: &Record<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A recorded draw, for its programs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RecordedDraw(pub DrawPrograms);
-
-impl RecordedDraw {
-    /// A program with what can be told of its surroundings; none where positions come of no program of the job.
-    pub fn program(&self, stage: Stage) -> Option<(Interface, Program)> {
-        let words = match stage {
-            Stage::Vertex => self.0.vertex.clone()?,
-            Stage::Fragment => self.0.fragment.clone(),
-        };
-        let program = Program::new(stage, words);
-        let mut interface = lift::interface(&program);
-        if stage == Stage::Vertex {
-            interface.viewport = self.0.viewport;
-        }
-        Some((interface, program))
-    }
-}
-
 /// The draws of a recorded geometry job, with their programs; jobs before it are not run.
 ///
 /// # Errors
@@ -116,7 +95,11 @@ pub fn draws(trace: &Trace<'_>, job: usize) -> Result<Vec<RecordedDraw>> {
                     return match pipe {
                         Pipe::Gp => {
                             let draws = dump::draws(&memory, frame).within(place)?;
-                            Ok(draws.into_iter().map(RecordedDraw).collect())
+                            let given = |programs| {
+                                let given = dump::given(&memory, &programs).within(place)?;
+                                Ok(RecordedDraw { programs, given })
+                            };
+                            draws.into_iter().map(given).collect()
                         }
                         Pipe::Pp => Err(Error::input(format_args!(
                             "trace: job {job} paints pixels; the draws are those of the geometry job before it"

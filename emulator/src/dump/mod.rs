@@ -1,9 +1,11 @@
 //! Recorded jobs in words: command streams, render states, texture descriptors, frames and code.
 
 mod draws;
+mod given;
 mod state;
 
 pub use draws::{DrawPrograms, DrawSource, VertexRun, draws};
+pub use given::{Given, given};
 pub use state::{Said, blending, fragment_uniforms, render_state_words, texture};
 
 use crate::fault::Result;

@@ -471,7 +471,8 @@ fn shader<'a>(memory: &'a Memory, address: u32, notes: &mut Notes) -> Result<Sha
     })
 }
 
-fn uniforms(memory: &Memory, state: &State, notes: &mut Notes) -> Vec<f32> {
+/// The uniforms of a render state's program.
+pub(crate) fn uniforms(memory: &Memory, state: &State, notes: &mut Notes) -> Vec<f32> {
     if !state.has_uniforms {
         return Vec::new();
     }

@@ -64,6 +64,24 @@ pub struct Plbu<'a> {
     entries: usize,
 }
 
+/// Indices of vertices in memory, of the size the set-up says.
+///
+/// # Errors
+/// When they are in no buffer object.
+pub(crate) fn indices(memory: &Memory, setup: &PrimitiveSetup, address: u32, count: u32) -> Result<Vec<u32>> {
+    let bytes = match (setup.indices_32, setup.indices_16) {
+        (true, _) => 4,
+        (false, true) => 2,
+        (false, false) => 1,
+    };
+    let data = memory.bytes(address, count.saturating_mul(bytes))?;
+    let index = |bytes: &[u8]| {
+        let bytes = bytes.iter().rev();
+        bytes.fold(0u32, |index, byte| index << 8 | u32::from(*byte))
+    };
+    Ok(data.chunks_exact(bytes as usize).map(index).collect())
+}
+
 impl<'a> Plbu<'a> {
     /// A builder; `point_sizes` says for each position array where its point sizes are.
     pub fn new(memory: &'a Memory, point_sizes: &'a HashMap<u32, u32>) -> Self {
@@ -254,25 +272,11 @@ impl<'a> Plbu<'a> {
     }
 
     fn slots(&self, count: u32, start: u32, indexed: bool) -> Result<Slots> {
-        if !indexed {
-            return Ok(Slots { indices: None });
-        }
-        let bytes = match (self.setup.indices_32, self.setup.indices_16) {
-            (true, _) => 4,
-            (false, true) => 2,
-            (false, false) => 1,
-        };
-        let data = self.memory.bytes(self.indices, count.saturating_mul(bytes))?;
-        let index = |bytes: &[u8]| {
-            bytes
-                .iter()
-                .rev()
-                .fold(0u32, |index, byte| index << 8 | u32::from(*byte))
-        };
+        let indices = indexed.then(|| indices(self.memory, &self.setup, self.indices, count));
         // The arrays begin with the vertex numbered `start`.
-        let slot = |bytes: &[u8]| index(bytes).wrapping_sub(start);
+        let slots = |all: Vec<u32>| all.into_iter().map(|index| index.wrapping_sub(start)).collect();
         Ok(Slots {
-            indices: Some(data.chunks_exact(bytes as usize).map(slot).collect()),
+            indices: indices.transpose()?.map(slots),
         })
     }
 

@@ -6,6 +6,15 @@ use skrymir_translate as translate;
 use loader::sksl::*;
 use loader::spirv::{ModuleIndex, capability, class, decoration, op};
 
+#[path = "../../../tests/it/sksl/samples.rs"]
+#[allow(dead_code)]
+mod samples;
+
+#[test]
+fn structs_hold_what_glsl_lays_out_with_gaps() {
+    valid(&samples::narrow());
+}
+
 /// The words of a program, which spirv-val accepts; its WGSL is WGSL.
 fn valid(tree: &Tree) -> Vec<u32> {
     // Every program here is one that can be written and read.

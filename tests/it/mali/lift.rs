@@ -11,7 +11,7 @@ use loader::trace::{Pipe, Record, Trace};
 use skrymir::lifted;
 use skrymir::picture::Picture;
 use skrymir::replay;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// Share of pixels of which a channel is more than two off.
@@ -121,6 +121,71 @@ fn programs_of_recordings_are_lifted() {
     assert!(draws >= 500 && seen.len() >= 60, "{draws} {}", seen.len());
 }
 
+/// The draws of the recordings, each by itself with the vertices and uniforms it had: lifted, on Vulkan, they paint what
+/// the scalar engine paints.
+#[test]
+fn programs_of_recordings_look_the_same_on_vulkan() {
+    let Some(folder) = common::corpus("mali") else { return };
+    let context = common::context();
+    let (mut seen, mut pictures, mut silent) = (BTreeSet::new(), Vec::<(String, Picture)>::new(), BTreeMap::new());
+    let (mut same, mut noticed, mut wrong) = (0, 0, Vec::new());
+    for path in common::files(&folder, "trace") {
+        let bytes = std::fs::read(&path).expect("a readable file");
+        let trace = Trace::read(&bytes).expect("a recording");
+        let submits = trace.records.iter().filter_map(|(_, record)| match record {
+            Record::Submit { pipe, .. } => Some(*pipe),
+            _ => None,
+        });
+        for (job, _) in submits.enumerate().filter(|(_, pipe)| *pipe == Pipe::Gp) {
+            let found = replay::draws(&trace, job).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            for (number, draw) in found.into_iter().enumerate() {
+                if !seen.insert((draw.programs.vertex.clone(), draw.programs.fragment.clone())) {
+                    continue;
+                }
+                let name = format!("{}, job {job}, draw {number}", path.display());
+                let Some(pair) = draw.pair() else {
+                    *silent
+                        .entry("no vertex program, or no viewport in its uniforms".to_owned())
+                        .or_insert(0) += 1;
+                    continue;
+                };
+                let draw = pair.draw([64, 64]);
+                let want = match driver::draw(&mut Gpu::new(Box::new(Scalar)), &draw) {
+                    Ok(picture) => Picture {
+                        width: picture.width,
+                        height: picture.height,
+                        rgba: picture.rgba,
+                    },
+                    Err(error) => {
+                        *silent.entry(error.to_string()).or_insert(0) += 1;
+                        continue;
+                    }
+                };
+                let have = lifted::run(context, &draw, true).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+                let share = off(&have, &want);
+                if share > 0.005 {
+                    wrong.push(format!("{name}: {:.2} % of pixels off", share * 100.0));
+                    continue;
+                }
+                same += 1;
+                // Negative control: what another program paints is not within tolerance.
+                noticed += usize::from(pictures.last().is_some_and(|(_, before)| off(&have, before) > 0.005));
+                pictures.push((name, want));
+            }
+        }
+    }
+    println!(
+        "{same} pairs of programs paint the same, {noticed} of them not what the one before paints, {} do not",
+        wrong.len()
+    );
+    wrong.iter().for_each(|line| println!("    {line}"));
+    silent
+        .iter()
+        .for_each(|(why, count)| println!("{count:5}  not drawn: {why}"));
+    assert!(wrong.is_empty());
+    assert!(same >= 20 && noticed * 2 >= same, "{same} {noticed}");
+}
+
 /// A program cut from a recording at the command line is the one its draw runs.
 #[test]
 fn a_recorded_draw_is_converted() {
@@ -153,7 +218,7 @@ fn a_recorded_draw_is_converted() {
     }
     let bytes = std::fs::read(&place).expect("the recording");
     let draws = replay::draws(&Trace::read(&bytes).expect("a recording"), 0).expect("its draws");
-    assert_eq!((draws.len(), Some(&draws[0].0.fragment)), (1, text.as_ref()));
+    assert_eq!((draws.len(), Some(&draws[0].programs.fragment)), (1, text.as_ref()));
     for (wrong, code) in [
         (vec!["--to", "wgsl"], 2),
         (cut.to_vec(), 2),

@@ -111,6 +111,20 @@ fn coordinates_and_uniforms_follow_the_formula() {
     assert!(off([1.0, 0.4, 0.25, 1.0]) > 1.0, "the negative control passes");
 }
 
+/// Members of structs that are held in another shape keep their values.
+#[test]
+fn structs_with_gaps_are_drawn_as_the_interpreter_has_them() {
+    let (tree, none) = (super::samples::narrow(), HashMap::new());
+    let picture = draw(&tree, &none).unwrap();
+    assert!(difference(&picture, &mut Eval::new(&tree, &none), 0).unwrap() <= 1.0);
+    let mut control = Eval::new(&tree, &none);
+    control.wrong = Some((Operator::STAR, Operator::PLUS));
+    assert!(
+        difference(&picture, &mut control, 0).unwrap() > 1.0,
+        "the negative control passes"
+    );
+}
+
 /// `half4 main(half4 paint, float[2] weights) { return paint * weights[1]; }`: the host's arguments are uniforms.
 #[test]
 fn what_the_host_fills_in_is_drawn_as_the_interpreter_has_it() {

@@ -138,3 +138,101 @@ pub fn child() -> Tree {
     let value = b.statement(Statement::Return(Some(value)));
     b.define(main, &[value]).finish()
 }
+
+/// Structs whose members GLSL lays out with gaps: written whole and in part, compared, handed over and changed by a
+/// function. Each quarter of the result tells of another member.
+pub fn narrow() -> Tree {
+    let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
+    b.structure(
+        "S",
+        &[("float2x2", "m"), ("float[3]", "a"), ("bool", "b"), ("float2[2]", "p")],
+    );
+    // void change(inout float2x2 x) { x = x * 0.5; }
+    let x = b.parameter("float2x2", "x", -1);
+    b.change(x, modifier::IN | modifier::OUT);
+    let change = b.function("void", "change", &[x]);
+    let (read, half) = (b.read(x), b.float("float", 0.5));
+    let product = b.binary(read, Operator::STAR, half);
+    let body = b.assign(x, product);
+    b.define(change, &[body]);
+    let at = b.parameter("float2", "p", 10009);
+    let main = b.function("half4", "main", &[at]);
+    let (s, declared_s) = b.local("S", "s", None);
+    let read = b.read(s);
+    let (t, declared_t) = b.local("S", "t", Some(read));
+    let member = |b: &mut Builder, of: Ref, index: u8| {
+        let base = b.expression(Expression::Variable {
+            variable: of,
+            kind: RefKind::WRITE,
+        });
+        b.field(base, index)
+    };
+    let store = |b: &mut Builder, to: Handle<Expression>, op: Operator, value: Handle<Expression>| {
+        let assignment = b.binary(to, op, value);
+        b.statement(Statement::Expression(assignment))
+    };
+    let mut body = vec![declared_s];
+    // s.m = float2x2(0.5, 0.25, 0.125, 1); s.m[1].y = 0.75; s.m[0] *= 0.5; s.m *= 1.5;
+    let numbers = [0.5, 0.25, 0.125, 1.0].map(|x| b.float("float", x));
+    let matrix = b.construct(Command::CONSTRUCTOR_COMPOUND, "float2x2", &numbers);
+    let to = member(&mut b, s, 0);
+    body.push(store(&mut b, to, Operator::ASSIGN, matrix));
+    let to = member(&mut b, s, 0);
+    let column = b.element(to, 1);
+    let y = b.expression(Expression::Swizzle {
+        base: column,
+        components: [1, 0, 0, 0],
+        count: 1,
+    });
+    let value = b.float("float", 0.75);
+    body.push(store(&mut b, y, Operator::ASSIGN, value));
+    let to = member(&mut b, s, 0);
+    let column = b.element(to, 0);
+    let value = b.float("float", 0.5);
+    body.push(store(&mut b, column, Operator::MUL_ASSIGN, value));
+    let (to, value) = (member(&mut b, s, 0), b.float("float", 1.5));
+    body.push(store(&mut b, to, Operator::MUL_ASSIGN, value));
+    // change(s.m);
+    let matrix = member(&mut b, s, 0);
+    let call = b.call_own("void", change, &[matrix]);
+    body.push(b.statement(Statement::Expression(call)));
+    // s.a = float[3](0.25, 0.5, 0.75); s.a[1] = s.a[2] * 0.5; s.b = true; s.p[0] = s.p[1] = p * 0.125;
+    let numbers = [0.25, 0.5, 0.75].map(|x| b.float("float", x));
+    let array = b.construct(Command::CONSTRUCTOR_ARRAY, "float[3]", &numbers);
+    let to = member(&mut b, s, 1);
+    body.push(store(&mut b, to, Operator::ASSIGN, array));
+    let from = b.read(s);
+    let from = b.field(from, 1);
+    let (last, half) = (b.element(from, 2), b.float("float", 0.5));
+    let value = b.binary(last, Operator::STAR, half);
+    let to = member(&mut b, s, 1);
+    let to = b.element(to, 1);
+    body.push(store(&mut b, to, Operator::ASSIGN, value));
+    let (to, value) = (member(&mut b, s, 2), b.expression(Expression::Bool(true)));
+    body.push(store(&mut b, to, Operator::ASSIGN, value));
+    for i in [0, 1] {
+        let (to, p, eighth) = (member(&mut b, s, 3), b.read(at), b.float("float", 0.125));
+        let (to, value) = (b.element(to, i), b.binary(p, Operator::STAR, eighth));
+        body.push(store(&mut b, to, Operator::ASSIGN, value));
+    }
+    // S t = s; t.a[0] += 0; the colour is (s == t ? s.m[1].y : 0, s.a[1], s.b ? p[1].x : 1, s.m[0].x).
+    body.push(declared_t);
+    let (left, right) = (b.read(s), b.read(t));
+    let test = b.binary(left, Operator::EQ, right);
+    let whole = b.read(s);
+    let m = b.field(whole, 0);
+    let second = b.element(m, 1);
+    let (then, otherwise) = (b.element(second, 1), b.float("float", 0.0));
+    let red = b.expression(Expression::Ternary { test, then, otherwise });
+    let a = b.field(whole, 1);
+    let green = b.element(a, 1);
+    let (test, pairs) = (b.field(whole, 2), b.field(whole, 3));
+    let pair = b.element(pairs, 1);
+    let (then, otherwise) = (b.element(pair, 0), b.float("float", 1.0));
+    let blue = b.expression(Expression::Ternary { test, then, otherwise });
+    let first = b.element(m, 0);
+    let alpha = b.element(first, 0);
+    let four = b.construct(Command::CONSTRUCTOR_COMPOUND, "half4", &[red, green, blue, alpha]);
+    body.push(b.statement(Statement::Return(Some(four))));
+    b.define(main, &body).finish()
+}

@@ -57,7 +57,7 @@ fn vec4s(random: &mut Rng, count: usize) -> Vec<[f32; 4]> {
 }
 
 /// The seed of an input, and the words behind it.
-fn split(bytes: &[u8]) -> (Rng, Vec<u32>) {
+pub(crate) fn split(bytes: &[u8]) -> (Rng, Vec<u32>) {
     let (seed, rest) = bytes.split_at(bytes.len().min(8));
     let seed = seed.iter().fold(0, |seed, byte| seed << 8 | u64::from(*byte));
     (Rng::with_seed(seed), words_of(rest))

@@ -9,6 +9,7 @@ use std::path::Path;
 pub mod compile;
 pub mod engines;
 pub mod job;
+pub mod lift;
 pub mod mbs;
 pub mod scene;
 pub mod sksl;
@@ -74,6 +75,7 @@ properties! {
     trace_read = crate::trace::read, None;
     engine_vertices = crate::engines::vertices, None;
     engine_fragments = crate::engines::fragments, None;
+    lift = crate::lift::valid, None;
     job = crate::job::damaged, None;
     wire = crate::wire::talk, None;
     scene = crate::scene::parse, None;
@@ -143,7 +145,7 @@ pub fn seeds(name: &str) -> Vec<Vec<u8>> {
         "gp_words" | "pp_words" | "gp_assemble" | "pp_assemble" => words::seeds(name),
         "trace_read" => trace::seeds(),
         "scene" => scene::seeds(),
-        "engine_vertices" | "engine_fragments" => vec![vec![0; 16], vec![1; 40]],
+        "engine_vertices" | "engine_fragments" | "lift" => vec![vec![0; 16], vec![1; 40]],
         "job" => vec![vec![0; 14]],
         "wire" => wire::seeds(),
         "compile_text" => compile::seeds(),

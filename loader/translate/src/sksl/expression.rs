@@ -27,15 +27,32 @@ impl Glsl<'_> {
                 _ => self.hidden("int", bits.to_string()),
             },
             Expression::Constructor { ty, arguments, .. } => self.constructor(ty, arguments)?,
-            Expression::FieldAccess { base, index, .. } => self.field(base, index)?,
+            Expression::FieldAccess { base, index, .. } => {
+                let text = self.field(base, index)?;
+                match self.held_member(handle)? {
+                    Some(ty) => self.member_value(ty, text)?,
+                    None => text,
+                }
+            }
             Expression::Call {
                 ty,
                 function,
                 arguments,
             } => self.call(ty, function, arguments)?,
             Expression::Index { base, index } => {
-                let (base, index) = (self.expression(base)?, self.expression(index)?);
-                format!("{base}[{index}]")
+                let held = self.held_member(base)?;
+                let text = match (held, tree_field(self.tree, base)) {
+                    (Some(_), Some((base, index))) => self.field(base, index)?,
+                    _ => self.expression(base)?,
+                };
+                let part = held.map_or(Ok(""), |ty| self.member_part(ty))?;
+                let index = self.expression(index)?;
+                // A column's component is its vector's: a part of a part is not written to.
+                let text = match self.is_held_column(base)? {
+                    true => text.strip_suffix(".xy").unwrap_or(&text).to_owned(),
+                    false => text,
+                };
+                format!("{text}[{index}]{part}")
             }
             Expression::Prefix { op, operand } if op == Operator::MINUS && self.is_matrix(operand) => {
                 format!("(-1.0 * {})", self.expression(operand)?)
@@ -62,6 +79,8 @@ impl Glsl<'_> {
                     Ty::Scalar(s) => format!("{}({text})", self.ty(Ty::of(s, count))?),
                     // naga cannot write to a swizzle of a matrix' column.
                     _ if count == 1 && matches!(self.tree.expressions[base], Expression::Index { .. }) => {
+                        let held = self.is_held_column(base)?;
+                        let text = text.strip_suffix(".xy").filter(|_| held).unwrap_or(&text);
                         format!("{text}[{}]", components[0] & 3)
                     }
                     _ => format!(
@@ -156,8 +175,22 @@ impl Glsl<'_> {
         Ok(format!("{}.f{index}", self.expression(base)?))
     }
 
-    fn binary(&mut self, left: Handle<Expression>, op: Operator, right: Handle<Expression>) -> Result<String> {
+    pub(super) fn binary(
+        &mut self,
+        left: Handle<Expression>,
+        op: Operator,
+        right: Handle<Expression>,
+    ) -> Result<String> {
         let ty = self.typer.of(left);
+        if op.is_assignment()
+            && let (Some(held), Some((base, index))) = (self.held_member(left)?, tree_field(self.tree, left))
+        {
+            let (member, mut value) = (self.field(base, index)?, self.expression(right)?);
+            if let Some(op) = op.without_assignment() {
+                value = format!("({} {op} {value})", self.member_value(held, member.clone())?);
+            }
+            return Ok(format!("{member} = {}", self.member_of(held, value)?));
+        }
         let (l, r) = (self.expression(left)?, self.expression(right)?);
         if matches!(op, Operator::EQ | Operator::NE) && matches!(ty, Ty::Array(_) | Ty::Struct(_) | Ty::Matrix(..)) {
             let sign = if op == Operator::EQ { "" } else { "!" };
@@ -206,8 +239,14 @@ impl Glsl<'_> {
             _ => Vec::new(),
         };
         let mut tests = Vec::new();
+        let is_struct = matches!(ty, Ty::Struct(_));
         for (part, ty) in parts {
             tests.push(match ty {
+                Ty::Array(_) | Ty::Matrix(..) if is_struct => {
+                    let a = self.member_value(ty, format!("a{part}"))?;
+                    let b = self.member_value(ty, format!("b{part}"))?;
+                    format!("{}({a}, {b})", self.equality(ty)?)
+                }
                 Ty::Array(_) | Ty::Struct(_) | Ty::Matrix(..) => format!("{}(a{part}, b{part})", self.equality(ty)?),
                 _ => format!("a{part} == b{part}"),
             });
@@ -226,7 +265,7 @@ impl Glsl<'_> {
     }
 
     /// A function of ours, its text kept once.
-    fn helper(&mut self, called: &str, text: impl FnOnce() -> String) {
+    pub(super) fn helper(&mut self, called: &str, text: impl FnOnce() -> String) {
         if !self.helpers.iter().any(|(known, _)| known == called) {
             self.helpers.push((called.to_owned(), text()));
         }
@@ -245,7 +284,13 @@ impl Glsl<'_> {
         let made = self.typer.resolve(ty);
         let types: Vec<Ty> = tree.list(arguments).map(|a| self.typer.of(a)).collect();
         let spelled = self.ty(made)?;
-        let values = self.arguments(arguments)?.join(", ");
+        let mut values = self.arguments(arguments)?;
+        if matches!(made, Ty::Struct(_)) {
+            for (value, ty) in values.iter_mut().zip(&types) {
+                *value = self.member_of(*ty, std::mem::take(value))?;
+            }
+        }
+        let values = values.join(", ");
         if let (Ty::Array(to), [Ty::Array(from)]) = (made, &types[..])
             && !matches!(self.typer.element(to), Ty::Array(_))
             && self.typer.element(*from).scalar().is_some()
@@ -378,7 +423,8 @@ impl Glsl<'_> {
             let text = self.expression(argument)?;
             let own = root(tree, argument);
             let shared = roots.iter().filter(|other| **other == own).count() > 1;
-            let must = shared || self.is_through_vector(argument);
+            let held = self.held_member(argument)?;
+            let must = shared || held.is_some() || self.is_through_vector(argument);
             let whole = matches!(tree.expressions[argument], Expression::Variable { .. });
             let around = match &mut around {
                 Some(around) if written.get(i) == Some(&true) && (must || !whole) => around,
@@ -405,6 +451,9 @@ impl Glsl<'_> {
                 for (i, component) in components.iter().enumerate().take(usize::from(count)) {
                     around.behind += &format!("\n{base}[{component}] = {copy}[{i}];");
                 }
+            } else if let (Some(ty), Some((base, index))) = (held, tree_field(tree, argument)) {
+                let (member, value) = (self.field(base, index)?, self.member_of(ty, copy.clone())?);
+                around.behind += &format!("\n{member} = {value};");
             } else {
                 around.behind += &format!("\n{text} = {copy};");
             }
@@ -412,6 +461,14 @@ impl Glsl<'_> {
         }
         self.around = around;
         Ok(texts.join(", "))
+    }
+
+    /// Whether an expression is a column of a struct's matrix that is held in another shape.
+    fn is_held_column(&mut self, expression: Handle<Expression>) -> Result<bool> {
+        let Expression::Index { base, .. } = self.tree.expressions[expression] else {
+            return Ok(false);
+        };
+        Ok(self.held_member(base)?.is_some())
     }
 
     /// Whether an l-value is a component, a swizzle, or a column of a matrix.
@@ -463,6 +520,14 @@ impl Glsl<'_> {
                 });
             same.then_some(declaration)
         })
+    }
+}
+
+/// Base and number of a field access.
+fn tree_field(tree: &Tree, expression: Handle<Expression>) -> Option<(Handle<Expression>, u8)> {
+    match tree.expressions[expression] {
+        Expression::FieldAccess { base, index, .. } => Some((base, index)),
+        _ => None,
     }
 }
 

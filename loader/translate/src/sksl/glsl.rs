@@ -149,7 +149,8 @@ impl<'a> Glsl<'a> {
             {
                 let mut text = format!("struct {} {{\n", self.name(Ref::symbol(handle)));
                 for (i, field) in fields.iter().enumerate() {
-                    let _ = writeln!(text, "    {} f{i};", self.reference(field.ty)?);
+                    let ty = self.member_type(self.typer.resolve(field.ty))?;
+                    let _ = writeln!(text, "    {ty} f{i};");
                 }
                 self.top += &(text + "};\n");
             }
@@ -416,6 +417,11 @@ impl<'a> Glsl<'a> {
             }
             Expression::Binary { left, op, right } if op == Operator::ASSIGN => {
                 let right = self.last_of(right)?;
+                if self.held_member(left)?.is_some() {
+                    let text = self.binary(left, op, right)?;
+                    self.line(&format!("{text};"));
+                    return Ok(());
+                }
                 let left = self.expression(left)?;
                 if self.is_call(right) {
                     return self.surrounded(right, &format!("{left} = "));

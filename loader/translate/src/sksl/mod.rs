@@ -18,6 +18,7 @@ mod expression;
 mod glsl;
 mod helpers;
 mod interface;
+mod members;
 mod stages;
 mod textures;
 mod uniforms;

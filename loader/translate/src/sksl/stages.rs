@@ -100,7 +100,10 @@ impl<'a> Glsl<'a> {
                     return Ok(());
                 };
                 for (i, field) in fields.iter().enumerate() {
-                    self.leaves(format!("{path}.f{i}"), self.typer.resolve(field.ty), found)?;
+                    let (ty, from) = (self.typer.resolve(field.ty), found.len());
+                    self.leaves(format!("{path}.f{i}"), ty, found)?;
+                    let part = self.member_part(ty)?;
+                    found[from..].iter_mut().for_each(|(path, _)| *path += part);
                 }
             }
             other => found.push((path, other)),

@@ -118,11 +118,8 @@ impl<'a> Glsl<'a> {
     fn is_plain(&self, ty: Ty) -> bool {
         match ty {
             Ty::Scalar(s) | Ty::Vector(s, _) => s != Scalar::Bool,
-            Ty::Matrix(_, _, rows) => rows > 2,
-            Ty::Array(array) => {
-                let element = self.typer.element(array);
-                !matches!(element, Ty::Scalar(_) | Ty::Vector(_, 2)) && self.is_plain(element)
-            }
+            Ty::Matrix(..) => true,
+            Ty::Array(array) => self.is_plain(self.typer.element(array)),
             Ty::Struct(handle) => match &self.tree.symbols[handle] {
                 Symbol::Struct { fields, .. } => fields.iter().all(|f| self.is_plain(self.typer.resolve(f.ty))),
                 _ => false,
@@ -142,13 +139,17 @@ impl<'a> Glsl<'a> {
 
     fn scatter(&mut self, ty: Ty, name: &str, own: &str) -> Result<()> {
         let Ty::Struct(handle) = ty else {
+            let wanted = own.contains('.').then_some(ty);
             let place = format!("sk_u.{name}");
             let member = match ty {
                 Ty::Matrix(_, columns, 2) => self.narrow_matrix(ty, columns, name, &place)?,
                 _ => self.member(ty, name, &place, Rules::Std140)?,
             };
             let _ = writeln!(self.uniforms, "    {};", member.declared);
-            let value = member.value.unwrap_or(place);
+            let mut value = member.value.unwrap_or(place);
+            if let Some(ty) = wanted {
+                value = self.member_of(ty, value)?;
+            }
             let _ = writeln!(self.setup, "    {own} = {value};");
             return Ok(());
         };

@@ -1,0 +1,62 @@
+//! Whatever program is lifted becomes SPIR-V that is valid, exactly and for reading.
+
+use crate::engines::split;
+use crate::words_of;
+use lift::{Convention, ErrorKind, Options};
+use loader::mbs::{Program, Stage};
+use loader::spirv::Grammar;
+use utgard::{gp, pp};
+
+/// Words of a program that are looked at, at most.
+const MAX_WORDS: usize = 4 * 96;
+
+/// A case is a seed, whose first bit is the stage, and words, which are the program; without words the seed makes one.
+pub fn valid(bytes: &[u8]) {
+    let (mut random, mut words) = split(bytes);
+    let stage = if random.bool() { Stage::Vertex } else { Stage::Fragment };
+    let made = words.len() < 4;
+    if made {
+        let length = 1 + random.usize(..24);
+        words = match stage {
+            Stage::Vertex => {
+                let program = gp::random::program(&mut random, length);
+                program.iter().flat_map(gp::Instruction::encode).collect()
+            }
+            Stage::Fragment => pp::random::program(&mut random, length),
+        };
+    }
+    words.truncate(MAX_WORDS);
+    if stage == Stage::Vertex {
+        words.truncate(words.len() / 4 * 4);
+    }
+    let program = Program::new(stage, words);
+    let interface = lift::interface(&program);
+    for exact in [true, false] {
+        let options = Options {
+            exact,
+            convention: Convention {
+                rows_down: true,
+                height: None,
+            },
+            viewport: None,
+        };
+        let shader = match lift::lift(stage, &program.code, &interface, &options) {
+            Ok(shader) => shader,
+            Err(error) => {
+                let fits = match error.kind() {
+                    ErrorKind::Unsupported { .. } => true,
+                    // Words from anywhere need be no program; what the generator makes is one.
+                    ErrorKind::Code { .. } => !made,
+                    _ => false,
+                };
+                assert!(fits, "exact {exact}: {error}");
+                continue;
+            }
+        };
+        let bytes = translate::write(&shader, translate::Target::Spirv, &Default::default())
+            .unwrap_or_else(|error| panic!("exact {exact}: {error}"));
+        let words = words_of(&bytes);
+        let report = loader::spirv::validate(Grammar::builtin(), &words);
+        assert!(report.is_valid(), "exact {exact}: {report:?}");
+    }
+}
