@@ -1,10 +1,12 @@
-//! How fast the Mali-400's programs are decoded, on one core: `cargo bench --bench mali`.
+//! How fast the Mali-400's programs are decoded and lifted, on one core: `cargo bench --bench mali`.
 #![allow(missing_docs)]
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use fastrand::Rng;
-use utgard::{gp, pp};
+use loader::mbs::{Mbs, Program, Stage};
+use std::path::Path;
+use utgard::{gp, pp, shader};
 
 fn main() {
     divan::main();
@@ -37,5 +39,81 @@ fn decode_pp(bencher: Bencher) {
             divan::black_box(&instruction);
         }
         assert_eq!(at, words.len());
+    });
+}
+
+/// A program of a file.
+#[derive(Clone, Debug)]
+struct Sample {
+    name: String,
+    program: Program,
+}
+
+impl std::fmt::Display for Sample {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// The programs of the samples, and of the MBS files of the corpus where it is there: the longest of each stage.
+fn samples() -> Vec<Sample> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut all = Vec::new();
+    let mut folders = vec![root.join("tests/data/mali"), root.join("../shared/corpus/mbs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let Ok(bytes) = std::fs::read(&path) else { continue };
+            let text = std::str::from_utf8(&bytes).ok().filter(|text| shader::recognises(text));
+            let file = match text {
+                Some(text) => shader::assemble(text).ok(),
+                None => Mbs::read(&bytes).ok(),
+            };
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let programs = file.and_then(|file| file.programs().ok()).unwrap_or_default();
+            all.extend(programs.into_iter().map(|program| Sample {
+                name: format!("{name}, {:?}, {} words", program.stage, program.code.len()),
+                program,
+            }));
+        }
+    }
+    all.sort_by_key(|sample| std::cmp::Reverse(sample.program.code.len()));
+    let longest = |stage| all.iter().filter(move |sample| sample.program.stage == stage).take(4);
+    longest(Stage::Vertex)
+        .chain(longest(Stage::Fragment))
+        .cloned()
+        .collect()
+}
+
+/// A program to a validated module that keeps the hardware's numbers.
+#[divan::bench(args = samples())]
+fn lift_exact(bencher: Bencher, sample: &Sample) {
+    lifted(bencher, sample, true);
+}
+
+/// A program to a validated module for reading.
+#[divan::bench(args = samples())]
+fn lift_plain(bencher: Bencher, sample: &Sample) {
+    lifted(bencher, sample, false);
+}
+
+fn lifted(bencher: Bencher, sample: &Sample, exact: bool) {
+    let convention = lift::Convention {
+        rows_down: true,
+        height: None,
+    };
+    let options = lift::Options {
+        exact,
+        convention,
+        viewport: None,
+    };
+    let Sample { program, .. } = sample;
+    bencher.bench(|| {
+        let interface = lift::interface(divan::black_box(program));
+        lift::lift(program.stage, &program.code, &interface, &options).expect("a program that is lifted")
     });
 }

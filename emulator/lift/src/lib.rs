@@ -78,7 +78,12 @@ pub fn lift(stage: Stage, words: &[u32], interface: &Interface, options: &Option
         Stage::Fragment => (pp::lift(words, interface, options)?, ShaderStage::Fragment),
     };
     tidy::tidy(&mut function, interface, options.exact);
-    let module = emit::emit(&function, &told(interface, options), stage, options.convention);
+    let module = emit::emit(
+        &function,
+        &told(interface, options),
+        stage,
+        (options.convention, options.exact),
+    );
     let info = translate::validated(&module).map_err(ErrorKind::Module)?;
     Ok(Shader { module, info, entry: 0 })
 }

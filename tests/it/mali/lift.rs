@@ -164,7 +164,17 @@ fn programs_of_recordings_look_the_same_on_vulkan() {
                 let have = lifted::run(context, &draw, true).unwrap_or_else(|error| panic!("{name}: {error:#}"));
                 let share = off(&have, &want);
                 if share > 0.005 {
-                    wrong.push(format!("{name}: {:.2} % of pixels off", share * 100.0));
+                    let first = want.rgba.chunks(4).zip(have.rgba.chunks(4)).enumerate();
+                    let first = first.filter(|(_, (a, b))| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > 2));
+                    let first: Vec<_> = first
+                        .map(|(at, pair)| format!("{},{}: {:?}", at % 64, at / 64, pair))
+                        .take(4)
+                        .collect();
+                    wrong.push(format!(
+                        "{name}: {:.2} % of pixels off, {}",
+                        share * 100.0,
+                        first.join("; ")
+                    ));
                     continue;
                 }
                 same += 1;

@@ -29,6 +29,8 @@ struct Emitter<'a> {
     interface: &'a Interface,
     stage: ShaderStage,
     convention: Convention,
+    /// Whether pictures are to be the hardware's.
+    exact: bool,
     module: naga::Module,
     function: naga::Function,
     /// Statements of the list that is being filled.
@@ -81,7 +83,12 @@ fn size(width: usize) -> VectorSize {
 const COMPONENTS: [naga::SwizzleComponent; 4] = naga::SwizzleComponent::XYZW;
 
 /// A function's module.
-pub fn emit(source: &Function, interface: &Interface, stage: ShaderStage, convention: Convention) -> naga::Module {
+pub fn emit(
+    source: &Function,
+    interface: &Interface,
+    stage: ShaderStage,
+    (convention, exact): (Convention, bool),
+) -> naga::Module {
     let statements = structure(source);
     let mut interface = interface.clone();
     // Who draws the result has a viewport of its own.
@@ -96,6 +103,7 @@ pub fn emit(source: &Function, interface: &Interface, stage: ShaderStage, conven
         interface: &interface,
         stage,
         convention,
+        exact,
         module: naga::Module::default(),
         function: naga::Function::default(),
         body: Vec::new(),

@@ -210,6 +210,11 @@ impl Emitter<'_> {
         let Some((image, sampler)) = self.textures.get(number as usize).copied() else {
             return self.literal_vector(&[0, 0, 0, 1f32.to_bits()]);
         };
+        let mut samplers = self.interface.samplers.iter();
+        let coordinate = match self.exact && samplers.any(|sampler| sampler.number == number && sampler.cube) {
+            true => self.on_one_face(coordinate),
+            false => coordinate,
+        };
         let image = self.pre(Expression::GlobalVariable(image));
         let sampler = self.pre(Expression::GlobalVariable(sampler));
         let level = match (level, second) {
@@ -228,6 +233,29 @@ impl Emitter<'_> {
             depth_ref: None,
             clamp_to_edge: false,
         })
+    }
+
+    /// A direction that looks at the face that the hardware takes where axes are as long: y before x before z (\[?\] in
+    /// docs/spec/mali/textures.md). The axis grows by less than a texel's part; what a device takes is its own affair.
+    fn on_one_face(&mut self, direction: Value) -> Value {
+        use naga::{BinaryOperator as B, MathFunction};
+        let size = self.math(MathFunction::Abs, direction, None);
+        let [x, y, z] = [0, 1, 2].map(|axis| self.component(size, 3, axis));
+        let other = self.math(MathFunction::Max, x, Some(z));
+        let upright = self.binary(B::Equal, y, other);
+        let (level, low) = (self.binary(B::Equal, x, z), self.binary(B::Less, y, x));
+        let level = self.binary(B::LogicalAnd, level, low);
+        let (grown, one) = (self.literal(1.0 + 1.0 / 4096.0), self.literal(1.0));
+        let mut factor = |condition| {
+            self.push(Expression::Select {
+                condition,
+                accept: grown,
+                reject: one,
+            })
+        };
+        let factors = vec![factor(level), factor(upright), one];
+        let factors = self.compose(3, factors);
+        self.binary(B::Multiply, direction, factors)
     }
 
     /// A float as an index from 0 to a limit.

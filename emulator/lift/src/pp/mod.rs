@@ -36,7 +36,8 @@ struct Front<'a> {
     /// Word of the instruction.
     word: u32,
     exact: bool,
-    rows_down: bool,
+    /// Whether rows of the program count upwards where those of the target count downwards.
+    against: bool,
     /// Some temporary's place is computed, so that all of them are memory.
     addressed: bool,
     /// Constants, texel and uniform of the instruction.
@@ -73,7 +74,7 @@ pub fn lift(words: &[u32], interface: &Interface, options: &Options) -> Result<F
         block: 0,
         word: 0,
         exact: options.exact,
-        rows_down: options.convention.rows_down || options.convention.height.is_none(),
+        against: options.convention.rows_down && options.convention.height.is_some(),
         addressed,
         pipeline: [[zero; 4]; 4],
         vec_mul: [zero; 4],
@@ -460,8 +461,7 @@ impl Front<'_> {
         if !self.are_opposite(&a, &b) {
             return Err(self.unknown("a derivative of two different values"));
         }
-        // Rows of the program count upwards where those of the target count downwards.
-        let flipped = op == Op::DerivativeY && !self.rows_down;
+        let flipped = op == Op::DerivativeY && self.against;
         let value = self.vector(op, vec![a], width);
         Ok(if flipped {
             self.vector(Op::Neg, vec![value], width)
