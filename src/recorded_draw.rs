@@ -182,6 +182,7 @@ fn texture(faces: u32) -> Image {
         height: TEXTURE,
         rgba: texels.collect(),
         linear: false,
-        repeat: true,
+        // Faces have edges.
+        repeat: faces == 1,
     }
 }
