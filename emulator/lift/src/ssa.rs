@@ -362,7 +362,10 @@ impl Builder {
             }
             match *before.as_slice() {
                 [] => break self.number(0.0),
-                [one] => {
+                // Blocks that nothing leads to may lead round in a circle.
+                [_] if chain.len() > self.function.blocks.len() => break self.number(0.0),
+                // The first block is come to from outside too.
+                [one] if at != 0 => {
                     chain.push(one);
                     at = one;
                 }
@@ -393,7 +396,9 @@ impl Builder {
 
     fn simplify(&mut self, phi: Id) -> Lane {
         let me = Lane { value: phi, lane: 0 };
-        let mut same = None;
+        // Before the first block everything is zero, as a phi's variable is.
+        let first = self.function.nodes[phi as usize].block == 0;
+        let mut same = first.then(|| self.number(0.0));
         for operand in self.function.nodes[phi as usize].args.clone() {
             let operand = self.resolve(operand[0]);
             if operand == me || Some(operand) == same {

@@ -30,7 +30,10 @@ pub fn valid(bytes: &[u8]) {
         words.truncate(words.len() / 4 * 4);
     }
     let program = Program::new(stage, words);
-    let interface = lift::interface(&program);
+    let mut interface = lift::interface(&program);
+    if stage == Stage::Vertex && random.bool() {
+        interface.viewport = Some(4 * random.u32(..4));
+    }
     for exact in [true, false] {
         let options = Options {
             exact,
@@ -44,7 +47,8 @@ pub fn valid(bytes: &[u8]) {
             Ok(shader) => shader,
             Err(error) => {
                 let fits = match error.kind() {
-                    ErrorKind::Unsupported { .. } => true,
+                    // Where the viewport is has to be told, or seen.
+                    ErrorKind::Unsupported { .. } | ErrorKind::Interface(_) => true,
                     // Words from anywhere need be no program; what the generator makes is one.
                     ErrorKind::Code { .. } => !made,
                     _ => false,
