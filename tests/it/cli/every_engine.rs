@@ -86,12 +86,13 @@ fn skia_programs_look_the_same_on_every_engine() {
 #[test]
 fn mali_pairs_look_the_same_on_every_engine() {
     let Some(folder) = common::corpus("mbs") else { return };
-    let pair = (
-        folder.join("ssvb_cube_vertex.libmali.mbs"),
-        Some(folder.join("ssvb_cube_fragment.libmali.mbs")),
-    );
-    let (emulated, pictures) = agree(&[pair]);
-    assert!(emulated == 1 && pictures >= 4, "{pictures}");
+    let pair = |vertex: &str, fragment: &str| (folder.join(vertex), Some(folder.join(fragment)));
+    let pairs = [
+        pair("ssvb_cube_vertex.libmali.mbs", "ssvb_cube_fragment.libmali.mbs"),
+        pair("ssvb_mvp_vertex.libmali.mbs", "limare_clear_fragment.ogt.mbs"),
+    ];
+    let (emulated, pictures) = agree(&pairs);
+    assert!(emulated == 2 && pictures >= 8, "{pictures}");
 }
 
 /// Pictures of 4 x 1 pixels, one for each engine.

@@ -184,10 +184,13 @@ const CASES: [Case; 12] = [
     },
 ];
 
-#[test]
-fn our_own_programs_draw_their_formulas() {
+/// Visits the draws of all fragment programs.
+pub fn all(mut visit: impl FnMut(&str, &Draw<'_>)) {
+    each(|case, draw| visit(case.name, draw));
+}
+
+fn each(mut visit: impl FnMut(&Case, &Draw<'_>)) {
     let vertex = assemble(VERTEX, Stage::Vertex);
-    let mut pictures: Vec<Picture> = Vec::new();
     for case in &CASES {
         let fragment = assemble(
             &format!(".fragment\n.varying vec4 tint\n{}\n", case.text),
@@ -200,7 +203,15 @@ fn our_own_programs_draw_their_formulas() {
                 .collect();
             draw.uniforms.push(("table".to_owned(), table));
         }
-        let picture = drawn(&draw);
+        visit(case, &draw);
+    }
+}
+
+#[test]
+fn our_own_programs_draw_their_formulas() {
+    let mut pictures: Vec<Picture> = Vec::new();
+    each(|case, draw| {
+        let picture = drawn(draw);
         // fp16 steps at thresholds may fall a pixel aside.
         let (worst, off) = against(&picture, 2, case.formula);
         println!("{}: worst {worst}, {:.2} % more than 2 off", case.name, off * 100.0);
@@ -214,7 +225,7 @@ fn our_own_programs_draw_their_formulas() {
             );
         }
         pictures.push(picture);
-    }
+    });
 }
 
 fn cube() -> Option<(Program, Program)> {

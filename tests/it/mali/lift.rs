@@ -1,6 +1,6 @@
 //! Lifted pairs draw on a Vulkan device what they draw on the emulator.
 
-use super::pairs;
+use super::{draw, pairs};
 use crate::common;
 use emulator::driver::{self, Draw};
 use emulator::exec::scalar::Scalar;
@@ -41,7 +41,7 @@ fn pairs_of_our_own_look_the_same_on_vulkan() {
     let context = common::context();
     let mut before: Option<Picture> = None;
     let mut count = 0;
-    pairs::all(|name, draw| {
+    let mut look = |name: &str, draw: &Draw<'_>| {
         let want = emulated(draw);
         for exact in [true, false] {
             let have = lifted::run(context, draw, exact).unwrap_or_else(|error| panic!("{name}: {error:#}"));
@@ -58,8 +58,11 @@ fn pairs_of_our_own_look_the_same_on_vulkan() {
             assert!(off(&before, &want) > 0.05, "{name} is like the pair before");
         }
         count += 1;
-    });
+    };
+    pairs::all(&mut look);
+    draw::all(&mut look);
     println!("{count} pairs, exact and plain");
+    assert_eq!(count, 19);
 }
 
 /// A program as SPIR-V that spirv-val accepts.

@@ -100,9 +100,14 @@ impl Front<'_> {
             .interface
             .samplers
             .iter()
-            .any(|sampler| sampler.number == unit.index);
-        if !declared {
-            return Err(Error::interface(format!("no symbol for texture {}", unit.index)));
+            .find(|sampler| sampler.number == unit.index);
+        match declared {
+            None => return Err(Error::interface(format!("no symbol for texture {}", unit.index))),
+            Some(declared) if declared.cube != cube => {
+                let what = format!("texture {} as a plane here and as a cube there", unit.index);
+                return Err(self.unknown(what));
+            }
+            Some(_) => {}
         }
         let op = Op::Texture {
             sampler: unit.index,

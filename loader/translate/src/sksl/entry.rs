@@ -1,43 +1,11 @@
 //! The entry point: what `main` is given, and where its result goes.
 
 use super::glsl::{Glsl, Place, unsupported};
-use super::interface::globals;
-use super::stages::Way;
+use super::outside::{Way, globals, is_mesh, main};
 use crate::Result;
 use loader::sksl::*;
 use naga::ShaderStage;
 use std::fmt::Write;
-
-/// Inputs of a mesh program's `main`, whatever the host calls them: parameters that are structs and only read.
-pub(super) fn mesh_inputs(tree: &Tree) -> Vec<Ref> {
-    if !is_mesh(tree) {
-        return Vec::new();
-    }
-    let Some(Symbol::Function { parameters, .. }) = main(tree).and_then(|main| tree.symbol(main)) else {
-        return Vec::new();
-    };
-    let read = |parameter: &Ref| {
-        matches!(tree.symbol(*parameter),
-            Some(Symbol::Variable { modifiers, .. }) if modifiers.flags & modifier::OUT == 0)
-    };
-    tree.list(*parameters).filter(read).collect()
-}
-
-fn is_mesh(tree: &Tree) -> bool {
-    matches!(tree.header, Header::Program { kind, .. }
-        if matches!(kind, ProgramKind::MESH_VERTEX | ProgramKind::MESH_FRAGMENT))
-}
-
-/// The program's `main`, by the last definition of that name.
-fn main(tree: &Tree) -> Option<Ref> {
-    let defined = tree.list(tree.top).filter_map(|element| match tree.elements[element] {
-        Element::Function { declaration, .. } => Some(declaration),
-        _ => None,
-    });
-    defined.rev().find(|declaration| {
-        matches!(tree.symbol(*declaration), Some(Symbol::Function { name, .. }) if &tree.strings[*name] == "main")
-    })
-}
 
 impl<'a> Glsl<'a> {
     /// The whole text, with the entry point that sets globals up and calls the program's `main`.

@@ -1,9 +1,7 @@
 //! What a program has to do with the outside: its stage, uniforms, inputs, outputs, and the entry point.
 
-use super::entry::mesh_inputs;
 use super::glsl::{Glsl, Place, unsupported};
-use super::stages::Way;
-use super::textures::ATTACHMENTS;
+use super::outside::{ATTACHMENTS, Way, globals, mesh_inputs, separate};
 use crate::Result;
 use crate::guard::deep;
 use crate::marks::ATTACHMENT;
@@ -36,24 +34,6 @@ pub(super) fn inputs(tree: &Tree) -> Vec<String> {
             _ => None,
         });
     own.chain(mesh).collect()
-}
-
-/// Global variables and interface blocks of the program's own, in order.
-pub(super) fn globals(tree: &Tree) -> impl Iterator<Item = (Ref, &Modifiers, Str)> {
-    tree.list(tree.top).filter_map(|element| {
-        let variable = match tree.elements[element] {
-            Element::Global { declaration } => match tree.statements[declaration] {
-                Statement::Variable { variable, .. } => variable,
-                _ => return None,
-            },
-            Element::InterfaceBlock { variable, .. } => variable,
-            _ => return None,
-        };
-        match tree.symbol(variable)? {
-            Symbol::Variable { modifiers, name, .. } => Some((variable, modifiers, *name)),
-            _ => None,
-        }
-    })
 }
 
 /// Spells a program as a GLSL 4.50 shader of its stage.
@@ -199,18 +179,6 @@ impl Glsl<'_> {
         self.places.insert(variable, place);
         Ok(())
     }
-}
-
-/// GLSL's texture in a type of SkSL; GLSL for Vulkan, as naga reads it, has it and the sampler apart.
-pub(super) fn separate(ty: &str) -> Option<&'static str> {
-    Some(match ty {
-        "sampler1D" | "texture1D" => "texture1D",
-        "sampler2D" | "samplerExternalOES" | "sampler2DRect" => "texture2D",
-        "texture2D" | "textureExternalOES" | "texture2DRect" => "texture2D",
-        "sampler3D" | "texture3D" => "texture3D",
-        "isampler2D" | "itexture2D" => "itexture2D",
-        _ => return None,
-    })
 }
 
 /// How far the binding of a sampler is from its texture's.

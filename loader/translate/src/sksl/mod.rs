@@ -19,6 +19,7 @@ mod glsl;
 mod helpers;
 mod interface;
 mod members;
+mod outside;
 mod stages;
 mod textures;
 mod uniforms;

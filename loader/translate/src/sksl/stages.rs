@@ -1,7 +1,7 @@
 //! What comes from the stage before and goes to the one behind.
 
 use super::glsl::{Glsl, Place, unsupported};
-use super::interface::globals;
+use super::outside::{Way, globals};
 use crate::Result;
 use loader::sksl::*;
 use naga::ShaderStage;
@@ -9,22 +9,6 @@ use std::fmt::Write;
 
 /// Locations of one variable at most; devices have 16 to 32 for all.
 const MAX_LOCATIONS: usize = 64;
-
-/// The way of a variable between two stages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    In,
-    Out,
-}
-
-impl Way {
-    fn word(self) -> &'static str {
-        match self {
-            Self::In => "in",
-            Self::Out => "out",
-        }
-    }
-}
 
 impl<'a> Glsl<'a> {
     /// An input or output. A block becomes one variable for each field; what is no number or vector otherwise becomes

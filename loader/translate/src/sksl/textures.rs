@@ -1,14 +1,11 @@
 //! Textures, samplers and what a subpass reads.
 
 use super::glsl::{Glsl, Place, unsupported};
-use super::interface::separate;
+use super::outside::{ATTACHMENTS, separate};
 use crate::Result;
 use crate::marks::ATTACHMENT;
 use loader::sksl::*;
 use std::fmt::Write;
-
-/// The set of what a subpass reads, as VBC has it.
-pub(super) const ATTACHMENTS: i8 = 2;
 
 /// A sampler as SkSL has it: GLSL's kind of texture, and the text of texture and sampler.
 struct Sampled {
