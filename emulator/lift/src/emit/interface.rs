@@ -33,14 +33,15 @@ impl Emitter<'_> {
             };
             self.uniforms = Some(self.module.global_variables.append(block, Span::UNDEFINED));
         }
-        for number in 0..self.interface.samplers.len() {
-            self.texture(number as u32);
+        for place in 0..self.interface.samplers.len() {
+            self.texture(place);
         }
     }
 
-    pub(super) fn texture(&mut self, number: u32) {
-        let sampler = &self.interface.samplers[number as usize];
-        let (name, cube) = (sampler.name.clone(), sampler.cube);
+    /// Declares a texture and its sampler, at bindings by the number that the code has for them.
+    pub(super) fn texture(&mut self, place: usize) {
+        let sampler = &self.interface.samplers[place];
+        let (name, cube, number) = (sampler.name.clone(), sampler.cube, sampler.number);
         let image = self.type_of(
             None,
             TypeInner::Image {

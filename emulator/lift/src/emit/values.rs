@@ -207,11 +207,13 @@ impl Emitter<'_> {
     }
 
     pub(super) fn sample(&mut self, number: u32, level: Level, coordinate: Value, second: Option<Value>) -> Value {
-        let Some((image, sampler)) = self.textures.get(number as usize).copied() else {
+        // Programs may leave numbers out.
+        let mut samplers = self.interface.samplers.iter();
+        let place = samplers.position(|sampler| sampler.number == number);
+        let Some((place, (image, sampler))) = place.and_then(|at| Some((at, *self.textures.get(at)?))) else {
             return self.literal_vector(&[0, 0, 0, 1f32.to_bits()]);
         };
-        let mut samplers = self.interface.samplers.iter();
-        let coordinate = match self.exact && samplers.any(|sampler| sampler.number == number && sampler.cube) {
+        let coordinate = match self.exact && self.interface.samplers[place].cube {
             true => self.on_one_face(coordinate),
             false => coordinate,
         };
