@@ -80,7 +80,18 @@ pub fn draw(context: &Context, pair: &Pair, scene: &Scene, exact: bool) -> Resul
 /// As [`draw`].
 pub fn run(context: &Context, draw: &Draw<'_>, exact: bool) -> Result<Picture> {
     let bytes = to_vbc([draw.vertex, draw.fragment], draw.size, exact)?;
-    let scene = vulkan_scene(draw)?;
+    let mut scene = vulkan_scene(draw)?;
+    // What no program reads is not in the shader.
+    let file = vbc::read(&bytes)?;
+    let members = file.uniform().into_iter().flat_map(|uniform| uniform.members());
+    let members: Vec<String> = members
+        .map(|member| String::from_utf8_lossy(member.name).into_owned())
+        .collect();
+    scene.uniform.retain(|name, _| members.contains(name));
+    let slots: Vec<String> = file.bindings().map(|binding| binding.slot.to_string()).collect();
+    scene.slots.retain(|slot, _| slots.contains(slot));
+    let inputs: Vec<String> = file.inputs().map(|input| input.location.to_string()).collect();
+    scene.inputs.retain(|location, _| inputs.contains(location));
     let drawn = harness::draw(context, &bytes, &scene)?;
     let target = drawn.frame.targets.first();
     Ok(Picture::of(

@@ -131,6 +131,14 @@ impl Emitter<'_> {
             Op::Transform { float, .. } => self.transform(float, a),
             Op::Mul => self.binary(B::Multiply, a, second),
             Op::Div => self.binary(B::Divide, a, second),
+            // What is no number differs from everything; naga's comparison says that it does from nothing.
+            Op::Compare(Relation::NotEqual) if self.exact => {
+                let same = self.binary(B::Equal, a, second);
+                self.push(Expression::Unary {
+                    op: U::LogicalNot,
+                    expr: same,
+                })
+            }
             Op::Compare(relation) => {
                 let relation = match relation {
                     Relation::Equal => B::Equal,
