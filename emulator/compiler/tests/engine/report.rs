@@ -38,6 +38,7 @@ fn keys_stay() {
         "instructions",
         "lines",
         "longest",
+        "places",
         "registers",
         "shortest",
         "spill_loads",
