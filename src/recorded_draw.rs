@@ -13,12 +13,7 @@ const TEXTURE: u32 = 8;
 
 /// A recorded draw, for its programs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RecordedDraw {
-    /// The programs' words, and where they come from.
-    pub programs: DrawPrograms,
-    /// What they are given, where there is a vertex program.
-    pub given: Option<Given>,
-}
+pub struct RecordedDraw(pub DrawPrograms);
 
 /// A recorded draw's programs with symbols, for scenes and linking.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,22 +31,21 @@ impl RecordedDraw {
     /// A program with what can be told of its surroundings; none where positions come of no program of the job.
     pub fn program(&self, stage: Stage) -> Option<(Interface, Program)> {
         let words = match stage {
-            Stage::Vertex => self.programs.vertex.clone()?,
-            Stage::Fragment => self.programs.fragment.clone(),
+            Stage::Vertex => self.0.vertex.clone()?,
+            Stage::Fragment => self.0.fragment.clone(),
         };
         let program = Program::new(stage, words);
         let mut interface = lift::interface(&program);
         if stage == Stage::Vertex {
-            interface.viewport = self.programs.viewport;
+            interface.viewport = self.0.viewport;
         }
         Some((interface, program))
     }
 
     /// Both programs with symbols; none where positions come of no program of the job, or not by a viewport that can
     /// be told.
-    pub fn pair(&self) -> Option<RecordedPair> {
-        let given = self.given.clone()?;
-        let viewport = (self.programs.viewport? / 4) as usize;
+    pub fn pair(&self, given: Given) -> Option<RecordedPair> {
+        let viewport = (self.0.viewport? / 4) as usize;
         let (_, mut vertex) = self.program(Stage::Vertex)?;
         let (interface, mut fragment) = self.program(Stage::Fragment)?;
         let vec4s = given.vertex_uniforms.len() / 4;

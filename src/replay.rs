@@ -3,7 +3,7 @@
 use crate::error::{Error, Result, Within};
 use crate::picture::Picture;
 use crate::recorded_draw::RecordedDraw;
-use emulator::dump;
+use emulator::dump::{self, Given};
 use emulator::exec::Engine;
 use emulator::gpu::frame::Frame;
 use emulator::gpu::pixel::PixelStats;
@@ -83,32 +83,46 @@ fn step(replay: &mut Replay, record: &Record<'_>) -> Result<()> {
 /// # Errors
 /// When there is no such job, it is one of pixels, or what it names is in no buffer object.
 pub fn draws(trace: &Trace<'_>, job: usize) -> Result<Vec<RecordedDraw>> {
+    geometry_job(trace, job, |memory, frame| {
+        Ok(dump::draws(memory, frame)?.into_iter().map(RecordedDraw).collect())
+    })
+}
+
+/// As [`draws`], with what the programs are given, where there is a vertex program.
+///
+/// # Errors
+/// As [`draws`], and when what they are given is in no buffer object.
+pub fn draws_given(trace: &Trace<'_>, job: usize) -> Result<Vec<(RecordedDraw, Option<Given>)>> {
+    geometry_job(trace, job, |memory, frame| {
+        let draws = dump::draws(memory, frame)?.into_iter();
+        draws
+            .map(|draw| Ok((RecordedDraw(draw.clone()), dump::given(memory, &draw)?)))
+            .collect()
+    })
+}
+
+/// Looks at a geometry job's frame, with the memory that it will run in as far as the recording itself tells.
+fn geometry_job<T>(
+    trace: &Trace<'_>,
+    job: usize,
+    look: impl FnOnce(&Memory, &[u32]) -> emulator::fault::Result<T>,
+) -> Result<T> {
     let (mut memory, mut jobs) = (Memory::default(), 0);
     for (offset, record) in &trace.records {
         let place = || format!("trace: job {jobs} (at offset {offset:#x})");
-        match record {
-            Record::Buffer { address, size, .. } => memory.map(*address, *size).within(place)?,
-            Record::Free { address } => memory.unmap(*address).within(place)?,
-            Record::Page { address, bytes } => memory.write(*address, bytes).within(place)?,
-            Record::Submit { pipe, frame, .. } => {
-                if jobs == job {
-                    return match pipe {
-                        Pipe::Gp => {
-                            let draws = dump::draws(&memory, frame).within(place)?;
-                            let given = |programs| {
-                                let given = dump::given(&memory, &programs).within(place)?;
-                                Ok(RecordedDraw { programs, given })
-                            };
-                            draws.into_iter().map(given).collect()
-                        }
-                        Pipe::Pp => Err(Error::input(format_args!(
-                            "trace: job {job} paints pixels; the draws are those of the geometry job before it"
-                        ))),
-                    };
-                }
-                jobs += 1;
-            }
+        let Record::Submit { pipe, frame, .. } = record else {
+            recorded::lay(&mut memory, record).within(place)?;
+            continue;
+        };
+        if jobs == job {
+            return match pipe {
+                Pipe::Gp => look(&memory, frame).within(place),
+                Pipe::Pp => Err(Error::input(format_args!(
+                    "trace: job {job} paints pixels; the draws are those of the geometry job before it"
+                ))),
+            };
         }
+        jobs += 1;
     }
     Err(Error::input(format_args!(
         "trace: there are {jobs} jobs, and no number {job}"

@@ -3,6 +3,7 @@
 //! What becomes of a fragment is decided by the tile (`emulator::gpu::tile`), which also says so; here it is put into
 //! words.
 
+use emulator::dump;
 use emulator::gpu::plbu::Geometry;
 use emulator::gpu::tile::{MAX_DEPTH, Stored, Verdict};
 use emulator::gpu::watch::{Fate, Place, Sample, Tested};
@@ -209,12 +210,7 @@ fn words(tested: &Tested, sample: &Sample) -> String {
 fn written(tested: &Tested, before: &Stored, after: &Stored) -> String {
     let state = &tested.state;
     let color = |stored: &Stored| numbers(stored.color.map(|channel| f32::from(channel) / tested.one));
-    let channels: String = "rgba"
-        .chars()
-        .enumerate()
-        .filter(|(bit, _)| state.write_mask >> bit & 1 == 1)
-        .map(|(_, channel)| channel)
-        .collect();
+    let channels = dump::channels(state.write_mask);
     let only = match state.write_mask & 15 {
         15 => String::new(),
         0 => {

@@ -41,26 +41,35 @@ pub fn up_to<'a>(trace: &Trace<'a>, last: Option<usize>) -> Trace<'a> {
     }
 }
 
+/// Does to the GPU's memory what a record says; nothing for jobs.
+///
+/// # Errors
+/// What is wrong with the buffer object.
+pub fn lay(memory: &mut Memory, record: &Record<'_>) -> Result<()> {
+    match record {
+        Record::Buffer { address, size, .. } => memory.map(*address, *size),
+        Record::Free { address } => memory.unmap(*address),
+        Record::Page { address, bytes } => memory.write(*address, bytes),
+        Record::Submit { .. } => Ok(()),
+    }
+}
+
 /// Does what a record says; what its job did, if it is one.
 ///
 /// # Errors
 /// The job's fault, or what is wrong with a buffer object.
 pub fn step(gpu: &mut Gpu, record: &Record<'_>) -> Result<Option<Done>> {
-    match record {
-        Record::Buffer { address, size, .. } => gpu.memory.map(*address, *size)?,
-        Record::Free { address } => gpu.memory.unmap(*address)?,
-        Record::Page { address, bytes } => gpu.memory.write(*address, bytes)?,
-        Record::Submit {
-            pipe: Pipe::Gp, frame, ..
-        } => return Ok(Some(Done::Gp(gpu.run_gp(frame)?))),
-        Record::Submit {
-            pipe: Pipe::Pp, frame, ..
-        } => {
+    let Record::Submit { pipe, frame, .. } = record else {
+        lay(&mut gpu.memory, record)?;
+        return Ok(None);
+    };
+    Ok(Some(match pipe {
+        Pipe::Gp => Done::Gp(gpu.run_gp(frame)?),
+        Pipe::Pp => {
             let stats = gpu.run_pp(frame)?;
-            return Ok(Some(Done::Pp(stats, Box::new(Frame::parse(frame)?))));
+            Done::Pp(stats, Box::new(Frame::parse(frame)?))
         }
-    }
-    Ok(None)
+    }))
 }
 
 /// Most bytes of a fragment program.

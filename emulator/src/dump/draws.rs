@@ -2,7 +2,7 @@
 
 use super::state::program;
 use crate::fault::Result;
-use crate::gpu::state::{STATE_WORDS, State};
+use crate::gpu::state::State;
 use crate::gpu::vertex::Commands;
 use crate::memory::Memory;
 use std::collections::BTreeMap;
@@ -179,10 +179,6 @@ fn specs(memory: &Memory, address: u32, words: u16) -> Result<Vec<VertexSpec>> {
 }
 
 fn fragment_program(memory: &Memory, address: u32) -> Result<Vec<u32>> {
-    let words = memory.words(address, STATE_WORDS)?;
-    let Ok(words) = <&[u32; STATE_WORDS as usize]>::try_from(words.as_slice()) else {
-        return Ok(Vec::new());
-    };
-    let state = State::parse(words);
+    let state = State::read(memory, address)?;
     Ok(program(&super::state::words_at(memory, state.program, MAX_FRAGMENT_BYTES)).to_vec())
 }

@@ -3,7 +3,7 @@
 use super::DrawPrograms;
 use crate::fault::Result;
 use crate::gpu::notes::Notes;
-use crate::gpu::state::{STATE_WORDS, State};
+use crate::gpu::state::State;
 use crate::gpu::{pixel, plbu, vertex};
 use crate::memory::Memory;
 use utgard::stream::{OutputKind, PrimitiveMode, VertexSpec};
@@ -54,14 +54,13 @@ pub fn given(memory: &Memory, draw: &DrawPrograms) -> Result<Option<Given>> {
     };
     let (uniforms, vec4s) = run.uniforms;
     let words = memory.words(uniforms, 4 * vec4s)?;
-    let mut state = [0; STATE_WORDS as usize];
-    state.copy_from_slice(&memory.words(source.state, STATE_WORDS)?);
+    let state = State::read(memory, source.state)?;
     Ok(Some(Given {
         mode: command.mode,
         vertices,
         attributes: attributes.iter().map(values).collect(),
         outputs: run.outputs.iter().take(MAX_SPECS).map(VertexSpec::output).collect(),
         vertex_uniforms: words.into_iter().map(f32::from_bits).collect(),
-        fragment_uniforms: pixel::uniforms(memory, &State::parse(&state), &mut Notes::default()),
+        fragment_uniforms: pixel::uniforms(memory, &state, &mut Notes::default()),
     }))
 }

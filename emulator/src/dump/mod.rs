@@ -6,7 +6,7 @@ mod state;
 
 pub use draws::{DrawPrograms, DrawSource, VertexRun, draws};
 pub use given::{Given, given};
-pub use state::{Said, blending, fragment_uniforms, render_state_words, texture};
+pub use state::{Said, blending, channels, fragment_uniforms, render_state_words, texture};
 
 use crate::fault::Result;
 use crate::gpu::frame::Frame;

@@ -2,7 +2,7 @@
 
 use crate::fault::Result;
 use crate::gpu::frame::{Frame, WriteBack};
-use crate::gpu::state::{Factor, STATE_WORDS, State, Stencil};
+use crate::gpu::state::{Factor, State, Stencil};
 use crate::memory::Memory;
 use crate::texture::{Descriptor, Layout};
 use std::fmt::Write;
@@ -114,11 +114,7 @@ pub fn fragment_uniforms(memory: &Memory, state: &State) -> Result<String> {
 
 /// A render state with what it points to: uniforms, textures, code.
 pub(super) fn render_state(memory: &Memory, address: u32, out: &mut String) -> Result<()> {
-    let words = memory.words(address, STATE_WORDS)?;
-    let Ok(words) = <&[u32; STATE_WORDS as usize]>::try_from(words.as_slice()) else {
-        return Ok(());
-    };
-    let state = State::parse(words);
+    let state = State::read(memory, address)?;
     for said in render_state_words(&state) {
         writeln!(out, "{}", said.text)?;
     }
@@ -183,13 +179,16 @@ fn pixels(state: &State) -> Vec<Said> {
     said
 }
 
-fn writes(state: &State) -> String {
-    let channels: String = "rgba"
-        .chars()
-        .enumerate()
-        .filter(|(bit, _)| state.write_mask >> bit & 1 == 1)
+/// Letters of a mask's channels.
+pub fn channels(mask: u32) -> String {
+    let all = "rgba".chars().enumerate();
+    all.filter(|(bit, _)| mask >> bit & 1 == 1)
         .map(|(_, channel)| channel)
-        .collect();
+        .collect()
+}
+
+fn writes(state: &State) -> String {
+    let channels = channels(state.write_mask);
     format!(
         "writes {}; blend constant {}",
         if channels.is_empty() { "no channel" } else { &channels },

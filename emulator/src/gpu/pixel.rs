@@ -6,7 +6,7 @@ use super::geometry::Primitive;
 use super::notes::Notes;
 use super::plbu::{Geometry, List};
 use super::raster::{self, Coverage, Shape};
-use super::state::{STATE_WORDS, State};
+use super::state::State;
 use super::tile::{Incoming, SIDE, Tile, in_tile, steps};
 use super::watch::{self, Fate, Painted, Place, Watch};
 use super::write_back::{self, Runs};
@@ -428,8 +428,7 @@ fn varying(memory: &Memory, state: &State, vertex: u32, slot: usize, component: 
 }
 
 fn shader<'a>(memory: &'a Memory, address: u32, notes: &mut Notes) -> Result<Shader<'a>> {
-    let words = memory.words(address, STATE_WORDS)?;
-    let state = State::parse(words.as_slice().try_into().map_err(|_| Fault::unmapped(address, 64))?);
+    let state = State::read(memory, address)?;
     for (word, bits) in &state.unknown {
         notes.add(format!("render state word {word} has the unknown bits {bits:#x}"));
     }

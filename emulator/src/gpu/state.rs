@@ -1,5 +1,7 @@
 //! A draw's render state as the tiles use it: the fields of [`RenderState`] as numbers and rules.
 
+use crate::fault::Result;
+use crate::memory::Memory;
 use utgard::state::{Compare, Equation, FactorSource, RenderState, StencilOp, VARYINGS, VaryingFormat};
 
 /// A blend factor: what is multiplied, one minus it, or its alpha.
@@ -149,6 +151,16 @@ impl State {
     pub fn blends_second(&self) -> bool {
         let mut factors = self.color_factors.iter().chain(&self.alpha_factors);
         factors.any(|factor| factor.source == FactorSource::Second)
+    }
+
+    /// The render state at an address.
+    ///
+    /// # Errors
+    /// When it is in no buffer object.
+    pub fn read(memory: &Memory, address: u32) -> Result<Self> {
+        let mut words = [0; STATE_WORDS as usize];
+        words.copy_from_slice(&memory.words(address, STATE_WORDS)?);
+        Ok(Self::parse(&words))
     }
 
     /// Takes a render state apart.

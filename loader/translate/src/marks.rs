@@ -4,8 +4,8 @@
 use crate::Result;
 use loader::spirv::operand::{string, words_of_string};
 use loader::spirv::transform::{Editor, build, opcode, seal};
-use loader::spirv::{ModuleIndex, capability, class, decoration, dim, op};
-use std::collections::{BTreeSet, HashMap};
+use loader::spirv::{ModuleIndex, capability, class, decoration, dim, instructions, op};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// How the struct of an array of blocks is called: its only member is the array.
 pub(crate) const BLOCKS: &str = "sk_blocks_";
@@ -20,20 +20,45 @@ pub(crate) fn finish(words: Vec<u32>) -> Result<Vec<u32>> {
     attachments(blocks(words)?)
 }
 
-/// Ids by their names, of those whose names begin so; the names without it.
-fn named(module: &Editor, begin: &str) -> Vec<(u32, String)> {
-    let names = module.body.iter().filter(|words| opcode(words) == op::NAME);
-    let names = names.filter_map(|words| Some((words[1], string(words.get(2..)?)?.0)));
+/// Ids by their names, of those whose names begin so; the names without it. Most modules have none, and are not taken
+/// apart then.
+fn named(words: &[u32], begin: &str) -> Vec<(u32, String)> {
+    let all = instructions(words).flatten();
+    let names = all
+        .take_while(|node| node.opcode != op::FUNCTION)
+        .filter(|node| node.opcode == op::NAME);
+    let names = names.filter_map(|node| Some((node.operand(0)?, string(node.operands().get(1..)?)?.0)));
     names
         .filter_map(|(id, name)| Some((id, name.strip_prefix(begin)?.to_owned())))
         .collect()
 }
 
+/// Gives variables other types: `ty` adds what a variable's new pointer type needs, ahead of it, and names that type.
+fn retype(module: &mut Editor, mut ty: impl FnMut(&mut Editor, u32, &mut Vec<Vec<u32>>) -> Option<u32>) {
+    let mut at = 0;
+    while at < module.body.len() {
+        let variable = match module.body[at][..] {
+            [_, _, id, ..] if opcode(&module.body[at]) == op::VARIABLE => Some(id),
+            _ => None,
+        };
+        let mut added = Vec::new();
+        if let Some(pointer) = variable.and_then(|id| ty(module, id, &mut added)) {
+            module.body[at][1] = pointer;
+        }
+        let count = added.len();
+        module.insert(at, added);
+        at += count + 1;
+    }
+}
+
 /// Textures with the mark become input attachments, and fetches from them reads of the pixel's own texel.
 fn attachments(words: Vec<u32>) -> Result<Vec<u32>> {
+    let marked = named(&words, ATTACHMENT);
+    if marked.is_empty() {
+        return Ok(words);
+    }
     let index = ModuleIndex::new(&words)?;
     let mut module = Editor::new(&index)?;
-    let marked = named(&module, ATTACHMENT);
     let mut variables = HashMap::new();
     for (id, name) in marked {
         let variable = index.globals().find(|global| global.id == id);
@@ -43,11 +68,8 @@ fn attachments(words: Vec<u32>) -> Result<Vec<u32>> {
             variables.insert(id, (variable.pointee, number, name.to_owned()));
         }
     }
-    if variables.is_empty() {
-        return Ok(words);
-    }
     let types = attached(&index, &mut module, &variables);
-    let mut loads = HashMap::new();
+    let mut loads = HashSet::new();
     let mut nulls: HashMap<u32, u32> = HashMap::new();
     let coordinates = result_types(&module);
     for at in 0..module.body.len() {
@@ -55,9 +77,9 @@ fn attachments(words: Vec<u32>) -> Result<Vec<u32>> {
         match opcode(&words) {
             op::LOAD if types.contains_key(&words[3]) => {
                 words[1] = types[&words[3]];
-                loads.insert(words[2], ());
+                loads.insert(words[2]);
             }
-            op::IMAGE_FETCH if loads.contains_key(&words[3]) => {
+            op::IMAGE_FETCH if loads.contains(&words[3]) => {
                 if let Some(ty) = coordinates.get(&words[4]) {
                     let null = *nulls.entry(*ty).or_insert_with(|| module.fresh());
                     words = build(op::IMAGE_READ, &[words[1], words[2], words[3], null]);
@@ -93,31 +115,18 @@ fn attached(
     variables: &HashMap<u32, (u32, u32, String)>,
 ) -> HashMap<u32, u32> {
     let (mut of_image, mut types) = (HashMap::new(), HashMap::new());
-    let mut at = 0;
-    while at < module.body.len() {
-        let words = &module.body[at];
-        let variable = words.get(2).and_then(|id| Some((*id, variables.get(id)?)));
-        let (true, Some((id, (image, _, _)))) = (opcode(words) == op::VARIABLE, variable) else {
-            at += 1;
-            continue;
-        };
-        let Some([_, texel, ..]) = index.operands::<8>(*image, op::TYPE_IMAGE) else {
-            at += 1;
-            continue;
-        };
-        let mut added = Vec::new();
+    retype(module, |module, id, added| {
+        let (image, _, _) = variables.get(&id)?;
+        let [_, texel, ..] = index.operands::<8>(*image, op::TYPE_IMAGE)?;
         let image = *of_image.entry(*image).or_insert_with(|| {
             let id = module.fresh();
             // No depth, no array, one sample, used without a sampler, format not known.
             added.push(build(op::TYPE_IMAGE, &[id, texel, dim::SUBPASS_DATA, 0, 0, 0, 2, 0]));
             id
         });
-        let pointer = module.pointer_type(class::UNIFORM_CONSTANT, image, &mut added);
-        module.body[at][1] = pointer;
         types.insert(id, image);
-        at += added.len() + 1;
-        module.insert(at - added.len() - 1, added);
-    }
+        Some(module.pointer_type(class::UNIFORM_CONSTANT, image, added))
+    });
     types
 }
 
@@ -143,9 +152,12 @@ struct Blocks {
 
 /// A block whose only member is the array becomes an array of blocks, each with a descriptor.
 fn blocks(words: Vec<u32>) -> Result<Vec<u32>> {
+    let marked: Vec<u32> = named(&words, BLOCKS).into_iter().map(|(id, _)| id).collect();
+    if marked.is_empty() {
+        return Ok(words);
+    }
     let index = ModuleIndex::new(&words)?;
     let mut module = Editor::new(&index)?;
-    let marked: Vec<u32> = named(&module, BLOCKS).into_iter().map(|(id, _)| id).collect();
     let found = index.globals().filter_map(|global| {
         let only = |id: u32| index.members(id)?.next();
         let (mut depth, mut holder) = (1, global.pointee);
@@ -157,9 +169,6 @@ fn blocks(words: Vec<u32>) -> Result<Vec<u32>> {
         Some((global.id, Blocks { element, length, depth }))
     });
     let found: HashMap<u32, Blocks> = found.collect();
-    if found.is_empty() {
-        return Ok(words);
-    }
     let pointers = declare_arrays(&mut module, &found);
     let dynamic = follow(&index, &mut module, &found, &pointers);
     let elements: BTreeSet<u32> = found.values().map(|blocks| blocks.element).collect();
@@ -178,22 +187,14 @@ fn blocks(words: Vec<u32>) -> Result<Vec<u32>> {
 /// Gives the variables their new types; the pointer type of each.
 fn declare_arrays(module: &mut Editor, found: &HashMap<u32, Blocks>) -> HashMap<u32, u32> {
     let mut pointers = HashMap::new();
-    let mut at = 0;
-    while at < module.body.len() {
-        let words = &module.body[at];
-        let variable = words.get(2).and_then(|id| Some((*id, found.get(id)?)));
-        if let (true, Some((id, blocks))) = (opcode(words) == op::VARIABLE, variable) {
-            let array = module.fresh();
-            let mut added = vec![build(op::TYPE_ARRAY, &[array, blocks.element, blocks.length])];
-            let pointer = module.pointer_type(class::UNIFORM, array, &mut added);
-            module.body[at][1] = pointer;
-            pointers.insert(id, pointer);
-            let count = added.len();
-            module.insert(at, added);
-            at += count;
-        }
-        at += 1;
-    }
+    retype(module, |module, id, added| {
+        let Blocks { element, length, .. } = *found.get(&id)?;
+        let array = module.fresh();
+        added.push(build(op::TYPE_ARRAY, &[array, element, length]));
+        let pointer = module.pointer_type(class::UNIFORM, array, added);
+        pointers.insert(id, pointer);
+        Some(pointer)
+    });
     pointers
 }
 

@@ -28,12 +28,16 @@ fn off(a: &Picture, b: &Picture) -> f64 {
 }
 
 fn emulated(draw: &Draw<'_>) -> Picture {
-    let picture = driver::draw(&mut Gpu::new(Box::new(Scalar)), draw).unwrap();
-    Picture {
+    try_emulated(draw).unwrap()
+}
+
+fn try_emulated(draw: &Draw<'_>) -> Result<Picture, driver::Error> {
+    let picture = driver::draw(&mut Gpu::new(Box::new(Scalar)), draw)?;
+    Ok(Picture {
         width: picture.width,
         height: picture.height,
         rgba: picture.rgba,
-    }
+    })
 }
 
 #[test]
@@ -89,6 +93,16 @@ fn is_valid(name: &str, interface: &Interface, program: &Program, exact: bool) {
     }
 }
 
+/// Numbers of a recording's geometry jobs.
+fn geometry_jobs(trace: &Trace<'_>) -> Vec<usize> {
+    let submits = trace.records.iter().filter_map(|(_, record)| match record {
+        Record::Submit { pipe, .. } => Some(*pipe),
+        _ => None,
+    });
+    let jobs = submits.enumerate().filter(|(_, pipe)| *pipe == Pipe::Gp);
+    jobs.map(|(job, _)| job).collect()
+}
+
 #[test]
 fn programs_of_recordings_are_lifted() {
     let Some(folder) = common::corpus("mali") else { return };
@@ -96,11 +110,7 @@ fn programs_of_recordings_are_lifted() {
     for path in common::files(&folder, "trace") {
         let bytes = std::fs::read(&path).expect("a readable file");
         let trace = Trace::read(&bytes).expect("a recording");
-        let submits = trace.records.iter().filter_map(|(_, record)| match record {
-            Record::Submit { pipe, .. } => Some(*pipe),
-            _ => None,
-        });
-        for (job, _) in submits.enumerate().filter(|(_, pipe)| *pipe == Pipe::Gp) {
+        for job in geometry_jobs(&trace) {
             let found = replay::draws(&trace, job).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             draws += found.len();
             for (number, draw) in found.into_iter().enumerate() {
@@ -135,30 +145,22 @@ fn programs_of_recordings_look_the_same_on_vulkan() {
     for path in common::files(&folder, "trace") {
         let bytes = std::fs::read(&path).expect("a readable file");
         let trace = Trace::read(&bytes).expect("a recording");
-        let submits = trace.records.iter().filter_map(|(_, record)| match record {
-            Record::Submit { pipe, .. } => Some(*pipe),
-            _ => None,
-        });
-        for (job, _) in submits.enumerate().filter(|(_, pipe)| *pipe == Pipe::Gp) {
-            let found = replay::draws(&trace, job).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            for (number, draw) in found.into_iter().enumerate() {
-                if !seen.insert((draw.programs.vertex.clone(), draw.programs.fragment.clone())) {
+        for job in geometry_jobs(&trace) {
+            let found = replay::draws_given(&trace, job).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            for (number, (draw, given)) in found.into_iter().enumerate() {
+                if !seen.insert((draw.0.vertex.clone(), draw.0.fragment.clone())) {
                     continue;
                 }
                 let name = format!("{}, job {job}, draw {number}", path.display());
-                let Some(pair) = draw.pair() else {
+                let Some(pair) = given.and_then(|given| draw.pair(given)) else {
                     *silent
                         .entry("no vertex program, or no viewport in its uniforms".to_owned())
                         .or_insert(0) += 1;
                     continue;
                 };
                 let draw = pair.draw([64, 64]);
-                let want = match driver::draw(&mut Gpu::new(Box::new(Scalar)), &draw) {
-                    Ok(picture) => Picture {
-                        width: picture.width,
-                        height: picture.height,
-                        rgba: picture.rgba,
-                    },
+                let want = match try_emulated(&draw) {
+                    Ok(picture) => picture,
                     Err(error) => {
                         *silent.entry(error.to_string()).or_insert(0) += 1;
                         continue;
@@ -231,7 +233,7 @@ fn a_recorded_draw_is_converted() {
     }
     let bytes = std::fs::read(&place).expect("the recording");
     let draws = replay::draws(&Trace::read(&bytes).expect("a recording"), 0).expect("its draws");
-    assert_eq!((draws.len(), Some(&draws[0].programs.fragment)), (1, text.as_ref()));
+    assert_eq!((draws.len(), Some(&draws[0].0.fragment)), (1, text.as_ref()));
     for (wrong, code) in [
         (vec!["--to", "wgsl"], 2),
         (cut.to_vec(), 2),

@@ -106,18 +106,13 @@ impl Programs {
         let mut memory = Memory::default();
         for (_, record) in &trace.records {
             // What cannot be done here is told when the job runs.
-            let _ = match record {
-                Record::Buffer { address, size, .. } => memory.map(*address, *size),
-                Record::Free { address } => memory.unmap(*address),
-                Record::Page { address, bytes } => memory.write(*address, bytes),
-                Record::Submit {
-                    pipe: Pipe::Gp, frame, ..
-                } => {
-                    programs.of_job(&memory, &GpFrame::from_words(frame));
-                    Ok(())
-                }
-                Record::Submit { .. } => Ok(()),
-            };
+            let _ = recorded::lay(&mut memory, record);
+            if let Record::Submit {
+                pipe: Pipe::Gp, frame, ..
+            } = record
+            {
+                programs.of_job(&memory, &GpFrame::from_words(frame));
+            }
         }
         programs
     }

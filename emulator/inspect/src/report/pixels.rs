@@ -9,7 +9,7 @@ use emulator::dump;
 use emulator::fault::{Fault, Result};
 use emulator::gpu::frame::{Frame, WriteBack};
 use emulator::gpu::plbu;
-use emulator::gpu::state::{STATE_WORDS, State};
+use emulator::gpu::state::State;
 use emulator::gpu::tile::SIDE;
 use emulator::gpu::write_back;
 use emulator::memory::Memory;
@@ -164,10 +164,8 @@ pub fn state(
     programs: &mut Programs<'_>,
     painted: &mut Painted,
 ) {
-    let read = memory.words(address, STATE_WORDS);
-    let state = match read.as_deref().map(<&[u32; STATE_WORDS as usize]>::try_from) {
-        Ok(Ok(words)) => State::parse(words),
-        Ok(Err(_)) => return,
+    let state = match State::read(memory, address) {
+        Ok(state) => state,
         Err(fault) => return painted.trouble.push(fault.to_string()),
     };
     painted.state_address = address;

@@ -2,6 +2,7 @@
 //! that is cut goes by indices of its own.
 
 use crate::error::{Error, Result};
+use crate::recorded;
 use emulator::fault::Fault;
 use emulator::gpu::geometry;
 use emulator::gpu::vertex::Commands;
@@ -76,18 +77,15 @@ impl Streams {
     pub fn of(trace: &Trace<'_>) -> Result<Self> {
         let (mut memory, mut job, mut all) = (Memory::default(), 0, Self::default());
         for (offset, record) in &trace.records {
+            if let Record::Buffer { address, size, .. } = record {
+                let start = u64::from(*address);
+                all.used.push((start, start + u64::from(*size)));
+            }
             let done = match record {
-                Record::Buffer { address, size, .. } => {
-                    let start = u64::from(*address);
-                    all.used.push((start, start + u64::from(*size)));
-                    memory.map(*address, *size)
-                }
-                Record::Free { address } => memory.unmap(*address),
-                Record::Page { address, bytes } => memory.write(*address, bytes),
                 Record::Submit {
                     pipe: Pipe::Gp, frame, ..
                 } => stream(&memory, &GpFrame::from_words(frame), job).map(|stream| drop(all.jobs.insert(job, stream))),
-                Record::Submit { .. } => Ok(()),
+                _ => recorded::lay(&mut memory, record),
             };
             done.map_err(|fault| Error::fault(job, *offset, fault))?;
             job += usize::from(matches!(record, Record::Submit { .. }));

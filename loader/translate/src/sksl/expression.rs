@@ -214,8 +214,7 @@ impl Glsl<'_> {
     /// The function that compares two values of a type, which GLSL has for numbers and vectors.
     fn equality(&mut self, ty: Ty) -> Result<String> {
         let spelled = self.ty(ty)?;
-        let letters = spelled.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' });
-        let name = format!("sk_equal_{}", letters.collect::<String>());
+        let name = format!("sk_equal_{}", self.letters(ty)?);
         if self.helpers.iter().any(|(known, _)| *known == name) {
             return Ok(name);
         }

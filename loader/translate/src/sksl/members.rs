@@ -99,7 +99,8 @@ impl<'a> Glsl<'a> {
         Ok(if is_struct { self.wide(ty)?.map(|_| ty) } else { None })
     }
 
-    fn letters(&self, ty: Ty) -> Result<String> {
+    /// A type's name as a part of names.
+    pub(super) fn letters(&self, ty: Ty) -> Result<String> {
         let spelled = self.ty(ty)?;
         let letters = spelled.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' });
         Ok(letters.collect())

@@ -46,16 +46,22 @@ impl<'a> Glsl<'a> {
         if matches!(ty, Ty::Struct(_)) && !self.is_plain(ty) {
             return self.scattered(variable, ty, &name);
         }
-        let member = match ty {
-            Ty::Matrix(_, columns, 2) => self.narrow_matrix(ty, columns, &name, &place)?,
-            _ => self.member(ty, &name, &place, Rules::Std140)?,
-        };
-        let _ = writeln!(self.uniforms, "    {};", member.declared);
+        let member = self.declare(ty, &name, &place)?;
         // What is the same but for its stride needs no copy where only elements are read.
         let value = member.value.filter(|_| !member.strided || self.is_used_whole(variable));
         let place = self.held(variable, "", ty, place, value)?;
         self.places.insert(variable, Place::Plain(place));
         Ok(())
+    }
+
+    /// Declares a member of the block of all uniforms.
+    fn declare(&mut self, ty: Ty, name: &str, place: &str) -> Result<Member> {
+        let member = match ty {
+            Ty::Matrix(_, columns, 2) => self.narrow_matrix(ty, columns, name, place)?,
+            _ => self.member(ty, name, place, Rules::Std140)?,
+        };
+        let _ = writeln!(self.uniforms, "    {};", member.declared);
+        Ok(member)
     }
 
     /// Where a value is read: in the member, or in a global that the entry point sets.
@@ -139,17 +145,9 @@ impl<'a> Glsl<'a> {
 
     fn scatter(&mut self, ty: Ty, name: &str, own: &str) -> Result<()> {
         let Ty::Struct(handle) = ty else {
-            let wanted = own.contains('.').then_some(ty);
             let place = format!("sk_u.{name}");
-            let member = match ty {
-                Ty::Matrix(_, columns, 2) => self.narrow_matrix(ty, columns, name, &place)?,
-                _ => self.member(ty, name, &place, Rules::Std140)?,
-            };
-            let _ = writeln!(self.uniforms, "    {};", member.declared);
-            let mut value = member.value.unwrap_or(place);
-            if let Some(ty) = wanted {
-                value = self.member_of(ty, value)?;
-            }
+            let member = self.declare(ty, name, &place)?;
+            let value = self.member_of(ty, member.value.unwrap_or(place))?;
             let _ = writeln!(self.setup, "    {own} = {value};");
             return Ok(());
         };
