@@ -5,6 +5,7 @@ use compiler::{Input, Options, Stage, compile};
 use emulator::driver::{self, Draw};
 use emulator::exec::scalar::Scalar;
 use emulator::gpu::Gpu;
+use skrymir::picture::Save as _;
 
 const VERTEX: &str = "
 attribute vec4 position;

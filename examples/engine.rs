@@ -10,6 +10,7 @@
 
 use anyhow::{Context as _, Result};
 use ash::vk;
+use skrymir::picture::Save as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use vulkan::{

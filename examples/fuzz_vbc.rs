@@ -11,8 +11,8 @@
 
 use clap::Parser;
 use loader::vbc::{self, Model, Stage};
-use skrymir::ErrorKind;
 use skrymir::harness::{self, Settings};
+use skrymir::scene::ErrorKind;
 use skrymir::scene::Scene;
 use std::io::Write;
 use std::path::{Path, PathBuf};

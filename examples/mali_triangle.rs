@@ -5,7 +5,7 @@ use emulator::driver::{self, Draw};
 use emulator::exec::wide::Wide;
 use emulator::gpu::Gpu;
 use loader::mbs::Stage;
-use skrymir::picture::Picture;
+use skrymir::picture::{Picture, Save};
 use utgard::shader;
 
 /// Positions go through a matrix to the window; colours go on.

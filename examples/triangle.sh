@@ -5,4 +5,4 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/tests/setup.sh"
 need_packages gcc libc6-dev libvulkan1 mesa-vulkan-drivers
 need_rust
-cargo run --release --quiet --manifest-path "$root/Cargo.toml" --example triangle -- "$@"
+cargo run --quiet --manifest-path "$root/Cargo.toml" --example triangle -- "$@"

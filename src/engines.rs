@@ -251,14 +251,14 @@ fn draw_vbc(context: &Context, bytes: &[u8], scene: &Scene, mode: BindMode) -> D
     };
     let loaded = match harness::load(context, bytes, settings) {
         Ok(loaded) => loaded,
-        Err(error) => return Drawn::Refused(error),
+        Err(error) => return Drawn::Refused(error.into()),
     };
     match loaded.draw(scene, &[], None) {
         Ok(drawn) => match drawn.frame.targets.first() {
             Some(target) => Drawn::Picture(Picture::of(target)),
             None => Drawn::Refused(Error::input("the shader writes no picture")),
         },
-        Err(error) => Drawn::Failed(error),
+        Err(error) => Drawn::Failed(error.into()),
     }
 }
 

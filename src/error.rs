@@ -58,8 +58,10 @@ pub enum ErrorKind {
     Machine(String),
     /// The system refuses.
     System(std::io::Error),
-    /// A picture cannot be read or written.
-    Picture(image::ImageError),
+    /// A picture cannot be read.
+    Decode(png::DecodingError),
+    /// A picture cannot be written as PNG.
+    Encode(png::EncodingError),
     /// TOML that is wrong.
     Toml(toml::de::Error),
     /// JSON that cannot be written.
@@ -206,9 +208,26 @@ kinds! {
     Vulkan(vulkan::Error),
     S0(HardError),
     System(std::io::Error),
-    Picture(image::ImageError),
+    Decode(png::DecodingError),
+    Encode(png::EncodingError),
     Toml(toml::de::Error),
     Json(serde_json::Error),
+}
+
+impl From<scene::Error> for Error {
+    fn from(error: scene::Error) -> Self {
+        use scene::ErrorKind as Theirs;
+        match error.into_kind() {
+            Theirs::Load(error) => error.into(),
+            Theirs::Vulkan(error) => error.into(),
+            Theirs::Input(message) => Self::input(message),
+            Theirs::Scene(message) => Self::scene(message),
+            Theirs::Decode(error) => error.into(),
+            Theirs::Encode(error) => error.into(),
+            Theirs::Doing(doing, error) => Self::from(error).within(doing),
+            other => Self::machine(scene::Error::from(other)),
+        }
+    }
 }
 
 impl From<emulator::fault::Fault> for Error {

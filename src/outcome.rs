@@ -80,6 +80,12 @@ impl From<loader::Error> for Failure {
     }
 }
 
+impl From<scene::Error> for Failure {
+    fn from(error: scene::Error) -> Self {
+        Error::from(error).into()
+    }
+}
+
 impl From<translate::Error> for Failure {
     fn from(error: translate::Error) -> Self {
         Self::Bad(error.into())

@@ -1,168 +1,23 @@
-//! Pictures as RGBA8 rows, and how far two of them are apart.
+//! Pictures, and how they are written to files.
 
 use crate::error::{Error, Result, Within};
-use image::codecs::png::PngEncoder;
-use image::{ExtendedColorType, ImageEncoder};
 use std::path::Path;
 
-/// A picture: rows from the top, four bytes a pixel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
-    /// Width in pixels.
-    pub width: u32,
-    /// Height in pixels.
-    pub height: u32,
-    /// `width * height * 4` bytes.
-    pub rgba: Vec<u8>,
-}
+pub use scene::picture::{Comparison, Picture, compare};
 
-impl Picture {
-    /// A render target as a picture.
-    pub fn of(pixels: &vulkan::Pixels) -> Self {
-        Self {
-            width: pixels.size[0],
-            height: pixels.size[1],
-            rgba: pixels.to_rgba8(),
-        }
-    }
-
-    /// Reads a PNG file of any colour type.
-    ///
-    /// # Errors
-    /// What the file system or the decoder says.
-    pub fn load(path: &Path) -> Result<Self> {
-        let image = image::open(path)
-            .within(|| format!("cannot read {}", path.display()))?
-            .to_rgba8();
-        Ok(Self {
-            width: image.width(),
-            height: image.height(),
-            rgba: image.into_raw(),
-        })
-    }
-
+/// Writes pictures.
+pub trait Save {
     /// Writes a PNG file, completely or not at all.
     ///
     /// # Errors
     /// What the file system says.
-    pub fn save(&self, path: &Path) -> Result<()> {
-        let mut png = Vec::new();
-        PngEncoder::new(&mut png)
-            .write_image(&self.rgba, self.width, self.height, ExtendedColorType::Rgba8)
-            .and_then(|()| crate::outcome::replace(path, &png).map_err(image::ImageError::IoError))
+    fn save(&self, path: &Path) -> Result<()>;
+}
+
+impl Save for Picture {
+    fn save(&self, path: &Path) -> Result<()> {
+        let png = self.to_png().map_err(Error::from);
+        png.and_then(|png| Ok(crate::outcome::replace(path, &png)?))
             .within(|| format!("cannot write {}", path.display()))
-    }
-
-    /// One pixel.
-    ///
-    /// # Panics
-    /// If it is outside.
-    pub fn at(&self, x: u32, y: u32) -> [u8; 4] {
-        assert!(x < self.width && y < self.height, "pixel outside the picture");
-        let index = (y as usize * self.width as usize + x as usize) * 4;
-        self.rgba[index..index + 4].try_into().expect("four bytes")
-    }
-}
-
-/// How far two pictures are apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Comparison {
-    /// Largest difference of any channel.
-    pub worst: u8,
-    /// Where that is.
-    pub worst_at: [u32; 2],
-    /// Pixels with a channel further off than the tolerance.
-    pub differing: u64,
-    /// All pixels.
-    pub total: u64,
-    /// Grey where they agree (a dim copy of the first), red by the size of the difference where they do not.
-    pub diff: Picture,
-}
-
-impl Comparison {
-    /// Whether no pixel is further off than the tolerance.
-    pub fn same(&self) -> bool {
-        self.differing == 0
-    }
-
-    /// Pixels further off than the tolerance, in percent.
-    pub fn share(&self) -> f64 {
-        self.differing as f64 * 100.0 / self.total.max(1) as f64
-    }
-}
-
-/// Compares two pictures channel by channel.
-///
-/// # Errors
-/// Where their sizes differ.
-pub fn compare(a: &Picture, b: &Picture, tolerance: u8) -> Result<Comparison> {
-    if (a.width, a.height) != (b.width, b.height) {
-        return Err(Error::input(format_args!(
-            "the pictures are of different sizes: {}x{} and {}x{}",
-            a.width, a.height, b.width, b.height
-        )));
-    }
-    let (mut worst, mut worst_at, mut differing) = (0, [0, 0], 0);
-    let mut rgba = Vec::with_capacity(a.rgba.len());
-    for (index, (p, q)) in a.rgba.chunks_exact(4).zip(b.rgba.chunks_exact(4)).enumerate() {
-        let off = p.iter().zip(q).map(|(p, q)| p.abs_diff(*q)).max().unwrap_or(0);
-        if off > worst {
-            (worst, worst_at) = (off, [index as u32 % a.width, index as u32 / a.width]);
-        }
-        if off > tolerance {
-            differing += 1;
-            rgba.extend([128 + off / 2, 0, 0, 255]);
-        } else {
-            let grey = ((u32::from(p[0]) + u32::from(p[1]) + u32::from(p[2])) / 6) as u8;
-            rgba.extend([grey, grey, grey, 255]);
-        }
-    }
-    let diff = Picture {
-        width: a.width,
-        height: a.height,
-        rgba,
-    };
-    let total = u64::from(a.width) * u64::from(a.height);
-    Ok(Comparison {
-        worst,
-        worst_at,
-        differing,
-        total,
-        diff,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn finds_the_one_pixel() {
-        let a = Picture {
-            width: 2,
-            height: 2,
-            rgba: vec![10; 16],
-        };
-        let mut b = a.clone();
-        b.rgba[13] = 15;
-        let found = compare(&a, &b, 4).unwrap();
-        assert_eq!(
-            (found.worst, found.worst_at, found.differing, found.total),
-            (5, [1, 1], 1, 4)
-        );
-        assert!(!found.same() && compare(&a, &b, 5).unwrap().same());
-        assert_eq!(found.diff.at(1, 1), [130, 0, 0, 255]);
-        assert!(
-            compare(
-                &a,
-                &Picture {
-                    width: 1,
-                    height: 4,
-                    ..a.clone()
-                },
-                0
-            )
-            .is_err()
-        );
     }
 }

@@ -5,7 +5,7 @@ use crate::ending::Limit;
 use crate::error::Error;
 use crate::harness::{self, Drawn, Settings};
 use crate::outcome::{Failure, Outcome, print, read_text, replace, write};
-use crate::picture::{Picture, compare};
+use crate::picture::{Picture, Save, compare};
 use crate::scene::Scene;
 use crate::watch::{Event, Watcher};
 use serde_json::{Map, Value, json};
@@ -185,7 +185,7 @@ fn expect(drawn: &Drawn, args: &RunArgs) -> Outcome {
     let Some(path) = &args.expect else { return Ok(()) };
     let wanted = Picture::load(path)?;
     let have = Picture::of(&drawn.frame.targets[0]);
-    let found = compare(&wanted, &have, args.tolerance).map_err(Failure::Bad)?;
+    let found = compare(&wanted, &have, args.tolerance).map_err(|error| Failure::Bad(error.into()))?;
     if found.same() {
         return Ok(());
     }
@@ -224,7 +224,7 @@ fn read_scene(args: &RunArgs) -> Outcome<Scene> {
         return Ok(Scene::default());
     };
     let folder = path.parent().unwrap_or(Path::new(""));
-    Scene::parse(&read_text(path)?, folder).map_err(|error| Failure::Trouble(error).in_file(path))
+    Scene::parse(&read_text(path)?, folder).map_err(|error| Failure::Trouble(error.into()).in_file(path))
 }
 
 /// The arguments laid over a scene.

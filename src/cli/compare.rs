@@ -4,7 +4,7 @@ use crate::ending::Limit;
 use crate::engines::{Drawn, Row, Subject, Verdict, judge};
 use crate::error::{Cause, Error};
 use crate::outcome::{Failure, Outcome, print};
-use crate::picture::{Comparison, Picture, compare};
+use crate::picture::{Comparison, Picture, Save, compare};
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ pub(super) fn run(args: &CompareArgs) -> Outcome {
 
 fn pictures(args: &CompareArgs, b: &Path) -> Outcome {
     let (a, b) = (Picture::load(&args.a)?, Picture::load(b)?);
-    let found = compare(&a, &b, args.tolerance).map_err(Failure::Bad)?;
+    let found = compare(&a, &b, args.tolerance).map_err(|error| Failure::Bad(error.into()))?;
     if let Some(path) = &args.output {
         found.diff.save(path)?;
     }

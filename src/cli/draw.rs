@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind};
 use crate::lifted;
 use crate::mali::{self, Pair};
 use crate::outcome::{Failure, Outcome, read_text, write};
+use crate::picture::Save;
 use crate::scene::Scene;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -77,7 +78,7 @@ pub(super) fn scene(path: Option<&Path>) -> Outcome<Scene> {
         return Ok(Scene::default());
     };
     let scene = Scene::parse(&read_text(path)?, path.parent().unwrap_or(Path::new("")));
-    scene.map_err(|error| Failure::Trouble(error).in_file(path))
+    scene.map_err(|error| Failure::Trouble(error.into()).in_file(path))
 }
 
 /// A job's fault is the programs'; a scene that does not fit is a mistake of who wrote it.

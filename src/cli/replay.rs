@@ -4,6 +4,7 @@ use super::observe::EngineArgs;
 use super::told;
 use crate::error::{Error, Result};
 use crate::outcome::{Failure, Outcome};
+use crate::picture::Save;
 use crate::replay::{JobStats, Replay, replay_with};
 use clap::Args;
 use emulator::dump;

@@ -1,7 +1,7 @@
 //! Where pictures of the screen go: a folder of PNGs, or a stream of video.
 
 use crate::error::{Result, Within};
-use crate::picture::Picture;
+use crate::picture::{Picture, Save};
 use shim::{Shown, Sink};
 use std::fs;
 use std::io::{self, Write};

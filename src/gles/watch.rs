@@ -1,7 +1,7 @@
 //! Who watches devices: recordings, timings, pictures.
 
 use crate::error::{Result, Within};
-use crate::picture::Picture;
+use crate::picture::{Picture, Save};
 use emulator::dump;
 use emulator::gpu::frame::Frame;
 use emulator::gpu::write_back;

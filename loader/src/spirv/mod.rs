@@ -14,6 +14,7 @@ pub mod layout;
 mod names;
 mod number;
 pub mod operand;
+pub mod spirv_val;
 mod split;
 mod summary;
 pub mod transform;

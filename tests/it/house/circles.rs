@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Folders of sources, each a crate's.
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
     "emulator/compiler/src",
     "emulator/inspect/src",
     "emulator/lift/src",
@@ -17,6 +17,7 @@ const CRATES: [&str; 11] = [
     "loader/translate/src",
     "src",
     "vulkan/src",
+    "vulkan/scene/src",
 ];
 
 /// A module by its names from the crate's root.

@@ -2,5 +2,6 @@
 
 mod circles;
 mod links;
+mod packages;
 mod signatures;
 mod words;

@@ -5,7 +5,7 @@ use crate::common;
 use std::path::{Path, PathBuf};
 
 /// The libraries; the facade is a library for the command line's own sake.
-const LIBRARIES: [&str; 11] = [
+const LIBRARIES: [&str; 12] = [
     "",
     "emulator/compiler",
     "emulator/inspect",
@@ -17,6 +17,7 @@ const LIBRARIES: [&str; 11] = [
     "loader",
     "loader/translate",
     "vulkan",
+    "vulkan/scene",
 ];
 
 /// Public functions and type aliases of a source as they are declared, each with the number of its line.

@@ -9,7 +9,7 @@ use loader::trace::{Record, Trace};
 use skrymir::picture::Picture;
 use skrymir::replay::replay;
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Cursor};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -75,10 +75,7 @@ fn shown(browser: &mut Browser) -> Vec<u8> {
     browser.ask("document.querySelector('.job.shown .draw.shown .stage img').decode()");
     browser.ask("scrollTo(0, 0)");
     let at = place(browser, ".job.shown .draw.shown .stage img");
-    image::load_from_memory(&browser.screenshot(at))
-        .unwrap()
-        .to_rgb8()
-        .into_raw()
+    rgb(&Picture::from_png(Cursor::new(browser.screenshot(at))).unwrap())
 }
 
 fn rgb(picture: &Picture) -> Vec<u8> {

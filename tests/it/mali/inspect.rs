@@ -11,6 +11,7 @@ use skrymir::picture::Picture;
 use skrymir::replay::replay;
 use skrymir::scene::Scene;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Cursor;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -51,10 +52,7 @@ fn last(report: &Report) -> Option<&Pp> {
 
 /// A picture of a report, without alpha.
 fn rgb(report: &Report, id: inspect::report::PictureId) -> Vec<u8> {
-    image::load_from_memory(&report.pictures.get(id).bytes)
-        .unwrap()
-        .to_rgb8()
-        .into_raw()
+    without_alpha(&Picture::from_png(Cursor::new(&report.pictures.get(id).bytes)).unwrap())
 }
 
 fn without_alpha(picture: &Picture) -> Vec<u8> {
@@ -151,8 +149,9 @@ fn histories_end_with_the_pixel_of_the_replay() {
                 Some(ended) => assert_eq!(ended, have, "{name} at {x},{y}: {entries:?}"),
                 None => {
                     assert!(entries.iter().all(|entry| entry.end == End::Lost));
-                    let before = image::load_from_memory(&report.pictures.get(pp.before.unwrap()).bytes).unwrap();
-                    assert_eq!(before.to_rgb8().get_pixel(*x, *y).0, have[..3], "{name} at {x},{y}");
+                    let before = Cursor::new(&report.pictures.get(pp.before.unwrap()).bytes);
+                    let before = Picture::from_png(before).unwrap();
+                    assert_eq!(before.at(*x, *y)[..3], have[..3], "{name} at {x},{y}");
                     untouched += 1;
                 }
             }

@@ -6,9 +6,9 @@
 use crate::common;
 
 use super::formula::{Triangle, transform, worst};
-use skrymir::ErrorKind;
 use skrymir::harness::{self, Drawn, Settings};
 use skrymir::picture::Picture;
+use skrymir::scene::ErrorKind;
 use skrymir::scene::Scene;
 use std::path::Path;
 

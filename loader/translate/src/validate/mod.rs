@@ -2,11 +2,10 @@
 //!
 //! They inform and decide nothing: a panic inside one is caught and means that it cannot say.
 
-pub mod spirv_val;
-
 use crate::guard::caught;
 use crate::read::parse_spirv;
 use crate::{Error, ErrorKind};
+pub use loader::spirv::spirv_val;
 use loader::spirv::{self, Grammar};
 use serde::Serialize;
 use std::fmt;

@@ -1,12 +1,13 @@
 //! From a VBC file and a scene to pictures: what the `run` command and the examples share.
 
 use crate::error::{Error, Result};
-use crate::scene::{Scene, apply, defaults::BufferFields};
+use crate::model::Scene;
+use crate::{apply, defaults::BufferFields};
 use loader::Severity;
+use loader::spirv::spirv_val;
 use loader::vbc::fit;
 use loader::vbc::{Stage, Vbc};
 use std::time::{Duration, Instant};
-use translate::validate::spirv_val;
 use vulkan::{BindMode, Context, Draw, Frame, PipelineCache, Program};
 
 /// How a file is brought to the device.

@@ -129,7 +129,7 @@ fn write_at(block: &mut [u8], at: usize, bytes: &[u8]) {
 }
 
 /// A number of a uniform that is no matrix: 1, or 0 where the name speaks of a place.
-pub(crate) fn uniform_number(name: &[u8]) -> f64 {
+pub fn uniform_number(name: &[u8]) -> f64 {
     const PLACES: [&str; 7] = ["offset", "shift", "translat", "bias", "time", "pos", "index"];
     let name = String::from_utf8_lossy(name).to_lowercase();
     match PLACES.iter().any(|place| name.contains(place)) {

@@ -1,7 +1,9 @@
 //! A scene laid over default data.
 
-use super::{Blend, Compare, Cull, Filter, Format, Numbers, Scene, Slot, Topology, Wrap, defaults};
+use crate::defaults;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Blend, Compare, Cull, Filter, Format, Numbers, Scene, Slot, Topology, Wrap};
+use crate::picture::Picture;
 use loader::vbc::{BaseType, Binding, Primitive, Shape, Vbc};
 use vulkan::{Dim, Draw, SlotData, TexelFormat, Texels};
 
@@ -314,14 +316,15 @@ fn image_file(texels: &mut Texels, path: &std::path::Path) -> Result<()> {
     if !matches!(texels.dim, Dim::D2 | Dim::D2Array | Dim::Cube) {
         return wrong(format!("{} cannot fill a {:?} image", path.display(), texels.dim));
     }
-    let picture = image::open(path)
-        .map_err(|error| Error::scene(format_args!("{}: {error}", path.display())))?
-        .to_rgba8();
-    texels.extent = [picture.width(), picture.height(), 1];
+    let picture = Picture::load(path).map_err(Error::scene)?;
+    texels.extent = [picture.width, picture.height, 1];
     let scale = if texels.format.is_integer() { 1.0 } else { 1.0 / 255.0 };
     let layer = picture
-        .pixels()
-        .flat_map(|pixel| texels.format.encode(pixel.0.map(|v| f64::from(v) * scale)));
+        .rgba
+        .as_chunks()
+        .0
+        .iter()
+        .flat_map(|pixel: &[u8; 4]| texels.format.encode(pixel.map(|v| f64::from(v) * scale)));
     let layer: Vec<u8> = layer.collect();
     texels.bytes = layer.repeat(texels.layers as usize);
     Ok(())

@@ -1,49 +1,4 @@
-//! What a shader file leaves open, as a small file: vertex data, uniforms, images, topology, blend, depth.
-//!
-//! A scene is TOML or JSON (told apart by the first character) with these keys, all of them optional:
-//!
-//! ```toml
-//! size = [256, 256]            # picture, in pixels
-//! vertices = 3                 # per draw
-//! instances = 1
-//! draws = 1                    # the same draw again
-//! topology = "triangles"       # points lines line-strip triangle-strip triangle-fan lines-adjacency
-//! #                            triangles-adjacency patches; what the shader takes where nothing is said
-//! patch-points = 3             # control points of a patch
-//! cull = "none"                # front back
-//! blend = "none"               # alpha premultiplied additive multiply
-//! clear = [0, 0, 0, 1]
-//! target = "rgba8"             # rgba32f: float targets unrounded
-//! depth = { compare = "less", write = true, clear = 1.0 }
-//!
-//! [inputs]                     # by location; one number list per vertex, nested as you like
-//! 0 = [[0, -0.8], [0.8, 0.8], [-0.8, 0.8]]
-//!
-//! [uniform]                    # members by name; matrices column by column
-//! tint = [1, 0.5, 0, 1]
-//!
-//! [slots.0]                    # an image: a file, one texel everywhere, or all texels
-//! image = "stone.png"
-//! filter = "linear"            # nearest
-//! wrap = "clamp"               # repeat
-//!
-//! [slots.1]
-//! texels = [0, 0, 0, 1, 1, 1, 1, 1]
-//! size = [2, 1]                # width, height, depth
-//! layers = 1
-//! format = "rgba32f"           # of sampled float images; rgba8 where nothing is said
-//!
-//! [slots.3]                    # a buffer: words one after another; `at` bytes of default data stay in front
-//! floats = [0, 0, 1, 0.5]      # or ints, uints
-//!
-//! [[subpass]]                  # in order
-//! fill = [1, 0, 0, 1]
-//! ```
-//!
-//! What a scene does not say is filled as [`defaults`] documents.
-
-pub mod apply;
-pub mod defaults;
+//! What a scene file may say.
 
 use crate::error::{Error, Result};
 use serde::Deserialize;
@@ -70,10 +25,10 @@ impl Numbers {
     }
 }
 
-/// A scene file; see the [module](self) for the keys.
+/// A scene file; see the [crate](crate) for the keys.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-#[allow(missing_docs)] // the module's doc is the reference
+#[allow(missing_docs)] // the crate's doc is the reference
 pub struct Scene {
     pub size: Option<[u32; 2]>,
     pub vertices: Option<u32>,

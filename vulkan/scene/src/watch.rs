@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::harness::{self, Drawn, Loaded, Settings};
-use crate::scene::Scene;
+use crate::model::Scene;
 use std::path::{Path, PathBuf};
 use vulkan::{Context, PipelineCache};
 

@@ -1,0 +1,72 @@
+//! A VBC shader and a scene, to a picture: what the `run` command, the examples and the tests share.
+//!
+//! [`harness::draw`] brings a file to a device and draws it; [`picture::Picture`] is what comes out. What the file leaves
+//! open (vertex data, uniforms, images, topology, blend, depth) a [`Scene`] says, and [`defaults`] what a scene does not.
+//!
+//! ```no_run
+//! use skrymir_scene::{Scene, harness, picture::Picture, sample};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let context = vulkan::Context::new(&vulkan::Options::default())?;
+//! let scene = Scene::parse("size = [64, 64]\nclear = [0, 0, 1, 1]", "".as_ref())?;
+//! let drawn = harness::draw(&context, &sample::triangle()?, &scene)?;
+//! std::fs::write("triangle.png", Picture::of(&drawn.frame.targets[0]).to_png()?)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Scenes
+//!
+//! A scene is TOML or JSON (told apart by the first character) with these keys, all of them optional:
+//!
+//! ```toml
+//! size = [256, 256]            # picture, in pixels
+//! vertices = 3                 # per draw
+//! instances = 1
+//! draws = 1                    # the same draw again
+//! topology = "triangles"       # points lines line-strip triangle-strip triangle-fan lines-adjacency
+//! #                            triangles-adjacency patches; what the shader takes where nothing is said
+//! patch-points = 3             # control points of a patch
+//! cull = "none"                # front back
+//! blend = "none"               # alpha premultiplied additive multiply
+//! clear = [0, 0, 0, 1]
+//! target = "rgba8"             # rgba32f: float targets unrounded
+//! depth = { compare = "less", write = true, clear = 1.0 }
+//!
+//! [inputs]                     # by location; one number list per vertex, nested as you like
+//! 0 = [[0, -0.8], [0.8, 0.8], [-0.8, 0.8]]
+//!
+//! [uniform]                    # members by name; matrices column by column
+//! tint = [1, 0.5, 0, 1]
+//!
+//! [slots.0]                    # an image: a file, one texel everywhere, or all texels
+//! image = "stone.png"
+//! filter = "linear"            # nearest
+//! wrap = "clamp"               # repeat
+//!
+//! [slots.1]
+//! texels = [0, 0, 0, 1, 1, 1, 1, 1]
+//! size = [2, 1]                # width, height, depth
+//! layers = 1
+//! format = "rgba32f"           # of sampled float images; rgba8 where nothing is said
+//!
+//! [slots.3]                    # a buffer: words one after another; `at` bytes of default data stay in front
+//! floats = [0, 0, 1, 0.5]      # or ints, uints
+//!
+//! [[subpass]]                  # in order
+//! fill = [1, 0, 0, 1]
+//! ```
+//!
+//! What a scene does not say is filled as [`defaults`] documents.
+#![forbid(unsafe_code)]
+
+pub mod apply;
+pub mod defaults;
+mod error;
+pub mod harness;
+mod model;
+pub mod picture;
+pub mod sample;
+pub mod watch;
+
+pub use error::{Error, ErrorKind, Result};
+pub use model::{Blend, Compare, Cull, Depth, Filter, Format, Numbers, Scene, Slot, Topology, Wrap};
