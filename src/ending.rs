@@ -1,17 +1,21 @@
 //! Commands that end early, by a signal or because their time is over, leave nothing behind: no temporary file, no child
 //! process.
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level;
+#[cfg(unix)]
+#[path = "ending/unix.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "ending/windows.rs"]
+mod system;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What ends a command from outside.
-pub const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+#[cfg(unix)]
+pub use system::SIGNALS;
 
 /// Files that are not to outlive the process.
 static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -43,14 +47,7 @@ impl Drop for Temporary {
 /// # Errors
 /// Where the system does not let signals be waited for.
 pub fn clean_up_on_signals() -> std::io::Result<()> {
-    let mut signals = Signals::new(SIGNALS)?;
-    std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            take_away();
-            let _ = low_level::emulate_default_handler(signal);
-        }
-    });
-    Ok(())
+    system::on_signals(take_away)
 }
 
 /// Removes the files noted and ends the process' children. Nothing may be noted any more: whoever holds the lock later
@@ -60,21 +57,8 @@ fn take_away() {
     for file in files.iter() {
         let _ = std::fs::remove_file(file);
     }
-    for child in children() {
-        let _ = rustix::process::kill_process(child, rustix::process::Signal::KILL);
-    }
+    system::end_children();
     std::mem::forget(files);
-}
-
-/// The processes that this one has started and that still run, where the system tells.
-fn children() -> Vec<rustix::process::Pid> {
-    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-    let numbers = |list: String| -> Vec<i32> { list.split_whitespace().filter_map(|word| word.parse().ok()).collect() };
-    lists
-        .flat_map(numbers)
-        .filter_map(rustix::process::Pid::from_raw)
-        .collect()
 }
 
 /// The longest time that a piece of work may take. When it is over, the process ends with exit code 2 and says what
@@ -97,7 +81,7 @@ impl Limit {
                 ));
                 take_away();
                 // Without destructors: the work still runs, and may hold locks that they want.
-                low_level::exit(2);
+                system::leave(2);
             }
         });
         Self { _done: done }
@@ -115,16 +99,6 @@ mod tests {
         assert!(temporary().contains(path));
         drop(noted);
         assert!(!temporary().contains(path));
-    }
-
-    #[test]
-    fn children_are_found() {
-        let mut child = std::process::Command::new("sleep").arg("30").spawn().unwrap();
-        let pid = rustix::process::Pid::from_child(&child);
-        assert!(children().contains(&pid));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(!children().contains(&pid));
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod ending;
 pub mod engines;
 pub mod error;
 pub mod formats;
+#[cfg(target_os = "linux")]
 pub mod gles;
 pub mod grammar;
 pub mod lifted;
@@ -28,6 +29,7 @@ pub use emulator;
 pub use error::{Error, ErrorKind, Result};
 pub use loader;
 pub use scene::{self, harness, sample, watch};
+#[cfg(target_os = "linux")]
 pub use shim;
 pub use translate;
 pub use vulkan;

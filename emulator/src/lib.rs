@@ -5,6 +5,10 @@
 //! them, [`driver`] a driver of our own for MBS pairs, [`dump`] jobs in words. A job that goes wrong ends with a
 //! [`fault`].
 
+#[cfg(all(test, target_family = "wasm"))]
+#[macro_use]
+extern crate wasm_test;
+
 pub mod driver;
 pub mod dump;
 pub mod exec;

@@ -10,6 +10,10 @@
 //! * [`open_enum!`]: enumerants that come from files are open newtypes; an unknown value is an ordinary value.
 #![forbid(unsafe_code)]
 
+#[cfg(all(test, target_family = "wasm"))]
+#[macro_use]
+extern crate wasm_test;
+
 pub mod cursor;
 mod error;
 pub mod mbs;

@@ -12,6 +12,10 @@ mod dis;
 mod draw;
 mod engine;
 mod flags;
+#[cfg(target_os = "linux")]
+mod gles;
+#[cfg(not(target_os = "linux"))]
+#[path = "gles/elsewhere.rs"]
 mod gles;
 mod grammar;
 mod info;

@@ -4,6 +4,10 @@
 //! [`ir`]), is made shorter ([`opt`]), brought to the operations a processor has ([`lower`]), and becomes code of the
 //! vertex processor ([`gp`]) or the fragment processor ([`pp`]) and an MBS program with symbols ([`emit`]).
 
+#[cfg(all(test, target_family = "wasm"))]
+#[macro_use]
+extern crate wasm_test;
+
 mod edges;
 pub mod emit;
 pub mod error;

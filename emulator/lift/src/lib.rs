@@ -7,6 +7,10 @@
 //! does it; without, the result is for reading.
 #![forbid(unsafe_code)]
 
+#[cfg(all(test, target_family = "wasm"))]
+#[macro_use]
+extern crate wasm_test;
+
 mod emit;
 mod error;
 mod gp;

@@ -67,6 +67,13 @@ pub trait Lanes: Copy {
     fn texels(words: &[u32], at: Self::V) -> [Self::V; 4];
 }
 
+/// Whether `a` is no number, where the compiler has to be told by its bits: for "a < b ? a : b" with a constant it takes
+/// an instruction of ARM's that gives NaN, not `b`, where `a` is a signalling NaN. x86 has the very operation.
+#[inline(always)]
+fn is_nan_here(a: f32) -> bool {
+    cfg!(not(target_arch = "x86_64")) && a.to_bits() & 0x7fff_ffff > 0x7f80_0000
+}
+
 /// A single lane.
 #[derive(Clone, Copy, Debug)]
 pub struct One;
@@ -126,11 +133,11 @@ impl Lanes for One {
     }
     #[inline(always)]
     fn min(a: f32, b: f32) -> f32 {
-        if a < b { a } else { b }
+        if a < b && !is_nan_here(a) { a } else { b }
     }
     #[inline(always)]
     fn max(a: f32, b: f32) -> f32 {
-        if a > b { a } else { b }
+        if a > b && !is_nan_here(a) { a } else { b }
     }
     #[inline(always)]
     fn gt(a: f32, b: f32) -> bool {

@@ -130,7 +130,7 @@ fn isa(found: Found) -> Option<Isa> {
         return None;
     }
     match found.level() {
-        Level::Portable => None,
+        Level::Portable | Level::Neon => None,
         Level::Avx2 => Some(Isa::Avx2 {
             fma: crate::simd::has_fma(),
         }),

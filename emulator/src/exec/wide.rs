@@ -52,6 +52,7 @@ impl Engine for Wide {
     fn name(&self) -> &'static str {
         match self.found.level() {
             Level::Portable => "wide (portable)",
+            Level::Neon => "wide (NEON)",
             Level::Avx2 => "wide (256 bits)",
             Level::Avx512 => "wide (512 bits)",
         }

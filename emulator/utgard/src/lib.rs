@@ -2,6 +2,10 @@
 //! render states, texture descriptors and tile lists. Decoding, encoding, printing, parsing, checks and random programs
 //! follow from the rows. Nothing is executed here.
 
+#[cfg(all(test, target_family = "wasm"))]
+#[macro_use]
+extern crate wasm_test;
+
 pub mod field;
 pub mod flow;
 pub mod frame;

@@ -23,7 +23,8 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> std::result::Result<T, Stri
             }
         }));
     });
-    let before = QUIET.replace(true);
+    // Where panics are not to be caught, they are the last that is heard.
+    let before = QUIET.replace(cfg!(panic = "unwind"));
     let outcome = catch_unwind(AssertUnwindSafe(work));
     QUIET.set(before);
     outcome.map_err(|panic| {
@@ -39,7 +40,7 @@ pub(crate) fn guarded<T>(doing: &'static str, work: impl FnOnce() -> Result<T>) 
 }
 
 /// Runs what recurses as deep as a program nests (at most [`loader::sksl::MAX_DEPTH`] nodes in SkSL, several calls
-/// each) with a stack that is deep enough.
+/// each) with a stack that is deep enough; in WebAssembly, which has no threads here, with the one that the host gave.
 pub(crate) fn deep<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let panicked = |message: String| -> Error {
         ErrorKind::Panicked {
@@ -48,6 +49,9 @@ pub(crate) fn deep<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T
         }
         .into()
     };
+    if cfg!(target_family = "wasm") {
+        return caught(work).unwrap_or_else(|message| Err(panicked(message)));
+    }
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(256 << 20);
         let thread = builder.spawn_scoped(scope, || caught(work));

@@ -24,6 +24,10 @@
 //! ```
 #![forbid(unsafe_code)]
 
+#[cfg(all(test, target_family = "wasm"))]
+#[macro_use]
+extern crate wasm_test;
+
 mod compile;
 mod error;
 mod front;

@@ -17,6 +17,7 @@ pub mod sl;
 pub mod spirv;
 pub mod trace;
 pub mod vbc;
+#[cfg(target_os = "linux")]
 pub mod wire;
 pub mod words;
 
@@ -32,13 +33,13 @@ pub struct Property {
 }
 
 macro_rules! properties {
-    ($($name:ident = $check:path, $samples:expr;)*) => {
+    ($($(#[$only:meta])* $name:ident = $check:path, $samples:expr;)*) => {
         /// Every property.
-        pub const ALL: &[Property] = &[$(Property { name: stringify!($name), samples: $samples, check: $check }),*];
+        pub const ALL: &[Property] = &[$($(#[$only])* Property { name: stringify!($name), samples: $samples, check: $check }),*];
 
         /// The properties by name, for fuzz targets that are one each.
         pub mod by_name {
-            $(pub use $check as $name;)*
+            $($(#[$only])* pub use $check as $name;)*
         }
     };
 }
@@ -77,6 +78,7 @@ properties! {
     engine_fragments = crate::engines::fragments, None;
     lift = crate::lift::valid, None;
     job = crate::job::damaged, None;
+    #[cfg(target_os = "linux")]
     wire = crate::wire::talk, None;
     scene = crate::scene::parse, None;
     compile_text = crate::compile::text, None;
@@ -147,6 +149,7 @@ pub fn seeds(name: &str) -> Vec<Vec<u8>> {
         "scene" => scene::seeds(),
         "engine_vertices" | "engine_fragments" | "lift" => vec![vec![0; 16], vec![1; 40]],
         "job" => vec![vec![0; 14]],
+        #[cfg(target_os = "linux")]
         "wire" => wire::seeds(),
         "compile_text" => compile::seeds(),
         _ => Vec::new(),

@@ -30,6 +30,10 @@ pub(super) struct Args {
 }
 
 /// What code works on.
+#[cfg_attr(
+    not(all(target_arch = "x86_64", unix)),
+    expect(dead_code, reason = "only machine code reads it")
+)]
 pub(super) struct Call<'a> {
     /// The rows.
     pub rows: &'a mut [Row],
@@ -58,6 +62,10 @@ pub(super) struct Needs {
 
 /// Machine code and what has to be known of it. Only [`emit`](super::emit::emit) makes it, so its bytes keep to what it needs.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    not(all(target_arch = "x86_64", unix)),
+    expect(dead_code, reason = "only machine code reads it")
+)]
 pub struct Emitted {
     /// Instructions, then constants.
     pub(super) bytes: Vec<u8>,

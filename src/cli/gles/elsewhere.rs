@@ -1,0 +1,21 @@
+//! `skrymir gles` where there is no Linux: it says so.
+
+use crate::outcome::{Failure, Outcome};
+use clap::Args;
+use std::ffi::OsString;
+
+/// Arguments of `gles`.
+#[derive(Args, Debug)]
+#[command(disable_help_flag = true)]
+pub struct GlesArgs {
+    /// Whatever would be run
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub program: Vec<OsString>,
+}
+
+/// Says why it cannot be.
+pub fn run(_: &GlesArgs) -> Outcome {
+    Err(Failure::usage(
+        "gles needs Linux: the driver that it runs talks to that kernel's interface (a container or WSL will do)",
+    ))
+}

@@ -1,0 +1,59 @@
+//! Signals and children where there are signals.
+
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level;
+
+/// What ends a command from outside.
+pub const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+
+/// From now on a signal has `work` done, and then ends the process as it would have.
+///
+/// # Errors
+/// Where the system does not let signals be waited for.
+pub fn on_signals(work: fn()) -> std::io::Result<()> {
+    let mut signals = Signals::new(SIGNALS)?;
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            work();
+            let _ = low_level::emulate_default_handler(signal);
+        }
+    });
+    Ok(())
+}
+
+/// Ends the processes that this one has started.
+pub fn end_children() {
+    for child in children() {
+        let _ = kill_process(child, Signal::KILL);
+    }
+}
+
+/// Ends the process without destructors.
+pub fn leave(code: i32) -> ! {
+    low_level::exit(code)
+}
+
+/// The processes that this one has started and that still run, where the system tells.
+fn children() -> Vec<Pid> {
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let numbers = |list: String| -> Vec<i32> { list.split_whitespace().filter_map(|word| word.parse().ok()).collect() };
+    lists.flat_map(numbers).filter_map(Pid::from_raw).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_are_found() {
+        let mut child = std::process::Command::new("sleep").arg("30").spawn().unwrap();
+        let pid = Pid::from_child(&child);
+        assert!(children().contains(&pid));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!children().contains(&pid));
+    }
+}
