@@ -1,35 +1,59 @@
 //! Skrymir loads compiled shaders and runs them, with or without the GPU they were made for.
 //!
-//! This crate is the facade: [`loader`] reads and writes the formats, [`emulator`] is the Mali-400 in software,
-//! [`vulkan`] runs VBC on a Vulkan device. The command line tool is built from [`cli`] and [`formats`].
+//! This crate is the facade: [`loader`] reads and writes the formats, [`vulkan`] runs VBC on a Vulkan device and [`scene`]
+//! makes pictures of it. With the feature `mali` there are the Mali-400's compiler and emulator, with `translate` the other
+//! shader languages; `cli`, the default, has both, and the command line tool with what it is built from. Who wants VBC
+//! alone says `default-features = false`.
 
+#[cfg(feature = "cli")]
 pub mod args;
+#[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
 pub mod compile;
+#[cfg(feature = "cli")]
 pub mod ending;
+#[cfg(feature = "cli")]
 pub mod engines;
+#[cfg(feature = "cli")]
 pub mod error;
+#[cfg(feature = "cli")]
 pub mod formats;
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "cli", target_os = "linux"))]
 pub mod gles;
+#[cfg(feature = "cli")]
 pub mod grammar;
+#[cfg(feature = "cli")]
 pub mod lifted;
+#[cfg(feature = "cli")]
 pub mod mali;
+#[cfg(feature = "cli")]
 pub mod outcome;
+#[cfg(feature = "cli")]
 pub mod pack;
+#[cfg(feature = "cli")]
 pub mod picture;
+#[cfg(feature = "cli")]
 pub mod recorded_draw;
+#[cfg(feature = "cli")]
 pub mod replay;
+#[cfg(feature = "cli")]
 pub mod run;
+#[cfg(feature = "cli")]
 pub mod s0;
+#[cfg(feature = "cli")]
 pub mod say;
 
+#[cfg(feature = "mali")]
 pub use compiler;
+#[cfg(feature = "mali")]
 pub use emulator;
+#[cfg(feature = "cli")]
 pub use error::{Error, ErrorKind, Result};
 pub use loader;
 pub use scene::{self, harness, sample, watch};
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "mali", target_os = "linux"))]
 pub use shim;
+#[cfg(feature = "translate")]
 pub use translate;
 pub use vulkan;

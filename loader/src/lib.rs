@@ -8,6 +8,29 @@
 //! * [`Diagnostic`]: one finding of a validator; a [`Report`] is all of them.
 //! * [`cursor::Cursor`]: bounds-checked little-endian reading that produces those errors.
 //! * [`open_enum!`]: enumerants that come from files are open newtypes; an unknown value is an ordinary value.
+//!
+//! Files are read into views or models, and written again byte for byte; [`vbc`], [`mbs`], [`spirv`], [`sksl`] and [`sl`]
+//! have the same doors. The stages of a VBC, checked and printed:
+//!
+//! ```
+//! use skrymir_loader::{spirv, vbc};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let assembled = spirv::parse("OpCapability Shader\nOpMemoryModel Logical GLSL450")?;
+//! # let bytes = vbc::write(&vbc::Model { code: [assembled, vec![], vec![], vec![], vec![]], ..vbc::Model::default() })?;
+//! let file = vbc::read(&bytes)?;
+//! for finding in vbc::validate(&file).diagnostics {
+//!     println!("{finding}");
+//! }
+//! for stage in vbc::Stage::ALL {
+//!     if let Some(code) = file.code(stage) {
+//!         print!("{}", spirv::print(&code.words())?);
+//!     }
+//! }
+//! assert_eq!(vbc::write(&file.to_model())?, bytes);
+//! # Ok(())
+//! # }
+//! ```
 #![forbid(unsafe_code)]
 
 #[cfg(all(test, target_family = "wasm"))]

@@ -132,6 +132,20 @@ impl Report {
         self.worst() != Some(Severity::Error)
     }
 
+    /// Refuses a file of this format that breaks a rule of it, naming every rule that it breaks.
+    ///
+    /// # Errors
+    /// Invalid, unless the report [is valid](Self::is_valid).
+    pub fn accept(&self, format: &'static str) -> crate::Result<()> {
+        let errors = self.diagnostics.iter().filter(|d| d.severity == Severity::Error);
+        let errors: Vec<String> = errors.map(ToString::to_string).collect();
+        if errors.is_empty() {
+            return Ok(());
+        }
+        let message = format!("the file breaks its format:\n{}", errors.join("\n"));
+        Err(Error::new(ErrorKind::Invalid, format, message))
+    }
+
     /// Whether some finding is of this rule.
     pub fn has(&self, rule: &str) -> bool {
         self.diagnostics.iter().any(|d| d.rule == rule)

@@ -7,15 +7,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The front's sources: those that are compiled, then what they share.
-const FRONT: [(&str, &str); 5] = [
-    ("device.c", include_str!("../../emulator/shim/front/device.c")),
-    ("files.c", include_str!("../../emulator/shim/front/files.c")),
-    ("child.c", include_str!("../../emulator/shim/front/child.c")),
-    ("gl.c", include_str!("../../emulator/shim/front/gl.c")),
-    ("front.h", include_str!("../../emulator/shim/front/front.h")),
-];
-
 /// Fetches Debian's packages.
 const PREPARE: &str = include_str!("prepare.sh");
 
@@ -311,7 +302,7 @@ fn front(machine: Machine) -> Result<PathBuf> {
     let cache = cache()?;
     fs::create_dir_all(&cache).within(|| format!("cannot make {}", cache.display()))?;
     let mut hasher = DefaultHasher::new();
-    (FRONT, machine.compiler()).hash(&mut hasher);
+    (shim::FRONT, machine.compiler()).hash(&mut hasher);
     let library = cache.join(format!("front-{:016x}.so", hasher.finish()));
     if library.is_file() {
         return Ok(library);
@@ -322,7 +313,7 @@ fn front(machine: Machine) -> Result<PathBuf> {
     let mut compiler = Command::new(machine.compiler());
     compiler.args(["-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared"]);
     compiler.args(["-fno-delete-null-pointer-checks", "-o"]).arg(&built);
-    for (name, text) in FRONT {
+    for (name, text) in shim::FRONT {
         let source = write(&sources.join(name), text)?;
         if name.ends_with(".c") {
             compiler.arg(source);

@@ -246,7 +246,7 @@ pub(crate) fn set_layout<'a>(
 }
 
 /// A binding of a set layout; engines change a uniform's place per draw, so beside tables it is dynamic.
-fn binding(bound: &Bound, dynamic_uniform: bool) -> vk::DescriptorSetLayoutBinding<'static> {
+pub(crate) fn binding(bound: &Bound, dynamic_uniform: bool) -> vk::DescriptorSetLayoutBinding<'static> {
     let kind = match bound.resource.kind {
         DescriptorKind::UniformBuffer if dynamic_uniform => vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC,
         kind => descriptor_type(kind),

@@ -43,6 +43,23 @@ pub struct Output {
     pub written: bool,
 }
 
+/// One binding of a program's set layouts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Descriptor {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding in the set.
+    pub binding: u32,
+    /// What is bound.
+    pub kind: vk::DescriptorType,
+    /// Descriptors.
+    pub count: u32,
+    /// Stages that use it.
+    pub stages: vk::ShaderStageFlags,
+    /// The slot of VBC's tables that it is; none for tables, uniforms and subpass inputs.
+    pub slot: Option<u8>,
+}
+
 /// Shader modules, layouts and vertex inputs of a VBC on one device. Cheap to clone.
 #[derive(Clone)]
 pub struct Program {
@@ -189,6 +206,24 @@ impl Program {
     /// The pipeline layout, for an engine's own binding.
     pub fn layout(&self) -> vk::PipelineLayout {
         self.inner.layouts.pipeline
+    }
+
+    /// The descriptor set layouts, by set.
+    pub fn set_layouts(&self) -> &[vk::DescriptorSetLayout] {
+        &self.inner.layouts.sets
+    }
+
+    /// The bindings of the set layouts, ascending.
+    pub fn descriptors(&self) -> impl ExactSizeIterator<Item = Descriptor> + '_ {
+        let tables = self.inner.has_tables;
+        self.inner.bound.iter().map(move |((set, binding), bound)| Descriptor {
+            set: *set,
+            binding: *binding,
+            kind: layout::binding(bound, tables).descriptor_type,
+            count: bound.resource.count,
+            stages: bound.stages,
+            slot: bound.resource.slot,
+        })
     }
 
     /// The vertex inputs the code reads, by ascending location: in this order are a pipeline's vertex bindings where

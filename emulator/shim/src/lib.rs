@@ -43,3 +43,12 @@ pub use options::{Hardware, Options, Watcher};
 pub use screen::{Screen, Shown, Sink};
 pub use server::{RENDER, Server};
 pub use stats::Client;
+
+/// The front's sources, by name: those that are compiled, then what they share.
+pub const FRONT: [(&str, &str); 5] = [
+    ("device.c", include_str!("../front/device.c")),
+    ("files.c", include_str!("../front/files.c")),
+    ("child.c", include_str!("../front/child.c")),
+    ("gl.c", include_str!("../front/gl.c")),
+    ("front.h", include_str!("../front/front.h")),
+];

@@ -5,7 +5,48 @@
 //! prints for the program, and [`check`] holds it against the rules of the format and the language.
 //!
 //! Other versions have other numbers and are refused as Unsupported. Running a program is not this crate's business:
-//! the root package translates a [`Tree`] to naga IR.
+//! `skrymir-translate` makes naga IR of a [`Tree`].
+//!
+//! A tree's nodes lie in arenas and name each other by handles. What a program returns, wherever it does so:
+//!
+//! ```
+//! use skrymir_loader::sksl::{self, Element, Expression, Handle, Statement, Symbol, Tree};
+//!
+//! fn returns(tree: &Tree, statement: Handle<Statement>, found: &mut Vec<Handle<Expression>>) {
+//!     match tree.statements[statement] {
+//!         Statement::Return(Some(value)) => found.push(value),
+//!         Statement::Block { statements, .. } => tree.list(statements).for_each(|inner| returns(tree, inner, found)),
+//!         Statement::If { then, otherwise, .. } => {
+//!             for branch in [Some(then), otherwise].into_iter().flatten() {
+//!                 returns(tree, branch, found);
+//!             }
+//!         }
+//!         _ => {}
+//!     }
+//! }
+//!
+//! # use skrymir_loader::sksl::{Builder, Command, ProgramKind};
+//! # let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
+//! # let at = b.parameter("float2", "p", 10009);
+//! # let main = b.function("half4", "main", &[at]);
+//! # let red = b.float("half", 0.5);
+//! # let value = b.construct(Command::CONSTRUCTOR_SPLAT, "half4", &[red]);
+//! # let value = b.statement(Statement::Return(Some(value)));
+//! # let bytes = sksl::write(&b.define(main, &[value]).finish())?;
+//! // half4 main(float2 p) { return half4(0.5); }
+//! let tree = sksl::read(&bytes)?;
+//! for element in tree.list(tree.top) {
+//!     let Element::Function { declaration, body } = tree.elements[element] else { continue };
+//!     let Some(Symbol::Function { name, .. }) = tree.symbol(declaration) else { continue };
+//!     assert_eq!(&tree.strings[*name], "main");
+//!     let mut found = Vec::new();
+//!     returns(&tree, body, &mut found);
+//!     let Expression::Constructor { arguments, .. } = tree.expressions[found[0]] else { panic!("a constructor") };
+//!     let argument = tree.list(arguments).next().expect("one argument");
+//!     assert!(matches!(tree.expressions[argument], Expression::Float { bits, .. } if f32::from_bits(bits) == 0.5));
+//! }
+//! # Ok::<(), skrymir_loader::Error>(())
+//! ```
 
 mod build;
 mod builtins;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Folders of sources, each a crate's.
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 13] = [
     "emulator/compiler/src",
     "emulator/inspect/src",
     "emulator/lift/src",
@@ -16,6 +16,7 @@ const CRATES: [&str; 12] = [
     "loader/src",
     "loader/translate/src",
     "src",
+    "vulkan/capi/src",
     "vulkan/src",
     "vulkan/scene/src",
 ];

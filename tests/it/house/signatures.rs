@@ -5,7 +5,7 @@ use crate::common;
 use std::path::{Path, PathBuf};
 
 /// The libraries; the facade is a library for the command line's own sake.
-const LIBRARIES: [&str; 12] = [
+pub const LIBRARIES: [&str; 13] = [
     "",
     "emulator/compiler",
     "emulator/inspect",
@@ -17,6 +17,7 @@ const LIBRARIES: [&str; 12] = [
     "loader",
     "loader/translate",
     "vulkan",
+    "vulkan/capi",
     "vulkan/scene",
 ];
 

@@ -13,8 +13,11 @@ fn assemble(text: &str, stage: Stage) -> Program {
     shader::assemble(text).unwrap().program(stage).unwrap().unwrap()
 }
 
-/// The vertex program.
-pub const VERTEX: &str = include_str!("../../../examples/mali/triangle.vert.s");
+/// The vertex program: the example's.
+pub fn vertex() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| crate::sample("examples/mali/triangle.vert.s"))
+}
 
 const FRAGMENT: &str = ".fragment\n.uniform vec4 scale\n.uniform sampler2D picture\n.varying vec4 tint\n\
     load.v ^discard.xy 0.xy, texld 0, mov.v1 $1 ^texture, sync\n load.v $0 0, load.u 0, mul.v0 $1 $1 ^uniform\n\
@@ -60,7 +63,7 @@ pub struct Job {
 impl Default for Job {
     fn default() -> Self {
         Self {
-            vertex: assemble(VERTEX, Stage::Vertex),
+            vertex: assemble(vertex(), Stage::Vertex),
             fragment: assemble(FRAGMENT, Stage::Fragment),
         }
     }

@@ -106,6 +106,15 @@ pub fn words_of(bytes: &[u8]) -> Vec<u32> {
         .collect()
 }
 
+/// A sample of the repository's, as a text.
+///
+/// # Panics
+/// Where it is not there.
+pub fn sample(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
 /// Everything at hand to start from: what [`seeds`] makes, samples, the small corpora, and what once broke the property.
 ///
 /// # Errors

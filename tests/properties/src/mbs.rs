@@ -55,7 +55,7 @@ pub fn used(bytes: &[u8]) {
     if !mbs::validate(&file).is_valid() {
         return;
     }
-    let sound = shader::assemble(crate::job::VERTEX).expect("a sound program");
+    let sound = shader::assemble(crate::job::vertex()).expect("a sound program");
     let plain = shader::assemble(".fragment\n.varying vec4 tint\n load.v $0 0, stop\n").expect("a sound program");
     let program = |file: &Mbs, stage| file.program(stage).ok().flatten();
     let (vertex, fragment) = match (program(&file, Stage::Vertex), program(&file, Stage::Fragment)) {
@@ -84,7 +84,7 @@ pub fn used(bytes: &[u8]) {
 pub fn seeds() -> Vec<Vec<u8>> {
     let fragment = ".fragment\n.uniform vec4 tint\n.uniform sampler2D s\n.varying vec2 at\n load.v ^discard.xy 0.xy, texld 0, \
         mov.v1 $0 ^texture, sync\n load.u 0, mul.v0 $0 $0 ^uniform, stop\n";
-    [crate::job::VERTEX, fragment]
+    [crate::job::vertex(), fragment]
         .map(|text| shader::assemble(text).expect("a sound program").write())
         .into()
 }

@@ -76,13 +76,9 @@ fn run_library(library: &Library<'_>) {
 
 /// Libraries to start from: the repository's samples.
 pub fn seeds() -> Vec<Vec<u8>> {
-    let texts = [
-        include_str!("../../data/sl/booleans.s0"),
-        include_str!("../../data/sl/exceptions.s0"),
-        include_str!("../../data/sl/globs.s0"),
-        include_str!("../../data/sl/loop.s0"),
-    ];
-    let libraries = texts.map(|text| sl::parse(text, "sample.s0").expect("a sample"));
+    let texts =
+        ["booleans", "exceptions", "globs", "loop"].map(|name| crate::sample(&format!("tests/data/sl/{name}.s0")));
+    let libraries = texts.map(|text| sl::parse(&text, "sample.s0").expect("a sample"));
     libraries
         .iter()
         .map(|library| sl::write(library).expect("a sample"))

@@ -112,18 +112,12 @@ pub fn grammar(bytes: &[u8]) {
 
 /// Modules to start from: the repository's samples in text.
 pub fn seeds() -> Vec<Vec<u8>> {
-    let texts = [
-        include_str!("../../data/spirv/kernel.spvasm"),
-        include_str!("../../data/spirv/numbers.spvasm"),
-        include_str!("../../data/spirv/nonsemantic.spvasm"),
-    ];
-    let modules = texts.map(|text| asm::assemble(Grammar::builtin(), text, asm::Options::default()));
+    let sample = |name: &str| crate::sample(&format!("tests/data/spirv/{name}"));
+    let texts = ["kernel.spvasm", "numbers.spvasm", "nonsemantic.spvasm"].map(sample);
+    let modules = texts.map(|text| asm::assemble(Grammar::builtin(), &text, asm::Options::default()));
     let mut seeds: Vec<Vec<u32>> = modules.into_iter().flatten().collect();
-    for wgsl in [
-        include_str!("../../data/spirv/minimal.wgsl"),
-        include_str!("../../data/spirv/sample.wgsl"),
-    ] {
-        let module = translate::naga::front::wgsl::parse_str(wgsl).expect("a sample");
+    for wgsl in ["minimal.wgsl", "sample.wgsl"].map(sample) {
+        let module = translate::naga::front::wgsl::parse_str(&wgsl).expect("a sample");
         let mut validator =
             translate::naga::valid::Validator::new(Default::default(), translate::naga::valid::Capabilities::all());
         let info = validator.validate(&module).expect("a sample");

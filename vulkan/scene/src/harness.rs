@@ -1,9 +1,8 @@
 //! From a VBC file and a scene to pictures: what the `run` command and the examples share.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::Scene;
 use crate::{apply, defaults::BufferFields};
-use loader::Severity;
 use loader::spirv::spirv_val;
 use loader::vbc::fit;
 use loader::vbc::{Stage, Vbc};
@@ -60,7 +59,7 @@ pub fn load(context: &Context, bytes: &[u8], settings: Settings) -> Result<Loade
     let vbc = timed(&mut timing.load, || -> Result<_> {
         let vbc = loader::vbc::read(bytes)?;
         if !settings.unchecked {
-            accept(&vbc)?;
+            loader::vbc::validate(&vbc).accept(loader::vbc::FORMAT)?;
         }
         Ok(vbc)
     })?;
@@ -122,21 +121,6 @@ impl Loaded {
 /// See [`Error`].
 pub fn draw(context: &Context, bytes: &[u8], scene: &Scene) -> Result<Drawn> {
     load(context, bytes, Settings::default())?.draw(scene, &[], None)
-}
-
-/// Refuses a file that breaks a rule of its format.
-fn accept(vbc: &Vbc<'_>) -> Result<()> {
-    let report = loader::vbc::validate(vbc);
-    let errors = report.diagnostics.iter().filter(|d| d.severity == Severity::Error);
-    let errors: Vec<String> = errors.map(ToString::to_string).collect();
-    if errors.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::input(format_args!(
-            "vbc: the file breaks its format:\n{}",
-            errors.join("\n")
-        )))
-    }
 }
 
 fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {

@@ -1,0 +1,243 @@
+//! Pipelines for the caller's targets.
+
+use crate::border::{Failure, Result, border, destroy, given, list, put_object, slice};
+use crate::program::Program;
+use ash::vk;
+use vulkan::{Compare, Cull, Depth, GraphicsPipeline, State, Target, Topology};
+
+/// How a fragment's colour meets the one in the picture.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blend {
+    /// It replaces it.
+    None = 0,
+    /// Source over.
+    Alpha = 1,
+    /// Source over with colour multiplied by alpha already.
+    Premultiplied = 2,
+    /// Sum.
+    Additive = 3,
+    /// Product.
+    Multiply = 4,
+}
+
+/// How vertices lie in buffers.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VertexBuffers {
+    /// All inputs that the file declares in one buffer at binding 0.
+    Interleaved = 0,
+    /// Each input that the code reads in a buffer of its own, tightly packed.
+    Separate = 1,
+}
+
+/// What a pipeline is made for. All zeros but for topology and target is a good start. Viewport and scissor are
+/// dynamic; counter-clockwise triangles are front faces.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct PipelineInfo {
+    /// What vertices form.
+    pub topology: vk::PrimitiveTopology,
+    /// Control points of a patch; of patches alone.
+    pub patch_control_points: u32,
+    /// Sides that are not drawn: none, front or back.
+    pub cull_mode: vk::CullModeFlags,
+    /// A SkrymirBlend, for every target that is not of integers.
+    pub blend: u32,
+    /// A SkrymirVertexBuffers.
+    pub vertex_buffers: u32,
+    /// Whether depth is tested.
+    pub depth_test: vk::Bool32,
+    /// Whether fragments that pass store their depth.
+    pub depth_write: vk::Bool32,
+    /// When a fragment passes.
+    pub depth_compare: vk::CompareOp,
+    /// The render pass; VK_NULL_HANDLE for dynamic rendering, which the device must have switched on.
+    pub render_pass: vk::RenderPass,
+    /// The subpass of the render pass.
+    pub subpass: u32,
+    /// Colour attachments of the subpass, or of the rendering.
+    pub color_count: u32,
+    /// Their formats, for dynamic rendering.
+    pub color_formats: *const vk::Format,
+    /// The depth attachment's format, for dynamic rendering; VK_FORMAT_UNDEFINED without.
+    pub depth_format: vk::Format,
+}
+
+/// Vulkan's pipeline; the name [`Pipeline`] is ours.
+pub type VkPipeline = vk::Pipeline;
+
+/// A graphics pipeline on the caller's device.
+pub struct Pipeline(GraphicsPipeline);
+
+/// Makes a pipeline. The program may be destroyed before it.
+///
+/// # Safety
+/// `program` is alive; `info` is NULL or what it points to is of the program's device; `pipeline` points to a place for
+/// a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn skrymir_pipeline_create(
+    program: *const Program,
+    info: *const PipelineInfo,
+    pipeline: *mut *mut Pipeline,
+) -> Result {
+    border(|| {
+        // SAFETY: the caller's.
+        let (program, info) = unsafe { (given(program, "program")?, given(info, "info")?) };
+        let state = state(info)?;
+        let colors = info.color_count as usize;
+        let target = match info.render_pass == vk::RenderPass::null() {
+            false => Target::Pass {
+                pass: info.render_pass,
+                subpass: info.subpass,
+                colors,
+            },
+            true => Target::Formats {
+                // SAFETY: the caller's.
+                colors: unsafe { slice(info.color_formats, colors, "color_formats") }?,
+                depth: info.depth_format,
+            },
+        };
+        // SAFETY: the caller's.
+        unsafe {
+            put_object(pipeline, "pipeline", || {
+                Ok(Pipeline(GraphicsPipeline::new(&program.0, &state, &target, None)?))
+            })
+        }
+    })
+}
+
+/// The pipeline, for vkCmdBindPipeline; VK_NULL_HANDLE for NULL.
+///
+/// # Safety
+/// NULL or alive.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn skrymir_pipeline_handle(pipeline: *const Pipeline) -> VkPipeline {
+    // SAFETY: the caller's.
+    unsafe { pipeline.as_ref() }.map_or_else(vk::Pipeline::null, |pipeline| pipeline.0.raw())
+}
+
+/// Destroys a pipeline.
+///
+/// # Safety
+/// NULL, or alive, used by no other thread, and by no work that the device has yet to do.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn skrymir_pipeline_destroy(pipeline: *mut Pipeline) {
+    // SAFETY: the caller's.
+    unsafe { destroy(pipeline) }
+}
+
+/// Where a pipeline fetches its vertices from, by a SkrymirVertexBuffers: two lists, each as Vulkan gives lists. Either
+/// may be left out by a NULL count.
+///
+/// # Safety
+/// `program` is alive; a count is NULL or points to a number, and the list behind it is NULL or has room for as many.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn skrymir_program_vertex_input(
+    program: *const Program,
+    vertex_buffers: u32,
+    binding_count: *mut u32,
+    bindings: *mut vk::VertexInputBindingDescription,
+    attribute_count: *mut u32,
+    attributes: *mut vk::VertexInputAttributeDescription,
+) -> Result {
+    border(|| {
+        // SAFETY: the caller's.
+        let program = unsafe { given(program, "program") }?;
+        let input = program.0.vertex_input(buffers(vertex_buffers)?);
+        if !binding_count.is_null() {
+            // SAFETY: the caller's.
+            unsafe { list(&input.bindings, binding_count, bindings, "vertex bindings") }?;
+        }
+        if !attribute_count.is_null() {
+            // SAFETY: the caller's.
+            unsafe { list(&input.attributes, attribute_count, attributes, "vertex attributes") }?;
+        }
+        Ok(())
+    })
+}
+
+fn state(info: &PipelineInfo) -> std::result::Result<State, Failure> {
+    Ok(State {
+        topology: topology(info)?,
+        cull: cull(info.cull_mode)?,
+        blend: blend(info.blend)?,
+        depth: depth(info)?,
+        vertex_buffers: buffers(info.vertex_buffers)?,
+    })
+}
+
+fn unknown<T>(what: &str, number: impl std::fmt::Debug) -> std::result::Result<T, Failure> {
+    Err(Failure::argument(format!("{what} {number:?} is not known here")))
+}
+
+fn topology(info: &PipelineInfo) -> std::result::Result<Topology, Failure> {
+    use vk::PrimitiveTopology as Theirs;
+    Ok(match info.topology {
+        Theirs::POINT_LIST => Topology::Points,
+        Theirs::LINE_LIST => Topology::Lines,
+        Theirs::LINE_STRIP => Topology::LineStrip,
+        Theirs::LINE_LIST_WITH_ADJACENCY => Topology::LinesAdjacency,
+        Theirs::TRIANGLE_LIST_WITH_ADJACENCY => Topology::TrianglesAdjacency,
+        Theirs::TRIANGLE_LIST => Topology::Triangles,
+        Theirs::TRIANGLE_STRIP => Topology::TriangleStrip,
+        Theirs::TRIANGLE_FAN => Topology::TriangleFan,
+        Theirs::PATCH_LIST => Topology::Patches(info.patch_control_points),
+        other => return unknown("topology", other),
+    })
+}
+
+fn cull(mode: vk::CullModeFlags) -> std::result::Result<Cull, Failure> {
+    Ok(match mode {
+        vk::CullModeFlags::NONE => Cull::None,
+        vk::CullModeFlags::FRONT => Cull::Front,
+        vk::CullModeFlags::BACK => Cull::Back,
+        other => return unknown("cull_mode", other),
+    })
+}
+
+fn blend(number: u32) -> std::result::Result<vulkan::Blend, Failure> {
+    let known = [
+        (Blend::None, vulkan::Blend::None),
+        (Blend::Alpha, vulkan::Blend::Alpha),
+        (Blend::Premultiplied, vulkan::Blend::Premultiplied),
+        (Blend::Additive, vulkan::Blend::Additive),
+        (Blend::Multiply, vulkan::Blend::Multiply),
+    ];
+    let found = known.into_iter().find(|(ours, _)| *ours as u32 == number);
+    found.map_or_else(|| unknown("blend", number), |(_, blend)| Ok(blend))
+}
+
+fn buffers(number: u32) -> std::result::Result<vulkan::VertexBuffers, Failure> {
+    match number {
+        _ if number == VertexBuffers::Interleaved as u32 => Ok(vulkan::VertexBuffers::Interleaved),
+        _ if number == VertexBuffers::Separate as u32 => Ok(vulkan::VertexBuffers::Separate),
+        _ => unknown("vertex_buffers", number),
+    }
+}
+
+fn depth(info: &PipelineInfo) -> std::result::Result<Option<Depth>, Failure> {
+    if info.depth_test == vk::FALSE {
+        return match info.depth_write == vk::FALSE {
+            true => Ok(None),
+            false => Err(Failure::argument("depth_write without depth_test")),
+        };
+    }
+    let compare = match info.depth_compare {
+        vk::CompareOp::NEVER => Compare::Never,
+        vk::CompareOp::LESS => Compare::Less,
+        vk::CompareOp::EQUAL => Compare::Equal,
+        vk::CompareOp::LESS_OR_EQUAL => Compare::LessOrEqual,
+        vk::CompareOp::GREATER => Compare::Greater,
+        vk::CompareOp::NOT_EQUAL => Compare::NotEqual,
+        vk::CompareOp::GREATER_OR_EQUAL => Compare::GreaterOrEqual,
+        vk::CompareOp::ALWAYS => Compare::Always,
+        other => return unknown("depth_compare", other),
+    };
+    Ok(Some(Depth {
+        compare,
+        write: info.depth_write != vk::FALSE,
+        // What the caller clears to is the caller's.
+        clear: 1.0,
+    }))
+}

@@ -1,0 +1,180 @@
+//! The C++ example as its reader builds it, its picture beside the library's own, and what it forgets.
+#![allow(missing_docs)]
+
+use scene::{Scene, harness, picture};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn folder() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Where cargo has put the shared library.
+fn libraries() -> PathBuf {
+    let test = std::env::current_exe().expect("a path");
+    test.parent().expect("a folder").to_owned()
+}
+
+/// Runs a program; `None` where the machine lacks it, which is a failure with `SKRYMIR_NEED_CAPI` set.
+fn run(program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) -> Option<Output> {
+    let program = program.as_ref();
+    match Command::new(program)
+        .args(arguments)
+        .env("LSAN_OPTIONS", "stack_trace_format='#%n %F (%m)'")
+        .output()
+    {
+        Ok(output) => Some(output),
+        Err(error) => {
+            lacking(&format!("{}: {error}", program.display()));
+            None
+        }
+    }
+}
+
+fn lacking(what: &str) {
+    println!("skipped: {what}");
+    assert!(std::env::var_os("SKRYMIR_NEED_CAPI").is_none(), "{what}");
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// Whether there are a compiler and Vulkan's headers.
+fn can_compile() -> bool {
+    let headers = Path::new("/usr/include/vulkan/vulkan.h").exists();
+    if !headers {
+        lacking("Vulkan's headers (libvulkan-dev)");
+    }
+    headers && run("g++", &["--version"]).is_some()
+}
+
+const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+
+/// The example, compiled.
+fn compile(target: &Path, more: &[&str]) {
+    let include = folder().join("include");
+    let source = folder().join("../../examples/capi/triangle.cpp");
+    let libraries = libraries();
+    let (include, source) = (include.to_str().unwrap(), source.to_str().unwrap());
+    let (libraries, target) = (libraries.to_str().unwrap(), target.to_str().unwrap());
+    let path = format!("-Wl,-rpath,{libraries}");
+    let mut arguments = vec!["-std=c++17", "-O1", "-g", "-I", include, source];
+    arguments.extend(WARNINGS);
+    arguments.extend(["-o", target, "-L", libraries, "-lskrymir_capi", "-lvulkan", &path]);
+    arguments.extend(more);
+    let output = run("g++", &arguments).expect("g++");
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+/// The pixels of a PPM picture of 256x256.
+fn pixels(path: &Path) -> Vec<u8> {
+    let bytes = std::fs::read(path).unwrap();
+    bytes.strip_prefix(b"P6\n256 256\n255\n").expect("a PPM").to_vec()
+}
+
+fn rgb(picture: &picture::Picture) -> Vec<u8> {
+    picture
+        .rgba
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .flat_map(|p| [p[0], p[1], p[2]])
+        .collect()
+}
+
+fn ours(bytes: &[u8]) -> Vec<u8> {
+    let context = vulkan::Context::new(&vulkan::Options::default()).expect("a Vulkan device");
+    let drawn = harness::draw(&context, bytes, &Scene::default()).unwrap();
+    rgb(&picture::Picture::of(&drawn.frame.targets[0]))
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = libraries().join("capi");
+    std::fs::create_dir_all(&folder).unwrap();
+    folder.join(name)
+}
+
+#[test]
+fn the_header_is_c_and_cpp() {
+    if !can_compile() {
+        return;
+    }
+    let source = scratch("header.c");
+    std::fs::write(
+        &source,
+        "#include <skrymir.h>\nint main(void) { return skrymir_version() == 0; }\n",
+    )
+    .unwrap();
+    let include = folder().join("include");
+    for (compiler, language) in [("gcc", "-std=c99"), ("gcc", "-std=c11"), ("g++", "-std=c++11")] {
+        let mut arguments = vec![language, "-fsyntax-only", "-I", include.to_str().unwrap()];
+        arguments.extend(WARNINGS);
+        let kind = if compiler == "g++" { "c++" } else { "c" };
+        arguments.extend(["-x", kind, source.to_str().unwrap()]);
+        let output = run(compiler, &arguments).expect("a compiler");
+        assert!(output.status.success(), "{compiler} {language}: {}", said(&output));
+    }
+}
+
+#[test]
+fn the_example_draws_what_the_library_draws() {
+    if !can_compile() {
+        return;
+    }
+    let program = scratch("triangle");
+    compile(&program, &[]);
+    let triangle = scratch("triangle.vbc");
+    std::fs::write(&triangle, scene::sample::triangle().unwrap()).unwrap();
+    for file in [triangle, folder().join("tests/uniform.vbc")] {
+        let picture = scratch("picture.ppm");
+        let arguments = [file.to_str().unwrap(), picture.to_str().unwrap()];
+        let output = run(&program, &arguments).unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        let ours = ours(&std::fs::read(&file).unwrap());
+        assert!(pixels(&picture) == ours, "{}: another picture", file.display());
+        assert!(ours.iter().any(|byte| *byte > 100));
+        // The control: another triangle is another picture.
+        let output = run(&program, &[arguments[0], arguments[1], "--turned"]).unwrap();
+        assert!(output.status.success() && pixels(&picture) != ours, "{}", said(&output));
+    }
+    // What is no shader is told so.
+    let source = folder().join("Cargo.toml");
+    let output = run(&program, &[source.to_str().unwrap(), "nothing.ppm"]).unwrap();
+    assert!(
+        !output.status.success() && said(&output).contains("load: vbc: "),
+        "{}",
+        said(&output)
+    );
+}
+
+/// The leaks in a report that are of the library or the example: what they or the code compiled into them allocated. The
+/// driver keeps some until the process ends, which its own module shows, or none where it is unloaded by then.
+fn leaks(report: &str) -> Vec<&str> {
+    let of_ours = |leak: &&str| {
+        let caller = leak.lines().find(|line| line.trim_start().starts_with("#1 "));
+        caller.is_some_and(|caller| caller.contains("libskrymir_capi.so") || caller.contains("capi/watched"))
+    };
+    let leaks = report.split("\n\n").filter(|part| part.contains(" leak of "));
+    leaks.filter(of_ours).collect()
+}
+
+#[test]
+fn nothing_leaks() {
+    if !can_compile() {
+        return;
+    }
+    let program = scratch("watched");
+    compile(&program, &["-fsanitize=address", "-fno-omit-frame-pointer"]);
+    let (file, picture) = (folder().join("tests/uniform.vbc"), scratch("watched.ppm"));
+    let arguments = [file.to_str().unwrap(), picture.to_str().unwrap()];
+    let words = said(&run(&program, &arguments).unwrap());
+    assert!(
+        words.contains("picture: ") && !words.contains("ERROR: AddressSanitizer"),
+        "{words}"
+    );
+    assert_eq!(leaks(&words), [""; 0]);
+    // The control: what is forgotten is found.
+    let words = said(&run(&program, &[arguments[0], arguments[1], "--forget"]).unwrap());
+    assert!(leaks(&words).len() > 3, "{words}");
+}
