@@ -22,17 +22,19 @@ fn prose_spells_colour_one_way() {
         let is_page = path.extension().is_some_and(|ext| ext == "md");
         let mut fenced = false;
         for (at, line) in text.lines().enumerate() {
-            if is_page && line.trim_start().starts_with("```") {
-                fenced = !fenced;
-            }
             let comment = line.trim_start().strip_prefix("//");
-            let Some(said) = (if is_page {
-                Some(line).filter(|_| !fenced)
-            } else {
-                comment
-            }) else {
+            let comment = comment.map(|comment| comment.trim_start_matches(['/', '!']));
+            let Some(said) = comment.or(is_page.then_some(line)) else {
+                fenced = false;
                 continue;
             };
+            // Code, in a page or in the examples of a comment.
+            if said.trim_start().starts_with("```") {
+                fenced = !fenced;
+            }
+            if fenced {
+                continue;
+            }
             lines += 1;
             if is_american(&prose(said)) {
                 wrong.push(format!("{}:{}: {said}", path.display(), at + 1));
