@@ -126,7 +126,7 @@ pub fn run(args: &GlesArgs) -> Outcome {
     stop_on_signals()?;
     let mut program = args.program.clone();
     let (driver, built) = if args.compile {
-        let driver = Driver::prepare_with(Machine::Arm64, args.root.as_deref())?;
+        let driver = Driver::prepare_with(Machine::ARM, args.root.as_deref())?;
         let built = tempfile::tempdir().within(|| "no folder for the program")?;
         let path = built.path().join("program");
         driver.compile(Path::new(&program[0]), &path)?;

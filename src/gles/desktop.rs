@@ -77,6 +77,14 @@ pub fn prepare_bare(others: &[String]) -> Result<Driver> {
 }
 
 fn prepare_root(others: &[String], compositor: bool) -> Result<Driver> {
+    if Machine::ARM == Machine::Native {
+        if !others.is_empty() {
+            return Err(Error::usage(
+                "--package fetches ARM programs for other machines: here they are installed as any program is",
+            ));
+        }
+        return Driver::prepare(Machine::Native);
+    }
     if let Some(hint) = super::missing_tools() {
         return Err(Error::machine(format_args!(
             "a desktop needs tools that are not here: {hint}"
@@ -108,6 +116,9 @@ pub struct Place {
 /// # Errors
 /// What failed on the way.
 pub fn place(name: &str) -> Result<Option<Place>> {
+    if Machine::ARM == Machine::Native {
+        return Ok(None);
+    }
     let root = folder()?.join("root");
     let known = PROGRAMS.iter().find(|(known, ..)| *known == name);
     if let Some((name, _, needed)) = known {
@@ -125,7 +136,8 @@ pub fn place(name: &str) -> Result<Option<Place>> {
 /// A running compositor.
 pub struct Desktop<'a> {
     session: &'a Session<'a>,
-    root: PathBuf,
+    /// Where programs lie, unless they are the machine's own.
+    root: Option<PathBuf>,
     run: PathBuf,
     compositor: Child,
 }
@@ -136,10 +148,7 @@ impl<'a> Desktop<'a> {
     /// # Errors
     /// When it does not start; with what it said.
     pub fn start(session: &'a Session<'a>, driver: &Driver, size: (u32, u32)) -> Result<Self> {
-        let root = driver
-            .root()
-            .ok_or_else(|| Error::machine("a desktop needs a root folder"))?
-            .to_owned();
+        let root = driver.root().map(Path::to_owned);
         let run = session.folder().join("run");
         DirBuilder::new()
             .mode(0o700)
@@ -151,7 +160,7 @@ impl<'a> Desktop<'a> {
             "[core]\nidle-time=0\n[shell]\nlocking=false\nanimation=none\nstartup-animation=none\n\
              background-color=0xff204060\npanel-position=top\nclock-format=none\n",
         )?;
-        let mut options: Vec<OsString> = vec![root.join("usr/bin/weston").into()];
+        let mut options: Vec<OsString> = vec![program(root.as_deref(), "weston")?.into()];
         options.extend(
             [
                 "--backend=headless-backend.so".to_owned(),
@@ -166,8 +175,8 @@ impl<'a> Desktop<'a> {
             .map(OsString::from),
         );
         let log = File::create(run.join("weston.log"))?;
-        let mut command = session.command_for(&options, Machine::Arm64);
-        environment(&mut command, &root, &run);
+        let mut command = session.command_for(&options, Machine::ARM);
+        environment(&mut command, root.as_deref(), &run);
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         let compositor = command.spawn().within(|| "cannot run the compositor")?;
         let mut desktop = Self {
@@ -219,7 +228,7 @@ impl<'a> Desktop<'a> {
     /// The command that runs a program with a window.
     pub fn command(&self, program: &[OsString], machine: Machine) -> Command {
         let mut command = self.session.command_for(program, machine);
-        environment(&mut command, &self.root, &self.run);
+        environment(&mut command, self.root.as_deref(), &self.run);
         command
     }
 
@@ -230,9 +239,9 @@ impl<'a> Desktop<'a> {
     pub fn screenshot(&self, to: &Path) -> Result<()> {
         let folder = self.run.join("picture");
         fs::create_dir_all(&folder)?;
-        let program = self.root.join("usr/bin/weston-screenshooter");
+        let program = program(self.root.as_deref(), "weston-screenshooter")?;
         let output = self
-            .command(&[program.into()], Machine::Arm64)
+            .command(&[program.into()], Machine::ARM)
             .current_dir(&folder)
             .stdin(Stdio::null())
             .output()
@@ -279,19 +288,30 @@ pub fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
+/// One of the compositor's programs: of the packages, or the machine's own.
+fn program(root: Option<&Path>, name: &str) -> Result<PathBuf> {
+    match root {
+        Some(root) => Ok(root.join("usr/bin").join(name)),
+        None => which::which(name)
+            .map_err(|_| Error::machine(format_args!("a desktop needs {name}: apt-get install weston"))),
+    }
+}
+
 /// What programs with windows go by.
-fn environment(command: &mut Command, root: &Path, run: &Path) {
-    let libraries = root.join("usr/lib/aarch64-linux-gnu");
-    for (name, value) in [
-        ("XDG_RUNTIME_DIR", run.to_owned()),
-        ("XDG_DATA_DIRS", root.join("usr/share")),
-        ("QT_PLUGIN_PATH", libraries.join("qt5/plugins")),
-        (
-            "GDK_PIXBUF_MODULE_FILE",
-            libraries.join("gdk-pixbuf-2.0/2.10.0/loaders.cache"),
-        ),
-    ] {
-        command.env(name, value);
+fn environment(command: &mut Command, root: Option<&Path>, run: &Path) {
+    command.env("XDG_RUNTIME_DIR", run);
+    if let Some(root) = root {
+        let libraries = root.join("usr/lib/aarch64-linux-gnu");
+        for (name, value) in [
+            ("XDG_DATA_DIRS", root.join("usr/share")),
+            ("QT_PLUGIN_PATH", libraries.join("qt5/plugins")),
+            (
+                "GDK_PIXBUF_MODULE_FILE",
+                libraries.join("gdk-pixbuf-2.0/2.10.0/loaders.cache"),
+            ),
+        ] {
+            command.env(name, value);
+        }
     }
     for (name, value) in [
         ("WAYLAND_DISPLAY", DISPLAY),

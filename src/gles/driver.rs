@@ -10,12 +10,23 @@ use std::process::Command;
 /// Fetches Debian's packages.
 const PREPARE: &str = include_str!("prepare.sh");
 
-/// Debian packages with the commands that are needed for ARM programs.
-pub const TOOLS: [(&str, &str); 3] = [
-    ("qemu-aarch64-static", "qemu-user-static"),
-    ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"),
-    ("dpkg-deb", "dpkg"),
-];
+/// What runs ARM programs on other machines.
+const QEMU: &str = "qemu-aarch64-static";
+
+/// Commands that are needed for ARM programs, with Debian's packages that have them. An ARM machine runs them itself, with
+/// its own libraries.
+pub const TOOLS: &[(&str, &str)] = if HOST_IS_ARM {
+    &[("cc", "gcc libc6-dev")]
+} else {
+    &[
+        (QEMU, "qemu-user-static"),
+        ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"),
+        ("dpkg-deb", "dpkg"),
+    ]
+};
+
+/// Whether this is a 64-bit ARM machine.
+const HOST_IS_ARM: bool = cfg!(target_arch = "aarch64");
 
 /// Which machine a program is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +38,9 @@ pub enum Machine {
 }
 
 impl Machine {
+    /// Where ARM programs run.
+    pub const ARM: Self = if HOST_IS_ARM { Self::Native } else { Self::Arm64 };
+
     /// The machine of a program: by the ELF header; scripts are native.
     ///
     /// # Errors
@@ -42,11 +56,7 @@ impl Machine {
                 program.display()
             )));
         }
-        Ok(if arm && !cfg!(target_arch = "aarch64") {
-            Self::Arm64
-        } else {
-            Self::Native
-        })
+        Ok(if arm { Self::ARM } else { Self::Native })
     }
 
     fn compiler(self) -> &'static str {
@@ -123,7 +133,11 @@ struct Arm {
 
 /// Commands that are not there, as a hint what to install.
 pub fn missing_tools() -> Option<String> {
-    let missing = TOOLS.iter().filter(|tool| find_tool(tool.0).is_none());
+    // What a release brings needs no compiler.
+    let needed = |tool: &str| tool != Machine::ARM.compiler() || brought(Machine::ARM).is_none();
+    let missing = TOOLS
+        .iter()
+        .filter(|tool| needed(tool.0) && find_tool(tool.0).is_none());
     let missing: Vec<&str> = missing.map(|tool| tool.1).collect();
     (!missing.is_empty()).then(|| format!("apt-get install {}", missing.join(" ")))
 }
@@ -156,6 +170,11 @@ impl Driver {
     /// # Errors
     /// As [`Driver::prepare`].
     pub fn prepare_with(machine: Machine, root: Option<&Path>) -> Result<Self> {
+        if HOST_IS_ARM && root.is_some() {
+            return Err(Error::usage(
+                "--root is for ARM programs on other machines: here they have the machine's own libraries",
+            ));
+        }
         let root = || match root {
             Some(root) => Ok(std::path::absolute(root)?),
             None => {
@@ -171,7 +190,7 @@ impl Driver {
             return Ok(Self { machine, native, arm });
         }
         // So may a program of this machine start ARM programs, where there are the tools for these.
-        let arm = if cfg!(target_arch = "aarch64") || missing_tools().is_some() {
+        let arm = if HOST_IS_ARM || missing_tools().is_some() {
             None
         } else {
             let arm = root().and_then(Arm::prepare);
@@ -227,7 +246,7 @@ impl Driver {
             all.push(("SKRYMIR_FRONT_ARM64", arm.front.clone().into()));
         }
         if let Some(front) = &self.native {
-            let name = if cfg!(target_arch = "aarch64") {
+            let name = if HOST_IS_ARM {
                 "SKRYMIR_FRONT_ARM64"
             } else {
                 "SKRYMIR_FRONT_NATIVE"
@@ -275,7 +294,7 @@ impl Arm {
                 "ARM programs need tools that are not here: {hint}"
             )));
         }
-        let qemu = find_tool(TOOLS[0].0).ok_or_else(|| Error::machine("there is no qemu"))?;
+        let qemu = find_tool(QEMU).ok_or_else(|| Error::machine("there is no qemu"))?;
         let front = front(Machine::Arm64)?;
         Ok(Self { front, root, qemu })
     }
@@ -296,16 +315,37 @@ pub fn packages(folder: &Path, set: Option<(&str, &[&str])>) -> Result<()> {
     command(&mut fetch)
 }
 
-/// Builds the front, unless these very sources have been built.
+/// The front that a release brings, built with it: nobody who has one needs a compiler.
+fn brought(machine: Machine) -> Option<&'static [u8]> {
+    #[cfg(skrymir_fronts)]
+    {
+        const ARM64: &[u8] = include_bytes!(concat!(env!("SKRYMIR_FRONTS"), "/arm64.so"));
+        const NATIVE: &[u8] = include_bytes!(concat!(env!("SKRYMIR_FRONTS"), "/native.so"));
+        Some(match machine {
+            Machine::Arm64 => ARM64,
+            Machine::Native => NATIVE,
+        })
+    }
+    #[cfg(not(skrymir_fronts))]
+    {
+        let _ = machine;
+        None
+    }
+}
+
+/// Builds the front, unless these very sources have been built, or takes the one that was brought.
 fn front(machine: Machine) -> Result<PathBuf> {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let cache = cache()?;
     fs::create_dir_all(&cache).within(|| format!("cannot make {}", cache.display()))?;
     let mut hasher = DefaultHasher::new();
-    (shim::FRONT, machine.compiler()).hash(&mut hasher);
+    (shim::FRONT, machine.compiler(), brought(machine)).hash(&mut hasher);
     let library = cache.join(format!("front-{:016x}.so", hasher.finish()));
     if library.is_file() {
         return Ok(library);
+    }
+    if let Some(bytes) = brought(machine) {
+        return write(&library, bytes);
     }
     let sources = cache.join(format!("front-{:016x}-{}", hasher.finish(), std::process::id()));
     fs::create_dir_all(&sources).within(|| format!("cannot make {}", sources.display()))?;
@@ -326,7 +366,7 @@ fn front(machine: Machine) -> Result<PathBuf> {
     done.map(|()| library)
 }
 
-fn write(path: &Path, text: &str) -> Result<PathBuf> {
+fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<PathBuf> {
     let passing = path.with_extension(format!("{}", std::process::id()));
     fs::write(&passing, text)
         .and_then(|()| fs::rename(&passing, path))

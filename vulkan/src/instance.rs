@@ -57,11 +57,20 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
         .collect())
 }
 
+/// Why there is no Vulkan: whoever has a program that cannot load libraries is told which can.
+fn no_vulkan(error: &ash::LoadingError) -> String {
+    if cfg!(target_feature = "crt-static") {
+        return "no Vulkan here: this program is linked statically and loads no drivers; \
+                the .deb, or one built for glibc (cargo build --release), does"
+            .to_owned();
+    }
+    format!("no Vulkan here: {error}")
+}
+
 impl Instance {
     pub fn new(validation: Validation) -> Result<Self> {
         // SAFETY: loads the system's Vulkan loader; its initialisers are trusted as the dynamic linker trusts them.
-        let entry =
-            unsafe { ash::Entry::load() }.map_err(|error| Error::no_device(format!("no Vulkan here: {error}")))?;
+        let entry = unsafe { ash::Entry::load() }.map_err(|error| Error::no_device(no_vulkan(&error)))?;
         // SAFETY: plain queries of a loaded entry.
         let (layers, extensions) = unsafe {
             (

@@ -414,6 +414,10 @@ fn made(isa: Isa, f: &dyn Fn(&mut Asm)) -> Vec<u8> {
 
 /// More values at once than there are registers, masks among them: what went to the stack comes back.
 #[test]
+#[cfg_attr(
+    not(all(target_arch = "x86_64", unix)),
+    expect(unreachable_code, unused_variables, reason = "there is no machine code to make")
+)]
 fn spilled_values_come_back() {
     for (limit, copies) in [(Level::Avx512, Copies::Best), (Level::Avx2, Copies::One)] {
         let Some(isa) = isa(Found::at_most(limit)) else {
