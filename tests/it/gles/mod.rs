@@ -4,4 +4,4 @@ mod children;
 mod desktop;
 mod faults;
 mod programs;
-mod support;
+pub(crate) mod support;

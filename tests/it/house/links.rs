@@ -21,6 +21,21 @@ pub(super) fn files(ext: &str) -> Vec<PathBuf> {
     files
 }
 
+/// What a page says, with what it includes (`{{#include FILE}}` on a line of its own, as the book has it). An include of
+/// what is not there stays as it is written.
+fn read(page: &Path) -> String {
+    let text = std::fs::read_to_string(page).unwrap_or_default();
+    let folder = page.parent().expect("a folder");
+    let line = |line: &str| {
+        let included = line
+            .strip_prefix("{{#include ")
+            .and_then(|rest| rest.strip_suffix("}}"));
+        let found = included.and_then(|path| std::fs::read_to_string(folder.join(path)).ok());
+        found.unwrap_or_else(|| line.to_owned()) + "\n"
+    };
+    text.lines().map(line).collect()
+}
+
 /// The anchors of a page, made as GitHub makes them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
@@ -64,8 +79,7 @@ fn broken(page: &Path, text: &str) -> Vec<String> {
         };
         if !target.exists() {
             broken.push(format!("{}: nothing at {link}", page.display()));
-        } else if !anchor.is_empty() && !anchors(&std::fs::read_to_string(&target).unwrap_or_default()).contains(anchor)
-        {
+        } else if !anchor.is_empty() && !anchors(&read(&target)).contains(anchor) {
             broken.push(format!("{}: no such heading: {link}", page.display()));
         }
     }
@@ -76,7 +90,7 @@ fn broken(page: &Path, text: &str) -> Vec<String> {
 fn links_between_pages_lead_somewhere() {
     let (mut pages, mut wrong) = (0, Vec::new());
     for page in files("md") {
-        wrong.extend(broken(&page, &std::fs::read_to_string(&page).unwrap()));
+        wrong.extend(broken(&page, &read(&page)));
         pages += 1;
     }
     println!("{pages} pages");
@@ -88,6 +102,75 @@ fn links_between_pages_lead_somewhere() {
         broken(&page, "[a](nothing.md) [b](README.md#nothing) [c](README.md)").len(),
         2
     );
+}
+
+/// Where the relative links of a page lead, pictures included.
+fn targets(page: &Path, text: &str) -> Vec<PathBuf> {
+    let links = Parser::new_ext(text, Options::all()).filter_map(|event| match event {
+        Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => Some(dest_url),
+        _ => None,
+    });
+    let inside = links.filter(|link| !link.contains("://") && !link.starts_with('#'));
+    let folder = page.parent().expect("a folder");
+    inside
+        .map(|link| folder.join(link.split('#').next().unwrap_or_default()))
+        .collect()
+}
+
+/// What is wrong with the chapters of a book: the table of contents has each once, and none leads out of it, since what
+/// lies elsewhere is not in the built book.
+fn misplaced(book: &Path, contents: &str, chapters: &[PathBuf]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let listed = targets(&book.join("SUMMARY.md"), contents);
+    for chapter in chapters.iter().filter(|chapter| !chapter.ends_with("SUMMARY.md")) {
+        let times = listed.iter().filter(|listed| *listed == chapter).count();
+        if times != 1 {
+            wrong.push(format!("{}: {times} times in SUMMARY.md", chapter.display()));
+        }
+        let text = read(chapter);
+        for target in targets(chapter, &text)
+            .iter()
+            .filter_map(|target| target.canonicalize().ok())
+        {
+            if !target.starts_with(book) {
+                wrong.push(format!(
+                    "{}: {} is not in the book",
+                    chapter.display(),
+                    target.display()
+                ));
+            }
+        }
+        if text.contains(concat!("{{", "#")) {
+            wrong.push(format!("{}: includes what is not there", chapter.display()));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn the_book_is_whole() {
+    let book = super::book::source().canonicalize().unwrap();
+    let chapters = common::files(&book, "md");
+    let contents = std::fs::read_to_string(book.join("SUMMARY.md")).unwrap();
+    println!("{} chapters", chapters.len() - 1);
+    assert!(chapters.len() > 30, "{}", chapters.len());
+    let wrong = misplaced(&book, &contents, &chapters);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    // The control: a chapter that is left out, and one that is there twice.
+    let first = "- [VBC](vbc.md)\n";
+    assert_eq!(misplaced(&book, &contents.replace(first, ""), &chapters).len(), 1);
+    assert_eq!(misplaced(&book, &(contents + first), &chapters).len(), 1);
+    let away = targets(
+        &book.join("a.md"),
+        "[a](../../spec/README.md#x) [b](#y) ![c](c.png) [d](https://e.f)",
+    );
+    assert_eq!(away, [book.join("../../spec/README.md"), book.join("c.png")]);
+}
+
+#[test]
+fn the_readme_is_short() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(readme.lines().count() <= 120, "{} lines", readme.lines().count());
 }
 
 /// The pages and sections that sources name: `docs/spec/page.md`, with a number of a section behind it or not.

@@ -1,5 +1,6 @@
 //! The repository itself: what it says of itself is true.
 
+mod book;
 mod circles;
 mod links;
 mod packages;

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Builds the book of docs/book into target/book with mdBook, and follows the links of the pages that come out. Where
+# mdBook is not installed, it is built into target/mdbook first (two minutes of one core).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tests/setup.sh
+version=0.5.4
+mdbook=$(command -v mdbook || echo target/mdbook/bin/mdbook)
+if [ ! -x "$mdbook" ]; then
+    need_packages gcc libc6-dev
+    need_rust
+    echo "installing: mdBook $version"
+    cargo install --quiet --locked --debug --no-default-features --version $version --root target/mdbook mdbook
+fi
+rm -rf target/book
+said=$("$mdbook" build docs/book 2>&1) || { echo "$said"; exit 1; }
+# A file that is to be included and is not there is told, and no failure.
+if grep -E 'WARN|ERROR' <<<"$said"; then exit 1; fi
+
+# What a page's links name has to be there: file, and place in it.
+links=0
+wrong=0
+while read -r page; do
+    while read -r link; do
+        links=$((links + 1))
+        file=${link%%#*}
+        file=${file:+$(dirname "$page")/$file}
+        file=${file:-$page}
+        place=${link#*#}
+        if [ ! -e "$file" ] || { [ "$place" != "$link" ] && [ -n "$place" ] && ! grep -q "id=\"$place\"" "$file"; }; then
+            echo "$page: nothing at $link"
+            wrong=$((wrong + 1))
+        fi
+    done < <(grep -oE '(href|src)="[^"]+"' "$page" | sed -E 's/^[a-z]+="//; s/"$//' | grep -vE '^[a-z]+:' | sort -u)
+done < <(find target/book -name '*.html' ! -name print.html ! -name 404.html)
+echo "the book: $(find target/book -name '*.html' | wc -l) pages in target/book, $links links"
+[ "$links" -gt 500 ] && [ "$wrong" -eq 0 ]
