@@ -26,6 +26,29 @@ pub fn print(tree: &Tree) -> String {
     printer.out
 }
 
+/// What is declared, as one line of the program has it: a function's result, name and parameters; a variable's
+/// modifiers, type and name. Nothing for other symbols.
+pub(super) fn declared(tree: &Tree, symbol: &Symbol) -> Option<String> {
+    let mut printer = Printer {
+        tree,
+        typer: Typer::new(tree),
+        out: String::new(),
+    };
+    match symbol {
+        Symbol::Function { .. } => printer.signature(symbol),
+        Symbol::Variable {
+            modifiers, name, ty, ..
+        } => {
+            printer.modifiers(modifiers);
+            printer.ty(*ty);
+            printer.out += " ";
+            printer.str(*name);
+        }
+        _ => return None,
+    }
+    Some(printer.out)
+}
+
 struct Printer<'a> {
     tree: &'a Tree,
     typer: Typer<'a>,
@@ -156,12 +179,18 @@ impl Printer<'_> {
 
     /// Return type, name and parameters: Skia prints no modifiers here, `inout` included.
     fn declaration(&mut self, function: Ref) {
-        let Some(Symbol::Function {
+        if let Some(symbol) = self.tree.symbol(function) {
+            self.signature(symbol);
+        }
+    }
+
+    fn signature(&mut self, function: &Symbol) {
+        let Symbol::Function {
             name,
             parameters,
             returns,
             ..
-        }) = self.tree.symbol(function)
+        } = function
         else {
             return;
         };

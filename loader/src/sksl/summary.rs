@@ -1,6 +1,6 @@
 //! What a program is, in a few words.
 
-use super::{FORMAT, Header, Storage, Symbol, Tree, VERSION};
+use super::{FORMAT, Header, Storage, Symbol, Tree, VERSION, print};
 use serde::Serialize;
 use std::fmt;
 
@@ -19,6 +19,10 @@ pub struct Summary<'a> {
     pub functions: Vec<&'a str>,
     /// Global variables, in the file's order.
     pub globals: Vec<&'a str>,
+    /// Result, name and parameters of each function.
+    pub signatures: Vec<String>,
+    /// Modifiers, type and name of each global variable; what a caller sets is marked `uniform`, `in` or `out`.
+    pub declarations: Vec<String>,
     /// Number of symbols.
     pub symbols: usize,
     /// Number of top-level elements.
@@ -36,11 +40,16 @@ pub fn summary(tree: &Tree) -> Summary<'_> {
         Header::Program { kind, version, .. } => (kind.to_string(), Some(version.to_string())),
     };
     let (mut functions, mut globals) = (Vec::new(), Vec::new());
+    let (mut signatures, mut declarations) = (Vec::new(), Vec::new());
     for (_, symbol) in tree.symbols.iter() {
         match symbol {
-            Symbol::Function { name, .. } => functions.push(&tree.strings[*name]),
+            Symbol::Function { name, .. } => {
+                functions.push(&tree.strings[*name]);
+                signatures.extend(print::declared(tree, symbol));
+            }
             Symbol::Variable { name, storage, .. } if *storage == Storage::GLOBAL => {
                 globals.push(&tree.strings[*name]);
+                declarations.extend(print::declared(tree, symbol));
             }
             _ => {}
         }
@@ -52,6 +61,8 @@ pub fn summary(tree: &Tree) -> Summary<'_> {
         language,
         functions,
         globals,
+        signatures,
+        declarations,
         symbols: tree.symbols.len(),
         elements: tree.elements.len(),
         statements: tree.statements.len(),
@@ -65,8 +76,11 @@ impl fmt::Display for Summary<'_> {
         if let Some(language) = &self.language {
             write!(f, ", language version {language}")?;
         }
-        writeln!(f, "\nfunctions: {}", self.functions.join(" "))?;
-        writeln!(f, "globals: {}", self.globals.join(" "))?;
+        writeln!(f)?;
+        for (what, lines) in [("functions", &self.signatures), ("globals", &self.declarations)] {
+            writeln!(f, "{what}:")?;
+            lines.iter().try_for_each(|line| writeln!(f, "  {line}"))?;
+        }
         writeln!(f, "symbols: {}\nelements: {}", self.symbols, self.elements)?;
         writeln!(f, "statements: {}\nexpressions: {}", self.statements, self.expressions)
     }

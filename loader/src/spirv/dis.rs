@@ -22,6 +22,9 @@ pub struct Options {
     pub comment: bool,
     /// The module's header as comments.
     pub header: bool,
+    /// Instructions in a block two columns further in than its label, and blocks of a construct two further in than what
+    /// it branches from.
+    pub nested: bool,
 }
 
 impl Default for Options {
@@ -32,6 +35,7 @@ impl Default for Options {
             offsets: false,
             comment: false,
             header: true,
+            nested: false,
         }
     }
 }
@@ -107,6 +111,7 @@ pub fn disassemble(grammar: &Grammar, words: &[u32], options: Options) -> Result
         out: Vec::with_capacity(words.len() * 12),
         headed: [false; 3],
         limit: words.len() * 4 * MOST + (1 << 20),
+        nesting: Nesting::default(),
     };
     if options.header {
         printer.header(words);
@@ -138,6 +143,7 @@ pub fn one(grammar: &Grammar, words: &[u32], position: usize) -> Option<String> 
         out: Vec::new(),
         headed: [false; 3],
         limit: 1 << 20,
+        nesting: Nesting::default(),
     };
     let mut context = Context::new(words);
     for instruction in instructions(words).map_while(Result::ok) {
@@ -148,6 +154,11 @@ pub fn one(grammar: &Grammar, words: &[u32], position: usize) -> Option<String> 
         context.note(grammar, grammar.row(instruction.opcode), &instruction);
     }
     None
+}
+
+/// A registered generator's name.
+pub(super) fn generator_name(tool: u32) -> Option<&'static str> {
+    GENERATORS.get(tool as usize).copied()
 }
 
 /// The header's generator word of the text the header comment gives, such as `Khronos; 3`.
@@ -170,13 +181,55 @@ struct Printer<'g> {
     headed: [bool; 3],
     /// Length of text from which on ids are numbers and printing ends with an error.
     limit: usize,
+    nesting: Nesting,
+}
+
+/// How far in an instruction is, for nested indenting.
+#[derive(Default)]
+struct Nesting {
+    /// Where the open constructs end, the innermost last.
+    merges: Vec<u32>,
+    /// Where the construct ends that this block's last instruction begins.
+    next: Option<u32>,
+    inside: bool,
+}
+
+/// Constructs in constructs that are shown; deeper ones stand below each other.
+const MAX_NESTING: usize = 64;
+
+impl Nesting {
+    /// Columns that an instruction is further in.
+    fn columns(&mut self, instruction: &Instruction<'_>) -> usize {
+        let first = instruction.words.get(1).copied().unwrap_or(0);
+        match instruction.opcode {
+            op::FUNCTION | op::FUNCTION_END => {
+                *self = Self::default();
+                return 0;
+            }
+            op::LABEL => {
+                self.inside = true;
+                self.merges.extend(self.next.take());
+                // A block that ends several constructs at once is behind all of them.
+                if let Some(at) = self.merges.iter().position(|merge| *merge == first) {
+                    self.merges.truncate(at);
+                }
+                return 2 * self.merges.len().min(MAX_NESTING);
+            }
+            op::SELECTION_MERGE | op::LOOP_MERGE => self.next = Some(first),
+            _ => {}
+        }
+        match self.inside {
+            true => 2 * self.merges.len().min(MAX_NESTING) + 2,
+            false => 0,
+        }
+    }
 }
 
 impl<'g> Printer<'g> {
     fn header(&mut self, words: &[u32]) {
         let (tool, misc) = (words[2] >> 16, words[2] & 0xffff);
-        let tool = match GENERATORS.get(tool as usize) {
-            Some(name) => (*name).to_owned(),
+        let tool = match generator_name(tool) {
+            Some(name) => name.to_owned(),
             None => format!("Unknown({tool})"),
         };
         let text = format!(
@@ -195,10 +248,14 @@ impl<'g> Printer<'g> {
             self.heading(instruction);
         }
         context.note(self.grammar, row, instruction);
+        let columns = match self.options.nested {
+            true => self.nesting.columns(instruction),
+            false => 0,
+        };
         let start = self.out.len();
-        if row.is_none_or(|row| self.instruction(context, row, instruction).is_none()) {
+        if row.is_none_or(|row| self.instruction(context, row, instruction, columns).is_none()) {
             self.out.truncate(start);
-            self.raw(instruction);
+            self.raw(instruction, columns);
         }
         if self.options.comment && instruction.opcode == op::NAME && instruction.words.len() > 1 {
             self.out.extend_from_slice(b"  ; id %");
@@ -237,6 +294,10 @@ impl<'g> Printer<'g> {
         self.out.push(b'\n');
     }
 
+    fn further(&mut self, columns: usize) {
+        self.out.resize(self.out.len() + columns, b' ');
+    }
+
     fn indent(&mut self) {
         if self.options.indent {
             self.out.extend_from_slice(BLANKS);
@@ -244,8 +305,9 @@ impl<'g> Printer<'g> {
     }
 
     /// An instruction the grammar cannot print, as words.
-    fn raw(&mut self, instruction: &Instruction<'_>) {
+    fn raw(&mut self, instruction: &Instruction<'_>, columns: usize) {
         self.indent();
+        self.further(columns);
         self.out
             .extend_from_slice(format!("!{:#010x}", instruction.words[0]).as_bytes());
         for word in &instruction.words[1..] {
@@ -266,7 +328,13 @@ impl<'g> Printer<'g> {
         }
     }
 
-    fn instruction(&mut self, context: &Context, row: &'g Row, instruction: &Instruction<'_>) -> Option<()> {
+    fn instruction(
+        &mut self,
+        context: &Context,
+        row: &'g Row,
+        instruction: &Instruction<'_>,
+        columns: usize,
+    ) -> Option<()> {
         if row.has_result {
             let id = *instruction.words.get(if row.has_type { 2 } else { 1 })?;
             let start = self.out.len();
@@ -283,6 +351,7 @@ impl<'g> Printer<'g> {
         } else {
             self.indent();
         }
+        self.further(columns);
         self.out.extend_from_slice(row.name.as_bytes());
         let mut walk = operands(self.grammar, context, Some(row), instruction);
         while let Some(operand) = walk.next() {

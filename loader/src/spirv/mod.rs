@@ -27,7 +27,7 @@ pub use grammar::Grammar;
 pub use index::{Image, Located, ModuleIndex, Node};
 pub use known::{capability, class, decoration, dim, image_format, mode, model, op};
 pub use split::split_samplers;
-pub use summary::{EntryPoint, Summary, summary};
+pub use summary::{EntryPoint, Resource, SpecConstant, Summary, Variable, summary};
 pub use walk::{Bytes, Instruction, InstructionIn, Instructions, Source, Words, instructions, to_words};
 
 /// The format's name in errors.

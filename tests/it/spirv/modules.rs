@@ -25,6 +25,7 @@ fn options(flags: &[&str]) -> dis::Options {
         offsets: flags.contains(&"--offsets"),
         comment: flags.contains(&"--comment"),
         header: !flags.contains(&"--no-header"),
+        nested: false,
     }
 }
 
@@ -52,7 +53,7 @@ fn compare(sample: &Sample, at: usize, folder: &Path) -> Vec<String> {
                 tool("spirv-as", args, &[&text, Path::new("-o"), &out]);
                 let options = asm::Options {
                     preserve_numeric_ids: preserve,
-                    exact: false,
+                    ..Default::default()
                 };
                 let text = String::from_utf8_lossy(&theirs.stdout);
                 let ours = asm::assemble(grammar(), &text, options).map(|words| bytes(&words));

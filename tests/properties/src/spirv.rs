@@ -32,6 +32,7 @@ pub fn text(bytes: &[u8]) {
     let _ = dis::disassemble(grammar, &words, dis::Options::default());
     let raw = dis::Options {
         raw_id: true,
+        nested: words.len() % 2 == 0,
         ..Default::default()
     };
     let Ok(text) = dis::disassemble(grammar, &words, raw) else {

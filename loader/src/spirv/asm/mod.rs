@@ -18,6 +18,8 @@ pub struct Options {
     /// As above, and the header is taken from the disassembler's comments: gives back the words that were printed
     /// with raw ids.
     pub exact: bool,
+    /// The version of SPIR-V that the header says; 1.6 unless it is given.
+    pub version: Option<u32>,
 }
 
 /// The module a text describes.
@@ -36,7 +38,7 @@ pub fn assemble(grammar: &Grammar, text: &str, options: Options) -> Result<Vec<u
         text,
         tokens: &tokens,
         at: 0,
-        words: vec![MAGIC, 0x0001_0600, 7 << 16, 0, 0],
+        words: vec![MAGIC, options.version.unwrap_or(0x0001_0600), 7 << 16, 0, 0],
         // The context's table is by id: the text has no more ids than words.
         context: Context::with_room(tokens.len()),
         named: HashMap::new(),
