@@ -15,6 +15,7 @@ pub mod shader;
 pub mod state;
 pub mod stats;
 pub mod stream;
+mod symbols;
 pub mod text;
 pub mod texture;
 pub mod vector;

@@ -4,10 +4,10 @@
 //! a name, and fields as `FIELD=VALUE` where they are not what the type's layout gives (`offset`, `size`, `stride`,
 //! `entries` by `[N]`, `flags`, `precision`, `invariant`, `parent`, `unknown`, `index=A/B/C`, `init=A/B/…`). `.version`,
 //! `.space`, `.stack`, `.discard`, `.buffers` and `.instructions` set what else there is; what they leave out follows from
-//! the code.
+//! the code. In operands a symbol's name stands for its number.
 
 use super::text::{Source, Statement, Word, number};
-use super::{gp, pp};
+use super::{gp, pp, symbols};
 use loader::SourceError;
 use loader::mbs::layout::{Declaration, StorageClass, Type, layout, symbol};
 use loader::mbs::{CoreVersion, Mbs, NO_PARENT, Program, Stage, Symbol, SymbolType};
@@ -280,6 +280,9 @@ impl<'a> Assembler<'a> {
                 _ => code.push(statement.clone()),
             }
         }
+        self.lay_out();
+        let texts = symbols::texts(self.source, &self.program, &code)?;
+        let code = symbols::with(&texts, &code);
         self.program.code = match self.stage {
             Stage::Vertex => gp::assemble_statements(self.source, &code)?
                 .into_iter()
@@ -287,7 +290,6 @@ impl<'a> Assembler<'a> {
                 .collect(),
             Stage::Fragment => pp::assemble_statements(self.source, &code)?,
         };
-        self.lay_out();
         self.follow();
         Ok(self.program)
     }
