@@ -1,5 +1,6 @@
 //! naga's validator and its front end for GLSL: what reading, writing and SkSL share.
 
+use crate::combined;
 use crate::error::chain;
 use crate::guard::guarded;
 use crate::{Error, ErrorKind, Language, Result};
@@ -55,11 +56,17 @@ impl Shader {
     }
 }
 
-/// GLSL as naga's front end reads it; what it says of the text has line and column.
+/// GLSL as naga's front end reads it, textures and samplers parted first; what it says of the text has line and column.
 pub(crate) fn parse_glsl(text: &str, stage: ShaderStage) -> Result<naga::Module> {
-    let options = naga::front::glsl::Options::from(stage);
+    let mut options = naga::front::glsl::Options::from(stage);
+    let split = combined::split(text);
+    let macros = split.iter().flat_map(|split| &split.macros);
+    options
+        .defines
+        .extend(macros.map(|(name, meant)| (name.clone(), meant.clone())));
+    let parted = split.as_ref().map_or(text, |split| &split.text);
     let parsed = guarded("at reading GLSL", || {
-        Ok(naga::front::glsl::Frontend::default().parse(&options, text))
+        Ok(naga::front::glsl::Frontend::default().parse(&options, parted))
     })?;
     let mut module = parsed.map_err(|errors| match errors.errors.first() {
         Some(first) => text_error(Language::Glsl, text, Some(first.meta), &first.kind.to_string()),

@@ -8,7 +8,7 @@ use std::fmt;
 pub enum Language {
     /// WebGPU's language.
     Wgsl,
-    /// OpenGL's language, as naga reads it: version 4.40 to 4.60, textures and samplers apart.
+    /// OpenGL's language, as naga reads it: version 4.40 to 4.60; textures and samplers may be in one.
     Glsl,
     /// A SPIR-V module.
     Spirv,

@@ -28,6 +28,7 @@
 #[macro_use]
 extern crate wasm_test;
 
+mod combined;
 mod compile;
 mod error;
 mod front;
@@ -39,11 +40,11 @@ pub mod sksl;
 pub mod validate;
 mod write;
 
-pub use compile::compile;
+pub use compile::{compile, fullscreen};
 pub use error::{Error, ErrorKind, Result};
 pub use front::{Shader, validated};
 pub use language::{Language, Target};
 pub use naga;
 pub use naga::ShaderStage;
-pub use read::{Source, read, words};
+pub use read::{Source, read, stages, words};
 pub use write::{Options, to_spirv, write};

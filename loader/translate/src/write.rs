@@ -5,6 +5,7 @@ use crate::guard::{deep, guarded};
 use crate::marks;
 use crate::{Error, ErrorKind, Result, Shader, Target};
 use naga::ShaderStage;
+use std::collections::HashSet;
 
 /// What a target language leaves open.
 #[derive(Clone, Debug)]
@@ -115,13 +116,71 @@ fn glsl(shader: &Shader, options: &Options) -> Result<Vec<u8>> {
     };
     let options = glsl::Options {
         version: options.glsl,
+        binding_map: glsl_bindings(&shader.module),
         ..glsl::Options::default()
     };
     let policies = naga::proc::BoundsCheckPolicies::default();
-    glsl::Writer::new(&mut out, &shader.module, &shader.info, &options, &pipeline, policies)
-        .and_then(|mut writer| writer.write().map(drop))
+    let told = glsl::Writer::new(&mut out, &shader.module, &shader.info, &options, &pipeline, policies)
+        .and_then(|mut writer| writer.write())
         .map_err(|error| refuses(Target::Glsl)(&error))?;
+    let places = glsl_places(&shader.module, &told);
+    // The version has to be the first line.
+    let line = out.find('\n').map_or(out.len(), |at| at + 1);
+    out.insert_str(line, &places);
     Ok(out.into_bytes())
+}
+
+/// OpenGL has no descriptor sets: every resource keeps its binding, unless one of its kind in another set has it, which
+/// gives the next that is free.
+fn glsl_bindings(module: &naga::Module) -> naga::back::glsl::BindingMap {
+    let mut taken: HashSet<(u8, u8)> = HashSet::new();
+    let mut all: Vec<_> = module.global_variables.iter().map(|(_, global)| global).collect();
+    all.sort_by_key(|global| global.binding);
+    let mut map = naga::back::glsl::BindingMap::default();
+    for global in all {
+        let Some(binding) = global.binding else { continue };
+        // Each kind is numbered by itself.
+        let kind = match (global.space, &module.types[global.ty].inner) {
+            (naga::AddressSpace::Uniform, _) => 0,
+            (naga::AddressSpace::Storage { .. }, _) => 1,
+            (
+                _,
+                naga::TypeInner::Image {
+                    class: naga::ImageClass::Storage { .. },
+                    ..
+                },
+            ) => 2,
+            (_, naga::TypeInner::Sampler { .. }) => 3,
+            _ => 4,
+        };
+        let wanted = u8::try_from(binding.binding).unwrap_or(0);
+        let free = (wanted..=u8::MAX)
+            .chain(0..wanted)
+            .find(|number| taken.insert((kind, *number)));
+        if let Some(number) = free {
+            map.insert(binding, number);
+        }
+    }
+    map
+}
+
+/// A comment for each resource: the set and binding that the text's name for it stands for.
+fn glsl_places(module: &naga::Module, told: &naga::back::glsl::ReflectionInfo) -> String {
+    let place = |handle: naga::Handle<naga::GlobalVariable>| {
+        let binding = module.global_variables[handle].binding?;
+        Some((binding, format!("set {}, binding {}", binding.group, binding.binding)))
+    };
+    let mut lines = Vec::new();
+    for (handle, name) in &told.uniforms {
+        lines.extend(place(*handle).map(|(key, place)| (key, format!("// {name}: {place}\n"))));
+    }
+    for (name, parts) in &told.texture_mapping {
+        let sampler = parts.sampler.and_then(place);
+        let sampler = sampler.map_or(String::new(), |(_, place)| format!("; sampler: {place}"));
+        lines.extend(place(parts.texture).map(|(key, place)| (key, format!("// {name}: {place}{sampler}\n"))));
+    }
+    lines.sort();
+    lines.into_iter().map(|(_, line)| line).collect()
 }
 
 fn spirv(shader: &Shader) -> Result<Vec<u8>> {

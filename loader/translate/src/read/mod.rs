@@ -10,7 +10,7 @@ use crate::guard::{deep, guarded};
 use crate::{Error, ErrorKind, Language, Result, Shader, sksl};
 use loader::SourceError;
 use loader::spirv::layout::{Rules, lay_out};
-use loader::spirv::{class, split_inputs, split_samplers};
+use loader::spirv::{ModuleIndex, class, model, split_inputs, split_samplers};
 use naga::ShaderStage;
 use std::path::Path;
 
@@ -105,13 +105,54 @@ pub fn read(source: &Source<'_>) -> Result<Shader> {
     deep(|| read_any(source))
 }
 
+/// The stages that a source has entry points of; of those that naga knows.
+///
+/// # Errors
+/// What is wrong with the source.
+pub fn stages(source: &Source<'_>) -> Result<Vec<ShaderStage>> {
+    let module = match source.language {
+        Language::Spirv => {
+            let words = loader::spirv::to_words(source.bytes)?;
+            let index = ModuleIndex::new(&words[..])?;
+            let models = index.entry_points().filter_map(|node| node.operand(0));
+            return Ok(models.filter_map(stage_of_model).collect());
+        }
+        Language::Wgsl => {
+            let text = source.text()?;
+            parse_wgsl(text)?
+        }
+        _ => return Ok(source.stage.into_iter().collect()),
+    };
+    Ok(module.entry_points.iter().map(|entry| entry.stage).collect())
+}
+
+/// The stage of an execution model.
+fn stage_of_model(number: u32) -> Option<ShaderStage> {
+    match number {
+        model::VERTEX => Some(ShaderStage::Vertex),
+        model::FRAGMENT => Some(ShaderStage::Fragment),
+        model::GL_COMPUTE => Some(ShaderStage::Compute),
+        _ => None,
+    }
+}
+
+fn parse_wgsl(text: &str) -> Result<naga::Module> {
+    guarded("at reading WGSL", || Ok(naga::front::wgsl::parse_str(text)))?.map_err(|error| {
+        text_error(
+            Language::Wgsl,
+            text,
+            error.labels().next().map(|l| l.0),
+            error.message(),
+        )
+    })
+}
+
 fn read_any(source: &Source<'_>) -> Result<Shader> {
     let language = source.language;
     let (module, info) = match language {
         Language::Wgsl => {
             let text = source.text()?;
-            let module = guarded("at reading WGSL", || Ok(naga::front::wgsl::parse_str(text)))?
-                .map_err(|error| text_error(language, text, error.labels().next().map(|l| l.0), error.message()))?;
+            let module = parse_wgsl(text)?;
             let info = validate_text(language, text, &module)?;
             (module, info)
         }

@@ -35,14 +35,6 @@ use loader::sksl::Tree;
 use loader::vbc::{self, Stage, pack};
 use naga::{ShaderStage, TypeInner};
 
-/// Full-screen triangle; three vertices, no inputs.
-const VERTEX: &str = "
-@vertex
-fn main(@builtin(vertex_index) i: u32) -> @builtin(position) vec4<f32> {
-    return vec4<f32>(f32(i & 1u) * 4.0 - 1.0, f32(i >> 1u) * 4.0 - 1.0, 0.0, 1.0);
-}
-";
-
 /// Translates a program to naga IR: one entry point `main`, of the stage [`stage`] says. Its uniform block is laid out by
 /// std140.
 ///
@@ -119,8 +111,7 @@ pub fn to_vbc(tree: &Tree) -> Result<Vec<u8>> {
         )));
     }
     let fragment = to_stage(tree)?;
-    let vertex = naga::front::wgsl::parse_str(VERTEX).map_err(|error| unsupported(error.message()))?;
-    let vertex = to_spirv(&vertex, ShaderStage::Vertex)?;
+    let vertex = crate::fullscreen(&fragment)?;
     let model = pack::pack(
         &[(Stage::Vert, vertex), (Stage::Frag, fragment)],
         &pack::Names::default(),
