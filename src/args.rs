@@ -4,14 +4,52 @@
 //! others it is a usage error.
 
 use crate::error::{Error, Result};
+use crate::expect::ExpectArgs;
 use clap::Args;
 use std::path::PathBuf;
 
+/// What a file is, where its first bytes do not say it or say it wrongly.
+#[derive(Args, Clone, Debug, Default)]
+pub struct FormatArgs {
+    /// Read the file as this format, whatever its first bytes are
+    #[arg(long = "as", value_name = "FORMAT", value_parser = format_names(), conflicts_with_all = ["gp", "pp"])]
+    pub format: Option<String>,
+    /// The file is bare words of a Mali-400 vertex program (`--as gp`)
+    #[arg(long, conflicts_with = "pp")]
+    pub gp: bool,
+    /// The file is bare words of a Mali-400 fragment program (`--as pp`)
+    #[arg(long)]
+    pub pp: bool,
+}
+
+impl FormatArgs {
+    /// The name of the format that was asked for.
+    pub fn name(&self) -> Option<&str> {
+        match (self.gp, self.pp) {
+            (true, _) => Some("gp"),
+            (_, true) => Some("pp"),
+            _ => self.format.as_deref(),
+        }
+    }
+}
+
+fn format_names() -> clap::builder::PossibleValuesParser {
+    let names = crate::formats::ALL.iter().map(|format| format.name());
+    names.collect::<Vec<_>>().into()
+}
+
 /// Arguments of `info`.
 #[derive(Args, Debug, Default)]
+#[command(after_help = "Examples:
+  skrymir info shader.vbc
+  skrymir info job.trace --json
+  skrymir info words.bin --gp")]
 pub struct InfoArgs {
-    /// The file
+    /// The file, or - for standard input
     pub file: PathBuf,
+    /// What it is
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -19,10 +57,17 @@ pub struct InfoArgs {
 
 /// Arguments of `check`.
 #[derive(Args, Debug, Default)]
+#[command(after_help = "Examples:
+  skrymir check *.vbc
+  skrymir check shader.spv --target-env vulkan1.2
+  skrymir check words.bin --pp --json")]
 pub struct CheckArgs {
-    /// The files
+    /// The files, or - for standard input
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
+    /// What they are
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -45,9 +90,13 @@ fn target_env(name: &str) -> Result<loader::spirv::TargetEnv, String> {
 
 /// Arguments of `rewrite`.
 #[derive(Args, Debug, Default)]
+#[command(after_help = "Example: skrymir rewrite old.vbc -o new.vbc")]
 pub struct RewriteArgs {
-    /// The file
+    /// The file, or - for standard input
     pub file: PathBuf,
+    /// What it is
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Where to write
     #[arg(short, long)]
     pub output: PathBuf,
@@ -58,21 +107,22 @@ pub struct RewriteArgs {
 
 /// Arguments of `dis`.
 #[derive(Args, Debug, Default)]
+#[command(after_help = "Examples:
+  skrymir dis shader.spv --nested-indent
+  skrymir dis shader.vbc --stage frag
+  skrymir dis words.bin --gp -o words.s")]
 pub struct DisArgs {
-    /// The file
+    /// The file, or - for standard input
     pub file: PathBuf,
+    /// What it is
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Where to write the text instead of printing it
     #[arg(short, long)]
     pub output: Option<PathBuf>,
     /// How SPIR-V is printed
     #[command(flatten)]
     pub spirv: SpirvDisArgs,
-    /// The file is bare words of a Mali-400 vertex program
-    #[arg(long, conflicts_with = "pp")]
-    pub gp: bool,
-    /// The file is bare words of a Mali-400 fragment program
-    #[arg(long)]
-    pub pp: bool,
     /// Keep names' source locations in comments (SL)
     #[arg(long)]
     pub locations: bool,
@@ -86,8 +136,12 @@ pub struct DisArgs {
 
 /// Arguments of `as`.
 #[derive(Args, Debug, Default)]
+#[command(after_help = "Examples:
+  skrymir as triangle.frag.s -o triangle.mbs
+  skrymir as shader.spvasm -o shader.spv
+  skrymir dis a.spv --raw-id | skrymir as - --exact -o b.spv")]
 pub struct AsArgs {
-    /// The text file
+    /// The text file, or - for standard input
     pub file: PathBuf,
     /// Where to write
     #[arg(short, long)]
@@ -101,6 +155,9 @@ pub struct AsArgs {
     /// Keep the ids that are numbers (SPIR-V)
     #[arg(long)]
     pub preserve_numeric_ids: bool,
+    /// The version of SPIR-V in the header, as what the module is meant for reads it (SPIR-V) [default: spv1.6]
+    #[arg(long, value_name = "ENV", value_parser = target_env, conflicts_with = "exact")]
+    pub target_env: Option<loader::spirv::TargetEnv>,
     /// Take the header from the comments the disassembler wrote, and keep numeric ids: the same words again (SPIR-V)
     #[arg(long)]
     pub exact: bool,
@@ -111,9 +168,24 @@ pub struct AsArgs {
 
 /// Arguments of `run`; each format uses those that mean something to it.
 #[derive(Args, Debug, Default)]
+#[command(after_help = "Examples:
+  skrymir run shader.vbc -o out.png --scene scene.toml
+  skrymir run picture.frag -o out.png --size 640x480
+  skrymir run lit.vert lit.frag -o out.png
+  skrymir run effect.sksl.bin -o out.png --expect good.png --tolerance 2
+  skrymir run unit.sl")]
 pub struct RunArgs {
-    /// The file
+    /// The file, or - for standard input: a VBC, an SkSL program, a Swanson library, or a shader's source (WGSL, GLSL,
+    /// SPIR-V); a fragment stage alone covers the picture
     pub file: PathBuf,
+    /// The fragment stage, when the first file is the source of a vertex stage
+    pub fragment: Option<PathBuf>,
+    /// The entry point, where a source has several of a stage
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
+    /// What it is
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Where to write the picture
     #[arg(short, long)]
     pub output: Option<PathBuf>,
@@ -141,15 +213,9 @@ pub struct RunArgs {
     /// Longest time for all of a drawing, the driver's compiling included, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 900)]
     pub patience: u64,
-    /// Exit with 1 unless the picture is this one
-    #[arg(long, value_name = "PNG")]
-    pub expect: Option<PathBuf>,
-    /// Largest difference of a channel that still counts as equal
-    #[arg(long, default_value_t = 0, requires = "expect")]
-    pub tolerance: u8,
-    /// Where to write the differences from the expected picture [default: beside the output, .diff.png]
-    #[arg(long, value_name = "PNG", requires = "expect")]
-    pub diff: Option<PathBuf>,
+    /// What the picture is held against
+    #[command(flatten)]
+    pub expected: ExpectArgs,
     /// Draw again whenever the file or the scene changes
     #[arg(long, requires = "output", conflicts_with_all = ["expect", "read", "validation"])]
     pub watch: bool,
@@ -220,6 +286,15 @@ pub struct SpirvDisArgs {
     /// Do not indent
     #[arg(long)]
     pub no_indent: bool,
+    /// Indent blocks as constructs are nested
+    #[arg(long)]
+    pub nested_indent: bool,
+    /// Colours: results blue, other ids yellow, numbers red, strings green [default: on a terminal, unless NO_COLOR is set]
+    #[arg(long, conflicts_with = "no_color")]
+    pub color: bool,
+    /// No colours
+    #[arg(long)]
+    pub no_color: bool,
     /// Do not print the header
     #[arg(long)]
     pub no_header: bool,

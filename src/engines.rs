@@ -9,6 +9,7 @@ use crate::error::{Error, Result, Within};
 use crate::harness::{self, Settings};
 use crate::lifted;
 use crate::mali::{self, Pair};
+use crate::packed::{self, File};
 use crate::picture::{Comparison, Picture, compare};
 use crate::scene::Scene;
 use emulator::exec::Engine;
@@ -94,24 +95,17 @@ impl Subject {
             return Ok(Self::Vbc(bytes, first.to_owned()));
         }
         let fragment = second.map_or_else(|| Ok(bytes.clone()), read)?;
-        let stages = [
-            (first, &bytes, Stage::Vert),
-            (second.unwrap_or(first), &fragment, Stage::Frag),
-        ];
-        if !stages.iter().all(|(path, bytes, _)| is_packed(path, bytes)) {
+        let files = [(first, &bytes), (second.unwrap_or(first), &fragment)];
+        if !files.iter().all(|(path, bytes)| is_packed(path, bytes)) {
             return Ok(Self::Pair(Box::new(Pair::load(first, second.unwrap_or(first))?)));
         }
-        let words = stages.iter().map(|(path, bytes, stage)| {
-            let name = path.to_string_lossy();
-            let source = Source::new(&name, bytes)?;
-            let words = translate::compile(&source, *stage).map_err(|error| match error.line_column() {
-                Some(_) => Error::input(error.render(bytes, &name)),
-                None => Error::from(error).within(&name),
-            });
-            Ok((*stage, words?))
+        let files = files.map(|(path, bytes)| File {
+            path,
+            bytes,
+            entry: None,
         });
-        let model = pack(&words.collect::<Result<Vec<_>>>()?, &Names::default())?;
-        Ok(Self::Vbc(vbc::write(&model)?, first.to_owned()))
+        let second = second.map(|_| &files[1]);
+        Ok(Self::Vbc(packed::vbc(&files[0], second)?, first.to_owned()))
     }
 
     /// Draws on every engine. Devices are those that `device` names a part of the name of, all where it says nothing.

@@ -18,6 +18,8 @@ pub mod engines;
 #[cfg(feature = "cli")]
 pub mod error;
 #[cfg(feature = "cli")]
+pub mod expect;
+#[cfg(feature = "cli")]
 pub mod formats;
 #[cfg(all(feature = "cli", target_os = "linux"))]
 pub mod gles;
@@ -31,6 +33,8 @@ pub mod mali;
 pub mod outcome;
 #[cfg(feature = "cli")]
 pub mod pack;
+#[cfg(feature = "cli")]
+pub mod packed;
 #[cfg(feature = "cli")]
 pub mod picture;
 #[cfg(feature = "cli")]

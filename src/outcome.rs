@@ -1,6 +1,7 @@
 //! How a command ends, and the files it reads and writes.
 
 use crate::error::{Cause, Error, Within};
+use crate::say::detail;
 use std::fmt;
 
 use std::io::{Read, Write};
@@ -103,6 +104,7 @@ pub fn read(path: &Path) -> Outcome<Vec<u8>> {
         false => std::fs::read(path).map(|all| bytes = all),
     };
     read.within(|| format!("cannot read {}", path.display()))?;
+    detail(format_args!("read {}, {} bytes", path.display(), bytes.len()));
     Ok(bytes)
 }
 
@@ -125,6 +127,7 @@ pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Outcome {
         true => return print_bytes(bytes),
         false => replace(path, bytes),
     };
+    detail(format_args!("write {}, {} bytes", path.display(), bytes.len()));
     Ok(written.within(|| format!("cannot write {}", path.display()))?)
 }
 

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result, Within};
 use crate::picture::Picture;
 use crate::recorded_draw::RecordedDraw;
+use crate::say::Progress;
 use emulator::dump::{self, Given};
 use emulator::exec::Engine;
 use emulator::gpu::frame::Frame;
@@ -55,12 +56,16 @@ pub fn replay_with(
         frame: None,
         jobs: Vec::new(),
     };
+    let mut progress = Progress::new("jobs", recorded::jobs(trace) as u64);
     for (offset, record) in &trace.records {
         let number = replay.jobs.len();
         if let Record::Submit { pipe, frame, .. } = record {
             before(&replay.gpu.memory, *pipe, frame)?;
         }
         step(&mut replay, record).within(|| format!("trace: job {number} (at offset {offset:#x})"))?;
+        if replay.jobs.len() > number {
+            progress.step();
+        }
     }
     Ok(replay)
 }

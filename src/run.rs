@@ -4,8 +4,9 @@ use crate::args::RunArgs;
 use crate::ending::Limit;
 use crate::error::Error;
 use crate::harness::{self, Drawn, Settings};
-use crate::outcome::{Failure, Outcome, print, read_text, replace, write};
-use crate::picture::{Picture, Save, compare};
+use crate::outcome::{Failure, Outcome, print, read, read_text, replace, write};
+use crate::packed::{self, File};
+use crate::picture::{Picture, Save};
 use crate::scene::Scene;
 use crate::watch::{Event, Watcher};
 use serde_json::{Map, Value, json};
@@ -28,6 +29,7 @@ pub const FLAGS: &[&str] = &[
     "patience",
     "expect",
     "tolerance",
+    "allow",
     "diff",
     "unchecked",
     "timing",
@@ -37,15 +39,41 @@ pub const FLAGS: &[&str] = &[
 ];
 
 /// Flags of `run` for a VBC: [`FLAGS`], and that which draws it again and again.
-pub const VBC_FLAGS: &[&str] = &{
-    let mut all = ["watch"; FLAGS.len() + 1];
+pub const VBC_FLAGS: &[&str] = &and("watch");
+
+/// Flags of `run` for sources: [`FLAGS`], and that which names their entry point.
+pub const SOURCE_FLAGS: &[&str] = &and("entry");
+
+/// [`FLAGS`] and one more.
+const fn and(more: &'static str) -> [&'static str; FLAGS.len() + 1] {
+    let mut all = [more; FLAGS.len() + 1];
     let mut at = 0;
     while at < FLAGS.len() {
         all[at] = FLAGS[at];
         at += 1;
     }
     all
-};
+}
+
+/// Draws a shader's source, or those of a vertex and a fragment stage, by way of the VBC they make.
+pub fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {
+    let entry = args.entry.as_deref();
+    let first = File {
+        path: &args.file,
+        bytes,
+        entry,
+    };
+    let Some(path) = &args.fragment else {
+        return run(&packed::vbc(&first, None)?, args);
+    };
+    let bytes = read(path)?;
+    let second = File {
+        path,
+        bytes: &bytes,
+        entry,
+    };
+    run(&packed::vbc(&first, Some(&second))?, args)
+}
 
 /// Draws a VBC as the arguments say, writes its picture and read-backs, and holds it against an expected one.
 pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
@@ -56,14 +84,14 @@ pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
     let context = open(args)?;
     let cache = cache(&context, bytes, args)?;
     if let Some(note) = cache.as_ref().and_then(PipelineCache::note) {
-        crate::say::say(format_args!("{note}"));
+        crate::say::note(format_args!("{note}"));
     }
     let scene = adjust(args, read_scene(args)?);
     let loaded = harness::load(&context, bytes, settings(args))?;
     loaded
         .notes
         .iter()
-        .for_each(|note| crate::say::say(format_args!("{note}")));
+        .for_each(|note| crate::say::note(format_args!("{note}")));
     let slots: Vec<u8> = args.read.iter().map(|(slot, _)| *slot).collect();
     let drawn = loaded.draw(&scene, &slots, cache.as_ref())?;
     drop(limit);
@@ -78,7 +106,7 @@ pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
     for (slot, path) in &args.read {
         write(path, &drawn.frame.slots[slot])?;
     }
-    if args.output.is_none() && args.expect.is_none() {
+    if args.output.is_none() && !args.expected.is_given() {
         return Err(
             Error::usage("a VBC gives a picture: name it with -o out.png, or what it must be with --expect").into(),
         );
@@ -90,7 +118,8 @@ pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
         print(&timing(&drawn))?;
     }
     complain(&context)?;
-    expect(&drawn, args)
+    args.expected
+        .hold(&Picture::of(&drawn.frame.targets[0]), args.output.as_deref())
 }
 
 /// The time that one drawing may take, from opening the device to reading back.
@@ -152,7 +181,7 @@ fn watch(bytes: &[u8], args: &RunArgs) -> Outcome {
     let context = open(args)?;
     let cache = cache(&context, bytes, args)?;
     if let Some(note) = cache.as_ref().and_then(PipelineCache::note) {
-        crate::say::say(format_args!("{note}"));
+        crate::say::note(format_args!("{note}"));
     }
     let adjust = |scene| adjust(args, scene);
     let mut watcher = Watcher::new(
@@ -178,30 +207,6 @@ fn watch(bytes: &[u8], args: &RunArgs) -> Outcome {
             Event::Kept(why) => crate::say::say(format_args!("skrymir: {why}\nskrymir: the last good picture stays")),
         }
     }
-}
-
-/// Holds the first target against the expected picture; where they differ a picture of the differences is written.
-fn expect(drawn: &Drawn, args: &RunArgs) -> Outcome {
-    let Some(path) = &args.expect else { return Ok(()) };
-    let wanted = Picture::load(path)?;
-    let have = Picture::of(&drawn.frame.targets[0]);
-    let found = compare(&wanted, &have, args.tolerance).map_err(|error| Failure::Bad(error.into()))?;
-    if found.same() {
-        return Ok(());
-    }
-    let base = args.output.as_deref().unwrap_or(path);
-    let diff = args.diff.clone().unwrap_or_else(|| base.with_extension("diff.png"));
-    found.diff.save(&diff)?;
-    let message = format!(
-        "the picture is not {}: {} of {} pixels differ by more than {}, the worst by {}; see {}",
-        path.display(),
-        found.differing,
-        found.total,
-        args.tolerance,
-        found.worst,
-        diff.display()
-    );
-    Err(Failure::bad(message))
 }
 
 /// Opens the device the arguments name.

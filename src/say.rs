@@ -1,9 +1,91 @@
-//! What is said on standard error.
+//! What is said on standard error, and how much of it.
 
 use std::fmt;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+/// How much is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Level {
+    /// Only what went wrong.
+    Quiet,
+    /// Notes and progress too.
+    #[default]
+    Normal,
+    /// Every file that is read and written, and how long all took.
+    Verbose,
+}
+
+static LEVEL: AtomicU8 = AtomicU8::new(Level::Normal as u8);
+
+/// Sets how much is said from now on.
+pub fn set_level(level: Level) {
+    LEVEL.store(level as u8, Ordering::Relaxed);
+}
+
+fn is(level: Level) -> bool {
+    LEVEL.load(Ordering::Relaxed) >= level as u8
+}
 
 /// Says a line on standard error; where nothing can be written to that, nobody is to be told, and the rest goes on.
 pub fn say(line: impl fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Says what is worth knowing and not wrong.
+pub fn note(line: impl fmt::Display) {
+    if is(Level::Normal) {
+        say(line);
+    }
+}
+
+/// Says what only helps to find out what was done.
+pub fn detail(line: impl fmt::Display) {
+    if is(Level::Verbose) {
+        say(format_args!("skrymir: {line}"));
+    }
+}
+
+/// Work that takes no longer shows no bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A bar on a terminal for work that takes more than a second; nothing elsewhere, and nothing when quiet.
+pub struct Progress {
+    bar: indicatif::ProgressBar,
+    start: Instant,
+    shown: bool,
+}
+
+impl Progress {
+    /// Work of so many steps, none of which is done.
+    pub fn new(what: &'static str, steps: u64) -> Self {
+        let bar = indicatif::ProgressBar::with_draw_target(Some(steps), indicatif::ProgressDrawTarget::hidden());
+        let style = indicatif::ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {eta}");
+        if let Ok(style) = style {
+            bar.set_style(style);
+        }
+        bar.set_prefix(what);
+        Self {
+            bar,
+            start: Instant::now(),
+            shown: !is(Level::Normal) || !std::io::stderr().is_terminal(),
+        }
+    }
+
+    /// One more step is done.
+    pub fn step(&mut self) {
+        if !self.shown && self.start.elapsed() > PATIENCE {
+            self.bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
+            self.shown = true;
+        }
+        self.bar.inc(1);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
 }

@@ -10,7 +10,8 @@ use crate::{Error, Result};
 /// First bytes of a file.
 pub const MAGIC: &[u8; 8] = b"LIMATRC1";
 
-const FORMAT: &str = "trace";
+/// Name of the format in errors.
+pub const FORMAT: &str = "trace";
 
 /// Which queue a job is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

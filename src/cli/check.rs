@@ -5,6 +5,7 @@ use crate::args::CheckArgs;
 use crate::error::{Cause, Error};
 use crate::formats::{self, Format};
 use crate::outcome::{Failure, Outcome, print, read};
+use crate::say::Progress;
 use loader::{Report, Severity};
 use serde::Serialize;
 use std::path::Path;
@@ -27,7 +28,7 @@ pub(super) fn run(args: &CheckArgs, given: &Given) -> Outcome {
     let mut worst = None;
     for path in &args.files {
         match read(path) {
-            Ok(bytes) => files.push((path, formats::detect(&bytes), bytes)),
+            Ok(bytes) => files.push((path, formats::find(args.format.name(), &bytes), bytes)),
             Err(failure) => {
                 crate::say::say(format_args!("skrymir: {failure}"));
                 worst = Some(Cause::Trouble);
@@ -39,7 +40,9 @@ pub(super) fn run(args: &CheckArgs, given: &Given) -> Outcome {
         given.fits_any(&found)?;
     }
     let mut all = Vec::new();
+    let mut progress = Progress::new("files", files.len() as u64);
     for (path, format, bytes) in &files {
+        progress.step();
         let checked = check(path, *format, bytes, args)?;
         if checked.verdict != "valid" {
             worst = worst.max(Some(Cause::Bad));

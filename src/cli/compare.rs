@@ -3,6 +3,7 @@
 use crate::ending::Limit;
 use crate::engines::{Drawn, Row, Subject, Verdict, judge};
 use crate::error::{Cause, Error};
+use crate::expect::parse_share;
 use crate::outcome::{Failure, Outcome, print};
 use crate::picture::{Comparison, Picture, Save, compare};
 use clap::Args;
@@ -14,6 +15,9 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(900);
 
 /// Arguments of `compare`.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  skrymir compare a.png b.png --tolerance 2 --allow 0.5 -o diff.png
+  skrymir compare --engines shader.vbc --tolerance 6 --allow 1")]
 pub struct CompareArgs {
     /// One picture (PNG); with --engines a VBC, an SkSL program, WGSL, or a vertex shader or Mali-400 program
     pub a: PathBuf,
@@ -44,12 +48,6 @@ pub struct CompareArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-}
-
-fn parse_share(text: &str) -> Result<f64, String> {
-    let share = text.trim_end_matches('%').parse().ok();
-    let fits = share.filter(|share: &f64| (0.0..=100.0).contains(share));
-    fits.ok_or_else(|| "a share is a number of percent from 0 to 100, such as 0.5".into())
 }
 
 pub(super) fn run(args: &CompareArgs) -> Outcome {

@@ -1,6 +1,7 @@
 //! `skrymir convert`: a shader to another shading language.
 
 use crate::error::Error;
+use crate::formats::words;
 use crate::outcome::{Failure, Outcome, print, read, write};
 use crate::replay;
 use clap::{Args, ValueEnum};
@@ -8,6 +9,7 @@ use lift::interface::Interface;
 use loader::mbs::{self, Program, Stage};
 use loader::trace::{self, Trace};
 use std::path::PathBuf;
+use translate::naga::back::{glsl, hlsl};
 use translate::{Options, ShaderStage, Source, Target};
 use utgard::shader;
 
@@ -30,6 +32,10 @@ pub enum Language {
 
 /// Arguments of `convert`.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  skrymir convert shader.spv --to wgsl
+  skrymir convert shader.vbc --stage frag --to glsl --profile es310
+  skrymir convert job.trace --job 0 --draw 2 --stage frag --to hlsl --shader-model 60")]
 pub struct ConvertArgs {
     /// A SPIR-V module, a VBC file, an SkSL program, WGSL (.wgsl), GLSL (.vert, .frag), a Mali-400 program (MBS, or its
     /// text), or a driver's recorded jobs
@@ -58,6 +64,15 @@ pub struct ConvertArgs {
     /// Of a recording: the draw of the job, from 0 on
     #[arg(long, value_name = "M", requires = "job")]
     pub draw: Option<usize>,
+    /// The version of GLSL: es300 to es320, core330 to core460 [default: core450]
+    #[arg(long, value_name = "PROFILE", value_parser = profile)]
+    pub profile: Option<glsl::Version>,
+    /// The shader model of HLSL: 50, 51, 60 to 67 [default: 51]
+    #[arg(long, value_name = "MODEL", value_parser = shader_model)]
+    pub shader_model: Option<hlsl::ShaderModel>,
+    /// The version of Metal's language: 1.0 to 3.1 [default: 1.0]
+    #[arg(long, value_name = "VERSION", value_parser = metal_version)]
+    pub metal_version: Option<(u8, u8)>,
     /// Where to write instead of printing; SPIR-V and VBC are only written
     #[arg(short, long)]
     pub output: Option<PathBuf>,
@@ -75,6 +90,68 @@ impl Language {
             Self::Vbc => None,
         }
     }
+}
+
+fn profile(name: &str) -> Result<glsl::Version, String> {
+    let (es, number) = match name.strip_prefix("es") {
+        Some(number) => (true, number),
+        None => (false, name.strip_prefix("core").unwrap_or(name)),
+    };
+    let version = number.parse().ok().filter(|number| {
+        let known: &[u16] = match es {
+            true => &[300, 310, 320],
+            false => &[330, 400, 410, 420, 430, 440, 450, 460],
+        };
+        known.contains(number)
+    });
+    match version {
+        Some(number) if es => Ok(glsl::Version::new_gles(number)),
+        Some(number) => Ok(glsl::Version::Desktop(number)),
+        None => Err("a profile is es300, es310, es320 or core330 to core460".into()),
+    }
+}
+
+fn shader_model(name: &str) -> Result<hlsl::ShaderModel, String> {
+    use hlsl::ShaderModel::*;
+    let models = [V5_0, V5_1, V6_0, V6_1, V6_2, V6_3, V6_4, V6_5, V6_6, V6_7];
+    let digits = |model: &hlsl::ShaderModel| model.to_str().replace('_', "");
+    let wanted = name.replace(['.', '_'], "");
+    let found = models.into_iter().find(|model| digits(model) == wanted);
+    found.ok_or_else(|| "a shader model is 50, 51 or 60 to 67".into())
+}
+
+fn metal_version(name: &str) -> Result<(u8, u8), String> {
+    let wrong = || "a version of Metal's language is 1.0 to 1.2, 2.0 to 2.4, 3.0 or 3.1".to_owned();
+    let (major, minor) = name.split_once('.').ok_or_else(wrong)?;
+    let version = (major.parse().map_err(|_| wrong())?, minor.parse().map_err(|_| wrong())?);
+    match version {
+        (1, 0..=2) | (2, 0..=4) | (3, 0..=1) => Ok(version),
+        _ => Err(wrong()),
+    }
+}
+
+/// What the arguments say of the target; what is for another target is a mistake.
+fn options(args: &ConvertArgs) -> Outcome<Options> {
+    let given = [
+        ("profile", args.profile.is_some(), Language::Glsl),
+        ("shader-model", args.shader_model.is_some(), Language::Hlsl),
+        ("metal-version", args.metal_version.is_some(), Language::Msl),
+    ];
+    if let Some((name, _, language)) = given
+        .into_iter()
+        .find(|(_, given, language)| *given && *language != args.to)
+    {
+        return Err(Failure::usage(format_args!(
+            "--{name} is for --to {}",
+            format!("{language:?}").to_lowercase()
+        )));
+    }
+    let standard = Options::default();
+    Ok(Options {
+        glsl: args.profile.unwrap_or(standard.glsl),
+        hlsl: args.shader_model.unwrap_or(standard.hlsl),
+        msl: args.metal_version.unwrap_or(standard.msl),
+    })
 }
 
 fn parse_stage(name: &str) -> Result<ShaderStage, String> {
@@ -95,6 +172,7 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
             args.to
         )));
     }
+    let options = options(args)?;
     let bytes = read(&args.file)?;
     let name = args.file.to_string_lossy();
     let recorded = recorded_program(&bytes, args)?;
@@ -103,7 +181,7 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
         found => found,
     };
     if let Some((interface, program)) = found {
-        let written = lifted(&program, &interface, args)?;
+        let written = lifted(&program, &interface, args, &options)?;
         return match &args.output {
             Some(output) => write(output, written),
             None => print(&String::from_utf8_lossy(&written)),
@@ -112,7 +190,7 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
     if args.exact {
         return Err(Failure::usage("--exact is for Mali-400 programs"));
     }
-    let written = produce(&name, &bytes, args).map_err(|error| match error.line_column() {
+    let written = produce(&name, &bytes, args, &options).map_err(|error| match error.line_column() {
         Some(_) => Error::input(error.render(&bytes, &name)),
         None => Error::input(format_args!("{name}: {error}")),
     });
@@ -123,31 +201,21 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
     }
 }
 
-fn produce(name: &str, bytes: &[u8], args: &ConvertArgs) -> translate::Result<Vec<u8>> {
+fn produce(name: &str, bytes: &[u8], args: &ConvertArgs, options: &Options) -> translate::Result<Vec<u8>> {
     let Some(target) = args.to.target() else {
         return translate::sksl::to_vbc(&loader::sksl::read(bytes)?);
     };
     let mut source = Source::new(name, bytes)?;
     source.stage = args.stage.or(source.stage);
     source.entry = args.entry.as_deref();
-    translate::write(&translate::read(&source)?, target, &Options::default())
+    translate::write(&translate::read(&source)?, target, options)
 }
 
 /// The Mali-400 program that the file is, if it is one.
 fn mali_program(bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<Program>> {
     if args.gp || args.pp {
-        let unit = if args.gp { 16 } else { 4 };
-        if bytes.is_empty() || !bytes.len().is_multiple_of(unit) {
-            return Err(Failure::bad(format!(
-                "mali: {} bytes are no multiple of {unit}",
-                bytes.len()
-            )));
-        }
-        let words = bytes
-            .chunks_exact(4)
-            .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]));
-        let stage = if args.gp { Stage::Vertex } else { Stage::Fragment };
-        return Ok(Some(Program::new(stage, words.collect())));
+        let words = if args.gp { words::GP } else { words::PP };
+        return Ok(Some(words.program(bytes)?));
     }
     let text = std::str::from_utf8(bytes).ok().filter(|text| shader::recognises(text));
     let file = match text {
@@ -207,7 +275,7 @@ fn recorded_program(bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<(Interfa
 }
 
 /// A Mali-400 program in another language. Clip space is the language's own.
-fn lifted(program: &Program, interface: &Interface, args: &ConvertArgs) -> Outcome<Vec<u8>> {
+fn lifted(program: &Program, interface: &Interface, args: &ConvertArgs, written: &Options) -> Outcome<Vec<u8>> {
     if args.entry.is_some() {
         return Err(Failure::usage(
             "--entry: a Mali-400 program has no names for entry points",
@@ -227,5 +295,5 @@ fn lifted(program: &Program, interface: &Interface, args: &ConvertArgs) -> Outco
     };
     let shader =
         lift::lift(program.stage, &program.code, interface, &options).map_err(|error| Failure::Bad(error.into()))?;
-    Ok(translate::write(&shader, target, &Options::default())?)
+    Ok(translate::write(&shader, target, written)?)
 }

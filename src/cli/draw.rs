@@ -1,17 +1,23 @@
 //! `skrymir draw`: a pair of Mali-400 programs on the emulator.
 
+use super::again::whenever_changed;
 use super::observe::EngineArgs;
 use crate::error::{Error, ErrorKind};
+use crate::expect::ExpectArgs;
 use crate::lifted;
 use crate::mali::{self, Pair};
 use crate::outcome::{Failure, Outcome, read_text, write};
-use crate::picture::Save;
+use crate::picture::{Picture, Save};
 use crate::scene::Scene;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `draw`.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  skrymir draw triangle.vert.s triangle.frag.s -o out.png
+  skrymir draw lit.vert lit.frag --scene scene.toml -o out.png --watch
+  skrymir draw a.wgsl --expect good.png --tolerance 4 --allow 1")]
 pub struct DrawArgs {
     /// Vertex program: MBS, its text, or a shader's source; a file with both stages stands alone
     pub vertex: PathBuf,
@@ -21,7 +27,7 @@ pub struct DrawArgs {
     #[arg(long, value_name = "FILE")]
     pub scene: Option<PathBuf>,
     /// Where to write the picture
-    #[arg(short, long, required_unless_present_any = ["record", "trace", "watch_pixel", "profile", "lcov"])]
+    #[arg(short, long, required_unless_present_any = ["expect", "record", "trace", "watch_pixel", "profile", "lcov"])]
     pub output: Option<PathBuf>,
     /// Write the jobs as a recording for `skrymir replay`
     #[arg(long, value_name = "FILE")]
@@ -29,6 +35,12 @@ pub struct DrawArgs {
     /// Size of the picture in pixels [default: 256x256]
     #[arg(long, value_name = "WxH", value_parser = crate::args::parse_size)]
     pub size: Option<[u32; 2]>,
+    /// What the picture is held against
+    #[command(flatten)]
+    pub expected: ExpectArgs,
+    /// Draw again whenever a program or the scene changes
+    #[arg(long, requires = "output", conflicts_with_all = ["expect", "json"])]
+    pub watch: bool,
     /// How programs are run and what is told of it
     #[command(flatten)]
     pub running: EngineArgs,
@@ -36,6 +48,15 @@ pub struct DrawArgs {
 
 /// Runs the command.
 pub fn run(args: &DrawArgs) -> Outcome {
+    if !args.watch {
+        return draw(args);
+    }
+    let files = [Some(&args.vertex), args.fragment.as_ref(), args.scene.as_ref()];
+    let files: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
+    whenever_changed(&files, || draw(args))
+}
+
+fn draw(args: &DrawArgs) -> Outcome {
     let json = args.running.json(false)?;
     let fragment = args.fragment.as_ref().unwrap_or(&args.vertex);
     let pair = Pair::load(&args.vertex, fragment).map_err(|error| match error.root() {
@@ -47,17 +68,14 @@ pub fn run(args: &DrawArgs) -> Outcome {
     if let Some(path) = &args.record {
         write(path, mali::record(&pair, &scene).map_err(fault)?)?;
     }
-    if args.output.is_none() && !args.running.tells() {
+    if args.output.is_none() && !args.running.tells() && !args.expected.is_given() {
         return Ok(());
     }
     if args.running.is_vulkan() {
         let context =
             vulkan::Context::new(&vulkan::Options::default()).map_err(|error| Failure::Trouble(error.into()))?;
         let picture = lifted::draw(&context, &pair, &scene, true).map_err(fault)?;
-        if let Some(path) = &args.output {
-            picture.save(path)?;
-        }
-        return Ok(());
+        return finish(&picture, args);
     }
     let (engine, threads, watching) = args.running.start()?.take();
     let picture = mali::draw(&pair, &scene, engine, threads);
@@ -65,11 +83,15 @@ pub fn run(args: &DrawArgs) -> Outcome {
     if json {
         crate::outcome::print_json(&told.into())?;
     }
-    let picture = picture.map_err(fault)?;
+    finish(&picture.map_err(fault)?, args)
+}
+
+/// Writes the picture, and holds it against the one that is expected.
+fn finish(picture: &Picture, args: &DrawArgs) -> Outcome {
     if let Some(path) = &args.output {
         picture.save(path)?;
     }
-    Ok(())
+    args.expected.hold(picture, args.output.as_deref())
 }
 
 /// The scene of a file, or one that says nothing.

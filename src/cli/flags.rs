@@ -55,17 +55,6 @@ impl Given {
         }
     }
 
-    /// Whether there is none: for what is not read as a format.
-    ///
-    /// # Errors
-    /// As [`Given::fits`]; `what` is not what takes the flag.
-    pub fn is_empty_for(&self, what: &str, but: &[&str]) -> Outcome {
-        match self.flags.iter().find(|flag| !but.contains(&flag.as_str())) {
-            None => Ok(()),
-            Some(flag) => Err(self.refuse(flag, what)),
-        }
-    }
-
     fn refuse(&self, flag: &str, what: &str) -> Failure {
         let all = formats::ALL
             .iter()

@@ -6,10 +6,10 @@ use crate::args::InfoArgs;
 use crate::outcome::{Outcome, print};
 
 pub(super) fn run(args: &InfoArgs, given: &Given) -> Outcome {
-    let (bytes, format) = open(&args.file, given)?;
+    let (bytes, format) = open(&args.file, &args.format, given)?;
     let info = format.info(&bytes).map_err(|failure| failure.in_file(&args.file))?;
     if args.json {
-        return print(&format!("{:#}\n", info.json));
+        return crate::outcome::print_json(&info.json);
     }
     print(&info.text)
 }

@@ -1,5 +1,6 @@
 //! The command line: one file per verb; the format is chosen by the file's first bytes.
 
+mod again;
 mod r#as;
 mod check;
 mod compare;
@@ -18,6 +19,7 @@ mod gles;
 #[path = "gles/elsewhere.rs"]
 mod gles;
 mod grammar;
+mod help;
 mod info;
 mod inspect;
 mod observe;
@@ -30,10 +32,11 @@ mod schema;
 mod told;
 mod trim;
 
-use crate::args::{AsArgs, CheckArgs, DisArgs, InfoArgs, RewriteArgs, RunArgs};
+use crate::args::{AsArgs, CheckArgs, DisArgs, FormatArgs, InfoArgs, RewriteArgs, RunArgs};
 use crate::ending;
 use crate::formats::{self, Format, Verb};
-use crate::outcome::{Failure, Outcome, read};
+use crate::outcome::{Failure, Outcome, print, read};
+use crate::say::{Level, detail, set_level};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use flags::Given;
 use std::path::Path;
@@ -44,8 +47,14 @@ use std::process::ExitCode;
 /// Exit codes: 0 fine; 1 the input is at fault (it breaks its format, is beyond what can be done with it, faults, or is
 /// not the picture expected); 2 the command line or the machine is.
 #[derive(Parser, Debug)]
-#[command(name = "skrymir", version, about, long_about)]
+#[command(name = "skrymir", version, about, long_about, after_help = help::topics(), propagate_version = true)]
 struct Cli {
+    /// Say nothing but what went wrong
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say every file that is read and written, and how long it all took
+    #[arg(long, global = true)]
+    verbose: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -94,12 +103,27 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Print the JSON schema of what a verb prints
     Schema(schema::SchemaArgs),
+    /// Print completions for a shell
+    Completions(help::CompletionsArgs),
+    /// Print the manual for man
+    Man(help::ManArgs),
 }
 
 /// Parses the arguments, runs the command, prints what went wrong.
 pub fn main() -> ExitCode {
-    let matches = Cli::command().get_matches();
+    let arguments: Vec<_> = std::env::args_os().collect();
+    if let Some(manual) = help::topic(&arguments) {
+        return ended(print(manual));
+    }
+    let matches = Cli::command().get_matches_from(arguments);
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let level = match (cli.quiet, cli.verbose) {
+        (true, _) => Level::Quiet,
+        (_, true) => Level::Verbose,
+        _ => Level::Normal,
+    };
+    set_level(level);
+    let start = std::time::Instant::now();
     // `gles` ends its programs itself.
     if !matches!(cli.command, Command::Gles(_))
         && let Err(error) = ending::clean_up_on_signals()
@@ -107,6 +131,12 @@ pub fn main() -> ExitCode {
         crate::say::say(format_args!("skrymir: signals cannot be waited for: {error}"));
     }
     let outcome = run(&cli.command, |verb| Given::new(&Cli::command(), &matches, verb));
+    detail(format_args!("{:.3} s", start.elapsed().as_secs_f64()));
+    ended(outcome)
+}
+
+/// Says what went wrong, if something did, and gives the exit code.
+fn ended(outcome: Outcome) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -142,15 +172,21 @@ fn run(command: &Command, given: impl Fn(Verb) -> Given) -> Outcome {
         Command::Devices(args) => devices::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Schema(args) => schema::run(args),
+        Command::Completions(args) => help::completions(args),
+        Command::Man(args) => help::man(args),
     }
 }
 
-/// Reads a file and finds its format by its first bytes.
-fn open(path: &Path, given: &Given) -> Outcome<(Vec<u8>, &'static dyn Format)> {
+/// Reads a file and finds its format: the one asked for, or the one its first bytes say.
+fn open(path: &Path, wanted: &FormatArgs, given: &Given) -> Outcome<(Vec<u8>, &'static dyn Format)> {
     let bytes = read(path)?;
-    let Some(format) = formats::detect(&bytes) else {
-        return Err(Failure::bad(format!("{}: no known format", path.display())));
+    let format = formats::find(wanted.name(), &bytes);
+    let Some(format) = format else {
+        return Err(Failure::bad(format!(
+            "{}: no known format (--as FORMAT says which it is)",
+            path.display()
+        )));
     };
-    given.fits(format)?;
+    given.fits(format).map_err(|failure| failure.in_file(path))?;
     Ok((bytes, format))
 }

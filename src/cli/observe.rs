@@ -144,7 +144,7 @@ impl EngineArgs {
             told = super::told::watched(&report, self.profile, self.watch_pixel);
         } else {
             for finding in report.findings() {
-                crate::say::say(format_args!("note: {finding}"));
+                crate::say::note(format_args!("note: {finding}"));
             }
             if self.profile {
                 crate::outcome::print(&report.profile())?;

@@ -1,16 +1,20 @@
 //! `skrymir pack`: a VBC from stages.
 
-use crate::error::{Error, Within};
+use super::again::whenever_changed;
+use crate::error::Within;
 use crate::outcome::{Failure, Outcome, read, read_text, write};
 use crate::pack;
+use crate::packed::{self, File};
 use clap::Args;
 use loader::vbc::pack::Names;
 use loader::vbc::{self, Stage};
-use std::path::{Path, PathBuf};
-use translate::Source;
+use std::path::PathBuf;
 
 /// Arguments of `pack`.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  skrymir pack --vert a.wgsl --frag a.wgsl -o a.vbc
+  skrymir pack --vert lit.vert --frag lit.frag --names names.toml -o lit.vbc --watch")]
 pub struct PackArgs {
     /// Vertex stage: WGSL (.wgsl), GLSL, SPIR-V or an SkSL binary
     #[arg(long)]
@@ -30,12 +34,28 @@ pub struct PackArgs {
     /// What the code cannot say: uniform member names, unused inputs, table sizes (TOML)
     #[arg(long)]
     pub names: Option<PathBuf>,
+    /// The entry point of every stage, where a file has several
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
     /// Where to write
     #[arg(short, long)]
     pub output: PathBuf,
+    /// Pack again whenever a stage or the names change
+    #[arg(long)]
+    pub watch: bool,
 }
 
 pub(super) fn run(args: &PackArgs) -> Outcome {
+    if !args.watch {
+        return packed(args);
+    }
+    let more = [&args.tesc, &args.tese, &args.geom, &args.names];
+    let mut files = vec![args.vert.as_path(), &args.frag];
+    files.extend(more.into_iter().flatten().map(PathBuf::as_path));
+    whenever_changed(&files, || packed(args))
+}
+
+fn packed(args: &PackArgs) -> Outcome {
     let names = match &args.names {
         Some(path) => pack::names(&read_text(path)?).within(|| path.display())?,
         None => Names::default(),
@@ -50,7 +70,14 @@ pub(super) fn run(args: &PackArgs) -> Outcome {
     let mut stages = Vec::new();
     for (stage, path) in paths {
         let Some(path) = path else { continue };
-        stages.push((stage, compile(path, stage)?));
+        let bytes = read(path)?;
+        let entry = args.entry.as_deref();
+        let file = File {
+            path,
+            bytes: &bytes,
+            entry,
+        };
+        stages.push((stage, packed::stage(&file, stage)?));
     }
     let model = vbc::pack::pack(&stages, &names)?;
     let bytes = vbc::write(&model)?;
@@ -63,15 +90,4 @@ pub(super) fn run(args: &PackArgs) -> Outcome {
         return Err(Failure::bad(format_args!("what was packed breaks the format: {error}")));
     }
     write(&args.output, bytes)
-}
-
-/// The words of one stage; GLSL is what no other language is.
-fn compile(path: &Path, stage: Stage) -> Outcome<Vec<u32>> {
-    let bytes = read(path)?;
-    let name = path.to_string_lossy();
-    let source = Source::new(&name, &bytes).or_else(|_| Source::new("stage.glsl", &bytes))?;
-    translate::compile(&source, stage).map_err(|error| match error.line_column() {
-        Some(_) => Failure::bad(error.render(&bytes, &name)),
-        None => Failure::Bad(Error::from(error).within(&name)),
-    })
 }

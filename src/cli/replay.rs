@@ -3,6 +3,7 @@
 use super::observe::EngineArgs;
 use super::told;
 use crate::error::{Error, Result};
+use crate::expect::ExpectArgs;
 use crate::outcome::{Failure, Outcome};
 use crate::picture::Save;
 use crate::replay::{JobStats, Replay, replay_with};
@@ -14,12 +15,19 @@ use std::path::PathBuf;
 
 /// Arguments of `replay`.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  skrymir replay job.trace -o out.png --stats
+  skrymir replay job.trace --dump | less
+  skrymir replay job.trace --expect good.png")]
 pub struct ReplayArgs {
     /// The recording
     pub file: PathBuf,
     /// Where to write the last picture
     #[arg(short, long)]
     pub output: Option<PathBuf>,
+    /// What the last picture is held against
+    #[command(flatten)]
+    pub expected: ExpectArgs,
     /// How programs are run and what is told of it
     #[command(flatten)]
     pub running: EngineArgs,
@@ -58,17 +66,22 @@ pub fn run(args: &ReplayArgs) -> Outcome {
             crate::outcome::print(&stats(&done))?;
         }
         for note in done.gpu.notes.iter() {
-            crate::say::say(format_args!("note: {note}"));
+            crate::say::note(format_args!("note: {note}"));
         }
     }
-    match &args.output {
-        Some(output) => done.picture().map_err(Failure::Bad)?.save(output)?,
-        None if !args.stats && !args.dump && !args.running.tells() => {
-            return Err(Failure::usage("say where the picture goes: -o PICTURE.png"));
-        }
-        None => {}
+    if args.output.is_none() && !args.expected.is_given() {
+        return match args.stats || args.dump || args.running.tells() {
+            true => Ok(()),
+            false => Err(Failure::usage("say where the picture goes: -o PICTURE.png")),
+        };
     }
-    Ok(())
+    let picture = done
+        .picture()
+        .map_err(|error| Failure::Bad(error).in_file(&args.file))?;
+    if let Some(output) = &args.output {
+        picture.save(output)?;
+    }
+    args.expected.hold(&picture, args.output.as_deref())
 }
 
 /// Everything that was asked for as one document.

@@ -6,7 +6,7 @@ use crate::args::RewriteArgs;
 use crate::outcome::{Outcome, write};
 
 pub(super) fn run(args: &RewriteArgs, given: &Given) -> Outcome {
-    let (bytes, format) = open(&args.file, given)?;
+    let (bytes, format) = open(&args.file, &args.format, given)?;
     let written = format.rewrite(&bytes, args);
     write(&args.output, written.map_err(|failure| failure.in_file(&args.file))?)
 }

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::outcome::{Failure, Outcome, read, write};
 use crate::picture::Picture;
 use crate::replay::replay;
+use crate::say::Progress;
 use clap::Args;
 use inspect::trim::{Trimmed, Untouched, trim};
 use loader::trace::Trace;
@@ -212,7 +213,11 @@ fn color(trace: &Trace<'_>, pixel: (u32, u32), engine: EngineName) -> Result<[u8
 fn shrunk(args: &TrimArgs, trace: &Trace<'_>, pixel: (u32, u32)) -> Outcome {
     let bad = |error: Error| Failure::from(error).in_file(&args.file);
     let wrong = Wrong::of(args, trace, pixel)?;
-    let holds = |trace: &Trace<'_>| wrong.holds(trace, pixel, args.engine);
+    let mut progress = Progress::new("tries", args.tries as u64);
+    let holds = |trace: &Trace<'_>| {
+        progress.step();
+        wrong.holds(trace, pixel, args.engine)
+    };
     let shrunk = inspect::shrink::shrink(trace, args.tries, holds).map_err(|error| bad(error.into()))?;
     let least = Trace::read(&shrunk.bytes)?;
     let last = inspect::recorded::jobs(&least).saturating_sub(1);
@@ -220,6 +225,6 @@ fn shrunk(args: &TrimArgs, trace: &Trace<'_>, pixel: (u32, u32)) -> Outcome {
     let [before, after] = [shrunk.before, shrunk.after]
         .map(|[jobs, draws, primitives]| format!("{jobs} jobs, {draws} draws, {primitives} primitives"));
     let spent = if shrunk.spent { " (--tries is spent)" } else { "" };
-    crate::say::say(format_args!("{before} to {after} in {} tries{spent}", shrunk.tried));
+    crate::say::note(format_args!("{before} to {after} in {} tries{spent}", shrunk.tried));
     written(args, trace.write().len(), &trimmed)
 }

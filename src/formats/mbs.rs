@@ -34,7 +34,7 @@ impl Format for Mbs {
     }
 
     fn info(&self, bytes: &[u8]) -> Outcome<Info> {
-        info(&mbs::read(bytes)?)
+        Ok(info(mbs::FORMAT, &mbs::read(bytes)?.programs()?))
     }
 
     /// The rules of the container, then those of the code.
@@ -42,11 +42,7 @@ impl Format for Mbs {
         let mut report = mbs::check(bytes);
         let programs = mbs::read(bytes).and_then(|file| file.programs());
         for program in programs.unwrap_or_default() {
-            let name = program.stage.name();
-            for finding in stats(&program).findings {
-                let place = format!("{name} program, instruction {}", finding.address);
-                report.push(Severity::Error, finding.rule, place, finding.message, None);
-            }
+            check_code(&program, None, &mut report);
         }
         Ok((report, Vec::new()))
     }
@@ -89,6 +85,19 @@ impl Format for Mbs {
     }
 }
 
+/// The rules of a program's code; `first` is the byte offset of its first word, where the file is nothing but words.
+pub(super) fn check_code(program: &Program, first: Option<u64>, report: &mut Report) {
+    let (name, unit) = match program.stage {
+        Stage::Vertex => (program.stage.name(), 16),
+        Stage::Fragment => (program.stage.name(), 4),
+    };
+    for finding in stats(program).findings {
+        let place = format!("{name} program, instruction {}", finding.address);
+        let offset = first.map(|first| first + unit * u64::from(finding.address));
+        report.push(Severity::Error, finding.rule, place, finding.message, offset);
+    }
+}
+
 /// The code of a file's only program, which must be of the stage asked for.
 fn code_of(mbs: &File, vertex: bool) -> Outcome<Vec<u8>> {
     let stage = if vertex { Stage::Vertex } else { Stage::Fragment };
@@ -96,29 +105,6 @@ fn code_of(mbs: &File, vertex: bool) -> Outcome<Vec<u8>> {
     let missing = || Failure::bad(format_args!("mbs: the text has no {} program", stage.name()));
     let words = program.ok_or_else(missing)?.code;
     Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
-}
-
-/// Bare little-endian words as text: of a vertex program, or of a fragment program.
-///
-/// # Errors
-/// When the bytes are no whole words, or no whole instructions of the vertex processor.
-pub fn dis_words(bytes: &[u8], vertex: bool) -> Outcome<String> {
-    let unit = if vertex { 16 } else { 4 };
-    if bytes.is_empty() || !bytes.len().is_multiple_of(unit) {
-        return Err(Failure::bad(format_args!(
-            "mali: {} bytes are no multiple of {unit}",
-            bytes.len()
-        )));
-    }
-    let words: Vec<u32> = bytes
-        .chunks_exact(4)
-        .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
-        .collect();
-    Ok(if vertex {
-        gp::disassemble(&shader::instructions(&words), gp::Options { words: true })
-    } else {
-        pp::disassemble(&words, pp::Options { words: true })
-    })
 }
 
 /// The chunks with their offsets and sizes.
@@ -168,14 +154,15 @@ struct Cycles {
     longest: Option<u32>,
 }
 
-fn info(file: &File) -> Outcome<Info> {
+/// What a format's programs are and cost.
+pub(super) fn info(format: &str, all: &[Program]) -> Info {
     let mut text = String::new();
     let mut programs = Vec::new();
-    for program in file.programs()? {
-        let stats = stats(&program);
-        print_program(&program, &stats, &mut text);
+    for program in all {
+        let stats = stats(program);
+        print_program(program, &stats, &mut text);
         programs.push(WithStats {
-            program: (&program).into(),
+            program: program.into(),
             instructions: stats.instructions,
             registers: stats.registers,
             memory: stats.memory,
@@ -186,8 +173,8 @@ fn info(file: &File) -> Outcome<Info> {
             },
         });
     }
-    let json = serde_json::json!({ "format": mbs::FORMAT, "programs": programs });
-    Ok(Info { text, json })
+    let json = serde_json::json!({ "format": format, "programs": programs });
+    Info { text, json }
 }
 
 fn print_program(program: &Program, stats: &Stats, out: &mut String) {

@@ -3,9 +3,13 @@
 pub mod mbs;
 mod sksl;
 mod sl;
+mod source;
 mod spirv;
+mod trace;
 mod vbc;
+pub mod words;
 
+pub use source::SOURCE;
 pub use vbc::stages as vbc_stages;
 
 use crate::args::{AsArgs, CheckArgs, DisArgs, RewriteArgs, RunArgs};
@@ -122,6 +126,11 @@ pub trait Format: Sync {
         Err(self.lacks(Verb::Run))
     }
 
+    /// Whether a file may be one stage of several.
+    fn takes_stages(&self) -> bool {
+        false
+    }
+
     /// The error of a verb this format lacks.
     fn lacks(&self, verb: Verb) -> Failure {
         Error::unsupported(self.name(), format!("the verb {}", verb.name())).into()
@@ -129,9 +138,23 @@ pub trait Format: Sync {
 }
 
 /// Every format, in the order they are asked whether a file is theirs.
-pub const ALL: &[&dyn Format] = &[&vbc::Vbc, &mbs::Mbs, &spirv::Spirv, &sl::Sl, &sksl::Sksl];
+pub const ALL: &[&dyn Format] = &[
+    &vbc::Vbc,
+    &mbs::Mbs,
+    &spirv::Spirv,
+    &sl::Sl,
+    &trace::Recording,
+    &sksl::Sksl,
+    &words::GP,
+    &words::PP,
+    &SOURCE,
+];
 
-/// The format that begins with these bytes.
-pub fn detect(bytes: &[u8]) -> Option<&'static dyn Format> {
-    ALL.iter().copied().find(|format| format.detect(bytes))
+/// The format of a name, or the one that begins with these bytes.
+pub fn find(name: Option<&str>, bytes: &[u8]) -> Option<&'static dyn Format> {
+    let mut all = ALL.iter().copied();
+    match name {
+        Some(name) => all.find(|format| format.name() == name),
+        None => all.find(|format| format.detect(bytes)),
+    }
 }

@@ -1,11 +1,22 @@
 //! Vega bytecode on the command line.
 
-use super::{Format, Info, Verb};
+use super::{Format, Info, Verb, spirv};
 use crate::args::{CheckArgs, DisArgs, RewriteArgs, RunArgs};
 use crate::outcome::{Failure, Outcome};
 use crate::{grammar, run};
 use loader::{Report, vbc};
 use translate::validate::{self, Table};
+
+/// Flags of `dis`: those for SPIR-V, and that which says the stage.
+const DIS_FLAGS: &[&str] = &{
+    let mut all = ["stage"; spirv::DIS_FLAGS.len() + 1];
+    let mut at = 0;
+    while at < spirv::DIS_FLAGS.len() {
+        all[at] = spirv::DIS_FLAGS[at];
+        at += 1;
+    }
+    all
+};
 
 /// Vega bytecode.
 pub struct Vbc;
@@ -22,15 +33,7 @@ impl Format for Vbc {
     fn flags(&self, verb: Verb) -> &'static [&'static str] {
         match verb {
             Verb::Check => &["grammar"],
-            Verb::Dis => &[
-                "stage",
-                "raw-id",
-                "no-indent",
-                "no-header",
-                "offsets",
-                "comment",
-                "grammar",
-            ],
+            Verb::Dis => DIS_FLAGS,
             Verb::Run => run::VBC_FLAGS,
             _ => &[],
         }
@@ -54,7 +57,7 @@ impl Format for Vbc {
     fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {
         let stages = stages(bytes, args.spirv.stage.as_deref())?;
         match &stages[..] {
-            [(_, words)] => super::spirv::print_words(words, &args.spirv),
+            [(_, words)] => spirv::print_words(words, args),
             several => {
                 let names: Vec<&str> = several.iter().map(|stage| stage.0.as_str()).collect();
                 Err(Failure::usage(format!("vbc: say which --stage: {}", names.join(", "))))

@@ -119,7 +119,7 @@ impl Show {
 
     fn closed(&self, notes: &emulator::gpu::notes::Notes) {
         for note in notes.iter() {
-            crate::say::say(format_args!("skrymir: device {}: note: {note}", self.device));
+            crate::say::note(format_args!("skrymir: device {}: note: {note}", self.device));
         }
         if self.stats {
             let total = &self.total;

@@ -19,6 +19,17 @@ pub enum Done {
     Pp(PixelStats, Box<Frame>),
 }
 
+/// The GPU that a recording is of, with its processors.
+pub fn device(trace: &Trace<'_>) -> String {
+    let name = match trace.gpu {
+        1 => "Mali-400",
+        2 => "Mali-450",
+        _ => "a GPU nobody knows",
+    };
+    let plural = if trace.pps == 1 { "" } else { "s" };
+    format!("{name}, {} pixel processor{plural}", trace.pps)
+}
+
 /// Jobs of a recording.
 pub fn jobs(trace: &Trace<'_>) -> usize {
     let jobs = trace.records.iter();

@@ -68,7 +68,7 @@ pub fn collect(trace: &Trace<'_>, options: &Options<'_>) -> Result<Report, Error
         options,
         report: Report {
             name: options.name.to_owned(),
-            device: device(trace),
+            device: recorded::device(trace),
             ..Report::default()
         },
     };
@@ -88,15 +88,6 @@ pub fn collect(trace: &Trace<'_>, options: &Options<'_>) -> Result<Report, Error
 /// So many of something.
 fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-fn device(trace: &Trace<'_>) -> String {
-    let name = match trace.gpu {
-        1 => "Mali-400",
-        2 => "Mali-450",
-        _ => "a GPU nobody knows",
-    };
-    format!("{name}, {}", counted(trace.pps as usize, "pixel processor"))
 }
 
 impl Collector<'_> {

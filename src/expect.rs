@@ -1,0 +1,70 @@
+//! Holding a picture against the one that is expected: tests of pictures need nothing more.
+
+use crate::outcome::{Failure, Outcome};
+use crate::picture::{Picture, Save, compare};
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// What a picture is held against.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ExpectArgs {
+    /// Exit with 1 unless the picture is this one
+    #[arg(long, value_name = "PNG")]
+    pub expect: Option<PathBuf>,
+    /// Largest difference of a channel that still counts as equal
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "expect")]
+    pub tolerance: u8,
+    /// Percent of the pixels that may differ by more
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = parse_share, requires = "expect")]
+    pub allow: f64,
+    /// Where to write the differences from the expected picture [default: beside the output, .diff.png]
+    #[arg(long, value_name = "PNG", requires = "expect")]
+    pub diff: Option<PathBuf>,
+}
+
+/// A share of pixels in percent.
+///
+/// # Errors
+/// When it is none.
+pub fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text.trim_end_matches('%').parse().ok();
+    let fits = share.filter(|share: &f64| (0.0..=100.0).contains(share));
+    fits.ok_or_else(|| "a share is a number of percent from 0 to 100, such as 0.5".into())
+}
+
+impl ExpectArgs {
+    /// Flags, for formats that list theirs.
+    pub const FLAGS: [&'static str; 4] = ["expect", "tolerance", "allow", "diff"];
+
+    /// Whether a picture is expected.
+    pub fn is_given(&self) -> bool {
+        self.expect.is_some()
+    }
+
+    /// Holds a picture against the expected one; where they differ a picture of the differences is written, beside
+    /// `output` unless the arguments say where.
+    ///
+    /// # Errors
+    /// Bad when they differ or are of different sizes, trouble when a file cannot be read or written.
+    pub fn hold(&self, have: &Picture, output: Option<&Path>) -> Outcome {
+        let Some(path) = &self.expect else { return Ok(()) };
+        let wanted = Picture::load(path)?;
+        let found = compare(&wanted, have, self.tolerance).map_err(|error| Failure::Bad(error.into()).in_file(path))?;
+        if found.share() <= self.allow {
+            return Ok(());
+        }
+        let beside = output.filter(|output| *output != Path::new("-")).unwrap_or(path);
+        let diff = self.diff.clone().unwrap_or_else(|| beside.with_extension("diff.png"));
+        found.diff.save(&diff)?;
+        Err(Failure::bad(format_args!(
+            "the picture is not {}: {} of {} pixels ({:.3} %) differ by more than {}, the worst by {}; see {}",
+            path.display(),
+            found.differing,
+            found.total,
+            found.share(),
+            self.tolerance,
+            found.worst,
+            diff.display()
+        )))
+    }
+}

@@ -1,0 +1,81 @@
+//! Shader sources to a VBC that can be drawn: what `run`, `pack` and `compare --engines` have in common.
+
+use crate::error::{Error, Result};
+use loader::vbc::pack::{Names, pack};
+use loader::vbc::{self, Stage};
+use std::path::Path;
+use translate::{Language, ShaderStage, Source};
+
+/// A file of one or more stages.
+#[derive(Clone, Copy, Debug)]
+pub struct File<'a> {
+    /// Its path, for its ending and for errors.
+    pub path: &'a Path,
+    /// What it holds.
+    pub bytes: &'a [u8],
+    /// The entry point, where there are several of the stage.
+    pub entry: Option<&'a str>,
+}
+
+impl<'a> File<'a> {
+    /// The source; GLSL is what no other language is.
+    fn source(&self, stage: Stage) -> Result<Source<'a>> {
+        let name = self.path.to_string_lossy();
+        let glsl = format!("stage.{stage}.glsl");
+        let mut source = Source::new(&name, self.bytes).or_else(|_| Source::new(&glsl, self.bytes))?;
+        source.entry = self.entry.filter(|_| source.language != Language::Sksl);
+        Ok(source)
+    }
+}
+
+/// The words of one stage of a file.
+///
+/// # Errors
+/// What is wrong with the source, with the line where it is a text.
+pub fn stage(file: &File<'_>, stage: Stage) -> Result<Vec<u32>> {
+    let (name, source) = (file.path.to_string_lossy(), file.source(stage)?);
+    translate::compile(&source, stage).map_err(|error| match error.line_column() {
+        Some(_) => Error::input(error.render(file.bytes, &name)),
+        None => Error::from(error).within(&name),
+    })
+}
+
+/// A VBC of a vertex and a fragment stage, or of one file: WGSL with both, or a fragment stage alone, which covers the
+/// whole picture. Its inputs are then the place in the picture, from (0, 0) at the top left to (1, 1).
+///
+/// # Errors
+/// What is wrong with a source, and what a VBC cannot hold.
+pub fn vbc(first: &File<'_>, second: Option<&File<'_>>) -> Result<Vec<u8>> {
+    let fragment = second.unwrap_or(first);
+    let alone = second.is_none() && !has_vertex(first)?;
+    let code = stage(fragment, Stage::Frag)?;
+    let vertex = match alone {
+        true => translate::fullscreen(&code)?,
+        false => stage(first, Stage::Vert)?,
+    };
+    let model = pack(&[(Stage::Vert, vertex), (Stage::Frag, code)], &Names::default())?;
+    Ok(vbc::write(&model)?)
+}
+
+/// Whether a file that stands alone has a vertex stage. One that has nothing else cannot be drawn.
+fn has_vertex(file: &File<'_>) -> Result<bool> {
+    let source = file.source(Stage::Frag)?;
+    let stages = match source.language {
+        Language::Wgsl | Language::Spirv => {
+            let mut all = source;
+            all.entry = None;
+            translate::stages(&all).map_err(|error| match error.line_column() {
+                Some(_) => Error::input(error.render(file.bytes, &file.path.to_string_lossy())),
+                None => Error::from(error).within(file.path.display()),
+            })?
+        }
+        _ => source.stage.into_iter().collect(),
+    };
+    if !stages.is_empty() && !stages.contains(&ShaderStage::Fragment) {
+        return Err(Error::input(format_args!(
+            "{}: a vertex stage alone gives no picture: name the fragment stage behind it",
+            file.path.display()
+        )));
+    }
+    Ok(stages.contains(&ShaderStage::Vertex))
+}
