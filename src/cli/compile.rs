@@ -19,6 +19,9 @@ pub enum StageName {
 
 /// Arguments of `compile`.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  skrymir compile lit.frag -o lit.mbs --report
+  skrymir compile both.wgsl --stage frag --entry paint --text")]
 pub struct CompileArgs {
     /// WGSL, GLSL (.vert, .frag; 4.x or ES 1.00), SPIR-V, a VBC file or an SkSL program
     pub file: PathBuf,

@@ -10,7 +10,10 @@ use crate::outcome::{Failure, Outcome, read_text, write};
 use crate::picture::{Picture, Save};
 use crate::scene::Scene;
 use clap::Args;
+use emulator::exec::observed::{Stage, Text};
+use loader::mbs;
 use std::path::{Path, PathBuf};
+use utgard::shader;
 
 /// Arguments of `draw`.
 #[derive(Args, Debug)]
@@ -79,7 +82,7 @@ fn draw(args: &DrawArgs) -> Outcome {
     }
     let (engine, threads, watching) = args.running.start()?.take();
     let picture = mali::draw(&pair, &scene, engine, threads);
-    let told = args.running.finish(watching.as_ref())?;
+    let told = args.running.finish(watching.as_ref(), &texts(args))?;
     if json {
         crate::outcome::print_json(&told.into())?;
     }
@@ -92,6 +95,24 @@ fn finish(picture: &Picture, args: &DrawArgs) -> Outcome {
         picture.save(path)?;
     }
     args.expected.hold(picture, args.output.as_deref())
+}
+
+/// The texts that the programs are assembled from, where they are.
+fn texts(args: &DrawArgs) -> Vec<(Stage, Text)> {
+    let fragment = args.fragment.as_ref().unwrap_or(&args.vertex);
+    let files = [
+        (Stage::Vertex, &args.vertex, mbs::Stage::Vertex),
+        (Stage::Fragment, fragment, mbs::Stage::Fragment),
+    ];
+    let text = |(stage, path, of): (Stage, &PathBuf, mbs::Stage)| {
+        let text = std::fs::read_to_string(path)
+            .ok()
+            .filter(|text| shader::recognises(text))?;
+        let lines = shader::lines(&text, of);
+        let path = path.display().to_string();
+        Some((stage, Text { path, lines }))
+    };
+    files.into_iter().filter_map(text).collect()
 }
 
 /// The scene of a file, or one that says nothing.

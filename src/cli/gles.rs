@@ -18,6 +18,11 @@ use std::time::{Duration, Instant};
 
 /// Arguments of `gles`.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  skrymir gles --compile program.c
+  skrymir gles --stats -- ./program --frames 10
+  skrymir gles --desktop --screenshot out.png -- weston-simple-egl
+  skrymir gles --frames pictures -- kmscube")]
 pub struct GlesArgs {
     /// The program, for 64-bit ARM or this machine, and its arguments
     #[arg(required_unless_present_any = ["serve", "list"], last = true)]

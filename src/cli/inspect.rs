@@ -11,6 +11,9 @@ use std::path::PathBuf;
 
 /// Arguments of `inspect`.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  skrymir inspect job.trace -o report.html --pixel 31,40
+  skrymir inspect job.trace --serve")]
 pub struct InspectArgs {
     /// The recording
     pub file: PathBuf,

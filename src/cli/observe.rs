@@ -5,7 +5,7 @@ use crate::error::Within;
 use crate::outcome::{Failure, Outcome};
 use clap::Args;
 use emulator::exec::Engine;
-use emulator::exec::observed::{Observed, Sink, Tell};
+use emulator::exec::observed::{Observed, Sink, Stage, Tell, Text};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -127,18 +127,20 @@ impl EngineArgs {
         }
     }
 
-    /// Writes what was seen, also when the job came to a fault; under `--json` what was asked for is given back.
+    /// Writes what was seen, also when the job came to a fault; under `--json` what was asked for is given back. Lines
+    /// are those of `texts`, where programs come of them.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn finish(&self, watching: Option<&Observed>) -> Outcome<Map<String, Value>> {
+    pub fn finish(&self, watching: Option<&Observed>, texts: &[(Stage, Text)]) -> Outcome<Map<String, Value>> {
         let Some(watching) = watching else {
             return Ok(Map::new());
         };
-        let report = match watching.report() {
+        let mut report = match watching.report() {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(Map::new()),
             other => other.map_err(|error| self.no_trace(error))?,
         };
+        texts.iter().for_each(|(stage, text)| report.is_of(*stage, text));
         let mut told = Map::new();
         if self.json {
             told = super::told::watched(&report, self.profile, self.watch_pixel);
@@ -153,7 +155,9 @@ impl EngineArgs {
         if let Some(path) = &self.lcov {
             let listing = |name: &str| path.with_extension(format!("{name}.s"));
             for (number, program) in report.programs.iter().enumerate() {
-                crate::outcome::write(&listing(&report.name(number)), program.listing())?;
+                if program.source.is_none() {
+                    crate::outcome::write(&listing(&report.name(number)), program.listing())?;
+                }
             }
             crate::outcome::write(path, report.lcov(|name| listing(name).display().to_string()))?;
         }

@@ -8,6 +8,9 @@ use std::path::PathBuf;
 
 /// Arguments of `reflect`.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  skrymir reflect shader.vbc
+  skrymir reflect shader.vbc --rust > shader.rs")]
 pub struct ReflectArgs {
     /// The VBC file
     #[arg(required_unless_present = "schema")]

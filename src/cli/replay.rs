@@ -57,7 +57,7 @@ pub fn run(args: &ReplayArgs) -> Outcome {
         Ok(())
     };
     let done = replay_with(&trace, engine, threads, dump);
-    let told = args.running.finish(watching.as_ref())?;
+    let told = args.running.finish(watching.as_ref(), &[])?;
     let done = done.map_err(|error| Failure::Bad(error).in_file(&args.file))?;
     if json {
         crate::outcome::print_json(&document(args, &done, dumped, told))?;

@@ -6,27 +6,51 @@ use clap::{Args, ValueEnum};
 /// A verb whose JSON has a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Document {
+    /// `check --json`
+    Check,
+    /// `compare --json`
+    Compare,
+    /// `compile --report --json`
+    Compile,
+    /// `devices --json`
+    Devices,
     /// `diff --json`
     Diff,
+    /// `dis --json`
+    Dis,
     /// `draw --json`
     Draw,
-    /// `reflect --json`
+    /// `grammar --json`
+    Grammar,
+    /// `info --json`
+    Info,
+    /// `reflect`
     Reflect,
     /// `replay --json`
     Replay,
     /// `run --timing --json`
     Run,
+    /// `trim --json`
+    Trim,
 }
 
 impl Document {
     /// The schema (2020-12).
     pub fn schema(self) -> &'static str {
         match self {
+            Self::Check => include_str!("schemas/check.json"),
+            Self::Compare => include_str!("schemas/compare.json"),
+            Self::Compile => include_str!("schemas/compile.json"),
+            Self::Devices => include_str!("schemas/devices.json"),
             Self::Diff => include_str!("schemas/diff.json"),
+            Self::Dis => include_str!("schemas/dis.json"),
             Self::Draw => include_str!("schemas/draw.json"),
+            Self::Grammar => include_str!("schemas/grammar.json"),
+            Self::Info => include_str!("schemas/info.json"),
             Self::Reflect => loader::reflect::SCHEMA,
             Self::Replay => include_str!("schemas/replay.json"),
             Self::Run => include_str!("schemas/run.json"),
+            Self::Trim => include_str!("schemas/trim.json"),
         }
     }
 }

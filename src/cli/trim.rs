@@ -3,13 +3,15 @@
 use super::diff::trace;
 use super::engine::{EngineName, plain};
 use crate::error::{Error, Result};
-use crate::outcome::{Failure, Outcome, read, write};
+use crate::outcome::{Failure, Outcome, print_json, read, write};
 use crate::picture::Picture;
 use crate::replay::replay;
-use crate::say::Progress;
+use crate::say::{Progress, note};
 use clap::Args;
+use inspect::shrink::Shrunk;
 use inspect::trim::{Trimmed, Untouched, trim};
 use loader::trace::Trace;
+use serde_json::json;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -48,6 +50,9 @@ pub struct TrimArgs {
     /// The pixel is wrong while this engine gives it another colour than --engine
     #[arg(long, value_name = "ENGINE", requires = "shrink")]
     pub against: Option<EngineName>,
+    /// Print JSON (`skrymir schema trim`)
+    #[arg(long)]
+    pub json: bool,
     /// Recordings that are tried at most
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "shrink")]
     pub tries: usize,
@@ -95,15 +100,32 @@ pub(super) fn run(args: &TrimArgs) -> Outcome {
         None => 0..=last,
     };
     let trimmed = smallest(&trace, &jobs, args.engine).map_err(|error| Failure::Bad(error).in_file(&args.file))?;
-    written(args, bytes.len(), &trimmed)
+    written(args, bytes.len(), &trimmed, None)
 }
 
 /// Writes the recording and says what is left.
-fn written(args: &TrimArgs, before: usize, trimmed: &Trimmed) -> Outcome {
+fn written(args: &TrimArgs, before: usize, trimmed: &Trimmed, shrunk: Option<&Shrunk>) -> Outcome {
     write(&args.output, &trimmed.bytes)?;
     let after = trimmed.bytes.len();
+    if args.json {
+        let counts =
+            |[jobs, draws, primitives]: [usize; 3]| json!({ "jobs": jobs, "draws": draws, "primitives": primitives });
+        return print_json(&json!({
+            "file": args.output, "jobs": trimmed.jobs, "bytes_before": before, "bytes_after": after,
+            "shrunk": shrunk.map(|shrunk| json!({
+                "before": counts(shrunk.before), "after": counts(shrunk.after), "tried": shrunk.tried,
+                "spent": shrunk.spent,
+            })),
+        }));
+    }
+    if let Some(shrunk) = shrunk {
+        let [before, after] = [shrunk.before, shrunk.after]
+            .map(|[jobs, draws, primitives]| format!("{jobs} jobs, {draws} draws, {primitives} primitives"));
+        let spent = if shrunk.spent { " (--tries is spent)" } else { "" };
+        note(format_args!("{before} to {after} in {} tries{spent}", shrunk.tried));
+    }
     let numbers: Vec<String> = trimmed.jobs.iter().map(usize::to_string).collect();
-    crate::say::say(format_args!(
+    note(format_args!(
         "{}: jobs {}, {before} bytes to {after}",
         args.output.display(),
         numbers.join(" ")
@@ -222,9 +244,5 @@ fn shrunk(args: &TrimArgs, trace: &Trace<'_>, pixel: (u32, u32)) -> Outcome {
     let least = Trace::read(&shrunk.bytes)?;
     let last = inspect::recorded::jobs(&least).saturating_sub(1);
     let trimmed = smallest(&least, &(0..=last), args.engine).map_err(bad)?;
-    let [before, after] = [shrunk.before, shrunk.after]
-        .map(|[jobs, draws, primitives]| format!("{jobs} jobs, {draws} draws, {primitives} primitives"));
-    let spent = if shrunk.spent { " (--tries is spent)" } else { "" };
-    crate::say::note(format_args!("{before} to {after} in {} tries{spent}", shrunk.tried));
-    written(args, trace.write().len(), &trimmed)
+    written(args, trace.write().len(), &trimmed, Some(&shrunk))
 }

@@ -27,9 +27,14 @@ pub fn corpus(name: &str) -> Option<PathBuf> {
     None
 }
 
+/// The checkout.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
 /// A sample of `tests/data`.
 pub fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+    root().join("tests/data").join(name)
 }
 
 /// All files below a folder that end in `.ext` (all of them for an empty one), sorted. Of the corpus' it says how many, and

@@ -4,7 +4,7 @@ mod fragments;
 mod report;
 mod vertices;
 
-pub use report::{Finding, Line, Operand, Painted, PixelFragment, Report, Stage, Step, Watched};
+pub use report::{Finding, Line, Operand, Painted, PixelFragment, Report, Stage, Step, Text, Watched};
 
 use super::inputs::Inputs;
 use super::observe::{FragmentStep, Observer, Outside, VertexStep};

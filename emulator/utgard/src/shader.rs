@@ -233,6 +233,25 @@ pub fn assemble(text: &str) -> Result<Mbs> {
     Ok(Mbs::of(&programs))
 }
 
+/// The lines, from 1, of the instructions of a text's program of a stage, in their order.
+pub fn lines(text: &str, stage: Stage) -> Vec<u32> {
+    let mut lines = Vec::new();
+    let (mut line, mut at, mut inside) = (1, 0, false);
+    for statement in Source(text).statements() {
+        let start = statement.span().start;
+        line += text[at..start].matches('\n').count() as u32;
+        at = start;
+        match first(&statement) {
+            Some(".vertex") => inside = stage == Stage::Vertex,
+            Some(".fragment") => inside = stage == Stage::Fragment,
+            Some(name) if name.starts_with('.') && name != ".word" => {}
+            Some(_) if inside => lines.push(line),
+            _ => {}
+        }
+    }
+    lines
+}
+
 fn first<'a>(statement: &Statement<'a>) -> Option<&'a str> {
     Some(statement.parts.first()?.first()?.text)
 }

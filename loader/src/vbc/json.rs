@@ -1,6 +1,6 @@
 //! A file as JSON.
 //!
-//! `version`, `shader_type`, `bytecode_words` and `tables` by name, then `inputs`, `outputs`, `bindings`, `uniform`
+//! `format`, `version`, `shader_type`, `bytecode_words` and `tables` by name, then `inputs`, `outputs`, `bindings`, `uniform`
 //! (null where there is none), `subpass_inputs` and `subpass_record_bytes`; `trailing_bytes`, `dialect`,
 //! `requirements` and `diagnostics` come last.
 //! Enumerants are their names, unknown ones their numbers; stages are lists of names, unknown bits the number that
@@ -23,6 +23,7 @@ pub(super) fn to_json(file: &Vbc) -> Value {
     let tables = std::iter::zip(Tables::NAMES, file.tables().sizes());
     let tables: Map<_, _> = tables.map(|(name, size)| (name.to_owned(), size.into())).collect();
     json!({
+        "format": "vbc",
         "version": VERSION,
         "shader_type": SHADER_TYPE_GRAPHICS,
         "bytecode_words": by_stage,

@@ -153,6 +153,138 @@ fn draw_and_run_keep_to_their_schemas() {
     schema("reflect");
 }
 
+/// What a command printed as JSON, whatever its exit code.
+fn told(arguments: &[&str]) -> Value {
+    let output = skrymir(arguments);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
+}
+
+#[test]
+fn every_format_keeps_to_its_schema() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let data = |name: &str| common::data(name).display().to_string();
+    let made = [
+        ("mali/every_pp.s", "pp.mbs", None),
+        ("mali/every_gp.s", "gp.bin", Some("--gp")),
+        ("mali/every_pp.s", "pp.bin", Some("--pp")),
+        ("spirv/numbers.spvasm", "numbers.spv", None),
+        ("sl/hello.s0", "hello.sl", None),
+    ];
+    for (source, file, flag) in made {
+        let (source, file) = (data(source), path(file));
+        let arguments: Vec<&str> = ["as", &source, "-o", &file].into_iter().chain(flag).collect();
+        assert_eq!(skrymir(&arguments).status.code(), Some(0), "{arguments:?}");
+    }
+    let trace = recorded(folder.path());
+    let mut files: Vec<(String, Option<&str>)> = ["everything.vbc", "legacy.vbc", "vbc/subpass.vbc"]
+        .map(data)
+        .map(|file| (file, None))
+        .into();
+    files.extend(["pp.mbs", "numbers.spv", "hello.sl"].map(path).map(|file| (file, None)));
+    files.extend([
+        (path("gp.bin"), Some("--gp")),
+        (path("pp.bin"), Some("--pp")),
+        (trace, None),
+    ]);
+    let (info, check) = (schema("info"), schema("check"));
+    for (file, flag) in &files {
+        let with = |verb| -> Vec<&str> { [verb, file.as_str(), "--json"].into_iter().chain(*flag).collect() };
+        holds(&info, &told(&with("info")));
+        holds(&check, &told(&with("check")));
+    }
+    holds(&schema("dis"), &told(&["dis", &path("hello.sl"), "--json"]));
+    let broken = path("broken.vbc");
+    std::fs::write(&broken, &std::fs::read(data("minimal.vbc")).unwrap()[..40]).unwrap();
+    holds(&check, &told(&["check", &broken, &data("minimal.vbc"), "--json"]));
+    // The control: what is missing and what is too much is found.
+    let mut wrong = told(&["info", &files[0].0, "--json"]);
+    wrong["format"] = "spirv".into();
+    assert!(!info.is_valid(&wrong));
+    let mut wrong = told(&["check", &files[0].0, "--json"]);
+    wrong[0]["verdict"] = "fine".into();
+    assert!(!check.is_valid(&wrong));
+}
+
+#[test]
+fn real_files_keep_to_the_schemas() {
+    let (info, check) = (schema("info"), schema("check"));
+    let dis = schema("dis");
+    let mut count = 0;
+    for (kind, step) in [
+        ("vbc", 9),
+        ("mbs", 1),
+        ("spirv", 40),
+        ("sl", 2),
+        ("sksl", 60),
+        ("mali", 12),
+    ] {
+        let Some(folder) = common::corpus(kind) else { continue };
+        for file in common::files(&folder, "").iter().step_by(step) {
+            let file = file.display().to_string();
+            if skrymir(&["info", &file]).status.code() != Some(0) {
+                continue;
+            }
+            holds(&info, &told(&["info", &file, "--json"]));
+            holds(&check, &told(&["check", &file, "--json"]));
+            if kind == "sksl" {
+                holds(&dis, &told(&["dis", &file, "--json"]));
+            }
+            count += 1;
+        }
+    }
+    println!("{count} real files keep to the schemas");
+}
+
+#[test]
+fn the_other_reports_keep_to_their_schemas() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (vertex, fragment) = (example("triangle.vert.s"), example("triangle.frag.s"));
+    let trace = recorded(folder.path());
+    for (name, scene) in [("a", ""), ("b", "clear = [1, 0, 0, 1]\n")] {
+        std::fs::write(path("scene.toml"), scene).unwrap();
+        let (out, scene) = (path(&format!("{name}.png")), path("scene.toml"));
+        let arguments = [
+            "draw", &vertex, &fragment, "--size", "32x32", "--scene", &scene, "-o", &out,
+        ];
+        assert_eq!(skrymir(&arguments).status.code(), Some(0));
+    }
+    let compare = schema("compare");
+    holds(&compare, &told(&["compare", &path("a.png"), &path("b.png"), "--json"]));
+    holds(&compare, &told(&["compare", &path("a.png"), &path("a.png"), "--json"]));
+    let engines = told(&["compare", "--engines", &vertex, &fragment, "--size", "32x32", "--json"]);
+    holds(&compare, &engines);
+    let mut wrong = engines;
+    wrong["engines"][0]["verdict"] = "fine".into();
+    assert!(!compare.is_valid(&wrong));
+    holds(&schema("devices"), &told(&["devices", "--json"]));
+    let trim = schema("trim");
+    holds(&trim, &told(&["trim", &trace, "-o", &path("small.trace"), "--json"]));
+    let shrink = ["--shrink", "--pixel", "16,16"];
+    holds(
+        &trim,
+        &told(&[&["trim", &trace, "-o", &path("small.trace"), "--json"][..], &shrink].concat()),
+    );
+    let wgsl = common::data("spirv/minimal.wgsl").display().to_string();
+    let report = ["compile", &wgsl, "--report", "--json"];
+    let compiled = skrymir(&report);
+    assert_eq!(
+        compiled.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&compiled.stderr)
+    );
+    holds(&schema("compile"), &told(&report));
+    let grammar = path("small.grammar.json");
+    std::fs::write(
+        &grammar,
+        r#"{"revision": 3, "instructions": [{"opname": "Twice", "opcode": 1, "operands": [{"kind": "IdRef"}]}]}"#,
+    )
+    .unwrap();
+    holds(&schema("grammar"), &told(&["grammar", &grammar, "--json"]));
+}
+
 #[test]
 fn json_of_nothing_is_a_mistake() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,9 +1,11 @@
 //! The command line as a user types it.
 
+mod commands;
 mod dap;
 mod ending;
 mod every_engine;
 mod exit_codes;
 mod json;
 mod recordings;
+mod sources;
 mod verbs;

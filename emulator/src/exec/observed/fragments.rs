@@ -48,6 +48,7 @@ pub(super) fn program(program: &FragmentProgram) -> Program {
         watched: Watched {
             stage: Stage::Fragment,
             lines,
+            source: None,
         },
     }
 }

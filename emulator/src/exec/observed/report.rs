@@ -41,6 +41,17 @@ pub struct Watched {
     pub stage: Stage,
     /// Its instructions in the order of memory.
     pub lines: Vec<Line>,
+    /// The text it is of, where that is known.
+    pub source: Option<Text>,
+}
+
+/// A text that a program was assembled from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// Its file.
+    pub path: String,
+    /// The line of each instruction, from 1.
+    pub lines: Vec<u32>,
 }
 
 /// Something that may be wrong with a program.
@@ -140,15 +151,33 @@ impl Report {
         format!("{stage}{program}")
     }
 
+    /// Says which file the only program of a stage is the text of. Where there are several, or their instructions are
+    /// not those of the text, it stays open.
+    pub fn is_of(&mut self, stage: Stage, text: &Text) {
+        let mut programs = self.programs.iter_mut().filter(|program| program.stage == stage);
+        if let (Some(only), None) = (programs.next(), programs.next())
+            && only.lines.len() == text.lines.len()
+        {
+            only.source = Some(text.clone());
+        }
+    }
+
     /// Every instruction with how often it ran, and the cycles.
     pub fn profile(&self) -> String {
         let mut text = String::new();
         for (number, program) in self.programs.iter().enumerate() {
             let cycles = program.cycles();
-            let _ = writeln!(text, "{}: {cycles} cycles at least", self.name(number));
-            for line in &program.lines {
+            let _ = write!(text, "{}: {cycles} cycles at least", self.name(number));
+            let _ = match &program.source {
+                Some(source) => writeln!(text, " ({})", source.path),
+                None => writeln!(text),
+            };
+            for (at, line) in program.lines.iter().enumerate() {
                 let share = line.hits as f64 * 100.0 / cycles.max(1) as f64;
                 let _ = write!(text, "{:>12} {share:>5.1} %  {}", line.hits, indented(&line.text));
+                if let Some(source) = &program.source {
+                    let _ = write!(text, "  # line {}", source.lines[at]);
+                }
                 if let Some([on, taken]) = line.ways {
                     let _ = write!(text, "  # taken {taken}, not taken {on}");
                 }
@@ -172,14 +201,22 @@ impl Report {
         self.findings.iter().map(line).collect()
     }
 
-    /// Coverage as LCOV's info over the listings; `path` says where a program's listing is.
+    /// Coverage as LCOV's info over the programs' texts, or over listings where there are none; `path` says where a
+    /// program's listing is.
     pub fn lcov(&self, path: impl Fn(&str) -> String) -> String {
         let mut text = String::from("TN:\n");
         for (number, program) in self.programs.iter().enumerate() {
-            let _ = writeln!(text, "SF:{}", path(&self.name(number)));
+            let file = match &program.source {
+                Some(source) => source.path.clone(),
+                None => path(&self.name(number)),
+            };
+            let _ = writeln!(text, "SF:{file}");
             let (mut row, mut branches, mut ways_hit, mut hit) = (1, 0, 0, 0);
             let mut lines = String::new();
-            for line in &program.lines {
+            for (at, line) in program.lines.iter().enumerate() {
+                if let Some(source) = &program.source {
+                    row = source.lines[at] as usize;
+                }
                 let _ = writeln!(lines, "DA:{row},{}", line.hits);
                 hit += u32::from(line.hits > 0);
                 if let Some(ways) = line.ways {

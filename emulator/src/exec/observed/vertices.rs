@@ -33,6 +33,7 @@ pub(super) fn program(program: &VertexProgram) -> Program {
         watched: Watched {
             stage: Stage::Vertex,
             lines,
+            source: None,
         },
     }
 }

@@ -1,0 +1,195 @@
+//! Shader sources as people have them, run and packed as a user types it.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn skrymir(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_skrymir"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("XDG_CACHE_HOME", folder)
+        .output()
+        .expect("the binary runs")
+}
+
+/// A command that must end with a code; what it said on standard error.
+fn ends(folder: &Path, arguments: &[&str], code: i32) -> String {
+    let output = skrymir(folder, arguments);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {error}");
+    error
+}
+
+const FILES: [(&str, &str); 6] = [
+    (
+        "uv.frag",
+        "#version 450\nlayout(location = 0) in vec2 uv;\nlayout(location = 0) out vec4 color;\n\
+         void main() { color = vec4(uv, 0.0, 1.0); }\n",
+    ),
+    (
+        "uv.wgsl",
+        "@fragment fn main(@location(0) uv: vec2f) -> @location(0) vec4f { return vec4f(uv, 0.0, 1.0); }\n",
+    ),
+    (
+        "both.wgsl",
+        "struct Out { @builtin(position) at: vec4f, @location(0) uv: vec2f }\n\
+         @vertex fn whole(@builtin(vertex_index) i: u32) -> Out {\n\
+             let p = vec2f(f32(i & 1u) * 2.0, f32(i >> 1u) * 2.0);\n\
+             return Out(vec4f(p * 2.0 - 1.0, 0.0, 1.0), p);\n}\n\
+         @fragment fn paint(in: Out) -> @location(0) vec4f { return vec4f(in.uv, 0.0, 1.0); }\n\
+         @fragment fn other(in: Out) -> @location(0) vec4f { return vec4f(0.0, in.uv, 1.0); }\n",
+    ),
+    (
+        "whole.vert",
+        "#version 450\nlayout(location = 0) out vec2 uv;\n\
+         void main() { uv = vec2(float(gl_VertexIndex & 1), float(gl_VertexIndex >> 1)) * 2.0;\n\
+         gl_Position = vec4(uv * 2.0 - 1.0, 0.0, 1.0); }\n",
+    ),
+    (
+        "stone.frag",
+        "#version 450\nlayout(location = 0) in vec2 uv;\nlayout(location = 0) out vec4 color;\n\
+         layout(set = 0, binding = 4) uniform sampler2D stone;\n\
+         void main() { color = texture(stone, uv); }\n",
+    ),
+    (
+        "parted.wgsl",
+        "@group(0) @binding(4) var stone: texture_2d<f32>;\n@group(0) @binding(5) var how: sampler;\n\
+         @fragment fn main(@location(0) uv: vec2f) -> @location(0) vec4f { return textureSample(stone, how, uv); }\n",
+    ),
+];
+
+fn files() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in FILES {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn sources_run_as_they_are() {
+    let folder = files();
+    let at = folder.path();
+    ends(at, &["run", "uv.frag", "-o", "uv.png", "--size", "32x32"], 0);
+    // The same picture however it is said, and another where another is meant.
+    for arguments in [
+        &["uv.wgsl"][..],
+        &["whole.vert", "uv.frag"],
+        &["both.wgsl", "--entry", "paint"],
+    ] {
+        let more = ["--size", "32x32", "--expect", "uv.png"];
+        // An entry point's name is asked of every stage: this file names its vertex stage otherwise.
+        let code = i32::from(arguments.contains(&"--entry"));
+        ends(at, &[&["run"], arguments, &more].concat(), code);
+    }
+    let more = ["--size", "32x32", "--expect", "uv.png", "--diff", "diff.png"];
+    let error = ends(at, &[&["run", "whole.vert", "stone.frag"], &more[..]].concat(), 1);
+    assert!(error.contains("the picture is not uv.png"), "{error}");
+    // What cannot be drawn by itself is told.
+    let error = ends(at, &["run", "whole.vert", "-o", "x.png"], 1);
+    assert!(error.contains("a vertex stage alone"), "{error}");
+    let error = ends(at, &["run", "both.wgsl", "-o", "x.png"], 1);
+    assert!(error.contains("say which entry point"), "{error}");
+}
+
+#[test]
+fn samplers_may_be_in_one() {
+    let folder = files();
+    let at = folder.path();
+    ends(at, &["run", "stone.frag", "-o", "one.png", "--size", "32x32"], 0);
+    ends(at, &["run", "parted.wgsl", "--size", "32x32", "--expect", "one.png"], 0);
+    ends(
+        at,
+        &[
+            "pack",
+            "--vert",
+            "whole.vert",
+            "--frag",
+            "stone.frag",
+            "-o",
+            "stone.vbc",
+        ],
+        0,
+    );
+    let told = skrymir(at, &["info", "stone.vbc"]);
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.contains("bind(4) sampler 2d float4"), "{told}");
+    ends(at, &["run", "stone.vbc", "--size", "32x32", "--expect", "one.png"], 0);
+    // Places in the text are those the user sees.
+    let wrong = FILES[4].1.replace("texture(stone, uv)", "texture(stone, nonsense)");
+    std::fs::write(at.join("wrong.frag"), wrong).unwrap();
+    let error = ends(at, &["run", "wrong.frag", "-o", "x.png"], 1);
+    assert!(error.contains("wrong.frag:5:38"), "{error}");
+    // A function may take one, where nothing has to be put into tables.
+    let handed = FILES[4].1.replace(
+        "void main() { color = texture(stone, uv); }",
+        "vec4 look(sampler2D image, vec2 at) { return texture(image, at); } void main() { color = look(stone, uv); }",
+    );
+    std::fs::write(at.join("handed.frag"), handed).unwrap();
+    ends(at, &["compile", "handed.frag", "-o", "handed.mbs"], 0);
+    ends(at, &["compile", "stone.frag", "-o", "stone.mbs"], 0);
+    let code = |name: &str| std::fs::read(at.join(name)).unwrap();
+    assert_eq!(code("handed.mbs"), code("stone.mbs"));
+}
+
+#[test]
+fn pictures_are_held_against_expected_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let example = |name: &str| format!("{}/examples/mali/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (vertex, fragment) = (example("triangle.vert.s"), example("triangle.frag.s"));
+    let pair = ["draw", &vertex, &fragment, "--size", "32x32"];
+    ends(at, &[&pair[..], &["-o", "a.png", "--record", "a.trace"]].concat(), 0);
+    ends(at, &[&pair[..], &["--expect", "a.png"]].concat(), 0);
+    ends(at, &["replay", "a.trace", "--expect", "a.png"], 0);
+    std::fs::write(at.join("red.toml"), "clear = [1, 0, 0, 1]\n").unwrap();
+    let other = [&pair[..], &["--scene", "red.toml"]].concat();
+    let error = ends(at, &[&other[..], &["--expect", "a.png"]].concat(), 1);
+    assert!(
+        error.contains("see a.diff.png") && at.join("a.diff.png").is_file(),
+        "{error}"
+    );
+    ends(at, &[&other[..], &["--expect", "a.png", "--allow", "100"]].concat(), 0);
+    ends(
+        at,
+        &[&other[..], &["--expect", "a.png", "--tolerance", "255"]].concat(),
+        0,
+    );
+    ends(at, &[&other[..], &["-o", "red.png"]].concat(), 0);
+    ends(at, &["replay", "a.trace", "--expect", "red.png", "--diff", "d.png"], 1);
+    ends(at, &["replay", "a.trace", "--allow", "5", "-o", "x.png"], 2);
+}
+
+#[test]
+fn watching_does_it_again() {
+    let folder = files();
+    let at = folder.path();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_skrymir"))
+        .args([
+            "pack",
+            "--vert",
+            "whole.vert",
+            "--frag",
+            "uv.frag",
+            "-o",
+            "a.vbc",
+            "--watch",
+            "--quiet",
+        ])
+        .current_dir(at)
+        .spawn()
+        .unwrap();
+    let until = |wanted: &dyn Fn(&[u8]) -> bool| {
+        let start = std::time::Instant::now();
+        while !std::fs::read(at.join("a.vbc")).is_ok_and(|bytes| wanted(&bytes)) {
+            assert!(start.elapsed().as_secs() < 60, "nothing was packed");
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        std::fs::read(at.join("a.vbc")).unwrap()
+    };
+    let first = until(&|_| true);
+    std::fs::write(at.join("uv.frag"), FILES[0].1.replace("0.0, 1.0", "0.5, 1.0")).unwrap();
+    until(&|bytes| bytes != first);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
