@@ -9,6 +9,7 @@ use crate::error::{Error, Result, Within};
 use crate::harness::{self, Settings};
 use crate::lifted;
 use crate::mali::{self, Pair};
+use crate::outcome::read_bytes;
 use crate::packed::{self, File};
 use crate::picture::{Comparison, Picture, compare};
 use crate::scene::Scene;
@@ -86,7 +87,7 @@ impl Subject {
     /// # Errors
     /// When a file cannot be read, or holds no such shaders.
     pub fn load(first: &Path, second: Option<&Path>) -> Result<Self> {
-        let bytes = read(first)?;
+        let bytes = read_bytes(first)?;
         if second.is_none() && bytes.starts_with(&vbc::MAGIC) {
             return Ok(Self::Vbc(bytes, first.to_owned()));
         }
@@ -94,7 +95,7 @@ impl Subject {
             let bytes = translate::sksl::to_vbc(&loader::sksl::read(&bytes)?)?;
             return Ok(Self::Vbc(bytes, first.to_owned()));
         }
-        let fragment = second.map_or_else(|| Ok(bytes.clone()), read)?;
+        let fragment = second.map_or_else(|| Ok(bytes.clone()), read_bytes)?;
         let files = [(first, &bytes), (second.unwrap_or(first), &fragment)];
         if !files.iter().all(|(path, bytes)| is_packed(path, bytes)) {
             return Ok(Self::Pair(Box::new(Pair::load(first, second.unwrap_or(first))?)));
@@ -199,10 +200,6 @@ pub fn judge(rows: &[Row], tolerance: u8, allowed: f64) -> Vec<Verdict> {
             }
         })
         .collect()
-}
-
-fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).within(|| format!("cannot read {}", path.display()))
 }
 
 /// Whether a file's stages can be packed into a VBC; GLSL ES and Mali-400 programs cannot.

@@ -20,6 +20,8 @@ pub mod error;
 #[cfg(feature = "cli")]
 pub mod expect;
 #[cfg(feature = "cli")]
+pub mod foreign;
+#[cfg(feature = "cli")]
 pub mod formats;
 #[cfg(all(feature = "cli", target_os = "linux"))]
 pub mod gles;

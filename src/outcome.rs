@@ -98,6 +98,14 @@ impl From<translate::Error> for Failure {
 /// # Errors
 /// Trouble, with the file's name.
 pub fn read(path: &Path) -> Outcome<Vec<u8>> {
+    Ok(read_bytes(path)?)
+}
+
+/// As [`read`], for what is no command itself.
+///
+/// # Errors
+/// What the system says, with the file's name.
+pub fn read_bytes(path: &Path) -> crate::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = match path == Path::new("-") {
         true => std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),

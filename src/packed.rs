@@ -1,6 +1,10 @@
 //! Shader sources to a VBC that can be drawn: what `run`, `pack` and `compare --engines` have in common.
 
 use crate::error::{Error, Result};
+use crate::foreign;
+use crate::say::detail;
+use compiler::glsl_es;
+use compiler::glsl_es::vulkan::{Varyings, to_vulkan};
 use loader::vbc::pack::{Names, pack};
 use loader::vbc::{self, Stage};
 use std::path::Path;
@@ -32,12 +36,41 @@ impl<'a> File<'a> {
 ///
 /// # Errors
 /// What is wrong with the source, with the line where it is a text.
-pub fn stage(file: &File<'_>, stage: Stage) -> Result<Vec<u32>> {
-    let (name, source) = (file.path.to_string_lossy(), file.source(stage)?);
-    translate::compile(&source, stage).map_err(|error| match error.line_column() {
-        Some(_) => Error::input(error.render(file.bytes, &name)),
-        None => Error::from(error).within(&name),
+pub fn stage(file: &File<'_>, stage: Stage, varyings: &mut Varyings) -> Result<Vec<u32>> {
+    let name = file.path.to_string_lossy();
+    if name.ends_with(".hlsl") {
+        return foreign::hlsl(file.path, file.bytes, stage, file.entry);
+    }
+    let source = file.source(stage)?;
+    if let Some(text) = old(&source) {
+        let stage = match stage {
+            Stage::Vert => compiler::Stage::Vertex,
+            Stage::Frag => compiler::Stage::Fragment,
+            other => return Err(Error::input(format_args!("{name}: GLSL ES has no {other} stages"))),
+        };
+        return to_vulkan(text, stage, varyings).map_err(|error| Error::input(error.render(&name, text)));
+    }
+    let refused = match translate::compile(&source, stage) {
+        Ok(words) => return Ok(words),
+        Err(error) => error,
+    };
+    // The reference compiler reads more GLSL than naga; where it fails too, naga's words are the better ones.
+    if source.language == Language::Glsl
+        && let Some(Ok(words)) = foreign::glsl(file.bytes, stage)
+    {
+        detail(format_args!("{name}: compiled by glslangValidator: {refused}"));
+        return Ok(words);
+    }
+    Err(match refused.line_column() {
+        Some(_) => Error::input(refused.render(file.bytes, &name)),
+        None => Error::from(refused).within(&name),
     })
+}
+
+/// The text of a source that is in one of the old languages, GLSL ES 1.00 and its like.
+fn old<'a>(source: &Source<'a>) -> Option<&'a str> {
+    let text = std::str::from_utf8(source.bytes).ok()?;
+    (source.language == Language::Glsl && glsl_es::recognises(text)).then_some(text)
 }
 
 /// A VBC of a vertex and a fragment stage, or of one file: WGSL with both, or a fragment stage alone, which covers the
@@ -48,17 +81,23 @@ pub fn stage(file: &File<'_>, stage: Stage) -> Result<Vec<u32>> {
 pub fn vbc(first: &File<'_>, second: Option<&File<'_>>) -> Result<Vec<u8>> {
     let fragment = second.unwrap_or(first);
     let alone = second.is_none() && !has_vertex(first)?;
-    let code = stage(fragment, Stage::Frag)?;
+    // The vertex stage says where varyings without locations are.
+    let mut varyings = Varyings::new();
     let vertex = match alone {
-        true => translate::fullscreen(&code)?,
-        false => stage(first, Stage::Vert)?,
+        true => None,
+        false => Some(stage(first, Stage::Vert, &mut varyings)?),
     };
+    let code = stage(fragment, Stage::Frag, &mut varyings)?;
+    let vertex = vertex.map_or_else(|| translate::fullscreen(&code), Ok)?;
     let model = pack(&[(Stage::Vert, vertex), (Stage::Frag, code)], &Names::default())?;
     Ok(vbc::write(&model)?)
 }
 
 /// Whether a file that stands alone has a vertex stage. One that has nothing else cannot be drawn.
 fn has_vertex(file: &File<'_>) -> Result<bool> {
+    if file.path.extension().is_some_and(|ending| ending == "hlsl") {
+        return Ok(false);
+    }
     let source = file.source(Stage::Frag)?;
     let stages = match source.language {
         Language::Wgsl | Language::Spirv => {

@@ -1,13 +1,14 @@
 //! Pictures, and how they are written to files.
 
 use crate::error::{Error, Result, Within};
+use std::io::Write;
 use std::path::Path;
 
 pub use scene::picture::{Comparison, Picture, compare};
 
 /// Writes pictures.
 pub trait Save {
-    /// Writes a PNG file, completely or not at all.
+    /// Writes a PNG file, completely or not at all; `-` is standard output.
     ///
     /// # Errors
     /// What the file system says.
@@ -16,8 +17,12 @@ pub trait Save {
 
 impl Save for Picture {
     fn save(&self, path: &Path) -> Result<()> {
+        let write = |png: &[u8]| match path == Path::new("-") {
+            true => std::io::stdout().lock().write_all(png),
+            false => crate::outcome::replace(path, png),
+        };
         let png = self.to_png().map_err(Error::from);
-        png.and_then(|png| Ok(crate::outcome::replace(path, &png)?))
+        png.and_then(|png| Ok(write(&png)?))
             .within(|| format!("cannot write {}", path.display()))
     }
 }

@@ -265,7 +265,7 @@ fn write_pictures(drawn: &Drawn, args: &RunArgs) -> Outcome<Vec<Written>> {
         };
         Picture::of(target).save(&path)?;
         let ([width, height], location) = (target.size, target.location);
-        if !args.json {
+        if !args.json && path != Path::new("-") {
             print(&format!("{}: {width}x{height}, output {location}\n", path.display()))?;
         }
         written.push(Written {

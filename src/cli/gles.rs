@@ -163,6 +163,10 @@ pub fn run(args: &GlesArgs) -> Outcome {
     if let Some(words) = failed.then(|| gles::missing_library(Path::new(&program[0]))).flatten() {
         crate::say::say(format_args!("skrymir: {}: {words}", program[0].to_string_lossy()));
     }
+    let shown = args.desktop || args.frames.is_some();
+    if failed && !shown && std::env::var_os("EGL_PLATFORM").is_none() {
+        crate::say::note("skrymir: if EGL found no display: EGL_PLATFORM=surfaceless does without one");
+    }
     finish(status)
 }
 

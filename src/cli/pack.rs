@@ -6,6 +6,7 @@ use crate::outcome::{Failure, Outcome, read, read_text, write};
 use crate::pack;
 use crate::packed::{self, File};
 use clap::Args;
+use compiler::glsl_es::vulkan::Varyings;
 use loader::vbc::pack::Names;
 use loader::vbc::{self, Stage};
 use std::path::PathBuf;
@@ -67,7 +68,7 @@ fn packed(args: &PackArgs) -> Outcome {
         (Stage::Geom, args.geom.as_ref()),
         (Stage::Frag, Some(&args.frag)),
     ];
-    let mut stages = Vec::new();
+    let (mut stages, mut varyings) = (Vec::new(), Varyings::new());
     for (stage, path) in paths {
         let Some(path) = path else { continue };
         let bytes = read(path)?;
@@ -77,7 +78,7 @@ fn packed(args: &PackArgs) -> Outcome {
             bytes: &bytes,
             entry,
         };
-        stages.push((stage, packed::stage(&file, stage)?));
+        stages.push((stage, packed::stage(&file, stage, &mut varyings)?));
     }
     let model = vbc::pack::pack(&stages, &names)?;
     let bytes = vbc::write(&model)?;

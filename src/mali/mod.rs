@@ -9,6 +9,7 @@ mod vbc;
 
 use crate::compile::{Wanted, compile};
 use crate::error::{Error, Result, Within};
+use crate::outcome::read_bytes;
 use crate::picture::Picture;
 use crate::scene::defaults::uniform_number;
 use crate::scene::{Blend, Compare, Cull, Filter, Scene, Slot, Topology, Wrap};
@@ -60,23 +61,19 @@ fn program(path: &Path, bytes: &[u8], stage: Stage) -> Result<Program> {
     found.ok_or_else(|| Error::input(format_args!("{} has no {stage:?} program", path.display())))
 }
 
-fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).within(|| format!("cannot read {}", path.display()))
-}
-
 impl Pair {
     /// Reads both programs.
     ///
     /// # Errors
     /// When a file cannot be read, or lacks the program.
     pub fn load(vertex: &Path, fragment: &Path) -> Result<Self> {
-        let bytes = read(vertex)?;
+        let bytes = read_bytes(vertex)?;
         if vertex == fragment {
             return Self::of_file(vertex, &bytes);
         }
         Ok(Self {
             vertex: program(vertex, &bytes, Stage::Vertex)?,
-            fragment: program(fragment, &read(fragment)?, Stage::Fragment)?,
+            fragment: program(fragment, &read_bytes(fragment)?, Stage::Fragment)?,
             vbc: None,
         })
     }

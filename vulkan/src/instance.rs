@@ -85,7 +85,9 @@ impl Instance {
         let has_layer = layers.iter().any(|l| l.layer_name_as_c_str() == Ok(VALIDATION_LAYER));
         let watched = validation != Validation::Off;
         if watched && !has_layer {
-            return Err(Error::no_device("the validation layer is not installed"));
+            return Err(Error::no_device(
+                "the validation layer is not installed (Debian's package is vulkan-validationlayers)",
+            ));
         }
         let has_debug_utils = watched
             || extensions

@@ -6,6 +6,7 @@ mod declaration;
 mod rewriter;
 mod tables;
 mod uplifted;
+pub mod vulkan;
 
 use crate::error::{Error, Result};
 use crate::interface::Stage;
@@ -28,6 +29,15 @@ pub fn recognises(text: &str) -> bool {
 /// # Errors
 /// What the preprocessor refuses, and what has no place here (several colours).
 pub fn uplift(text: &str, stage: Stage) -> Result<Uplifted> {
+    uplift_any(text, stage, false)
+}
+
+/// As [`uplift`], for pictures whose rows go down: derivatives along y change their sign.
+pub(crate) fn uplift_for_vulkan(text: &str, stage: Stage) -> Result<Uplifted> {
+    uplift_any(text, stage, true)
+}
+
+fn uplift_any(text: &str, stage: Stage, rows_down: bool) -> Result<Uplifted> {
     let mut preprocessor = Preprocessor::new(text);
     for (name, value) in [
         ("GL_ES", "1"),
@@ -58,7 +68,7 @@ pub fn uplift(text: &str, stage: Stage) -> Result<Uplifted> {
             return Err(Error::limit("a text of more than 200,000 tokens"));
         }
     }
-    let mut rewriter = Rewriter::new(tokens, stage, modern);
+    let mut rewriter = Rewriter::new(tokens, stage, modern, rows_down);
     rewriter.run()?;
     Ok(rewriter.finish())
 }

@@ -133,6 +133,59 @@ fn samplers_may_be_in_one() {
 }
 
 #[test]
+fn the_old_languages_give_the_picture_that_opengl_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let vertex = "attribute vec4 position;\nattribute vec3 tint;\nuniform mat4 turn;\nuniform float scale;\n\
+                  varying vec2 unused;\nvarying vec3 color;\n\
+                  void main() { color = tint; unused = position.xy; gl_Position = turn * vec4(position.xyz * scale, 1.0); }\n";
+    let fragment = "precision mediump float;\nvarying vec3 color;\nuniform float level;\n\
+                    void main() { gl_FragColor = vec4(color * level, gl_FragCoord.y < 20.0 ? 0.25 : 1.0); }\n";
+    std::fs::write(at.join("a.vert"), vertex).unwrap();
+    std::fs::write(at.join("a.frag"), fragment).unwrap();
+    // The emulator draws the program compiled; by the device it has to look the same.
+    let pair = "[inputs]\nposition = [[-0.9, -0.9, 0, 1], [0.9, -0.5, 0, 1], [-0.2, 0.8, 0, 1]]\n\
+                tint = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]\n[uniform]\nscale = 0.9\nlevel = 0.8\n";
+    let vulkan = pair.replace("position =", "0 =").replace("tint =", "1 =");
+    std::fs::write(at.join("pair.toml"), pair).unwrap();
+    std::fs::write(at.join("vulkan.toml"), vulkan).unwrap();
+    let size = ["--size", "48x48"];
+    ends(
+        at,
+        &[
+            &["draw", "a.vert", "a.frag", "--scene", "pair.toml", "-o", "emulated.png"],
+            &size[..],
+        ]
+        .concat(),
+        0,
+    );
+    let run = ["run", "a.vert", "a.frag", "--scene", "vulkan.toml"];
+    let near = ["--expect", "emulated.png", "--tolerance", "6", "--allow", "3"];
+    ends(at, &[&run[..], &size, &near].concat(), 0);
+    // The control: turned about, or with another colour, it is another.
+    std::fs::write(
+        at.join("b.vert"),
+        vertex.replace("position.xyz", "vec3(position.x, -position.y, 0.0)"),
+    )
+    .unwrap();
+    let turned = ["run", "b.vert", "a.frag", "--scene", "vulkan.toml"];
+    ends(at, &[&turned[..], &size, &near].concat(), 1);
+    ends(at, &["pack", "--vert", "a.vert", "--frag", "a.frag", "-o", "a.vbc"], 0);
+    ends(
+        at,
+        &[&["run", "a.vbc", "--scene", "vulkan.toml"], &size[..], &near].concat(),
+        0,
+    );
+    std::fs::write(
+        at.join("c.frag"),
+        "uniform float list[3];\nvoid main() { gl_FragColor = vec4(list[1]); }\n",
+    )
+    .unwrap();
+    let error = ends(at, &["run", "c.frag", "-o", "x.png"], 1);
+    assert!(error.contains("the uniform list"), "{error}");
+}
+
+#[test]
 fn pictures_are_held_against_expected_ones() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

@@ -37,6 +37,7 @@ pub fn draw(vbc: &Vbc<'_>, scene: &Scene, fields: &defaults::BufferFields) -> Re
     for (location, numbers) in &scene.inputs {
         input(&mut draw, vbc, location, numbers)?;
     }
+    target_height(&mut draw, vbc);
     for (name, numbers) in &scene.uniform {
         uniform(&mut draw, vbc, name, numbers)?;
     }
@@ -162,6 +163,23 @@ fn input(draw: &mut Draw, vbc: &Vbc<'_>, location: &str, numbers: &Numbers) -> R
     let bytes = all.flat_map(|number| defaults::encode(input.base, *number)).collect();
     draw.vertex_data.insert(input.location, bytes);
     Ok(())
+}
+
+/// What shaders whose rows count from below ask for.
+const TARGET_HEIGHT: &[u8] = b"skrymir_TargetHeight";
+
+fn target_height(draw: &mut Draw, vbc: &Vbc<'_>) {
+    let members = vbc.uniform().into_iter().flat_map(|uniform| uniform.members());
+    let wanted: Vec<usize> = members
+        .filter(|member| member.name == TARGET_HEIGHT)
+        .map(|member| member.offset as usize)
+        .collect();
+    let height = (draw.size[1] as f32).to_le_bytes();
+    for at in wanted {
+        if let Some(place) = draw.uniform.get_mut(at..at + height.len()) {
+            place.copy_from_slice(&height);
+        }
+    }
 }
 
 fn uniform(draw: &mut Draw, vbc: &Vbc<'_>, name: &str, numbers: &Numbers) -> Result<()> {

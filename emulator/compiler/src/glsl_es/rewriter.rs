@@ -15,6 +15,8 @@ pub(super) struct Rewriter {
     pub(super) at: usize,
     pub(super) stage: Stage,
     modern: bool,
+    /// Derivatives along y are those of rows that go down.
+    rows_down: bool,
     pub(super) out: Uplifted,
     /// Samplers that are there, and whether each is a cube.
     pub(super) samplers: HashMap<String, bool>,
@@ -57,13 +59,14 @@ fn renamed(tokens: &[Token], modern: bool) -> HashSet<String> {
 
 impl Rewriter {
     /// Rewrites tokens; `modern` if they are of a language with `in` and `out`.
-    pub(super) fn new(tokens: Vec<Token>, stage: Stage, modern: bool) -> Self {
+    pub(super) fn new(tokens: Vec<Token>, stage: Stage, modern: bool, rows_down: bool) -> Self {
         Self {
             renamed: renamed(&tokens, modern),
             tokens,
             at: 0,
             stage,
             modern,
+            rows_down,
             out: Uplifted::default(),
             samplers: HashMap::new(),
             sampler_arrays: HashMap::new(),
@@ -238,6 +241,8 @@ impl Rewriter {
             return Err(Error::unsupported(format!("the built-in {name}")).at(Some(self.here())));
         } else if let Some(cube) = sampler_type(name) {
             self.parameter(cube);
+        } else if name == "dFdy" && self.rows_down && !self.renamed.contains(name) {
+            self.emit("- dFdy");
         } else if let Some((old, new, _)) = FUNCTIONS.iter().find(|(old, ..)| *old == name) {
             self.used.push(old);
             self.emit(new);

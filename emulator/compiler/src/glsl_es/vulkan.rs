@@ -1,0 +1,422 @@
+//! A rewritten text as a stage for Vulkan: its global variables become inputs, outputs and a block of uniforms.
+//!
+//! Attributes are at locations in the order of their declarations; varyings where the vertex stage has them by name.
+//! Uniforms stand in one block at set 1, binding 0, textures in set 0. OpenGL's clip space becomes Vulkan's, so the picture
+//! is the one OpenGL shows; what asks for `gl_FragCoord` gets a uniform [`TARGET_HEIGHT`].
+
+use super::{Role, uplift_for_vulkan};
+use crate::error::{Error, Result};
+use crate::interface::Stage;
+use naga::{
+    AddressSpace, BinaryOperator, Binding, Block, BuiltIn, Expression, Function, FunctionArgument, FunctionResult,
+    GlobalVariable, Handle, Interpolation, Literal, Module, ResourceBinding, ScalarKind, ShaderStage, Span, Statement,
+    StructMember, Type, TypeInner, UnaryOperator, VectorSize,
+};
+use std::collections::BTreeMap;
+
+/// The uniform with the height of the picture in pixels.
+pub const TARGET_HEIGHT: &str = "skrymir_TargetHeight";
+
+/// Varyings by name, each with its first location and how many it has: the vertex stage gives them, the fragment stage
+/// finds them.
+pub type Varyings = BTreeMap<String, [u32; 2]>;
+
+/// A text as SPIR-V of one stage with an entry point `main`.
+///
+/// # Errors
+/// What is wrong with the text, and what Vulkan's interface has no place for.
+pub fn to_vulkan(text: &str, stage: Stage, varyings: &mut Varyings) -> Result<Vec<u32>> {
+    let uplifted = uplift_for_vulkan(text, stage)?;
+    let back = |error: Error| error.map_span(|span| uplifted.place(span));
+    let mut module = crate::glsl(&uplifted.text, stage).map_err(back)?;
+    let mut wiring = Wiring::new(&mut module, stage, varyings);
+    wiring.globals(&uplifted.roles)?;
+    wiring.finish()?;
+    let stage = match stage {
+        Stage::Vertex => ShaderStage::Vertex,
+        Stage::Fragment => ShaderStage::Fragment,
+    };
+    translate::to_spirv(module, stage).map_err(Error::of_reader)
+}
+
+/// A global variable with the role it has.
+struct Known {
+    handle: Handle<GlobalVariable>,
+    ty: Handle<Type>,
+    role: Role,
+}
+
+struct Wiring<'m> {
+    module: &'m mut Module,
+    function: Function,
+    stage: Stage,
+    varyings: &'m mut Varyings,
+    /// Before the program's own `main`.
+    before: Block,
+    /// Behind it.
+    after: Block,
+    uniforms: Vec<(Handle<GlobalVariable>, StructMember)>,
+    /// Whether the position in the picture is asked for.
+    place: Option<Handle<GlobalVariable>>,
+    outputs: Vec<(Binding, Handle<Type>, Handle<Expression>)>,
+    locations: u32,
+}
+
+impl<'m> Wiring<'m> {
+    fn new(module: &'m mut Module, stage: Stage, varyings: &'m mut Varyings) -> Self {
+        let function = std::mem::take(&mut module.entry_points[0].function);
+        Self {
+            module,
+            function,
+            stage,
+            varyings,
+            before: Block::new(),
+            after: Block::new(),
+            uniforms: Vec::new(),
+            place: None,
+            outputs: Vec::new(),
+            locations: 0,
+        }
+    }
+
+    /// Gives every variable with a role its place.
+    fn globals(&mut self, roles: &std::collections::HashMap<String, Role>) -> Result<()> {
+        let known = self.module.global_variables.iter().filter_map(|(handle, global)| {
+            let role = roles.get(global.name.as_ref()?)?.clone();
+            Some(Known {
+                handle,
+                ty: global.ty,
+                role,
+            })
+        });
+        for known in known.collect::<Vec<_>>() {
+            match &known.role {
+                Role::Sampler(_) => {}
+                Role::Uniform(name) => self.uniform(&known, name)?,
+                Role::Attribute(_) => {
+                    let location = self.locations;
+                    self.locations += self.columns(known.ty).1;
+                    self.input(&known, location)?;
+                }
+                Role::VaryingIn(name) => {
+                    let location = self.varying(name, known.ty);
+                    self.input(&known, location)?;
+                }
+                Role::VaryingOut(name) => {
+                    let location = self.varying(name, known.ty);
+                    self.output(&known, location)?;
+                }
+                Role::Color => self.output(&known, 0)?,
+                Role::Position => self.position(&known),
+                Role::PointSize => self.built_out(&known, BuiltIn::PointSize),
+                Role::FragCoord => {
+                    self.place = Some(known.handle);
+                    self.built_in(&known, BuiltIn::Position { invariant: false });
+                }
+                Role::PointCoord => self.built_in(&known, BuiltIn::PointCoord),
+                Role::FrontFacing => self.built_in(&known, BuiltIn::FrontFacing),
+            }
+        }
+        Ok(())
+    }
+
+    /// A varying's location: that which it has, or the next behind all others.
+    fn varying(&mut self, name: &str, ty: Handle<Type>) -> u32 {
+        let (_, columns) = self.columns(ty);
+        let next = self
+            .varyings
+            .values()
+            .map(|[location, columns]| location + columns)
+            .max();
+        self.varyings
+            .entry(name.to_owned())
+            .or_insert([next.unwrap_or(0), columns])[0]
+    }
+
+    /// The type of a column, and how many there are: 1 for what is no matrix.
+    fn columns(&mut self, ty: Handle<Type>) -> (Handle<Type>, u32) {
+        match self.module.types[ty].inner {
+            TypeInner::Matrix { columns, rows, scalar } => {
+                let inner = TypeInner::Vector { size: rows, scalar };
+                let column = self.module.types.insert(Type { name: None, inner }, Span::UNDEFINED);
+                (column, columns as u32)
+            }
+            _ => (ty, 1),
+        }
+    }
+
+    fn binding(&self, ty: Handle<Type>, location: u32) -> Result<Binding> {
+        let kind = self.module.types[ty].inner.scalar_kind();
+        let interpolation = match kind {
+            Some(ScalarKind::Float) => Interpolation::Perspective,
+            Some(ScalarKind::Sint | ScalarKind::Uint) => Interpolation::Flat,
+            _ => {
+                return Err(Error::unsupported(
+                    "an input or output that is no number, vector or matrix",
+                ));
+            }
+        };
+        Ok(Binding::Location {
+            location,
+            interpolation: Some(interpolation),
+            sampling: None,
+            blend_src: None,
+            per_primitive: false,
+        })
+    }
+
+    /// An expression that has to be emitted, in a block.
+    fn emit(function: &mut Function, block: &mut Block, expression: Expression) -> Handle<Expression> {
+        let before = function.expressions.len();
+        let handle = function.expressions.append(expression, Span::UNDEFINED);
+        block.push(
+            Statement::Emit(function.expressions.range_from(before)),
+            Span::UNDEFINED,
+        );
+        handle
+    }
+
+    /// An expression that needs no emitting.
+    fn plain(&mut self, expression: Expression) -> Handle<Expression> {
+        self.function.expressions.append(expression, Span::UNDEFINED)
+    }
+
+    fn first(&mut self, expression: Expression) -> Handle<Expression> {
+        Self::emit(&mut self.function, &mut self.before, expression)
+    }
+
+    fn last(&mut self, expression: Expression) -> Handle<Expression> {
+        Self::emit(&mut self.function, &mut self.after, expression)
+    }
+
+    fn argument(&mut self, ty: Handle<Type>, binding: Binding) -> Handle<Expression> {
+        let index = self.function.arguments.len() as u32;
+        self.function.arguments.push(FunctionArgument {
+            name: None,
+            ty,
+            binding: Some(binding),
+        });
+        self.plain(Expression::FunctionArgument(index))
+    }
+
+    fn store_first(&mut self, global: Handle<GlobalVariable>, value: Handle<Expression>) {
+        let pointer = self.plain(Expression::GlobalVariable(global));
+        self.before.push(Statement::Store { pointer, value }, Span::UNDEFINED);
+    }
+
+    fn input(&mut self, known: &Known, location: u32) -> Result<()> {
+        let (column, count) = self.columns(known.ty);
+        let mut components = Vec::new();
+        for number in 0..count {
+            let binding = self.binding(column, location + number)?;
+            components.push(self.argument(column, binding));
+        }
+        let value = match components[..] {
+            [only] => only,
+            _ => self.first(Expression::Compose {
+                ty: known.ty,
+                components,
+            }),
+        };
+        self.store_first(known.handle, value);
+        Ok(())
+    }
+
+    fn built_in(&mut self, known: &Known, built_in: BuiltIn) {
+        let value = self.argument(known.ty, Binding::BuiltIn(built_in));
+        self.store_first(known.handle, value);
+    }
+
+    /// The value of a variable behind the program.
+    fn result(&mut self, known: &Known) -> Handle<Expression> {
+        let pointer = self.plain(Expression::GlobalVariable(known.handle));
+        self.last(Expression::Load { pointer })
+    }
+
+    fn output(&mut self, known: &Known, location: u32) -> Result<()> {
+        let (column, count) = self.columns(known.ty);
+        let value = self.result(known);
+        for number in 0..count {
+            let part = match count {
+                1 => value,
+                _ => self.last(Expression::AccessIndex {
+                    base: value,
+                    index: number,
+                }),
+            };
+            let binding = self.binding(column, location + number)?;
+            self.outputs.push((binding, column, part));
+        }
+        Ok(())
+    }
+
+    fn built_out(&mut self, known: &Known, built_in: BuiltIn) {
+        let value = self.result(known);
+        self.outputs.push((Binding::BuiltIn(built_in), known.ty, value));
+    }
+
+    /// OpenGL's clip space has y up and depths from -w on.
+    fn position(&mut self, known: &Known) {
+        let base = self.result(known);
+        let [x, y, z, w] = [0, 1, 2, 3].map(|index| self.last(Expression::AccessIndex { base, index }));
+        let y = self.last(Expression::Unary {
+            op: UnaryOperator::Negate,
+            expr: y,
+        });
+        let sum = self.last(Expression::Binary {
+            op: BinaryOperator::Add,
+            left: z,
+            right: w,
+        });
+        let half = self.plain(Expression::Literal(Literal::F32(0.5)));
+        let z = self.last(Expression::Binary {
+            op: BinaryOperator::Multiply,
+            left: sum,
+            right: half,
+        });
+        let value = self.last(Expression::Compose {
+            ty: known.ty,
+            components: vec![x, y, z, w],
+        });
+        let binding = Binding::BuiltIn(BuiltIn::Position { invariant: false });
+        self.outputs.push((binding, known.ty, value));
+    }
+
+    fn uniform(&mut self, known: &Known, name: &str) -> Result<()> {
+        let inner = &self.module.types[known.ty].inner;
+        let holds = match inner {
+            TypeInner::Scalar(scalar) | TypeInner::Vector { scalar, .. } => scalar.kind != ScalarKind::Bool,
+            TypeInner::Matrix { rows, .. } => *rows != VectorSize::Bi,
+            TypeInner::Array { stride, .. } => stride % 16 == 0,
+            _ => false,
+        };
+        if !holds {
+            return Err(Error::unsupported(format!(
+                "the uniform {name}: a block for Vulkan takes numbers, vectors, matrices of three and four rows, and arrays of \
+                 these whose elements have 16 bytes"
+            )));
+        }
+        self.uniforms.push((
+            known.handle,
+            StructMember {
+                name: Some(name.to_owned()),
+                ty: known.ty,
+                binding: None,
+                offset: 0,
+            },
+        ));
+        Ok(())
+    }
+
+    /// The block of uniforms: copied to the variables before the program runs.
+    fn block(&mut self) -> Result<()> {
+        let height = self.place.map(|place| {
+            let inner = TypeInner::Scalar(naga::Scalar::F32);
+            let ty = self.module.types.insert(Type { name: None, inner }, Span::UNDEFINED);
+            let member = StructMember {
+                name: Some(TARGET_HEIGHT.to_owned()),
+                ty,
+                binding: None,
+                offset: 0,
+            };
+            (place, member)
+        });
+        let count = self.uniforms.len();
+        let all: Vec<_> = std::mem::take(&mut self.uniforms).into_iter().chain(height).collect();
+        if all.is_empty() {
+            return Ok(());
+        }
+        let mut end = 0u32;
+        let mut members = Vec::new();
+        for (_, member) in &all {
+            let size = self.module.types[member.ty].inner.size(self.module.to_ctx());
+            members.push(StructMember {
+                offset: end,
+                ..member.clone()
+            });
+            end = (end + size).next_multiple_of(16);
+        }
+        let inner = TypeInner::Struct { members, span: end };
+        let name = Some("Uniforms".to_owned());
+        let ty = self.module.types.insert(Type { name, inner }, Span::UNDEFINED);
+        let block = self.module.global_variables.append(
+            GlobalVariable {
+                name: Some("uniforms".to_owned()),
+                space: AddressSpace::Uniform,
+                binding: Some(ResourceBinding { group: 1, binding: 0 }),
+                ty,
+                init: None,
+                memory_decorations: naga::MemoryDecorations::empty(),
+            },
+            Span::UNDEFINED,
+        );
+        let base = self.plain(Expression::GlobalVariable(block));
+        for (index, (global, _)) in all.iter().enumerate() {
+            let index_of = index as u32;
+            let pointer = self.first(Expression::AccessIndex { base, index: index_of });
+            let value = self.first(Expression::Load { pointer });
+            match index < count {
+                true => self.store_first(*global, value),
+                false => self.flip(*global, value),
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows count from below in OpenGL.
+    fn flip(&mut self, place: Handle<GlobalVariable>, height: Handle<Expression>) {
+        let base = self.plain(Expression::GlobalVariable(place));
+        let pointer = self.first(Expression::AccessIndex { base, index: 1 });
+        let above = self.first(Expression::Load { pointer });
+        let value = self.first(Expression::Binary {
+            op: BinaryOperator::Subtract,
+            left: height,
+            right: above,
+        });
+        self.before.push(Statement::Store { pointer, value }, Span::UNDEFINED);
+    }
+
+    fn finish(mut self) -> Result<()> {
+        self.block()?;
+        let has_position = self
+            .outputs
+            .iter()
+            .any(|(binding, ..)| matches!(binding, Binding::BuiltIn(BuiltIn::Position { .. })));
+        if self.stage == Stage::Vertex && !has_position {
+            return Err(Error::invalid("a vertex shader that writes no gl_Position"));
+        }
+        let mut body = std::mem::take(&mut self.before);
+        for (statement, span) in std::mem::take(&mut self.function.body).span_into_iter() {
+            if !matches!(statement, Statement::Return { .. }) {
+                body.push(statement, span);
+            }
+        }
+        let outputs = std::mem::take(&mut self.outputs);
+        let mut end = 0u32;
+        let mut members = Vec::new();
+        for (binding, ty, _) in &outputs {
+            members.push(StructMember {
+                name: None,
+                ty: *ty,
+                binding: Some(binding.clone()),
+                offset: end,
+            });
+            end += 16;
+        }
+        let mut value = None;
+        if !outputs.is_empty() {
+            let inner = TypeInner::Struct { members, span: end };
+            let ty = self.module.types.insert(Type { name: None, inner }, Span::UNDEFINED);
+            let components = outputs.iter().map(|(.., value)| *value).collect();
+            value = Some(self.last(Expression::Compose { ty, components }));
+            self.function.result = Some(FunctionResult { ty, binding: None });
+        }
+        for (statement, span) in std::mem::take(&mut self.after).span_into_iter() {
+            body.push(statement, span);
+        }
+        body.push(Statement::Return { value }, Span::UNDEFINED);
+        self.function.body = body;
+        self.module.entry_points[0].function = self.function;
+        Ok(())
+    }
+}
