@@ -5,7 +5,7 @@
 //! programs runs on the emulator, and lifted on each device. The first engine that draws is what the others are held
 //! against: the scalar one, where the programs fit a Mali-400.
 
-use crate::error::{Error, Result, Within};
+use crate::error::{Error, Result};
 use crate::harness::{self, Settings};
 use crate::lifted;
 use crate::mali::{self, Pair};
