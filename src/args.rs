@@ -8,11 +8,14 @@ use crate::expect::ExpectArgs;
 use clap::Args;
 use std::path::PathBuf;
 
+/// Formats by name; a test holds them against the formats that there are.
+pub const FORMATS: [&str; 9] = ["vbc", "mbs", "spirv", "sl", "trace", "sksl", "gp", "pp", "source"];
+
 /// What a file is, where its first bytes do not say it or say it wrongly.
 #[derive(Args, Clone, Debug, Default)]
 pub struct FormatArgs {
     /// Read the file as this format, whatever its first bytes are
-    #[arg(long = "as", value_name = "FORMAT", value_parser = format_names(), conflicts_with_all = ["gp", "pp"])]
+    #[arg(long = "as", value_name = "FORMAT", value_parser = FORMATS, conflicts_with_all = ["gp", "pp"])]
     pub format: Option<String>,
     /// The file is bare words of a Mali-400 vertex program (`--as gp`)
     #[arg(long, conflicts_with = "pp")]
@@ -31,11 +34,6 @@ impl FormatArgs {
             _ => self.format.as_deref(),
         }
     }
-}
-
-fn format_names() -> clap::builder::PossibleValuesParser {
-    let names = crate::formats::ALL.iter().map(|format| format.name());
-    names.collect::<Vec<_>>().into()
 }
 
 /// Arguments of `info`.

@@ -261,7 +261,7 @@ fn draw_lifted(context: &Context, pair: &Pair, scene: &Scene) -> Drawn {
     match lifted::run(context, &draw, true) {
         Ok(picture) => Drawn::Picture(picture),
         Err(error) => match error.root() {
-            crate::ErrorKind::Lift(_) | crate::ErrorKind::Input(_) => Drawn::Refused(error),
+            crate::ErrorKind::Lift(_) | crate::ErrorKind::Load(_) | crate::ErrorKind::Input(_) => Drawn::Refused(error),
             _ => Drawn::Failed(error),
         },
     }

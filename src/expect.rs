@@ -26,7 +26,7 @@ pub struct ExpectArgs {
 ///
 /// # Errors
 /// When it is none.
-pub fn parse_share(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
     let share = text.trim_end_matches('%').parse().ok();
     let fits = share.filter(|share: &f64| (0.0..=100.0).contains(share));
     fits.ok_or_else(|| "a share is a number of percent from 0 to 100, such as 0.5".into())

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::foreign;
 use crate::say::detail;
 use compiler::glsl_es;
-use compiler::glsl_es::vulkan::{Varyings, to_vulkan};
+use compiler::glsl_es::vulkan::{Linked, to_vulkan};
 use loader::vbc::pack::{Names, pack};
 use loader::vbc::{self, Stage};
 use std::path::Path;
@@ -36,19 +36,15 @@ impl<'a> File<'a> {
 ///
 /// # Errors
 /// What is wrong with the source, with the line where it is a text.
-pub fn stage(file: &File<'_>, stage: Stage, varyings: &mut Varyings) -> Result<Vec<u32>> {
+pub fn stage(file: &File<'_>, stage: Stage, linked: &mut Linked) -> Result<Vec<u32>> {
     let name = file.path.to_string_lossy();
     if name.ends_with(".hlsl") {
         return foreign::hlsl(file.path, file.bytes, stage, file.entry);
     }
     let source = file.source(stage)?;
     if let Some(text) = old(&source) {
-        let stage = match stage {
-            Stage::Vert => compiler::Stage::Vertex,
-            Stage::Frag => compiler::Stage::Fragment,
-            other => return Err(Error::input(format_args!("{name}: GLSL ES has no {other} stages"))),
-        };
-        return to_vulkan(text, stage, varyings).map_err(|error| Error::input(error.render(&name, text)));
+        let stage = of(stage).map_err(|error| error.within(&name))?;
+        return to_vulkan(text, stage, linked).map_err(|error| Error::input(error.render(&name, text)));
     }
     let refused = match translate::compile(&source, stage) {
         Ok(words) => return Ok(words),
@@ -67,6 +63,32 @@ pub fn stage(file: &File<'_>, stage: Stage, varyings: &mut Varyings) -> Result<V
     })
 }
 
+/// Notes what a stage in one of the old languages shares with the others; nothing for other sources.
+///
+/// # Errors
+/// What is wrong with the source, with its line.
+pub fn note(file: &File<'_>, stage: Stage, linked: &mut Linked) -> Result<()> {
+    let name = file.path.to_string_lossy();
+    if name.ends_with(".hlsl") {
+        return Ok(());
+    }
+    let source = file.source(stage)?;
+    let Some(text) = old(&source) else { return Ok(()) };
+    let stage = of(stage).map_err(|error| error.within(&name))?;
+    linked
+        .note(text, stage)
+        .map_err(|error| Error::input(error.render(&name, text)))
+}
+
+/// The stage as the old languages have it.
+fn of(stage: Stage) -> Result<compiler::Stage> {
+    match stage {
+        Stage::Vert => Ok(compiler::Stage::Vertex),
+        Stage::Frag => Ok(compiler::Stage::Fragment),
+        other => Err(Error::input(format_args!("GLSL ES has no {other} stages"))),
+    }
+}
+
 /// The text of a source that is in one of the old languages, GLSL ES 1.00 and its like.
 fn old<'a>(source: &Source<'a>) -> Option<&'a str> {
     let text = std::str::from_utf8(source.bytes).ok()?;
@@ -81,13 +103,17 @@ fn old<'a>(source: &Source<'a>) -> Option<&'a str> {
 pub fn vbc(first: &File<'_>, second: Option<&File<'_>>) -> Result<Vec<u8>> {
     let fragment = second.unwrap_or(first);
     let alone = second.is_none() && !has_vertex(first)?;
-    // The vertex stage says where varyings without locations are.
-    let mut varyings = Varyings::new();
+    // Uniforms are those of both stages, and the vertex stage says where varyings without locations are.
+    let mut linked = Linked::default();
+    if !alone {
+        note(first, Stage::Vert, &mut linked)?;
+    }
+    note(fragment, Stage::Frag, &mut linked)?;
     let vertex = match alone {
         true => None,
-        false => Some(stage(first, Stage::Vert, &mut varyings)?),
+        false => Some(stage(first, Stage::Vert, &mut linked)?),
     };
-    let code = stage(fragment, Stage::Frag, &mut varyings)?;
+    let code = stage(fragment, Stage::Frag, &mut linked)?;
     let vertex = vertex.map_or_else(|| translate::fullscreen(&code), Ok)?;
     let model = pack(&[(Stage::Vert, vertex), (Stage::Frag, code)], &Names::default())?;
     Ok(vbc::write(&model)?)

@@ -6,7 +6,7 @@ use crate::outcome::{Failure, Outcome, read, read_text, write};
 use crate::pack;
 use crate::packed::{self, File};
 use clap::Args;
-use compiler::glsl_es::vulkan::Varyings;
+use compiler::glsl_es::vulkan::Linked;
 use loader::vbc::pack::Names;
 use loader::vbc::{self, Stage};
 use std::path::PathBuf;
@@ -68,17 +68,22 @@ fn packed(args: &PackArgs) -> Outcome {
         (Stage::Geom, args.geom.as_ref()),
         (Stage::Frag, Some(&args.frag)),
     ];
-    let (mut stages, mut varyings) = (Vec::new(), Varyings::new());
+    let mut files = Vec::new();
     for (stage, path) in paths {
-        let Some(path) = path else { continue };
-        let bytes = read(path)?;
-        let entry = args.entry.as_deref();
-        let file = File {
-            path,
-            bytes: &bytes,
-            entry,
-        };
-        stages.push((stage, packed::stage(&file, stage, &mut varyings)?));
+        if let Some(path) = path {
+            files.push((stage, path, read(path)?));
+        }
+    }
+    let (mut stages, mut linked) = (Vec::new(), Linked::default());
+    let entry = args.entry.as_deref();
+    let sources = files
+        .iter()
+        .map(|(stage, path, bytes)| (*stage, File { path, bytes, entry }));
+    for (stage, file) in sources.clone() {
+        packed::note(&file, stage, &mut linked)?;
+    }
+    for (stage, file) in sources {
+        stages.push((stage, packed::stage(&file, stage, &mut linked)?));
     }
     let model = vbc::pack::pack(&stages, &names)?;
     let bytes = vbc::write(&model)?;

@@ -158,3 +158,12 @@ pub fn find(name: Option<&str>, bytes: &[u8]) -> Option<&'static dyn Format> {
         None => all.find(|format| format.detect(bytes)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_format_can_be_asked_for() {
+        let names: Vec<&str> = super::ALL.iter().map(|format| format.name()).collect();
+        assert_eq!(names, crate::args::FORMATS);
+    }
+}

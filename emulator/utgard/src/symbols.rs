@@ -116,8 +116,11 @@ fn text(source: Source<'_>, program: &Program, kinds: &[Kind], word: &Word<'_>) 
             None => (None, behind),
         };
         let place = place(symbol, element).map_err(|message| source.error(word.span.clone(), message))?;
-        let number = operand(program.stage, kind, symbol, place, rest)
-            .map_err(|message| source.error(word.span.clone(), message))?;
+        let number = match is_sampler(symbol) {
+            true => Ok(unit(program, symbol).to_string()),
+            false => operand(program.stage, kind, symbol, place, rest),
+        };
+        let number = number.map_err(|message| source.error(word.span.clone(), message))?;
         return Ok(Some(format!("{}{number}{rest}", &word.text[..range.start])));
     }
     Ok(None)
@@ -150,6 +153,20 @@ fn find<'p>(program: &'p Program, kind: Kind, name: &str) -> Option<&'p Symbol> 
     symbols.find(|symbol| symbol.is_used() && symbol.name == name.as_bytes())
 }
 
+fn is_sampler(symbol: &Symbol) -> bool {
+    matches!(
+        symbol.kind,
+        SymbolType::SAMPLER_2D | SymbolType::SAMPLER_CUBE | SymbolType::SAMPLER_EXTERNAL
+    )
+}
+
+/// A sampler's number: they count in the order of their places.
+fn unit(program: &Program, sampler: &Symbol) -> usize {
+    let all = program.uniforms.iter().flatten();
+    let before = |symbol: &&Symbol| symbol.is_used() && is_sampler(symbol) && symbol.offset < sampler.offset;
+    all.filter(before).count()
+}
+
 /// The float at which a symbol, or an element of it, begins.
 fn place(symbol: &Symbol, element: Option<&str>) -> Result<u32, String> {
     let first = u32::from(symbol.offset);
@@ -178,12 +195,6 @@ fn operand(stage: Stage, kind: Kind, symbol: &Symbol, place: u32, rest: &str) ->
             (Kind::Varying, 0) => Ok(format!("v{vector}")),
             _ => part(kind, vector, component, rest),
         };
-    }
-    if matches!(
-        symbol.kind,
-        SymbolType::SAMPLER_2D | SymbolType::SAMPLER_CUBE | SymbolType::SAMPLER_EXTERNAL
-    ) {
-        return Ok(place.to_string());
     }
     let size = match symbol.components {
         1 => 1,
@@ -249,7 +260,7 @@ mod tests {
         let looks_up = |coord: &str, unit: &str| {
             format!("load.v ^discard.xy {coord}, texld {unit}, mov.v1 $0 ^texture, sync, stop")
         };
-        same(FRAGMENT, &looks_up("uv", "stone"), &looks_up("2.xy", "0"));
+        same(FRAGMENT, &looks_up("uv", "stone"), &looks_up("1.xy", "0"));
     }
 
     #[test]

@@ -364,7 +364,7 @@ mod tests {
         for (name, meant) in split.macros.iter().rev() {
             told = told.replace(name, meant);
         }
-        told.split_whitespace().collect::<Vec<_>>().join(" ")
+        told.split_whitespace().collect::<Vec<_>>().join(" ").replace(" ,", ",")
     }
 
     #[test]

@@ -159,7 +159,7 @@ fn a_flag_the_format_does_not_take_is_a_mistake() {
         let text = expect(2, args);
         assert!(text.contains(&format!("it is for {formats}\n")), "{args:?}: {text}");
     };
-    let drawn = "vbc, sksl";
+    let drawn = "vbc, spirv, sksl, source";
     refused(&["run", &at("good.sl"), "--expect", "a.png"], drawn);
     refused(&["run", &at("good.sl"), "-o", "x.png"], drawn);
     refused(&["run", &at("good.sl"), "--size", "8x8"], drawn);

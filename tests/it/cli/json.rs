@@ -267,7 +267,7 @@ fn the_other_reports_keep_to_their_schemas() {
         &told(&[&["trim", &trace, "-o", &path("small.trace"), "--json"][..], &shrink].concat()),
     );
     let wgsl = common::data("spirv/minimal.wgsl").display().to_string();
-    let report = ["compile", &wgsl, "--report", "--json"];
+    let report = ["compile", &wgsl, "--stage", "frag", "--report", "--json"];
     let compiled = skrymir(&report);
     assert_eq!(
         compiled.status.code(),

@@ -59,7 +59,10 @@ fn info_and_dis_show_a_program() {
     let file = desk.tree("effect.sksl.bin", &samples::effect());
     let info = expect(0, &["info", &file]);
     assert!(info.starts_with("SkSL binary version 11: runtime-shader"), "{info}");
-    assert!(info.contains("functions: main\nglobals: tint\n"), "{info}");
+    assert!(
+        info.contains("functions:\n  half4 main(float2 p)\nglobals:\n  uniform half4 tint\n"),
+        "{info}"
+    );
     let json: serde_json::Value = serde_json::from_str(&expect(0, &["info", "--json", &file])).unwrap();
     assert_eq!((&json["version"], &json["functions"][0]), (&11.into(), &"main".into()));
 

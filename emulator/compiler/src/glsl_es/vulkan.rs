@@ -8,28 +8,126 @@ use super::{Role, uplift_for_vulkan};
 use crate::error::{Error, Result};
 use crate::interface::Stage;
 use naga::{
-    AddressSpace, BinaryOperator, Binding, Block, BuiltIn, Expression, Function, FunctionArgument, FunctionResult,
-    GlobalVariable, Handle, Interpolation, Literal, Module, ResourceBinding, ScalarKind, ShaderStage, Span, Statement,
-    StructMember, Type, TypeInner, UnaryOperator, VectorSize,
+    AddressSpace, ArraySize, BinaryOperator, Binding, Block, BuiltIn, Expression, Function, FunctionArgument,
+    FunctionResult, GlobalVariable, Handle, Interpolation, Literal, Module, ResourceBinding, ScalarKind, ShaderStage,
+    Span, Statement, StructMember, Type, TypeInner, UnaryOperator, VectorSize,
 };
 use std::collections::BTreeMap;
 
 /// The uniform with the height of the picture in pixels.
 pub const TARGET_HEIGHT: &str = "skrymir_TargetHeight";
 
-/// Varyings by name, each with its first location and how many it has: the vertex stage gives them, the fragment stage
-/// finds them.
-pub type Varyings = BTreeMap<String, [u32; 2]>;
+/// What the stages of a program share, by name.
+#[derive(Clone, Debug, Default)]
+pub struct Linked {
+    /// Varyings, each with its first location and how many it has: the vertex stage gives them, the fragment stage finds
+    /// them.
+    varyings: BTreeMap<String, [u32; 2]>,
+    /// Uniforms in the order of the block.
+    uniforms: Vec<(String, Shape)>,
+}
+
+/// A uniform's type, whichever module it is in.
+#[derive(Clone, Debug, PartialEq)]
+struct Shape {
+    /// A number, vector or matrix.
+    inner: TypeInner,
+    /// Elements and the bytes from one to the next.
+    array: Option<(ArraySize, u32)>,
+}
+
+impl Shape {
+    /// The shape of a type; nothing for what a block does not take.
+    fn of(module: &Module, ty: Handle<Type>) -> Option<Self> {
+        let numbers = |inner: &TypeInner| {
+            let fits = match inner {
+                TypeInner::Scalar(scalar) | TypeInner::Vector { scalar, .. } => scalar.kind != ScalarKind::Bool,
+                TypeInner::Matrix { rows, .. } => *rows != VectorSize::Bi,
+                _ => false,
+            };
+            fits.then(|| inner.clone())
+        };
+        match &module.types[ty].inner {
+            TypeInner::Array { base, size, stride } if stride % 16 == 0 => Some(Self {
+                inner: numbers(&module.types[*base].inner)?,
+                array: Some((*size, *stride)),
+            }),
+            other => Some(Self {
+                inner: numbers(other)?,
+                array: None,
+            }),
+        }
+    }
+
+    /// The type in a module.
+    fn insert(&self, module: &mut Module) -> Handle<Type> {
+        let mut add = |inner| module.types.insert(Type { name: None, inner }, Span::UNDEFINED);
+        let base = add(self.inner.clone());
+        match self.array {
+            None => base,
+            Some((size, stride)) => add(TypeInner::Array { base, size, stride }),
+        }
+    }
+}
+
+impl Linked {
+    /// Notes the uniforms of a stage: every stage's block has those of all.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and uniforms that a block for Vulkan does not take.
+    pub fn note(&mut self, text: &str, stage: Stage) -> Result<()> {
+        let uplifted = uplift_for_vulkan(text, stage)?;
+        let module = crate::glsl(&uplifted.text, stage).map_err(|error| error.map_span(|span| uplifted.place(span)))?;
+        for (_, global) in module.global_variables.iter() {
+            match global.name.as_ref().and_then(|name| uplifted.roles.get(name)) {
+                Some(Role::Uniform(name)) => self.uniform(name, &module, global.ty)?,
+                Some(Role::FragCoord) => self.height(),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn uniform(&mut self, name: &str, module: &Module, ty: Handle<Type>) -> Result<()> {
+        let Some(shape) = Shape::of(module, ty) else {
+            return Err(Error::unsupported(format!(
+                "the uniform {name}: a block for Vulkan takes numbers, vectors, matrices of three and four rows, and arrays of \
+                 these whose elements have 16 bytes"
+            )));
+        };
+        match self.uniforms.iter().find(|(known, _)| known == name) {
+            Some((_, known)) if *known != shape => Err(Error::invalid(format!(
+                "the uniform {name} has another type in the other stage"
+            ))),
+            Some(_) => Ok(()),
+            None => {
+                self.uniforms.push((name.to_owned(), shape));
+                Ok(())
+            }
+        }
+    }
+
+    fn height(&mut self) {
+        let shape = Shape {
+            inner: TypeInner::Scalar(naga::Scalar::F32),
+            array: None,
+        };
+        if !self.uniforms.iter().any(|(name, _)| name == TARGET_HEIGHT) {
+            self.uniforms.push((TARGET_HEIGHT.to_owned(), shape));
+        }
+    }
+}
 
 /// A text as SPIR-V of one stage with an entry point `main`.
 ///
 /// # Errors
 /// What is wrong with the text, and what Vulkan's interface has no place for.
-pub fn to_vulkan(text: &str, stage: Stage, varyings: &mut Varyings) -> Result<Vec<u32>> {
+pub fn to_vulkan(text: &str, stage: Stage, linked: &mut Linked) -> Result<Vec<u32>> {
+    linked.note(text, stage)?;
     let uplifted = uplift_for_vulkan(text, stage)?;
     let back = |error: Error| error.map_span(|span| uplifted.place(span));
     let mut module = crate::glsl(&uplifted.text, stage).map_err(back)?;
-    let mut wiring = Wiring::new(&mut module, stage, varyings);
+    let mut wiring = Wiring::new(&mut module, stage, linked);
     wiring.globals(&uplifted.roles)?;
     wiring.finish()?;
     let stage = match stage {
@@ -50,12 +148,13 @@ struct Wiring<'m> {
     module: &'m mut Module,
     function: Function,
     stage: Stage,
-    varyings: &'m mut Varyings,
+    linked: &'m mut Linked,
     /// Before the program's own `main`.
     before: Block,
     /// Behind it.
     after: Block,
-    uniforms: Vec<(Handle<GlobalVariable>, StructMember)>,
+    /// The program's own uniforms.
+    uniforms: Vec<(Handle<GlobalVariable>, String)>,
     /// Whether the position in the picture is asked for.
     place: Option<Handle<GlobalVariable>>,
     outputs: Vec<(Binding, Handle<Type>, Handle<Expression>)>,
@@ -63,13 +162,13 @@ struct Wiring<'m> {
 }
 
 impl<'m> Wiring<'m> {
-    fn new(module: &'m mut Module, stage: Stage, varyings: &'m mut Varyings) -> Self {
+    fn new(module: &'m mut Module, stage: Stage, linked: &'m mut Linked) -> Self {
         let function = std::mem::take(&mut module.entry_points[0].function);
         Self {
             module,
             function,
             stage,
-            varyings,
+            linked,
             before: Block::new(),
             after: Block::new(),
             uniforms: Vec::new(),
@@ -92,7 +191,7 @@ impl<'m> Wiring<'m> {
         for known in known.collect::<Vec<_>>() {
             match &known.role {
                 Role::Sampler(_) => {}
-                Role::Uniform(name) => self.uniform(&known, name)?,
+                Role::Uniform(name) => self.uniforms.push((known.handle, name.clone())),
                 Role::Attribute(_) => {
                     let location = self.locations;
                     self.locations += self.columns(known.ty).1;
@@ -124,11 +223,13 @@ impl<'m> Wiring<'m> {
     fn varying(&mut self, name: &str, ty: Handle<Type>) -> u32 {
         let (_, columns) = self.columns(ty);
         let next = self
+            .linked
             .varyings
             .values()
             .map(|[location, columns]| location + columns)
             .max();
-        self.varyings
+        self.linked
+            .varyings
             .entry(name.to_owned())
             .or_insert([next.unwrap_or(0), columns])[0]
     }
@@ -282,57 +383,22 @@ impl<'m> Wiring<'m> {
         self.outputs.push((binding, known.ty, value));
     }
 
-    fn uniform(&mut self, known: &Known, name: &str) -> Result<()> {
-        let inner = &self.module.types[known.ty].inner;
-        let holds = match inner {
-            TypeInner::Scalar(scalar) | TypeInner::Vector { scalar, .. } => scalar.kind != ScalarKind::Bool,
-            TypeInner::Matrix { rows, .. } => *rows != VectorSize::Bi,
-            TypeInner::Array { stride, .. } => stride % 16 == 0,
-            _ => false,
-        };
-        if !holds {
-            return Err(Error::unsupported(format!(
-                "the uniform {name}: a block for Vulkan takes numbers, vectors, matrices of three and four rows, and arrays of \
-                 these whose elements have 16 bytes"
-            )));
-        }
-        self.uniforms.push((
-            known.handle,
-            StructMember {
-                name: Some(name.to_owned()),
-                ty: known.ty,
-                binding: None,
-                offset: 0,
-            },
-        ));
-        Ok(())
-    }
-
     /// The block of uniforms: copied to the variables before the program runs.
-    fn block(&mut self) -> Result<()> {
-        let height = self.place.map(|place| {
-            let inner = TypeInner::Scalar(naga::Scalar::F32);
-            let ty = self.module.types.insert(Type { name: None, inner }, Span::UNDEFINED);
-            let member = StructMember {
-                name: Some(TARGET_HEIGHT.to_owned()),
-                ty,
-                binding: None,
-                offset: 0,
-            };
-            (place, member)
-        });
-        let count = self.uniforms.len();
-        let all: Vec<_> = std::mem::take(&mut self.uniforms).into_iter().chain(height).collect();
-        if all.is_empty() {
-            return Ok(());
+    fn block(&mut self) {
+        let shared = self.linked.uniforms.clone();
+        if shared.is_empty() {
+            return;
         }
         let mut end = 0u32;
         let mut members = Vec::new();
-        for (_, member) in &all {
-            let size = self.module.types[member.ty].inner.size(self.module.to_ctx());
+        for (name, shape) in &shared {
+            let ty = shape.insert(self.module);
+            let size = self.module.types[ty].inner.size(self.module.to_ctx());
             members.push(StructMember {
+                name: Some(name.clone()),
+                ty,
+                binding: None,
                 offset: end,
-                ..member.clone()
             });
             end = (end + size).next_multiple_of(16);
         }
@@ -351,16 +417,21 @@ impl<'m> Wiring<'m> {
             Span::UNDEFINED,
         );
         let base = self.plain(Expression::GlobalVariable(block));
-        for (index, (global, _)) in all.iter().enumerate() {
-            let index_of = index as u32;
-            let pointer = self.first(Expression::AccessIndex { base, index: index_of });
+        let own = std::mem::take(&mut self.uniforms);
+        for (index, (name, _)) in (0u32..).zip(&shared) {
+            let global = own.iter().find(|(_, own)| own == name).map(|(global, _)| *global);
+            let place = self.place.filter(|_| name == TARGET_HEIGHT);
+            if global.is_none() && place.is_none() {
+                continue;
+            }
+            let pointer = self.first(Expression::AccessIndex { base, index });
             let value = self.first(Expression::Load { pointer });
-            match index < count {
-                true => self.store_first(*global, value),
-                false => self.flip(*global, value),
+            match (global, place) {
+                (Some(global), _) => self.store_first(global, value),
+                (None, Some(place)) => self.flip(place, value),
+                (None, None) => {}
             }
         }
-        Ok(())
     }
 
     /// Rows count from below in OpenGL.
@@ -377,7 +448,7 @@ impl<'m> Wiring<'m> {
     }
 
     fn finish(mut self) -> Result<()> {
-        self.block()?;
+        self.block();
         let has_position = self
             .outputs
             .iter()
