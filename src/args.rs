@@ -11,6 +11,21 @@ use std::path::PathBuf;
 /// Formats by name; a test holds them against the formats that there are.
 pub const FORMATS: [&str; 9] = ["vbc", "mbs", "spirv", "sl", "trace", "sksl", "gp", "pp", "source"];
 
+/// A list of flags and one more; `N` is how many that makes.
+///
+/// # Panics
+/// When the list has not one fewer than `N`.
+pub const fn and<const N: usize>(list: &[&'static str], more: &'static str) -> [&'static str; N] {
+    assert!(list.len() + 1 == N, "one more than the list has");
+    let mut all = [more; N];
+    let mut at = 0;
+    while at < list.len() {
+        all[at] = list[at];
+        at += 1;
+    }
+    all
+}
+
 /// What a file is, where its first bytes do not say it or say it wrongly.
 #[derive(Args, Clone, Debug, Default)]
 pub struct FormatArgs {

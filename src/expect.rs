@@ -33,9 +33,6 @@ pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
 }
 
 impl ExpectArgs {
-    /// Flags, for formats that list theirs.
-    pub const FLAGS: [&'static str; 4] = ["expect", "tolerance", "allow", "diff"];
-
     /// Whether a picture is expected.
     pub fn is_given(&self) -> bool {
         self.expect.is_some()

@@ -32,6 +32,17 @@ impl<'a> File<'a> {
     }
 }
 
+impl File<'_> {
+    /// What is wrong with the source, with its line where it is a text.
+    fn error(&self, error: translate::Error) -> Error {
+        let name = self.path.to_string_lossy();
+        match error.line_column() {
+            Some(_) => Error::input(error.render(self.bytes, &name)),
+            None => Error::from(error).within(&name),
+        }
+    }
+}
+
 /// The words of one stage of a file.
 ///
 /// # Errors
@@ -57,10 +68,7 @@ pub fn stage(file: &File<'_>, stage: Stage, linked: &mut Linked) -> Result<Vec<u
         detail(format_args!("{name}: compiled by glslangValidator: {refused}"));
         return Ok(words);
     }
-    Err(match refused.line_column() {
-        Some(_) => Error::input(refused.render(file.bytes, &name)),
-        None => Error::from(refused).within(&name),
-    })
+    Err(file.error(refused))
 }
 
 /// Notes what a stage in one of the old languages shares with the others; nothing for other sources.
@@ -129,10 +137,7 @@ fn has_vertex(file: &File<'_>) -> Result<bool> {
         Language::Wgsl | Language::Spirv => {
             let mut all = source;
             all.entry = None;
-            translate::stages(&all).map_err(|error| match error.line_column() {
-                Some(_) => Error::input(error.render(file.bytes, &file.path.to_string_lossy())),
-                None => Error::from(error).within(file.path.display()),
-            })?
+            translate::stages(&all).map_err(|error| file.error(error))?
         }
         _ => source.stage.into_iter().collect(),
     };

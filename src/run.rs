@@ -1,6 +1,6 @@
 //! What `run` does with a VBC: one picture on a Vulkan device.
 
-use crate::args::RunArgs;
+use crate::args::{RunArgs, and};
 use crate::ending::Limit;
 use crate::error::Error;
 use crate::harness::{self, Drawn, Settings};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use vulkan::{Context, Options, PipelineCache, Validation};
 
 /// How often `--watch` looks at the files.
-const WATCH_EVERY: std::time::Duration = std::time::Duration::from_millis(150);
+pub const WATCH_EVERY: std::time::Duration = std::time::Duration::from_millis(150);
 
 /// Flags of `run` for what is drawn once on a Vulkan device.
 pub const FLAGS: &[&str] = &[
@@ -39,21 +39,10 @@ pub const FLAGS: &[&str] = &[
 ];
 
 /// Flags of `run` for a VBC: [`FLAGS`], and that which draws it again and again.
-pub const VBC_FLAGS: &[&str] = &and("watch");
+pub const VBC_FLAGS: &[&str] = &and::<{ FLAGS.len() + 1 }>(FLAGS, "watch");
 
 /// Flags of `run` for sources: [`FLAGS`], and that which names their entry point.
-pub const SOURCE_FLAGS: &[&str] = &and("entry");
-
-/// [`FLAGS`] and one more.
-const fn and(more: &'static str) -> [&'static str; FLAGS.len() + 1] {
-    let mut all = [more; FLAGS.len() + 1];
-    let mut at = 0;
-    while at < FLAGS.len() {
-        all[at] = FLAGS[at];
-        at += 1;
-    }
-    all
-}
+pub const SOURCE_FLAGS: &[&str] = &and::<{ FLAGS.len() + 1 }>(FLAGS, "entry");
 
 /// Draws a shader's source, or those of a vertex and a fragment stage, by way of the VBC they make.
 pub fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {

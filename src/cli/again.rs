@@ -1,12 +1,9 @@
 //! `--watch`: a command's work again whenever a file it reads changes.
 
 use crate::outcome::{Failure, Outcome};
+use crate::run::WATCH_EVERY;
 use crate::say::{note, say};
 use std::path::Path;
-use std::time::Duration;
-
-/// How often the files are looked at.
-pub const EVERY: Duration = Duration::from_millis(150);
 
 /// Does the work now, and again whenever one of the files has other contents, until the process is ended. What the work
 /// could not do is said, and what it wrote before stays.
@@ -30,6 +27,6 @@ pub(super) fn whenever_changed(files: &[&Path], mut work: impl FnMut() -> Outcom
                 )),
             }
         }
-        std::thread::sleep(EVERY);
+        std::thread::sleep(WATCH_EVERY);
     }
 }

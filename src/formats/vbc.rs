@@ -1,22 +1,14 @@
 //! Vega bytecode on the command line.
 
 use super::{Format, Info, Verb, spirv};
-use crate::args::{CheckArgs, DisArgs, RewriteArgs, RunArgs};
+use crate::args::{CheckArgs, DisArgs, RewriteArgs, RunArgs, and};
 use crate::outcome::{Failure, Outcome};
 use crate::{grammar, run};
 use loader::{Report, vbc};
 use translate::validate::{self, Table};
 
 /// Flags of `dis`: those for SPIR-V, and that which says the stage.
-const DIS_FLAGS: &[&str] = &{
-    let mut all = ["stage"; spirv::DIS_FLAGS.len() + 1];
-    let mut at = 0;
-    while at < spirv::DIS_FLAGS.len() {
-        all[at] = spirv::DIS_FLAGS[at];
-        at += 1;
-    }
-    all
-};
+const DIS_FLAGS: &[&str] = &and::<{ spirv::DIS_FLAGS.len() + 1 }>(spirv::DIS_FLAGS, "stage");
 
 /// Vega bytecode.
 pub struct Vbc;

@@ -12,7 +12,7 @@ use naga::{
     FunctionResult, GlobalVariable, Handle, Interpolation, Literal, Module, ResourceBinding, ScalarKind, ShaderStage,
     Span, Statement, StructMember, Type, TypeInner, UnaryOperator, VectorSize,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The uniform with the height of the picture in pixels.
 pub const TARGET_HEIGHT: &str = "skrymir_TargetHeight";
@@ -78,9 +78,14 @@ impl Linked {
     pub fn note(&mut self, text: &str, stage: Stage) -> Result<()> {
         let uplifted = uplift_for_vulkan(text, stage)?;
         let module = crate::glsl(&uplifted.text, stage).map_err(|error| error.map_span(|span| uplifted.place(span)))?;
+        self.gather(&module, &uplifted.roles)
+    }
+
+    /// Takes the uniforms of a parsed stage.
+    fn gather(&mut self, module: &Module, roles: &HashMap<String, Role>) -> Result<()> {
         for (_, global) in module.global_variables.iter() {
-            match global.name.as_ref().and_then(|name| uplifted.roles.get(name)) {
-                Some(Role::Uniform(name)) => self.uniform(name, &module, global.ty)?,
+            match global.name.as_ref().and_then(|name| roles.get(name)) {
+                Some(Role::Uniform(name)) => self.uniform(name, module, global.ty)?,
                 Some(Role::FragCoord) => self.height(),
                 _ => {}
             }
@@ -123,10 +128,10 @@ impl Linked {
 /// # Errors
 /// What is wrong with the text, and what Vulkan's interface has no place for.
 pub fn to_vulkan(text: &str, stage: Stage, linked: &mut Linked) -> Result<Vec<u32>> {
-    linked.note(text, stage)?;
     let uplifted = uplift_for_vulkan(text, stage)?;
     let back = |error: Error| error.map_span(|span| uplifted.place(span));
     let mut module = crate::glsl(&uplifted.text, stage).map_err(back)?;
+    linked.gather(&module, &uplifted.roles)?;
     let mut wiring = Wiring::new(&mut module, stage, linked);
     wiring.globals(&uplifted.roles)?;
     wiring.finish()?;
@@ -179,7 +184,7 @@ impl<'m> Wiring<'m> {
     }
 
     /// Gives every variable with a role its place.
-    fn globals(&mut self, roles: &std::collections::HashMap<String, Role>) -> Result<()> {
+    fn globals(&mut self, roles: &HashMap<String, Role>) -> Result<()> {
         let known = self.module.global_variables.iter().filter_map(|(handle, global)| {
             let role = roles.get(global.name.as_ref()?)?.clone();
             Some(Known {
