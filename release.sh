@@ -112,17 +112,65 @@ check_static() {
     echo "release.sh: works with nothing else there; of Vulkan it says: $said"
 }
 
-# The manual page and the completions, by the program itself, into a folder laid out as /usr.
+# Runs the program, in qemu if it is for ARM.
+run() {
+    local program=$1 qemu=()
+    shift
+    [[ $(readelf -hW "$program") != *AArch64* ]] || qemu=(qemu-aarch64-static -L /usr/aarch64-linux-gnu)
+    "${qemu[@]}" "$program" "$@"
+}
+
+# The manual's pages and the completions, by the program itself, into a folder laid out as /usr.
 documents() {
-    local run=("$1") usr=$2
-    [[ $1 != *aarch64* ]] || run=(qemu-aarch64-static -L /usr/aarch64-linux-gnu "$1")
-    # Until the program has the verbs.
-    "${run[@]}" man >/dev/null 2>&1 || return 0
-    mkdir -p "$usr"/share/{man/man1,bash-completion/completions,zsh/vendor-completions,fish/vendor_completions.d}
-    "${run[@]}" man | gzip -9n >"$usr/share/man/man1/skrymir.1.gz"
-    "${run[@]}" completions bash >"$usr/share/bash-completion/completions/skrymir"
-    "${run[@]}" completions zsh >"$usr/share/zsh/vendor-completions/_skrymir"
-    "${run[@]}" completions fish >"$usr/share/fish/vendor_completions.d/skrymir.fish"
+    local program=$1 share=$2/share
+    mkdir -p "$share"/{man/man1,bash-completion/completions,zsh/vendor-completions,fish/vendor_completions.d}
+    run "$program" man --folder "$share/man/man1"
+    gzip -9n "$share"/man/man1/*.1
+    run "$program" completions bash >"$share/bash-completion/completions/skrymir"
+    run "$program" completions zsh >"$share/zsh/vendor-completions/_skrymir"
+    run "$program" completions fish >"$share/fish/vendor_completions.d/skrymir.fish"
+}
+
+# That a folder laid out as /usr has the program and its papers.
+check_tree() {
+    local usr=$1 file
+    for file in bin/skrymir share/man/man1/skrymir{,-gles,-replay}.1.gz share/bash-completion/completions/skrymir \
+        share/zsh/vendor-completions/_skrymir share/fish/vendor_completions.d/skrymir.fish share/doc/skrymir/README.md; do
+        [ -s "$usr/$file" ] || fail "$usr has no $file"
+    done
+    zcat "$usr/share/man/man1/skrymir-gles.1.gz" | grep -q -- "timeout" || fail "the page of gles does not tell of its switches"
+    bash -n "$usr/share/bash-completion/completions/skrymir"
+    run "$usr/bin/skrymir" info tests/data/everything.vbc | grep -q VBC || fail "$usr/bin/skrymir does not work"
+}
+
+# `skrymir gles` where no compiler is: the fronts are in the program. An x86-64 program of Skrymir's starts ARM programs in
+# qemu; that for ARM is run as on an ARM machine, and starts them itself.
+check_gles() {
+    local program=$1 room tool said machine=(env) native=cc
+    if [[ $(readelf -hW "$program") == *AArch64* ]]; then
+        native=aarch64-linux-gnu-gcc
+        machine=(env "ARM_ROOT=$ARM/root" bash tests/arm64.sh)
+        if ! bash tests/arm64.sh --try; then
+            echo "release.sh: skipped: gles on ARM: this kernel has no binfmt_misc in a namespace (Linux 6.7)"
+            return
+        fi
+    fi
+    room=$(mktemp -d)
+    mkdir -p "$room"/{bin,cache/skrymir/gles,tmp}
+    ln -s "$ARM" "$room/cache/skrymir/gles/arm64"
+    for tool in bash mkdir flock qemu-aarch64-static dpkg-deb; do
+        ln -s "$(command -v "$tool")" "$room/bin/$tool"
+    done
+    "$native" -std=gnu11 -O1 -o "$room/device" tests/gles/device.c -lpthread
+    aarch64-linux-gnu-gcc -std=gnu11 -O1 -DEGL_NO_X11 -o "$room/gles" tests/gles/gles.c -I "$ARM/root/usr/include" \
+        -L "$ARM/root/usr/lib/aarch64-linux-gnu" -l:libEGL.so.1 -l:libGLESv2.so.2 -lm -Wl,--allow-shlib-undefined
+    for tool in device gles; do
+        said=$("${machine[@]}" env -u ARM_ROOT "PATH=$room/bin" "XDG_CACHE_HOME=$room/cache" "TMPDIR=$room/tmp" \
+            "$program" gles -- "$room/$tool" 2>&1) || fail "$program: gles without a compiler: $tool: $said"
+        echo "release.sh: gles without a compiler: $tool: $(tail -1 <<<"$said")"
+        [[ $said == *"checks, 0 failed" ]] || fail "$program: gles $tool: $said"
+    done
+    rm -rf "$room"
 }
 
 archive() {
@@ -130,6 +178,7 @@ archive() {
     program=$(build "$machine-unknown-linux-musl")
     check_program "$program"
     check_static "$program"
+    check_gles "$program"
     name=skrymir-$VERSION-$machine-linux
     folder=$TARGET/$name
     rm -rf "$folder"
@@ -139,20 +188,20 @@ archive() {
     documents "$program" "$folder"
     tar -C "$TARGET" --owner=0 --group=0 --sort=name -czf "$FILES/$name.tar.gz" "$name"
     rm -rf "$folder"
-    check_install "$FILES/$name.tar.gz"
+    check_install "$FILES/$name.tar.gz" "$machine"
 }
 
-# The line that installs it, in an empty home: tar -xzf FILE -C ~/.local --strip-components=1
+# The line that installs it, which is README's, in an empty home.
 check_install() {
-    local home run=()
+    local home line machine=$2
+    line=$(grep -o 'mkdir -p ~/.local && tar -xzf [^`]*' README.md) || fail "README.md has no line that installs"
     home=$(mktemp -d)
-    mkdir "$home/.local"
-    tar -xzf "$1" -C "$home/.local" --strip-components=1
-    [[ $1 != *aarch64* ]] || run=("$(command -v qemu-aarch64-static)")
-    env -i HOME="$home" "${run[@]}" "$home/.local/bin/skrymir" info tests/data/everything.vbc | grep -q VBC ||
-        fail "$1 does not work installed"
+    mkdir "$home/downloads"
+    cp "$1" "$home/downloads"
+    (cd "$home/downloads" && env -i HOME="$home" PATH=/usr/bin:/bin bash -euc "uname() { echo $machine; }; $line")
+    check_tree "$home/.local"
     rm -rf "$home"
-    echo "release.sh: installs: tar -xzf $(basename "$1") -C ~/.local --strip-components=1"
+    echo "release.sh: installs: $line"
 }
 
 deb() {
@@ -162,6 +211,8 @@ deb() {
     # The oldest C library it runs with: what it asks of it.
     glibc=$(objdump -T "$program" 2>/dev/null | grep -oP 'GLIBC_\K[0-9.]+' | sort -uV | tail -1)
     [ -n "$glibc" ] || glibc=$(readelf -VW "$program" | grep -oP 'GLIBC_\K[0-9.]+' | sort -uV | tail -1)
+    check_needed "$program"
+    check_gles "$program"
     room=$TARGET/deb-$architecture
     rm -rf "$room"
     mkdir -p "$room"/{DEBIAN,usr/bin,usr/share/doc/skrymir}
@@ -188,12 +239,41 @@ END
     chmod -R u=rwX,go=rX "$room"
     dpkg-deb --root-owner-group --build "$room" "$FILES/skrymir_${VERSION}_$architecture.deb" >/dev/null
     rm -rf "$room"
-    dpkg-deb --info "$FILES/skrymir_${VERSION}_$architecture.deb" | grep -E '^ (Depends|Recommends)'
+    check_deb "$FILES/skrymir_${VERSION}_$architecture.deb"
+}
+
+# That a program needs no library but those of the packages it depends on.
+check_needed() {
+    local other
+    other=$(readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+        grep -vE '^(lib(c|m|dl|pthread)\.so\.6|libgcc_s\.so\.1|ld-linux-.*)$' || true)
+    [ -z "$other" ] || fail "$1 needs $other, which no package of its Depends has"
+}
+
+# A package, installed into a folder with nothing in it.
+check_deb() {
+    local package=$1 root
+    dpkg-deb --info "$package" | grep -E '^ (Depends|Recommends)'
+    lintian --fail-on error "$package" || fail "lintian has found errors in $package"
+    root=$(mktemp -d)
+    mkdir -p "$root"/var/lib/dpkg/{info,updates}
+    touch "$root"/var/lib/dpkg/{status,available}
+    # It depends on the C library, which is not in that folder.
+    dpkg --root="$root" --log=/dev/null --force-not-root,architecture,depends --install "$package" >/dev/null 2>&1 ||
+        fail "$package cannot be installed"
+    check_tree "$root/usr"
+    dpkg --root="$root" --log=/dev/null --force-not-root --remove skrymir >/dev/null 2>&1 || fail "$package cannot be removed"
+    [ ! -e "$root/usr/bin/skrymir" ] || fail "$package leaves its program behind"
+    rm -rf "$root"
+    echo "release.sh: $(basename "$package") is installed and removed by dpkg"
 }
 
 need_rust
-need_packages gcc libc6-dev binutils gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
+need_packages gcc libc6-dev binutils gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static lintian
 mkdir -p "$FILES"
+# Debian's arm64 Mesa, where `skrymir gles` has it too.
+ARM=${XDG_CACHE_HOME:-$HOME/.cache}/skrymir/gles/arm64
+bash src/gles/prepare.sh "$ARM"
 for part in "${parts[@]}"; do
     case $part in
     x86_64 | aarch64) archive "$part" ;;

@@ -67,6 +67,25 @@ wasm() {
     cargo test --quiet --target wasm32-unknown-unknown --lib "${crates[@]}" | { grep -v " \.\.\. ok$" || true; }
 }
 
+# What the integration tests cannot have on an ARM machine that is not there: Vulkan (there is no ARM driver), a browser,
+# a desktop, and what is the repository's and no machine's.
+NOT_ON_ARM=(
+    house::
+    gles::
+    mali::browser::
+    # Pictures by Vulkan.
+    on_vulkan
+    vbc::pictures:: vbc::engine:: vbc::watch:: sksl::pictures::
+    vbc::pack::equivalent_glsl_gives_the_same_bytes_and_picture vbc::pack::wgsl_with_separate_samplers_packs_and_draws
+    vbc::stages::every_combination_of_stages_draws vbc::stages::the_wrong_topology_is_refused_before_the_driver
+    vbc::reflect::rust_vertices_are_what_pipelines_fetch
+    cli::every_engine::
+    cli::ending::patience_ends_a_shader_that_compiles_for_minutes
+    cli::ending::a_signal_ends_a_drawing_and_leaves_nothing
+    cli::exit_codes::every_verb_and_cause
+    cli::json::draw_and_run_keep_to_their_schemas
+)
+
 aarch64() {
     have_target aarch64-unknown-linux-gnu || return 0
     need_packages qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross
@@ -78,6 +97,32 @@ aarch64() {
         return
     fi
     "${test[@]}" --lib --tests "${LIBRARIES[@]}"
+    # From here on programs for ARM start others.
+    if ! bash tests/arm64.sh --try; then
+        echo "machines.sh: skipped: the integration tests: this kernel has no binfmt_misc in a namespace (Linux 6.7)"
+        return
+    fi
+    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="bash $PWD/tests/arm64.sh"
+    local skip=()
+    for name in "${NOT_ON_ARM[@]}"; do
+        skip+=(--skip "$name")
+    done
+    "${test[@]}" --test it -- "${skip[@]}"
+    aarch64_gles
+}
+
+# `skrymir gles` on an ARM machine, whose libraries are Debian's and whose compiler makes programs for it.
+aarch64_gles() {
+    local arm=${XDG_CACHE_HOME:-$HOME/.cache}/skrymir/gles/arm64 room=$PWD/target/arm64
+    bash src/gles/prepare.sh "$arm"
+    mkdir -p "$room/bin"
+    cat >"$room/bin/cc" <<END
+#!/bin/sh
+exec aarch64-linux-gnu-gcc "\$@" -I "$arm/root/usr/include" -L "$arm/root/usr/lib/aarch64-linux-gnu" -Wl,--allow-shlib-undefined
+END
+    chmod +x "$room/bin/cc"
+    ARM_ROOT=$arm/root ARM_PATH=$room/bin SKRYMIR_NEED_GLES=1 XDG_CACHE_HOME=$room/cache \
+        cargo test --quiet --target aarch64-unknown-linux-gnu --test it -- gles::
 }
 
 for machine in "${machines[@]}"; do

@@ -125,8 +125,9 @@ pub fn run(args: &GlesArgs) -> Outcome {
     if let Some(folder) = &args.serve {
         return Ok(serve(args, folder)?);
     }
+    gles::adopt();
     if args.desktop {
-        return finish(desktop(args)?);
+        return finish(desktop(args).inspect_err(|_| gles::end_adopted())?);
     }
     stop_on_signals()?;
     let mut program = args.program.clone();
@@ -213,22 +214,28 @@ fn signalled() -> Option<ExitStatus> {
 /// The exit code when a program's time was over, as `timeout` has it.
 const TIMED_OUT: i32 = 124;
 
-/// Runs a program to its end, or to the end of its time.
+/// How often adopted processes that have ended are buried.
+const BURIALS: Duration = Duration::from_secs(1);
+
+/// Runs a program to its end, or to the end of its time; then what it has started ends, too.
 fn wait(mut command: std::process::Command, time: Option<Duration>) -> Result<Option<ExitStatus>> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut child = command.spawn().within(|| format!("cannot run {name}"))?;
     let start = Instant::now();
+    let mut burial = start;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
-        if let Some(status) = signalled() {
+        let signalled = signalled();
+        if signalled.is_some() || time.is_some_and(|time| start.elapsed() >= time) {
             gles::end(&mut child);
-            return Ok(Some(status));
+            gles::end_adopted();
+            return Ok(signalled);
         }
-        if time.is_some_and(|time| start.elapsed() >= time) {
-            gles::end(&mut child);
-            return Ok(None);
+        if burial.elapsed() >= BURIALS {
+            gles::bury(&[&child]);
+            burial = Instant::now();
         }
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -254,6 +261,7 @@ fn desktop(args: &GlesArgs) -> Result<Option<ExitStatus>> {
         .spawn()
         .within(|| "cannot run the program")?;
     let start = Instant::now();
+    let mut burial = start;
     let passed = |seconds: f64| start.elapsed().as_secs_f64() >= seconds;
     let status = loop {
         if let Some(status) = child.try_wait()? {
@@ -282,9 +290,14 @@ fn desktop(args: &GlesArgs) -> Result<Option<ExitStatus>> {
             gles::end(&mut child);
             break None;
         }
+        if burial.elapsed() >= BURIALS {
+            desktop.bury(&child);
+            burial = Instant::now();
+        }
         std::thread::sleep(Duration::from_millis(5));
     };
     drop(desktop);
+    gles::end_adopted();
     session.settle();
     Ok(status)
 }

@@ -1,6 +1,6 @@
 //! Signals and children where there are signals.
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpid, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level;
@@ -25,7 +25,7 @@ pub fn on_signals(work: fn()) -> std::io::Result<()> {
 
 /// Ends the processes that this one has started.
 pub fn end_children() {
-    for child in children() {
+    for child in children_of(getpid()) {
         let _ = kill_process(child, Signal::KILL);
     }
 }
@@ -35,9 +35,10 @@ pub fn leave(code: i32) -> ! {
     low_level::exit(code)
 }
 
-/// The processes that this one has started and that still run, where the system tells.
-fn children() -> Vec<Pid> {
-    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+/// The processes that a process has started and that nobody has waited for, where the system tells.
+pub fn children_of(process: Pid) -> Vec<Pid> {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", process.as_raw_nonzero()));
+    let tasks = tasks.into_iter().flatten().flatten();
     let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
     let numbers = |list: String| -> Vec<i32> { list.split_whitespace().filter_map(|word| word.parse().ok()).collect() };
     lists.flat_map(numbers).filter_map(Pid::from_raw).collect()
@@ -51,9 +52,9 @@ mod tests {
     fn children_are_found() {
         let mut child = std::process::Command::new("sleep").arg("30").spawn().unwrap();
         let pid = Pid::from_child(&child);
-        assert!(children().contains(&pid));
+        assert!(children_of(getpid()).contains(&pid));
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(!children().contains(&pid));
+        assert!(!children_of(getpid()).contains(&pid));
     }
 }

@@ -1,6 +1,7 @@
 //! A desktop: Debian's Wayland compositor on the emulated device, and programs with windows.
 
 use super::driver::{cache, packages};
+use super::processes::{bury, end};
 use super::{Driver, Machine, Session};
 use crate::error::{Error, Result, Within};
 use std::ffi::OsString;
@@ -225,6 +226,11 @@ impl<'a> Desktop<'a> {
         Ok(self.compositor.try_wait()?.is_none())
     }
 
+    /// Takes leave of processes that nobody waits for.
+    pub fn bury(&self, program: &Child) {
+        bury(&[program, &self.compositor]);
+    }
+
     /// The command that runs a program with a window.
     pub fn command(&self, program: &[OsString], machine: Machine) -> Command {
         let mut command = self.session.command_for(program, machine);
@@ -269,23 +275,6 @@ impl Drop for Desktop<'_> {
         end(&mut self.compositor);
         let _ = fs::remove_dir_all(&self.run);
     }
-}
-
-/// Ends a program: first it is asked to.
-pub fn end(child: &mut Child) {
-    let process = rustix::process::Pid::from_child(child);
-    if let Ok(None) = child.try_wait() {
-        let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
-    }
-    let patience = Instant::now() + Duration::from_secs(3);
-    while Instant::now() < patience {
-        if !matches!(child.try_wait(), Ok(None)) {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 /// One of the compositor's programs: of the packages, or the machine's own.

@@ -7,10 +7,12 @@
 mod desktop;
 mod driver;
 pub mod frames;
+mod processes;
 mod session;
 mod watch;
 
-pub use desktop::{Desktop, Place, end, place, prepare, prepare_bare};
+pub use desktop::{Desktop, Place, place, prepare, prepare_bare};
 pub use driver::{Driver, Machine, TOOLS, cache, missing_library, missing_tools, packages};
+pub use processes::{adopt, bury, end, end_adopted};
 pub use session::Session;
 pub use watch::{Record, Show};

@@ -88,6 +88,45 @@ fn time_ends_a_program() {
     assert_eq!(output.status.code(), Some(124), "{}", text(&output));
 }
 
+/// Whether a process runs still, by its number in a file.
+fn runs(file: &Path) -> bool {
+    let number = std::fs::read_to_string(file).expect("the number of a process");
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", number.trim())).unwrap_or_default();
+    !stat.is_empty() && !stat.contains(") Z ")
+}
+
+#[test]
+fn time_ends_whatever_was_started() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let names = ["child", "deaf", "orphan", "away"];
+    // A child; one that does not listen; one whose parent is gone; one in a session of its own, whose parent is gone.
+    let script = "cd \"$1\" && exec >/dev/null 2>&1 && rm -f child deaf orphan away
+        sh -c 'echo $$ >child; exec sleep 77' &
+        sh -c 'trap : TERM; echo $$ >deaf; while :; do sleep 0.1; done' &
+        (sh -c 'echo $$ >orphan; exec sleep 77' &)
+        (setsid sh -c 'echo $$ >away; exec sleep 77' &)
+        while [ ! -s child ] || [ ! -s deaf ] || [ ! -s orphan ] || [ ! -s away ]; do sleep 0.01; done
+        [ \"$2\" = wait ] || exit 5
+        exec sleep 77";
+    let place = folder.path().to_str().expect("a plain name");
+    let run = |options: &[&str], wait: &str| gles(options, Path::new("sh"), &["-c", script, "sh", place, wait]);
+    let output = run(&["--timeout", "3"], "wait");
+    assert_eq!(output.status.code(), Some(124), "{}", text(&output));
+    for name in names {
+        assert!(!runs(&folder.path().join(name)), "{name} still runs");
+    }
+    // A program that ends by itself may leave others running, as under a shell.
+    let output = run(&[], "");
+    assert_eq!(output.status.code(), Some(5), "{}", text(&output));
+    for name in names {
+        let file = folder.path().join(name);
+        assert!(runs(&file), "{name} was ended");
+        let number = std::fs::read_to_string(&file).expect("its number");
+        let killed = Command::new("kill").args(["-9", number.trim()]).status();
+        assert!(killed.expect("kill runs").success());
+    }
+}
+
 #[test]
 fn a_device_without_memory_says_so() {
     let native = super::support::native("device");

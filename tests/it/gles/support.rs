@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The driver, or a loud word why it is not here.
 pub fn driver() -> Option<&'static Driver> {
     static DRIVER: OnceLock<Option<Driver>> = OnceLock::new();
-    let prepare = || match Driver::prepare(Machine::Arm64) {
+    let prepare = || match Driver::prepare(Machine::ARM) {
         Ok(driver) => Some(driver),
         Err(error) => {
             assert!(std::env::var_os("SKRYMIR_NEED_GLES").is_none(), "{error:#}");
