@@ -340,7 +340,13 @@ fn front(machine: Machine) -> Result<PathBuf> {
     fs::create_dir_all(&cache).within(|| format!("cannot make {}", cache.display()))?;
     let mut hasher = DefaultHasher::new();
     // One home may serve machines of several kinds, each with a compiler of that name.
-    (shim::FRONT, machine.compiler(), std::env::consts::ARCH, brought(machine)).hash(&mut hasher);
+    (
+        shim::FRONT,
+        machine.compiler(),
+        std::env::consts::ARCH,
+        brought(machine),
+    )
+        .hash(&mut hasher);
     let library = cache.join(format!("front-{:016x}.so", hasher.finish()));
     if library.is_file() {
         return Ok(library);

@@ -26,9 +26,10 @@ pub fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// Ends what is left when the programs have ended: what they started and did not wait for.
+/// Ends what is left when the programs have ended and were waited for: what they started and did not wait for.
 pub fn end_adopted() {
     end_all(children_of(getpid()).into_iter().collect());
+    bury(&[]);
 }
 
 /// Takes leave of adopted processes that have ended. `own` are others' to wait for.
