@@ -4,6 +4,25 @@
 //! makes pictures of it. With the feature `mali` there are the Mali-400's compiler and emulator, with `translate` the other
 //! shader languages; `cli`, the default, has both, and the command line tool with what it is built from. Who wants VBC
 //! alone says `default-features = false`.
+//!
+//! ```
+//! use skrymir::loader::{reflect::reflect, vbc};
+//!
+//! # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+//! // A triangle with a colour at each corner, as VBC has it.
+//! let bytes = skrymir::sample::triangle()?;
+//! let file = vbc::read(&bytes)?;
+//! assert!(vbc::validate(&file).diagnostics.is_empty());
+//! let vertex = reflect(&file).vertex;
+//! assert_eq!((vertex.stride, vertex.attributes.len()), (20, 2));
+//!
+//! // On a Vulkan device, without a scene: as `skrymir run` draws it.
+//! let context = skrymir::vulkan::Context::new(&skrymir::vulkan::Options::default())?;
+//! let drawn = skrymir::harness::draw(&context, &bytes, &skrymir::scene::Scene::default())?;
+//! assert_eq!(drawn.frame.targets.len(), 1);
+//! # Ok(())
+//! # }
+//! ```
 
 #[cfg(feature = "cli")]
 pub mod args;

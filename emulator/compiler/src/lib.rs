@@ -3,6 +3,49 @@
 //! Source text or SPIR-V goes through naga (GLSL ES first through [`glsl_es`]) to the compiler's own form ([`front`],
 //! [`ir`]), is made shorter ([`opt`]), brought to the operations a processor has ([`lower`]), and becomes code of the
 //! vertex processor ([`gp`]) or the fragment processor ([`pp`]) and an MBS program with symbols ([`emit`]).
+//!
+//! A pair, what it costs, and the varyings that it hands on when it runs:
+//!
+//! ```
+//! use emulator::driver::{self, Draw};
+//! use emulator::exec::wide::Wide;
+//! use emulator::gpu::Gpu;
+//! use skrymir_compiler::{Input, Options, Stage, compile};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let vertex = "
+//!     attribute vec4 position;
+//!     attribute vec2 uv;
+//!     uniform float scale;
+//!     varying vec2 at;
+//!     void main() { gl_Position = position; at = uv * scale; }";
+//! let fragment = "
+//!     precision mediump float;
+//!     varying vec2 at;
+//!     void main() { gl_FragColor = vec4(at, 0.0, 1.0); }";
+//! let vertex = compile(Input::GlslEs(vertex, Stage::Vertex), &Options::default())?;
+//! let fragment = compile(Input::GlslEs(fragment, Stage::Fragment), &Options::default())?;
+//! assert!(vertex.report.instructions > 0);
+//! println!("{}", fragment.report);
+//!
+//! let mut draw = Draw::new(&vertex.program, &fragment.program, [16, 16]);
+//! draw.attributes = vec![
+//!     ("position".to_owned(), vec![[-1.0, -1.0, 0.0, 1.0], [3.0, -1.0, 0.0, 1.0], [-1.0, 3.0, 0.0, 1.0]]),
+//!     ("uv".to_owned(), vec![[0.0; 4], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]),
+//! ];
+//! draw.uniforms = vec![("scale".to_owned(), vec![0.5])];
+//! let mut gpu = Gpu::new(Box::<Wide>::default());
+//! let prepared = driver::prepare(&mut gpu, &draw)?;
+//! prepared.submit(&mut gpu)?;
+//! assert_eq!(prepared.varying(&gpu, 1, 0, 2)?, [0.5, 0.0]);
+//! assert_eq!(prepared.varying(&gpu, 2, 0, 2)?, [0.0, 0.5]);
+//!
+//! // What the hardware has nothing for is told with its place.
+//! let loops = "uniform int n; void main() { int i = 0; while (true) { i += n } gl_Position = vec4(i); }";
+//! assert!(compile(Input::GlslEs(loops, Stage::Vertex), &Options::default()).unwrap_err().span().is_some());
+//! # Ok(())
+//! # }
+//! ```
 
 #[cfg(all(test, target_family = "wasm"))]
 #[macro_use]

@@ -5,6 +5,26 @@
 //! become loops and branches (flow that is not reducible a loop over a switch), symbols of MBS files the names of
 //! uniforms, inputs and textures. With [`Options::exact`] every register write of a fragment is rounded as the hardware
 //! does it; without, the result is for reading.
+//!
+//! ```
+//! use loader::mbs::Stage;
+//! use skrymir_lift::{Convention, Options, program};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let text = ".fragment
+//! .varying vec4 tint
+//!     load.v $1 0
+//!     mul.v0 $0 $1 $1, stop
+//! ";
+//! let binary = utgard::shader::assemble(text)?.program(Stage::Fragment)?.expect("a fragment program");
+//! let convention = Convention { rows_down: false, height: None };
+//! let shader = program(&binary, &Options { exact: false, convention, viewport: None })?;
+//! let glsl = translate::write(&shader, translate::Target::Glsl, &translate::Options::default())?;
+//! let glsl = String::from_utf8(glsl)?;
+//! assert!(glsl.contains("tint * tint"), "{glsl}");
+//! # Ok(())
+//! # }
+//! ```
 #![forbid(unsafe_code)]
 
 #[cfg(all(test, target_family = "wasm"))]

@@ -19,6 +19,30 @@
 //!
 //! Objects are mapped one by one, not into one window of 4 GiB: the emulator finds them by its table of pages, which also
 //! keeps every access inside its object.
+//!
+//! A server in a folder, and what a program needs in its environment to find it; the front is built from [`FRONT`]:
+//!
+//! ```
+//! use emulator::exec::wide::Wide;
+//! use skrymir_shim::{FRONT, Options, Server};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let folder = std::env::temp_dir().join(format!("skrymir-{}", std::process::id()));
+//! std::fs::create_dir(&folder)?;
+//! {
+//!     let server = Server::start(&folder, Options::new(|| Box::<Wide>::default()))?;
+//!     let (name, value) = Server::environment(&folder);
+//!     println!("LD_PRELOAD=libfront.so {name}={} glmark2-es2-drm", value.display());
+//!     assert!(FRONT.iter().any(|(file, _)| file.ends_with(".c")));
+//!
+//!     // Nobody has opened the device yet; another process may ask, too.
+//!     assert_eq!((server.open_devices(), Server::list(&folder)?.len()), (0, 0));
+//! }
+//! // The server has taken its things away again.
+//! std::fs::remove_dir(&folder)?;
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod abi;
 mod card;

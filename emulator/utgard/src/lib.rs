@@ -1,6 +1,26 @@
 //! The Mali-400 as tables: one row per field and per operation of both instruction sets, of command streams, frames,
 //! render states, texture descriptors and tile lists. Decoding, encoding, printing, parsing, checks and random programs
 //! follow from the rows. Nothing is executed here.
+//!
+//! ```
+//! use skrymir_utgard::pp::{self, Instruction};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A fragment program, from text to words and back.
+//! let words = pp::assemble("load.v $1 0\nmul.v0 $0 $1 $1, stop\n")?;
+//! let first = Instruction::decode(&words)?;
+//! assert!(first.varying.is_some() && first.vec_mul.is_none());
+//! let text = pp::disassemble(&words, pp::Options::default());
+//! assert!(text.contains("load.v $1 0"), "{text}");
+//! assert_eq!(pp::assemble(&text)?, words);
+//!
+//! // It ends, and reads nothing that is not there; a text that is wrong is told with its place.
+//! assert!(pp::flow::verify(&words, None).is_empty());
+//! let wrong = pp::assemble("load.v $1 0\nmull.v0 $0 $1 $1").unwrap_err();
+//! assert_eq!((wrong.line, wrong.column), (2, 1));
+//! # Ok(())
+//! # }
+//! ```
 
 #[cfg(all(test, target_family = "wasm"))]
 #[macro_use]

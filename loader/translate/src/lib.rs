@@ -11,16 +11,52 @@
 //!
 //! naga is not ours, and a panic inside it is caught and reported as an [`ErrorKind::Panicked`].
 //!
-//! ```
-//! use skrymir_translate::{self as translate, Source};
+//! WGSL to Metal and to a VBC's SPIR-V, and what is wrong with a text:
 //!
+//! ```
+//! use skrymir_translate::{self as translate, Options, Source, Target};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let text = "@fragment fn fs() -> @location(0) vec4<f32> { return vec4<f32>(1.0); }";
-//! let shader = translate::read(&Source::new("red.wgsl", text.as_bytes())?)?;
+//! let shader = translate::read(&Source::new("white.wgsl", text.as_bytes())?)?;
 //! assert_eq!(shader.entry_point().name, "fs");
+//! let metal = String::from_utf8(translate::write(&shader, Target::Msl, &Options::default())?)?;
+//! assert!(metal.contains("fragment fsOutput fs("), "{metal}");
+//! let words = translate::compile(&Source::new("white.wgsl", text.as_bytes())?, loader::vbc::Stage::Frag)?;
+//! assert!(loader::spirv::print(&words)?.contains("OpEntryPoint Fragment"));
 //!
 //! let wrong = translate::read(&Source::new("bad.wgsl", b"fn f() -> f32 {\n  return x;\n}")?).unwrap_err();
 //! assert_eq!(wrong.line_column(), Some((2, 10)));
-//! # Ok::<(), translate::Error>(())
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! An SkSL effect (Skia's binary, version 11) as GLSL, and as a VBC that draws it over the whole picture:
+//!
+//! ```
+//! use loader::sksl::{self, Builder, Command, ProgramKind, Statement};
+//! use skrymir_translate as translate;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
+//! # let tint = b.uniform("half4", "tint");
+//! # let at = b.parameter("float2", "p", 10009);
+//! # let main = b.function("half4", "main", &[at]);
+//! # let tint = b.read(tint);
+//! # let value = b.statement(Statement::Return(Some(tint)));
+//! # let bytes = sksl::write(&b.define(main, &[value]).finish())?;
+//! // uniform half4 tint; half4 main(float2 p) { return tint; }
+//! let tree = sksl::read(&bytes)?;
+//! let shader = translate::read(&translate::Source::new("effect.sksl.bin", &bytes)?)?;
+//! let glsl = translate::write(&shader, translate::Target::Glsl, &translate::Options::default())?;
+//! assert!(String::from_utf8(glsl)?.contains("vec4 tint"));
+//!
+//! let vbc = translate::sksl::to_vbc(&tree)?;
+//! let file = loader::vbc::read(&vbc)?;
+//! let uniform = loader::reflect::reflect(&file).uniform.expect("a uniform");
+//! assert_eq!(uniform.members[0].name, "tint");
+//! # Ok(())
+//! # }
 //! ```
 #![forbid(unsafe_code)]
 

@@ -19,6 +19,7 @@ fn source(bytes: &[u8]) -> Source<'_> {
         stage: None,
         entry: None,
         any_layout: false,
+        y_up: false,
     }
 }
 

@@ -50,6 +50,7 @@ fn source(bytes: &[u8], stage: Stage) -> Source<'_> {
         stage,
         entry,
         any_layout: false,
+        y_up: false,
     }
 }
 

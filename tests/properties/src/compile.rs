@@ -20,6 +20,7 @@ pub fn text(bytes: &[u8]) {
             stage: Some(shader_stage),
             entry: None,
             any_layout: false,
+            y_up: false,
         };
         let input = if wgsl {
             Input::Source(&source)

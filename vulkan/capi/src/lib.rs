@@ -14,6 +14,29 @@
 //! * What `skrymir_..._create` and `skrymir_shader_load` give is the caller's, who destroys it with the function of
 //!   that name. Objects hold what they are made from, so that the order does not matter; the caller's instance and device outlive all.
 //! * Objects do not change once they are made: any number of threads may use one at once.
+//!
+//! As a language with a C interface calls it, here Rust:
+//!
+//! ```
+//! use skrymir_capi::{Result, skrymir_error_message, skrymir_shader_destroy, skrymir_shader_load, skrymir_shader_uniform_size};
+//! use std::ffi::CStr;
+//! use std::ptr::null_mut;
+//!
+//! # let path = "../../tests/data/vbc/textured.vbc";
+//! let bytes = std::fs::read(path).expect("a file");
+//! let (mut shader, mut size) = (null_mut(), 0);
+//! // SAFETY: the pointers are to what they say, and the shader is destroyed once.
+//! unsafe {
+//!     assert_eq!(skrymir_shader_load(bytes.as_ptr(), bytes.len(), &mut shader), Result::Ok);
+//!     assert_eq!(skrymir_shader_uniform_size(shader, &mut size), Result::Ok);
+//!     skrymir_shader_destroy(shader);
+//!     assert_eq!(size, 88);
+//!
+//!     assert_eq!(skrymir_shader_load(bytes.as_ptr(), 100, &mut shader), Result::Invalid);
+//!     let message = CStr::from_ptr(skrymir_error_message()).to_string_lossy();
+//!     assert!(message.starts_with("vbc: "), "{message}");
+//! }
+//! ```
 
 mod border;
 mod context;

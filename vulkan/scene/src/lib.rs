@@ -3,13 +3,20 @@
 //! [`harness::draw`] brings a file to a device and draws it; [`picture::Picture`] is what comes out. What the file leaves
 //! open (vertex data, uniforms, images, topology, blend, depth) a [`Scene`] says, and [`defaults`] what a scene does not.
 //!
-//! ```no_run
+//! ```
 //! use skrymir_scene::{Scene, harness, picture::Picture, sample};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let context = vulkan::Context::new(&vulkan::Options::default())?;
 //! let scene = Scene::parse("size = [64, 64]\nclear = [0, 0, 1, 1]", "".as_ref())?;
 //! let drawn = harness::draw(&context, &sample::triangle()?, &scene)?;
-//! std::fs::write("triangle.png", Picture::of(&drawn.frame.targets[0]).to_png()?)?;
+//! let picture = Picture::of(&drawn.frame.targets[0]);
+//! assert_eq!(picture.at(0, 0), [0, 0, 255, 255]);
+//! assert_ne!(picture.at(32, 32), [0, 0, 255, 255]);
+//! # let folder = std::env::temp_dir().join(format!("skrymir-scene-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! # let file = |name: &str| folder.join(name);
+//! std::fs::write(file("triangle.png"), picture.to_png()?)?;
+//! # std::fs::remove_dir_all(folder)?;
 //! # Ok(())
 //! # }
 //! ```

@@ -70,6 +70,7 @@ fn draw(pair: &Pair) -> Vec<u8> {
                     stage: Some(shader),
                     entry: None,
                     any_layout: false,
+                    y_up: false,
                 };
                 compile(Input::Source(&source), &Options::default())
             }

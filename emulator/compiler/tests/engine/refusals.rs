@@ -71,6 +71,7 @@ fn of(language: Language, stage: ShaderStage) -> impl Fn(&str) -> Result<(), Err
             stage: Some(stage),
             entry: None,
             any_layout: false,
+            y_up: false,
         };
         compile(Input::Source(&source), &Options::default()).map(|_| ())
     }

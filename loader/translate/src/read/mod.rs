@@ -28,6 +28,9 @@ pub struct Source<'a> {
     /// Members of uniform blocks in SPIR-V may be moved, as for a reader that knows them by name: naga refuses layouts
     /// that WGSL cannot have.
     pub any_layout: bool,
+    /// Positions that a vertex stage in SPIR-V gives are turned over, for APIs whose clip space has y upwards (WebGPU,
+    /// Metal, Direct3D); what is read is to be written for Vulkan again where this is not said.
+    pub y_up: bool,
 }
 
 impl<'a> Source<'a> {
@@ -56,6 +59,7 @@ impl<'a> Source<'a> {
             stage,
             entry: None,
             any_layout: false,
+            y_up: false,
         })
     }
 
@@ -167,7 +171,7 @@ fn read_any(source: &Source<'_>) -> Result<Shader> {
             let info = validate_text(language, text, &module)?;
             (module, info)
         }
-        Language::Spirv | Language::Vbc => parse_spirv(&words(source)?)?,
+        Language::Spirv | Language::Vbc => parse_spirv(&words(source)?, source.y_up)?,
         Language::Sksl => {
             let tree = loader::sksl::read(source.bytes)?;
             let module = sksl::to_naga(&tree)?;
@@ -228,4 +232,25 @@ fn find(module: &naga::Module, source: &Source<'_>) -> Result<usize> {
         _ => format!("{language}: say which entry point: {}", have.join(", ")),
     };
     Err(ErrorKind::Entry(message).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Target, compile, write};
+
+    #[test]
+    fn positions_are_turned_over_where_y_is_upwards() {
+        let text = "@vertex fn vs(@location(0) at: vec4f) -> @builtin(position) vec4f { return at; }";
+        let wgsl = Source::new("a.wgsl", text.as_bytes()).unwrap();
+        let words = compile(&wgsl, loader::vbc::Stage::Vert).unwrap();
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let negations = |y_up| {
+            let source = Source::new("a.spv", &bytes).unwrap();
+            let shader = read(&Source { y_up, ..source }).unwrap();
+            let text = write(&shader, Target::Wgsl, &Options::default()).unwrap();
+            String::from_utf8(text).unwrap().matches("-(").count()
+        };
+        assert_eq!([negations(false), negations(true)], [0, 1]);
+    }
 }

@@ -6,20 +6,20 @@ use crate::{Error, ErrorKind, Language, Result};
 use loader::spirv::{self, Grammar, Instruction};
 use naga::valid::{ModuleInfo, ValidationFlags};
 
-/// A module as naga reads and validates it.
+/// A module as naga reads and validates it; with `y_up` its vertex stage's positions are turned over.
 ///
 /// # Errors
 /// [`ErrorKind::Module`]: unsupported where naga lacks something, wrong otherwise.
-pub(crate) fn parse(words: &[u32]) -> Result<(naga::Module, ModuleInfo)> {
-    let module = guarded("at reading SPIR-V", || parse_only(words))?;
+pub(crate) fn parse(words: &[u32], y_up: bool) -> Result<(naga::Module, ModuleInfo)> {
+    let module = guarded("at reading SPIR-V", || parse_only(words, y_up))?;
     let info = guarded("at validating a module", || validate(words, &module))?;
     Ok((module, info))
 }
 
-fn parse_only(words: &[u32]) -> Result<naga::Module> {
+fn parse_only(words: &[u32], y_up: bool) -> Result<naga::Module> {
     use naga::front::spv::{Frontend, Options};
     let options = Options {
-        adjust_coordinate_space: false,
+        adjust_coordinate_space: y_up,
         strict_capabilities: false,
         block_ctx_dump_prefix: None,
     };
