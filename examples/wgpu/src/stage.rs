@@ -1,0 +1,98 @@
+//! One stage of a VBC as wgpu takes it.
+
+use crate::{Error, Result};
+use std::collections::BTreeSet;
+use translate::naga::{AddressSpace, GlobalVariable, Handle, ResourceBinding};
+use translate::{Shader, ShaderStage, Source, Target};
+
+/// Set of the textures, as VBC's are brought to other languages.
+const TEXTURES: u32 = 0;
+
+/// Set and binding of the uniform block.
+pub(crate) const UNIFORM: ResourceBinding = ResourceBinding { group: 1, binding: 0 };
+
+/// What of a slot a stage reads: wgpu's layouts hold nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Part {
+    /// The texture of a slot.
+    Texture(u32),
+    /// The sampler it is sampled with.
+    Sampler(u32),
+}
+
+impl Part {
+    /// Its binding: both stages count the same way.
+    pub fn binding(self) -> u32 {
+        match self {
+            Self::Texture(slot) => 2 * slot,
+            Self::Sampler(slot) => 2 * slot + 1,
+        }
+    }
+}
+
+/// A stage.
+pub(crate) struct Stage {
+    /// The module, with its bindings where [`Part::binding`] says.
+    pub shader: Shader,
+    /// What it reads of the slots.
+    pub parts: BTreeSet<Part>,
+    /// Its uniform block, if it reads that.
+    pub uniform: Option<Handle<GlobalVariable>>,
+}
+
+impl Stage {
+    /// Reads a stage of a VBC file.
+    pub fn read(bytes: &[u8], stage: ShaderStage) -> Result<Self> {
+        let source = Source {
+            // WGSL's layouts are not VBC's; the members are found by name.
+            any_layout: true,
+            y_up: true,
+            ..Source::new("effect.vbc", bytes)?.stage(stage)
+        };
+        let mut shader = translate::read(&source)?;
+        let parts = Self::place(&mut shader)?;
+        let uniform = Self::used(&shader).find(|(_, variable)| variable.binding == Some(UNIFORM));
+        let uniform = uniform.map(|(handle, _)| handle);
+        Ok(Self { shader, parts, uniform })
+    }
+
+    /// The stage as WGSL.
+    pub fn text(&self) -> Result<String> {
+        let text = translate::write(&self.shader, Target::Wgsl, &translate::Options::default())?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// The resources that the entry point reads.
+    fn used(shader: &Shader) -> impl Iterator<Item = (Handle<GlobalVariable>, &GlobalVariable)> {
+        let info = shader.info.get_entry_point(shader.entry);
+        let variables = shader.module.global_variables.iter();
+        variables.filter(move |(handle, variable)| variable.binding.is_some() && !info[*handle].is_empty())
+    }
+
+    /// Puts every texture, and the sampler it is sampled with, where both stages have it.
+    fn place(shader: &mut Shader) -> Result<BTreeSet<Part>> {
+        let mut places = Vec::new();
+        let pairs = &shader.info.get_entry_point(shader.entry).sampling_set;
+        for (handle, variable) in Self::used(shader) {
+            let Some(at) = variable.binding.filter(|at| *at != UNIFORM) else {
+                continue;
+            };
+            let sampled = pairs.iter().find(|pair| pair.sampler == handle);
+            let image = sampled.and_then(|pair| shader.module.global_variables[pair.image].binding);
+            let part = match image {
+                Some(image) => Part::Sampler(image.binding),
+                None => Part::Texture(at.binding),
+            };
+            if at.group != TEXTURES || variable.space != AddressSpace::Handle {
+                let message = format!("the resource at set {}, binding {}", at.group, at.binding);
+                return Err(Error::Unsupported(message));
+            }
+            places.push((handle, part));
+        }
+        for (handle, part) in &places {
+            let (group, binding) = (TEXTURES, part.binding());
+            shader.module.global_variables[*handle].binding = Some(ResourceBinding { group, binding });
+        }
+        Ok(places.into_iter().map(|(_, part)| part).collect())
+    }
+}
