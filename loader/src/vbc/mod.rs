@@ -36,6 +36,7 @@ mod json;
 pub mod limits;
 mod model;
 pub mod pack;
+mod places;
 mod primitive;
 mod raise;
 mod read;

@@ -48,6 +48,18 @@ pub struct UniformMember {
     pub array: u8,
 }
 
+impl UniformMember {
+    /// The member's type, as that of a variable at location 0.
+    pub fn typed(&self) -> Variable {
+        Variable {
+            location: 0,
+            base: self.base,
+            dims: self.dims,
+            array: self.array,
+        }
+    }
+}
+
 impl Model {
     /// The words of a stage; none when it is absent.
     pub fn code(&self, stage: Stage) -> &[u32] {

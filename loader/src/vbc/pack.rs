@@ -2,7 +2,8 @@
 //!
 //! Two kinds of code are taken. Code in VBC's own convention (tables in set 0, indices in push constants) is kept as it
 //! is. Code with ordinary descriptors says its slots by its bindings in set 0, and is put into tables. In both the
-//! uniform block is at set 1, binding 0 and subpass inputs are in set 2, binding = index.
+//! uniform block is at set 1, binding 0 and subpass inputs are in set 2, binding = index; ordinary code that has them
+//! elsewhere is [moved](super::places) there.
 //!
 //! Blocks are given scalar layout, which is the format's only one: front ends that lay out by other rules are
 //! corrected, since offsets are decorations and no code depends on them.
@@ -10,18 +11,19 @@
 use super::declared::{self, Type};
 use super::fit::{self, Mode};
 use super::requirements::DescriptorKind;
+use super::text::Typed;
 use super::types::{BaseType, Binding, Shape, Stage, Stages, SubpassInput, Tables, TexelRank, TexelType, Variable};
-use super::{Model, UniformMember, UniformModel, image, join, raise};
+use super::{Model, UniformMember, UniformModel, image, join, places, raise};
 use crate::spirv::layout::{Rules, lay_out};
 use crate::spirv::transform::{Editor, build, id_operands, opcode, seal};
-use crate::spirv::{Located, ModuleIndex, class, decoration, op};
+use crate::spirv::{Located, ModuleIndex, class, decoration, op, specialize};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 
 /// What the code cannot say, or says otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    /// Names of the uniform's members in order; members beyond are called as the code calls them, or `member_N`.
+    /// Names of the uniform's members in order; members beyond are called as the code calls them, or `memberN`.
     pub uniform: Vec<String>,
     /// Vertex inputs that the code does not read (those it reads are derived).
     pub unused_inputs: Vec<Variable>,
@@ -33,7 +35,7 @@ pub struct Names {
 ///
 /// # Errors
 /// Unsupported, with the reason, for what the format cannot hold: nested structs, more than 32 slots, three-component
-/// outputs, arrays of descriptors, separate samplers, other descriptor sets.
+/// outputs, arrays of descriptors, more than one uniform block.
 pub fn pack(stages: &[(Stage, Vec<u32>)], names: &Names) -> Result<Model> {
     let mut model = Model {
         tables: names.tables,
@@ -41,11 +43,10 @@ pub fn pack(stages: &[(Stage, Vec<u32>)], names: &Names) -> Result<Model> {
     };
     let mut bindings: BTreeMap<u8, Binding> = BTreeMap::new();
     let mut lowered = Vec::new();
-    for (stage, words) in stages {
+    for (stage, words, in_tables) in placed(stages)? {
+        let (stage, words) = (&stage, &words);
         let place = |error: Error| error.within(stage);
         let index = ModuleIndex::new(words).map_err(place)?;
-        Editor::new(&index).map_err(place)?;
-        let in_tables = uses_tables(&index);
         let (words, plain) = if in_tables {
             lengths(&mut model, &fit::needs(&index).map_err(place)?);
             let plain = fit::fit(&index, &Mode::Lowered).map_err(place)?.words;
@@ -82,9 +83,33 @@ pub fn pack(stages: &[(Stage, Vec<u32>)], names: &Names) -> Result<Model> {
     Ok(model)
 }
 
-/// Code with ordinary descriptors as the format wants its samplers and blocks.
+/// The stages, those with ordinary descriptors with their resources in the format's sets; and whether a stage has tables.
+fn placed(stages: &[(Stage, Vec<u32>)]) -> Result<Vec<(Stage, Vec<u32>, bool)>> {
+    let (mut all, mut plain) = (Vec::new(), Vec::new());
+    for (stage, words) in stages {
+        let place = |error: Error| error.within(stage);
+        let index = ModuleIndex::new(words).map_err(place)?;
+        Editor::new(&index).map_err(place)?;
+        let in_tables = uses_tables(&index);
+        let words = match in_tables {
+            true => words.clone(),
+            false => join::join(&specialize(words).map_err(place)?).map_err(place)?,
+        };
+        if !in_tables {
+            plain.push((*stage, words.clone()));
+        }
+        all.push((*stage, words, in_tables));
+    }
+    let plan = places::plan(&plain)?;
+    for (stage, words, _) in all.iter_mut().filter(|(.., in_tables)| !in_tables) {
+        *words = places::moved(words, &plan).map_err(|error| error.within(*stage))?;
+    }
+    Ok(all)
+}
+
+/// Code with ordinary descriptors as the format wants its blocks.
 fn ordinary(words: &[u32]) -> Result<Vec<u32>> {
-    wrap_uniform(&unwrap_uniform(&scalar_layout(&join::join(words)?)?)?)
+    wrap_uniform(&unwrap_uniform(&scalar_layout(words)?)?)
 }
 
 /// Table sizes as code in the format's convention has them.
@@ -175,7 +200,10 @@ fn resources(
                 let uniform = uniform(index, element, names).ok_or_else(|| {
                     unsupported("a uniform is a struct of numbers, vectors, matrices and arrays of them")
                 })?;
-                let known = model.uniform.get_or_insert(uniform);
+                let known = model.uniform.get_or_insert_with(|| uniform.clone());
+                if let Some(why) = differing(known, &uniform) {
+                    return Err(unsupported(&why));
+                }
                 known.stages.0 |= stage.bit();
             }
             (2, DescriptorKind::InputAttachment) => {
@@ -259,7 +287,7 @@ fn uniform(index: &ModuleIndex, block: u32, names: &Names) -> Option<UniformMode
         let offset = uniform.size;
         let name = names.uniform.get(at).cloned();
         let name = name.or_else(|| member_name(index, structure, at as u32));
-        let name = name.unwrap_or_else(|| format!("member_{at}")).into_bytes();
+        let name = name.unwrap_or_else(|| format!("member{at}")).into_bytes();
         uniform.members.push(UniformMember {
             name,
             offset,
@@ -270,6 +298,23 @@ fn uniform(index: &ModuleIndex, block: u32, names: &Names) -> Option<UniformMode
         uniform.size += 4 * u32::from(dims[0]) * u32::from(dims[1]) * u32::from(array);
     }
     Some(uniform)
+}
+
+/// Where the blocks of two stages part, as words.
+fn differing(known: &UniformModel, other: &UniformModel) -> Option<String> {
+    let (a, b) = (&known.members, &other.members);
+    let at = (0..a.len().max(b.len())).find(|at| a.get(*at) != b.get(*at))?;
+    let said = |members: &[UniformMember]| {
+        members.get(at).map_or_else(
+            || "nothing".to_owned(),
+            |member| format!("{} {}", Typed(&member.typed()), member.name.escape_ascii()),
+        )
+    };
+    Some(format!(
+        "the uniform block is one for all stages: its member {at} is {} here and {} in a stage before",
+        said(b),
+        said(a)
+    ))
 }
 
 fn member_name(index: &ModuleIndex, structure: u32, member: u32) -> Option<String> {

@@ -30,13 +30,12 @@ pub(super) fn print(out: &mut impl Write, file: &Vbc) -> fmt::Result {
     if let Some(uniform) = file.uniform() {
         writeln!(out, "uniform of {} bytes, stages {}", uniform.size, uniform.stages)?;
         for member in uniform.members() {
-            let (name, base) = (member.name.escape_ascii(), member.base);
-            let (dims, array) = (member.dims, member.array);
+            let name = member.name.escape_ascii();
             let typed = Variable {
                 location: 0,
-                base,
-                dims,
-                array,
+                base: member.base,
+                dims: member.dims,
+                array: member.array,
             };
             writeln!(out, "  {:4} {} {name}", member.offset, Typed(&typed))?;
         }
@@ -61,7 +60,7 @@ pub(super) fn print(out: &mut impl Write, file: &Vbc) -> fmt::Result {
 }
 
 /// A type in VSL's manner: `float`, `uint3`, `float4x3` (columns first), `float2[7]`.
-struct Typed<'v>(&'v Variable);
+pub(super) struct Typed<'v>(pub &'v Variable);
 
 impl fmt::Display for Typed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -252,8 +252,6 @@ fn what_the_format_cannot_hold_is_refused_with_a_reason() {
             .replace("look.mvp * vec4<f32>(p)", "look.mvp * vec4<f32>(p, 1.0)"),
         "outputs have one, two or four",
     );
-    refused(&WGSL.replace("binding(3)", "binding(32)"), "slots go from 0 to 31");
-    refused(&WGSL.replace("group(1)", "group(3)"), "outside the format's sets");
     let nested = WGSL.replace(
         "struct Look {",
         "struct Inner { a: f32, b: f32 }\nstruct Look { inner: Inner,",
@@ -269,6 +267,15 @@ fn what_the_format_cannot_hold_is_refused_with_a_reason() {
             "textureSample(image, filtering, v.uv).rgb * textureSample(image, other, v.uv).rgb",
         );
     refused(&two, "two samplers");
+}
+
+#[test]
+fn resources_elsewhere_are_moved_to_the_formats_places() {
+    let plain = wgsl(WGSL).unwrap();
+    assert_eq!(wgsl(&WGSL.replace("group(1)", "group(3)")).unwrap(), plain);
+    let slots = |model: &Model| model.bindings.iter().map(|binding| binding.slot).collect::<Vec<_>>();
+    assert_eq!(slots(&plain), [3]);
+    assert_eq!(slots(&wgsl(&WGSL.replace("binding(3)", "binding(32)")).unwrap()), [0]);
 }
 
 #[test]
