@@ -35,22 +35,29 @@ pub struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// A source whose language and stage are told by its first bytes or by the ending of the file's name: `.wgsl`;
-    /// `.vert` and `.vs`, `.frag` and `.fs`, `.comp` and `.cs`, and `.glsl` with any of them before it.
+    /// `.vert` and `.vs`, `.frag` and `.fs`, `.comp` and `.cs`, and `.glsl` with any of them before it. A text without such a
+    /// name (standard input) is told by words that only one language has.
     ///
     /// # Errors
     /// When neither says what it is.
     pub fn new(name: &str, bytes: &'a [u8]) -> Result<Self> {
-        let stage = stage_of(name);
+        let mut stage = stage_of(name);
         let language = match bytes {
             _ if loader::spirv::detect(bytes) => Language::Spirv,
             _ if bytes.starts_with(&loader::vbc::MAGIC) => Language::Vbc,
             _ if name.ends_with(".wgsl") => Language::Wgsl,
             _ if stage.is_some() || name.ends_with(".glsl") => Language::Glsl,
             _ if loader::sksl::detect(bytes) => Language::Sksl,
-            _ => {
-                let message = format!("{name}: cannot tell which shading language this is");
-                return Err(ErrorKind::Language(message).into());
-            }
+            _ => match told_by_words(bytes) {
+                Some((language, said)) => {
+                    stage = said;
+                    language
+                }
+                None => {
+                    let message = format!("{name}: cannot tell which shading language this is");
+                    return Err(ErrorKind::Language(message).into());
+                }
+            },
         };
         let stage = stage.filter(|_| language == Language::Glsl);
         Ok(Self {
@@ -87,6 +94,25 @@ impl<'a> Source<'a> {
     }
 }
 
+/// The language of a text, and the stage of GLSL, by what each of them has to say somewhere.
+fn told_by_words(bytes: &[u8]) -> Option<(Language, Option<ShaderStage>)> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if has(&["@vertex", "@fragment", "@compute"]) {
+        return Some((Language::Wgsl, None));
+    }
+    if !has(&["void main("]) {
+        return None;
+    }
+    let stages = [
+        (ShaderStage::Vertex, &["gl_Position"][..]),
+        (ShaderStage::Fragment, &["gl_FragColor", "gl_FragData", "gl_FragCoord"]),
+        (ShaderStage::Compute, &["local_size_x"]),
+    ];
+    let stage = stages.into_iter().find(|(_, words)| has(words)).map(|(stage, _)| stage);
+    Some((Language::Glsl, stage))
+}
+
 /// The stage a file's name says, by its endings.
 fn stage_of(name: &str) -> Option<ShaderStage> {
     let name = name.strip_suffix(".glsl").unwrap_or(name);
@@ -109,7 +135,8 @@ pub fn read(source: &Source<'_>) -> Result<Shader> {
     deep(|| read_any(source))
 }
 
-/// The stages that a source has entry points of; of those that naga knows.
+/// The stages that a source has entry points of; of those that naga knows. Of WGSL those of the source's entry point, where
+/// it says one.
 ///
 /// # Errors
 /// What is wrong with the source.
@@ -127,7 +154,9 @@ pub fn stages(source: &Source<'_>) -> Result<Vec<ShaderStage>> {
         }
         _ => return Ok(source.stage.into_iter().collect()),
     };
-    Ok(module.entry_points.iter().map(|entry| entry.stage).collect())
+    let mut entries = module.entry_points;
+    entries.retain(|entry| source.entry.is_none_or(|name| entry.name == name));
+    Ok(entries.iter().map(|entry| entry.stage).collect())
 }
 
 /// The stage of an execution model.
