@@ -2,6 +2,7 @@
 //! runs first, then the tokens are rewritten. Attributes, varyings, uniforms and built-in variables become plain global
 //! variables, whose roles are told beside the text; textures and samplers are parted.
 
+mod block;
 mod declaration;
 mod rewriter;
 mod tables;

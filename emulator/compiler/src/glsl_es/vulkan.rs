@@ -4,13 +4,14 @@
 //! Uniforms stand in one block at set 1, binding 0, textures in set 0. OpenGL's clip space becomes Vulkan's, so the picture
 //! is the one OpenGL shows; what asks for `gl_FragCoord` gets a uniform [`TARGET_HEIGHT`].
 
+use super::block::{Leaf, below, fixed, leaves};
 use super::{Role, uplift_for_vulkan};
 use crate::error::{Error, Result};
 use crate::interface::Stage;
 use naga::{
-    AddressSpace, ArraySize, BinaryOperator, Binding, Block, BuiltIn, Expression, Function, FunctionArgument,
-    FunctionResult, GlobalVariable, Handle, Interpolation, Literal, Module, ResourceBinding, ScalarKind, ShaderStage,
-    Span, Statement, StructMember, Type, TypeInner, UnaryOperator, VectorSize,
+    AddressSpace, BinaryOperator, Binding, Block, BuiltIn, Expression, Function, FunctionArgument, FunctionResult,
+    GlobalVariable, Handle, Interpolation, Literal, Module, ResourceBinding, ScalarKind, ShaderStage, Span, Statement,
+    StructMember, Type, TypeInner, UnaryOperator, VectorSize,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,50 +25,7 @@ pub struct Linked {
     /// them.
     varyings: BTreeMap<String, [u32; 2]>,
     /// Uniforms in the order of the block.
-    uniforms: Vec<(String, Shape)>,
-}
-
-/// A uniform's type, whichever module it is in.
-#[derive(Clone, Debug, PartialEq)]
-struct Shape {
-    /// A number, vector or matrix.
-    inner: TypeInner,
-    /// Elements and the bytes from one to the next.
-    array: Option<(ArraySize, u32)>,
-}
-
-impl Shape {
-    /// The shape of a type; nothing for what a block does not take.
-    fn of(module: &Module, ty: Handle<Type>) -> Option<Self> {
-        let numbers = |inner: &TypeInner| {
-            let fits = match inner {
-                TypeInner::Scalar(scalar) | TypeInner::Vector { scalar, .. } => scalar.kind != ScalarKind::Bool,
-                TypeInner::Matrix { rows, .. } => *rows != VectorSize::Bi,
-                _ => false,
-            };
-            fits.then(|| inner.clone())
-        };
-        match &module.types[ty].inner {
-            TypeInner::Array { base, size, stride } if stride % 16 == 0 => Some(Self {
-                inner: numbers(&module.types[*base].inner)?,
-                array: Some((*size, *stride)),
-            }),
-            other => Some(Self {
-                inner: numbers(other)?,
-                array: None,
-            }),
-        }
-    }
-
-    /// The type in a module.
-    fn insert(&self, module: &mut Module) -> Handle<Type> {
-        let mut add = |inner| module.types.insert(Type { name: None, inner }, Span::UNDEFINED);
-        let base = add(self.inner.clone());
-        match self.array {
-            None => base,
-            Some((size, stride)) => add(TypeInner::Array { base, size, stride }),
-        }
-    }
+    uniforms: Vec<(String, Leaf)>,
 }
 
 impl Linked {
@@ -94,31 +52,27 @@ impl Linked {
     }
 
     fn uniform(&mut self, name: &str, module: &Module, ty: Handle<Type>) -> Result<()> {
-        let Some(shape) = Shape::of(module, ty) else {
-            return Err(Error::unsupported(format!(
-                "the uniform {name}: a block for Vulkan takes numbers, vectors, matrices of three and four rows, and arrays of \
-                 these whose elements have 16 bytes"
-            )));
-        };
-        match self.uniforms.iter().find(|(known, _)| known == name) {
-            Some((_, known)) if *known != shape => Err(Error::invalid(format!(
-                "the uniform {name} has another type in the other stage"
-            ))),
-            Some(_) => Ok(()),
-            None => {
-                self.uniforms.push((name.to_owned(), shape));
-                Ok(())
+        for (member, leaf) in leaves(name, module, ty)? {
+            match self.uniforms.iter().find(|(known, _)| *known == member) {
+                Some((_, known)) if *known != leaf => {
+                    return Err(Error::invalid(format!(
+                        "the uniform {name} has another type in the other stage"
+                    )));
+                }
+                Some(_) => {}
+                None => self.uniforms.push((member, leaf)),
             }
         }
+        Ok(())
     }
 
     fn height(&mut self) {
-        let shape = Shape {
+        let leaf = Leaf {
             inner: TypeInner::Scalar(naga::Scalar::F32),
-            array: None,
+            count: None,
         };
         if !self.uniforms.iter().any(|(name, _)| name == TARGET_HEIGHT) {
-            self.uniforms.push((TARGET_HEIGHT.to_owned(), shape));
+            self.uniforms.push((TARGET_HEIGHT.to_owned(), leaf));
         }
     }
 }
@@ -396,8 +350,8 @@ impl<'m> Wiring<'m> {
         }
         let mut end = 0u32;
         let mut members = Vec::new();
-        for (name, shape) in &shared {
-            let ty = shape.insert(self.module);
+        for (name, leaf) in &shared {
+            let ty = leaf.insert(self.module);
             let size = self.module.types[ty].inner.size(self.module.to_ctx());
             members.push(StructMember {
                 name: Some(name.clone()),
@@ -422,21 +376,76 @@ impl<'m> Wiring<'m> {
             Span::UNDEFINED,
         );
         let base = self.plain(Expression::GlobalVariable(block));
-        let own = std::mem::take(&mut self.uniforms);
-        for (index, (name, _)) in (0u32..).zip(&shared) {
-            let global = own.iter().find(|(_, own)| own == name).map(|(global, _)| *global);
-            let place = self.place.filter(|_| name == TARGET_HEIGHT);
-            if global.is_none() && place.is_none() {
-                continue;
-            }
-            let pointer = self.first(Expression::AccessIndex { base, index });
-            let value = self.first(Expression::Load { pointer });
-            match (global, place) {
-                (Some(global), _) => self.store_first(global, value),
-                (None, Some(place)) => self.flip(place, value),
-                (None, None) => {}
-            }
+        for (global, name) in std::mem::take(&mut self.uniforms) {
+            let ty = self.module.global_variables[global].ty;
+            let value = self.value(base, &name, ty, None);
+            self.store_first(global, value);
         }
+        if let Some(place) = self.place {
+            let height = self.member(base, TARGET_HEIGHT);
+            let height = self.first(Expression::Load { pointer: height });
+            self.flip(place, height);
+        }
+    }
+
+    /// A pointer to a member of the block.
+    fn member(&mut self, base: Handle<Expression>, name: &str) -> Handle<Expression> {
+        let index = self.linked.uniforms.iter().position(|(known, _)| known == name);
+        let index = index.expect("every uniform was noted") as u32;
+        self.first(Expression::AccessIndex { base, index })
+    }
+
+    /// The value of a uniform, or of a part of one, made of the block's members; `at` says which element where the
+    /// members are arrays for the arrays around it.
+    fn value(&mut self, base: Handle<Expression>, name: &str, ty: Handle<Type>, at: Option<u32>) -> Handle<Expression> {
+        let components = match self.module.types[ty].inner.clone() {
+            TypeInner::Struct { members, .. } => members
+                .iter()
+                .enumerate()
+                .map(|(number, member)| {
+                    let name = below(name, member, number);
+                    self.value(base, &name, member.ty, at)
+                })
+                .collect(),
+            TypeInner::Array {
+                base: element, size, ..
+            } => {
+                let count = fixed(size).expect("leaves refuse other arrays");
+                (0..count)
+                    .map(|number| self.value(base, name, element, Some(at.unwrap_or(0) * count + number)))
+                    .collect()
+            }
+            TypeInner::Matrix {
+                columns,
+                rows: VectorSize::Bi,
+                ..
+            } => {
+                let (columns, first) = (columns as u32, at.unwrap_or(0) * columns as u32);
+                (first..first + columns)
+                    .map(|number| self.number(base, name, Some(number)))
+                    .collect()
+            }
+            inner if inner.scalar_kind() == Some(ScalarKind::Bool) => {
+                let expr = self.number(base, name, at);
+                return self.first(Expression::As {
+                    expr,
+                    kind: ScalarKind::Bool,
+                    convert: Some(naga::BOOL_WIDTH),
+                });
+            }
+            _ => return self.number(base, name, at),
+        };
+        self.first(Expression::Compose { ty, components })
+    }
+
+    /// A member of the block, or an element of one.
+    fn number(&mut self, base: Handle<Expression>, name: &str, at: Option<u32>) -> Handle<Expression> {
+        let member = self.member(base, name);
+        let pointer = match at {
+            Some(index) => self.first(Expression::AccessIndex { base: member, index }),
+            None => member,
+        };
+        self.first(Expression::Load { pointer })
     }
 
     /// Rows count from below in OpenGL.
