@@ -127,6 +127,8 @@ fn wrong_texts_say_where_and_what() {
         ("branch.eq $0.x $0.y nowhere", "neither a label nor a distance"),
         ("frobnicate $0", "no PP operation"),
         ("mul.soft.v0 $0 $1 $1", "modifiers are"),
+        ("mul.sat.v2 $0 $1.x $1", "have no modifiers"),
+        ("atan_pt1.sat.v2 $0 $1.x", "have no modifiers"),
         (".word 1, 2", "stands alone"),
     ] {
         let error = pp::assemble(text).expect_err(text);

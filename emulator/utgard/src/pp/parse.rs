@@ -648,13 +648,24 @@ impl<'a> Reader<'a> {
         };
         let (register, mask) = self.masked(destination)?;
         unit.set_destination_vector(self.register(destination, register)?, mask);
-        if name.text.split('.').next() == Some("mul") {
+        // A vector's destination stands where a scalar's modifier does.
+        let plain = |modifier: Modifier| match modifier {
+            Modifier::None => Ok(()),
+            _ => self.fail(
+                name,
+                format!("`{}`: vectors of the combine unit have no modifiers", name.text),
+            ),
+        };
+        let scale = |name: &str| (name == "mul").then_some(());
+        if let Ok(((), modifier)) = self.operation(name, scale) {
+            plain(modifier)?;
             self.count(name, operands, 3)?;
             set_first(&mut unit, self.scalar_source(&operands[1])?);
             unit.set_form(Form::Scale(self.plain_vector(&operands[2])?));
             return Ok(unit);
         }
-        let (op, _) = self.operation(name, VectorFunction::from_name)?;
+        let (op, modifier) = self.operation(name, VectorFunction::from_name)?;
+        plain(modifier)?;
         self.count(name, operands, op.operands() + 1)?;
         unit.set_form(Form::Vector(op));
         set_first(&mut unit, self.scalar_source(&operands[1])?);
