@@ -6,6 +6,7 @@
 use crate::error::{Error, Result};
 use crate::expect::ExpectArgs;
 use clap::Args;
+use loader::vbc::Stage;
 use std::path::PathBuf;
 
 /// Formats by name; a test holds them against the formats that there are.
@@ -193,9 +194,9 @@ pub struct RunArgs {
     pub file: PathBuf,
     /// The fragment stage, when the first file is the source of a vertex stage
     pub fragment: Option<PathBuf>,
-    /// The entry point, where a source has several of a stage
-    #[arg(long, value_name = "NAME")]
-    pub entry: Option<String>,
+    /// The entry point, where a source has several of a stage; `vert=NAME` and `frag=NAME` for each its own
+    #[arg(long, value_name = "[STAGE=]NAME", value_parser = Entry::parse)]
+    pub entry: Vec<Entry>,
     /// What it is
     #[command(flatten)]
     pub format: FormatArgs,
@@ -343,4 +344,45 @@ pub fn parse_read(text: &str) -> Result<(u8, PathBuf)> {
         .split_once('=')
         .and_then(|(slot, file)| Some((slot.parse().ok()?, file.into())));
     read.ok_or_else(|| Error::usage("a read-back is SLOT=FILE, such as 3=out.bin"))
+}
+
+/// An entry point by name: of one stage, or of every stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The stage; every stage where there is none.
+    pub stage: Option<Stage>,
+    /// What it is called.
+    pub name: String,
+}
+
+impl Entry {
+    /// Reads `NAME`, or `vert=NAME`.
+    ///
+    /// # Errors
+    /// A stage that there is none of.
+    pub fn parse(text: &str) -> Result<Self> {
+        let Some((stage, name)) = text.split_once('=') else {
+            let name = text.to_owned();
+            return Ok(Self { stage: None, name });
+        };
+        let found = Stage::ALL.into_iter().find(|known| known.name() == stage);
+        match found {
+            Some(found) => Ok(Self {
+                stage: Some(found),
+                name: name.to_owned(),
+            }),
+            None => {
+                let known = Stage::ALL.map(Stage::name).join(", ");
+                Err(Error::usage(format_args!("no stage {stage}: there are {known}")))
+            }
+        }
+    }
+
+    /// The name for a stage: what is said of the stage itself, or of all.
+    pub fn of(entries: &[Self], stage: Stage) -> Option<&str> {
+        let find = |of| entries.iter().find(|entry| entry.stage == of);
+        find(Some(stage))
+            .or_else(|| find(None))
+            .map(|entry| entry.name.as_str())
+    }
 }

@@ -1,6 +1,7 @@
 //! Shader sources to Mali-400 programs: what `compile` and `draw` have in common.
 
 use crate::error::{Error, Result};
+use crate::foreign;
 use compiler::{Compiled, Input, Options, Stage, glsl_es};
 use std::path::Path;
 use translate::{Language, ShaderStage, Source};
@@ -23,11 +24,26 @@ fn of(stage: Stage) -> ShaderStage {
     }
 }
 
+/// HLSL, by way of SPIR-V.
+fn hlsl(path: &Path, bytes: &[u8], wanted: Wanted<'_>) -> Result<Compiled> {
+    let said = wanted.stage.map(|stage| match stage {
+        Stage::Vertex => loader::vbc::Stage::Vert,
+        Stage::Fragment => loader::vbc::Stage::Frag,
+    });
+    let words = foreign::hlsl_module(path, bytes, said, wanted.entry)?;
+    let source = Source::new("stage.spv", &words)?;
+    compiler::compile(Input::Source(&source), &wanted.options)
+        .map_err(|error| Error::input(format_args!("{}: {error}", path.display())))
+}
+
 /// Compiles a file of any format that holds shaders.
 ///
 /// # Errors
 /// What the compiler refuses, with the place in the source where it has lines.
 pub fn compile(path: &Path, bytes: &[u8], wanted: Wanted<'_>) -> Result<Compiled> {
+    if foreign::is_hlsl(path) {
+        return hlsl(path, bytes, wanted);
+    }
     let name = path.to_string_lossy();
     let mut source = Source::new(&name, bytes)?;
     if source.language == Language::Glsl && source.stage.is_none() {

@@ -103,7 +103,7 @@ impl Subject {
         let files = files.map(|(path, bytes)| File {
             path,
             bytes,
-            entry: None,
+            entries: &[],
         });
         let second = second.map(|_| &files[1]);
         Ok(Self::Vbc(packed::vbc(&files[0], second)?, first.to_owned()))
@@ -204,6 +204,9 @@ pub fn judge(rows: &[Row], tolerance: u8, allowed: f64) -> Vec<Verdict> {
 
 /// Whether a file's stages can be packed into a VBC; GLSL ES and Mali-400 programs cannot.
 fn is_packed(path: &Path, bytes: &[u8]) -> bool {
+    if crate::foreign::is_hlsl(path) {
+        return true;
+    }
     let Ok(source) = Source::new(&path.to_string_lossy(), bytes) else {
         return false;
     };

@@ -68,6 +68,8 @@ pub enum ErrorKind {
     Json(serde_json::Error),
     /// What was being done when it went wrong.
     Doing(String, Error),
+    /// The file it is about.
+    InFile(String, Error),
 }
 
 impl Error {
@@ -79,7 +81,7 @@ impl Error {
     /// What went wrong at the bottom of all that was being done.
     pub fn root(&self) -> &ErrorKind {
         let mut kind = self.kind();
-        while let ErrorKind::Doing(_, error) = kind {
+        while let ErrorKind::Doing(_, error) | ErrorKind::InFile(_, error) = kind {
             kind = error.kind();
         }
         kind
@@ -128,6 +130,20 @@ impl Error {
     pub fn within(self, doing: impl Display) -> Self {
         ErrorKind::Doing(doing.to_string(), self).into()
     }
+
+    /// The error with the file it is about in front, where its words do not name it; one that is about a file stays as it
+    /// is, so that every file is named once, and the right one.
+    #[must_use]
+    pub fn in_file(self, name: impl Display) -> Self {
+        let mut kind = self.kind();
+        while let ErrorKind::Doing(_, error) = kind {
+            kind = error.kind();
+        }
+        match kind {
+            ErrorKind::InFile(..) => self,
+            _ => ErrorKind::InFile(name.to_string(), self).into(),
+        }
+    }
 }
 
 /// Says what was being done when something failed.
@@ -151,6 +167,10 @@ impl Display for Error {
             ErrorKind::Input(message) | ErrorKind::Usage(message) | ErrorKind::Machine(message) => f.write_str(message),
             ErrorKind::Scene(message) => write!(f, "scene: {message}"),
             ErrorKind::Doing(doing, error) => write!(f, "{doing}: {error}"),
+            ErrorKind::InFile(name, error) => match error.to_string() {
+                text if text.contains(name.as_str()) => f.write_str(&text),
+                text => write!(f, "{name}: {text}"),
+            },
             ErrorKind::S0(error) => write!(f, "sl: {error}"),
             other => other.wrapped().map_or(Ok(()), |error| Display::fmt(error, f)),
         }
@@ -166,7 +186,7 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self.kind() {
-            ErrorKind::Doing(_, error) => Some(error),
+            ErrorKind::Doing(_, error) | ErrorKind::InFile(_, error) => Some(error),
             kind => kind.wrapped(),
         }
     }
@@ -186,7 +206,12 @@ macro_rules! kinds {
             fn wrapped(&self) -> Option<&(dyn std::error::Error + 'static)> {
                 match self {
                     $(Self::$kind(error) => Some(error),)*
-                    Self::Input(_) | Self::Scene(_) | Self::Usage(_) | Self::Machine(_) | Self::Doing(..) => None,
+                    Self::Input(_)
+                    | Self::Scene(_)
+                    | Self::Usage(_)
+                    | Self::Machine(_)
+                    | Self::Doing(..)
+                    | Self::InFile(..) => None,
                 }
             }
         }
@@ -260,5 +285,17 @@ mod tests {
         assert_eq!(bad.to_string(), "a.vbc: vbc: cut off (at offset 0x4)");
         assert_eq!(bad.cause(), Cause::Bad);
         assert_eq!(Error::scene("no slot 3").cause(), Cause::Trouble);
+    }
+
+    #[test]
+    fn a_file_is_named_once() {
+        let scene = Error::scene("no slot 3").in_file("scene.toml").within("reading");
+        assert_eq!(
+            scene.in_file("a.vbc").to_string(),
+            "reading: scene.toml: scene: no slot 3"
+        );
+        let shown = Error::input(" --> a.wgsl:3:4").in_file("a.wgsl");
+        assert_eq!(shown.to_string(), " --> a.wgsl:3:4");
+        assert_eq!(shown.cause(), Cause::Bad);
     }
 }

@@ -17,6 +17,21 @@ fn name(stage: Stage) -> &'static str {
     }
 }
 
+/// Whether a file is one of HLSL by its name.
+pub fn is_hlsl(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "hlsl")
+}
+
+/// The stage that the name of an HLSL file says: `lit.vert.hlsl`, or `lit.vs.hlsl` as Direct3D's people have it.
+pub fn hlsl_stage(path: &Path) -> Option<Stage> {
+    let stem = Path::new(path.file_stem()?);
+    match stem.extension()?.to_str()? {
+        "vert" | "vs" => Some(Stage::Vert),
+        "frag" | "ps" => Some(Stage::Frag),
+        _ => None,
+    }
+}
+
 /// A stage of HLSL as SPIR-V.
 ///
 /// # Errors
@@ -53,12 +68,27 @@ pub fn hlsl(path: &Path, text: &[u8], stage: Stage, entry: Option<&str>) -> Resu
     ];
     let found = run("dxc", &dxc, "hlsl", text).or_else(|| run("glslangValidator", &glslang, "hlsl", text));
     match found {
-        Some(words) => words.within(|| path.display()),
+        Some(words) => words.map_err(|error| error.in_file(path.display())),
         None => Err(Error::machine(format_args!(
             "{}: HLSL wants a compiler: dxc, or glslangValidator (Debian's package is glslang-tools)",
             path.display()
         ))),
     }
+}
+
+/// The bytes of a module of an HLSL file's stage: the one that is asked for, or that the name says.
+///
+/// # Errors
+/// Usage where nothing says the stage; what the compiler says, or that there is none.
+pub fn hlsl_module(path: &Path, text: &[u8], stage: Option<Stage>, entry: Option<&str>) -> Result<Vec<u8>> {
+    let stage = stage.or_else(|| hlsl_stage(path)).ok_or_else(|| {
+        let file = path.display();
+        Error::usage(format_args!(
+            "{file}: HLSL does not say its stage: say --stage vert or --stage frag"
+        ))
+    })?;
+    let words = hlsl(path, text, stage, entry)?;
+    Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
 }
 
 /// A stage of GLSL as SPIR-V, where there is a compiler for it.
@@ -96,9 +126,60 @@ fn compiled(tool: &Path, arguments: &[&str], ending: &str, text: &[u8]) -> Resul
     let output = command.arg(&binary).arg(&source).stdin(Stdio::null()).output()?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-        // The text's own place instead of that of the copy.
-        let said = said.replace(&source.display().to_string(), "line");
-        return Err(Error::input(format_args!("{}: {}", tool.display(), said.trim())));
+        let tool = tool.file_name().unwrap_or(tool.as_os_str()).display();
+        return Err(Error::input(format_args!("{tool}: {}", told(&said, &source))));
     }
     Ok(loader::spirv::to_words(&std::fs::read(&binary)?)?)
+}
+
+/// What a compiler said, with lines instead of places in its copy of the text.
+fn told(said: &str, source: &Path) -> String {
+    let source = source.display().to_string();
+    let chatter = |line: &&str| {
+        !line.is_empty()
+            && *line != source
+            && !line.starts_with("SPIR-V is not generated")
+            && !line.ends_with("No code generated.")
+    };
+    let lines = said.lines().map(str::trim).filter(chatter);
+    let lines: Vec<String> = lines
+        .map(|line| {
+            let line = line.strip_prefix("ERROR: ").unwrap_or(line);
+            line.replace(&format!("{source}:"), "line ")
+        })
+        .collect();
+    let mut told = lines.join("\n");
+    if told.to_lowercase().contains("entry point") {
+        told += "\n(the entry point is main unless --entry names another)";
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_lines_of_the_users_own_file() {
+        let said = "/tmp/x/shader.hlsl\nERROR: /tmp/x/shader.hlsl:3: 'a' : unknown variable \n\
+                    ERROR: 1 compilation errors.  No code generated.\n\n\nSPIR-V is not generated for failed compile or link\n";
+        assert_eq!(
+            told(said, Path::new("/tmp/x/shader.hlsl")),
+            "line 3: 'a' : unknown variable"
+        );
+        let said = "shader.hlsl:3:5: error: missing entry point definition";
+        let told = told(said, Path::new("shader.hlsl"));
+        assert!(
+            told.starts_with("line 3:5: error") && told.contains("--entry"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn names_say_stages() {
+        let stage = |name: &str| hlsl_stage(Path::new(name));
+        assert_eq!(stage("a/lit.vs.hlsl"), Some(Stage::Vert));
+        assert_eq!(stage("lit.frag.hlsl"), Some(Stage::Frag));
+        assert_eq!(stage("lit.hlsl"), None);
+    }
 }

@@ -25,6 +25,8 @@
 //! ```
 
 #[cfg(feature = "cli")]
+pub mod again;
+#[cfg(feature = "cli")]
 pub mod args;
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -44,14 +44,9 @@ impl Failure {
     /// The failure with the file it is about in front, unless that is named already.
     #[must_use]
     pub fn in_file(self, path: &Path) -> Self {
-        let name = path.display().to_string();
-        let named = |error: Error| match error.to_string().contains(&name) {
-            true => error,
-            false => error.within(&name),
-        };
         match self {
-            Self::Bad(error) => Self::Bad(named(error)),
-            Self::Trouble(error) => Self::Trouble(named(error)),
+            Self::Bad(error) => Self::Bad(error.in_file(path.display())),
+            Self::Trouble(error) => Self::Trouble(error.in_file(path.display())),
             reported => reported,
         }
     }
@@ -111,7 +106,8 @@ pub fn read_bytes(path: &Path) -> crate::Result<Vec<u8>> {
         true => std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
         false => std::fs::read(path).map(|all| bytes = all),
     };
-    read.within(|| format!("cannot read {}", path.display()))?;
+    read.within(|| format!("cannot read {}", path.display()))
+        .map_err(|error| error.in_file(path.display()))?;
     detail(format_args!("read {}, {} bytes", path.display(), bytes.len()));
     Ok(bytes)
 }
@@ -121,7 +117,7 @@ pub fn read_bytes(path: &Path) -> crate::Result<Vec<u8>> {
 /// # Errors
 /// Trouble when it cannot be read, Bad when it is not UTF-8.
 pub fn read_text(path: &Path) -> Outcome<String> {
-    String::from_utf8(read(path)?).map_err(|_| Failure::bad(format!("{} is not text", path.display())))
+    String::from_utf8(read(path)?).map_err(|_| Failure::bad("it is not text").in_file(path))
 }
 
 /// Writes a file, or standard output for `-`, completely or not at all: the bytes are written beside the file, which is

@@ -1,5 +1,6 @@
 //! Shader sources to a VBC that can be drawn: what `run`, `pack` and `compare --engines` have in common.
 
+use crate::args::Entry;
 use crate::error::{Error, Result};
 use crate::foreign;
 use crate::say::detail;
@@ -17,8 +18,8 @@ pub struct File<'a> {
     pub path: &'a Path,
     /// What it holds.
     pub bytes: &'a [u8],
-    /// The entry point, where there are several of the stage.
-    pub entry: Option<&'a str>,
+    /// Entry points, where a stage has several.
+    pub entries: &'a [Entry],
 }
 
 impl<'a> File<'a> {
@@ -27,8 +28,23 @@ impl<'a> File<'a> {
         let name = self.path.to_string_lossy();
         let glsl = format!("stage.{stage}.glsl");
         let mut source = Source::new(&name, self.bytes).or_else(|_| Source::new(&glsl, self.bytes))?;
-        source.entry = self.entry.filter(|_| source.language != Language::Sksl);
+        source.entry = Entry::of(self.entries, stage).filter(|_| source.language != Language::Sksl);
+        if !self.is_meant(&source, stage) {
+            source.entry = None;
+        }
         Ok(source)
+    }
+
+    /// Whether a stage's entry point is that which the arguments name: a name for every stage is no word about the
+    /// fragment stage where only the vertex stage has an entry point of that name.
+    fn is_meant(&self, source: &Source<'_>, stage: Stage) -> bool {
+        let staged = self.entries.iter().any(|entry| entry.stage == Some(stage));
+        let wanted = match stage {
+            Stage::Vert => ShaderStage::Vertex,
+            _ => ShaderStage::Fragment,
+        };
+        let named = || translate::stages(source).unwrap_or_default();
+        staged || source.language != Language::Wgsl || named().is_empty() || named().contains(&wanted)
     }
 }
 
@@ -38,8 +54,9 @@ impl File<'_> {
         let name = self.path.to_string_lossy();
         match error.line_column() {
             Some(_) => Error::input(error.render(self.bytes, &name)),
-            None => Error::from(error).within(&name),
+            None => Error::from(error),
         }
+        .in_file(name)
     }
 }
 
@@ -49,13 +66,13 @@ impl File<'_> {
 /// What is wrong with the source, with the line where it is a text.
 pub fn stage(file: &File<'_>, stage: Stage, linked: &mut Linked) -> Result<Vec<u32>> {
     let name = file.path.to_string_lossy();
-    if name.ends_with(".hlsl") {
-        return foreign::hlsl(file.path, file.bytes, stage, file.entry);
+    if foreign::is_hlsl(file.path) {
+        return foreign::hlsl(file.path, file.bytes, stage, Entry::of(file.entries, stage));
     }
     let source = file.source(stage)?;
     if let Some(text) = old(&source) {
-        let stage = of(stage).map_err(|error| error.within(&name))?;
-        return to_vulkan(text, stage, linked).map_err(|error| Error::input(error.render(&name, text)));
+        let stage = of(stage).map_err(|error| error.in_file(&name))?;
+        return to_vulkan(text, stage, linked).map_err(|error| Error::input(error.render(&name, text)).in_file(&name));
     }
     let refused = match translate::compile(&source, stage) {
         Ok(words) => return Ok(words),
@@ -77,15 +94,15 @@ pub fn stage(file: &File<'_>, stage: Stage, linked: &mut Linked) -> Result<Vec<u
 /// What is wrong with the source, with its line.
 pub fn note(file: &File<'_>, stage: Stage, linked: &mut Linked) -> Result<()> {
     let name = file.path.to_string_lossy();
-    if name.ends_with(".hlsl") {
+    if foreign::is_hlsl(file.path) {
         return Ok(());
     }
     let source = file.source(stage)?;
     let Some(text) = old(&source) else { return Ok(()) };
-    let stage = of(stage).map_err(|error| error.within(&name))?;
+    let stage = of(stage).map_err(|error| error.in_file(&name))?;
     linked
         .note(text, stage)
-        .map_err(|error| Error::input(error.render(&name, text)))
+        .map_err(|error| Error::input(error.render(&name, text)).in_file(&name))
 }
 
 /// The stage as the old languages have it.
@@ -129,8 +146,9 @@ pub fn vbc(first: &File<'_>, second: Option<&File<'_>>) -> Result<Vec<u8>> {
 
 /// Whether a file that stands alone has a vertex stage. One that has nothing else cannot be drawn.
 fn has_vertex(file: &File<'_>) -> Result<bool> {
-    if file.path.extension().is_some_and(|ending| ending == "hlsl") {
-        return Ok(false);
+    if foreign::is_hlsl(file.path) {
+        // Its entry points are what is known of its stages.
+        return Ok(file.entries.iter().any(|entry| entry.stage == Some(Stage::Vert)));
     }
     let source = file.source(Stage::Frag)?;
     let stages = match source.language {

@@ -1,5 +1,6 @@
 //! What `run` does with a VBC: one picture on a Vulkan device.
 
+use crate::again::whenever_changed;
 use crate::args::{RunArgs, and};
 use crate::ending::Limit;
 use crate::error::Error;
@@ -7,14 +8,12 @@ use crate::harness::{self, Drawn, Settings};
 use crate::outcome::{Failure, Outcome, print, read, read_text, replace, write};
 use crate::packed::{self, File};
 use crate::picture::{Picture, Save};
+use crate::say::Waiting;
 use crate::scene::Scene;
 use crate::watch::{Event, Watcher};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use vulkan::{Context, Options, PipelineCache, Validation};
-
-/// How often `--watch` looks at the files.
-pub const WATCH_EVERY: std::time::Duration = std::time::Duration::from_millis(150);
 
 /// Flags of `run` for what is drawn once on a Vulkan device.
 pub const FLAGS: &[&str] = &[
@@ -41,27 +40,41 @@ pub const FLAGS: &[&str] = &[
 /// Flags of `run` for a VBC: [`FLAGS`], and that which draws it again and again.
 pub const VBC_FLAGS: &[&str] = &and::<{ FLAGS.len() + 1 }>(FLAGS, "watch");
 
-/// Flags of `run` for sources: [`FLAGS`], and that which names their entry point.
-pub const SOURCE_FLAGS: &[&str] = &and::<{ FLAGS.len() + 1 }>(FLAGS, "entry");
+/// Flags of `run` for sources: [`VBC_FLAGS`], and that which names their entry point.
+pub const SOURCE_FLAGS: &[&str] = &and::<{ VBC_FLAGS.len() + 1 }>(VBC_FLAGS, "entry");
 
 /// Draws a shader's source, or those of a vertex and a fragment stage, by way of the VBC they make.
 pub fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {
-    let entry = args.entry.as_deref();
+    if !args.watch {
+        return source(bytes, args);
+    }
+    if args.output.is_none() {
+        return Err(Failure::usage(
+            "--watch draws again and again: name the picture with -o out.png",
+        ));
+    }
+    let files = [Some(&args.file), args.fragment.as_ref(), args.scene.as_ref()];
+    let files: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
+    whenever_changed(&files, || source(&read(&args.file)?, args))
+}
+
+fn source(bytes: &[u8], args: &RunArgs) -> Outcome {
+    let entries = &args.entry;
     let first = File {
         path: &args.file,
         bytes,
-        entry,
+        entries,
     };
     let Some(path) = &args.fragment else {
-        return run(&packed::vbc(&first, None)?, args);
+        return draw(&packed::vbc(&first, None)?, args);
     };
     let bytes = read(path)?;
     let second = File {
         path,
         bytes: &bytes,
-        entry,
+        entries,
     };
-    run(&packed::vbc(&first, Some(&second))?, args)
+    draw(&packed::vbc(&first, Some(&second))?, args)
 }
 
 /// Draws a VBC as the arguments say, writes its picture and read-backs, and holds it against an expected one.
@@ -69,6 +82,11 @@ pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
     if args.watch {
         return watch(bytes, args);
     }
+    draw(bytes, args)
+}
+
+/// Draws a VBC once.
+fn draw(bytes: &[u8], args: &RunArgs) -> Outcome {
     let limit = limit(args);
     let context = open(args)?;
     let cache = cache(&context, bytes, args)?;
@@ -82,8 +100,9 @@ pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
         .iter()
         .for_each(|note| crate::say::note(format_args!("{note}")));
     let slots: Vec<u8> = args.read.iter().map(|(slot, _)| *slot).collect();
+    let drawing = Waiting::new("drawing");
     let drawn = loaded.draw(&scene, &slots, cache.as_ref())?;
-    drop(limit);
+    drop((drawing, limit));
     if let Some((file, contents)) = cache.as_ref().and_then(PipelineCache::contents) {
         let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
         if let Err(error) = folder.and_then(|()| replace(file, &contents)) {
@@ -186,7 +205,7 @@ fn watch(bytes: &[u8], args: &RunArgs) -> Outcome {
         let event = watcher.look();
         drop(limit);
         match event {
-            Event::Same => std::thread::sleep(WATCH_EVERY),
+            Event::Same => std::thread::sleep(crate::again::WATCH_EVERY),
             Event::Drawn(drawn) => {
                 write_pictures(&drawn, args)?;
                 if args.timing {

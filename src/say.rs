@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How much is said.
@@ -70,7 +72,7 @@ impl Progress {
         Self {
             bar,
             start: Instant::now(),
-            shown: !is(Level::Normal) || !std::io::stderr().is_terminal(),
+            shown: !on_terminal(),
         }
     }
 
@@ -87,5 +89,54 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Whether somebody looks on who wants to know how far things are.
+fn on_terminal() -> bool {
+    is(Level::Normal) && std::io::stderr().is_terminal()
+}
+
+/// How often the time is shown anew.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What is being done and since when, on a terminal, for work of one piece that takes more than a second; gone when
+/// dropped.
+pub struct Waiting(Option<(Sender<()>, JoinHandle<()>)>);
+
+impl Waiting {
+    /// The work begins now.
+    pub fn new(what: impl Into<String>) -> Self {
+        if !on_terminal() {
+            return Self(None);
+        }
+        let (done, end) = channel();
+        let what = what.into();
+        let start = Instant::now();
+        let shown = move || {
+            if end.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let bar = indicatif::ProgressBar::new_spinner()
+                .with_message(what)
+                .with_elapsed(start.elapsed());
+            if let Ok(style) = indicatif::ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+                bar.set_style(style);
+            }
+            while end.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                bar.tick();
+            }
+            bar.finish_and_clear();
+        };
+        Self(Some((done, std::thread::spawn(shown))))
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some((done, thread)) = self.0.take() {
+            drop(done);
+            let _ = thread.join();
+        }
     }
 }

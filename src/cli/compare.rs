@@ -6,6 +6,7 @@ use crate::error::{Cause, Error};
 use crate::expect::parse_share;
 use crate::outcome::{Failure, Outcome, print};
 use crate::picture::{Comparison, Picture, Save, compare};
+use crate::say::Waiting;
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -110,8 +111,9 @@ fn engines(args: &CompareArgs) -> Outcome {
     scene.size = args.size.or(scene.size);
     // A driver may compile for minutes.
     let limit = Limit::start(PATIENCE, args.a.display().to_string());
+    let drawing = Waiting::new("drawing on every engine");
     let rows = subject.draw(&scene, args.device.as_deref());
-    drop(limit);
+    drop((drawing, limit));
     let verdicts = judge(&rows, args.tolerance, args.allow);
     if let Some(path) = &args.output {
         save_worst(&verdicts, path)?;

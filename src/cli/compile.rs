@@ -23,7 +23,7 @@ pub enum StageName {
   skrymir compile lit.frag -o lit.mbs --report
   skrymir compile both.wgsl --stage frag --entry paint --text")]
 pub struct CompileArgs {
-    /// WGSL, GLSL (.vert, .frag; 4.x or ES 1.00), SPIR-V, a VBC file or an SkSL program
+    /// WGSL, GLSL (.vert, .frag; 4.x or ES 1.00), HLSL, SPIR-V, a VBC file or an SkSL program
     pub file: PathBuf,
     /// The entry point, where there are several of the stage
     #[arg(long, value_name = "NAME")]
@@ -60,7 +60,7 @@ pub(super) fn run(args: &CompileArgs) -> Outcome {
             conservative: args.conservative,
         },
     };
-    let compiled = compile(&args.file, &bytes, wanted).map_err(Failure::Bad)?;
+    let compiled = compile(&args.file, &bytes, wanted)?;
     let mbs = Mbs::of(std::slice::from_ref(&compiled.program));
     if let Some(output) = &args.output {
         write(output, mbs.write())?;

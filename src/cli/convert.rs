@@ -1,6 +1,7 @@
 //! `skrymir convert`: a shader to another shading language.
 
 use crate::error::Error;
+use crate::foreign;
 use crate::formats::words;
 use crate::outcome::{Failure, Outcome, print, read, write};
 use crate::replay;
@@ -37,7 +38,7 @@ pub enum Language {
   skrymir convert shader.vbc --stage frag --to glsl --profile es310
   skrymir convert job.trace --job 0 --draw 2 --stage frag --to hlsl --shader-model 60")]
 pub struct ConvertArgs {
-    /// A SPIR-V module, a VBC file, an SkSL program, WGSL (.wgsl), GLSL (.vert, .frag), a Mali-400 program (MBS, or its
+    /// A SPIR-V module, a VBC file, an SkSL program, WGSL (.wgsl), GLSL (.vert, .frag), HLSL (.hlsl), a Mali-400 program (MBS, or its
     /// text), or a driver's recorded jobs
     pub file: PathBuf,
     /// The language to write
@@ -190,8 +191,13 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
     if args.exact {
         return Err(Failure::usage("--exact is for Mali-400 programs"));
     }
-    let written = produce(&name, &bytes, args, &options).map_err(|error| match error.line_column() {
-        Some(_) => Error::input(error.render(&bytes, &name)),
+    let module = hlsl(&bytes, args)?;
+    let (name, bytes) = match &module {
+        Some(module) => (format!("{name}.spv").into(), module),
+        None => (name, &bytes),
+    };
+    let written = produce(&name, bytes, args, &options).map_err(|error| match error.line_column() {
+        Some(_) => Error::input(error.render(bytes, &name)),
         None => Error::input(format_args!("{name}: {error}")),
     });
     let written = written.map_err(Failure::Bad)?;
@@ -201,13 +207,29 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
     }
 }
 
+/// HLSL as SPIR-V, if that is what the file is.
+fn hlsl(bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<Vec<u8>>> {
+    if !foreign::is_hlsl(&args.file) {
+        return Ok(None);
+    }
+    let stage = match args.stage {
+        None => None,
+        Some(ShaderStage::Vertex) => Some(loader::vbc::Stage::Vert),
+        Some(ShaderStage::Fragment) => Some(loader::vbc::Stage::Frag),
+        Some(_) => return Err(Failure::usage("HLSL is converted of vertex and fragment stages")),
+    };
+    let module = foreign::hlsl_module(&args.file, bytes, stage, args.entry.as_deref())?;
+    Ok(Some(module))
+}
+
 fn produce(name: &str, bytes: &[u8], args: &ConvertArgs, options: &Options) -> translate::Result<Vec<u8>> {
     let Some(target) = args.to.target() else {
         return translate::sksl::to_vbc(&loader::sksl::read(bytes)?);
     };
     let mut source = Source::new(name, bytes)?;
     source.stage = args.stage.or(source.stage);
-    source.entry = args.entry.as_deref();
+    // A module of HLSL has its entry point as main.
+    source.entry = args.entry.as_deref().filter(|_| !foreign::is_hlsl(&args.file));
     translate::write(&translate::read(&source)?, target, options)
 }
 

@@ -1,13 +1,14 @@
 //! `skrymir draw`: a pair of Mali-400 programs on the emulator.
 
-use super::again::whenever_changed;
 use super::observe::EngineArgs;
+use crate::again::whenever_changed;
 use crate::error::{Error, ErrorKind};
 use crate::expect::ExpectArgs;
 use crate::lifted;
 use crate::mali::{self, Pair};
 use crate::outcome::{Failure, Outcome, read_text, write};
 use crate::picture::{Picture, Save};
+use crate::say::Waiting;
 use crate::scene::Scene;
 use clap::Args;
 use emulator::exec::observed::{Stage, Text};
@@ -81,7 +82,9 @@ fn draw(args: &DrawArgs) -> Outcome {
         return finish(&picture, args);
     }
     let (engine, threads, watching) = args.running.start()?.take();
+    let drawing = Waiting::new("drawing");
     let picture = mali::draw(&pair, &scene, engine, threads);
+    drop(drawing);
     let told = args.running.finish(watching.as_ref(), &texts(args))?;
     if json {
         crate::outcome::print_json(&told.into())?;

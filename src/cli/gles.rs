@@ -78,6 +78,12 @@ pub struct GlesArgs {
     /// Print what every job did and how long it took, and sums at the end
     #[arg(long)]
     pub stats: bool,
+    /// Write what --stats tells as JSON, a line for each job and each device (`skrymir schema gles`)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["join", "list"])]
+    pub report: Option<PathBuf>,
+    /// Print the list as JSON (`skrymir schema gles-list`)
+    #[arg(long, requires = "list")]
+    pub json: bool,
     /// Print every job's streams, states, descriptors and code before it runs
     #[arg(long)]
     pub dump: bool,
@@ -120,7 +126,7 @@ pub fn run(args: &GlesArgs) -> Outcome {
         std::fs::create_dir_all(folder).within(|| format!("cannot make {}", folder.display()))?;
     }
     if let Some(folder) = &args.list {
-        return Ok(list(folder)?);
+        return Ok(list(folder, args.json)?);
     }
     if let Some(folder) = &args.serve {
         return Ok(serve(args, folder)?);
@@ -318,10 +324,14 @@ fn serve(args: &GlesArgs, folder: &Path) -> Result<()> {
 }
 
 /// Prints who uses a server, and how much in one second.
-fn list(folder: &Path) -> Result<()> {
+fn list(folder: &Path, json: bool) -> Result<()> {
     let ask = || Server::list(folder).within(|| format!("no server runs in {}", folder.display()));
     ask()?;
     std::thread::sleep(Duration::from_secs(1));
+    if json {
+        println!("{}", serde_json::to_string_pretty(&ask()?)?);
+        return Ok(());
+    }
     println!("device process  jobs/s  busy    GP jobs    PP jobs waiting  MiB program");
     for client in ask()? {
         println!(
@@ -397,6 +407,7 @@ fn options(args: &GlesArgs) -> Result<Options> {
     }
     let (record, frames) = (args.record.clone(), args.dump_frames.clone());
     let (stats, dump) = (args.stats, args.dump);
+    let report = args.report.as_deref().map(gles::Report::create).transpose()?;
     let (gpu, pps) = (1 + u32::from(args.mali450), args.pps);
     options.watcher = Box::new(move |device| {
         let path = record
@@ -410,6 +421,7 @@ fn options(args: &GlesArgs) -> Result<Options> {
         });
         let mut show = Show::new(device);
         (show.stats, show.dump, show.frames) = (stats, dump, frames.clone());
+        show.report.clone_from(&report);
         Box::new(Both(show, record))
     });
     if let Some(to) = &args.frames {

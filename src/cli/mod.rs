@@ -1,6 +1,5 @@
 //! The command line: one file per verb; the format is chosen by the file's first bytes.
 
-mod again;
 mod r#as;
 mod check;
 mod compare;

@@ -1,6 +1,7 @@
 //! `skrymir pack`: a VBC from stages.
 
-use super::again::whenever_changed;
+use crate::again::whenever_changed;
+use crate::args::Entry;
 use crate::error::Within;
 use crate::outcome::{Failure, Outcome, read, read_text, write};
 use crate::pack;
@@ -17,7 +18,7 @@ use std::path::PathBuf;
   skrymir pack --vert a.wgsl --frag a.wgsl -o a.vbc
   skrymir pack --vert lit.vert --frag lit.frag --names names.toml -o lit.vbc --watch")]
 pub struct PackArgs {
-    /// Vertex stage: WGSL (.wgsl), GLSL, SPIR-V or an SkSL binary
+    /// Vertex stage: WGSL (.wgsl), GLSL, GLSL ES, HLSL (.hlsl), SPIR-V or an SkSL binary
     #[arg(long)]
     pub vert: PathBuf,
     /// Fragment stage
@@ -35,9 +36,9 @@ pub struct PackArgs {
     /// What the code cannot say: uniform member names, unused inputs, table sizes (TOML)
     #[arg(long)]
     pub names: Option<PathBuf>,
-    /// The entry point of every stage, where a file has several
-    #[arg(long, value_name = "NAME")]
-    pub entry: Option<String>,
+    /// The entry point, where a file has several of a stage; `vert=NAME` and so on for each stage its own
+    #[arg(long, value_name = "[STAGE=]NAME", value_parser = Entry::parse)]
+    pub entry: Vec<Entry>,
     /// Where to write
     #[arg(short, long)]
     pub output: PathBuf,
@@ -75,10 +76,10 @@ fn packed(args: &PackArgs) -> Outcome {
         }
     }
     let (mut stages, mut linked) = (Vec::new(), Linked::default());
-    let entry = args.entry.as_deref();
+    let entries = args.entry.as_slice();
     let sources = files
         .iter()
-        .map(|(stage, path, bytes)| (*stage, File { path, bytes, entry }));
+        .map(|(stage, path, bytes)| (*stage, File { path, bytes, entries }));
     for (stage, file) in sources.clone() {
         packed::note(&file, stage, &mut linked)?;
     }

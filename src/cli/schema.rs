@@ -20,6 +20,10 @@ pub enum Document {
     Dis,
     /// `draw --json`
     Draw,
+    /// `gles --report`: one line of it
+    Gles,
+    /// `gles --list --json`
+    GlesList,
     /// `grammar --json`
     Grammar,
     /// `info --json`
@@ -45,6 +49,8 @@ impl Document {
             Self::Diff => include_str!("schemas/diff.json"),
             Self::Dis => include_str!("schemas/dis.json"),
             Self::Draw => include_str!("schemas/draw.json"),
+            Self::Gles => include_str!("schemas/gles.json"),
+            Self::GlesList => include_str!("schemas/gles_list.json"),
             Self::Grammar => include_str!("schemas/grammar.json"),
             Self::Info => include_str!("schemas/info.json"),
             Self::Reflect => loader::reflect::SCHEMA,

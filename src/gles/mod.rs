@@ -15,4 +15,4 @@ pub use desktop::{Desktop, Place, place, prepare, prepare_bare};
 pub use driver::{Driver, Machine, TOOLS, cache, missing_library, missing_tools, packages};
 pub use processes::{adopt, bury, end, end_adopted};
 pub use session::Session;
-pub use watch::{Record, Show};
+pub use watch::{Record, Report, Show};

@@ -7,11 +7,13 @@ use emulator::gpu::frame::Frame;
 use emulator::gpu::write_back;
 use emulator::memory::{Memory, PAGE};
 use loader::trace;
+use serde_json::{Value, json};
 use shim::{Event, Job, Pipe, Watch, Work};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use utgard::frame::WriteBackSource;
 
 /// Tells what jobs did, and writes their pictures.
@@ -23,7 +25,31 @@ pub struct Show {
     pub dump: bool,
     /// Where pictures of pixel jobs go.
     pub frames: Option<PathBuf>,
+    /// Where all of it goes as JSON.
+    pub report: Option<Report>,
     total: Total,
+}
+
+/// A file of JSON, a line for each job and for each device's sums, that all devices write to.
+#[derive(Clone)]
+pub struct Report(Arc<Mutex<File>>);
+
+impl Report {
+    /// An empty report.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn create(path: &Path) -> Result<Self> {
+        let file = File::create(path).within(|| format!("cannot write {}", path.display()))?;
+        Ok(Self(Arc::new(Mutex::new(file))))
+    }
+
+    fn line(&self, value: &Value) {
+        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = file.write_all(format!("{value}\n").as_bytes()) {
+            crate::say::say(format_args!("skrymir: the report cannot be written: {error}"));
+        }
+    }
 }
 
 #[derive(Default)]
@@ -35,6 +61,42 @@ struct Total {
     faults: u64,
 }
 
+impl Total {
+    fn json(&self, device: u64) -> Value {
+        json!({
+            "device": device,
+            "gp_jobs": self.jobs[0],
+            "gp_milliseconds": self.seconds[0] * 1e3,
+            "pp_jobs": self.jobs[1],
+            "pp_milliseconds": self.seconds[1] * 1e3,
+            "vertices": self.vertices,
+            "fragments": self.fragments,
+            "faults": self.faults,
+        })
+    }
+}
+
+/// What a job did.
+fn done_json(device: u64, job: Job<'_>, outcome: &Result<Work, String>, seconds: f64) -> Value {
+    let mut line = json!({
+        "device": device,
+        "job": job.number,
+        "processor": if job.pipe == Pipe::Gp { "GP" } else { "PP" },
+        "milliseconds": seconds * 1e3,
+    });
+    let work = match outcome {
+        Ok(Work::Gp(stats)) => json!({ "vertices": stats.vertices, "triangles": stats.primitives }),
+        Ok(Work::Pp(stats)) => {
+            json!({ "tiles": stats.tiles, "quads": stats.quads, "fragments": stats.fragments })
+        }
+        Err(fault) => json!({ "fault": fault }),
+    };
+    if let (Value::Object(line), Value::Object(work)) = (&mut line, work) {
+        line.extend(work);
+    }
+    line
+}
+
 impl Show {
     /// For the `device`th device; faults and what nobody knows are told anyway.
     pub fn new(device: u64) -> Self {
@@ -43,6 +105,7 @@ impl Show {
             stats: false,
             dump: false,
             frames: None,
+            report: None,
             total: Total::default(),
         }
     }
@@ -63,6 +126,9 @@ impl Show {
         let pipe = usize::from(job.pipe == Pipe::Pp);
         self.total.jobs[pipe] += 1;
         self.total.seconds[pipe] += seconds;
+        if let Some(report) = &self.report {
+            report.line(&done_json(self.device, job, &outcome, seconds));
+        }
         let what = match outcome {
             Ok(Work::Gp(stats)) => {
                 self.total.vertices += stats.vertices;
@@ -118,6 +184,9 @@ impl Show {
     }
 
     fn closed(&self, notes: &emulator::gpu::notes::Notes) {
+        if let Some(report) = &self.report {
+            report.line(&self.total.json(self.device));
+        }
         for note in notes.iter() {
             crate::say::note(format_args!("skrymir: device {}: note: {note}", self.device));
         }

@@ -12,6 +12,7 @@ use crate::error::{Error, Result, Within};
 use crate::outcome::read_bytes;
 use crate::picture::Picture;
 use crate::scene::defaults::uniform_number;
+use crate::scene::nearest;
 use crate::scene::{Blend, Compare, Cull, Filter, Scene, Slot, Topology, Wrap};
 use emulator::driver::{self, Depth, Draw, Image, Prepared, PrimitiveMode};
 use emulator::exec::Engine;
@@ -43,7 +44,7 @@ fn program(path: &Path, bytes: &[u8], stage: Stage) -> Result<Program> {
             ))
         })?,
         // What is no source of any kind is judged as what it should be.
-        _ if translate::Source::new(&path.to_string_lossy(), bytes).is_err() => {
+        _ if !crate::foreign::is_hlsl(path) && translate::Source::new(&path.to_string_lossy(), bytes).is_err() => {
             Mbs::read(bytes).within(|| path.display().to_string())?
         }
         _ => {
@@ -133,20 +134,39 @@ pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> Result<Draw<'a>> {
     attributes(pair, scene, &mut draw)?;
     for (name, numbers) in &scene.uniform {
         let programs = [&pair.vertex, &pair.fragment].into_iter();
-        if !programs
-            .flat_map(|program| program.tables()[0].1)
-            .any(|symbol| symbol.name == name.as_bytes())
-        {
-            return Err(Error::scene(format_args!("no program has the uniform {name}")));
-        }
-        draw.uniforms.push((
-            name.clone(),
-            numbers.flat().into_iter().map(|number| number as f32).collect(),
-        ));
+        let mut symbols = programs.flat_map(|program| program.tables()[0].1);
+        let Some(symbol) = symbols.find(|symbol| symbol.name == name.as_bytes()) else {
+            let programs = [&pair.vertex, &pair.fragment].into_iter();
+            let known = programs.flat_map(|program| program.tables()[0].1).map(Symbol::name);
+            let hint = nearest::hint(name, known);
+            return Err(Error::scene(format_args!("no program has the uniform {name}{hint}")));
+        };
+        let numbers: Vec<f32> = numbers.flat().into_iter().map(|number| number as f32).collect();
+        fits(symbol, numbers.len())?;
+        draw.uniforms.push((name.clone(), numbers));
     }
     unsaid_uniforms(pair, &mut draw);
     textures(pair, scene, &mut draw)?;
     Ok(draw)
+}
+
+/// Refuses numbers that are not whole values of a uniform: one, or as many as an array has at most.
+fn fits(symbol: &Symbol, given: usize) -> Result<()> {
+    let components = usize::from(symbol.components).max(1);
+    let one = match symbol.kind {
+        SymbolType::FLOAT | SymbolType::INT | SymbolType::BOOL => components,
+        SymbolType::MATRIX => components * components,
+        _ => return Ok(()),
+    };
+    let most = one * usize::from(symbol.entries).max(1);
+    if given > 0 && given.is_multiple_of(one) && given <= most {
+        return Ok(());
+    }
+    Err(Error::scene(format_args!(
+        "the uniform {}, a {}, takes {most} numbers; {given} are given",
+        symbol.name(),
+        symbol.type_name()
+    )))
 }
 
 /// Refuses what a scene can say and a Mali-400 has no place for.
@@ -215,7 +235,10 @@ fn attributes(pair: &Pair, scene: &Scene, draw: &mut Draw<'_>) -> Result<()> {
         .keys()
         .find(|name| !used.iter().any(|symbol| symbol.name == name.as_bytes()))
     {
-        return Err(Error::scene(format_args!("the vertex program has no attribute {name}")));
+        let hint = nearest::hint(name, used.iter().map(|symbol| symbol.name()));
+        return Err(Error::scene(format_args!(
+            "the vertex program has no attribute {name}{hint}"
+        )));
     }
     let mut counts = Vec::new();
     for symbol in &used {
@@ -302,7 +325,10 @@ fn textures(pair: &Pair, scene: &Scene, draw: &mut Draw<'_>) -> Result<()> {
     let samplers: Vec<&Symbol> = samplers.collect();
     let known = |name: &&String| samplers.iter().any(|sampler| sampler.name() == **name);
     if let Some(name) = scene.slots.keys().find(|name| !known(name)) {
-        return Err(Error::scene(format_args!("the fragment program has no texture {name}")));
+        let hint = nearest::hint(name, samplers.iter().map(|sampler| sampler.name()));
+        return Err(Error::scene(format_args!(
+            "the fragment program has no texture {name}{hint}"
+        )));
     }
     for sampler in samplers {
         let slot = scene.slots.get(&sampler.name()).cloned().unwrap_or_default();
@@ -322,11 +348,14 @@ fn image(slot: &Slot, folder: &Path) -> Result<Image> {
         let picture = Picture::load(&folder.join(path))?;
         (picture.width, picture.height, picture.rgba)
     } else if let Some(texels) = slot.texels.as_ref().or(slot.fill.as_ref()) {
-        let rgba: Vec<u8> = texels.flat().into_iter().map(byte).collect();
+        let mut rgba: Vec<u8> = texels.flat().into_iter().map(byte).collect();
         let [width, height] = match slot.size.as_deref() {
             Some([width, height, ..]) => [*width, *height],
             _ => [rgba.len() as u32 / 4, 1],
         };
+        if slot.texels.is_none() {
+            rgba = filled(&rgba, width, height)?;
+        }
         (width, height, rgba)
     } else {
         let texel = |at: u32| {
@@ -347,6 +376,25 @@ fn image(slot: &Slot, folder: &Path) -> Result<Image> {
         linear,
         repeat,
     })
+}
+
+/// The longest side of a texture.
+const LONGEST: u32 = 4096;
+
+/// One texel for all of a texture.
+fn filled(texel: &[u8], width: u32, height: u32) -> Result<Vec<u8>> {
+    if texel.len() != 4 {
+        return Err(Error::scene(format_args!(
+            "fill takes 4 numbers, {} are given",
+            texel.len()
+        )));
+    }
+    if width > LONGEST || height > LONGEST {
+        return Err(Error::scene(format_args!(
+            "a texture has {LONGEST} texels a side at most"
+        )));
+    }
+    Ok(texel.repeat(width as usize * height as usize))
 }
 
 /// Draws a pair.

@@ -165,7 +165,10 @@ fn a_flag_the_format_does_not_take_is_a_mistake() {
     refused(&["run", &at("good.sl"), "--size", "8x8"], drawn);
     refused(&["run", &at("good.vbc"), "-o", "x.png", "--trace"], "sl");
     refused(&["run", &at("good.vbc"), "-o", "x.png", "--fuel", "9"], "sl");
-    refused(&["run", &at("good.sksl"), "-o", "x.png", "--watch"], "vbc");
+    refused(
+        &["run", &at("good.sksl"), "-o", "x.png", "--watch"],
+        "vbc, spirv, source",
+    );
     refused(&["dis", &at("good.sl"), "--tree"], "mbs, sksl");
     refused(&["dis", &at("good.spv"), "--json"], "sl, sksl");
     refused(&["dis", &at("good.spv"), "--stage", "vert"], "vbc");

@@ -35,6 +35,29 @@ fn holds(validator: &jsonschema::Validator, document: &Value) {
     assert!(found.is_empty(), "{found:#?}");
 }
 
+/// The lines of a file of JSON, each held against a schema.
+pub(crate) fn lines(verb: &str, path: &Path) -> Vec<Value> {
+    let validator = schema(verb);
+    let text = std::fs::read_to_string(path).expect("a file");
+    let values: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line"))
+        .collect();
+    values.iter().for_each(|value| holds(&validator, value));
+    // The control: a job without its time is none.
+    let mut broken = values[0].clone();
+    broken.as_object_mut().expect("an object").remove("milliseconds");
+    assert!(!validator.is_valid(&broken));
+    values
+}
+
+/// What a command printed, held against a schema.
+pub(crate) fn kept(verb: &str, arguments: &[&str]) -> Value {
+    let told = document(arguments);
+    holds(&schema(verb), &told);
+    told
+}
+
 fn example(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mali").join(name);
     path.display().to_string()

@@ -5,7 +5,7 @@ mod dap;
 mod ending;
 mod every_engine;
 mod exit_codes;
-mod json;
+pub(crate) mod json;
 mod recordings;
 mod sources;
 mod verbs;

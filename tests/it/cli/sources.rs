@@ -76,11 +76,26 @@ fn sources_run_as_they_are() {
         &["uv.wgsl"][..],
         &["whole.vert", "uv.frag"],
         &["both.wgsl", "--entry", "paint"],
+        &["both.wgsl", "--entry", "vert=whole", "--entry", "frag=paint"],
     ] {
         let more = ["--size", "32x32", "--expect", "uv.png"];
-        // An entry point's name is asked of every stage: this file names its vertex stage otherwise.
-        let code = i32::from(arguments.contains(&"--entry"));
-        ends(at, &[&["run"], arguments, &more].concat(), code);
+        ends(at, &[&["run"], arguments, &more].concat(), 0);
+    }
+    for (entry, code) in [("other", 1), ("frag=other", 1), ("nobody", 1), ("pixel=paint", 2)] {
+        ends(
+            at,
+            &[
+                "run",
+                "both.wgsl",
+                "--entry",
+                entry,
+                "--size",
+                "32x32",
+                "--expect",
+                "uv.png",
+            ],
+            code,
+        );
     }
     let more = ["--size", "32x32", "--expect", "uv.png", "--diff", "diff.png"];
     let error = ends(at, &[&["run", "whole.vert", "stone.frag"], &more[..]].concat(), 1);
@@ -90,6 +105,33 @@ fn sources_run_as_they_are() {
     assert!(error.contains("a vertex stage alone"), "{error}");
     let error = ends(at, &["run", "both.wgsl", "-o", "x.png"], 1);
     assert!(error.contains("say which entry point"), "{error}");
+}
+
+#[test]
+fn sources_come_by_standard_input() {
+    let folder = files();
+    let at = folder.path();
+    ends(at, &["run", "uv.frag", "-o", "uv.png", "--size", "32x32"], 0);
+    let told = |arguments: &[&str], file: &str| {
+        let input = std::fs::File::open(at.join(file)).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
+        let output = command.args(arguments).current_dir(at).stdin(input).output().unwrap();
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        output.stdout
+    };
+    for file in ["uv.wgsl", "uv.frag"] {
+        told(&["run", "-", "--size", "32x32", "--expect", "uv.png"], file);
+    }
+    let module = told(&["convert", "-", "--to", "glsl"], "uv.wgsl");
+    assert!(String::from_utf8_lossy(&module).contains("void main()"));
+    assert_eq!(
+        told(&["compile", "-", "-o", "-"], "uv.wgsl"),
+        told(&["compile", "uv.wgsl", "-o", "-"], "uv.wgsl")
+    );
 }
 
 #[test]
@@ -130,6 +172,143 @@ fn samplers_may_be_in_one() {
     ends(at, &["compile", "stone.frag", "-o", "stone.mbs"], 0);
     let code = |name: &str| std::fs::read(at.join(name)).unwrap();
     assert_eq!(code("handed.mbs"), code("stone.mbs"));
+    ends(at, &["run", "handed.frag", "--size", "32x32", "--expect", "one.png"], 0);
+}
+
+const ELSEWHERE: &str = "struct Tint { color: vec4f }\n@group(0) @binding(0) var<uniform> tint: Tint;\n\
+    @group(1) @binding(0) var stone: texture_2d<f32>;\n@group(1) @binding(1) var how: sampler;\n\
+    fn look(image: texture_2d<f32>, s: sampler, uv: vec2f) -> vec4f { return textureSample(image, s, uv); }\n\
+    @fragment fn main(@location(0) uv: vec2f) -> @location(0) vec4f { return look(stone, how, uv) * tint.color; }\n";
+
+#[test]
+fn resources_may_be_where_other_engines_have_them() {
+    let folder = files();
+    let at = folder.path();
+    std::fs::write(at.join("elsewhere.wgsl"), ELSEWHERE).unwrap();
+    let pushed = "#version 450\nlayout(location = 0) in vec2 uv;\nlayout(location = 0) out vec4 color;\n\
+        layout(push_constant) uniform Tint { vec4 tint; };\nlayout(set = 2, binding = 3) uniform sampler2D stone;\n\
+        void main() { color = texture(stone, uv) * tint; }\n";
+    std::fs::write(at.join("pushed.frag"), pushed).unwrap();
+    std::fs::write(at.join("color.toml"), "[uniform]\ncolor = [1, 0.5, 0.25, 1]\n").unwrap();
+    std::fs::write(at.join("tint.toml"), "[uniform]\ntint = [1, 0.5, 0.25, 1]\n").unwrap();
+    let size = ["--size", "32x32"];
+    ends(
+        at,
+        &[
+            &["run", "elsewhere.wgsl", "--scene", "color.toml", "-o", "a.png"],
+            &size[..],
+        ]
+        .concat(),
+        0,
+    );
+    ends(
+        at,
+        &[
+            &["run", "pushed.frag", "--scene", "tint.toml", "--expect", "a.png"],
+            &size[..],
+        ]
+        .concat(),
+        0,
+    );
+    // The control: without its tint it is another.
+    ends(
+        at,
+        &[&["run", "pushed.frag", "--expect", "a.png"], &size[..]].concat(),
+        1,
+    );
+    let error = ends(at, &["run", "pushed.frag", "--scene", "color.toml", "-o", "x.png"], 2);
+    assert!(
+        error.contains("color.toml") || error.contains("no uniform member \"color\""),
+        "{error}"
+    );
+    // Blocks that are not the same are told apart by their members.
+    let other = "#version 450\nlayout(location = 0) out vec2 uv;\nlayout(set = 0, binding = 0) uniform Turn { mat4 turn; };\n\
+        void main() { uv = vec2(float(gl_VertexIndex & 1), 0.0); gl_Position = turn * vec4(uv, 0.0, 1.0); }\n";
+    std::fs::write(at.join("turned.vert"), other).unwrap();
+    let error = ends(
+        at,
+        &[
+            "pack",
+            "--vert",
+            "turned.vert",
+            "--frag",
+            "elsewhere.wgsl",
+            "-o",
+            "x.vbc",
+        ],
+        1,
+    );
+    assert!(
+        error.contains("its member 0 is float4 color here and float4x4 turn"),
+        "{error}"
+    );
+}
+
+#[test]
+fn hlsl_goes_where_other_languages_go() {
+    let folder = files();
+    let at = folder.path();
+    let hlsl = "cbuffer Frame : register(b0) { float4 tint; };\nTexture2D stone : register(t4); SamplerState how : register(s5);\n\
+        float4 look(Texture2D image, SamplerState s, float2 uv) { return image.Sample(s, uv); }\n\
+        float4 paint(float2 uv : TEXCOORD0) : SV_Target { return look(stone, how, uv) * tint; }\n";
+    std::fs::write(at.join("stone.hlsl"), hlsl).unwrap();
+    let run = [
+        "run",
+        "stone.hlsl",
+        "--entry",
+        "paint",
+        "-o",
+        "a.png",
+        "--size",
+        "32x32",
+    ];
+    let output = skrymir(at, &run);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    if error.contains("wants a compiler") {
+        println!("skipped: no compiler for HLSL");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{error}");
+    ends(at, &["run", "stone.frag", "--size", "32x32", "--expect", "a.png"], 0);
+    let stage = ["--stage", "frag", "--entry", "paint"];
+    ends(at, &[&["compile", "stone.hlsl", "-o", "a.mbs"], &stage[..]].concat(), 0);
+    ends(
+        at,
+        &[&["convert", "stone.hlsl", "--to", "wgsl", "-o", "a.wgsl"], &stage[..]].concat(),
+        0,
+    );
+    ends(at, &["run", "a.wgsl", "--size", "32x32", "--expect", "a.png"], 0);
+    let error = ends(at, &["compile", "stone.hlsl", "--entry", "paint", "--report"], 2);
+    assert!(error.contains("say --stage"), "{error}");
+    std::fs::write(at.join("wrong.ps.hlsl"), hlsl.replace("* tint", "* tnit")).unwrap();
+    let error = ends(at, &["compile", "wrong.ps.hlsl", "--entry", "paint", "--report"], 1);
+    assert!(
+        error.contains("wrong.ps.hlsl: ") && error.contains("line 4") && error.contains("tnit"),
+        "{error}"
+    );
+}
+
+#[test]
+fn files_are_named_once_and_slips_are_told() {
+    let folder = files();
+    let at = folder.path();
+    std::fs::write(at.join("elsewhere.wgsl"), ELSEWHERE).unwrap();
+    std::fs::write(at.join("slip.toml"), "[uniform]\ncolour = [1, 1, 1, 1]\n").unwrap();
+    let error = ends(at, &["run", "elsewhere.wgsl", "--scene", "slip.toml", "-o", "x.png"], 2);
+    assert!(error.contains("did you mean \"color\"?"), "{error}");
+    std::fs::write(at.join("broken.toml"), "[uniforms]\n").unwrap();
+    let error = ends(
+        at,
+        &["run", "elsewhere.wgsl", "--scene", "broken.toml", "-o", "x.png"],
+        2,
+    );
+    assert!(
+        error.contains("broken.toml") && !error.contains("elsewhere.wgsl"),
+        "{error}"
+    );
+    let error = ends(at, &["run", "whole.vert", "missing.frag", "-o", "x.png"], 2);
+    assert_eq!(error.matches("missing.frag").count(), 1, "{error}");
+    assert!(!error.contains("whole.vert"), "{error}");
 }
 
 #[test]
@@ -176,13 +355,52 @@ fn the_old_languages_give_the_picture_that_opengl_shows() {
         &[&["run", "a.vbc", "--scene", "vulkan.toml"], &size[..], &near].concat(),
         0,
     );
+}
+
+#[test]
+fn uniforms_of_the_old_languages_become_members_of_one_block() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let fragment = "precision mediump float;\nstruct Light { vec3 color; float level; };\n\
+        uniform Light lights[2];\nuniform mat2 turns[2];\nuniform float list[3];\nuniform bool on;\nuniform bvec2 both;\nuniform mat2 spin;\n\
+        void main() {\n    vec3 c = lights[0].color * lights[0].level + lights[1].color * lights[1].level;\n\
+        c.xy = turns[1] * c.xy + spin * vec2(list[0], list[2]);\n    if (on) c.z += list[1];\n\
+        if (both.x || !both.y) c = vec3(0.0);\n    gl_FragColor = vec4(c, 1.0);\n}\n";
+    std::fs::write(at.join("lit.frag"), fragment).unwrap();
+    let vulkan = "[uniform]\nlights_color = [[0.5, 0, 0], [0, 0.5, 0.25]]\nlights_level = [0.5, 1]\n\
+        turns = [1, 0, 0, 1, 0, 1, 1, 0]\nlist = [0.25, 0.125, 0.5]\non = 1\nboth = [0, 1]\nspin = [0, 0.25, 0.5, 0]\n";
+    std::fs::write(at.join("lit.toml"), vulkan).unwrap();
+    // What the formulas give: c = (0.25, 0.5, 0.25), turned (0.5, 0.25), and (0.5 * 0.5, 0.25 * 0.25) more; 0.125 more.
+    let plain = |z: f32| {
+        format!(
+            "#version 450\nlayout(location = 0) out vec4 color;\nvoid main() {{ color = vec4(0.75, 0.3125, {z}, 1.0); }}\n"
+        )
+    };
+    std::fs::write(at.join("plain.frag"), plain(0.375)).unwrap();
+    std::fs::write(at.join("off.frag"), plain(0.25)).unwrap();
+    let size = ["--size", "16x16"];
+    ends(
+        at,
+        &[&["run", "lit.frag", "--scene", "lit.toml", "-o", "a.png"], &size[..]].concat(),
+        0,
+    );
+    let near = ["--expect", "a.png", "--tolerance", "1"];
+    ends(at, &[&["run", "plain.frag"], &size[..], &near].concat(), 0);
+    ends(at, &[&["run", "off.frag"], &size[..], &near].concat(), 1);
+    std::fs::write(at.join("off.toml"), vulkan.replace("on = 1", "on = 0")).unwrap();
+    ends(
+        at,
+        &[&["run", "lit.frag", "--scene", "off.toml", "-o", "a.png"], &size[..]].concat(),
+        0,
+    );
+    ends(at, &[&["run", "off.frag"], &size[..], &near].concat(), 0);
     std::fs::write(
-        at.join("c.frag"),
-        "uniform float list[3];\nvoid main() { gl_FragColor = vec4(list[1]); }\n",
+        at.join("huge.frag"),
+        "uniform vec4 a[2000];\nvoid main() { gl_FragColor = a[1]; }\n",
     )
     .unwrap();
-    let error = ends(at, &["run", "c.frag", "-o", "x.png"], 1);
-    assert!(error.contains("the uniform list"), "{error}");
+    let error = ends(at, &["run", "huge.frag", "-o", "x.png"], 1);
+    assert!(error.contains("the uniform a"), "{error}");
 }
 
 #[test]

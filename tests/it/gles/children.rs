@@ -165,6 +165,14 @@ fn programs_share_a_server() {
         std::thread::sleep(Duration::from_millis(10));
     };
     assert_eq!(listed.len(), 1);
+    let list = crate::cli::json::kept(
+        "gles-list",
+        &["gles", "--list", place.to_str().expect("a plain name"), "--json"],
+    );
+    assert_eq!(
+        (list.as_array().map(Vec::len), &list[0]["name"]),
+        (Some(1), &"bash".into())
+    );
     assert_eq!((listed[0].process, listed[0].name.as_str()), (holder.id(), "bash"));
     drop(holder.stdin.take());
     holder.wait().expect("it ends");

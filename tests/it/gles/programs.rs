@@ -108,11 +108,25 @@ fn recordings_are_replayed() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().to_str().expect("a plain name");
     for options in [&[][..], &["--mali450"]] {
-        let options = [&["--record", place, "--dump-frames", place, "--stats"], options].concat();
+        let report = folder.path().join("report.jsonl");
+        let more = ["--report", report.to_str().expect("a plain name")];
+        let options = [
+            &["--record", place, "--dump-frames", place, "--stats"],
+            &more[..],
+            options,
+        ]
+        .concat();
         let output = gles(&options, &program(driver, "frames"), &["20"]);
         let text = text(&output);
         assert!(output.status.success(), "{text}");
         assert!(text.contains("device 0: 20 GP jobs in "), "{text}");
+        let lines = crate::cli::json::lines("gles", &report);
+        let jobs = |processor: &str| lines.iter().filter(|line| line["processor"] == *processor).count();
+        let sums: Vec<_> = lines.iter().filter(|line| line.get("job").is_none()).collect();
+        assert_eq!(
+            (jobs("GP"), jobs("PP"), sums.len(), &sums[0]["gp_jobs"]),
+            (20, 20, 1, &20.into())
+        );
         let bytes = std::fs::read(folder.path().join("device0.trace")).expect("a recording");
         let trace = skrymir::loader::trace::Trace::read(&bytes).expect("a good recording");
         let replay = skrymir::replay::replay(&trace, Box::new(skrymir::emulator::exec::scalar::Scalar), 1);

@@ -3,6 +3,7 @@
 use crate::defaults;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Blend, Compare, Cull, Filter, Format, Numbers, Scene, Slot, Topology, Wrap};
+use crate::nearest;
 use crate::picture::Picture;
 use loader::vbc::{BaseType, Binding, Primitive, Shape, Vbc};
 use vulkan::{Dim, Draw, SlotData, TexelFormat, Texels};
@@ -47,7 +48,9 @@ pub fn draw(vbc: &Vbc<'_>, scene: &Scene, fields: &defaults::BufferFields) -> Re
             .ok()
             .and_then(|number: u8| vbc.bindings().find(|b| b.slot == number));
         let Some(binding) = found else {
-            return wrong(format!("the shader has no slot {number}"));
+            let known = vbc.bindings().map(|binding| binding.slot.to_string());
+            let hint = nearest::hint(number, known);
+            return wrong(format!("the shader has no slot {number}{hint}"));
         };
         let data = draw.slots.remove(&binding.slot);
         let data = fill_slot(binding, data, slot, scene).map_err(at(format_args!("slot {number}")))?;
@@ -187,7 +190,10 @@ fn uniform(draw: &mut Draw, vbc: &Vbc<'_>, name: &str, numbers: &Numbers) -> Res
         .uniform()
         .and_then(|uniform| uniform.members().find(|member| member.name == name.as_bytes()));
     let Some(member) = found else {
-        return wrong(format!("the shader has no uniform member \"{name}\""));
+        let members = vbc.uniform().into_iter().flat_map(|uniform| uniform.members());
+        let known = members.map(|member| String::from_utf8_lossy(member.name).into_owned());
+        let hint = nearest::hint(name, known);
+        return wrong(format!("the shader has no uniform member \"{name}\"{hint}"));
     };
     let numbers = numbers.flat();
     let wanted = usize::from(member.dims[0]) * usize::from(member.dims[1]) * usize::from(member.array);

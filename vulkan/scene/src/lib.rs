@@ -71,6 +71,7 @@ pub mod defaults;
 mod error;
 pub mod harness;
 mod model;
+pub mod nearest;
 pub mod picture;
 pub mod sample;
 pub mod watch;

@@ -1,16 +1,19 @@
 //! `--watch`: a command's work again whenever a file it reads changes.
 
 use crate::outcome::{Failure, Outcome};
-use crate::run::WATCH_EVERY;
 use crate::say::{note, say};
 use std::path::Path;
+use std::time::Duration;
+
+/// How often the files are looked at.
+pub const WATCH_EVERY: Duration = Duration::from_millis(150);
 
 /// Does the work now, and again whenever one of the files has other contents, until the process is ended. What the work
 /// could not do is said, and what it wrote before stays.
 ///
 /// # Errors
 /// Trouble when one of the files is standard input, which does not change.
-pub(super) fn whenever_changed(files: &[&Path], mut work: impl FnMut() -> Outcome) -> Outcome {
+pub fn whenever_changed(files: &[&Path], mut work: impl FnMut() -> Outcome) -> Outcome {
     if files.contains(&Path::new("-")) {
         return Err(Failure::usage("--watch: standard input does not change"));
     }
