@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 /// Functions that may come of it: calls of calls multiply.
 const MOST: usize = 4096;
 
+/// Words that may come of it, all functions together.
+const MOST_WORDS: usize = 1 << 24;
+
 /// A function that takes variables, and with which ones.
 type Call = (u32, Vec<u32>);
 
@@ -47,6 +50,7 @@ pub fn specialize(words: &[u32]) -> Result<Vec<u32>> {
         known: BTreeMap::new(),
         waiting: VecDeque::new(),
         out: Vec::new(),
+        room: MOST_WORDS,
         renamed: Vec::new(),
     };
     for body in functions {
@@ -119,6 +123,8 @@ struct Specializer {
     known: BTreeMap<Call, u32>,
     waiting: VecDeque<(Call, u32)>,
     out: Vec<Vec<u32>>,
+    /// Words that may still be written for instances.
+    room: usize,
     /// Ids of the functions as they were, with what they are called in an instance.
     renamed: Vec<(u32, u32)>,
 }
@@ -127,6 +133,11 @@ impl Specializer {
     /// A function for the variables it is handed: what it defines gets ids of its own.
     fn instance(&mut self, callee: u32, handed: &[u32], id: u32) -> Result<()> {
         let taker = &self.takers[&callee];
+        let size: usize = taker.body.iter().map(Vec::len).sum();
+        self.room = self.room.checked_sub(size).ok_or_else(|| {
+            let message = "functions with textures are called in so many ways that no room is left for them";
+            Error::unsupported("spirv", message)
+        })?;
         let mut ids = HashMap::from([(callee, id)]);
         let mut given = handed.iter();
         for (parameter, _, _) in taker.parameters.iter().filter(|parameter| parameter.2) {
