@@ -401,6 +401,11 @@ fn uniforms_of_the_old_languages_become_members_of_one_block() {
     .unwrap();
     let error = ends(at, &["run", "huge.frag", "-o", "x.png"], 1);
     assert!(error.contains("the uniform a"), "{error}");
+    let twice =
+        "struct L { float k; };\nuniform L a;\nuniform float a_k;\nvoid main() { gl_FragColor = vec4(a.k + a_k); }\n";
+    std::fs::write(at.join("twice.frag"), twice).unwrap();
+    let error = ends(at, &["run", "twice.frag", "-o", "x.png"], 1);
+    assert!(error.contains("both have the member a_k"), "{error}");
 }
 
 #[test]

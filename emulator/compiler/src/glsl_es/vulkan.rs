@@ -25,7 +25,16 @@ pub struct Linked {
     /// them.
     varyings: BTreeMap<String, [u32; 2]>,
     /// Uniforms in the order of the block.
-    uniforms: Vec<(String, Leaf)>,
+    uniforms: Vec<Member>,
+}
+
+/// A member of the block.
+#[derive(Clone, Debug)]
+struct Member {
+    name: String,
+    leaf: Leaf,
+    /// The uniform that it is of.
+    of: String,
 }
 
 impl Linked {
@@ -53,14 +62,24 @@ impl Linked {
 
     fn uniform(&mut self, name: &str, module: &Module, ty: Handle<Type>) -> Result<()> {
         for (member, leaf) in leaves(name, module, ty)? {
-            match self.uniforms.iter().find(|(known, _)| *known == member) {
-                Some((_, known)) if *known != leaf => {
+            match self.uniforms.iter().find(|known| known.name == member) {
+                Some(known) if known.of != name => {
+                    return Err(Error::unsupported(format!(
+                        "the uniforms {name} and {} both have the member {member} in a block for Vulkan",
+                        known.of
+                    )));
+                }
+                Some(known) if known.leaf != leaf => {
                     return Err(Error::invalid(format!(
                         "the uniform {name} has another type in the other stage"
                     )));
                 }
                 Some(_) => {}
-                None => self.uniforms.push((member, leaf)),
+                None => self.uniforms.push(Member {
+                    name: member,
+                    leaf,
+                    of: name.to_owned(),
+                }),
             }
         }
         Ok(())
@@ -71,8 +90,12 @@ impl Linked {
             inner: TypeInner::Scalar(naga::Scalar::F32),
             count: None,
         };
-        if !self.uniforms.iter().any(|(name, _)| name == TARGET_HEIGHT) {
-            self.uniforms.push((TARGET_HEIGHT.to_owned(), leaf));
+        if !self.uniforms.iter().any(|known| known.name == TARGET_HEIGHT) {
+            self.uniforms.push(Member {
+                name: TARGET_HEIGHT.to_owned(),
+                leaf,
+                of: TARGET_HEIGHT.to_owned(),
+            });
         }
     }
 }
@@ -350,7 +373,7 @@ impl<'m> Wiring<'m> {
         }
         let mut end = 0u32;
         let mut members = Vec::new();
-        for (name, leaf) in &shared {
+        for Member { name, leaf, .. } in &shared {
             let ty = leaf.insert(self.module);
             let size = self.module.types[ty].inner.size(self.module.to_ctx());
             members.push(StructMember {
@@ -390,7 +413,7 @@ impl<'m> Wiring<'m> {
 
     /// A pointer to a member of the block.
     fn member(&mut self, base: Handle<Expression>, name: &str) -> Handle<Expression> {
-        let index = self.linked.uniforms.iter().position(|(known, _)| known == name);
+        let index = self.linked.uniforms.iter().position(|known| known.name == name);
         let index = index.expect("every uniform was noted") as u32;
         self.first(Expression::AccessIndex { base, index })
     }
