@@ -126,7 +126,7 @@ impl Layout {
     /// Bytes from column to column.
     fn column_stride(&self, index: &ModuleIndex, column: u32) -> u32 {
         let Size { bytes, align } = self.numbers(index, column);
-        bytes.next_multiple_of(align.max(1))
+        multiple(bytes, align)
     }
 
     /// An array's stride and alignment.
@@ -134,9 +134,9 @@ impl Layout {
         let Size { bytes, align } = self.measure(index, element, depth + 1);
         let align = match self.rules {
             Rules::Scalar => align,
-            Rules::Uniform => align.next_multiple_of(16),
+            Rules::Uniform => multiple(align, 16),
         };
-        let stride = bytes.checked_next_multiple_of(align.max(1)).unwrap_or(u32::MAX);
+        let stride = multiple(bytes, align);
         self.strides.insert(array, stride);
         (stride, align)
     }
@@ -148,7 +148,7 @@ impl Layout {
         let (mut offset, mut widest) = (0u32, 1);
         for (at, member) in (0u32..).zip(index.members(id).into_iter().flatten()) {
             let Size { bytes, align } = self.measure(index, member, depth + 1);
-            offset = offset.checked_next_multiple_of(align.max(1)).unwrap_or(u32::MAX);
+            offset = multiple(offset, align);
             let words = [id, at, decoration::OFFSET, offset];
             self.decorations.push(build(op::MEMBER_DECORATE, &words));
             if let Some([_, column, _]) = index.operands(matrices(index, member), op::TYPE_MATRIX) {
@@ -159,8 +159,8 @@ impl Layout {
             widest = widest.max(align);
         }
         if self.rules == Rules::Uniform {
-            widest = widest.next_multiple_of(16);
-            offset = offset.checked_next_multiple_of(widest).unwrap_or(u32::MAX);
+            widest = multiple(widest, 16);
+            offset = multiple(offset, widest);
         }
         let size = Size {
             bytes: offset,
@@ -169,6 +169,11 @@ impl Layout {
         self.structs.insert(id, size);
         size
     }
+}
+
+/// The next multiple of an alignment, or the largest number where 32 bits cannot hold it.
+fn multiple(bytes: u32, align: u32) -> u32 {
+    bytes.checked_next_multiple_of(align.max(1)).unwrap_or(u32::MAX)
 }
 
 /// What an array, or an array of arrays, is of; a type that is none is itself.

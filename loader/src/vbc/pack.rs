@@ -295,7 +295,9 @@ fn uniform(index: &ModuleIndex, block: u32, names: &Names) -> Option<UniformMode
             dims,
             array,
         });
-        uniform.size += 4 * u32::from(dims[0]) * u32::from(dims[1]) * u32::from(array);
+        let numbers = u32::from(dims[0]) * u32::from(dims[1]);
+        let bytes = (4 * numbers).checked_mul(u32::from(array))?;
+        uniform.size = uniform.size.checked_add(bytes)?;
     }
     Some(uniform)
 }
