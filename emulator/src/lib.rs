@@ -47,6 +47,7 @@
 #[macro_use]
 extern crate wasm_test;
 
+pub mod blend;
 pub mod driver;
 pub mod dump;
 pub mod exec;

@@ -120,7 +120,7 @@ fn bytes(stored: &Stored, one: f32) -> [u8; 4] {
 
 fn end(tested: &Tested) -> End {
     let passed = tested.samples.iter().any(|sample| sample.verdict == Verdict::Passed);
-    if passed && tested.state.write_mask != 0 {
+    if passed && tested.state.blending.write_mask != 0 {
         End::Written
     } else {
         End::Lost
@@ -144,7 +144,7 @@ fn reason(tested: &Tested) -> &'static str {
         Some(Verdict::Alpha) => "alpha",
         Some(Verdict::Stencil) => "stencil",
         Some(Verdict::Depth) => "depth",
-        Some(Verdict::Passed) if tested.state.write_mask == 0 => "mask",
+        Some(Verdict::Passed) if tested.state.blending.write_mask == 0 => "mask",
         Some(Verdict::Passed) => "written",
     }
 }
@@ -210,8 +210,8 @@ fn words(tested: &Tested, sample: &Sample) -> String {
 fn written(tested: &Tested, before: &Stored, after: &Stored) -> String {
     let state = &tested.state;
     let color = |stored: &Stored| numbers(stored.color.map(|channel| f32::from(channel) / tested.one));
-    let channels = dump::channels(state.write_mask);
-    let only = match state.write_mask & 15 {
+    let channels = dump::channels(state.blending.write_mask);
+    let only = match state.blending.write_mask & 15 {
         15 => String::new(),
         0 => {
             return format!(
@@ -221,7 +221,7 @@ fn written(tested: &Tested, before: &Stored, after: &Stored) -> String {
         }
         _ => format!(", {channels} only"),
     };
-    if state.replaces() == [true; 2] {
+    if state.blending.replaces() == [true; 2] {
         return format!("written over {}: {}{only}", color(before), color(after));
     }
     format!(

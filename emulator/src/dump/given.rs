@@ -4,7 +4,7 @@ use super::DrawPrograms;
 use crate::fault::Result;
 use crate::gpu::notes::Notes;
 use crate::gpu::state::State;
-use crate::gpu::{pixel, plbu, vertex};
+use crate::gpu::{plbu, scene, vertex};
 use crate::memory::Memory;
 use utgard::stream::{OutputKind, PrimitiveMode, VertexSpec};
 
@@ -61,6 +61,6 @@ pub fn given(memory: &Memory, draw: &DrawPrograms) -> Result<Option<Given>> {
         attributes: attributes.iter().map(values).collect(),
         outputs: run.outputs.iter().take(MAX_SPECS).map(VertexSpec::output).collect(),
         vertex_uniforms: words.into_iter().map(f32::from_bits).collect(),
-        fragment_uniforms: pixel::uniforms(memory, &state, &mut Notes::default()),
+        fragment_uniforms: scene::uniforms(memory, &state, &mut Notes::default()),
     }))
 }

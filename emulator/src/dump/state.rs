@@ -1,8 +1,9 @@
 //! Render states, texture descriptors and frames in words (docs/spec/mali/state.md, textures.md, frame.md).
 
+use crate::blend::Factor;
 use crate::fault::Result;
 use crate::gpu::frame::{Frame, WriteBack};
-use crate::gpu::state::{Factor, State, Stencil};
+use crate::gpu::state::{State, Stencil};
 use crate::memory::Memory;
 use crate::texture::{Descriptor, Layout};
 use std::fmt::Write;
@@ -44,11 +45,11 @@ fn equation(equation: Equation, [source, destination]: [Factor; 2]) -> String {
 
 /// How a state's colours and alphas meet what is there.
 pub fn blending(state: &State) -> String {
-    let [color, alpha] = state.blend_equation;
+    let [color, alpha] = state.blending.equations;
     format!(
         "colour = {}; alpha = {}",
-        equation(color, state.color_factors),
-        equation(alpha, state.alpha_factors)
+        equation(color, state.blending.color),
+        equation(alpha, state.blending.alpha)
     )
 }
 
@@ -138,17 +139,17 @@ pub(super) fn render_state(memory: &Memory, address: u32, out: &mut String) -> R
 fn pixels(state: &State) -> Vec<Said> {
     let mut said = Vec::new();
     let mut say = |text: String, unusual: bool| said.push(Said { text, unusual });
-    let [color, alpha] = state.blend_equation;
-    let [replaces_color, replaces_alpha] = state.replaces();
+    let [color, alpha] = state.blending.equations;
+    let [replaces_color, replaces_alpha] = state.blending.replaces();
     say(
-        format!("colour = {}", equation(color, state.color_factors)),
+        format!("colour = {}", equation(color, state.blending.color)),
         !replaces_color,
     );
     say(
-        format!("alpha = {}", equation(alpha, state.alpha_factors)),
+        format!("alpha = {}", equation(alpha, state.blending.alpha)),
         !replaces_alpha,
     );
-    say(writes(state), state.write_mask != 15);
+    say(writes(state), state.blending.write_mask != 15);
     say(depth(state), state.uses_depth() || state.depth_register.is_some());
     for (name, face) in ["front", "back"].iter().zip(&state.stencil) {
         let keeps = face.operations == [StencilOp::Keep; 3];
@@ -188,11 +189,11 @@ pub fn channels(mask: u32) -> String {
 }
 
 fn writes(state: &State) -> String {
-    let channels = channels(state.write_mask);
+    let channels = channels(state.blending.write_mask);
     format!(
         "writes {}; blend constant {}",
         if channels.is_empty() { "no channel" } else { &channels },
-        floats(&state.blend_constant)
+        floats(&state.blending.constant)
     )
 }
 

@@ -8,10 +8,12 @@ pub mod observed;
 pub mod scalar;
 pub mod wide;
 
+use crate::blend::Blending;
 use crate::fault::{Fault, FaultKind, Result};
 use crate::texture::Texture;
 use compiled::Compiled;
 use inputs::Inputs;
+use num::lanes::One;
 use std::sync::OnceLock;
 use utgard::{gp, pp};
 
@@ -199,6 +201,8 @@ pub struct FragmentContext<'a> {
     pub tile: Option<&'a TileReader<'a>>,
     /// Colours may come as words ([`Fragments::words`]), for nothing else is done with them.
     pub wants_words: bool,
+    /// Words are wanted blended with those of [`Fragments::destination`].
+    pub blending: Option<&'a Blending>,
 }
 
 impl FragmentContext<'_> {
@@ -207,6 +211,25 @@ impl FragmentContext<'_> {
     fn output(register: usize) -> Option<usize> {
         let register = register & 15;
         (!pp::Register(register as u8).is_pipeline()).then_some(register)
+    }
+
+    /// The word that a colour and what the tile has come to: a byte a channel, red lowest.
+    pub fn word(&self, color: [f32; 4], destination: u32) -> u32 {
+        let bytes = |color: [f32; 4]| color.map(|channel| unorm(channel, 255.0) as u8);
+        let Some(blending) = self.blending else {
+            return u32::from_le_bytes(bytes(color));
+        };
+        let mut all = destination.to_le_bytes();
+        let tile = all.map(|byte| f32::from(byte) / 255.0);
+        let blended = bytes(blending.blend::<One>(color, [0.0; 4], tile));
+        for (channel, byte) in all
+            .iter_mut()
+            .enumerate()
+            .filter(|(channel, _)| blending.writes(*channel))
+        {
+            *byte = blended[channel];
+        }
+        u32::from_le_bytes(all)
     }
 }
 
@@ -235,7 +258,9 @@ pub struct Fragments {
     pub second: [[f32; MAX_FRAGMENTS]; 4],
     /// Depth from 0 to 1, when the program writes it.
     pub depth: [f32; MAX_FRAGMENTS],
-    /// The colours as the words of a plain picture, where [`Fragments::has_words`] says so: [`color_word`].
+    /// What the tile has where the fragments are, given by the caller who wants words that are blended.
+    pub destination: [u32; MAX_FRAGMENTS],
+    /// The colours as the words of the picture, where [`Fragments::has_words`] says so: [`FragmentContext::word`].
     pub words: [u32; MAX_FRAGMENTS],
     /// Colours came as words, and only as words. The caller takes it back before each call.
     pub has_words: bool,
@@ -251,6 +276,7 @@ impl Default for Fragments {
             color: [[0.0; MAX_FRAGMENTS]; 4],
             second: [[0.0; MAX_FRAGMENTS]; 4],
             depth: [0.0; MAX_FRAGMENTS],
+            destination: [0; MAX_FRAGMENTS],
             words: [0; MAX_FRAGMENTS],
             has_words: false,
             live: [0; MAX_QUADS],
@@ -265,11 +291,6 @@ pub fn unorm(value: f32, one: f32) -> u16 {
     let value = if value > 0.0 { value } else { 0.0 };
     let value = if value < 1.0 { value } else { 1.0 };
     (value * one + 0.5) as u16
-}
-
-/// A colour in bytes, red lowest.
-pub fn color_word(color: [f32; 4]) -> u32 {
-    u32::from_le_bytes(color.map(|channel| unorm(channel, 255.0) as u8))
 }
 
 /// Something that runs programs.

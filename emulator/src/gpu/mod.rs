@@ -2,12 +2,14 @@
 //!
 //! Our own driver, recorded jobs and Mesa's driver all come in by [`Gpu::run_gp`] and [`Gpu::run_pp`].
 
+pub mod batch;
 pub mod frame;
 pub mod geometry;
 pub mod notes;
 pub mod pixel;
 pub mod plbu;
 pub mod raster;
+pub(crate) mod scene;
 pub mod state;
 pub mod tile;
 pub mod vertex;

@@ -1,40 +1,32 @@
 //! The PP job: for every tile of the frame, the fragments of the primitives in its list, and the write-back
 //! (docs/spec/mali/frame.md; docs/spec/mali/tile-lists.md).
 
+use super::batch::{Batch, Room};
 use super::frame::Frame;
-use super::geometry::Primitive;
 use super::notes::Notes;
-use super::plbu::{Geometry, List};
-use super::raster::{self, Coverage, Shape};
+use super::plbu::{Entry, List};
+use super::raster::{self, Coverage};
+use super::scene::{Ready, Scene, Shader};
 use super::state::State;
 use super::tile::{Incoming, SIDE, Tile, in_tile, steps};
 use super::watch::{self, Fate, Painted, Place, Watch};
 use super::write_back::{self, Runs};
-use crate::exec::inputs::{Inputs, SLOTS};
-use crate::exec::{Engine, FragmentContext, FragmentProgram, Fragments};
+use crate::exec::{Engine, FragmentContext, Fragments};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
-use crate::texture::{Descriptor, Texture};
-use num::half;
 use rayon::ThreadPool;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
 use utgard::frame::WriteBackSource;
-use utgard::pp::ops::Origin;
-use utgard::state::VaryingFormat;
 use utgard::stream::TileCommand;
-use utgard::texture::MAX_BYTES;
 
 /// Tiles of a frame at most: 4096 pixels each way.
 const MAX_TILES: usize = 1 << 16;
 
 /// Commands of a tile list at most.
 const MAX_COMMANDS: u32 = 1 << 20;
-
-/// Bytes of a fragment program at most.
-const MAX_PROGRAM: u32 = 1 << 16;
 
 /// What a PP job did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,53 +106,6 @@ fn tiles(memory: &Memory, frame: &Frame, notes: &mut Notes) -> Result<Tiles> {
     Ok(tiles)
 }
 
-/// What the fragments of draws with one render state share.
-struct Shader<'a> {
-    state: State,
-    program: FragmentProgram,
-    uniforms: Vec<f32>,
-    textures: Vec<Texture<'a>>,
-    /// Slots and components of varyings that the program reads.
-    used: Vec<(usize, usize)>,
-    /// Nothing but the fragments' colours counts.
-    plain: bool,
-    /// Nothing but the primitive's depth and one colour's blending counts.
-    simple: bool,
-}
-
-/// A primitive made ready for its tiles.
-#[derive(Clone, Default)]
-struct Ready {
-    shader: usize,
-    shape: Shape,
-    inputs: Inputs,
-    /// Polygon offset, in the depth buffer's steps.
-    offset: f64,
-}
-
-/// The primitives of a geometry job. Small ones are made ready where they are painted, once or twice, and never kept;
-/// large ones when the first tile wants them.
-struct Prepared<'a> {
-    geometry: &'a Geometry,
-    /// The shader of each draw; of those that cover nothing there is none.
-    shaders: Vec<Option<usize>>,
-    large: Vec<OnceLock<Option<Box<Ready>>>>,
-}
-
-/// A job's primitives and shaders by their polygon lists.
-#[derive(Default)]
-struct Scene<'a> {
-    shaders: Vec<Shader<'a>>,
-    by_state: HashMap<u32, usize>,
-    /// Each geometry's primitives.
-    geometries: Vec<Prepared<'a>>,
-    /// For every mention of a list its geometry's number, and which of its primitives are in the list.
-    lists: Vec<Option<(usize, &'a [u32])>>,
-    multisample: bool,
-    /// Depth or stencil are tested, kept or read.
-    depth: bool,
-}
-
 /// Tiles a worker takes at a time.
 const CLAIM: usize = 8;
 
@@ -189,7 +134,7 @@ pub fn run(
     notes: &mut Notes,
 ) -> Result<(Vec<Runs>, PixelStats)> {
     let tiles = tiles(memory, frame, notes)?;
-    let mut scene = scene(memory, &tiles, lists, notes)?;
+    let mut scene = Scene::new(memory, &tiles.lists, lists, notes)?;
     scene.depth |= frame
         .write_backs
         .iter()
@@ -260,265 +205,6 @@ fn collect(results: Vec<Done>) -> Result<(Vec<Runs>, PixelStats)> {
     }
 }
 
-fn scene<'a>(memory: &'a Memory, tiles: &Tiles, lists: &'a HashMap<u32, List>, notes: &mut Notes) -> Result<Scene<'a>> {
-    let mut scene = Scene::default();
-    let mut geometries: Vec<*const Geometry> = Vec::new();
-    for address in &tiles.lists {
-        let Some(list) = lists.get(address) else {
-            notes.add(format!("no polygon list was built at {address:#x}"));
-            scene.lists.push(None);
-            continue;
-        };
-        let key = Arc::as_ptr(&list.geometry);
-        let number = match geometries.iter().position(|have| *have == key) {
-            Some(number) => number,
-            None => {
-                let ready = prepare(memory, &list.geometry, &mut scene, notes)?;
-                scene.geometries.push(ready);
-                geometries.push(key);
-                geometries.len() - 1
-            }
-        };
-        scene.lists.push(Some((number, &list.primitives)));
-    }
-    Ok(scene)
-}
-
-/// Finds the shaders of a geometry's draws, those of which a primitive covers something.
-fn prepare<'a>(
-    memory: &'a Memory,
-    geometry: &'a Geometry,
-    scene: &mut Scene<'a>,
-    notes: &mut Notes,
-) -> Result<Prepared<'a>> {
-    let mut shaders = vec![None; geometry.draws.len()];
-    for of_draw in geometry.primitives.chunk_by(|a, b| a.draw == b.draw) {
-        let number = of_draw[0].draw as usize;
-        let draw = &geometry.draws[number];
-        if of_draw
-            .iter()
-            .any(|primitive| Shape::new(primitive, draw.bounds).is_some())
-        {
-            shaders[number] = Some(scene.shader(memory, draw.state, notes)?);
-        }
-    }
-    let mut large = Vec::new();
-    large.resize_with(geometry.primitives.len(), OnceLock::new);
-    Ok(Prepared {
-        geometry,
-        shaders,
-        large,
-    })
-}
-
-impl<'a> Scene<'a> {
-    /// The number of the shader of a render state.
-    fn shader(&mut self, memory: &'a Memory, state: u32, notes: &mut Notes) -> Result<usize> {
-        if let Some(number) = self.by_state.get(&state) {
-            return Ok(*number);
-        }
-        let shader = shader(memory, state, notes).map_err(|fault| fault.at(state))?;
-        self.multisample |= shader.state.multisample || shader.state.sample_mask != 15;
-        self.depth |= !shader.simple || shader.state.uses_depth() || shader.program.reads_tile;
-        self.shaders.push(shader);
-        self.by_state.insert(state, self.shaders.len() - 1);
-        Ok(self.shaders.len() - 1)
-    }
-}
-
-impl Scene<'_> {
-    /// Tells of wanted pixels that primitives cover outside of what their draws may touch.
-    fn tell_outside(&self, watch: &dyn Watch) {
-        for prepared in &self.geometries {
-            let geometry = prepared.geometry;
-            for (primitive, shape) in geometry.primitives.iter().enumerate() {
-                let (draw, shader) = (
-                    &geometry.draws[shape.draw as usize],
-                    prepared.shaders[shape.draw as usize],
-                );
-                let multisample = shader.is_some_and(|number| self.shaders[number].state.multisample);
-                for [x, y] in watch::outside(shape, draw, multisample, watch.pixels()) {
-                    watch.fragment(Place { geometry, primitive }, [x, y], &Fate::Outside);
-                }
-            }
-        }
-    }
-}
-
-impl Prepared<'_> {
-    /// A primitive's shape and shader; nothing where it covers nothing.
-    fn ready(&self, memory: &Memory, shaders: &[Shader<'_>], number: usize, ready: &mut Ready) -> bool {
-        let Some(primitive) = self.geometry.primitives.get(number) else {
-            return false;
-        };
-        let draw = &self.geometry.draws[primitive.draw as usize];
-        let (Some(shape), Some(number)) = (
-            Shape::new(primitive, draw.bounds),
-            self.shaders[primitive.draw as usize],
-        ) else {
-            return false;
-        };
-        let shader = &shaders[number];
-        let front = primitive.ccw == shader.state.front_ccw;
-        raster::inputs(
-            primitive,
-            front,
-            shader.used.iter().copied(),
-            |vertex, slot, component| varying(memory, &shader.state, vertex, slot, component),
-            &mut ready.inputs,
-        );
-        (ready.shader, ready.shape) = (number, shape);
-        ready.offset = offset(&shader.state, &ready.inputs, primitive);
-        true
-    }
-
-    /// A primitive made ready: kept from another tile, or in `room`.
-    fn get<'b>(
-        &'b self,
-        memory: &Memory,
-        shaders: &[Shader<'_>],
-        number: usize,
-        room: &'b mut Ready,
-    ) -> Option<&'b Ready> {
-        let primitive = self.geometry.primitives.get(number)?;
-        if is_small(&primitive.shape) {
-            return self.ready(memory, shaders, number, room).then_some(room);
-        }
-        let make = || {
-            let mut ready = Box::<Ready>::default();
-            self.ready(memory, shaders, number, &mut ready).then_some(ready)
-        };
-        self.large[number].get_or_init(make).as_deref()
-    }
-}
-
-/// Few tiles are touched: no more than two each way.
-fn is_small(shape: &[[f32; 2]; 3]) -> bool {
-    (0..2).all(|axis| {
-        let [a, b, c] = [0, 1, 2].map(|corner: usize| shape[corner][axis]);
-        a.max(b).max(c) - a.min(b).min(c) < SIDE as f32
-    })
-}
-
-/// Polygon offset, in steps of the depth buffer: the steepest slope times the factor, and units, each of which is a step
-/// wherever a depth lies between two of them.
-fn offset(state: &State, inputs: &Inputs, primitive: &Primitive) -> f64 {
-    let [factor, units] = state.polygon_offset.map(f64::from);
-    if primitive.point.is_some() {
-        return 0.0;
-    }
-    factor * steps(inputs.z.dx.abs().max(inputs.z.dy.abs())) + units
-}
-
-/// One component of a vertex's varying; what is in no buffer object is zero.
-fn varying(memory: &Memory, state: &State, vertex: u32, slot: usize, component: usize) -> f32 {
-    // Slots are 16 bytes apart in every layout that was seen (docs/spec/mali/state.md, section 1).
-    let start = state
-        .varyings
-        .wrapping_add(vertex.wrapping_mul(state.varying_stride))
-        .wrapping_add(16 * slot as u32);
-    let component = component as u32;
-    match state.varying_formats[slot] {
-        VaryingFormat::Float4 | VaryingFormat::Float2 => memory.float(start.wrapping_add(4 * component)).unwrap_or(0.0),
-        VaryingFormat::Half4 | VaryingFormat::Half2 | VaryingFormat::Undocumented(_) => {
-            let bytes = memory.array(start.wrapping_add(2 * component));
-            bytes.map_or(0.0, |bytes| half::to_f32(u16::from_le_bytes(bytes)))
-        }
-    }
-}
-
-fn shader<'a>(memory: &'a Memory, address: u32, notes: &mut Notes) -> Result<Shader<'a>> {
-    let state = State::read(memory, address)?;
-    for (word, bits) in &state.unknown {
-        notes.add(format!("render state word {word} has the unknown bits {bits:#x}"));
-    }
-    let code = memory.bytes_up_to(state.program, MAX_PROGRAM);
-    let code: Vec<u32> = code
-        .chunks_exact(4)
-        .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
-        .collect();
-    if code.is_empty() {
-        return Err(Fault::unmapped(state.program, 4).within("the fragment program"));
-    }
-    let program = FragmentProgram::read(&code).map_err(|fault| fault.at(state.program))?;
-    let uniforms = uniforms(memory, &state, notes);
-    let mut textures = Vec::new();
-    for number in 0..state.texture_count.min(16) {
-        let list = state.textures.wrapping_add(4 * number);
-        let address = memory.word(list)?;
-        let words = memory.bytes_up_to(address, MAX_BYTES);
-        let words: Vec<u32> = words
-            .chunks_exact(4)
-            .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
-            .collect();
-        let descriptor = Descriptor::parse(&words);
-        for (word, bits) in &descriptor.unknown {
-            notes.add(format!("texture descriptor word {word} has the unknown bits {bits:#x}"));
-        }
-        textures.push(Texture::new(memory, descriptor)?);
-    }
-    let used = used(&program);
-    let (plain, simple) = (state.is_plain(), state.is_simple());
-    Ok(Shader {
-        state,
-        program,
-        uniforms,
-        textures,
-        used,
-        plain,
-        simple,
-    })
-}
-
-/// The uniforms of a render state's program.
-pub(crate) fn uniforms(memory: &Memory, state: &State, notes: &mut Notes) -> Vec<f32> {
-    if !state.has_uniforms {
-        return Vec::new();
-    }
-    let Ok(block) = memory.word(state.uniforms) else {
-        notes.add(format!(
-            "the uniforms' list at {:#x} is in no buffer object",
-            state.uniforms
-        ));
-        return Vec::new();
-    };
-    let bytes = memory.bytes_up_to(block, state.uniform_bytes);
-    bytes
-        .chunks_exact(2)
-        .map(|half| half::to_f32(u16::from_le_bytes([half[0], half[1]])))
-        .collect()
-}
-
-/// The varyings a program reads; all of them once it goes by an offset register.
-fn used(program: &FragmentProgram) -> Vec<(usize, usize)> {
-    let mut used = [[false; 4]; SLOTS];
-    for unit in program
-        .instructions
-        .iter()
-        .filter_map(|(_, instruction)| instruction.varying)
-    {
-        if unit.kind.row().origin != Origin::Memory {
-            continue;
-        }
-        if unit.offset().is_some() {
-            used = [[true; 4]; SLOTS];
-        }
-        let (first, count) = (
-            (unit.index as usize) << unit.alignment.shift(),
-            unit.alignment.components(),
-        );
-        for at in first..first + count {
-            if let Some(slot) = used.get_mut(at / 4) {
-                slot[at % 4] = true;
-            }
-        }
-    }
-    (0..SLOTS)
-        .flat_map(|slot| (0..4).map(move |component| (slot, component)))
-        .filter(|(s, c)| used[*s][*c])
-        .collect()
-}
-
 /// Paints tiles.
 struct TileWorker<'a> {
     memory: &'a Memory,
@@ -530,6 +216,8 @@ struct TileWorker<'a> {
     tile: Tile,
     /// Room for a primitive that is not kept.
     ready: Ready,
+    /// Room for a batch.
+    room: Box<Room>,
     runs: Runs,
     stats: PixelStats,
     /// Instructions of all workers, and how many there may be.
@@ -557,6 +245,7 @@ impl<'a> TileWorker<'a> {
             coverage: Coverage::default(),
             tile: Tile::default(),
             ready: Ready::default(),
+            room: Box::default(),
             runs: Runs::default(),
             stats: PixelStats::default(),
             ran,
@@ -592,25 +281,22 @@ impl<'a> TileWorker<'a> {
     }
 
     /// Paints the primitives of a tile's lists.
-    fn lists(&mut self, lists: &[Option<(usize, &[u32])>], room: &mut Ready) -> Result<()> {
+    fn lists(&mut self, lists: &[Option<(usize, &[Entry])>], room: &mut Ready) -> Result<()> {
         let scene = self.scene;
-        for (geometry, numbers) in lists.iter().flatten() {
+        let tile = self.tile.origin.map(|at| (at / SIDE) as u8);
+        for (geometry, entries) in lists.iter().flatten() {
             let prepared = &scene.geometries[*geometry];
-            for number in numbers.iter() {
-                let Some(ready) = prepared.get(self.memory, &scene.shaders, *number as usize, room) else {
+            // A list is of several tiles.
+            for entry in entries.iter().filter(|entry| entry.touches(tile)) {
+                let number = entry.primitive as usize;
+                let tile = (self.tile.origin, &mut self.coverage);
+                let Some((ready, shader)) = prepared.cover(self.memory, &scene.shaders, number, tile, room) else {
                     continue;
                 };
-                let shader = &scene.shaders[ready.shader];
-                ready
-                    .shape
-                    .cover(self.tile.origin, shader.state.multisample, &mut self.coverage);
-                if self.coverage.quads.is_empty() {
-                    continue;
-                }
                 match self.watch {
                     None => self.primitive(ready, shader)?,
                     Some(watch) => {
-                        let (geometry, primitive) = (prepared.geometry, *number as usize);
+                        let (geometry, primitive) = (prepared.geometry, number);
                         self.primitive_watched(ready, shader, watch, Place { geometry, primitive })?;
                     }
                 }
@@ -712,17 +398,23 @@ impl<'a> TileWorker<'a> {
         self.stats.quads += coverage.quads.len() as u64;
         self.stats.fragments += coverage.fragments();
         let tile = &self.tile;
+        let wants_words = shader.simple && tile.samples == 1 && tile.one == 255.0 && self.watch.is_none();
+        let blending = Some(&state.blending).filter(|blending| wants_words && !blending.covers());
+        if blending.is_some() {
+            tile.words(&coverage.quads, &mut self.out.destination);
+        }
         let read = |x: u32, y: u32| tile.read(in_tile(x, y));
         let context = FragmentContext {
             program: &shader.program,
             uniforms: &shader.uniforms,
             textures: &shader.textures,
             color_register: state.color_register,
-            second_register: state.blends_second().then_some(state.second_register),
+            second_register: state.blending.uses_second().then_some(state.second_register),
             depth_register: state.depth_register.or(state.packed_depth.then_some(0)),
             orientation: self.frame.orientation,
             tile: shader.program.reads_tile.then_some(&read),
-            wants_words: shader.plain && self.tile.samples == 1 && self.tile.one == 255.0 && self.watch.is_none(),
+            wants_words,
+            blending,
         };
         self.out.has_words = false;
         let result = self
@@ -735,14 +427,19 @@ impl<'a> TileWorker<'a> {
     /// Brings what the program gave into the tile.
     fn put(&mut self, ready: &Ready, shader: &Shader<'_>) {
         let (state, coverage) = (&shader.state, &self.coverage);
-        if shader.plain && self.tile.samples == 1 {
-            return self.tile.put_plain(&coverage.quads, &self.out);
+        // Depth and stencil come back as colours.
+        if state.packed_depth {
+            return self.put_each(ready, shader, |tile, _, incoming| tile.put(state, incoming));
         }
-        if shader.simple && self.tile.samples == 1 {
-            let depth = |x, y| depths(ready, 1, x, y)[0];
-            return self.tile.put_simple(state, &coverage.quads, &self.out, depth);
-        }
-        self.put_each(ready, shader, |tile, _, incoming| tile.put(state, incoming));
+        let batch = Batch {
+            state,
+            quads: &coverage.quads,
+            samples: &coverage.samples,
+            fragments: &self.out,
+            inputs: &ready.inputs,
+            offset: ready.offset,
+        };
+        self.tile.put_batch(&batch, &mut self.room);
     }
 
     /// Hands every live fragment to `put`, with its pixel.
@@ -757,7 +454,7 @@ impl<'a> TileWorker<'a> {
                     coverage: coverage.samples[number][lane],
                     color: self.out.color.each_ref().map(|row| row[at]),
                     second: self.out.second.each_ref().map(|row| row[at]),
-                    depth: depths(ready, self.tile.samples, x, y),
+                    depth: [0, 1, 2, 3].map(|sample| depth(ready, self.tile.samples, sample, [x, y])),
                     front: ready.inputs.front,
                     stencil: None,
                 };
@@ -781,12 +478,13 @@ fn depth_from_program(state: &State, depth: f32, incoming: &mut Incoming) {
     }
 }
 
-/// Depth of a pixel's samples, in steps of the depth buffer.
-fn depths(ready: &Ready, samples: usize, x: u32, y: u32) -> [f64; 4] {
+/// Depth of a pixel's sample, in steps of the depth buffer.
+#[inline]
+fn depth(ready: &Ready, samples: usize, sample: usize, [x, y]: [u32; 2]) -> f64 {
     let [dx, dy] = ready.inputs.offset(x, y);
-    let at = |[sx, sy]: [f32; 2]| steps(ready.inputs.z.at(dx + sx, dy + sy)) + ready.offset;
-    if samples == 1 {
-        return [at([0.0; 2]); 4];
-    }
-    std::array::from_fn(|sample| at(raster::sample_offset(sample)))
+    let [sx, sy] = match samples {
+        1 => [0.0; 2],
+        _ => raster::sample_offset(sample),
+    };
+    steps(ready.inputs.z.at(dx + sx, dy + sy)) + ready.offset
 }

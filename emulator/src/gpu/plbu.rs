@@ -6,6 +6,7 @@
 
 use super::geometry::{self, Bounds, Draw, Primitive, Rules, Vertex};
 use super::notes::Notes;
+use super::tile::SIDE;
 use super::vertex::Commands;
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
@@ -37,7 +38,26 @@ pub struct List {
     /// The job's primitives.
     pub geometry: Arc<Geometry>,
     /// Those that may touch the block, in order.
-    pub primitives: Vec<u32>,
+    pub primitives: Vec<Entry>,
+}
+
+/// A primitive in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its number among the job's.
+    pub primitive: u32,
+    /// Column and row of the first tile that it may touch.
+    first: [u8; 2],
+    /// And of the last.
+    last: [u8; 2],
+}
+
+impl Entry {
+    /// Whether the primitive may touch the tile in a column and row.
+    #[inline]
+    pub fn touches(&self, tile: [u8; 2]) -> bool {
+        (0..2).all(|axis| tile[axis] >= self.first[axis] && tile[axis] <= self.last[axis])
+    }
 }
 
 /// The polygon list builder's registers.
@@ -60,7 +80,7 @@ pub struct Plbu<'a> {
     geometry: Geometry,
     /// Draw commands so far.
     commands: u32,
-    binned: Vec<Vec<u32>>,
+    binned: Vec<Vec<Entry>>,
     entries: usize,
 }
 
@@ -302,11 +322,18 @@ impl<'a> Plbu<'a> {
             let Some(touched) = touched(&primitive.shape, bounds) else {
                 continue;
             };
+            // Tiles are numbered in bytes everywhere.
+            let tiles = |at: [u32; 2]| at.map(|at| (at / SIDE).min(255) as u8);
+            let entry = Entry {
+                primitive: number as u32,
+                first: tiles(touched.min),
+                last: tiles(touched.max),
+            };
             for row in touched.min[1] >> shift_y..=touched.max[1] >> shift_y {
                 for column in touched.min[0] >> shift_x..=touched.max[0] >> shift_x {
                     let block = u64::from(row) * u64::from(self.block_width) + u64::from(column);
                     if let Some(list) = self.binned.get_mut(block as usize) {
-                        list.push(number as u32);
+                        list.push(entry);
                         self.entries += 1;
                     }
                 }

@@ -3,8 +3,10 @@
 
 use super::geometry::{Bounds, Corner, Primitive};
 use super::tile::SIDE;
-use crate::exec::inputs::{Inputs, Plane};
+use crate::exec::inputs::{Inputs, Plane, SLOTS};
 use crate::exec::{MAX_QUADS, Quad};
+use crate::simd::{Found, dispatch};
+use num::lanes::QuadLanes;
 
 /// Parts of a pixel.
 const ONE: i64 = 256;
@@ -14,6 +16,9 @@ const FAR_CORNER: u64 = 1 << 38;
 
 /// A side this far from a pixel is as good as one further away.
 const FAR_SIDE: i128 = 1 << 61;
+
+/// Below this, products of two need no more than 64 bits, nor do they come near [`FAR_SIDE`].
+const NEAR: u64 = 1 << 29;
 
 /// Places of the four samples, in parts of a pixel: a rotated grid ([?]: what the hardware has is not public).
 const SAMPLES: [[i64; 2]; 4] = [[96, 32], [224, 96], [32, 160], [160, 224]];
@@ -37,13 +42,18 @@ impl Edge {
         let (run, rise) = (b[0] - a[0], b[1] - a[1]);
         // Pixels on a top or a left side belong to the triangle, others do not.
         let owned = rise == 0 && run > 0 || rise < 0;
-        let wide = |a: i64, b: i64| i128::from(a) * i128::from(b);
-        let base = wide(rise, a[0]) - wide(run, a[1]) - i128::from(!owned);
+        let base = if [run, rise, a[0], a[1]].iter().all(|at| at.unsigned_abs() < NEAR) {
+            rise * a[0] - run * a[1] - i64::from(!owned)
+        } else {
+            let wide = |a: i64, b: i64| i128::from(a) * i128::from(b);
+            let base = wide(rise, a[0]) - wide(run, a[1]) - i128::from(!owned);
+            // Steps over the picture sum up to less than this, so a side that is cut off here passes none of its pixels.
+            base.clamp(-FAR_SIDE, FAR_SIDE) as i64
+        };
         Self {
             dx: -rise,
             dy: run,
-            // Steps over the picture sum up to less than this, so a side that is cut off here passes none of its pixels.
-            base: base.clamp(-FAR_SIDE, FAR_SIDE) as i64,
+            base,
         }
     }
 
@@ -99,22 +109,40 @@ impl Coverage {
 
 fn snap(corner: [f32; 2]) -> [i64; 2] {
     // The guard band keeps corners inside what this holds; a corner that is no number is 0.
-    corner.map(|at| (f64::from(at) * ONE as f64).round() as i64)
+    corner.map(|at| nearest(f64::from(at) * ONE as f64))
+}
+
+/// To the nearest whole number, halves away from zero, without a call.
+fn nearest(value: f64) -> i64 {
+    let whole = value as i64;
+    let rest = value - whole as f64;
+    whole
+        .saturating_add(i64::from(rest >= 0.5))
+        .saturating_sub(i64::from(rest <= -0.5))
 }
 
 impl Shape {
     /// The shape of a primitive, if it covers anything at all.
     pub fn new(primitive: &Primitive, bounds: Bounds) -> Option<Self> {
         let [a, mut b, mut c] = primitive.shape.map(snap);
-        if [a, b, c].iter().flatten().any(|at| at.unsigned_abs() > FAR_CORNER) {
+        let furthest = [a, b, c]
+            .iter()
+            .flatten()
+            .fold(0, |most, at| at.unsigned_abs().max(most));
+        if furthest > FAR_CORNER {
             return None;
         }
-        let across = |b: [i64; 2], c: [i64; 2]| i128::from(b[0] - a[0]) * i128::from(c[1] - a[1]);
-        let area = across(b, c) - across(c, b);
-        if area == 0 {
+        let turn = if furthest < NEAR / 2 {
+            let across = |b: [i64; 2], c: [i64; 2]| (b[0] - a[0]) * (c[1] - a[1]);
+            across(b, c).cmp(&across(c, b))
+        } else {
+            let across = |b: [i64; 2], c: [i64; 2]| i128::from(b[0] - a[0]) * i128::from(c[1] - a[1]);
+            across(b, c).cmp(&across(c, b))
+        };
+        if turn.is_eq() {
             return None;
         }
-        if area < 0 {
+        if turn.is_lt() {
             std::mem::swap(&mut b, &mut c);
         }
         // Pixels whose square the corners' box touches.
@@ -192,50 +220,82 @@ impl Shape {
     }
 }
 
-/// The plane through three values at three corners, with its base at `origin`; level when the corners are in a line.
-fn plane(corners: &[Corner; 3], origin: [f32; 2], values: [f64; 3]) -> Plane {
-    let at =
-        |corner: usize, axis: usize| f64::from(corners[corner].position[axis]) - f64::from(corners[0].position[axis]);
-    let (bx, by, cx, cy) = (at(1, 0), at(1, 1), at(2, 0), at(2, 1));
-    let area = bx * cy - cx * by;
-    let (b, c) = (values[1] - values[0], values[2] - values[0]);
-    let (dx, dy) = if area == 0.0 {
-        (0.0, 0.0)
-    } else {
-        ((b * cy - c * by) / area, (c * bx - b * cx) / area)
-    };
-    let away = |axis: usize| f64::from(origin[axis]) - f64::from(corners[0].position[axis]);
-    Plane {
-        base: (values[0] + dx * away(0) + dy * away(1)) as f32,
-        dx: dx as f32,
-        dy: dy as f32,
-    }
-}
-
 /// Where planes have their base: at the first corner, or near the picture when that is so far away that the pixels'
 /// distances from it would be rounded.
 fn origin(corners: &[Corner; 3]) -> [f32; 2] {
     [0, 1].map(|axis: usize| corners[0].position[axis].clamp(-4096.0, 8192.0))
 }
 
-/// The inputs of a primitive: `varying` gives one component of one of its vertices, `used` the components wanted; the
-/// others stay as they are, for nobody looks at them.
+/// Numbers of a primitive that are interpolated at most: 1/w, depth, and components of varyings.
+const MOST: usize = 2 + 4 * SLOTS;
+
+/// What is interpolated, at the three corners.
+type Values = [[f64; MOST]; 3];
+
+/// Base, and change per column and row, of what is interpolated.
+type Planes = [[f32; MOST]; 3];
+
+/// Three corners of planes, seen from the first.
+#[derive(Clone, Copy, Debug)]
+struct Sides {
+    b: [f64; 2],
+    c: [f64; 2],
+    /// Twice the area; nought where the corners are in a line.
+    area: f64,
+    /// From the first corner to where planes have their base.
+    away: [f64; 2],
+}
+
+impl Sides {
+    fn new(corners: &[Corner; 3], origin: [f32; 2]) -> Self {
+        let place = |corner: usize| corners[corner].position.map(f64::from);
+        let [[ax, ay, ..], [bx, by, ..], [cx, cy, ..]] = [0, 1, 2].map(place);
+        let (b, c) = ([bx - ax, by - ay], [cx - ax, cy - ay]);
+        Self {
+            b,
+            c,
+            area: b[0] * c[1] - c[0] * b[1],
+            away: [f64::from(origin[0]) - ax, f64::from(origin[1]) - ay],
+        }
+    }
+}
+
+/// The planes through values at three corners; level when the corners are in a line. A plain loop, which becomes as wide
+/// as what it is compiled for.
+#[inline(always)]
+fn planes<L: QuadLanes>(sides: Sides, values: &Values, count: usize, planes: &mut Planes) {
+    let Sides { b, c, area, away } = sides;
+    let [first, second, third] = values;
+    let [base, dx, dy] = planes;
+    let mut at = 0;
+    while at < count.min(MOST) {
+        let (to_b, to_c) = (second[at] - first[at], third[at] - first[at]);
+        let (x, y) = if area == 0.0 {
+            (0.0, 0.0)
+        } else {
+            ((to_b * c[1] - to_c * b[1]) / area, (to_c * b[0] - to_b * c[0]) / area)
+        };
+        base[at] = (first[at] + x * away[0] + y * away[1]) as f32;
+        dx[at] = x as f32;
+        dy[at] = y as f32;
+        at += 1;
+    }
+}
+
+/// The inputs of a primitive: `fetch` gives the components wanted of one of its vertices, in the order of `used`; others
+/// stay as they are, for nobody looks at them.
 pub fn inputs(
     primitive: &Primitive,
     front: bool,
-    used: impl IntoIterator<Item = (usize, usize)>,
-    mut varying: impl FnMut(u32, usize, usize) -> f32,
+    used: &[(usize, usize)],
+    mut fetch: impl FnMut(u32, &mut [f64]),
     inputs: &mut Inputs,
 ) {
     let corners = &primitive.corners;
-    let origin = origin(corners);
-    let of = |value: &dyn Fn(&Corner) -> f64| plane(corners, origin, corners.each_ref().map(value));
-    let w = corners.map(|corner| corner.position[3]);
+    let w = corners.map(|corner| f64::from(corner.position[3]));
     let flat = w[0] == w[1] && w[0] == w[2];
-    inputs.origin = origin;
+    inputs.origin = origin(corners);
     (inputs.flat, inputs.front) = (flat, front);
-    inputs.inverse_w = of(&|corner| f64::from(corner.position[3]));
-    inputs.z = of(&|corner| f64::from(corner.position[2]));
     inputs.point = [Plane::default(); 2];
     if let Some([left, top, size]) = primitive.point {
         let along = |axis: usize, edge: f32| Plane {
@@ -245,25 +305,47 @@ pub fn inputs(
         };
         inputs.point = [along(0, left), along(1, top)];
     }
-    for (slot, component) in used {
-        let values = primitive
-            .vertices
-            .map(|vertex| f64::from(varying(vertex, slot, component)));
-        inputs.varyings[slot][component] = of(&|corner| {
-            let sum: f64 = corner
-                .weights
-                .iter()
-                .zip(values)
-                .map(|(weight, value)| weighted(*weight, value))
-                .sum();
-            if flat { sum } else { sum * f64::from(corner.position[3]) }
-        });
+    let used = &used[..used.len().min(MOST - 2)];
+    let count = 2 + used.len();
+    let mut of_vertices: Values = [[0.0; MOST]; 3];
+    for (values, vertex) in of_vertices.iter_mut().zip(primitive.vertices) {
+        fetch(vertex, &mut values[2..count]);
+    }
+    let mut values: Values = [[0.0; MOST]; 3];
+    for ((values, corner), w) in values.iter_mut().zip(corners).zip(w) {
+        mix(corner.weights, &of_vertices, count, values);
+        if !flat {
+            values[2..count].iter_mut().for_each(|value| *value *= w);
+        }
+        (values[0], values[1]) = (w, f64::from(corner.position[2]));
+    }
+    let (sides, mut found) = (Sides::new(corners, inputs.origin), [[0.0; MOST]; 3]);
+    let (values, into) = (&values, &mut found);
+    dispatch!(planes(sides: Sides, values: &Values, count: usize, into: &mut Planes) -> (), Found::best());
+    let [base, dx, dy] = &found;
+    let plane = |at: usize| Plane {
+        base: base[at],
+        dx: dx[at],
+        dy: dy[at],
+    };
+    (inputs.inverse_w, inputs.z) = (plane(0), plane(1));
+    for (at, (slot, component)) in (2..).zip(used) {
+        inputs.varyings[*slot][*component] = plane(at);
     }
 }
 
-/// A vertex that has no part in a corner may hold anything.
-fn weighted(weight: f32, value: f64) -> f64 {
-    if weight == 0.0 { 0.0 } else { f64::from(weight) * value }
+/// What a corner has of the vertices; one that has no part in it may hold anything.
+fn mix(weights: [f32; 3], of_vertices: &Values, count: usize, into: &mut [f64; MOST]) {
+    for (weight, values) in weights
+        .into_iter()
+        .zip(of_vertices)
+        .filter(|(weight, _)| *weight != 0.0)
+    {
+        let weight = f64::from(weight);
+        for (into, value) in into[2..count].iter_mut().zip(&values[2..count]) {
+            *into += weight * value;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -354,12 +436,34 @@ mod tests {
     }
 
     #[test]
+    fn rounding_without_a_call_is_rounding() {
+        let halves = (-2000..2000).map(|at| f64::from(at) / 2.0);
+        let near = halves.flat_map(|value| [value, value.next_up(), value.next_down()]);
+        let odd = [
+            f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            1e300,
+            -1e300,
+            9.3e18,
+            -9.3e18,
+            4503599627370497.5,
+        ];
+        for value in near.chain(odd) {
+            assert_eq!(nearest(value), value.round() as i64, "{value}");
+        }
+    }
+
+    #[test]
     fn planes_go_through_their_corners() {
         let corners = [[1.0, 2.0], [9.0, 3.0], [4.0, 12.0]].map(|[x, y]| Corner {
             position: [x, y, 0.0, 1.0],
             weights: [0.0; 3],
         });
-        let plane = plane(&corners, [1.0, 2.0], [5.0, -3.0, 8.0]);
+        let (values, mut found) = ([5.0, -3.0, 8.0].map(|value| [value; MOST]), [[0.0; MOST]; 3]);
+        planes::<crate::simd::Portable>(Sides::new(&corners, [1.0, 2.0]), &values, MOST, &mut found);
+        let [base, dx, dy] = found.map(|row| row[MOST - 1]);
+        let plane = Plane { base, dx, dy };
         for (corner, value) in corners.iter().zip([5.0, -3.0, 8.0]) {
             let [x, y, ..] = corner.position;
             assert!((plane.at(x - 1.0, y - 2.0) - value).abs() < 1e-5);

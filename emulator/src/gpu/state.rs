@@ -1,19 +1,9 @@
 //! A draw's render state as the tiles use it: the fields of [`RenderState`] as numbers and rules.
 
+use crate::blend::{Blending, Factor};
 use crate::fault::Result;
 use crate::memory::Memory;
-use utgard::state::{Compare, Equation, FactorSource, RenderState, StencilOp, VARYINGS, VaryingFormat};
-
-/// A blend factor: what is multiplied, one minus it, or its alpha.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Factor {
-    /// What is multiplied.
-    pub source: FactorSource,
-    /// One minus it (of zero: one).
-    pub complement: bool,
-    /// Its alpha for all channels.
-    pub alpha: bool,
-}
+use utgard::state::{Compare, RenderState, StencilOp, VARYINGS, VaryingFormat};
 
 /// How one face's pixels meet the stencil.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,16 +23,8 @@ pub struct Stencil {
 /// The render state word's fields.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
-    /// Blend constant: red, green, blue, alpha.
-    pub blend_constant: [f32; 4],
-    /// How colours meet, and how alphas do.
-    pub blend_equation: [Equation; 2],
-    /// Factors of colour: source, destination.
-    pub color_factors: [Factor; 2],
-    /// Factors of alpha.
-    pub alpha_factors: [Factor; 2],
-    /// Channels that are written, red lowest.
-    pub write_mask: u32,
+    /// How colours meet those of the tile.
+    pub blending: Blending,
     /// Depth is written.
     pub depth_write: bool,
     /// Depth comparison of the fragment with the tile.
@@ -100,34 +82,10 @@ pub struct State {
 /// Words of a render state.
 pub const STATE_WORDS: u32 = RenderState::WORDS as u32;
 
-impl Factor {
-    /// Multiplies by one, whichever channel it is of.
-    fn is_one(&self) -> bool {
-        self.source == FactorSource::Zero && self.complement
-    }
-
-    /// Multiplies by zero.
-    fn is_zero(&self) -> bool {
-        self.source == FactorSource::Zero && !self.complement
-    }
-}
-
 impl State {
     /// Fragments replace what is there, untested: nothing but their colour counts.
     pub fn is_plain(&self) -> bool {
-        self.is_simple() && self.replaces() == [true; 2] && self.write_mask == 15 && !self.uses_depth()
-    }
-
-    /// Colours replace what is there, and alphas do: nothing is blended.
-    pub fn replaces(&self) -> [bool; 2] {
-        let [color, alpha] = self.blend_equation;
-        let replaces = |equation, [source, destination]: &[Factor; 2]| {
-            equation == Equation::Add && source.is_one() && destination.is_zero()
-        };
-        [
-            replaces(color, &self.color_factors),
-            replaces(alpha, &self.alpha_factors),
-        ]
+        self.is_simple() && self.blending.covers() && !self.uses_depth()
     }
 
     /// Fragments are tested by the depth of their primitive at most, and blended with one colour.
@@ -139,18 +97,12 @@ impl State {
             && !(self.alpha_to_coverage || self.alpha_to_one || self.multisample || self.packed_depth)
             && self.sample_mask == 15
             && (self.depth_register.is_none() || !self.uses_depth())
-            && !self.blends_second()
+            && !self.blending.uses_second()
     }
 
     /// Depth is compared or written.
     pub fn uses_depth(&self) -> bool {
         self.depth_compare != Compare::Always || self.depth_write
-    }
-
-    /// Whether blending needs a second colour.
-    pub fn blends_second(&self) -> bool {
-        let mut factors = self.color_factors.iter().chain(&self.alpha_factors);
-        factors.any(|factor| factor.source == FactorSource::Second)
     }
 
     /// The render state at an address.
@@ -174,31 +126,33 @@ impl State {
             alpha,
         };
         Self {
-            blend_constant: [
-                fields.blend_red,
-                fields.blend_green,
-                fields.blend_blue,
-                fields.blend_alpha,
-            ]
-            .map(unorm),
-            blend_equation: [fields.color_equation, fields.alpha_equation],
-            color_factors: [
-                factor(
-                    fields.color_source,
-                    fields.color_source_complement,
-                    fields.color_source_alpha,
-                ),
-                factor(
-                    fields.color_destination,
-                    fields.color_destination_complement,
-                    fields.color_destination_alpha,
-                ),
-            ],
-            alpha_factors: [
-                factor(fields.alpha_source, fields.alpha_source_complement, true),
-                factor(fields.alpha_destination, fields.alpha_destination_complement, true),
-            ],
-            write_mask: fields.write_mask.into(),
+            blending: Blending {
+                constant: [
+                    fields.blend_red,
+                    fields.blend_green,
+                    fields.blend_blue,
+                    fields.blend_alpha,
+                ]
+                .map(unorm),
+                equations: [fields.color_equation, fields.alpha_equation],
+                color: [
+                    factor(
+                        fields.color_source,
+                        fields.color_source_complement,
+                        fields.color_source_alpha,
+                    ),
+                    factor(
+                        fields.color_destination,
+                        fields.color_destination_complement,
+                        fields.color_destination_alpha,
+                    ),
+                ],
+                alpha: [
+                    factor(fields.alpha_source, fields.alpha_source_complement, true),
+                    factor(fields.alpha_destination, fields.alpha_destination_complement, true),
+                ],
+                write_mask: fields.write_mask.into(),
+            },
             depth_write: fields.depth_write,
             depth_compare: fields.depth_compare,
             depth_register: fields.depth_from_program.then_some(fields.depth_register.into()),

@@ -73,6 +73,7 @@ fn a_program_meets_another_orientation() {
             orientation,
             tile: None,
             wants_words: false,
+            blending: None,
         };
         let run = |engine: &dyn Engine| {
             let mut out = Box::<Fragments>::default();
@@ -117,6 +118,7 @@ fn words_that_make_no_sense_end_in_a_fault_or_not_at_all() {
             orientation: ORIENTATION,
             tile: None,
             wants_words: false,
+            blending: None,
         };
         for engine in [&Scalar as &dyn Engine, &Wide::default(), &Native::default()] {
             faults += usize::from(
@@ -160,6 +162,7 @@ fn loops_without_end_are_stopped() {
         orientation: ORIENTATION,
         tile: None,
         wants_words: false,
+        blending: None,
     };
     let quads = [Quad { x: 0, y: 0, live: 15 }];
     let vertex = gp::assemble("again: mov.p _ t[0].x, branch again").unwrap();

@@ -250,6 +250,7 @@ pub fn compare_fragments(words: &[u32], random: &mut Rng) -> (usize, usize) {
         },
         tile: Some(&tile),
         wants_words: false,
+        blending: None,
     };
     let run = |engine: &dyn Engine| {
         let mut out = Box::<Fragments>::default();

@@ -178,6 +178,14 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// Place of the lanes' words.
+    fn word(&self, copy: usize) -> Mem {
+        Mem {
+            base: Gpr::R11,
+            disp: (copy * self.size()) as i32,
+        }
+    }
+
     /// Where a leaf is, and whether it is one number for all lanes.
     fn leaf(&mut self, node: Node, copy: usize) -> Rm {
         match node {
@@ -194,6 +202,11 @@ impl<'a> Emitter<'a> {
                 disp: i32::from(offset),
             }),
             Node::Row(row) => Rm::Full(self.row(row, copy)),
+            // Words are written last, where the destination is.
+            Node::Destination => {
+                self.needs.words = true;
+                Rm::Full(self.word(copy))
+            }
             Node::Op(..) => unreachable!("not a leaf"),
         }
     }
@@ -557,10 +570,7 @@ impl<'a> Emitter<'a> {
             Effect::Words(_) => {
                 self.needs.words = true;
                 let from = self.register(value, copy);
-                let to = Rm::Full(Mem {
-                    base: Gpr::R11,
-                    disp: (copy * self.size()) as i32,
-                });
+                let to = Rm::Full(self.word(copy));
                 self.asm.vector(code::MOVUPS_STORE, from, 0, to);
             }
             Effect::Require(_) => {

@@ -1,6 +1,7 @@
 //! What a piece of a program computes, as a graph of values. The formulas are not written here: they are those of
 //! every engine, generic in [`Lanes`], run once with lanes that take notes instead of computing.
 
+use crate::blend::{Blending, unit};
 use crate::exec::inputs::{Inputs, Plane};
 use crate::exec::wide::fragment_code::row;
 use num::half;
@@ -65,6 +66,8 @@ pub enum Node {
     Input(u16),
     /// A row as it is in the beginning.
     Row(u16),
+    /// What words are blended with.
+    Destination,
     /// Computed of at most three.
     Op(Kind, [Value; 3]),
 }
@@ -163,7 +166,7 @@ impl Graph {
                     both(true)
                 }
             }
-            Node::Uniform(_) | Node::Input(_) => Known::default(),
+            Node::Uniform(_) | Node::Input(_) | Node::Destination => Known::default(),
             Node::Op(kind, [a, b, c]) => {
                 let of = |value: Value| self.known[value as usize];
                 let all = |values: &[Value]| Known {
@@ -172,6 +175,7 @@ impl Graph {
                 };
                 match kind {
                     Kind::RoundHalf => both(true),
+                    Kind::ToFloat if self.is_byte(a) => both(true),
                     Kind::Min | Kind::Max => all(&[a, b]),
                     Kind::Select => all(&[b, c]),
                     Kind::Permute(_) | Kind::Move => of(a),
@@ -186,6 +190,15 @@ impl Graph {
                     _ => Known::default(),
                 }
             }
+        }
+    }
+
+    /// A whole number from 0 to 255.
+    fn is_byte(&self, value: Value) -> bool {
+        match self.nodes[value as usize] {
+            Node::Op(Kind::AndBits, [_, mask, _]) => self.nodes[mask as usize] == Node::Const(0xff),
+            Node::Op(Kind::ShiftRight(24), _) => true,
+            _ => false,
         }
     }
 
@@ -278,6 +291,36 @@ pub fn varying(at: u16) -> usize {
 /// Byte of a plane of the place in a point.
 pub fn point(axis: u8) -> usize {
     offset_of!(Inputs, point) + usize::from(axis & 1) * size_of::<Plane>()
+}
+
+/// The bytes of a word as floats, lowest first.
+fn unpacked(word: Value) -> [Value; 4] {
+    let byte = |shift: u8| {
+        let shifted = match shift {
+            0 => word,
+            _ => op(Kind::ShiftRight(shift), &[word]),
+        };
+        let byte = match shift {
+            24 => shifted,
+            _ => op(Kind::AndBits, &[shifted, bits(0xff)]),
+        };
+        op(Kind::ToFloat, &[byte])
+    };
+    [byte(0), byte(8), byte(16), byte(24)]
+}
+
+/// The word that a colour and the destination come to.
+pub fn blended(blending: &Blending, color: [Value; 4]) -> Value {
+    let destination = leaf(Node::Destination);
+    let tile = unpacked(destination).map(|byte| unit::<Notes>(byte, 255.0));
+    let none = [Notes::splat(0.0); 4];
+    let written = packed(blending.blend::<Notes>(color, none, tile));
+    let bytes = u32::from_le_bytes([0, 1, 2, 3].map(|channel| if blending.writes(channel) { 0xff } else { 0 }));
+    if bytes == u32::MAX {
+        return written;
+    }
+    let kept = op(Kind::AndBits, &[destination, bits(!bytes)]);
+    op(Kind::OrBits, &[op(Kind::AndBits, &[written, bits(bytes)]), kept])
 }
 
 /// A word with the colour's bytes, red lowest, as the tile stores a plain colour: clamped, to the nearest.
@@ -390,21 +433,7 @@ impl Lanes for Notes {
             graph.texels[texture] = words.len();
             graph.texture
         });
-        let texel = op(Kind::Gather(number), &[op(Kind::ToInt, &[at])]);
-        let byte = |shift: u8| {
-            let shifted = if shift == 0 {
-                texel
-            } else {
-                op(Kind::ShiftRight(shift), &[texel])
-            };
-            let byte = if shift == 24 {
-                shifted
-            } else {
-                op(Kind::AndBits, &[shifted, bits(0xff)])
-            };
-            op(Kind::ToFloat, &[byte])
-        };
-        [byte(0), byte(8), byte(16), byte(24)]
+        unpacked(op(Kind::Gather(number), &[op(Kind::ToInt, &[at])]))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What machine code depends on beside the program.
 
 use super::call::MAX_TEXTURES;
+use crate::blend::Blending;
 use crate::exec::inputs::Inputs;
 use crate::exec::{FragmentContext, Orientation};
 use crate::texture::filter::Form;
@@ -16,6 +17,8 @@ pub struct Key {
     pub(super) depth_register: Option<usize>,
     /// Colours are wanted as words.
     pub(super) words: bool,
+    /// And blended so.
+    pub(super) blending: Option<Blending>,
     /// How textures are sampled that go the short way.
     pub(super) textures: [Option<Form>; MAX_TEXTURES],
 }
@@ -32,16 +35,16 @@ impl Key {
         let register = |register: usize| FragmentContext::output(register);
         // An output that no register holds is zero, and the wide engine knows.
         let whole = register(context.color_register).is_some();
+        let alone = context.second_register.is_none() && context.depth_register.is_none();
+        let words = context.wants_words && whole && alone;
         Self {
             orientation: context.orientation,
             flat: inputs.flat,
             color_register: register(context.color_register).unwrap_or(0),
             second_register: context.second_register.and_then(register),
             depth_register: context.depth_register.and_then(register),
-            words: context.wants_words
-                && whole
-                && context.second_register.is_none()
-                && context.depth_register.is_none(),
+            words,
+            blending: context.blending.filter(|_| words).copied(),
             textures,
         }
     }

@@ -5,6 +5,7 @@ use super::asm::{Asm, Gpr, Isa, Masked, Mem, Rm, code};
 use super::emit::{Copies, emit};
 use super::graph::{self, Effect, Graph, Node, Notes};
 use super::*;
+use crate::blend::{Blending, Factor};
 use crate::exec::inputs::Plane;
 use crate::exec::scalar::Scalar;
 use crate::exec::wide::lanes::Mask;
@@ -14,6 +15,7 @@ use crate::texture::{Descriptor, Texture};
 use fastrand::Rng;
 use num::lanes::Lanes;
 use utgard::pp;
+use utgard::state::{Equation, FactorSource};
 use utgard::texture::{self as fields, Dimension, MipFilter, TexelFormat, TexelLayout, Wrap};
 
 /// Numbers as bits; which NaN it is does not count.
@@ -105,11 +107,30 @@ fn textures(memory: &mut Memory, random: &mut Rng) -> Vec<Descriptor> {
     ]
 }
 
+fn blending(random: &mut Rng) -> Blending {
+    let mut factor = || Factor {
+        source: choice(random, &FactorSource::ALL[..]),
+        complement: random.bool(),
+        alpha: random.bool(),
+    };
+    let (color, alpha) = ([factor(), factor()], [factor(), factor()]);
+    Blending {
+        constant: [0.25, 0.5, 1.0, 0.75],
+        equations: [choice(random, &Equation::ALL[..]), choice(random, &Equation::ALL[..])],
+        color,
+        alpha,
+        write_mask: random.u32(..16),
+    }
+}
+
 /// What an engine makes of a batch: outcome, rows, live ones, instructions.
 type Outcome = (Result<()>, Vec<Vec<u32>>, Vec<u8>, u64);
 
 fn outcome(engine: &dyn Engine, context: &FragmentContext<'_>, inputs: &Inputs, quads: &[Quad]) -> Outcome {
     let mut out = Box::<Fragments>::default();
+    for (number, word) in (0..).zip(&mut out.destination) {
+        *word = 0x9e37_79b9u32.wrapping_mul(number + 1);
+    }
     let result = engine.fragments(context, inputs, quads, &mut out);
     let count = 4 * quads.len();
     let rows = if result.is_err() {
@@ -119,7 +140,7 @@ fn outcome(engine: &dyn Engine, context: &FragmentContext<'_>, inputs: &Inputs, 
             if out.has_words {
                 out.words[at]
             } else {
-                crate::exec::color_word(out.color.each_ref().map(|row| row[at]))
+                context.word(out.color.each_ref().map(|row| row[at]), out.destination[at])
             }
         };
         vec![(0..count).map(word).collect()]
@@ -155,6 +176,8 @@ fn lockstep(seed: u64, programs: u32, limit: Level) -> (usize, String) {
                     live: if whole { 15 } else { 1 + random.u32(..15) as u8 },
                 })
                 .collect();
+            let wants_words = random.bool();
+            let blending = Some(blending(&mut random)).filter(|_| wants_words && random.bool());
             let tile = |x: u32, y: u32| ([x as f32 / 16.0, y as f32 / 16.0, 0.25, 1.0], 0.5);
             let context = FragmentContext {
                 program: &program,
@@ -170,7 +193,8 @@ fn lockstep(seed: u64, programs: u32, limit: Level) -> (usize, String) {
                     flip_derivative: random.bool(),
                 },
                 tile: Some(&tile),
-                wants_words: random.bool(),
+                wants_words,
+                blending: blending.as_ref(),
             };
             let want = outcome(&Scalar, &context, &inputs, &quads);
             let have = outcome(&engine, &context, &inputs, &quads);

@@ -35,6 +35,8 @@ pub struct Program {
 pub struct Forms {
     graph: Graph,
     isa: Isa,
+    /// Code reads the words' destination.
+    blends: bool,
     whole: Code,
     few: OnceLock<Option<Code>>,
     masked: [OnceLock<Option<Code>>; 2],
@@ -44,6 +46,7 @@ impl Forms {
     fn new(graph: Graph, isa: Isa) -> Option<Self> {
         let whole = Code::new(emit(&graph, isa, false, Copies::Best)?)?;
         Some(Self {
+            blends: graph.nodes.contains(&Node::Destination),
             graph,
             isa,
             whole,
@@ -88,6 +91,10 @@ impl Stretch for Forms {
         } else {
             work.machine.uniforms
         };
+        // What is blended with stays as it is, for whoever takes over.
+        if self.blends {
+            work.words[..lanes].copy_from_slice(&work.destination[..lanes]);
+        }
         code.run(Call {
             rows: work.machine.rows,
             lanes,
@@ -390,7 +397,13 @@ impl Builder<'_> {
                 .map(|row| self.row(row))
                 .collect::<Vec<Value>>();
             let color: [Value; 4] = color.try_into().ok()?;
-            graph::record(&mut self.graph, || graph::effect(Effect::Words(graph::packed(color))));
+            graph::record(&mut self.graph, || {
+                let word = match &key.blending {
+                    Some(blending) => graph::blended(blending, color),
+                    None => graph::packed(color),
+                };
+                graph::effect(Effect::Words(word));
+            });
             return self.piece();
         }
         let outputs: Vec<u16> = [Some(key.color_register), key.second_register, key.depth_register]

@@ -6,7 +6,7 @@ use super::groups::{Group, Groups};
 use super::lanes::{LANES, Mask, Row};
 use super::stretch::{Piece, Plan, Stretch, Stretches, Work};
 use crate::exec::inputs::{Inputs, Plane, SLOTS};
-use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad, color_word};
+use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::simd::{Found, dispatch};
 use crate::texture::{Lod, Texture};
@@ -183,6 +183,7 @@ impl<'a> Batch<'a> {
             context: self.context,
             mask,
             words: &mut out.words[4 * self.base..],
+            destination: &out.destination[4 * self.base..],
         })
     }
 
@@ -551,7 +552,8 @@ impl<'a> Batch<'a> {
         if out.has_words {
             // The other batches of this call came as words.
             for at in start..start + count {
-                out.words[at] = color_word(out.color.each_ref().map(|row| row[at]));
+                let color = out.color.each_ref().map(|row| row[at]);
+                out.words[at] = self.context.word(color, out.destination[at]);
             }
         }
     }

@@ -62,4 +62,6 @@ pub struct Work<'a, 'b> {
     pub mask: Option<Mask>,
     /// Where words go.
     pub words: &'a mut [u32],
+    /// What they are blended with.
+    pub destination: &'a [u32],
 }

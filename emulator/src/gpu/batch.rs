@@ -1,0 +1,745 @@
+//! Fragments of a primitive brought into the tile many at a time: what [`Tile::put`] does one by one, which is the
+//! specification.
+
+use super::raster::sample_offset;
+use super::state::State;
+use super::tile::{Colors, SIDE, Tile, compares, coverage_of, in_tile, steps, updated, within};
+use crate::blend::{Blending, unit};
+use crate::exec::inputs::{Inputs, Plane};
+use crate::exec::{Fragments, MAX_FRAGMENTS, MAX_QUADS, Quad};
+use crate::simd::{Found, dispatch};
+use crate::texture::texel::u_order;
+use num::lanes::QuadLanes;
+use utgard::state::{Compare, StencilOp};
+
+/// Fragments of a quad from its first one, in the tile's order.
+const QUAD: [usize; 4] = [0, 1, 3, 2];
+
+/// A row of numbers, one for each fragment.
+type Row = [f32; MAX_FRAGMENTS];
+
+static ONES: Row = [1.0; MAX_FRAGMENTS];
+static ZEROS: Row = [0.0; MAX_FRAGMENTS];
+
+/// Fragments of one primitive on their way into the tile.
+pub struct Batch<'a> {
+    /// Their draw's state; not one that reloads depth.
+    pub state: &'a State,
+    /// Their quads.
+    pub quads: &'a [Quad],
+    /// Samples that are covered of each pixel of each quad.
+    pub samples: &'a [[u8; 4]],
+    /// What their program made.
+    pub fragments: &'a Fragments,
+    /// Their primitive.
+    pub inputs: &'a Inputs,
+    /// Polygon offset, in the depth buffer's steps.
+    pub offset: f64,
+}
+
+/// Room that batches need for a while.
+#[derive(Clone, Debug)]
+pub struct Room {
+    have: [Row; 4],
+    blended: [Row; 4],
+    bytes: [u32; MAX_FRAGMENTS],
+    wide: [u64; MAX_FRAGMENTS],
+    depths: [u32; MAX_FRAGMENTS],
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self {
+            have: [ZEROS; 4],
+            blended: [ZEROS; 4],
+            bytes: [0; MAX_FRAGMENTS],
+            wide: [0; MAX_FRAGMENTS],
+            depths: [0; MAX_FRAGMENTS],
+        }
+    }
+}
+
+/// Live fragments of each quad, a bit each.
+type Live = [u8; MAX_QUADS];
+
+impl Batch<'_> {
+    /// Fragments whose alpha passes its test.
+    fn past_alpha(&self) -> Live {
+        let (mut live, state) = (self.fragments.live, self.state);
+        if state.alpha_compare != Compare::Always {
+            let alphas = self.fragments.color[3].as_chunks::<4>().0;
+            for (live, alphas) in live.iter_mut().zip(alphas).take(self.quads.len()) {
+                let passes = |alpha| compares(state.alpha_compare, alpha, state.alpha_reference);
+                *live &= bits(alphas.map(passes));
+            }
+        }
+        live
+    }
+
+    /// Fragments of which a sample is covered: by the shape, the state's mask, and alpha as coverage.
+    fn covered(&self, mut live: Live, sample: usize) -> Live {
+        let state = self.state;
+        let alphas = self.fragments.color[3].as_chunks::<4>().0;
+        let rows = live.iter_mut().zip(self.samples).zip(alphas);
+        for ((live, samples), alphas) in rows.take(self.quads.len()) {
+            let of_alpha = |lane: usize| match state.alpha_to_coverage {
+                true => coverage_of(alphas[lane]),
+                false => 15,
+            };
+            let covered = |lane: usize| samples[lane] & state.sample_mask & of_alpha(lane);
+            *live &= bits([0, 1, 2, 3].map(|lane| covered(lane) >> sample & 1 == 1));
+        }
+        live
+    }
+
+    /// The stencil of the side that is seen lets everything pass and stays as it is.
+    fn ignores_stencil(&self) -> bool {
+        let face = &self.state.stencil[usize::from(!self.inputs.front)];
+        face.compare == Compare::Always && face.operations[1..] == [StencilOp::Keep; 2]
+    }
+}
+
+/// Bits of some yeses and noes.
+#[inline]
+fn bits(lanes: [bool; 4]) -> u8 {
+    let [a, b, c, d] = lanes.map(u8::from);
+    a | b << 1 | c << 2 | d << 3
+}
+
+/// Which outcomes of a comparison pass: less, equal, greater.
+#[derive(Clone, Copy)]
+struct Passes([bool; 3]);
+
+impl Passes {
+    fn of(compare: Compare) -> Self {
+        Self([(0, 1), (1, 1), (2, 1)].map(|(a, b)| compares(compare, a, b)))
+    }
+
+    #[inline]
+    fn compare<T: PartialOrd>(self, a: [T; 4], b: [T; 4]) -> u8 {
+        let Self([less, equal, greater]) = self;
+        bits([0, 1, 2, 3].map(|lane| {
+            let (a, b) = (&a[lane], &b[lane]);
+            less & (a < b) | equal & (a == b) | greater & (a > b)
+        }))
+    }
+}
+
+/// Of which samples something is done: how many a pixel has, and which.
+#[derive(Clone, Copy)]
+struct Stride {
+    samples: usize,
+    sample: usize,
+}
+
+impl Stride {
+    /// What a row of the tile has of a quad's four fragments.
+    #[inline]
+    fn four<T: Copy>(self, row: &[T], first: usize) -> Option<[T; 4]> {
+        if self.samples == 1 {
+            let [a, b, c, d] = *row.get(first..)?.first_chunk::<4>()?;
+            return Some([a, b, d, c]);
+        }
+        let row = row.get(first * self.samples..(first + 4) * self.samples)?;
+        Some(QUAD.map(|at| row[at * self.samples + self.sample]))
+    }
+
+    /// Puts what a quad's live fragments have into a row of the tile.
+    #[inline]
+    fn put<T: Copy>(self, row: &mut [T], first: usize, live: u8, [a, b, c, d]: [T; 4]) {
+        if self.samples == 1
+            && live == 15
+            && let Some(four) = row.get_mut(first..).and_then(|row| row.first_chunk_mut::<4>())
+        {
+            *four = [a, b, d, c];
+            return;
+        }
+        for (lane, value) in [a, b, c, d].into_iter().enumerate() {
+            let at = (first + QUAD[lane]) * self.samples + self.sample;
+            if live >> lane & 1 == 1
+                && let Some(slot) = row.get_mut(at)
+            {
+                *slot = value;
+            }
+        }
+    }
+}
+
+impl Tile {
+    /// Tests the live fragments of a batch and blends them.
+    pub fn put_batch(&mut self, batch: &Batch<'_>, room: &mut Room) {
+        let (state, fragments) = (batch.state, batch.fragments);
+        let passed = batch.past_alpha();
+        let mut color = fragments.color.each_ref();
+        if state.alpha_to_one {
+            color[3] = &ONES;
+        }
+        let count = 4 * batch.quads.len().min(MAX_QUADS);
+        let covers = state.blending.covers() || fragments.has_words;
+        if covers && !fragments.has_words {
+            self.quantise(color, count, &mut room.bytes, &mut room.wide);
+        }
+        let some = self.samples > 1 || state.alpha_to_coverage || state.sample_mask != 15;
+        let tests = state.uses_depth() || !batch.ignores_stencil();
+        for sample in 0..self.samples {
+            let stride = Stride {
+                samples: self.samples,
+                sample,
+            };
+            let mut live = if some { batch.covered(passed, sample) } else { passed };
+            if tests {
+                self.test(batch, stride, &mut live, room);
+            }
+            if state.blending.write_mask == 0 {
+                continue;
+            }
+            if !covers {
+                self.blend(batch, color, stride, room);
+            }
+            let words = match fragments.has_words {
+                true => &fragments.words,
+                false => &room.bytes,
+            };
+            match &mut self.color {
+                Colors::Bytes(tile) => scatter(tile, batch.quads, &live, words, stride),
+                Colors::Wide(tile) => scatter(tile, batch.quads, &live, &room.wide, stride),
+            }
+        }
+    }
+
+    /// The words the tile has where the fragments of a batch are, for what blends words. One sample, a byte a channel.
+    pub fn words(&self, quads: &[Quad], into: &mut [u32; MAX_FRAGMENTS]) {
+        let stride = Stride { samples: 1, sample: 0 };
+        if let Colors::Bytes(tile) = &self.color {
+            collect(tile, quads, into, stride);
+        }
+    }
+
+    /// Takes fragments that fail the tests of stencil and depth out of the live ones, and stores both of the others.
+    fn test(&mut self, batch: &Batch<'_>, stride: Stride, live: &mut Live, room: &mut Room) {
+        let state = batch.state;
+        let (uses_depth, uses_stencil) = (state.uses_depth(), !batch.ignores_stencil());
+        if uses_depth {
+            batch.depths(stride, &mut room.depths);
+        }
+        let nearer = Passes::of(state.depth_compare);
+        let depths = room.depths.as_chunks::<4>().0;
+        let face = &state.stencil[usize::from(!batch.inputs.front)];
+        let fits = Passes::of(face.compare);
+        for ((quad, live), depths) in batch.quads.iter().zip(live).zip(depths) {
+            let (first, arrived) = (first_of(quad), *live);
+            let stencils = stride.four(&self.stencil, first).filter(|_| uses_stencil);
+            if let Some(have) = stencils {
+                let masked = have.map(|have| have & face.mask);
+                *live &= fits.compare([face.reference & face.mask; 4], masked);
+            }
+            let fit = *live;
+            if uses_depth && let Some(have) = stride.four(&self.depth, first) {
+                *live &= nearer.compare(*depths, have);
+                if state.depth_write {
+                    stride.put(&mut self.depth, first, *live, *depths);
+                }
+            }
+            if let Some(have) = stencils {
+                for (outcome, lanes) in [arrived & !fit, fit & !*live, *live].into_iter().enumerate() {
+                    if lanes != 0 {
+                        let new = have.map(|have| updated(face, outcome, have, None));
+                        stride.put(&mut self.stencil, first, lanes, new);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Blends colours with those of a sample, into the room's words.
+    fn blend(&self, batch: &Batch<'_>, color: [&Row; 4], stride: Stride, room: &mut Room) {
+        let Room {
+            have,
+            blended,
+            bytes,
+            wide,
+            ..
+        } = room;
+        let count = 4 * batch.quads.len().min(MAX_QUADS);
+        match &self.color {
+            Colors::Bytes(tile) => {
+                collect(tile, batch.quads, bytes, stride);
+                dispatch!(unpack_bytes(bytes: &[u32; MAX_FRAGMENTS], count: usize, have: &mut [Row; 4]) -> (), Found::best());
+            }
+            Colors::Wide(tile) => {
+                collect(tile, batch.quads, wide, stride);
+                let words = &*wide;
+                dispatch!(unpack_wide(words: &[u64; MAX_FRAGMENTS], count: usize, have: &mut [Row; 4]) -> (), Found::best());
+            }
+        }
+        let blending = &batch.state.blending;
+        let second = match blending.uses_second() {
+            true => batch.fragments.second.each_ref(),
+            false => [&ZEROS; 4],
+        };
+        let one = self.one;
+        dispatch!(
+            blend_all(
+                blending: &Blending,
+                color: [&Row; 4],
+                second: [&Row; 4],
+                have: &[Row; 4],
+                one: f32,
+                count: usize,
+                blended: &mut [Row; 4],
+            ) -> (),
+            Found::best()
+        );
+        self.quantise(blended.each_ref(), count, bytes, wide);
+    }
+
+    /// Colours as the tile has them, into words of one kind.
+    fn quantise(
+        &self,
+        color: [&Row; 4],
+        count: usize,
+        bytes: &mut [u32; MAX_FRAGMENTS],
+        words: &mut [u64; MAX_FRAGMENTS],
+    ) {
+        let one = self.one;
+        match self.color {
+            Colors::Bytes(_) => {
+                dispatch!(quantise_bytes(color: [&Row; 4], count: usize, bytes: &mut [u32; MAX_FRAGMENTS]) -> (), Found::best());
+            }
+            Colors::Wide(_) => {
+                dispatch!(quantise_wide(color: [&Row; 4], one: f32, count: usize, words: &mut [u64; MAX_FRAGMENTS]) -> (), Found::best());
+            }
+        }
+    }
+}
+
+impl Batch<'_> {
+    /// Depths of a sample of every fragment as the tile has them.
+    fn depths(&self, stride: Stride, into: &mut [u32; MAX_FRAGMENTS]) {
+        let range = self.state.depth_range.map(steps);
+        let count = 4 * self.quads.len().min(MAX_QUADS);
+        if self.state.depth_register.is_some() {
+            for (into, depth) in into.iter_mut().zip(&self.fragments.depth).take(count) {
+                *into = within(range, steps(*depth));
+            }
+            return;
+        }
+        let beside = match stride.samples {
+            1 => [0.0; 2],
+            _ => sample_offset(stride.sample),
+        };
+        let (mut columns, mut rows) = (ZEROS, ZEROS);
+        let fours = columns
+            .as_chunks_mut::<4>()
+            .0
+            .iter_mut()
+            .zip(rows.as_chunks_mut::<4>().0);
+        for (quad, (columns, rows)) in self.quads.iter().zip(fours) {
+            let ([left, top], [right, bottom]) = (
+                self.inputs.offset(quad.x, quad.y),
+                self.inputs.offset(quad.x + 1, quad.y + 1),
+            );
+            *columns = [left, right, left, right].map(|x| x + beside[0]);
+            *rows = [top, top, bottom, bottom].map(|y| y + beside[1]);
+        }
+        let (places, plane, offset) = ([&columns, &rows], &self.inputs.z, self.offset);
+        dispatch!(
+            depths_all(
+                places: [&Row; 2],
+                plane: &Plane,
+                offset: f64,
+                range: [f64; 2],
+                count: usize,
+                into: &mut [u32; MAX_FRAGMENTS],
+            ) -> (),
+            Found::best()
+        );
+    }
+}
+
+/// Depths of a plane; a plain loop, which becomes as wide as what it is compiled for.
+#[inline(always)]
+fn depths_all<L: QuadLanes>(
+    [columns, rows]: [&Row; 2],
+    plane: &Plane,
+    offset: f64,
+    range: [f64; 2],
+    count: usize,
+    into: &mut [u32; MAX_FRAGMENTS],
+) {
+    let places = columns.iter().zip(rows).take(count);
+    for (into, (x, y)) in into.iter_mut().zip(places) {
+        *into = within(range, steps(plane.at(*x, *y)) + offset);
+    }
+}
+
+/// Puts the colours of a batch where they belong, those of live fragments.
+fn scatter<T: Copy>(tile: &mut [T], quads: &[Quad], live: &Live, colors: &[T; MAX_FRAGMENTS], stride: Stride) {
+    let fours = colors.as_chunks::<4>().0;
+    // As many quads as a tile has are a tile's, row by row.
+    if stride.samples == 1
+        && quads.len() == MAX_QUADS
+        && *live == [15; MAX_QUADS]
+        && let Some(tile) = tile.first_chunk_mut::<MAX_FRAGMENTS>()
+    {
+        let into = tile.as_chunks_mut::<4>().0;
+        for (first, [a, b, c, d]) in WHOLE.iter().zip(fours) {
+            into[usize::from(first & 63)] = [*a, *b, *d, *c];
+        }
+        return;
+    }
+    for ((quad, live), colors) in quads.iter().zip(live).zip(fours) {
+        stride.put(tile, first_of(quad), *live, *colors);
+    }
+}
+
+/// What the tile has where the fragments of a batch are.
+fn collect<T: Copy>(tile: &[T], quads: &[Quad], into: &mut [T; MAX_FRAGMENTS], stride: Stride) {
+    for (quad, into) in quads.iter().zip(into.as_chunks_mut::<4>().0) {
+        if let Some(have) = stride.four(tile, first_of(quad)) {
+            *into = have;
+        }
+    }
+}
+
+/// Where the quads of a tile are, row by row, in the tile's order.
+static WHOLE: [u8; MAX_QUADS] = {
+    let mut all = [0; MAX_QUADS];
+    let mut number = 0;
+    while number < MAX_QUADS {
+        let (column, row) = (number as u32 % (SIDE / 2), number as u32 / (SIDE / 2));
+        all[number] = (u_order(2 * column, 2 * row) / 4) as u8;
+        number += 1;
+    }
+    all
+};
+
+/// Number of a quad's first pixel in its tile.
+#[inline]
+fn first_of(quad: &Quad) -> usize {
+    in_tile(quad.x, quad.y)
+}
+
+/// Channels of words as floats; a plain loop, which becomes as wide as what it is compiled for.
+#[inline(always)]
+fn unpack_bytes<L: QuadLanes>(words: &[u32; MAX_FRAGMENTS], count: usize, [red, green, blue, alpha]: &mut [Row; 4]) {
+    let mut at = 0;
+    while at < count.min(MAX_FRAGMENTS) {
+        red[at] = (words[at] & 0xff) as f32;
+        green[at] = (words[at] >> 8 & 0xff) as f32;
+        blue[at] = (words[at] >> 16 & 0xff) as f32;
+        alpha[at] = (words[at] >> 24) as f32;
+        at += 1;
+    }
+}
+
+/// The same of sixteen bits a channel.
+#[inline(always)]
+fn unpack_wide<L: QuadLanes>(words: &[u64; MAX_FRAGMENTS], count: usize, [red, green, blue, alpha]: &mut [Row; 4]) {
+    let mut at = 0;
+    while at < count.min(MAX_FRAGMENTS) {
+        red[at] = (words[at] & 0xffff) as f32;
+        green[at] = (words[at] >> 16 & 0xffff) as f32;
+        blue[at] = (words[at] >> 32 & 0xffff) as f32;
+        alpha[at] = (words[at] >> 48) as f32;
+        at += 1;
+    }
+}
+
+/// Blends a batch with what the tile has, channels from 0 to `one`; those that are not written stay.
+#[inline(always)]
+fn blend_all<L: QuadLanes>(
+    blending: &Blending,
+    color: [&Row; 4],
+    second: [&Row; 4],
+    have: &[Row; 4],
+    one: f32,
+    count: usize,
+    blended: &mut [Row; 4],
+) {
+    let mut at = 0;
+    while at < count {
+        let tile = load::<L>(have.each_ref(), at);
+        let [red, green, blue, alpha] = tile;
+        let tile = [
+            unit::<L>(red, one),
+            unit::<L>(green, one),
+            unit::<L>(blue, one),
+            unit::<L>(alpha, one),
+        ];
+        let result = blending.blend::<L>(load::<L>(color, at), load::<L>(second, at), tile);
+        let mut channel = 0;
+        while channel < 4 {
+            // A channel that stays is stored again as it was: dividing and multiplying give the number back.
+            let value = if blending.writes(channel) {
+                result[channel]
+            } else {
+                tile[channel]
+            };
+            L::store(&mut blended[channel][at..], value);
+            channel += 1;
+        }
+        at += L::COUNT;
+    }
+}
+
+/// Four rows from a fragment on.
+#[inline(always)]
+fn load<L: QuadLanes>([a, b, c, d]: [&Row; 4], at: usize) -> [L::V; 4] {
+    [
+        L::load(&a[at..]),
+        L::load(&b[at..]),
+        L::load(&c[at..]),
+        L::load(&d[at..]),
+    ]
+}
+
+/// Colours of a batch as bytes; what [`unorm`](crate::exec::unorm) does, many at a time.
+#[inline(always)]
+fn quantise_bytes<L: QuadLanes>(color: [&Row; 4], count: usize, into: &mut [u32; MAX_FRAGMENTS]) {
+    let mut at = 0;
+    while at < count {
+        let [red, green, blue, alpha] = whole_channels::<L>(color, 255.0, at);
+        let mut lane = 0;
+        while lane < L::COUNT {
+            let low = red[lane].to_bits() & 0xff | (green[lane].to_bits() & 0xff) << 8;
+            into[at + lane] = low | (blue[lane].to_bits() & 0xff) << 16 | alpha[lane].to_bits() << 24;
+            lane += 1;
+        }
+        at += L::COUNT;
+    }
+}
+
+/// Colours of a batch as they are stored in sixteen bits; what [`unorm`](crate::exec::unorm) does, many at a time.
+#[inline(always)]
+fn quantise_wide<L: QuadLanes>(color: [&Row; 4], one: f32, count: usize, into: &mut [u64; MAX_FRAGMENTS]) {
+    let mut at = 0;
+    while at < count {
+        let [red, green, blue, alpha] = whole_channels::<L>(color, one, at);
+        let mut lane = 0;
+        while lane < L::COUNT {
+            let low = red[lane].to_bits() & 0xffff | green[lane].to_bits() << 16;
+            let high = blue[lane].to_bits() & 0xffff | alpha[lane].to_bits() << 16;
+            into[at + lane] = u64::from(low) | u64::from(high) << 32;
+            lane += 1;
+        }
+        at += L::COUNT;
+    }
+}
+
+/// Lanes of the widest row.
+const MOST: usize = 16;
+
+/// Channels of the fragments from `at` on, from 0 to `one`, as whole numbers in the last bits of floats.
+#[inline(always)]
+fn whole_channels<L: QuadLanes>(color: [&Row; 4], one: f32, at: usize) -> [[f32; MOST]; 4] {
+    let mut whole = [[0.0f32; MOST]; 4];
+    let mut channel = 0;
+    while channel < 4 {
+        // Zero in front: what is no number becomes the second operand.
+        let value = L::min(L::max(L::load(&color[channel][at..]), L::splat(0.0)), L::splat(1.0));
+        let rounded = L::floor(L::add(L::mul(value, L::splat(one)), L::splat(0.5)));
+        // Behind 2^23 the last bits are the whole number.
+        L::store(&mut whole[channel], L::add(rounded, L::splat(8_388_608.0)));
+        channel += 1;
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blend::Factor;
+    use crate::gpu::state::Stencil;
+    use crate::gpu::tile::{Incoming, MAX_DEPTH, PIXELS};
+    use fastrand::Rng;
+    use utgard::state::{Equation, FactorSource};
+
+    fn blending(random: &mut Rng) -> Blending {
+        let mut factor = || Factor {
+            source: FactorSource::ALL[random.usize(..FactorSource::ALL.len())],
+            complement: random.bool(),
+            alpha: random.bool(),
+        };
+        let (color, alpha) = ([factor(), factor()], [factor(), factor()]);
+        let mut equation = || Equation::ALL[random.usize(..Equation::ALL.len())];
+        let equations = [equation(), equation()];
+        if random.u32(..4) == 0 {
+            let one = |complement| Factor {
+                complement,
+                ..Factor::default()
+            };
+            return Blending {
+                color: [one(true), one(false)],
+                alpha: [one(true), one(false)],
+                write_mask: if random.bool() { 15 } else { 0 },
+                ..Blending::default()
+            };
+        }
+        Blending {
+            constant: [0.25, 0.5, 1.0, 0.75],
+            equations,
+            color,
+            alpha,
+            write_mask: random.u32(..16),
+        }
+    }
+
+    fn state(random: &mut Rng, samples: usize) -> State {
+        let blending = blending(random);
+        let operation = |random: &mut Rng| StencilOp::ALL[random.usize(..StencilOp::ALL.len())];
+        let mut compare = |often: u32| match random.u32(..often) {
+            0 => Compare::ALL[random.usize(..8)],
+            _ => Compare::Always,
+        };
+        let (alpha_compare, depth_compare) = (compare(3), compare(2));
+        let compares = [compare(2), compare(2)];
+        let stencil = compares.map(|compare| Stencil {
+            compare,
+            operations: match random.u32(..3) {
+                0 => [StencilOp::Keep; 3],
+                _ => std::array::from_fn(|_| operation(random)),
+            },
+            reference: random.u8(..),
+            mask: random.u8(..),
+            write_mask: random.u8(..),
+        });
+        State {
+            blending,
+            alpha_compare,
+            alpha_reference: 0.4,
+            depth_compare,
+            depth_write: random.bool(),
+            depth_register: random.bool().then_some(1),
+            depth_range: [0.1, 0.9],
+            stencil,
+            multisample: samples > 1,
+            alpha_to_coverage: random.u32(..3) == 0,
+            alpha_to_one: random.u32(..3) == 0,
+            sample_mask: if random.bool() { 15 } else { random.u8(..16) },
+            ..State::default()
+        }
+    }
+
+    fn tile(random: &mut Rng, samples: usize, wide: bool) -> Tile {
+        let mut tile = Tile {
+            samples,
+            one: if wide { 65535.0 } else { 255.0 },
+            ..Tile::default()
+        };
+        let most = tile.one as u32 + 1;
+        tile.color.clear(wide, samples, |_| 0);
+        for at in 0..PIXELS * samples {
+            tile.color.set(at, std::array::from_fn(|_| random.u32(..most) as u16));
+        }
+        tile.depth = (0..PIXELS * samples).map(|_| random.u32(..=MAX_DEPTH)).collect();
+        tile.stencil = (0..PIXELS * samples).map(|_| random.u8(..)).collect();
+        tile
+    }
+
+    fn fragments(random: &mut Rng) -> Fragments {
+        let mut fragments = Fragments::default();
+        for row in fragments.color.iter_mut().chain(&mut fragments.second) {
+            row.fill_with(|| match random.u32(..20) {
+                0 => f32::NAN,
+                1 => f32::INFINITY,
+                2 => 0.4,
+                _ => (random.f32() * 2.0 - 1.0) * 1.5,
+            });
+        }
+        fragments.live.fill_with(|| random.u8(..16));
+        fragments.depth.fill_with(|| random.f32() * 1.2 - 0.1);
+        fragments
+    }
+
+    /// The many-at-a-time way does what the plain way does, which is the specification.
+    #[test]
+    fn batches_are_put_as_ever() {
+        let mut random = Rng::with_seed(11);
+        let mut room = Room::default();
+        for round in 0..1500 {
+            let samples = if round % 3 == 0 { 4 } else { 1 };
+            let state = state(&mut random, samples);
+            let mut tile = tile(&mut random, samples, round % 5 == 0);
+            let fragments = fragments(&mut random);
+            let quads: Vec<Quad> = (0..64)
+                .filter(|_| random.u32(..4) > 0)
+                .map(|number| Quad {
+                    x: 32 + number % 8 * 2,
+                    y: 48 + number / 8 * 2,
+                    live: 15,
+                })
+                .collect();
+            let covered: Vec<[u8; 4]> = (0..64).map(|_| std::array::from_fn(|_| random.u8(..16))).collect();
+            let covered = if samples == 1 { vec![[15; 4]; 64] } else { covered };
+            let offset = f64::from(random.u32(..5)) - 2.0;
+            let mut number = || random.f32() * 0.02 - 0.01;
+            let inputs = Inputs {
+                origin: [3.25, -7.5],
+                z: Plane {
+                    base: 0.4,
+                    dx: number(),
+                    dy: number(),
+                },
+                front: random.bool(),
+                ..Inputs::default()
+            };
+            let of_program = state.depth_register.is_some();
+            let depth = |fragment: usize, x, y, sample| {
+                if of_program {
+                    return steps(fragments.depth[fragment]);
+                }
+                let [dx, dy] = inputs.offset(x, y);
+                let [sx, sy] = if samples == 1 { [0.0; 2] } else { sample_offset(sample) };
+                steps(inputs.z.at(dx + sx, dy + sy)) + offset
+            };
+            let mut wanted = tile.clone();
+            for (number, quad) in quads.iter().enumerate() {
+                for lane in (0..4usize).filter(|lane| fragments.live[number] >> lane & 1 == 1) {
+                    let (x, y) = (quad.x + (lane as u32 & 1), quad.y + (lane as u32 >> 1));
+                    let fragment = 4 * number + lane;
+                    let incoming = Incoming {
+                        pixel: in_tile(x, y),
+                        coverage: covered[number][lane],
+                        color: fragments.color.each_ref().map(|row| row[fragment]),
+                        second: fragments.second.each_ref().map(|row| row[fragment]),
+                        depth: [0, 1, 2, 3].map(|sample| depth(fragment, x, y, sample)),
+                        front: inputs.front,
+                        stencil: None,
+                    };
+                    wanted.put(&state, &incoming);
+                }
+            }
+            let batch = Batch {
+                state: &state,
+                quads: &quads,
+                samples: &covered,
+                fragments: &fragments,
+                inputs: &inputs,
+                offset,
+            };
+            tile.put_batch(&batch, &mut room);
+            assert_eq!(tile.color, wanted.color, "{round}: {state:?}");
+            assert_eq!(tile.depth, wanted.depth, "{round}: {state:?}");
+            assert_eq!(tile.stencil, wanted.stencil, "{round}: {state:?}");
+        }
+    }
+
+    /// Rounding without a call is rounding.
+    #[test]
+    fn depths_are_rounded_to_the_nearest() {
+        let mut random = Rng::with_seed(5);
+        for round in 0..100_000 {
+            let whole = f64::from(random.u32(..1 << 24));
+            let depth = match round % 4 {
+                0 => whole + 0.5,
+                1 => (whole + 0.5).next_down(),
+                2 => (whole - 0.5).max(0.0),
+                _ => whole + random.f64(),
+            };
+            assert_eq!(within([0.0, 1e9], depth), depth.round() as u32, "{depth}");
+        }
+        assert_eq!(within([0.0, 1e9], 0.5f64.next_down()), 0);
+        assert_eq!(within([3.0, 7.0], f64::NAN), 3);
+    }
+}

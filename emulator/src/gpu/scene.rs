@@ -1,0 +1,343 @@
+//! What a PP job paints: primitives and shaders by the polygon lists of its tiles, made ready as far as tiles want them.
+
+use super::geometry::Primitive;
+use super::notes::Notes;
+use super::plbu::{Entry, Geometry, List};
+use super::raster::{self, Coverage, Shape};
+use super::state::State;
+use super::tile::{SIDE, steps};
+use super::watch::{self, Fate, Place, Watch};
+use crate::exec::FragmentProgram;
+use crate::exec::inputs::{Inputs, SLOTS};
+use crate::fault::{Fault, Result};
+use crate::memory::Memory;
+use crate::texture::{Descriptor, Texture};
+use num::half;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use utgard::pp::ops::Origin;
+use utgard::state::VaryingFormat;
+use utgard::texture::MAX_BYTES;
+
+/// Bytes of a fragment program at most.
+const MAX_PROGRAM: u32 = 1 << 16;
+
+/// What the fragments of draws with one render state share.
+pub(super) struct Shader<'a> {
+    pub state: State,
+    pub program: FragmentProgram,
+    pub uniforms: Vec<f32>,
+    pub textures: Vec<Texture<'a>>,
+    /// Slots and components of varyings that the program reads.
+    used: Vec<(usize, usize)>,
+    /// Nothing but the primitive's depth and one colour's blending counts.
+    pub simple: bool,
+}
+
+/// A primitive made ready for the fragments it covers.
+#[derive(Clone, Default)]
+pub(super) struct Ready {
+    pub inputs: Inputs,
+    /// Polygon offset, in the depth buffer's steps.
+    pub offset: f64,
+}
+
+/// The primitives of a geometry job. Small ones are made ready where they are painted, once or twice, and never kept;
+/// large ones when the first tile wants them.
+pub(super) struct Prepared<'a> {
+    pub geometry: &'a Geometry,
+    /// The shader of each draw; of those that cover nothing there is none.
+    shaders: Vec<Option<usize>>,
+    large: Vec<OnceLock<Option<Box<(Shape, Ready)>>>>,
+}
+
+/// A job's primitives and shaders by their polygon lists.
+#[derive(Default)]
+pub(super) struct Scene<'a> {
+    pub shaders: Vec<Shader<'a>>,
+    by_state: HashMap<u32, usize>,
+    /// Each geometry's primitives.
+    pub geometries: Vec<Prepared<'a>>,
+    /// For every mention of a list its geometry's number, and which of its primitives are in the list.
+    pub lists: Vec<Option<(usize, &'a [Entry])>>,
+    pub multisample: bool,
+    /// Depth or stencil are tested, kept or read.
+    pub depth: bool,
+}
+
+impl<'a> Scene<'a> {
+    /// The scene of polygon lists by their addresses.
+    ///
+    /// # Errors
+    /// A fault of anything the draws need.
+    pub fn new(
+        memory: &'a Memory,
+        addresses: &[u32],
+        lists: &'a HashMap<u32, List>,
+        notes: &mut Notes,
+    ) -> Result<Self> {
+        let mut scene = Self::default();
+        let mut geometries: Vec<*const Geometry> = Vec::new();
+        for address in addresses {
+            let Some(list) = lists.get(address) else {
+                notes.add(format!("no polygon list was built at {address:#x}"));
+                scene.lists.push(None);
+                continue;
+            };
+            let key = Arc::as_ptr(&list.geometry);
+            let number = match geometries.iter().position(|have| *have == key) {
+                Some(number) => number,
+                None => {
+                    let ready = prepare(memory, &list.geometry, &mut scene, notes)?;
+                    scene.geometries.push(ready);
+                    geometries.push(key);
+                    geometries.len() - 1
+                }
+            };
+            scene.lists.push(Some((number, &list.primitives)));
+        }
+        Ok(scene)
+    }
+}
+
+/// Finds the shaders of a geometry's draws, those of which a primitive covers something.
+fn prepare<'a>(
+    memory: &'a Memory,
+    geometry: &'a Geometry,
+    scene: &mut Scene<'a>,
+    notes: &mut Notes,
+) -> Result<Prepared<'a>> {
+    let mut shaders = vec![None; geometry.draws.len()];
+    for of_draw in geometry.primitives.chunk_by(|a, b| a.draw == b.draw) {
+        let number = of_draw[0].draw as usize;
+        let draw = &geometry.draws[number];
+        if of_draw
+            .iter()
+            .any(|primitive| Shape::new(primitive, draw.bounds).is_some())
+        {
+            shaders[number] = Some(scene.shader(memory, draw.state, notes)?);
+        }
+    }
+    let mut large = Vec::new();
+    large.resize_with(geometry.primitives.len(), OnceLock::new);
+    Ok(Prepared {
+        geometry,
+        shaders,
+        large,
+    })
+}
+
+impl<'a> Scene<'a> {
+    /// The number of the shader of a render state.
+    fn shader(&mut self, memory: &'a Memory, state: u32, notes: &mut Notes) -> Result<usize> {
+        if let Some(number) = self.by_state.get(&state) {
+            return Ok(*number);
+        }
+        let shader = shader(memory, state, notes).map_err(|fault| fault.at(state))?;
+        self.multisample |= shader.state.multisample || shader.state.sample_mask != 15;
+        self.depth |= !shader.simple || shader.state.uses_depth() || shader.program.reads_tile;
+        self.shaders.push(shader);
+        self.by_state.insert(state, self.shaders.len() - 1);
+        Ok(self.shaders.len() - 1)
+    }
+}
+
+impl Scene<'_> {
+    /// Tells of wanted pixels that primitives cover outside of what their draws may touch.
+    pub fn tell_outside(&self, watch: &dyn Watch) {
+        for prepared in &self.geometries {
+            let geometry = prepared.geometry;
+            for (primitive, shape) in geometry.primitives.iter().enumerate() {
+                let (draw, shader) = (
+                    &geometry.draws[shape.draw as usize],
+                    prepared.shaders[shape.draw as usize],
+                );
+                let multisample = shader.is_some_and(|number| self.shaders[number].state.multisample);
+                for [x, y] in watch::outside(shape, draw, multisample, watch.pixels()) {
+                    watch.fragment(Place { geometry, primitive }, [x, y], &Fate::Outside);
+                }
+            }
+        }
+    }
+}
+
+impl Prepared<'_> {
+    /// Finds what a primitive covers of the tile whose first pixel is `origin`, and makes it ready where that is
+    /// something: in `room`, or kept from another tile. With its shader.
+    pub fn cover<'b>(
+        &'b self,
+        memory: &Memory,
+        shaders: &'b [Shader<'_>],
+        number: usize,
+        (origin, coverage): ([u32; 2], &mut Coverage),
+        room: &'b mut Ready,
+    ) -> Option<(&'b Ready, &'b Shader<'b>)> {
+        let primitive = self.geometry.primitives.get(number)?;
+        let draw = &self.geometry.draws[primitive.draw as usize];
+        let shader = &shaders[self.shaders[primitive.draw as usize]?];
+        let multisample = shader.state.multisample;
+        if is_small(&primitive.shape) {
+            Shape::new(primitive, draw.bounds)?.cover(origin, multisample, coverage);
+            if coverage.quads.is_empty() {
+                return None;
+            }
+            make_ready(memory, shader, primitive, room);
+            return Some((room, shader));
+        }
+        let make = || {
+            let shape = Shape::new(primitive, draw.bounds)?;
+            let mut ready = Ready::default();
+            make_ready(memory, shader, primitive, &mut ready);
+            Some(Box::new((shape, ready)))
+        };
+        let (shape, ready) = self.large[number].get_or_init(make).as_deref()?;
+        shape.cover(origin, multisample, coverage);
+        (!coverage.quads.is_empty()).then_some((ready, shader))
+    }
+}
+
+/// What a primitive's fragments get.
+fn make_ready(memory: &Memory, shader: &Shader<'_>, primitive: &Primitive, ready: &mut Ready) {
+    raster::inputs(
+        primitive,
+        primitive.ccw == shader.state.front_ccw,
+        &shader.used,
+        |vertex, values| varyings(memory, shader, vertex, values),
+        &mut ready.inputs,
+    );
+    ready.offset = offset(&shader.state, &ready.inputs, primitive);
+}
+
+/// Few tiles are touched: no more than two each way.
+fn is_small(shape: &[[f32; 2]; 3]) -> bool {
+    (0..2).all(|axis| {
+        let [a, b, c] = [0, 1, 2].map(|corner: usize| shape[corner][axis]);
+        a.max(b).max(c) - a.min(b).min(c) < SIDE as f32
+    })
+}
+
+/// Polygon offset, in steps of the depth buffer: the steepest slope times the factor, and units, each of which is a step
+/// wherever a depth lies between two of them.
+fn offset(state: &State, inputs: &Inputs, primitive: &Primitive) -> f64 {
+    let [factor, units] = state.polygon_offset.map(f64::from);
+    if primitive.point.is_some() {
+        return 0.0;
+    }
+    factor * steps(inputs.z.dx.abs().max(inputs.z.dy.abs())) + units
+}
+
+/// The components of a vertex's varyings that a shader uses; what is in no buffer object is zero.
+fn varyings(memory: &Memory, shader: &Shader<'_>, vertex: u32, values: &mut [f64]) {
+    let state = &shader.state;
+    let start = state.varyings.wrapping_add(vertex.wrapping_mul(state.varying_stride));
+    // By far most vertices are all in one object that nobody else holds.
+    let all = memory.borrow(start, state.varying_stride);
+    for (value, (slot, component)) in values.iter_mut().zip(&shader.used) {
+        let whole = matches!(
+            state.varying_formats[*slot],
+            VaryingFormat::Float4 | VaryingFormat::Float2
+        );
+        // Slots are 16 bytes apart in every layout that was seen (docs/spec/mali/state.md, section 1).
+        let at = 16 * slot + if whole { 4 } else { 2 } * component;
+        let place = start.wrapping_add(at as u32);
+        *value = f64::from(if whole {
+            let bytes = all.and_then(|all| all.get(at..)?.first_chunk().copied());
+            bytes.map_or_else(|| memory.float(place).unwrap_or(0.0), f32::from_le_bytes)
+        } else {
+            let bytes = all.and_then(|all| all.get(at..)?.first_chunk().copied());
+            let bytes = bytes.or_else(|| memory.array(place).ok());
+            bytes.map_or(0.0, |bytes| half::to_f32(u16::from_le_bytes(bytes)))
+        });
+    }
+}
+
+fn shader<'a>(memory: &'a Memory, address: u32, notes: &mut Notes) -> Result<Shader<'a>> {
+    let state = State::read(memory, address)?;
+    for (word, bits) in &state.unknown {
+        notes.add(format!("render state word {word} has the unknown bits {bits:#x}"));
+    }
+    let code = memory.bytes_up_to(state.program, MAX_PROGRAM);
+    let code: Vec<u32> = code
+        .chunks_exact(4)
+        .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
+        .collect();
+    if code.is_empty() {
+        return Err(Fault::unmapped(state.program, 4).within("the fragment program"));
+    }
+    let program = FragmentProgram::read(&code).map_err(|fault| fault.at(state.program))?;
+    let uniforms = uniforms(memory, &state, notes);
+    let mut textures = Vec::new();
+    for number in 0..state.texture_count.min(16) {
+        let list = state.textures.wrapping_add(4 * number);
+        let address = memory.word(list)?;
+        let words = memory.bytes_up_to(address, MAX_BYTES);
+        let words: Vec<u32> = words
+            .chunks_exact(4)
+            .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
+            .collect();
+        let descriptor = Descriptor::parse(&words);
+        for (word, bits) in &descriptor.unknown {
+            notes.add(format!("texture descriptor word {word} has the unknown bits {bits:#x}"));
+        }
+        textures.push(Texture::new(memory, descriptor)?);
+    }
+    let used = used(&program);
+    let simple = state.is_simple();
+    Ok(Shader {
+        state,
+        program,
+        uniforms,
+        textures,
+        used,
+        simple,
+    })
+}
+
+/// The uniforms of a render state's program.
+pub(crate) fn uniforms(memory: &Memory, state: &State, notes: &mut Notes) -> Vec<f32> {
+    if !state.has_uniforms {
+        return Vec::new();
+    }
+    let Ok(block) = memory.word(state.uniforms) else {
+        notes.add(format!(
+            "the uniforms' list at {:#x} is in no buffer object",
+            state.uniforms
+        ));
+        return Vec::new();
+    };
+    let bytes = memory.bytes_up_to(block, state.uniform_bytes);
+    bytes
+        .chunks_exact(2)
+        .map(|half| half::to_f32(u16::from_le_bytes([half[0], half[1]])))
+        .collect()
+}
+
+/// The varyings a program reads; all of them once it goes by an offset register.
+fn used(program: &FragmentProgram) -> Vec<(usize, usize)> {
+    let mut used = [[false; 4]; SLOTS];
+    for unit in program
+        .instructions
+        .iter()
+        .filter_map(|(_, instruction)| instruction.varying)
+    {
+        if unit.kind.row().origin != Origin::Memory {
+            continue;
+        }
+        if unit.offset().is_some() {
+            used = [[true; 4]; SLOTS];
+        }
+        let (first, count) = (
+            (unit.index as usize) << unit.alignment.shift(),
+            unit.alignment.components(),
+        );
+        for at in first..first + count {
+            if let Some(slot) = used.get_mut(at / 4) {
+                slot[at % 4] = true;
+            }
+        }
+    }
+    (0..SLOTS)
+        .flat_map(|slot| (0..4).map(move |component| (slot, component)))
+        .filter(|(s, c)| used[*s][*c])
+        .collect()
+}
