@@ -265,6 +265,25 @@ impl Memory {
         }
     }
 
+    /// `length` bytes at `address` of an object that nobody else holds, to write into; nothing either where writes are kept
+    /// and not all of the bytes will be written.
+    pub fn borrow_mut(&mut self, address: u32, length: usize, whole: bool) -> Option<&mut [u8]> {
+        let short = u32::try_from(length).ok()?;
+        if !whole && self.written.is_some() {
+            return None;
+        }
+        let (object, start) = self.find(address, short).ok()?;
+        if matches!(object.data, Data::Backed(_)) {
+            return None;
+        }
+        self.note_write(address, short);
+        let slot = self.slot(address)?;
+        match &mut self.objects[slot].as_mut()?.data {
+            Data::Own(bytes) => bytes.get_mut(start..start + length),
+            Data::Backed(_) => None,
+        }
+    }
+
     /// Copies bytes at `address` out, all of one buffer object.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ impl Told {
     pub fn new(place: Place<'_>, pixel: [u32; 2], fate: &Fate) -> Self {
         Self {
             geometry: address(place.geometry),
-            primitive: place.primitive,
+            primitive: place.geometry.primitives.position(place.primitive),
             draw: place.draw().unwrap_or(0),
             pixel,
             fate: fate.clone(),
@@ -264,6 +264,7 @@ pub fn numbers(values: [f32; 4]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use emulator::blend::Blending;
     use emulator::gpu::state::State;
 
     fn stored(color: [u16; 4], depth: u32, stencil: u8) -> Stored {
@@ -297,8 +298,12 @@ mod tests {
     #[test]
     fn every_end_has_its_words() {
         let (black, red) = (stored([0; 4], 0x40_0000, 1), stored([255, 0, 0, 255], 0x80_0000, 2));
+        let written = |write_mask| Blending {
+            write_mask,
+            ..Blending::default()
+        };
         let state = || State {
-            write_mask: 15,
+            blending: written(15),
             depth_compare: Compare::Less,
             alpha_compare: Compare::Greater,
             alpha_reference: 0.5,
@@ -334,12 +339,12 @@ mod tests {
         assert!(entry.words[0].starts_with(words), "{:?}", entry.words);
         assert!(entry.words[0].ends_with("stencil 1 becomes 2"), "{:?}", entry.words);
         let masked = State {
-            write_mask: 0,
+            blending: written(0),
             ..state()
         };
         assert_eq!(told(masked, Verdict::Passed, black, black).reason, "mask");
         let green = State {
-            write_mask: 2,
+            blending: written(2),
             ..state()
         };
         assert!(told(green, Verdict::Passed, black, black).words[0].contains(", g only"));

@@ -367,9 +367,12 @@ fn depths_all<L: QuadLanes>(
     count: usize,
     into: &mut [u32; MAX_FRAGMENTS],
 ) {
-    let places = columns.iter().zip(rows).take(count);
-    for (into, (x, y)) in into.iter_mut().zip(places) {
-        *into = within(range, steps(plane.at(*x, *y)) + offset);
+    let mut at = 0;
+    while at < count.min(MAX_FRAGMENTS) {
+        for at in at..(at + L::COUNT).min(MAX_FRAGMENTS) {
+            into[at] = within(range, steps(plane.at(columns[at], rows[at])) + offset);
+        }
+        at += L::COUNT;
     }
 }
 
@@ -425,11 +428,13 @@ fn first_of(quad: &Quad) -> usize {
 fn unpack_bytes<L: QuadLanes>(words: &[u32; MAX_FRAGMENTS], count: usize, [red, green, blue, alpha]: &mut [Row; 4]) {
     let mut at = 0;
     while at < count.min(MAX_FRAGMENTS) {
-        red[at] = (words[at] & 0xff) as f32;
-        green[at] = (words[at] >> 8 & 0xff) as f32;
-        blue[at] = (words[at] >> 16 & 0xff) as f32;
-        alpha[at] = (words[at] >> 24) as f32;
-        at += 1;
+        for at in at..(at + L::COUNT).min(MAX_FRAGMENTS) {
+            red[at] = (words[at] & 0xff) as f32;
+            green[at] = (words[at] >> 8 & 0xff) as f32;
+            blue[at] = (words[at] >> 16 & 0xff) as f32;
+            alpha[at] = (words[at] >> 24) as f32;
+        }
+        at += L::COUNT;
     }
 }
 
@@ -438,11 +443,13 @@ fn unpack_bytes<L: QuadLanes>(words: &[u32; MAX_FRAGMENTS], count: usize, [red, 
 fn unpack_wide<L: QuadLanes>(words: &[u64; MAX_FRAGMENTS], count: usize, [red, green, blue, alpha]: &mut [Row; 4]) {
     let mut at = 0;
     while at < count.min(MAX_FRAGMENTS) {
-        red[at] = (words[at] & 0xffff) as f32;
-        green[at] = (words[at] >> 16 & 0xffff) as f32;
-        blue[at] = (words[at] >> 32 & 0xffff) as f32;
-        alpha[at] = (words[at] >> 48) as f32;
-        at += 1;
+        for at in at..(at + L::COUNT).min(MAX_FRAGMENTS) {
+            red[at] = (words[at] & 0xffff) as f32;
+            green[at] = (words[at] >> 16 & 0xffff) as f32;
+            blue[at] = (words[at] >> 32 & 0xffff) as f32;
+            alpha[at] = (words[at] >> 48) as f32;
+        }
+        at += L::COUNT;
     }
 }
 

@@ -12,6 +12,8 @@ pub struct Draw {
     pub state: u32,
     /// First and last column and row that may be touched.
     pub bounds: Bounds,
+    /// A primitive of it covers something.
+    pub covers: bool,
 }
 
 /// A rectangle of pixels, its last ones included.
@@ -79,29 +81,109 @@ pub struct Rules {
 const NEAREST: f32 = 1e-6;
 const GUARD: f32 = (1 << 29) as f32;
 
-/// Calls `emit` with the vertices of every primitive: `count` vertices in a mode, numbered in their order.
-pub fn assemble(mode: PrimitiveMode, count: u32, mut emit: impl FnMut(&[u32])) {
+/// How many points, lines or triangles so many vertices make in a mode.
+pub fn count(mode: PrimitiveMode, vertices: u32) -> u32 {
     match mode {
-        PrimitiveMode::Points => (0..count).for_each(|at| emit(&[at])),
-        PrimitiveMode::Lines => (0..count / 2).for_each(|at| emit(&[2 * at, 2 * at + 1])),
-        PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => {
-            (1..count).for_each(|at| emit(&[at - 1, at]));
-            if mode == PrimitiveMode::LineLoop && count > 2 {
-                emit(&[count - 1, 0]);
-            }
-        }
+        PrimitiveMode::Points => vertices,
+        PrimitiveMode::Lines => vertices / 2,
+        PrimitiveMode::LineLoop if vertices > 2 => vertices,
+        PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => vertices.saturating_sub(1),
+        PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan => vertices.saturating_sub(2),
+        PrimitiveMode::Triangles | PrimitiveMode::Rectangle | PrimitiveMode::Undocumented(_) => vertices / 3,
+    }
+}
+
+/// The vertices of a point, a line or a triangle of those that so many vertices make, and how many of the three count.
+#[inline]
+pub fn corners(mode: PrimitiveMode, vertices: u32, at: u32) -> ([u32; 3], usize) {
+    match mode {
+        PrimitiveMode::Points => ([at; 3], 1),
+        PrimitiveMode::Lines => ([2 * at, 2 * at + 1, 0], 2),
+        PrimitiveMode::LineLoop if at + 1 == vertices => ([at, 0, 0], 2),
+        PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => ([at, at + 1, 0], 2),
         // Every second triangle of a strip turns the other way.
-        PrimitiveMode::TriangleStrip => (2..count).for_each(|at| {
-            emit(&if at % 2 == 0 {
-                [at - 2, at - 1, at]
-            } else {
-                [at - 1, at - 2, at]
-            });
-        }),
-        PrimitiveMode::TriangleFan => (2..count).for_each(|at| emit(&[0, at - 1, at])),
+        PrimitiveMode::TriangleStrip if at % 2 == 1 => ([at + 1, at, at + 2], 3),
+        PrimitiveMode::TriangleStrip => ([at, at + 1, at + 2], 3),
+        PrimitiveMode::TriangleFan => ([0, at + 1, at + 2], 3),
         PrimitiveMode::Triangles | PrimitiveMode::Rectangle | PrimitiveMode::Undocumented(_) => {
-            (0..count / 3).for_each(|at| emit(&[3 * at, 3 * at + 1, 3 * at + 2]));
+            ([3 * at, 3 * at + 1, 3 * at + 2], 3)
         }
+    }
+}
+
+/// Primitives in pieces, so that several threads can make them; a primitive's number says which piece and where in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Primitives {
+    pieces: Vec<Vec<Primitive>>,
+}
+
+/// Bits of a primitive's number that say where in its piece it is.
+const IN_PIECE: u32 = 16;
+
+/// What a triangle becomes at most: clipped by seven planes, it has ten corners.
+const MOST_OF_ONE: usize = 8;
+
+/// Points, lines or triangles whose primitives are all in one piece.
+pub const PIECE: u32 = (1 << IN_PIECE) / MOST_OF_ONE as u32;
+
+impl Primitives {
+    /// The primitive with a number.
+    #[inline]
+    pub fn get(&self, number: u32) -> Option<&Primitive> {
+        let (piece, at) = Self::place(number);
+        self.pieces.get(piece)?.get(at)
+    }
+
+    /// Piece of a number, and place in the piece.
+    #[inline]
+    pub fn place(number: u32) -> (usize, usize) {
+        ((number >> IN_PIECE) as usize, (number & ((1 << IN_PIECE) - 1)) as usize)
+    }
+
+    /// The pieces.
+    pub fn pieces(&self) -> &[Vec<Primitive>] {
+        &self.pieces
+    }
+
+    /// All with their numbers, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Primitive)> {
+        let numbered =
+            |(piece, all): (u32, &'_ Vec<Primitive>)| piece << IN_PIECE..(piece << IN_PIECE) + all.len() as u32;
+        let pieces = (0..).zip(&self.pieces);
+        pieces.flat_map(move |(piece, all)| numbered((piece, all)).zip(all))
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.pieces.iter().map(Vec::len).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.iter().all(Vec::is_empty)
+    }
+
+    /// How many come before a number.
+    pub fn position(&self, number: u32) -> usize {
+        let (piece, at) = Self::place(number);
+        self.pieces.iter().take(piece).map(Vec::len).sum::<usize>() + at
+    }
+
+    /// Room at the end for what so many points, lines or triangles become, and the number of the first; [`PIECE`] at most.
+    pub(super) fn room(&mut self, count: u32) -> (u32, &mut Vec<Primitive>) {
+        let most = count as usize * MOST_OF_ONE;
+        if self.pieces.last().is_none_or(|last| last.len() + most > 1 << IN_PIECE) {
+            self.pieces.push(Vec::new());
+        }
+        let piece = self.pieces.len() - 1;
+        let all = &mut self.pieces[piece];
+        ((piece as u32) << IN_PIECE | all.len() as u32, all)
+    }
+
+    /// Adds a piece; the number of its first.
+    pub(super) fn push(&mut self, piece: Vec<Primitive>) -> u32 {
+        self.pieces.push(piece);
+        (self.pieces.len() as u32 - 1) << IN_PIECE
     }
 }
 
@@ -341,9 +423,11 @@ mod tests {
     use super::*;
 
     fn all(mode: PrimitiveMode, count: u32) -> Vec<Vec<u32>> {
-        let mut primitives = Vec::new();
-        assemble(mode, count, |vertices| primitives.push(vertices.to_vec()));
-        primitives
+        let of = |at| {
+            let (vertices, count) = corners(mode, count, at);
+            vertices[..count].to_vec()
+        };
+        (0..super::count(mode, count)).map(of).collect()
     }
 
     #[test]

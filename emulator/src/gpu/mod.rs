@@ -123,7 +123,7 @@ impl Gpu {
         let (start, end) = (frame.vertex_start, frame.vertex_end);
         let workers = (&*self.engine, self.pool.as_ref());
         shader.run(&mut self.memory, start, end, workers, &mut self.notes)?;
-        let plbu = plbu::Plbu::new(&self.memory, &shader.point_sizes);
+        let plbu = plbu::Plbu::new(&self.memory, &shader.point_sizes, self.pool.as_ref());
         let lists = plbu.run(frame.list_start, frame.list_end, &mut self.notes)?;
         self.geometry = lists.first().map(|(_, list)| list.geometry.clone());
         let primitives = self.geometry.as_ref().map_or(0, |all| all.primitives.len() as u64);

@@ -288,7 +288,7 @@ impl<'a> TileWorker<'a> {
             let prepared = &scene.geometries[*geometry];
             // A list is of several tiles.
             for entry in entries.iter().filter(|entry| entry.touches(tile)) {
-                let number = entry.primitive as usize;
+                let number = entry.primitive;
                 let tile = (self.tile.origin, &mut self.coverage);
                 let Some((ready, shader)) = prepared.cover(self.memory, &scene.shaders, number, tile, room) else {
                     continue;

@@ -4,13 +4,18 @@
 //! What hardware writes into the lists is not public, and nothing but the pixel processors reads it: ours are kept
 //! beside memory, by the address of the block they belong to.
 
-use super::geometry::{self, Bounds, Draw, Primitive, Rules, Vertex};
+use super::geometry::{self, Bounds, Draw, PIECE, Primitive, Primitives, Rules, Vertex};
 use super::notes::Notes;
+use super::raster::Shape;
 use super::tile::SIDE;
 use super::vertex::Commands;
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 use utgard::stream::{DrawPrimitives, ListCommand, PrimitiveMode, PrimitiveSetup};
 
@@ -29,7 +34,7 @@ pub struct Geometry {
     /// The draws.
     pub draws: Vec<Draw>,
     /// The primitives, in the order they were drawn.
-    pub primitives: Vec<Primitive>,
+    pub primitives: Primitives,
 }
 
 /// The list of a block of tiles.
@@ -63,6 +68,8 @@ impl Entry {
 /// The polygon list builder's registers.
 pub struct Plbu<'a> {
     memory: &'a Memory,
+    /// Threads that help.
+    pool: Option<&'a ThreadPool>,
     point_sizes: &'a HashMap<u32, u32>,
     positions: u32,
     indices: u32,
@@ -104,9 +111,10 @@ pub(crate) fn indices(memory: &Memory, setup: &PrimitiveSetup, address: u32, cou
 
 impl<'a> Plbu<'a> {
     /// A builder; `point_sizes` says for each position array where its point sizes are.
-    pub fn new(memory: &'a Memory, point_sizes: &'a HashMap<u32, u32>) -> Self {
+    pub fn new(memory: &'a Memory, point_sizes: &'a HashMap<u32, u32>, pool: Option<&'a ThreadPool>) -> Self {
         Self {
             memory,
+            pool,
             point_sizes,
             positions: 0,
             indices: 0,
@@ -235,34 +243,33 @@ impl<'a> Plbu<'a> {
             width: self.size,
         };
         let Some(bounds) = self.bounds(mode) else { return Ok(()) };
+        let slots = self.slots(count, start, indexed)?;
+        let source = Source {
+            memory: self.memory,
+            positions: self.positions,
+            // By far most arrays are all in one object.
+            all: self
+                .memory
+                .bytes(self.positions, count.saturating_mul(16))
+                .ok()
+                .filter(|_| !indexed),
+            slots,
+            sizes: self.sizes(mode),
+            size: self.size,
+            count,
+            mode,
+            rules,
+            bounds,
+        };
         self.geometry.draws.push(Draw {
             number,
             state: self.state,
             bounds,
+            covers: false,
         });
-        let slots = self.slots(count, start, indexed)?;
-        let first = self.geometry.primitives.len();
-        let mut failed = None;
-        let mut primitives = std::mem::take(&mut self.geometry.primitives);
-        geometry::assemble(mode, count, |numbers| {
-            if failed.is_some() || primitives.len() >= MAX_PRIMITIVES {
-                return;
-            }
-            let mut vertices = [Vertex::default(); 3];
-            for (vertex, number) in vertices.iter_mut().zip(numbers) {
-                match self.vertex(slots.slot(*number), mode) {
-                    Ok(read) => *vertex = read,
-                    Err(fault) => {
-                        failed = Some(fault);
-                        return;
-                    }
-                }
-            }
-            geometry::build(mode, &vertices[..numbers.len().min(3)], &rules, &mut primitives);
-        });
-        self.geometry.primitives = primitives;
-        if let Some(fault) = failed {
-            return Err(fault);
+        let covers = self.primitives(&source)?;
+        if let Some(draw) = self.geometry.draws.last_mut() {
+            draw.covers = covers;
         }
         if self.geometry.primitives.len() >= MAX_PRIMITIVES {
             return Err(Fault::new(FaultKind::Limit, "too many primitives for one job"));
@@ -270,7 +277,59 @@ impl<'a> Plbu<'a> {
         if self.blocks.is_none() {
             notes.add("a draw without a table of blocks is drawn nowhere".to_owned());
         }
-        self.bin(first)
+        Ok(())
+    }
+
+    /// Makes the primitives of a draw and puts them into lists; whether one of them covers something.
+    fn primitives(&mut self, source: &Source<'_>) -> Result<bool> {
+        let count = geometry::count(source.mode, source.count);
+        if count as usize > MAX_PRIMITIVES {
+            return Err(Fault::new(FaultKind::Limit, "too many primitives for one job"));
+        }
+        let mut covers = false;
+        let Some(pool) = self.pool.filter(|_| count > PIECE) else {
+            for first in (0..count).step_by(PIECE as usize) {
+                let numbers = first..count.min(first + PIECE);
+                let (number, room) = self.geometry.primitives.room(numbers.len() as u32);
+                let before = room.len();
+                source.build(numbers, room)?;
+                let touched: Vec<Option<Bounds>> = room[before..].iter().map(|one| source.touched(one)).collect();
+                covers = covers || room[before..].iter().any(|one| source.covers(one));
+                self.bin(number, &touched)?;
+            }
+            return Ok(covers);
+        };
+        // Few at a time, so that a draw that is too large is told before it takes all memory.
+        let wave = 4 * pool.current_num_threads();
+        let firsts: Vec<u32> = (0..count).step_by(PIECE as usize).collect();
+        for firsts in firsts.chunks(wave) {
+            let make = |first: &u32| -> Result<_> {
+                let mut room = Vec::new();
+                source.build(*first..count.min(first + PIECE), &mut room)?;
+                let touched: Vec<Option<Bounds>> = room.iter().map(|one| source.touched(one)).collect();
+                let covers = room.iter().any(|one| source.covers(one));
+                Ok((room, touched, covers))
+            };
+            let made: Vec<Result<_>> = pool.install(|| firsts.par_iter().map(make).collect());
+            for made in made {
+                let (piece, touched, one_covers) = made?;
+                covers |= one_covers;
+                let number = self.geometry.primitives.push(piece);
+                self.bin(number, &touched)?;
+            }
+            if self.geometry.primitives.len() >= MAX_PRIMITIVES {
+                return Err(Fault::new(FaultKind::Limit, "too many primitives for one job"));
+            }
+        }
+        Ok(covers)
+    }
+
+    /// Where the sizes of points are, where each has its own.
+    fn sizes(&self, mode: PrimitiveMode) -> Option<u32> {
+        if mode != PrimitiveMode::Points || self.setup.fixed_size {
+            return None;
+        }
+        self.sizes.or_else(|| self.point_sizes.get(&self.positions).copied())
     }
 
     /// Pixels a draw may touch; points may stand out of the viewport, and only their middle may not.
@@ -300,32 +359,15 @@ impl<'a> Plbu<'a> {
         })
     }
 
-    fn vertex(&self, slot: u32, mode: PrimitiveMode) -> Result<Vertex> {
-        let address = self.positions.wrapping_add(slot.wrapping_mul(16));
-        let bytes: [u8; 16] = self.memory.array(address)?;
-        let float = |at: usize| f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let position = [float(0), float(4), float(8), float(12)];
-        let size = match self.sizes.or_else(|| self.point_sizes.get(&self.positions).copied()) {
-            Some(sizes) if mode == PrimitiveMode::Points && !self.setup.fixed_size => {
-                self.memory.float(sizes.wrapping_add(slot.wrapping_mul(4)))?
-            }
-            _ => self.size,
-        };
-        Ok(Vertex { position, slot, size })
-    }
-
-    /// Puts primitives from number `first` on into the lists of the blocks their bounds touch.
-    fn bin(&mut self, first: usize) -> Result<()> {
+    /// Puts primitives from a number on into the lists of the blocks that they touch.
+    fn bin(&mut self, first: u32, touched: &[Option<Bounds>]) -> Result<()> {
         let [shift_x, shift_y] = self.shift.map(|shift| 4 + shift);
-        for (number, primitive) in self.geometry.primitives.iter().enumerate().skip(first) {
-            let bounds = self.geometry.draws[primitive.draw as usize].bounds;
-            let Some(touched) = touched(&primitive.shape, bounds) else {
-                continue;
-            };
+        for (number, touched) in (first..).zip(touched) {
+            let Some(touched) = touched else { continue };
             // Tiles are numbered in bytes everywhere.
             let tiles = |at: [u32; 2]| at.map(|at| (at / SIDE).min(255) as u8);
             let entry = Entry {
-                primitive: number as u32,
+                primitive: number,
                 first: tiles(touched.min),
                 last: tiles(touched.max),
             };
@@ -343,6 +385,68 @@ impl<'a> Plbu<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// Where a draw's primitives come from.
+struct Source<'a> {
+    memory: &'a Memory,
+    positions: u32,
+    /// All positions, where they are drawn in order and are there.
+    all: Option<Cow<'a, [u8]>>,
+    slots: Slots,
+    /// Sizes of points.
+    sizes: Option<u32>,
+    /// The size of all, where points have none of their own.
+    size: f32,
+    /// Vertices.
+    count: u32,
+    mode: PrimitiveMode,
+    rules: Rules,
+    bounds: Bounds,
+}
+
+impl Source<'_> {
+    /// Makes the primitives of some points, lines or triangles.
+    fn build(&self, numbers: Range<u32>, out: &mut Vec<Primitive>) -> Result<()> {
+        for number in numbers {
+            let (corners, count) = geometry::corners(self.mode, self.count, number);
+            let mut vertices = [Vertex::default(); 3];
+            for (vertex, corner) in vertices.iter_mut().zip(corners).take(count) {
+                *vertex = self.vertex(corner)?;
+            }
+            geometry::build(self.mode, &vertices[..count], &self.rules, out);
+        }
+        Ok(())
+    }
+
+    fn vertex(&self, corner: u32) -> Result<Vertex> {
+        let slot = self.slots.slot(corner);
+        let all = self.all.as_deref();
+        let bytes: [u8; 16] = match all.and_then(|all| all.as_chunks::<16>().0.get(slot as usize)) {
+            Some(bytes) => *bytes,
+            None => self.memory.array(self.positions.wrapping_add(slot.wrapping_mul(16)))?,
+        };
+        let float = |at: usize| f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let size = match self.sizes {
+            Some(sizes) => self.memory.float(sizes.wrapping_add(slot.wrapping_mul(4)))?,
+            None => self.size,
+        };
+        Ok(Vertex {
+            position: [float(0), float(4), float(8), float(12)],
+            slot,
+            size,
+        })
+    }
+
+    /// Pixels a primitive may touch.
+    fn touched(&self, primitive: &Primitive) -> Option<Bounds> {
+        touched(&primitive.shape, self.bounds)
+    }
+
+    /// Whether a primitive covers anything at all.
+    fn covers(&self, primitive: &Primitive) -> bool {
+        Shape::new(primitive, self.bounds).is_some()
     }
 }
 
@@ -365,11 +469,13 @@ fn touched(shape: &[[f32; 2]; 3], bounds: Bounds) -> Option<Bounds> {
     let mut touched = bounds;
     for axis in 0..2 {
         let values = shape.map(|corner| corner[axis]);
-        let low = values.into_iter().fold(f32::INFINITY, f32::min).floor();
-        let high = values.into_iter().fold(f32::NEG_INFINITY, f32::max).ceil();
-        touched.min[axis] = touched.min[axis].max(low.max(0.0) as u32);
-        touched.max[axis] = touched.max[axis].min(high.max(0.0) as u32);
-        if high < 0.0 || touched.min[axis] > touched.max[axis] {
+        let low = values.into_iter().fold(f32::INFINITY, f32::min);
+        let high = values.into_iter().fold(f32::NEG_INFINITY, f32::max);
+        // Cut, which is rounded down for what is not negative; and up, where something was cut. No calls.
+        let up = |value: f32| (value as u32).saturating_add(u32::from(value > (value as u32) as f32));
+        touched.min[axis] = touched.min[axis].max(low as u32);
+        touched.max[axis] = touched.max[axis].min(up(high));
+        if high <= -1.0 || touched.min[axis] > touched.max[axis] {
             return None;
         }
     }

@@ -227,7 +227,7 @@ fn origin(corners: &[Corner; 3]) -> [f32; 2] {
 }
 
 /// Numbers of a primitive that are interpolated at most: 1/w, depth, and components of varyings.
-const MOST: usize = 2 + 4 * SLOTS;
+const MOST: usize = (2 + 4 * SLOTS).next_multiple_of(16);
 
 /// What is interpolated, at the three corners.
 type Values = [[f64; MOST]; 3];
@@ -269,16 +269,18 @@ fn planes<L: QuadLanes>(sides: Sides, values: &Values, count: usize, planes: &mu
     let [base, dx, dy] = planes;
     let mut at = 0;
     while at < count.min(MOST) {
-        let (to_b, to_c) = (second[at] - first[at], third[at] - first[at]);
-        let (x, y) = if area == 0.0 {
-            (0.0, 0.0)
-        } else {
-            ((to_b * c[1] - to_c * b[1]) / area, (to_c * b[0] - to_b * c[0]) / area)
-        };
-        base[at] = (first[at] + x * away[0] + y * away[1]) as f32;
-        dx[at] = x as f32;
-        dy[at] = y as f32;
-        at += 1;
+        for at in at..(at + L::COUNT).min(MOST) {
+            let (to_b, to_c) = (second[at] - first[at], third[at] - first[at]);
+            let (x, y) = if area == 0.0 {
+                (0.0, 0.0)
+            } else {
+                ((to_b * c[1] - to_c * b[1]) / area, (to_c * b[0] - to_b * c[0]) / area)
+            };
+            base[at] = (first[at] + x * away[0] + y * away[1]) as f32;
+            dx[at] = x as f32;
+            dy[at] = y as f32;
+        }
+        at += L::COUNT;
     }
 }
 
@@ -305,7 +307,7 @@ pub fn inputs(
         };
         inputs.point = [along(0, left), along(1, top)];
     }
-    let used = &used[..used.len().min(MOST - 2)];
+    let used = &used[..used.len().min(4 * SLOTS)];
     let count = 2 + used.len();
     let mut of_vertices: Values = [[0.0; MOST]; 3];
     for (values, vertex) in of_vertices.iter_mut().zip(primitive.vertices) {

@@ -1,6 +1,6 @@
 //! What a PP job paints: primitives and shaders by the polygon lists of its tiles, made ready as far as tiles want them.
 
-use super::geometry::Primitive;
+use super::geometry::{Primitive, Primitives};
 use super::notes::Notes;
 use super::plbu::{Entry, Geometry, List};
 use super::raster::{self, Coverage, Shape};
@@ -42,13 +42,17 @@ pub(super) struct Ready {
     pub offset: f64,
 }
 
+/// A large primitive once it is wanted; nothing where it covers nothing.
+type Large = OnceLock<Option<Box<(Shape, Ready)>>>;
+
 /// The primitives of a geometry job. Small ones are made ready where they are painted, once or twice, and never kept;
 /// large ones when the first tile wants them.
 pub(super) struct Prepared<'a> {
     pub geometry: &'a Geometry,
     /// The shader of each draw; of those that cover nothing there is none.
     shaders: Vec<Option<usize>>,
-    large: Vec<OnceLock<Option<Box<(Shape, Ready)>>>>,
+    /// By piece, and place in the piece.
+    large: Vec<Vec<Large>>,
 }
 
 /// A job's primitives and shaders by their polygon lists.
@@ -108,18 +112,15 @@ fn prepare<'a>(
     notes: &mut Notes,
 ) -> Result<Prepared<'a>> {
     let mut shaders = vec![None; geometry.draws.len()];
-    for of_draw in geometry.primitives.chunk_by(|a, b| a.draw == b.draw) {
-        let number = of_draw[0].draw as usize;
-        let draw = &geometry.draws[number];
-        if of_draw
-            .iter()
-            .any(|primitive| Shape::new(primitive, draw.bounds).is_some())
-        {
-            shaders[number] = Some(scene.shader(memory, draw.state, notes)?);
-        }
+    for (shader, draw) in shaders.iter_mut().zip(&geometry.draws).filter(|(_, draw)| draw.covers) {
+        *shader = Some(scene.shader(memory, draw.state, notes)?);
     }
-    let mut large = Vec::new();
-    large.resize_with(geometry.primitives.len(), OnceLock::new);
+    let room = |piece: &Vec<Primitive>| {
+        let mut large = Vec::new();
+        large.resize_with(piece.len(), OnceLock::new);
+        large
+    };
+    let large = geometry.primitives.pieces().iter().map(room).collect();
     Ok(Prepared {
         geometry,
         shaders,
@@ -147,7 +148,7 @@ impl Scene<'_> {
     pub fn tell_outside(&self, watch: &dyn Watch) {
         for prepared in &self.geometries {
             let geometry = prepared.geometry;
-            for (primitive, shape) in geometry.primitives.iter().enumerate() {
+            for (primitive, shape) in geometry.primitives.iter() {
                 let (draw, shader) = (
                     &geometry.draws[shape.draw as usize],
                     prepared.shaders[shape.draw as usize],
@@ -168,7 +169,7 @@ impl Prepared<'_> {
         &'b self,
         memory: &Memory,
         shaders: &'b [Shader<'_>],
-        number: usize,
+        number: u32,
         (origin, coverage): ([u32; 2], &mut Coverage),
         room: &'b mut Ready,
     ) -> Option<(&'b Ready, &'b Shader<'b>)> {
@@ -184,13 +185,14 @@ impl Prepared<'_> {
             make_ready(memory, shader, primitive, room);
             return Some((room, shader));
         }
+        let (piece, at) = Primitives::place(number);
         let make = || {
             let shape = Shape::new(primitive, draw.bounds)?;
             let mut ready = Ready::default();
             make_ready(memory, shader, primitive, &mut ready);
             Some(Box::new((shape, ready)))
         };
-        let (shape, ready) = self.large[number].get_or_init(make).as_deref()?;
+        let (shape, ready) = self.large.get(piece)?.get(at)?.get_or_init(make).as_deref()?;
         shape.cover(origin, multisample, coverage);
         (!coverage.quads.is_empty()).then_some((ready, shader))
     }

@@ -381,6 +381,13 @@ fn fetch<'a>(
     let all = u64::from(spec.stride) * (values.len() as u64).saturating_sub(1) + u64::from(length);
     let near = u32::try_from(all).ok().filter(|_| spec.stride <= MAX_NEAR);
     if let Some(data) = near.and_then(|all| memory.bytes(start, all).ok()) {
+        if is_float && length == 16 && spec.stride >= length {
+            for (slot, value) in data.chunks(spec.stride as usize).zip(values) {
+                let (floats, _) = slot[..16].as_chunks::<4>();
+                *value = [0, 1, 2, 3].map(|at| f32::from_le_bytes(floats[at]));
+            }
+            return true;
+        }
         for (number, value) in values.enumerate() {
             take(value, &data[number * spec.stride as usize..][..length as usize]);
         }
@@ -470,14 +477,21 @@ fn store<'a>(
         }
     };
     let start = spec.address.wrapping_add(spec.stride.wrapping_mul(first));
-    // Vertices side by side go in one piece, if all of it is there.
-    let all = u32::try_from(bytes * values.len()).unwrap_or(u32::MAX);
-    if spec.stride as usize == bytes && memory.length_up_to(start, all) == all {
-        let mut data = vec![0; all as usize];
-        data.chunks_exact_mut(bytes)
-            .zip(values)
-            .for_each(|(slot, value)| put(slot, value));
-        return memory.write(start, &data);
+    let stride = spec.stride as usize;
+    let all = stride * values.len().saturating_sub(1) + bytes;
+    // By far most arrays are all in one object.
+    if (bytes..=MAX_NEAR as usize).contains(&stride)
+        && values.len() > 0
+        && let Some(all) = memory.borrow_mut(start, all, stride == bytes)
+    {
+        let slots = all.chunks_mut(stride).zip(values);
+        match (spec.kind, components) {
+            (ComponentType::F32, 4) => slots.for_each(|(slot, value)| put_floats::<4>(slot, value)),
+            (ComponentType::F32, 3) => slots.for_each(|(slot, value)| put_floats::<3>(slot, value)),
+            (ComponentType::F32, 2) => slots.for_each(|(slot, value)| put_floats::<2>(slot, value)),
+            _ => slots.for_each(|(slot, value)| put(&mut slot[..bytes], value)),
+        }
+        return Ok(());
     }
     let mut data = [0; 16];
     let slot = &mut data[..bytes];
@@ -486,6 +500,13 @@ fn store<'a>(
         memory.write(start.wrapping_add(spec.stride.wrapping_mul(number)), slot)?;
     }
     Ok(())
+}
+
+/// The first floats of a value, in as many bytes as is known here.
+#[inline(always)]
+fn put_floats<const N: usize>(slot: &mut [u8], value: &[f32; 4]) {
+    let floats: [[u8; 4]; N] = std::array::from_fn(|at| value[at].to_le_bytes());
+    slot[..4 * N].copy_from_slice(floats.as_flattened());
 }
 
 #[cfg(test)]

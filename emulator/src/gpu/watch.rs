@@ -29,7 +29,7 @@ pub struct Place<'a> {
     /// All primitives of its geometry job: those of [`Gpu::geometry`](super::Gpu::geometry) behind that job.
     pub geometry: &'a Geometry,
     /// Its number among them.
-    pub primitive: usize,
+    pub primitive: u32,
 }
 
 impl Place<'_> {

@@ -277,16 +277,12 @@ fn primitives(
         }
         None => (0..count).collect(),
     };
-    let mut all = Vec::new();
-    geometry::assemble(draw.mode, count, |vertices| {
-        all.push(
-            vertices
-                .iter()
-                .map(|at| numbers.get(*at as usize).copied().unwrap_or_default())
-                .collect(),
-        );
-    });
-    Ok(all)
+    let of = |at: u32| {
+        let (corners, known) = geometry::corners(draw.mode, count, at);
+        let number = |at: &u32| numbers.get(*at as usize).copied().unwrap_or_default();
+        corners[..known].iter().map(number).collect()
+    };
+    Ok((0..geometry::count(draw.mode, count)).map(of).collect())
 }
 
 #[cfg(test)]
