@@ -1,12 +1,12 @@
 //! The PP job: for every tile of the frame, the fragments of the primitives in its list, and the write-back
 //! (docs/spec/mali/frame.md; docs/spec/mali/tile-lists.md).
 
-use super::batch::{Batch, Room};
+use super::batch::{self, Batch};
 use super::frame::Frame;
 use super::notes::Notes;
 use super::plbu::{Entry, List};
 use super::raster::{self, Coverage};
-use super::scene::{Ready, Scene, Shader};
+use super::scene::{self, Ready, Scene, Shader};
 use super::state::State;
 use super::tile::{Incoming, SIDE, Tile, in_tile, steps};
 use super::watch::{self, Fate, Painted, Place, Watch};
@@ -214,10 +214,10 @@ struct TileWorker<'a> {
     out: Box<Fragments>,
     coverage: Coverage,
     tile: Tile,
-    /// Room for a primitive that is not kept.
-    ready: Ready,
+    /// Room for primitives, while nobody has it.
+    primitives: Option<scene::Room>,
     /// Room for a batch.
-    room: Box<Room>,
+    room: Box<batch::Room>,
     runs: Runs,
     stats: PixelStats,
     /// Instructions of all workers, and how many there may be.
@@ -244,7 +244,7 @@ impl<'a> TileWorker<'a> {
             out: Box::default(),
             coverage: Coverage::default(),
             tile: Tile::default(),
-            ready: Ready::default(),
+            primitives: None,
             room: Box::default(),
             runs: Runs::default(),
             stats: PixelStats::default(),
@@ -272,16 +272,16 @@ impl<'a> TileWorker<'a> {
         self.stats.tiles += 1;
         self.watch.into_iter().for_each(|watch| watch.begun(&self.tile));
         // Out of the worker while it paints with it.
-        let mut room = std::mem::take(&mut self.ready);
+        let mut room = self.primitives.take().unwrap_or_default();
         let painted = self.lists(&scene.lists[lists], &mut room);
-        self.ready = room;
+        self.primitives = Some(room);
         painted?;
         let mut units = self.frame.write_backs.iter();
         units.try_for_each(|unit| write_back::encode(self.frame, unit, &self.tile, number, &mut self.runs))
     }
 
     /// Paints the primitives of a tile's lists.
-    fn lists(&mut self, lists: &[Option<(usize, &[Entry])>], room: &mut Ready) -> Result<()> {
+    fn lists(&mut self, lists: &[Option<(usize, &[Entry])>], room: &mut scene::Room) -> Result<()> {
         let scene = self.scene;
         let tile = self.tile.origin.map(|at| (at / SIDE) as u8);
         for (geometry, entries) in lists.iter().flatten() {

@@ -190,21 +190,64 @@ impl Shape {
         let first = [0, 1].map(|axis: usize| min[axis].max(origin[axis]) & !1);
         let last = [0, 1].map(|axis: usize| max[axis].min(last[axis]));
         for row in (first[1]..=last[1]).step_by(2) {
-            for column in (first[0]..=last[0]).step_by(2) {
-                let samples = std::array::from_fn(|lane| {
-                    let (x, y) = (column + (lane as u32 & 1), row + (lane as u32 >> 1));
-                    let out = x < min[0] || x > max[0] || y < min[1] || y > max[1];
-                    if out { 0 } else { self.pixel(x, y, multisample) }
+            if multisample {
+                self.row_samples(row, [first[0], last[0]], coverage);
+            } else {
+                self.row(row, [first[0], last[0]], coverage);
+            }
+        }
+    }
+
+    /// The quads of two rows, from a column to another, by the middles of their pixels.
+    fn row(&self, row: u32, [first, last]: [u32; 2], coverage: &mut Coverage) {
+        let Bounds { min, max } = self.bounds;
+        let inside = |axis: usize, at: u32| u8::from(at >= min[axis] && at <= max[axis]);
+        let upper_lower = inside(1, row) * 0b0011 | inside(1, row + 1) * 0b1100;
+        let (x, y) = (i64::from(first) * ONE + ONE / 2, i64::from(row) * ONE + ONE / 2);
+        let mut corner = self.edges.map(|edge| edge.at(x, y));
+        for column in (first..=last).step_by(2) {
+            // A pixel is outside where a side is negative: the sign of all three together says so.
+            let (mut upper, mut lower, mut right, mut both) = (0, 0, 0, 0);
+            for (corner, edge) in corner.iter_mut().zip(&self.edges) {
+                let (dx, dy) = (edge.dx * ONE, edge.dy * ONE);
+                upper |= *corner;
+                right |= *corner + dx;
+                lower |= *corner + dy;
+                both |= *corner + dx + dy;
+                *corner += 2 * dx;
+            }
+            let left_right = inside(0, column) * 0b0101 | inside(0, column + 1) * 0b1010;
+            let pixel = |side: i64, lane: u8| u8::from(side >= 0) << lane;
+            let live =
+                (pixel(upper, 0) | pixel(right, 1) | pixel(lower, 2) | pixel(both, 3)) & left_right & upper_lower;
+            if live != 0 && coverage.quads.len() < MAX_QUADS {
+                coverage.quads.push(Quad {
+                    x: column,
+                    y: row,
+                    live,
                 });
-                let live = (0..4).map(|lane| u8::from(samples[lane] != 0) << lane).sum();
-                if live != 0 && coverage.quads.len() < MAX_QUADS {
-                    coverage.quads.push(Quad {
-                        x: column,
-                        y: row,
-                        live,
-                    });
-                    coverage.samples.push(samples);
-                }
+                coverage.samples.push([0, 1, 2, 3].map(|lane| (live >> lane & 1) * 15));
+            }
+        }
+    }
+
+    /// The same with four samples of each pixel.
+    fn row_samples(&self, row: u32, [first, last]: [u32; 2], coverage: &mut Coverage) {
+        let Bounds { min, max } = self.bounds;
+        for column in (first..=last).step_by(2) {
+            let samples = std::array::from_fn(|lane| {
+                let (x, y) = (column + (lane as u32 & 1), row + (lane as u32 >> 1));
+                let out = x < min[0] || x > max[0] || y < min[1] || y > max[1];
+                if out { 0 } else { self.pixel(x, y, true) }
+            });
+            let live = (0..4).map(|lane| u8::from(samples[lane] != 0) << lane).sum();
+            if live != 0 && coverage.quads.len() < MAX_QUADS {
+                coverage.quads.push(Quad {
+                    x: column,
+                    y: row,
+                    live,
+                });
+                coverage.samples.push(samples);
             }
         }
     }
@@ -234,6 +277,24 @@ type Values = [[f64; MOST]; 3];
 
 /// Base, and change per column and row, of what is interpolated.
 type Planes = [[f32; MOST]; 3];
+
+/// Room for the numbers of a primitive; what is in it from another does not matter.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    of_vertices: Values,
+    values: Values,
+    found: Planes,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            of_vertices: [[0.0; MOST]; 3],
+            values: [[0.0; MOST]; 3],
+            found: [[0.0; MOST]; 3],
+        }
+    }
+}
 
 /// Three corners of planes, seen from the first.
 #[derive(Clone, Copy, Debug)]
@@ -291,6 +352,7 @@ pub fn inputs(
     front: bool,
     used: &[(usize, usize)],
     mut fetch: impl FnMut(u32, &mut [f64]),
+    room: &mut Setup,
     inputs: &mut Inputs,
 ) {
     let corners = &primitive.corners;
@@ -309,22 +371,25 @@ pub fn inputs(
     }
     let used = &used[..used.len().min(4 * SLOTS)];
     let count = 2 + used.len();
-    let mut of_vertices: Values = [[0.0; MOST]; 3];
+    let Setup {
+        of_vertices,
+        values,
+        found,
+    } = room;
     for (values, vertex) in of_vertices.iter_mut().zip(primitive.vertices) {
         fetch(vertex, &mut values[2..count]);
     }
-    let mut values: Values = [[0.0; MOST]; 3];
     for ((values, corner), w) in values.iter_mut().zip(corners).zip(w) {
-        mix(corner.weights, &of_vertices, count, values);
+        mix(corner.weights, of_vertices, count, values);
         if !flat {
             values[2..count].iter_mut().for_each(|value| *value *= w);
         }
         (values[0], values[1]) = (w, f64::from(corner.position[2]));
     }
-    let (sides, mut found) = (Sides::new(corners, inputs.origin), [[0.0; MOST]; 3]);
-    let (values, into) = (&values, &mut found);
+    let sides = Sides::new(corners, inputs.origin);
+    let (values, into) = (&*values, &mut *found);
     dispatch!(planes(sides: Sides, values: &Values, count: usize, into: &mut Planes) -> (), Found::best());
-    let [base, dx, dy] = &found;
+    let [base, dx, dy] = found;
     let plane = |at: usize| Plane {
         base: base[at],
         dx: dx[at],
@@ -338,6 +403,7 @@ pub fn inputs(
 
 /// What a corner has of the vertices; one that has no part in it may hold anything.
 fn mix(weights: [f32; 3], of_vertices: &Values, count: usize, into: &mut [f64; MOST]) {
+    into[2..count].fill(0.0);
     for (weight, values) in weights
         .into_iter()
         .zip(of_vertices)
@@ -435,6 +501,33 @@ mod tests {
         }
         // What is beyond the largest corner is left out, not wrapped around.
         assert!(pixels([[2e9, 0.0], [0.0, 2e9], [-2e9, -2e9]]).is_empty());
+    }
+
+    /// Quads row by row cover what pixels for themselves do, within bounds that cut them.
+    #[test]
+    fn rows_cover_what_pixels_do() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let mut found = 0;
+        for _ in 0..2000 {
+            let shape = [0; 3].map(|_| [0; 2].map(|_| random.f32() * 40.0 - 12.0));
+            let bounds = Bounds {
+                min: [0; 2].map(|_| random.u32(..6)),
+                max: [0; 2].map(|_| random.u32(8..40)),
+            };
+            let Some(shape) = Shape::new(&primitive(shape), bounds) else {
+                continue;
+            };
+            let mut coverage = Coverage::default();
+            shape.cover([0, 0], false, &mut coverage);
+            for (y, x) in (0..16).flat_map(|y| (0..16).map(move |x| (y, x))) {
+                let quad = coverage.quads.iter().find(|quad| (quad.x, quad.y) == (x & !1, y & !1));
+                let covered = quad.is_some_and(|quad| quad.live >> (x & 1 | (y & 1) << 1) & 1 == 1);
+                let inside = (0..2).all(|axis| (bounds.min[axis]..=bounds.max[axis]).contains(&[x, y][axis]));
+                assert_eq!(covered, inside && shape.touches(x, y, false), "{x} {y} {shape:?}");
+                found += u32::from(covered);
+            }
+        }
+        assert!(found > 50_000, "{found}");
     }
 
     #[test]

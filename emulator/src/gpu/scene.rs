@@ -3,7 +3,7 @@
 use super::geometry::{Primitive, Primitives};
 use super::notes::Notes;
 use super::plbu::{Entry, Geometry, List};
-use super::raster::{self, Coverage, Shape};
+use super::raster::{self, Coverage, Setup, Shape};
 use super::state::State;
 use super::tile::{SIDE, steps};
 use super::watch::{self, Fate, Place, Watch};
@@ -40,6 +40,13 @@ pub(super) struct Ready {
     pub inputs: Inputs,
     /// Polygon offset, in the depth buffer's steps.
     pub offset: f64,
+}
+
+/// Room for a primitive that is not kept, and for making any ready.
+#[derive(Default)]
+pub(super) struct Room {
+    ready: Ready,
+    setup: Box<Setup>,
 }
 
 /// A large primitive once it is wanted; nothing where it covers nothing.
@@ -171,7 +178,7 @@ impl Prepared<'_> {
         shaders: &'b [Shader<'_>],
         number: u32,
         (origin, coverage): ([u32; 2], &mut Coverage),
-        room: &'b mut Ready,
+        Room { ready, setup }: &'b mut Room,
     ) -> Option<(&'b Ready, &'b Shader<'b>)> {
         let primitive = self.geometry.primitives.get(number)?;
         let draw = &self.geometry.draws[primitive.draw as usize];
@@ -182,14 +189,14 @@ impl Prepared<'_> {
             if coverage.quads.is_empty() {
                 return None;
             }
-            make_ready(memory, shader, primitive, room);
-            return Some((room, shader));
+            make_ready(memory, shader, primitive, setup, ready);
+            return Some((ready, shader));
         }
         let (piece, at) = Primitives::place(number);
         let make = || {
             let shape = Shape::new(primitive, draw.bounds)?;
             let mut ready = Ready::default();
-            make_ready(memory, shader, primitive, &mut ready);
+            make_ready(memory, shader, primitive, setup, &mut ready);
             Some(Box::new((shape, ready)))
         };
         let (shape, ready) = self.large.get(piece)?.get(at)?.get_or_init(make).as_deref()?;
@@ -199,12 +206,13 @@ impl Prepared<'_> {
 }
 
 /// What a primitive's fragments get.
-fn make_ready(memory: &Memory, shader: &Shader<'_>, primitive: &Primitive, ready: &mut Ready) {
+fn make_ready(memory: &Memory, shader: &Shader<'_>, primitive: &Primitive, setup: &mut Setup, ready: &mut Ready) {
     raster::inputs(
         primitive,
         primitive.ccw == shader.state.front_ccw,
         &shader.used,
         |vertex, values| varyings(memory, shader, vertex, values),
+        setup,
         &mut ready.inputs,
     );
     ready.offset = offset(&shader.state, &ready.inputs, primitive);

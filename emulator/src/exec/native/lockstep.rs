@@ -109,14 +109,14 @@ fn textures(memory: &mut Memory, random: &mut Rng) -> Vec<Descriptor> {
 
 fn blending(random: &mut Rng) -> Blending {
     let mut factor = || Factor {
-        source: choice(random, &FactorSource::ALL[..]),
+        source: choice(random, FactorSource::ALL),
         complement: random.bool(),
         alpha: random.bool(),
     };
     let (color, alpha) = ([factor(), factor()], [factor(), factor()]);
     Blending {
         constant: [0.25, 0.5, 1.0, 0.75],
-        equations: [choice(random, &Equation::ALL[..]), choice(random, &Equation::ALL[..])],
+        equations: [choice(random, Equation::ALL), choice(random, Equation::ALL)],
         color,
         alpha,
         write_mask: random.u32(..16),
