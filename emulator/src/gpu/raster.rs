@@ -202,7 +202,7 @@ impl Shape {
     fn row(&self, row: u32, [first, last]: [u32; 2], coverage: &mut Coverage) {
         let Bounds { min, max } = self.bounds;
         let inside = |axis: usize, at: u32| u8::from(at >= min[axis] && at <= max[axis]);
-        let upper_lower = inside(1, row) * 0b0011 | inside(1, row + 1) * 0b1100;
+        let upper_lower = (inside(1, row) * 0b0011) | (inside(1, row + 1) * 0b1100);
         let (x, y) = (i64::from(first) * ONE + ONE / 2, i64::from(row) * ONE + ONE / 2);
         let mut corner = self.edges.map(|edge| edge.at(x, y));
         for column in (first..=last).step_by(2) {
@@ -216,7 +216,7 @@ impl Shape {
                 both |= *corner + dx + dy;
                 *corner += 2 * dx;
             }
-            let left_right = inside(0, column) * 0b0101 | inside(0, column + 1) * 0b1010;
+            let left_right = (inside(0, column) * 0b0101) | (inside(0, column + 1) * 0b1010);
             let pixel = |side: i64, lane: u8| u8::from(side >= 0) << lane;
             let live =
                 (pixel(upper, 0) | pixel(right, 1) | pixel(lower, 2) | pixel(both, 3)) & left_right & upper_lower;
