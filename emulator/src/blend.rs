@@ -140,7 +140,7 @@ struct Operands<L: Lanes> {
     destination: [L::V; 4],
 }
 
-/// A whole number from 0 to `one`, 255 or 65535, divided by it: the correctly rounded quotient without a division. The
+/// A whole number from 0 to `one`, which is one less than a power of two, divided by it: the correctly rounded quotient without a division. The
 /// first product is exact, and the second so small that its rounding does not show; a test looks at all of them.
 #[inline(always)]
 pub fn unit<L: Lanes>(whole: L::V, one: f32) -> L::V {
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn whole_numbers_are_divided_exactly() {
-        for one in [255u16, 65535] {
+        for one in [1u16, 15, 31, 63, 255, 65535] {
             let most = f32::from(one);
             for whole in (0..=one).map(f32::from) {
                 assert_eq!(

@@ -2,15 +2,12 @@
 //! are. One rule for one lane or many, so engines agree bit for bit.
 
 use super::descriptor::Descriptor;
+use crate::blend::unit;
 use num::lanes::Lanes;
 use utgard::texture::Wrap;
 
 /// Coordinates up to here are exact in all that is done with them: whole numbers, halves, and remainders.
 const FAR: f32 = 4_194_304.0;
-
-/// A byte as a part of 255 is the sum of two products: of the first the product with a byte is exact, so only the sum is
-/// rounded, and every byte gives the number nearest to its part.
-const PART: [f32; 2] = [1.0 / 256.0 * 257.0 / 256.0, 1.0 / 255.0 / 65536.0];
 
 /// A level of such a texture.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +20,8 @@ pub(crate) struct Plain<'a> {
     scale: [f32; 2],
     clamp: [bool; 2],
     nearest: bool,
+    /// The numbers that 1.0 is, of each channel.
+    ones: [u8; 4],
 }
 
 /// How such a texture is sampled, whatever its texels.
@@ -32,6 +31,7 @@ pub(crate) struct Form {
     scale: [f32; 2],
     clamp: [bool; 2],
     nearest: bool,
+    ones: [u8; 4],
 }
 
 impl<'a> Plain<'a> {
@@ -42,6 +42,7 @@ impl<'a> Plain<'a> {
             scale: self.scale,
             clamp: self.clamp,
             nearest: self.nearest,
+            ones: self.ones,
         }
     }
 
@@ -61,8 +62,7 @@ impl<'a> Plain<'a> {
     }
 
     /// The texture of a fitting descriptor; `None` where texels are missing, or more than can be counted in a float.
-    pub fn new(descriptor: &Descriptor, colors: &'a [u32]) -> Option<Self> {
-        let [width, height, _] = descriptor.size;
+    pub fn new(descriptor: &Descriptor, [width, height]: [u32; 2], ones: [u8; 4], colors: &'a [u32]) -> Option<Self> {
         let texels = u64::from(width) * u64::from(height);
         if texels == 0 || texels > 1 << 24 || colors.len() as u64 != texels {
             return None;
@@ -74,20 +74,26 @@ impl<'a> Plain<'a> {
             scale: if descriptor.unnormalised { [1.0; 2] } else { size },
             clamp: [0, 1].map(|axis: usize| descriptor.wrap[axis] == Wrap::Clamp),
             nearest: descriptor.nearest[0],
+            ones,
         })
     }
 
     /// Samples lanes at s and t. The mask tells for which lanes this is the colour; the others are too far outside.
     #[inline(always)]
     pub fn sample<L: Lanes>(&self, s: L::V, t: L::V) -> ([L::V; 4], L::M) {
-        let (x, y) = (L::mul(s, L::splat(self.scale[0])), L::mul(t, L::splat(self.scale[1])));
+        self.at::<L>(L::mul(s, L::splat(self.scale[0])), L::mul(t, L::splat(self.scale[1])))
+    }
+
+    /// The same at texels x and y.
+    #[inline(always)]
+    pub fn at<L: Lanes>(&self, x: L::V, y: L::V) -> ([L::V; 4], L::M) {
         let larger = L::max(L::abs(x), L::abs(y));
         // What is no number is greater than nothing, on either side.
         let near = L::gt(L::splat(FAR), L::select(L::eq(x, x), larger, L::splat(f32::INFINITY)));
         if self.nearest {
             let (column, row) = (self.wrap::<L>(0, L::floor(x)), self.wrap::<L>(1, L::floor(y)));
             let texel = L::texels(self.colors, L::add(L::mul(row, L::splat(self.size[0])), column));
-            return (parts::<L>(texel), near);
+            return (self.parts::<L>(texel), near);
         }
         let half = L::splat(0.5);
         let (x, y) = (L::sub(x, half), L::sub(y, half));
@@ -98,7 +104,7 @@ impl<'a> Plain<'a> {
         let width = L::splat(self.size[0]);
         let upper = self.two::<L>(L::mul(self.wrap::<L>(1, top), width), columns, along);
         let lower = self.two::<L>(L::mul(self.wrap::<L>(1, bottom), width), columns, along);
-        (parts::<L>(mix::<L>(upper, lower, down)), near)
+        (self.parts::<L>(mix::<L>(upper, lower, down)), near)
     }
 
     /// Two texels of a row, blended.
@@ -107,6 +113,18 @@ impl<'a> Plain<'a> {
         let first = L::texels(self.colors, L::add(row, columns.0));
         let second = L::texels(self.colors, L::add(row, columns.1));
         mix::<L>(first, second, weight)
+    }
+
+    /// Channels, or what is between them, as parts of their ones.
+    #[inline(always)]
+    fn parts<L: Lanes>(&self, [red, green, blue, alpha]: [L::V; 4]) -> [L::V; 4] {
+        let [r, g, b, a] = self.ones.map(f32::from);
+        [
+            unit::<L>(red, r),
+            unit::<L>(green, g),
+            unit::<L>(blue, b),
+            unit::<L>(alpha, a),
+        ]
     }
 
     /// The texel of a whole coordinate on an axis.
@@ -125,30 +143,15 @@ impl<'a> Plain<'a> {
 }
 
 #[inline(always)]
-fn mix<L: Lanes>(a: [L::V; 4], b: [L::V; 4], weight: L::V) -> [L::V; 4] {
+pub(super) fn mix<L: Lanes>(a: [L::V; 4], b: [L::V; 4], weight: L::V) -> [L::V; 4] {
     let one = |a: L::V, b: L::V| L::add(a, L::mul(L::sub(b, a), weight));
     [one(a[0], b[0]), one(a[1], b[1]), one(a[2], b[2]), one(a[3], b[3])]
-}
-
-/// Bytes, or what is between them, as parts of 255.
-#[inline(always)]
-fn parts<L: Lanes>(bytes: [L::V; 4]) -> [L::V; 4] {
-    let part = |byte: L::V| L::add(L::mul(byte, L::splat(PART[0])), L::mul(byte, L::splat(PART[1])));
-    [part(bytes[0]), part(bytes[1]), part(bytes[2]), part(bytes[3])]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use num::lanes::One;
-
-    #[test]
-    fn bytes_are_the_nearest_parts_of_255() {
-        for byte in 0..=255u8 {
-            let [part, ..] = parts::<One>([f32::from(byte); 4]);
-            assert_eq!(part, f32::from(byte) / 255.0, "{byte}");
-        }
-    }
 
     #[test]
     fn whole_coordinates_wrap() {
@@ -159,6 +162,7 @@ mod tests {
                 scale: [1.0; 2],
                 clamp: [false, true],
                 nearest: true,
+                ones: [255; 4],
             };
             let near = -3000..3000_i32;
             let far = (4_190_000..4_194_304).flat_map(|at| [at, -at]);

@@ -2,6 +2,7 @@
 
 mod descriptor;
 pub(crate) mod filter;
+pub(crate) mod levels;
 mod picture;
 pub mod texel;
 
@@ -9,8 +10,8 @@ use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
 pub use descriptor::{Descriptor, Layout};
 use filter::Plain;
+use levels::{Levels, Rule, half_log};
 use num::lanes::One;
-use num::math;
 pub use picture::LevelPlace;
 use std::sync::OnceLock;
 use texel::Format;
@@ -74,7 +75,7 @@ struct Level<'a> {
     size: [u32; 3],
     /// Bytes of a face or slice.
     layer: u32,
-    /// The level as eight-bit red, green, blue, alpha, row by row, made when first needed.
+    /// The level as red, green, blue, alpha of a byte each, row by row, made when first needed.
     colors: OnceLock<Option<Vec<u32>>>,
 }
 
@@ -95,8 +96,12 @@ pub struct Texture<'a> {
     pub descriptor: Descriptor,
     format: Option<Format>,
     levels: Vec<Level<'a>>,
-    /// Two-dimensional, of one level, with one filter, repeated or clamped.
-    plain: bool,
+    /// Two-dimensional, with one filter, repeated or clamped.
+    simple: bool,
+    /// One level is sampled.
+    one_level: bool,
+    /// The numbers that 1.0 is in [`Level::colors`], of each channel.
+    ones: [u8; 4],
 }
 
 impl<'a> Texture<'a> {
@@ -113,12 +118,14 @@ impl<'a> Texture<'a> {
             }
         }
         let one_level = levels.len() == 1 || (levels.len() > 1 && descriptor.lod == [0.0, 0.0]);
-        let plain = one_level && Plain::fits(&descriptor);
+        let whole = format.and_then(|format| texel::decode_whole(format.code, false, &[0; 4]));
         Ok(Self {
+            simple: Plain::fits(&descriptor),
             descriptor,
             format,
             levels,
-            plain,
+            one_level,
+            ones: whole.map_or([255; 4], |whole| whole.ones),
         })
     }
 
@@ -138,22 +145,55 @@ impl<'a> Texture<'a> {
         }
         let places: [Place; 4] = std::array::from_fn(|lane| self.place(coordinates[lane], cube));
         let implicit = self.implicit_levels(coordinates, &places);
+        let short = self.short_levels(cube);
         std::array::from_fn(|lane| {
             let level = match lods[lane] {
                 Lod::Level(level) => level,
                 Lod::Bias(bias) => implicit[lane] + bias,
             };
-            self.sample_at(&places[lane], level + self.descriptor.lod_bias)
+            let level = level + self.descriptor.lod_bias;
+            let [s, t, ..] = coordinates[lane];
+            let found = short.as_ref().and_then(|levels| levels.sample::<One>(s, t, level));
+            match found {
+                Some((color, true)) => color,
+                _ => self.sample_at(&places[lane], level),
+            }
         })
+    }
+
+    /// The short way to sample one of several levels, where there is one.
+    pub(crate) fn short_levels(&self, cube: bool) -> Option<Levels<'_>> {
+        (self.simple && !self.one_level && !cube).then(|| Levels::new(self))?
+    }
+
+    /// The short way for one of the levels, and its size in texels of the largest.
+    fn plain_level(&self, number: usize) -> Option<(Plain<'_>, [f32; 2])> {
+        let level = self.levels.get(number)?;
+        let colors = level.colors.get_or_init(|| self.colors(level)).as_ref()?;
+        let [width, height, _] = level.size;
+        let plain = Plain::new(&self.descriptor, [width, height], self.ones, colors)?;
+        Some((plain, [0, 1].map(|axis| self.ratio(level, axis))))
+    }
+
+    /// A level's size by what the descriptor says of the largest: sizes are rounded, so coordinates are scaled by what
+    /// they are.
+    fn ratio(&self, level: &Level<'_>, axis: usize) -> f32 {
+        level.size[axis] as f32 / (self.descriptor.size[axis].max(1) as f32)
+    }
+
+    /// The colour of a level where the short way does not reach.
+    pub(crate) fn sample_far_level(&self, coordinates: [f32; 4], level: f32) -> [f32; 4] {
+        self.sample_at(&self.place(coordinates, false), level)
     }
 
     /// The short way to sample, where there is one.
     pub(crate) fn plain(&self, cube: bool) -> Option<Plain<'_>> {
-        if !self.plain || cube {
+        if !self.simple || !self.one_level || cube {
             return None;
         }
         let colors = self.levels[0].colors.get_or_init(|| self.colors(&self.levels[0]));
-        Plain::new(&self.descriptor, colors.as_ref()?)
+        let [width, height, _] = self.descriptor.size;
+        Plain::new(&self.descriptor, [width, height], self.ones, colors.as_ref()?)
     }
 
     /// The colour where the short way does not reach.
@@ -177,14 +217,26 @@ impl<'a> Texture<'a> {
     }
 
     fn scaled(&self, face: u32, coordinates: [f32; 3]) -> Place {
-        let size = if self.descriptor.unnormalised {
-            [1.0; 3]
+        let [width, height] = self.scale();
+        let depth = if self.descriptor.unnormalised {
+            1.0
         } else {
-            self.descriptor.size.map(|size| size as f32)
+            self.descriptor.size[2] as f32
         };
+        let [s, t, r] = coordinates;
         Place {
             face,
-            texel: std::array::from_fn(|axis| coordinates[axis] * size[axis]),
+            texel: [s * width, t * height, r * depth],
+        }
+    }
+
+    /// Texels of a coordinate's unit.
+    fn scale(&self) -> [f32; 2] {
+        let [width, height, _] = self.descriptor.size.map(|size| size as f32);
+        if self.descriptor.unnormalised {
+            [1.0; 2]
+        } else {
+            [width, height]
         }
     }
 
@@ -207,28 +259,18 @@ impl<'a> Texture<'a> {
         };
         let steps = (squared(&places[1], &places[0]), squared(&places[2], &places[0]));
         let longest = if steps.0 > steps.1 { steps.0 } else { steps.1 };
-        0.5 * math::log2::<One>(longest)
+        half_log::<One>(longest)
     }
 
     fn sample_at(&self, place: &Place, level: f32) -> [f32; 4] {
         let descriptor = &self.descriptor;
-        let [low, high] = descriptor.lod;
-        // Mesa adds a half where the texture is made smaller by nearest texels, unless all its filters are nearest, and
-        // then passes conformance tests on hardware with every filter; so the hardware must take that half away ([I]).
-        let (smaller, larger) = (descriptor.nearest[0], descriptor.nearest[1]);
-        let all_nearest = smaller && larger && !descriptor.mip_linear && low != high;
-        let level = level - if smaller && !all_nearest { 0.5 } else { 0.0 };
+        let rule = Rule::of(descriptor);
+        let level = rule.level::<One>(level);
         // One filter gives way to the other at level 0, whichever they are.
         let nearest = descriptor.nearest[usize::from(level.is_nan() || level <= 0.0)];
-        let clamped = if level > low { level } else { low };
-        let clamped = if clamped < high { clamped } else { high };
-        // Levels count in sixteenths, and what is between two is the upper one: so the sixteenth that Mesa takes away
-        // where all filters are nearest makes levels change just behind the half, as OpenGL wants, and not before it.
-        let clamped = (clamped * 16.0).ceil() / 16.0;
-        let base = (clamped + if descriptor.mip_linear { 0.0 } else { 0.5 }).floor();
+        let (base, weight) = rule.chosen::<One>(level);
         let first = (base.max(0.0) as usize).min(self.levels.len() - 1);
         let color = self.filtered(place, first, nearest);
-        let weight = clamped - base;
         let second = (first + 1).min(self.levels.len() - 1);
         if !descriptor.mip_linear || weight <= 0.0 || second == first {
             return color;
@@ -241,8 +283,7 @@ impl<'a> Texture<'a> {
         let descriptor = &self.descriptor;
         let at: [f32; 3] = std::array::from_fn(|axis| {
             let size = level.size[axis] as f32;
-            // Level sizes are rounded, so coordinates are scaled by what they are.
-            let scaled = place.texel[axis] * (size / (descriptor.size[axis].max(1) as f32));
+            let scaled = place.texel[axis] * self.ratio(level, axis);
             let scaled = if scaled.is_finite() {
                 scaled.clamp(-1e9, 1e9)
             } else {
@@ -287,27 +328,29 @@ impl<'a> Texture<'a> {
             && let Some(colors) = level.colors.get_or_init(|| self.colors(level))
         {
             let at = y as usize * level.size[0] as usize + x as usize;
-            return colors
-                .get(at)
-                .map_or(BLACK, |color| color.to_le_bytes().map(|byte| f32::from(byte) / 255.0));
+            let parts = |color: &u32| {
+                let channels = color.to_le_bytes();
+                [0, 1, 2, 3].map(|at: usize| f32::from(channels[at]) / f32::from(self.ones[at]))
+            };
+            return colors.get(at).map_or(BLACK, parts);
         }
         self.decode(level, x, y, layer).unwrap_or(BLACK)
     }
 
-    /// The first layer of a level whose channels are bytes, in rows.
+    /// The first layer of a level whose channels are whole numbers of a byte at most, in rows.
     fn colors(&self, level: &Level<'_>) -> Option<Vec<u32>> {
         let format = self.format?;
         let compressed = format.code == texel::ETC1;
         let bytes = |color: [f32; 4]| color.map(|channel| (channel * 255.0).round() as u8);
         if !compressed {
-            texel::decode_bytes(format.code, false, &[0; 4])?;
+            texel::decode_whole(format.code, false, &[0; 4])?;
         }
         // A size nobody checked is at most what the level's memory has room for.
         let [width, height, _] = level.size;
         if u64::from(width) * u64::from(height) > u64::from(level.length) * 2 {
             return None;
         }
-        let black = [0, 0, 0, 255];
+        let black = [0, 0, 0, self.ones[3]];
         let data = level.data();
         let one = |x: u32, y: u32| {
             if compressed {
@@ -315,7 +358,7 @@ impl<'a> Texture<'a> {
             }
             let start = usize::try_from(offset(self.descriptor.layout, &format, width, x, y)).ok()?;
             let texel = data.get(start..start.checked_add(format.bytes as usize)?)?;
-            texel::decode_bytes(format.code, self.descriptor.swap, texel)
+            texel::decode_whole(format.code, self.descriptor.swap, texel).map(|whole| whole.channels)
         };
         let mut colors = Vec::with_capacity((width * height) as usize);
         for y in 0..height {

@@ -38,24 +38,49 @@ fn unorm(value: u32, bits: u32) -> f32 {
     value as f32 / ((1u32 << bits) - 1) as f32
 }
 
-/// One texel of a format whose channels are bytes, as red, green, blue, alpha; `None` for all others and when bytes are
+/// A texel whose channels are whole numbers in a byte each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole {
+    /// Red, green, blue, alpha.
+    pub channels: [u8; 4],
+    /// The number that 1.0 is, of each; the same for all texels of a format.
+    pub ones: [u8; 4],
+}
+
+/// One texel of a format whose channels are whole numbers of at most eight bits; `None` for all others and when bytes are
 /// missing.
 #[inline]
-pub fn decode_bytes(code: TexelFormat, swap: bool, bytes: &[u8]) -> Option<[u8; 4]> {
+pub fn decode_whole(code: TexelFormat, swap: bool, bytes: &[u8]) -> Option<Whole> {
     let byte = |at: usize| bytes.get(at).copied();
-    let [red, green, blue, alpha] = match code {
-        TexelFormat::L8 => [byte(0)?, byte(0)?, byte(0)?, 255],
-        TexelFormat::A8 => [0, 0, 0, byte(0)?],
-        TexelFormat::I8 => [byte(0)?; 4],
-        TexelFormat::L8A8 => [byte(0)?, byte(0)?, byte(0)?, byte(1)?],
-        TexelFormat::Rgb888 => [byte(2)?, byte(1)?, byte(0)?, 255],
+    let word = || Some(u16::from_le_bytes([byte(0)?, byte(1)?]));
+    // So many bits of a word from one on.
+    let part = |word: u16, from: u32, bits: u32| (word >> from & ((1 << bits) - 1)) as u8;
+    let full = [255; 4];
+    let ([red, green, blue, alpha], ones) = match code {
+        TexelFormat::L8 => ([byte(0)?, byte(0)?, byte(0)?, 255], full),
+        TexelFormat::A8 => ([0, 0, 0, byte(0)?], full),
+        TexelFormat::I8 => ([byte(0)?; 4], full),
+        TexelFormat::L8A8 => ([byte(0)?, byte(0)?, byte(0)?, byte(1)?], full),
+        TexelFormat::Rgb888 => ([byte(2)?, byte(1)?, byte(0)?, 255], full),
         // Depth and stencil for reloading: a byte a channel, our own choice (docs/spec/mali/frame.md, section 3).
-        TexelFormat::Rgba8888 | TexelFormat::Z24S8 => [byte(2)?, byte(1)?, byte(0)?, byte(3)?],
-        TexelFormat::Rgbx8888 => [byte(2)?, byte(1)?, byte(0).filter(|_| bytes.len() > 3)?, 255],
+        TexelFormat::Rgba8888 | TexelFormat::Z24S8 => ([byte(2)?, byte(1)?, byte(0)?, byte(3)?], full),
+        TexelFormat::Rgbx8888 => ([byte(2)?, byte(1)?, byte(0).filter(|_| bytes.len() > 3)?, 255], full),
+        TexelFormat::Bgr565 => {
+            let v = word()?;
+            ([part(v, 11, 5), part(v, 5, 6), part(v, 0, 5), 1], [31, 63, 31, 1])
+        }
+        TexelFormat::Bgra5551 => {
+            let v = word()?;
+            (
+                [part(v, 10, 5), part(v, 5, 5), part(v, 0, 5), part(v, 15, 1)],
+                [31, 31, 31, 1],
+            )
+        }
+        TexelFormat::Bgra4444 => {
+            let v = word()?;
+            ([part(v, 8, 4), part(v, 4, 4), part(v, 0, 4), part(v, 12, 4)], [15; 4])
+        }
         TexelFormat::Missing
-        | TexelFormat::Bgr565
-        | TexelFormat::Bgra5551
-        | TexelFormat::Bgra4444
         | TexelFormat::L16
         | TexelFormat::A16
         | TexelFormat::I16
@@ -69,17 +94,20 @@ pub fn decode_bytes(code: TexelFormat, swap: bool, bytes: &[u8]) -> Option<[u8; 
         | TexelFormat::Rgb16F
         | TexelFormat::Undocumented(_) => return None,
     };
-    Some(if swap {
+    // Where red and blue change places, so do their ones, which are the same.
+    let channels = if swap {
         [blue, green, red, alpha]
     } else {
         [red, green, blue, alpha]
-    })
+    };
+    Some(Whole { channels, ones })
 }
 
 /// One texel as red, green, blue, alpha; `None` for compressed and unknown formats and when bytes are missing.
 pub fn decode(code: TexelFormat, swap: bool, bytes: &[u8]) -> Option<[f32; 4]> {
-    if let Some(bytes) = decode_bytes(code, swap, bytes) {
-        return Some(bytes.map(|byte| f32::from(byte) / 255.0));
+    if let Some(Whole { channels, ones }) = decode_whole(code, swap, bytes) {
+        let part = |channel: usize| f32::from(channels[channel]) / f32::from(ones[channel]);
+        return Some([0, 1, 2, 3].map(part));
     }
     if bytes.len() < code.bytes()? as usize {
         return None;
@@ -90,28 +118,6 @@ pub fn decode(code: TexelFormat, swap: bool, bytes: &[u8]) -> Option<[f32; 4]> {
     let luminance = |l: f32| [l, l, l, 1.0];
     let alpha = |a: f32| [0.0, 0.0, 0.0, a];
     let [red, green, blue, a] = match code {
-        TexelFormat::Bgr565 => {
-            let v = word(0)?;
-            [unorm(v >> 11, 5), unorm(v >> 5 & 63, 6), unorm(v & 31, 5), 1.0]
-        }
-        TexelFormat::Bgra5551 => {
-            let v = word(0)?;
-            [
-                unorm(v >> 10 & 31, 5),
-                unorm(v >> 5 & 31, 5),
-                unorm(v & 31, 5),
-                (v >> 15) as f32,
-            ]
-        }
-        TexelFormat::Bgra4444 => {
-            let v = word(0)?;
-            [
-                unorm(v >> 8 & 15, 4),
-                unorm(v >> 4 & 15, 4),
-                unorm(v & 15, 4),
-                unorm(v >> 12, 4),
-            ]
-        }
         TexelFormat::L16 => luminance(unorm(word(0)?, 16)),
         TexelFormat::A16 => alpha(unorm(word(0)?, 16)),
         TexelFormat::I16 => [unorm(word(0)?, 16); 4],
@@ -128,6 +134,9 @@ pub fn decode(code: TexelFormat, swap: bool, bytes: &[u8]) -> Option<[f32; 4]> {
         TexelFormat::Z24X8 => luminance((word(0)? | u32::from(*bytes.get(2)?) << 16) as f32 / 16_777_215.0),
         TexelFormat::Missing
         | TexelFormat::Etc1
+        | TexelFormat::Bgr565
+        | TexelFormat::Bgra5551
+        | TexelFormat::Bgra4444
         | TexelFormat::A8
         | TexelFormat::I8
         | TexelFormat::L8

@@ -104,6 +104,9 @@ fn textures(memory: &mut Memory, random: &mut Rng) -> Vec<Descriptor> {
         one(TexelFormat::L8, [17, 64], 0, false, [clamp, repeat, repeat]),
         one(TexelFormat::Rgba8888, [16, 16], 4, true, [repeat; 3]),
         one(TexelFormat::Bgr565, [20, 20], 4, false, [clamp, repeat, clamp]),
+        one(TexelFormat::Bgra4444, [9, 32], 0, false, [repeat, clamp, clamp]),
+        one(TexelFormat::Rgba8888, [32, 19], 5, false, [repeat, clamp, clamp]),
+        one(TexelFormat::Rgba8888, [16, 16], 4, true, [repeat; 3]),
     ]
 }
 
@@ -182,7 +185,7 @@ fn lockstep(seed: u64, programs: u32, limit: Level) -> (usize, String) {
             let context = FragmentContext {
                 program: &program,
                 uniforms: &uniforms,
-                textures: &textures[random.u32(..4) as usize..],
+                textures: &textures[random.usize(..textures.len())..],
                 color_register: random.u32(..16) as usize,
                 second_register: (random.u32(..4) == 0).then_some(2),
                 depth_register: (random.u32(..4) == 0).then_some(1),

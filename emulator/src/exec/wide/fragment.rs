@@ -286,7 +286,7 @@ impl<'a> Batch<'a> {
             Op::Interpolate(input) => self.interpolate::<L>(input.what, input.to),
             Op::InterpolateAt(index, alignment, offset, to) => self.interpolate_at(*index, *alignment, *offset, *to),
             Op::Sample(unit, lod, offset) => {
-                if !self.sample_plain::<L>(unit) {
+                if !self.sample_plain::<L>(unit) && !self.sample_levels::<L>(unit, *lod) {
                     self.sample(unit, *lod, *offset);
                 }
             }
@@ -395,6 +395,68 @@ impl<'a> Batch<'a> {
             at += L::COUNT;
         }
         true
+    }
+
+    /// Samples a texture of several levels that go the short way; false where there is none.
+    #[inline(always)]
+    fn sample_levels<L: QuadLanes>(&mut self, unit: &Sampler, lod: Source) -> bool {
+        let texture = self.context.textures.get(unit.index as usize);
+        let Some((texture, levels)) = texture
+            .filter(|_| !unit.offset_enable)
+            .and_then(|texture| Some((texture, texture.short_levels(unit.is_cube())?)))
+        else {
+            return false;
+        };
+        let [s, t, first] = [row::COORDINATES, row::COORDINATES + 1, row::TEXTURE].map(usize::from);
+        let all = L::bits(L::eq(L::splat(0.0), L::splat(0.0)));
+        let mut at = 0;
+        while at < self.machine.lanes {
+            let (s, t) = (
+                L::load(&self.machine.rows[s][at..]),
+                L::load(&self.machine.rows[t][at..]),
+            );
+            let given = match lod {
+                Source::Row(row) => L::load(&self.machine.rows[usize::from(row)][at..]),
+                Source::Value(value) => L::splat(value),
+                Source::Uniform(number) => {
+                    L::splat(self.machine.uniforms.get(usize::from(number)).copied().unwrap_or(0.0))
+                }
+            };
+            let level = match unit.level() {
+                LevelOfDetail::Explicit(_) => given,
+                LevelOfDetail::Bias(_) => L::add(levels.implicit::<L>(s, t), given),
+                LevelOfDetail::Implicit => levels.implicit::<L>(s, t),
+            };
+            let level = L::add(level, L::splat(texture.descriptor.lod_bias));
+            let Some((color, near)) = levels.sample::<L>(s, t, level) else {
+                return false;
+            };
+            let rows = &mut *self.machine.rows;
+            L::store(&mut rows[first][at..], color[0]);
+            L::store(&mut rows[first + 1][at..], color[1]);
+            L::store(&mut rows[first + 2][at..], color[2]);
+            L::store(&mut rows[first + 3][at..], color[3]);
+            let far = all & !L::bits(near);
+            if far != 0 {
+                let mut numbers = [0.0; 16];
+                L::store(&mut numbers, level);
+                self.sample_far_levels(texture, at, far, &numbers);
+            }
+            at += L::COUNT;
+        }
+        true
+    }
+
+    /// Samples lanes from `at` on, at their levels, that are too far outside for the short way.
+    #[cold]
+    fn sample_far_levels(&mut self, texture: &Texture<'_>, at: usize, far: u32, levels: &[f32; 16]) {
+        let rows = &mut *self.machine.rows;
+        for (lane, level) in levels.iter().enumerate().filter(|(lane, _)| far >> lane & 1 == 1) {
+            let coordinates = [0, 1, 2, 3].map(|axis| rows[usize::from(row::COORDINATES) + axis][at + lane]);
+            for (channel, value) in texture.sample_far_level(coordinates, *level).into_iter().enumerate() {
+                rows[usize::from(row::TEXTURE) + channel][at + lane] = value;
+            }
+        }
     }
 
     /// Samples lanes from `at` on that are too far outside for the short way.
