@@ -7,12 +7,13 @@
 //! of our engines alone, to look at it with a profiler; `-- --case TEXT` cases whose name has it.
 #![allow(missing_docs)]
 
-use emulator::driver::{self, Blend, Draw, Image, Prepared};
+use emulator::driver::{self, Blend, Depth, Draw, Image, Prepared};
 use emulator::exec::Engine;
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
 use emulator::gpu::Gpu;
+use emulator::memory::Memory;
 use loader::mbs::{Program, Stage};
 use loader::vbc::pack::{Names, pack};
 use skrymir::harness::{self, Loaded, Settings};
@@ -20,6 +21,8 @@ use skrymir::scene::{self, Numbers, Scene, Slot};
 use std::time::{Duration, Instant};
 use translate::to_spirv;
 use utgard::shader;
+use utgard::state::{Compare, RenderState, StencilOp};
+use utgard::texture::{self, Descriptor, MipFilter, TexelFormat};
 use vulkan::{Context, Options};
 
 const SIZE: u32 = 1024;
@@ -37,6 +40,22 @@ struct Case {
     /// Filtered texels of the texture, if there is one.
     texture: Option<bool>,
     blend: bool,
+    /// What only our side does; the other draws without it.
+    more: More,
+}
+
+/// States that scenes do not have: the other's time is that of less work.
+#[derive(Clone, Copy, PartialEq)]
+enum More {
+    Nothing,
+    Depth,
+    /// Stencil counting and an alpha test.
+    Stencil,
+    Samples,
+    /// Between two of six levels.
+    Levels,
+    /// The texture is read as BGR565.
+    Five65,
 }
 
 /// Which triangles.
@@ -60,6 +79,7 @@ fn plain(name: &'static str, mali: &str, wgsl: &str) -> Case {
         mesh: Mesh::Screen(1, LEVEL),
         texture: None,
         blend: false,
+        more: More::Nothing,
     }
 }
 
@@ -101,10 +121,31 @@ fn cases() -> Vec<Case> {
         plain("100 operations, branches", &branches, &wgsl_branches),
         textured("nearest", false),
         textured("bilinear", true),
+        Case {
+            more: More::Levels,
+            ..textured("trilinear; other bilinear", true)
+        },
+        Case {
+            more: More::Five65,
+            ..textured("565 bilinear; other 8888", true)
+        },
         with("perspective", Mesh::Screen(1, [1.0, 2.0, 1.0, 3.0])),
         Case {
             blend: true,
             ..with("overdraw of 8, blended", Mesh::Screen(8, LEVEL))
+        },
+        Case {
+            more: More::Depth,
+            ..with("overdraw of 8, depth; other none", Mesh::Screen(8, LEVEL))
+        },
+        Case {
+            more: More::Stencil,
+            blend: true,
+            ..with("8, stencil, alpha; other blended", Mesh::Screen(8, LEVEL))
+        },
+        Case {
+            more: More::Samples,
+            ..with("4 samples; other 1", Mesh::Screen(1, LEVEL))
         },
         with("131072 triangles of 8 pixels", Mesh::Squares(4)),
         with("393216 vertices", Mesh::Point),
@@ -260,7 +301,9 @@ fn beside(threads: usize, only: &str) {
             three(theirs),
             theirs[0] / ours[0],
             theirs[2] / ours[2],
-            peer.map_or(String::new(), |mut peer| peer.difference(&mut jobs[0]))
+            // What the other samples otherwise looks otherwise.
+            peer.filter(|_| !matches!(case.more, More::Levels | More::Five65))
+                .map_or(String::new(), |mut peer| peer.difference(&mut jobs[0]))
         );
     }
     small_jobs(threads);
@@ -327,15 +370,73 @@ impl Job {
             };
             draw.textures = vec![("picture".to_owned(), image)];
         }
+        if case.more == More::Depth {
+            draw.depth = Some(Depth {
+                compare: Compare::LessEqual,
+                write: true,
+            });
+        }
         let mut gpu = Gpu::new(engine).with_threads(threads);
         let prepared = driver::prepare(&mut gpu, &draw).unwrap();
-        Self { gpu, prepared }
+        let mut job = Self { gpu, prepared };
+        job.change(case.more);
+        job
+    }
+
+    /// Writes what a draw of the driver does not have into its state and its texture's descriptor.
+    fn change(&mut self, more: More) {
+        self.run();
+        if matches!(more, More::Nothing | More::Depth) {
+            return;
+        }
+        let at = self.state();
+        let memory = &mut self.gpu.memory;
+        let mut state = RenderState::from_words(&memory.words(at, RenderState::WORDS as u32).unwrap());
+        match more {
+            More::Stencil => {
+                (state.front_compare, state.back_compare) = (Compare::LessEqual, Compare::LessEqual);
+                (state.front_mask, state.back_mask) = (255, 255);
+                (state.front_pass, state.back_pass) = (StencilOp::Increment, StencilOp::Increment);
+                (state.alpha_compare, state.alpha_reference) = (Compare::Greater, 20);
+            }
+            More::Samples => (state.multisample_a, state.multisample_b, state.multisample_c) = (true, true, true),
+            _ => {
+                let at = memory.word(state.textures).unwrap();
+                let mut words = memory.words(at, 16).unwrap();
+                let head: Vec<u32> = words[..Descriptor::WORDS].to_vec();
+                let mut descriptor = Descriptor::from_words(&head);
+                if more == More::Five65 {
+                    descriptor.format = TexelFormat::Bgr565;
+                } else {
+                    // A pixel is a quarter of a texel: two levels and five eighths further on.
+                    (descriptor.max_lod, descriptor.lod_bias) = (5 << 4, 42);
+                    descriptor.mip_filter = MipFilter::Linear;
+                    let first = texture::level(&words, 0);
+                    (1..6).for_each(|level| texture::set_level(&mut words, level, first));
+                }
+                words[..Descriptor::WORDS].copy_from_slice(&descriptor.to_words());
+                put(memory, at, &words);
+            }
+        }
+        put(memory, at, &state.to_words());
+    }
+
+    /// Address of the draw's state.
+    fn state(&self) -> u32 {
+        self.gpu.geometry().expect("a job was run").draws[0].state
     }
 
     fn run(&mut self) -> Duration {
         let start = Instant::now();
         self.prepared.submit(&mut self.gpu).unwrap();
         start.elapsed()
+    }
+}
+
+/// Words into memory.
+fn put(memory: &mut Memory, at: u32, words: &[u32]) {
+    for (at, word) in (at..).step_by(4).zip(words) {
+        memory.write(at, &word.to_le_bytes()).unwrap();
     }
 }
 
