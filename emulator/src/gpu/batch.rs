@@ -70,7 +70,8 @@ impl Batch<'_> {
             let alphas = self.fragments.color[3].as_chunks::<4>().0;
             for (live, alphas) in live.iter_mut().zip(alphas).take(self.quads.len()) {
                 let passes = |alpha| compares(state.alpha_compare, alpha, state.alpha_reference);
-                *live &= bits(alphas.map(passes));
+                let [a, b, c, d] = *alphas;
+                *live &= bits([passes(a), passes(b), passes(c), passes(d)]);
             }
         }
         live
@@ -86,8 +87,8 @@ impl Batch<'_> {
                 true => coverage_of(alphas[lane]),
                 false => 15,
             };
-            let covered = |lane: usize| samples[lane] & state.sample_mask & of_alpha(lane);
-            *live &= bits([0, 1, 2, 3].map(|lane| covered(lane) >> sample & 1 == 1));
+            let covered = |lane: usize| (samples[lane] & state.sample_mask & of_alpha(lane)) >> sample & 1 == 1;
+            *live &= bits([covered(0), covered(1), covered(2), covered(3)]);
         }
         live
     }
@@ -102,8 +103,8 @@ impl Batch<'_> {
 /// Bits of some yeses and noes.
 #[inline]
 fn bits(lanes: [bool; 4]) -> u8 {
-    let [a, b, c, d] = lanes.map(u8::from);
-    a | b << 1 | c << 2 | d << 3
+    let [a, b, c, d] = lanes;
+    u8::from(a) | u8::from(b) << 1 | u8::from(c) << 2 | u8::from(d) << 3
 }
 
 /// Which outcomes of a comparison pass: less, equal, greater.
@@ -117,11 +118,18 @@ impl Passes {
 
     #[inline]
     fn compare<T: PartialOrd>(self, a: [T; 4], b: [T; 4]) -> u8 {
+        bits([
+            self.one(&a[0], &b[0]),
+            self.one(&a[1], &b[1]),
+            self.one(&a[2], &b[2]),
+            self.one(&a[3], &b[3]),
+        ])
+    }
+
+    #[inline(always)]
+    fn one<T: PartialOrd>(self, a: &T, b: &T) -> bool {
         let Self([less, equal, greater]) = self;
-        bits([0, 1, 2, 3].map(|lane| {
-            let (a, b) = (&a[lane], &b[lane]);
-            less & (a < b) | equal & (a == b) | greater & (a > b)
-        }))
+        less & (a < b) | equal & (a == b) | greater & (a > b)
     }
 }
 
@@ -141,7 +149,8 @@ impl Stride {
             return Some([a, b, d, c]);
         }
         let row = row.get(first * self.samples..(first + 4) * self.samples)?;
-        Some(QUAD.map(|at| row[at * self.samples + self.sample]))
+        let at = |lane: usize| row[QUAD[lane] * self.samples + self.sample];
+        Some([at(0), at(1), at(2), at(3)])
     }
 
     /// Puts what a quad's live fragments have into a row of the tile.
@@ -230,7 +239,8 @@ impl Tile {
             let (first, arrived) = (first_of(quad), *live);
             let stencils = stride.four(&self.stencil, first).filter(|_| uses_stencil);
             if let Some(have) = stencils {
-                let masked = have.map(|have| have & face.mask);
+                let [a, b, c, d] = have;
+                let masked = [a & face.mask, b & face.mask, c & face.mask, d & face.mask];
                 *live &= fits.compare([face.reference & face.mask; 4], masked);
             }
             let fit = *live;
@@ -243,7 +253,8 @@ impl Tile {
             if let Some(have) = stencils {
                 for (outcome, lanes) in [arrived & !fit, fit & !*live, *live].into_iter().enumerate() {
                     if lanes != 0 {
-                        let new = have.map(|have| updated(face, outcome, have, None));
+                        let new = |lane: usize| updated(face, outcome, have[lane], None);
+                        let new = [new(0), new(1), new(2), new(3)];
                         stride.put(&mut self.stencil, first, lanes, new);
                     }
                 }
@@ -339,8 +350,12 @@ impl Batch<'_> {
                 self.inputs.offset(quad.x, quad.y),
                 self.inputs.offset(quad.x + 1, quad.y + 1),
             );
-            *columns = [left, right, left, right].map(|x| x + beside[0]);
-            *rows = [top, top, bottom, bottom].map(|y| y + beside[1]);
+            let ([left, right], [top, bottom]) = (
+                [left + beside[0], right + beside[0]],
+                [top + beside[1], bottom + beside[1]],
+            );
+            *columns = [left, right, left, right];
+            *rows = [top, top, bottom, bottom];
         }
         let (places, plane, offset) = ([&columns, &rows], &self.inputs.z, self.offset);
         dispatch!(

@@ -6,6 +6,7 @@ use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
 use crate::texture::texel::u_order;
 use num::half;
+use std::sync::LazyLock;
 use utgard::field::Code;
 use utgard::frame::{PixelFormat, TargetLayout, WriteBackSource};
 
@@ -152,12 +153,22 @@ impl Plane<'_> {
     fn whole(&self, out: &mut Vec<u8>) {
         let (unit, tile) = (self.unit, self.tile);
         // By far the most pictures: eight bits a channel, one sample. The tile has memory's order.
-        if unit.format == PixelFormat::B8G8R8A8
-            && unit.source == WriteBackSource::Color
-            && tile.samples == 1
-            && !unit.reverse
-            && let Colors::Bytes(words) = &tile.color
-        {
+        let bytes = match &tile.color {
+            Colors::Bytes(words) => Some(words).filter(|_| {
+                unit.format == PixelFormat::B8G8R8A8 && unit.source == WriteBackSource::Color && !unit.reverse
+            }),
+            Colors::Wide(_) => None,
+        };
+        if let Some(words) = bytes.filter(|_| tile.samples == 4 && self.sample.is_none()) {
+            let means = &*MEANS;
+            for four in words.as_chunks::<4>().0 {
+                let mean = mean(*four, means);
+                let word = if unit.swap { mean } else { swapped(mean) };
+                out.extend_from_slice(&word.to_le_bytes());
+            }
+            return;
+        }
+        if let Some(words) = bytes.filter(|_| tile.samples == 1) {
             let start = out.len();
             out.resize(start + 4 * PIXELS, 0);
             let (slots, _) = out[start..].as_chunks_mut::<4>();
@@ -249,6 +260,29 @@ fn average(tile: &Tile, first: usize) -> [f32; 4] {
     sums.map(|sum| sum as f32 / tile.samples as f32)
 }
 
+/// A part of one as a field of so many bits, rounded up from the threshold on.
+fn unorm(value: f32, bits: u32, threshold: f64) -> u64 {
+    let scaled = f64::from(value) * f64::from((1u32 << bits) - 1);
+    let whole = scaled as u64;
+    whole + u64::from(scaled - whole as f64 >= threshold)
+}
+
+/// The byte that the mean of four bytes becomes, by their sum.
+static MEANS: LazyLock<[u8; 4 * 255 + 1]> = LazyLock::new(|| {
+    let mean = |sum: usize| sum as f32 / 4.0 / 255.0;
+    std::array::from_fn(|sum| unorm(mean(sum), 8, 0.5) as u8)
+});
+
+/// The bytes of the mean of four words, what [`average`] and [`pack`] make of them.
+#[inline]
+fn mean([a, b, c, d]: [u32; 4], means: &[u8; 4 * 255 + 1]) -> u32 {
+    // Sums of ten bits in sixteen.
+    let even = (a & 0xff_00ff) + (b & 0xff_00ff) + (c & 0xff_00ff) + (d & 0xff_00ff);
+    let odd = (a >> 8 & 0xff_00ff) + (b >> 8 & 0xff_00ff) + (c >> 8 & 0xff_00ff) + (d >> 8 & 0xff_00ff);
+    let byte = |sum: u32| means[(sum & 0x3ff).min(4 * 255) as usize];
+    u32::from_le_bytes([byte(even), byte(odd), byte(even >> 16), byte(odd >> 16)])
+}
+
 /// A colour as a format has it; fields of fewer than eight bits are rounded up from the threshold on.
 fn pack(unit: &WriteBack, [red, green, blue, alpha]: [f32; 4], threshold: f64) -> u64 {
     let (first, third) = if unit.swap { (red, blue) } else { (blue, red) };
@@ -257,11 +291,7 @@ fn pack(unit: &WriteBack, [red, green, blue, alpha]: [f32; 4], threshold: f64) -
     if unit.reverse {
         order.reverse();
     }
-    let unorm = |value: f32, bits: u32| {
-        let scaled = f64::from(value) * f64::from((1u32 << bits) - 1);
-        let up = scaled.fract() >= if bits < 8 { threshold } else { 0.5 };
-        scaled as u64 + u64::from(up)
-    };
+    let unorm = |value: f32, bits: u32| unorm(value, bits, if bits < 8 { threshold } else { 0.5 });
     let fields = |widths: [u32; 4]| {
         let mut shift = 0;
         order.iter().zip(widths).fold(0, |bits, (value, width)| {
@@ -360,6 +390,46 @@ fn unpack(unit: &WriteBack, bits: u64) -> [f32; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A whole tile of four samples is what its pixels are one by one.
+    #[test]
+    fn means_of_samples_are_those_of_pixels() {
+        let mut random = fastrand::Rng::with_seed(9);
+        let words = (0..4 * PIXELS).map(|_| random.u32(..)).collect();
+        let tile = Tile {
+            samples: 4,
+            one: 255.0,
+            color: Colors::Bytes(words),
+            ..Tile::default()
+        };
+        // A frame of one PP.
+        let mut words = [0; 64];
+        words[23] = 1;
+        let frame = Frame::parse(&words).unwrap();
+        for (swap, dither) in [(false, false), (true, true)] {
+            let unit = WriteBack {
+                source: WriteBackSource::Color,
+                format: PixelFormat::B8G8R8A8,
+                swap,
+                dither,
+                ..WriteBack::default()
+            };
+            let plane = Plane {
+                frame: &frame,
+                unit: &unit,
+                tile: &tile,
+                sample: None,
+                bytes: 4,
+                number: 0,
+            };
+            let mut whole = Vec::new();
+            plane.whole(&mut whole);
+            for (at, have) in whole.as_chunks::<4>().0.iter().enumerate() {
+                let [column, row] = place(at);
+                assert_eq!(have[..], plane.pixel(column, row)[..4], "{at}");
+            }
+        }
+    }
 
     #[test]
     fn dithering_keeps_the_mean() {
