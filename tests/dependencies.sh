@@ -46,14 +46,14 @@ deny() {
     local manifest
     for manifest in "${manifests[@]}"; do
         echo "dependencies.sh: deny: $manifest"
-        cargo deny --config deny.toml --manifest-path "$manifest" check --hide-inclusion-graph licenses bans sources
+        cargo deny --locked --config deny.toml --manifest-path "$manifest" check --hide-inclusion-graph licenses bans sources
     done
     if ! GIT_TERMINAL_PROMPT=0 timeout 30 git ls-remote https://github.com/rustsec/advisory-db HEAD >/dev/null 2>&1; then
         echo "dependencies.sh: skipped: advisories (https://github.com/rustsec/advisory-db cannot be reached)"
         return
     fi
     for manifest in "${manifests[@]}"; do
-        cargo deny --config deny.toml --manifest-path "$manifest" check advisories
+        cargo deny --locked --config deny.toml --manifest-path "$manifest" check advisories
     done
 }
 

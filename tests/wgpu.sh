@@ -8,4 +8,4 @@ need_packages gcc libc6-dev libvulkan1 mesa-vulkan-drivers
 need_rust
 cargo fmt --check --manifest-path examples/wgpu/Cargo.toml
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/wgpu \
-    cargo test --quiet --manifest-path examples/wgpu/Cargo.toml -- --nocapture
+    cargo test --quiet --locked --manifest-path examples/wgpu/Cargo.toml -- --nocapture
