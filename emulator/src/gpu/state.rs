@@ -83,11 +83,6 @@ pub struct State {
 pub const STATE_WORDS: u32 = RenderState::WORDS as u32;
 
 impl State {
-    /// Fragments replace what is there, untested: nothing but their colour counts.
-    pub fn is_plain(&self) -> bool {
-        self.is_simple() && self.blending.covers() && !self.uses_depth()
-    }
-
     /// Fragments are tested by the depth of their primitive at most, and blended with one colour.
     pub fn is_simple(&self) -> bool {
         let ignores =
