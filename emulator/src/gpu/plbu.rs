@@ -271,9 +271,6 @@ impl<'a> Plbu<'a> {
         if let Some(draw) = self.geometry.draws.last_mut() {
             draw.covers = covers;
         }
-        if self.geometry.primitives.len() >= MAX_PRIMITIVES {
-            return Err(Fault::new(FaultKind::Limit, "too many primitives for one job"));
-        }
         if self.blocks.is_none() {
             notes.add("a draw without a table of blocks is drawn nowhere".to_owned());
         }
@@ -283,9 +280,6 @@ impl<'a> Plbu<'a> {
     /// Makes the primitives of a draw and puts them into lists; whether one of them covers something.
     fn primitives(&mut self, source: &Source<'_>) -> Result<bool> {
         let count = geometry::count(source.mode, source.count);
-        if count as usize > MAX_PRIMITIVES {
-            return Err(Fault::new(FaultKind::Limit, "too many primitives for one job"));
-        }
         let mut covers = false;
         let Some(pool) = self.pool.filter(|_| count > PIECE) else {
             for first in (0..count).step_by(PIECE as usize) {
@@ -296,6 +290,7 @@ impl<'a> Plbu<'a> {
                 let touched: Vec<Option<Bounds>> = room[before..].iter().map(|one| source.touched(one)).collect();
                 covers = covers || room[before..].iter().any(|one| source.covers(one));
                 self.bin(number, &touched)?;
+                self.few()?;
             }
             return Ok(covers);
         };
@@ -317,11 +312,17 @@ impl<'a> Plbu<'a> {
                 let number = self.geometry.primitives.push(piece);
                 self.bin(number, &touched)?;
             }
-            if self.geometry.primitives.len() >= MAX_PRIMITIVES {
-                return Err(Fault::new(FaultKind::Limit, "too many primitives for one job"));
-            }
+            self.few()?;
         }
         Ok(covers)
+    }
+
+    /// Whether there are no more primitives than a job may have.
+    fn few(&self) -> Result<()> {
+        if self.geometry.primitives.len() >= MAX_PRIMITIVES {
+            return Err(Fault::new(FaultKind::Limit, "too many primitives for one job"));
+        }
+        Ok(())
     }
 
     /// Where the sizes of points are, where each has its own.
