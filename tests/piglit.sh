@@ -45,7 +45,7 @@ if [ -n "$all" ]; then
     fi
     # Desktop OpenGL without framebuffer objects wants a window, or what GBM has in its place.
     export PIGLIT_PLATFORM=gbm WAFFLE_GBM_DEVICE=/dev/dri/renderD128
-    exec nice python3 "$root/tests/piglit_all.py" --piglit "$piglit" --root "$folder" --skrymir "$skrymir" "$@"
+    exec nice python3 "$root/tests/piglit_all.py" --piglit "$piglit" --root "$folder/root" --skrymir "$skrymir" "$@"
 fi
 cd "$piglit"
 

@@ -23,6 +23,8 @@ import xml.etree.ElementTree as ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROFILES = ["quick_gl", "quick_shader"]
+# A test that always says something.
+TRIAL = ["bin/shader_runner", "tests/spec/glsl-1.10/execution/vs-mat2-array-assignment.shader_test", "-auto", "-fbo"]
 RESULT = re.compile(r"^PIGLIT: (\{.*\})\s*$", re.MULTILINE)
 FAULT = re.compile(r"^skrymir: device .* job .*: [GP]P job: .*$", re.MULTILINE)
 
@@ -73,13 +75,16 @@ def run(arguments, name, command):
         verdict = "timeout" if code == 124 else "crash"
     if "the emulator failed" in text:
         verdict = "emulator-crash"
-    return {
+    result = {
         "name": name,
         "result": verdict,
         "subtests": subtests,
         "seconds": round(time.monotonic() - start, 2),
         "faults": FAULT.findall(text),
     }
+    if not RESULT.search(text):
+        result["last_words"] = text[-400:]
+    return result
 
 
 def compare(results):
@@ -124,6 +129,8 @@ def main():
     mine = [test for number, test in enumerate(chosen) if number % shards == shard - 1]
     left = [test for test in mine if test[0] not in results]
     print(f"{len(chosen)} tests, {len(mine)} in shard {shard} of {shards}, {len(left)} left", file=sys.stderr)
+    if left and "last_words" in (trial := run(arguments, "trial", TRIAL)):
+        sys.exit(f"no program of piglit starts: {trial['last_words']}")
     start = time.monotonic()
     with arguments.results.open("a") as file, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         waiting = [pool.submit(run, arguments, *test) for test in left]
