@@ -3,11 +3,11 @@
 use super::engine::{EngineName, default_threads};
 use crate::ending;
 use crate::error::{Error, Result, Within};
-use crate::gles::{self, Desktop, Driver, Machine, Record, Session, Show, frames};
+use crate::gles::{self, Desktop, Driver, Machine, Record, Session, Show, frames, view};
 use crate::outcome::{Failure, Outcome};
 use clap::Args;
 use emulator::memory::Memory;
-use shim::{Event, Hardware, Options, Screen, Server, Watch};
+use shim::{Event, Hardware, Input, Options, Screen, Server, Shown, Watch};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,8 @@ use std::time::{Duration, Instant};
   skrymir gles --compile program.c
   skrymir gles --stats -- ./program --frames 10
   skrymir gles --desktop --screenshot out.png -- weston-simple-egl
-  skrymir gles --frames pictures -- kmscube")]
+  skrymir gles --frames pictures -- kmscube
+  skrymir gles --view --desktop -- weston-terminal")]
 pub struct GlesArgs {
     /// The program, for 64-bit ARM or this machine, and its arguments
     #[arg(required_unless_present_any = ["serve", "list"], last = true)]
@@ -55,11 +56,17 @@ pub struct GlesArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<f64>,
     /// Have a display, and write what it shows: numbered PNGs into a folder, or video (YUV4MPEG2) to standard output with `-`
-    #[arg(long, value_name = "DIR|-", conflicts_with_all = ["join", "desktop", "list"])]
+    #[arg(long, value_name = "DIR|-", conflicts_with_all = ["join", "list"])]
     pub frames: Option<PathBuf>,
+    /// Have a display, and show it on a page for browsers on this machine, with keyboard and pointer
+    #[arg(long, conflicts_with_all = ["join", "list"])]
+    pub view: bool,
     /// Pictures a second that the display shows; 0 shows them as fast as they come
-    #[arg(long, value_name = "N", default_value_t = 60, requires = "frames", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub rate: u32,
+    /// The seat that keyboard and pointer belong to [default: seat0]
+    #[arg(long, value_name = "NAME", value_parser = seat)]
+    pub seat: Option<String>,
     /// A package of Debian's that the desktop's program needs; may be given several times
     #[arg(long, value_name = "NAME")]
     pub package: Vec<String>,
@@ -117,10 +124,20 @@ impl Watch for Both {
     }
 }
 
+impl GlesArgs {
+    /// Whether there is a display.
+    fn has_display(&self) -> bool {
+        self.frames.is_some() || self.view
+    }
+}
+
 /// Runs the command; the exit code is the program's.
 pub fn run(args: &GlesArgs) -> Outcome {
     if !args.mali450 && args.pps > 4 {
         return Err(Failure::usage("a Mali-400 has at most 4 pixel processors"));
+    }
+    if !args.has_display() && (args.seat.is_some() || args.rate != 60) {
+        return Err(Failure::usage("--rate and --seat are a display's: --frames or --view"));
     }
     for folder in [&args.record, &args.dump_frames].into_iter().flatten() {
         std::fs::create_dir_all(folder).within(|| format!("cannot make {}", folder.display()))?;
@@ -170,7 +187,7 @@ pub fn run(args: &GlesArgs) -> Outcome {
     if let Some(words) = failed.then(|| gles::missing_library(Path::new(&program[0]))).flatten() {
         crate::say::say(format_args!("skrymir: {}: {words}", program[0].to_string_lossy()));
     }
-    let shown = args.desktop || args.frames.is_some();
+    let shown = args.desktop || args.has_display();
     if failed && !shown && std::env::var_os("EGL_PLATFORM").is_none() {
         crate::say::note("skrymir: if EGL found no display: EGL_PLATFORM=surfaceless does without one");
     }
@@ -261,7 +278,7 @@ fn desktop(args: &GlesArgs) -> Result<Option<ExitStatus>> {
     }
     let machine = Machine::of(Path::new(&program[0]))?;
     let session = Session::start(&driver, options(args)?)?;
-    let mut desktop = Desktop::start(&session, &driver, args.size)?;
+    let mut desktop = Desktop::start(&session, &driver, args.size, args.has_display())?;
     let mut child = desktop
         .command(&program, machine)
         .spawn()
@@ -369,7 +386,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 fn known(args: &GlesArgs) -> Result<Option<gles::Place>> {
     let name = args.program[0]
         .to_str()
-        .filter(|_| args.frames.is_some() && args.root.is_none());
+        .filter(|_| args.has_display() && args.root.is_none());
     match name {
         Some(name) if find(&args.program[0]).is_err() => gles::place(name),
         _ => Ok(None),
@@ -424,12 +441,44 @@ fn options(args: &GlesArgs) -> Result<Options> {
         show.report.clone_from(&report);
         Box::new(Both(show, record))
     });
-    if let Some(to) = &args.frames {
-        let sink = match to.to_str() {
-            Some("-") => frames::video(std::io::stdout(), args.rate),
-            _ => frames::pictures(to)?,
-        };
-        options.screen = Some(Screen::new(args.size.0, args.size.1, args.rate, sink)?);
+    if args.has_display() {
+        display(args, &mut options)?;
     }
     Ok(options)
+}
+
+/// Gives devices a display with keyboard and pointer, and its pictures to whom they are for.
+fn display(args: &GlesArgs, options: &mut Options) -> Result<()> {
+    let (width, height) = args.size;
+    let input = Input::new(width, height);
+    let mut sinks = Vec::new();
+    if let Some(to) = &args.frames {
+        sinks.push(match to.to_str() {
+            Some("-") => frames::video(std::io::stdout(), args.rate),
+            _ => frames::pictures(to)?,
+        });
+    }
+    if args.view {
+        let page = view::open(input.clone())?;
+        crate::say::say(format_args!("{}", page.url));
+        sinks.push(page.sink);
+    }
+    let sink = move |shown: &Shown| sinks.iter().for_each(|sink| sink(shown));
+    options.screen = Some(Screen::new(width, height, args.rate, Box::new(sink))?);
+    options.input = Some(input);
+    options.seat = match &args.seat {
+        Some(seat) => seat.clone(),
+        None if args.desktop => gles::SEAT.to_owned(),
+        None => "seat0".to_owned(),
+    };
+    Ok(())
+}
+
+/// A seat's name.
+fn seat(text: &str) -> Result<String, String> {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
+    match text.starts_with("seat") && text.chars().all(plain) {
+        true => Ok(text.to_owned()),
+        false => Err("a seat's name begins with \"seat\"; letters, digits, - and _ follow".to_owned()),
+    }
 }

@@ -5,7 +5,7 @@ use crate::error::{Error, Within};
 use crate::outcome::{Failure, Outcome};
 use clap::Args;
 use inspect::report::{Kind, Options, Report};
-use inspect::serve::{Server, Site};
+use inspect::serve::{Recording, Server};
 use loader::trace::Trace;
 use std::path::PathBuf;
 
@@ -57,7 +57,7 @@ fn serve(trace: &Trace<'_>, report: &Report) -> Outcome {
     crate::outcome::print(&format!("{}\n", server.url()))?;
     let page = inspect::report::page(report, true);
     Ok(server
-        .serve(&Site { trace, report, page })
+        .serve(&Recording { trace, report, page })
         .within(|| "cannot serve the page")?)
 }
 

@@ -50,6 +50,9 @@ const PROGRAMS: [(&str, &str, &[&str]); 8] = [
     ),
 ];
 
+/// The seat of a compositor that has a display.
+pub const SEAT: &str = "seat-skrymir";
+
 /// The display's name.
 const DISPLAY: &str = "skrymir";
 
@@ -144,13 +147,18 @@ pub struct Desktop<'a> {
 }
 
 impl<'a> Desktop<'a> {
-    /// Starts the compositor with a screen of this size.
+    /// Starts the compositor with a screen of this size: its own, or the session's display.
     ///
     /// # Errors
     /// When it does not start; with what it said.
-    pub fn start(session: &'a Session<'a>, driver: &Driver, size: (u32, u32)) -> Result<Self> {
+    pub fn start(session: &'a Session<'a>, driver: &Driver, size: (u32, u32), on_display: bool) -> Result<Self> {
+        if on_display && !rustix::process::geteuid().is_root() {
+            return Err(Error::machine(
+                "Debian's compositor takes a display as root only: without --frames and --view it runs for anybody",
+            ));
+        }
         let root = driver.root().map(Path::to_owned);
-        let run = session.folder().join("run");
+        let run = session.folder().join("desktop");
         DirBuilder::new()
             .mode(0o700)
             .create(&run)
@@ -162,12 +170,25 @@ impl<'a> Desktop<'a> {
              background-color=0xff204060\npanel-position=top\nclock-format=none\n",
         )?;
         let mut options: Vec<OsString> = vec![program(root.as_deref(), "weston")?.into()];
-        options.extend(
-            [
+        let screen = if on_display {
+            vec![
+                "--backend=drm-backend.so".to_owned(),
+                "--drm-device=card0".to_owned(),
+                // Only the first seat wants a virtual terminal.
+                format!("--seat={SEAT}"),
+                "--continue-without-input".to_owned(),
+            ]
+        } else {
+            vec![
                 "--backend=headless-backend.so".to_owned(),
                 "--use-gl".to_owned(),
                 format!("--width={}", size.0),
                 format!("--height={}", size.1),
+            ]
+        };
+        options.extend(screen.into_iter().map(OsString::from));
+        options.extend(
+            [
                 format!("--socket={DISPLAY}"),
                 format!("--config={}", configuration.display()),
                 // Lets anybody take pictures of the screen.

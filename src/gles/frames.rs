@@ -16,12 +16,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub fn pictures(folder: &Path) -> Result<Box<Sink>> {
     fs::create_dir_all(folder).within(|| format!("cannot make {}", folder.display()))?;
     let folder = folder.to_owned();
-    Ok(Box::new(move |shown: Shown| {
+    Ok(Box::new(move |shown: &Shown| {
         let path = folder.join(format!("frame{:05}.png", shown.number));
         let picture = Picture {
             width: shown.width,
             height: shown.height,
-            rgba: shown.rgba,
+            rgba: shown.rgba.clone(),
         };
         if let Err(error) = picture.save(&path) {
             crate::say::say(format_args!("skrymir: {error}"));
@@ -32,13 +32,13 @@ pub fn pictures(folder: &Path) -> Result<Box<Sink>> {
 /// Writes the pictures as a stream of video (YUV4MPEG2) for `ffmpeg` and players.
 pub fn video<W: Write + Send + 'static>(to: W, rate: u32) -> Box<Sink> {
     let (to, failed) = (Mutex::new((to, false)), AtomicBool::new(false));
-    Box::new(move |shown: Shown| {
+    Box::new(move |shown: &Shown| {
         let Ok(mut to) = to.lock() else { return };
         let (to, begun) = &mut *to;
         let write = if failed.load(Ordering::Relaxed) {
             Ok(())
         } else {
-            frame(to, begun, &shown, rate)
+            frame(to, begun, shown, rate)
         };
         if let Err(error) = write {
             failed.store(true, Ordering::Relaxed);
@@ -97,7 +97,7 @@ mod tests {
         let sink = video(out.clone(), 30);
         for number in 0..2 {
             let rgba = [[255, 255, 255, 255], [0, 0, 0, 255]].concat();
-            sink(Shown {
+            sink(&Shown {
                 number,
                 width: 2,
                 height: 1,

@@ -9,9 +9,10 @@ mod driver;
 pub mod frames;
 mod processes;
 mod session;
+pub mod view;
 mod watch;
 
-pub use desktop::{Desktop, Place, place, prepare, prepare_bare};
+pub use desktop::{Desktop, Place, SEAT, place, prepare, prepare_bare};
 pub use driver::{Driver, Machine, TOOLS, cache, missing_library, missing_tools, packages};
 pub use processes::{adopt, bury, end, end_adopted};
 pub use session::Session;

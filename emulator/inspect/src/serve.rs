@@ -1,12 +1,12 @@
-//! The report as a page of a local server, which tells the history of any pixel.
+//! A page of a local server: the report, which tells the history of any pixel, or whatever else one looks at in a browser.
 //!
 //! Only this machine reaches it, and only who has the address with its random token; requests that came by another name
 //! (a page that had its own name lead here) are refused.
 
 use crate::report::{self, Report};
 use loader::trace::Trace;
-use std::fmt::Write;
-use std::io;
+use std::fmt::Write as _;
+use std::io::{self, Read};
 use tiny_http::{Header, Method, Request, Response};
 
 /// A server that listens.
@@ -16,8 +16,36 @@ pub struct Server {
     token: String,
 }
 
+/// What is asked for, by somebody who may.
+#[derive(Debug)]
+pub struct Asked<'a> {
+    /// The path behind the token; nothing for the page itself.
+    pub path: &'a str,
+    /// What stands behind the question mark.
+    pub query: &'a str,
+    /// What was sent (POST); nothing when something is to be got.
+    pub body: Option<Vec<u8>>,
+}
+
+/// What a request comes to.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// What kind of bytes they are.
+    pub kind: &'static str,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
 /// What is served.
-pub struct Site<'a> {
+pub trait Site {
+    /// Answers a request.
+    fn answer(&self, asked: &Asked<'_>) -> Answer;
+}
+
+/// A recording's page, and its pixels' histories.
+pub struct Recording<'a> {
     /// The recording.
     pub trace: &'a Trace<'a>,
     /// What is told of it.
@@ -26,8 +54,38 @@ pub struct Site<'a> {
     pub page: String,
 }
 
-/// What a request comes to: status and text.
-type Answer = (u16, String);
+/// Bytes that somebody may send at most.
+const BODY: u64 = 1 << 16;
+
+impl Answer {
+    /// A page.
+    pub fn page(text: impl Into<Vec<u8>>) -> Self {
+        Self {
+            status: 200,
+            kind: "text/html; charset=utf-8",
+            bytes: text.into(),
+        }
+    }
+
+    /// A word why not.
+    pub fn refused(status: u16, why: impl Into<Vec<u8>>) -> Self {
+        Self {
+            status,
+            kind: "text/plain; charset=utf-8",
+            bytes: why.into(),
+        }
+    }
+}
+
+impl Asked<'_> {
+    /// The number of a key in the query.
+    pub fn number(&self, key: &str) -> Option<u32> {
+        let values = self.query.split('&').filter_map(|pair| pair.split_once('='));
+        values
+            .filter(|(name, _)| *name == key)
+            .find_map(|(_, value)| value.parse().ok())
+    }
+}
 
 impl Server {
     /// Listens at a free port of 127.0.0.1.
@@ -56,73 +114,75 @@ impl Server {
         format!("http://127.0.0.1:{}/{}/", self.port, self.token)
     }
 
-    /// Answers until the process ends.
+    /// Answers until the process ends; several threads may.
     ///
     /// # Errors
     /// When no request can be received any more.
-    pub fn serve(&self, site: &Site<'_>) -> io::Result<()> {
+    pub fn serve(&self, site: &dyn Site) -> io::Result<()> {
         loop {
-            let request = self.http.recv()?;
-            let answer = self.answer(&request, site);
+            let mut request = self.http.recv()?;
+            let answer = self.answer(&mut request, site);
             // Whoever does not wait for the answer does without it.
             let _ = respond(request, answer);
         }
     }
 
-    fn answer(&self, request: &Request, site: &Site<'_>) -> Answer {
+    fn answer(&self, request: &mut Request, site: &dyn Site) -> Answer {
         let host = request.headers().iter().find(|header| header.field.equiv("Host"));
         let host = host.map(|header| header.value.as_str());
         let own = [format!("127.0.0.1:{}", self.port), format!("localhost:{}", self.port)];
         if !host.is_some_and(|host| own.iter().any(|own| own == host)) {
-            return refused("this server has another name");
+            return Answer::refused(403, "this server has another name");
         }
-        let path = request.url().strip_prefix('/').unwrap_or_default();
+        let url = request.url().to_owned();
+        let path = url.strip_prefix('/').unwrap_or_default();
         let Some(path) = path.strip_prefix(&self.token).and_then(|path| path.strip_prefix('/')) else {
-            return refused("the address lacks the token");
+            return Answer::refused(403, "the address lacks the token");
         };
-        if *request.method() != Method::Get {
-            return (405, "only GET".to_owned());
-        }
-        match path.split_once('?') {
-            None if path.is_empty() => (200, site.page.clone()),
-            Some(("history", query)) => site.history(query),
-            _ => (404, "nothing here".to_owned()),
+        let body = match request.method() {
+            Method::Get => None,
+            Method::Post => {
+                let mut body = Vec::new();
+                if request.as_reader().take(BODY).read_to_end(&mut body).is_err() {
+                    return Answer::refused(400, "the request ends early");
+                }
+                Some(body)
+            }
+            _ => return Answer::refused(405, "only GET and POST"),
+        };
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        site.answer(&Asked { path, query, body })
+    }
+}
+
+impl Site for Recording<'_> {
+    fn answer(&self, asked: &Asked<'_>) -> Answer {
+        match (asked.path, &asked.body) {
+            (_, Some(_)) => Answer::refused(405, "only GET"),
+            ("", None) => Answer::page(self.page.clone()),
+            ("history", None) => self.history(asked),
+            _ => Answer::refused(404, "nothing here"),
         }
     }
 }
 
-fn refused(why: &str) -> Answer {
-    (403, why.to_owned())
-}
-
-impl Site<'_> {
-    fn history(&self, query: &str) -> Answer {
-        let of = |key: &str| {
-            let values = query.split('&').filter_map(|pair| pair.split_once('='));
-            values
-                .filter(|(name, _)| *name == key)
-                .find_map(|(_, value)| value.parse::<u32>().ok())
-        };
-        let (Some(job), Some(x), Some(y)) = (of("job"), of("x"), of("y")) else {
-            return (400, "a history is asked for as history?job=1&x=2&y=3".to_owned());
+impl Recording<'_> {
+    fn history(&self, asked: &Asked<'_>) -> Answer {
+        let (Some(job), Some(x), Some(y)) = (asked.number("job"), asked.number("x"), asked.number("y")) else {
+            return Answer::refused(400, "a history is asked for as history?job=1&x=2&y=3");
         };
         match report::history(self.trace, self.report, job as usize, [x, y]) {
-            Ok(Some(page)) => (200, page),
-            Ok(None) => (404, format!("job {job} has no pixel {x},{y}")),
-            Err(fault) => (500, fault.to_string()),
+            Ok(Some(page)) => Answer::page(page),
+            Ok(None) => Answer::refused(404, format!("job {job} has no pixel {x},{y}")),
+            Err(fault) => Answer::refused(500, fault.to_string()),
         }
     }
 }
 
-fn respond(request: Request, (status, text): Answer) -> io::Result<()> {
-    let kind = if status == 200 {
-        "text/html; charset=utf-8"
-    } else {
-        "text/plain; charset=utf-8"
-    };
-    let mut response = Response::from_string(text).with_status_code(status);
+fn respond(request: Request, answer: Answer) -> io::Result<()> {
+    let mut response = Response::from_data(answer.bytes).with_status_code(answer.status);
     let headers = [
-        ("Content-Type", kind),
+        ("Content-Type", answer.kind),
         ("Cache-Control", "no-store"),
         ("X-Content-Type-Options", "nosniff"),
         // The token stands in the address.
@@ -139,7 +199,7 @@ fn respond(request: Request, (status, text): Answer) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Read, Write};
+    use std::io::Write;
     use std::net::TcpStream;
 
     fn ask(port: u16, path: &str, host: &str) -> String {
@@ -167,7 +227,7 @@ mod tests {
                 records: Vec::new(),
             };
             let report = Report::default();
-            let site = Site {
+            let site = Recording {
                 trace: &trace,
                 report: &report,
                 page: "the page".to_owned(),

@@ -45,8 +45,10 @@ int active(void)
 }
 
 static const struct node nodes[] = {
-    { "/dev/dri/renderD128", "renderD128", 128 },
-    { "/dev/dri/card0", "card0", 0 },
+    { "/dev/dri/renderD128", "renderD128", DRM_MAJOR, 128 },
+    { "/dev/dri/card0", "card0", DRM_MAJOR, 0 },
+    { "/dev/input/event0", "event0", INPUT_MAJOR, 64 },
+    { "/dev/input/event1", "event1", INPUT_MAJOR, 65 },
 };
 
 #define NODES (sizeof nodes / sizeof nodes[0])
@@ -107,7 +109,7 @@ struct question {
     uint32_t op;
     uint32_t request; /* ioctl's word */
     uint32_t size;    /* bytes of the ioctl's struct, which follow */
-    uint32_t pad;
+    uint32_t pad; /* of the answer: bytes that came back */
     uint64_t offset; /* to map */
     uint64_t length;
 };
@@ -117,16 +119,12 @@ struct answer {
     uint32_t size; /* bytes of the ioctl's struct, which follow */
 };
 
-/* The pieces of a message behind the question, and the descriptors that go with it, or -1. */
-struct extra {
-    const void *bytes[2];
-    size_t length[2];
-    int fds[2];
-};
-
-#define NO_EXTRA { { NULL, NULL }, { 0, 0 }, { -1, -1 } }
-
 #define MAX_STRUCT 256
+
+/* Bytes of an input device's answer: its keys are 96, its name may be longer. */
+#define MAX_ANSWER 1024
+
+enum { EVIOC_CLOCK = 0xa0 };
 
 /* Bytes of an answer's lists behind the struct. */
 #define MAX_TAIL 4096
@@ -204,6 +202,7 @@ static int ask(int device, struct question *question, void *data, size_t room, c
         memcpy(got, CMSG_DATA(head), sizeof *got);
     if (received < (ssize_t)sizeof answer)
         return EIO;
+    question->pad = answer.size;
     return answer.error;
 }
 
@@ -239,14 +238,14 @@ static int give_version(struct version *version, const struct node *node)
     return 0;
 }
 
-static uint32_t word(const unsigned char *data, int at)
+uint32_t word(const unsigned char *data, int at)
 {
     uint32_t value;
     memcpy(&value, data + at, sizeof value);
     return value;
 }
 
-static const void *pointer(const unsigned char *data, int at)
+const void *pointer(const unsigned char *data, int at)
 {
     uint64_t value;
     memcpy(&value, data + at, sizeof value);
@@ -262,7 +261,6 @@ enum {
     DRM_SYNCOBJ_WAIT = 0xc3,
     DRM_SYNCOBJ_RESET = 0xc4,
     DRM_SYNCOBJ_SIGNAL = 0xc5,
-    DRM_MODE_SETCRTC = 0xa2,
     LIMA_GEM_SUBMIT = 0x43,
     LIMA_GEM_WAIT = 0x44,
 };
@@ -289,31 +287,33 @@ static int wait_until(int fd, int64_t end)
     }
 }
 
-/* Lists that come with an answer: where in the struct their address and their count are, and an element's size. */
-static const struct list {
-    unsigned number, address, count, size;
-} lists[] = {
-    { 0xa0, 0, 32, 4 },  { 0xa0, 8, 36, 4 }, { 0xa0, 16, 40, 4 }, { 0xa0, 24, 44, 4 }, /* resources */
-    { 0xa7, 0, 40, 4 },  { 0xa7, 8, 32, 68 }, /* a connector's encoders and modes */
-    { 0xb5, 0, 8, 4 },   /* planes */
-    { 0xb6, 24, 20, 4 }, /* a plane's formats */
-};
-
-#define LISTS (sizeof lists / sizeof lists[0])
-
-/* Copies the lists to where the program wants them, as far as it has room for a whole one. */
-static void give_lists(unsigned number, const unsigned char *asked, const unsigned char *data, const unsigned char *tail)
+/* An input device's ioctls: what they give are bytes, and how many. Gives the result, or an errno below 0. */
+static int input_ioctl(int fd, unsigned long request, void *argument)
 {
-    for (size_t at = 0; at < LISTS; at++) {
-        const struct list *list = &lists[at];
-        if (list->number != number)
-            continue;
-        uint32_t length = word(data, (int)list->count);
-        void *to = (void *)(uintptr_t)pointer(asked, (int)list->address);
-        if (to && length && word(asked, (int)list->count) >= length)
-            memcpy(to, tail, (size_t)length * list->size);
-        tail += (size_t)length * list->size;
+    unsigned size = _IOC_SIZE(request);
+    unsigned char data[MAX_ANSWER] = { 0 };
+    struct extra extra = NO_EXTRA;
+    struct question question = { OP_IOCTL, (uint32_t)request, size < MAX_ANSWER ? size : MAX_ANSWER, 0, 0, 0 };
+    int got;
+    if (request & ((unsigned long)_IOC_WRITE << _IOC_DIRSHIFT)) {
+        /* Grabs and revocations are numbers, a clock is a pointer to one. */
+        intptr_t value = (intptr_t)argument;
+        if (_IOC_NR(request) == EVIOC_CLOCK || value >= 4096)
+            memcpy(data, argument, question.size);
+        else
+            memcpy(data, &value, sizeof(int));
     }
+    int error = ask(fd, &question, data, sizeof data, &extra, &got);
+    if (got >= 0)
+        close(got);
+    if (error)
+        return -error;
+    if (request & ((unsigned long)_IOC_READ << _IOC_DIRSHIFT))
+        memcpy(argument, data, question.pad < size ? question.pad : size);
+    /* Texts and sets say how long they are, what has one size gives 0. */
+    unsigned number = _IOC_NR(request);
+    int has_length = (number >= 0x06 && number <= 0x09) || (number >= 0x18 && number < 0x40);
+    return has_length ? (int)question.pad : 0;
 }
 
 static int device_ioctl(int fd, const struct node *node, unsigned long request, void *argument)
@@ -321,6 +321,7 @@ static int device_ioctl(int fd, const struct node *node, unsigned long request, 
     unsigned size = _IOC_SIZE(request), number = _IOC_NR(request);
     unsigned char data[MAX_STRUCT + MAX_TAIL] = { 0 }, asked[MAX_STRUCT];
     struct extra extra = NO_EXTRA;
+    struct change change;
     if (size && (uintptr_t)argument < 4096)
         return EFAULT;
     if (size > MAX_STRUCT)
@@ -350,12 +351,6 @@ static int device_ioctl(int fd, const struct node *node, unsigned long request, 
         extra.length[0] = (size_t)count * 4;
         break;
     }
-    case DRM_MODE_SETCRTC:
-        if (word(data, 8) > 16)
-            return EINVAL;
-        extra.bytes[0] = pointer(data, 0);
-        extra.length[0] = (size_t)word(data, 8) * 4;
-        break;
     case DRM_PRIME_FD_TO_HANDLE:
     case DRM_SYNCOBJ_FD_TO_HANDLE:
         extra.fds[0] = (int)word(data, 8);
@@ -366,6 +361,12 @@ static int device_ioctl(int fd, const struct node *node, unsigned long request, 
     case DRM_SYNCOBJ_HANDLE_TO_FD:
         wants_fd = 1;
         break;
+    default:
+        if (node->minor == 0) {
+            int error = display_question(number, data, &extra, &change);
+            if (error)
+                return error;
+        }
     }
 
     struct question question = { OP_IOCTL, (uint32_t)request, size, 0, 0, 0 };
@@ -387,11 +388,11 @@ static int device_ioctl(int fd, const struct node *node, unsigned long request, 
         if (got < 0)
             return EIO;
         memcpy(data + 8, &got, sizeof got);
+    } else if (error == 0 && node->minor == 0) {
+        error = display_answer(number, asked, data, data + size, &change, got);
     } else if (got >= 0) {
         close(got);
     }
-    if (error == 0)
-        give_lists(number, asked, data, data + size);
     if (request & ((unsigned long)_IOC_READ << _IOC_DIRSHIFT))
         memcpy(argument, data, size);
     return error;
@@ -416,7 +417,7 @@ struct file_info {
 };
 
 /* Where fences are joined. */
-static const struct node fences = { NULL, "fences", 0 };
+static const struct node fences = { NULL, "fences", 0, 0 };
 
 /* A fence for two: the server makes it, without anybody waiting. */
 static int merge_fences(struct merge *merge, int fd)
@@ -456,8 +457,13 @@ PUBLIC int ioctl(int fd, unsigned long request, ...)
     int error;
     request = (uint32_t)request;
     /* Asked once: another thread may close the descriptor meanwhile. */
-    const struct node *node = _IOC_TYPE(request) == 'd' ? device_of(fd) : NULL;
-    if (node) {
+    const struct node *node = _IOC_TYPE(request) == 'd' || _IOC_TYPE(request) == 'E' ? device_of(fd) : NULL;
+    if (node && node->major == INPUT_MAJOR) {
+        int result = _IOC_TYPE(request) == 'E' ? input_ioctl(fd, request, argument) : -ENOTTY;
+        if (result >= 0)
+            return result;
+        error = -result;
+    } else if (node && _IOC_TYPE(request) == 'd') {
         error = device_ioctl(fd, node, request, argument);
     } else {
         int result = next(fd, request, argument);
@@ -482,7 +488,8 @@ PUBLIC int ioctl(int fd, unsigned long request, ...)
 static void *map(void *(*next)(void *, size_t, int, int, int, off64_t), void *address, size_t length, int protection,
                  int flags, int fd, off64_t offset)
 {
-    if (flags & MAP_ANONYMOUS || fd < 0 || !device_of(fd))
+    const struct node *node = flags & MAP_ANONYMOUS || fd < 0 ? NULL : device_of(fd);
+    if (!node || node->major == INPUT_MAJOR)
         return next(address, length, protection, flags, fd, offset);
     struct question question = { OP_MAP, 0, 0, 0, (uint64_t)offset, length };
     struct extra extra = NO_EXTRA;

@@ -1,6 +1,7 @@
 /* Files: the nodes, and where the device is described. Their paths lead into a folder of real files, which the server made. */
 #include "front.h"
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,27 +9,98 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* ---- paths ---- */
 
-static int below(const char *path, const char *folder)
+/* Where the devices' files are. What ends with a colon or a name that others share is the beginning of a name. */
+static const struct {
+    const char *path;
+    int begins; /* whether the last name may go on */
+} places[] = {
+    { "/dev/dri", 0 },          { "/dev/input", 0 },          { "/sys/class", 0 },          { "/sys/bus/platform", 0 },
+    { "/sys/devices/mali", 0 }, { "/sys/devices/display", 0 }, { "/sys/devices/skrymir", 1 }, { "/sys/dev/char/226:", 1 },
+    { "/sys/dev/char/13:", 1 }, { "/run/udev/data/c226:", 1 }, { "/run/udev/data/c13:", 1 },
+};
+
+#define PLACES (sizeof places / sizeof places[0])
+
+/* Whether the folder has such a place: there may be no display. */
+static int is_there(size_t at)
 {
-    size_t length = strlen(folder);
-    return strncmp(path, folder, length) == 0 && (path[length] == 0 || path[length] == '/');
+    static signed char known[PLACES];
+    if (!known[at]) {
+        NEXT(access);
+        char buffer[PATH_MAX];
+        strcpy(buffer, configuration.server);
+        strcat(buffer, places[at].path);
+        known[at] = places[at].begins || next(buffer, F_OK) == 0 ? 1 : -1;
+    }
+    return known[at] > 0;
 }
 
-/* Where a path really is: the device's files are in the folder. */
+static int is_ours(const char *path)
+{
+    /* Most paths are others', and quickly known. */
+    if (strncmp(path, "/sys/", 5) != 0 && strncmp(path, "/dev/", 5) != 0 && strncmp(path, "/run/", 5) != 0)
+        return 0;
+    for (size_t at = 0; at < PLACES; at++) {
+        size_t length = strlen(places[at].path);
+        if (strncmp(path, places[at].path, length) == 0 && (places[at].begins || path[length] == 0 || path[length] == '/'))
+            return is_there(at);
+    }
+    return 0;
+}
+
+/* Where a path really is: the devices' files are in the folder. */
 static const char *real_path(const char *path, char buffer[PATH_MAX])
 {
-    if (!path || path[0] != '/' || !active())
-        return path;
-    if (!below(path, "/dev/dri") && !below(path, "/sys/class/drm") && strncmp(path, "/sys/dev/char/226:", 18) != 0)
+    if (!path || path[0] != '/' || !active() || !is_ours(path))
         return path;
     if (strlen(path) + strlen(configuration.server) >= PATH_MAX)
         return path;
     strcpy(buffer, configuration.server);
     strcat(buffer, path);
+    return buffer;
+}
+
+/* What an open folder is called. */
+static int folder_name(int folder, char name[PATH_MAX])
+{
+    NEXT(readlink);
+    char link[32];
+    int saved = errno;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+    ssize_t length = next(link, name, PATH_MAX - 1);
+    errno = saved;
+    name[length < 0 ? 0 : length] = 0;
+    return length > 0;
+}
+
+/* The same of a path below an open folder: who walks from folder to folder comes by ours. In qemu the root folder is the
+ * one of ARM programs, and what is missing there is this machine's, as with whole paths. */
+static const char *real_path_at(int folder, const char *path, char buffer[PATH_MAX])
+{
+    char whole[PATH_MAX];
+    if (!path || path[0] == '/' || folder == AT_FDCWD || !active())
+        return real_path(path, buffer);
+    if (!path[0] || path[0] == '.' || !folder_name(folder, whole))
+        return path;
+    int is_root = configuration.prefix[0] && strcmp(whole, configuration.prefix) == 0;
+    if (is_root)
+        strcpy(whole, "/");
+    size_t length = strlen(whole);
+    if (length + strlen(path) + 2 > PATH_MAX)
+        return path;
+    if (whole[length - 1] != '/')
+        whole[length++] = '/';
+    strcpy(whole + length, path);
+    const char *real = real_path(whole, buffer);
+    if (real == whole && !is_root)
+        return path;
+    if (real == whole)
+        strcpy(buffer, whole);
     return buffer;
 }
 
@@ -60,7 +132,7 @@ static const char *real_path(const char *path, char buffer[PATH_MAX])
         char buffer[PATH_MAX]; \
         MODE_OF(flags); \
         const struct node *node = node_of(path); \
-        return node ? open_device(node, flags) : next(folder, real_path(path, buffer), flags, mode); \
+        return node ? open_device(node, flags) : next(folder, real_path_at(folder, path, buffer), flags, mode); \
     }
 
 OPEN(open)
@@ -129,7 +201,7 @@ SCANDIR(scandir64, dirent64)
 #define AS_NODE(node, status) \
     do { \
         (status)->st_mode = S_IFCHR | 0666; \
-        (status)->st_rdev = makedev(226, (node)->minor); \
+        (status)->st_rdev = makedev((node)->major, (node)->minor); \
         (status)->st_size = 0; \
     } while (0)
 
@@ -161,7 +233,7 @@ SCANDIR(scandir64, dirent64)
     { \
         NEXT(name); \
         char buffer[PATH_MAX]; \
-        int result = next(folder, real_path(path, buffer), status, flags); \
+        int result = next(folder, real_path_at(folder, path, buffer), status, flags); \
         const struct node *node = result == 0 ? node_of(path) : NULL; \
         if (result == 0 && S_ISSOCK(status->st_mode) && !path[0]) \
             node = device_of(folder); \
@@ -216,13 +288,13 @@ PUBLIC int statx(int folder, const char *restrict path, int flags, unsigned mask
 {
     NEXT(statx);
     char buffer[PATH_MAX];
-    int result = next(folder, real_path(path, buffer), flags, mask, status);
+    int result = next(folder, real_path_at(folder, path, buffer), flags, mask, status);
     const struct node *node = result == 0 ? node_of(path) : NULL;
     if (result == 0 && S_ISSOCK(status->stx_mode) && !path[0])
         node = device_of(folder);
     if (node) {
         status->stx_mode = S_IFCHR | 0666;
-        status->stx_rdev_major = 226;
+        status->stx_rdev_major = node->major;
         status->stx_rdev_minor = node->minor;
         status->stx_size = 0;
     }
@@ -240,7 +312,7 @@ PUBLIC int faccessat(int folder, const char *path, int mode, int flags)
 {
     NEXT(faccessat);
     char buffer[PATH_MAX];
-    return next(folder, real_path(path, buffer), mode, flags);
+    return next(folder, real_path_at(folder, path, buffer), mode, flags);
 }
 
 PUBLIC ssize_t readlink(const char *path, char *to, size_t size)
@@ -254,7 +326,7 @@ PUBLIC ssize_t readlinkat(int folder, const char *path, char *to, size_t size)
 {
     NEXT(readlinkat);
     char buffer[PATH_MAX];
-    return next(folder, real_path(path, buffer), to, size);
+    return next(folder, real_path_at(folder, path, buffer), to, size);
 }
 
 ssize_t __readlink_chk(const char *, char *, size_t, size_t);
@@ -278,3 +350,38 @@ PUBLIC char *realpath(const char *restrict path, char *restrict to)
         memmove(result, result + length, strlen(result + length) + 1);
     return result;
 }
+
+char *__realpath_chk(const char *, char *, size_t);
+
+PUBLIC char *__realpath_chk(const char *path, char *to, size_t room)
+{
+    (void)room;
+    return realpath(path, to);
+}
+
+PUBLIC char *canonicalize_file_name(const char *path)
+{
+    return realpath(path, NULL);
+}
+
+/* ---- file systems ---- */
+
+enum { SYSFS = 0x62656572 };
+
+/* Folders of devices are in sysfs, as far as anybody asks. */
+#define STATFS(name, type) \
+    PUBLIC int name(int fd, struct type *status) \
+    { \
+        NEXT(name); \
+        char path[PATH_MAX]; \
+        int result = next(fd, status); \
+        if (result == 0 && active() && folder_name(fd, path)) { \
+            size_t length = strlen(configuration.server); \
+            if (strncmp(path, configuration.server, length) == 0 && strncmp(path + length, "/sys", 4) == 0) \
+                status->f_type = SYSFS; \
+        } \
+        return result; \
+    }
+
+STATFS(fstatfs, statfs)
+STATFS(fstatfs64, statfs64)

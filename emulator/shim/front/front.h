@@ -37,11 +37,14 @@ extern struct configuration configuration;
 /* Whether there is a server. */
 int active(void);
 
+/* Majors of device nodes: what has graphics, and what has keys. */
+enum { DRM_MAJOR = 226, INPUT_MAJOR = 13 };
+
 /* A device node. */
 struct node {
     const char *path;
     const char *socket; /* its name in the server's folder */
-    unsigned minor;
+    unsigned major, minor;
 };
 
 /* The node a path is of, or none. */
@@ -52,5 +55,32 @@ const struct node *device_of(int fd);
 
 /* A new open device. */
 int open_device(const struct node *node, int flags);
+
+/* A word, or an address, in an ioctl's struct. */
+uint32_t word(const unsigned char *data, int at);
+const void *pointer(const unsigned char *data, int at);
+
+/* The pieces of a message behind the question, and the descriptors that go with it, or -1. */
+struct extra {
+    const void *bytes[2];
+    size_t length[2];
+    int fds[2];
+};
+
+#define NO_EXTRA { { NULL, NULL }, { 0, 0 }, { -1, -1 } }
+
+/* What a change of the display has besides its question. */
+struct change {
+    unsigned char lists[1 << 14]; /* what is changed, one list after the other */
+    int32_t *fence; /* where a descriptor goes that is asked for */
+    int waits; /* whether the program waits for the end */
+};
+
+/* Adds what an ioctl of the display points to. Gives 0 or an errno. */
+int display_question(unsigned number, const unsigned char *data, struct extra *extra, struct change *change);
+
+/* Does what is left when the server has answered: lists, waiting, descriptors. Takes what came with the answer. Gives 0 or an errno. */
+int display_answer(unsigned number, const unsigned char *asked, const unsigned char *data, const unsigned char *tail,
+                   const struct change *change, int got);
 
 #endif

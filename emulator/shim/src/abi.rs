@@ -17,6 +17,8 @@ pub mod number {
     pub const SET_MASTER: u32 = 0x1e;
     /// Is master no more.
     pub const DROP_MASTER: u32 = 0x1f;
+    /// Waits for a refresh.
+    pub const WAIT_VBLANK: u32 = 0x3a;
     /// What the display has.
     pub const MODE_GETRESOURCES: u32 = 0xa0;
     /// What is shown.
@@ -29,6 +31,12 @@ pub mod number {
     pub const MODE_GETENCODER: u32 = 0xa6;
     /// A connector with its modes.
     pub const MODE_GETCONNECTOR: u32 = 0xa7;
+    /// What a property may be.
+    pub const MODE_GETPROPERTY: u32 = 0xaa;
+    /// Sets a connector's property.
+    pub const MODE_SETPROPERTY: u32 = 0xab;
+    /// A blob's bytes.
+    pub const MODE_GETPROPBLOB: u32 = 0xac;
     /// A framebuffer by depth and bits.
     pub const MODE_ADDFB: u32 = 0xae;
     /// The end of a framebuffer.
@@ -51,8 +59,16 @@ pub mod number {
     pub const MODE_ADDFB2: u32 = 0xb8;
     /// What a part has besides.
     pub const MODE_OBJ_GETPROPERTIES: u32 = 0xb9;
+    /// Sets one.
+    pub const MODE_OBJ_SETPROPERTY: u32 = 0xba;
     /// The cursor, with its point.
     pub const MODE_CURSOR2: u32 = 0xbb;
+    /// Many properties at once.
+    pub const MODE_ATOMIC: u32 = 0xbc;
+    /// Makes a blob.
+    pub const MODE_CREATEPROPBLOB: u32 = 0xbd;
+    /// Its end.
+    pub const MODE_DESTROYPROPBLOB: u32 = 0xbe;
     /// Closes a handle.
     pub const GEM_CLOSE: u32 = 0x09;
     /// Gives an object a name everybody can open.
@@ -195,6 +211,8 @@ pub mod capability {
 pub mod client_capability {
     /// The program wants to see all planes.
     pub const UNIVERSAL_PLANES: u64 = 2;
+    /// It sets many properties at once.
+    pub const ATOMIC: u64 = 3;
 }
 
 /// ADDFB2's flag: there are modifiers.

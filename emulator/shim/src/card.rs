@@ -2,16 +2,18 @@
 
 use crate::abi::{MODIFIERS, Struct, capability, client_capability, errno, free_number, number, system, words};
 use crate::connection::Node;
+use crate::fence::Signal;
 use crate::object::{Object, Registry};
 use crate::options::Options;
-use crate::screen::{FrameBuffer, Screen, Told, formats, id, pixel_bytes};
+use crate::properties::{Property, Row, State, name};
+use crate::screen::{Flip, FrameBuffer, Screen, formats, id, pixel_bytes};
 use crate::wire::{Answer, What};
 use emulator::memory::PAGE;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-type Result<T = (), E = i32> = std::result::Result<T, E>;
+pub type Result<T = (), E = i32> = std::result::Result<T, E>;
 
 /// Where the offsets to map objects at begin.
 const OFFSETS: u64 = 1 << 32;
@@ -22,15 +24,32 @@ const MAX: usize = 1 << 16;
 /// Bytes of a mode.
 const MODE: usize = 68;
 
+/// The blob with the one mode.
+const MODE_BLOB: u32 = 1 << 20;
+
+/// Bytes of a blob at most: what an answer has room for.
+const BLOB: usize = 4096;
+
+/// The framebuffer that is shown before the first program shows its own, as boards have a console: black.
+const CONSOLE: u32 = 39;
+
+/// Pixels in a cursor's row, and rows.
+const CURSOR: u32 = 64;
+
 /// An open display device.
 pub struct Card {
     options: Arc<Options>,
-    screen: Arc<Screen>,
+    pub(crate) screen: Arc<Screen>,
     socket: Arc<OwnedFd>,
     handles: BTreeMap<u32, Arc<Object>>,
-    buffers: BTreeMap<u32, Arc<FrameBuffer>>,
-    /// What the CRTC shows, and from where on.
-    shown: Option<(u32, (u32, u32))>,
+    pub(crate) buffers: BTreeMap<u32, Arc<FrameBuffer>>,
+    /// What programs made beside [`MODE_BLOB`].
+    blobs: BTreeMap<u32, Vec<u8>>,
+    /// What all properties are, however they were set.
+    pub(crate) state: State,
+    /// Whether the program sees planes other than overlays, and whether it sees what atomic changes are made of.
+    universal: bool,
+    atomic: bool,
 }
 
 impl Node for Card {
@@ -55,17 +74,22 @@ impl Node for Card {
 impl Card {
     /// A display device that was opened just now.
     pub fn new(options: Arc<Options>, screen: Arc<Screen>, socket: Arc<OwnedFd>) -> Self {
+        let mut state = State::default();
+        state.show(MODE_BLOB, CONSOLE, (0, 0), (screen.width, screen.height));
         Self {
             options,
             screen,
             socket,
             handles: BTreeMap::new(),
             buffers: BTreeMap::new(),
-            shown: None,
+            blobs: BTreeMap::new(),
+            state,
+            universal: false,
+            atomic: false,
         }
     }
 
-    fn registry(&self) -> &Registry {
+    pub(crate) fn registry(&self) -> &Registry {
         &self.options.registry
     }
 
@@ -82,7 +106,8 @@ impl Card {
             number::GET_MAGIC => data.set(0, 1),
             number::AUTH_MAGIC | number::SET_MASTER | number::DROP_MASTER | number::SET_VERSION => {}
             number::GET_CAP => data.set_long(8, capability(data.long(0))?),
-            number::SET_CLIENT_CAP => client_capability(data.long(0), data.long(8))?,
+            number::SET_CLIENT_CAP => self.client_capability(data.long(0), data.long(8))?,
+            number::WAIT_VBLANK => self.vblank(data)?,
             number::GEM_CLOSE => _ = self.handles.remove(&data.word(0)).ok_or(errno::EINVAL)?,
             number::PRIME_HANDLE_TO_FD => {
                 let object = self.object(data.word(0))?;
@@ -96,7 +121,7 @@ impl Card {
             number::MODE_GETRESOURCES => self.resources(data, tail),
             number::MODE_GETCRTC => self.crtc(data)?,
             number::MODE_SETCRTC => self.set_crtc(data, behind)?,
-            number::MODE_CURSOR | number::MODE_CURSOR2 => known(data.word(4), id::CRTC)?,
+            number::MODE_CURSOR | number::MODE_CURSOR2 => self.cursor(data)?,
             number::MODE_GETENCODER => {
                 known(data.word(0), id::ENCODER)?;
                 // TMDS.
@@ -114,9 +139,19 @@ impl Card {
                 data.set_long(8, OFFSETS + u64::from(data.word(0)) * u64::from(PAGE));
             }
             number::MODE_DESTROY_DUMB => _ = self.handles.remove(&data.word(0)).ok_or(errno::EINVAL)?,
-            number::MODE_GETPLANERESOURCES => list(data, tail, 8, &[id::PLANE]),
+            number::MODE_GETPLANERESOURCES => {
+                let planes: &[u32] = if self.universal { &[id::PLANE] } else { &[] };
+                list(data, tail, 8, planes);
+            }
             number::MODE_GETPLANE => self.plane(data, tail)?,
-            number::MODE_OBJ_GETPROPERTIES => self.properties(data)?,
+            number::MODE_OBJ_GETPROPERTIES => self.properties(data, tail)?,
+            number::MODE_GETPROPERTY => property(data, tail)?,
+            number::MODE_SETPROPERTY => self.set_property(data.word(12), data.word(8), data.long(0))?,
+            number::MODE_OBJ_SETPROPERTY => self.set_property(data.word(12), data.word(8), data.long(0))?,
+            number::MODE_GETPROPBLOB => self.get_blob(data, tail)?,
+            number::MODE_CREATEPROPBLOB => self.create_blob(data, behind)?,
+            number::MODE_DESTROYPROPBLOB => _ = self.blobs.remove(&data.word(0)).ok_or(errno::ENOENT)?,
+            number::MODE_ATOMIC => return self.commit(data, behind, fd),
             _ => return Err(errno::EINVAL),
         }
         Ok(None)
@@ -164,11 +199,11 @@ impl Card {
 
     fn crtc(&self, data: &mut Struct<'_>) -> Result {
         known(data.word(12), id::CRTC)?;
-        let (buffer, (x, y)) = self.shown.unwrap_or_default();
-        data.set_all(&[(16, buffer), (20, x), (24, y), (28, 0)]);
-        data.set(32, u32::from(self.shown.is_some()));
+        let active = self.state.get(Row::Active) == 1;
+        let (buffer, (x, y)) = self.state.shown().unwrap_or_default();
+        data.set_all(&[(16, buffer), (20, x), (24, y), (28, 0), (32, active.into())]);
         for (at, word) in words(&self.mode()).into_iter().enumerate() {
-            data.set(36 + 4 * at, if self.shown.is_some() { word } else { 0 });
+            data.set(36 + 4 * at, if active { word } else { 0 });
         }
         Ok(())
     }
@@ -176,34 +211,76 @@ impl Card {
     fn set_crtc(&mut self, data: &Struct<'_>, connectors: &[u8]) -> Result {
         known(data.word(12), id::CRTC)?;
         if data.word(32) == 0 {
-            self.shown = None;
+            self.state = State::default();
             return Ok(());
         }
         if words(connectors) != [id::CONNECTOR] {
             return Err(errno::EINVAL);
         }
-        let size = data.word(40) & 0xffff | (data.word(48) >> 16) << 16;
-        if size != (self.screen.width | self.screen.height << 16) {
+        let mode: Vec<u8> = (36..36 + MODE)
+            .step_by(4)
+            .flat_map(|at| data.word(at).to_ne_bytes())
+            .collect();
+        if !self.is_our_mode(&mode) {
             return Err(errno::EINVAL);
         }
-        let (buffer, place) = match (data.word(16), self.shown) {
-            (u32::MAX, Some((buffer, _))) => (buffer, (data.word(20), data.word(24))),
-            (buffer, _) => (buffer, (data.word(20), data.word(24))),
+        let buffer = match (data.word(16), self.state.shown()) {
+            (u32::MAX, Some((buffer, _))) => buffer,
+            (buffer, _) => buffer,
         };
-        self.show(buffer, place, None)
+        self.show(buffer, (data.word(20), data.word(24)), None)
     }
 
-    fn show(&mut self, buffer: u32, place: (u32, u32), told: Option<Told>) -> Result {
+    /// Whether a mode has our size.
+    pub(crate) fn is_our_mode(&self, mode: &[u8]) -> bool {
+        let half = |at: usize| {
+            mode.get(at..at + 2)
+                .map(|bytes| u32::from(bytes[0]) | u32::from(bytes[1]) << 8)
+        };
+        mode.len() == MODE && half(4) == Some(self.screen.width) && half(14) == Some(self.screen.height)
+    }
+
+    /// The buffer with a number, if the screen's picture from a place on is in it; the console's has none.
+    pub(crate) fn picture(&self, buffer: u32, place: (u32, u32)) -> Result<Option<Arc<FrameBuffer>>> {
+        if buffer == CONSOLE {
+            return Ok(None);
+        }
         let frame = self.buffers.get(&buffer).ok_or(errno::ENOENT)?;
         let fits = |from: u32, length: u32, whole: u32| u64::from(from) + u64::from(length) <= u64::from(whole);
         if !fits(place.0, self.screen.width, frame.width) || !fits(place.1, self.screen.height, frame.height) {
             return Err(errno::ENOSPC);
         }
-        if !self.screen.flip(frame.clone(), place, told) {
-            return Err(errno::EBUSY);
-        }
-        self.shown = Some((buffer, place));
+        Ok(Some(frame.clone()))
+    }
+
+    /// Shows a buffer as it is without atomic changes; who wants to be told gives the flip's name.
+    fn show(&mut self, buffer: u32, place: (u32, u32), user: Option<u64>) -> Result {
+        let frame = self.picture(buffer, place)?;
+        self.flip(frame, place, user, Vec::new())?;
+        let size = (self.screen.width, self.screen.height);
+        self.state.show(MODE_BLOB, buffer, place, size);
         Ok(())
+    }
+
+    /// Gives the screen something new; not while another flip waits, if somebody wants to be told.
+    pub(crate) fn flip(
+        &self,
+        buffer: Option<Arc<FrameBuffer>>,
+        place: (u32, u32),
+        user: Option<u64>,
+        seen: Vec<Signal>,
+    ) -> Result {
+        let flip = Flip {
+            buffer,
+            place,
+            told: user.map(|user| (self.socket.clone(), user)),
+            seen,
+        };
+        if self.screen.flip(flip) {
+            Ok(())
+        } else {
+            Err(errno::EBUSY)
+        }
     }
 
     fn page_flip(&mut self, data: &Struct<'_>) -> Result {
@@ -212,18 +289,73 @@ impl Card {
         if data.word(8) & !1 != 0 || data.word(12) != 0 {
             return Err(errno::EINVAL);
         }
-        let (_, place) = self.shown.ok_or(errno::EBUSY)?;
-        let told = (data.word(8) & 1 == 1).then(|| (self.socket.clone(), data.long(16)));
-        self.show(data.word(4), place, told)
+        let (_, place) = self.state.shown().ok_or(errno::EBUSY)?;
+        let user = (data.word(8) & 1 == 1).then(|| data.long(16));
+        self.show(data.word(4), place, user)
     }
 
     /// What is drawn into a buffer that is shown already.
     fn show_again(&mut self, buffer: u32) -> Result {
-        match self.shown {
+        match self.state.shown() {
             Some((shown, place)) if shown == buffer => self.show(buffer, place, None),
             _ if self.buffers.contains_key(&buffer) => Ok(()),
             _ => Err(errno::ENOENT),
         }
+    }
+
+    /// The cursor: another picture, or none, or another place.
+    fn cursor(&mut self, data: &Struct<'_>) -> Result {
+        const PICTURE: u32 = 1;
+        const MOVE: u32 = 2;
+        known(data.word(4), id::CRTC)?;
+        let flags = data.word(0);
+        if flags & !(PICTURE | MOVE) != 0 || flags == 0 {
+            return Err(errno::EINVAL);
+        }
+        let (width, height, handle) = (data.word(16), data.word(20), data.word(24));
+        let mut cursor = self.screen.cursor();
+        if flags & PICTURE != 0 && handle == 0 {
+            cursor.picture = None;
+        } else if flags & PICTURE != 0 {
+            if width == 0 || height == 0 || width > CURSOR || height > CURSOR {
+                return Err(errno::EINVAL);
+            }
+            let size = [width, height, 4 * width, 0];
+            cursor.picture = Some(Arc::new(self.frame_buffer(
+                handle,
+                size,
+                u32::from_le_bytes(*b"AR24"),
+            )?));
+        }
+        if flags & MOVE != 0 {
+            cursor.place = (data.word(8) as i32, data.word(12) as i32);
+        }
+        self.screen.set_cursor(cursor);
+        match self.state.shown() {
+            Some((buffer, place)) => self.show(buffer, place, None),
+            None => Ok(()),
+        }
+    }
+
+    /// Which refresh it is, or when a later one will be: whoever asks waits until then.
+    fn vblank(&self, data: &mut Struct<'_>) -> Result {
+        const RELATIVE: u32 = 1;
+        // No events, and one CRTC.
+        if data.word(0) & !RELATIVE != 0 {
+            return Err(errno::EINVAL);
+        }
+        let now = self.screen.refresh();
+        let wanted = data
+            .word(4)
+            .wrapping_add(if data.word(0) & RELATIVE != 0 { now } else { 0 });
+        let ahead = wanted.wrapping_sub(now);
+        // What is behind is over.
+        let ahead = if ahead > u32::MAX / 2 { 0 } else { ahead };
+        let at = self.screen.refresh_time(now, ahead);
+        data.set(4, now.wrapping_add(ahead));
+        data.set_long(8, (at / 1_000_000_000) as u64);
+        data.set_long(16, (at % 1_000_000_000 / 1000) as u64);
+        Ok(())
     }
 
     fn connector(&self, data: &mut Struct<'_>, tail: &mut Vec<u8>) -> Result {
@@ -243,19 +375,82 @@ impl Card {
 
     fn plane(&self, data: &mut Struct<'_>, tail: &mut Vec<u8>) -> Result {
         known(data.word(0), id::PLANE)?;
-        let buffer = self.shown.map_or(0, |(buffer, _)| buffer);
-        data.set_all(&[(4, id::CRTC), (8, buffer), (12, 1), (16, 0)]);
+        let [crtc, buffer] = [Row::PlaneCrtc, Row::FrameBuffer].map(|row| self.state.get(row) as u32);
+        data.set_all(&[(4, crtc), (8, buffer), (12, 1), (16, 0)]);
         list(data, tail, 20, &formats().collect::<Vec<u32>>());
         Ok(())
     }
 
-    /// There are no properties: whoever needs them for atomic changes is told that there are none of these either.
-    fn properties(&self, data: &mut Struct<'_>) -> Result {
-        if ![id::CRTC, id::CONNECTOR, id::PLANE, id::ENCODER].contains(&data.word(20)) {
+    fn properties(&self, data: &mut Struct<'_>, tail: &mut Vec<u8>) -> Result {
+        let part = data.word(20);
+        if !PARTS.contains(&part) {
             return Err(errno::ENOENT);
         }
-        data.set(16, 0);
+        let properties: Vec<&Property> = Property::of(part, self.atomic).collect();
+        let ids: Vec<u32> = properties.iter().map(|property| property.id()).collect();
+        list(data, tail, 16, &ids);
+        let values = properties.iter().map(|property| self.state.get(property.row));
+        tail.extend(values.flat_map(u64::to_ne_bytes));
         Ok(())
+    }
+
+    /// Sets one property without an atomic change: there is only the power state.
+    fn set_property(&mut self, part: u32, number: u32, value: u64) -> Result {
+        let property = Property::by_id(number)?;
+        known(part, property.part)?;
+        if property.row != Row::Dpms || !property.takes(value) {
+            return Err(errno::EINVAL);
+        }
+        self.state.set(&[(Row::Dpms, value)]);
+        Ok(())
+    }
+
+    /// A blob's bytes.
+    pub(crate) fn blob(&self, number: u32) -> Result<Vec<u8>> {
+        match number {
+            MODE_BLOB => Ok(self.mode()),
+            _ => self.blobs.get(&number).cloned().ok_or(errno::ENOENT),
+        }
+    }
+
+    fn get_blob(&self, data: &mut Struct<'_>, tail: &mut Vec<u8>) -> Result {
+        let bytes = self.blob(data.word(0))?;
+        data.set(4, bytes.len() as u32);
+        tail.extend(bytes);
+        Ok(())
+    }
+
+    fn create_blob(&mut self, data: &mut Struct<'_>, bytes: &[u8]) -> Result {
+        let length = data.word(8) as usize;
+        if length == 0 || length > BLOB {
+            return Err(errno::EINVAL);
+        }
+        // What the front cannot read it cannot send.
+        let bytes = bytes.get(..length).ok_or(errno::EFAULT)?.to_vec();
+        if self.blobs.len() >= MAX {
+            return Err(errno::ENOMEM);
+        }
+        let number = free_number(&self.blobs, MODE_BLOB + 1);
+        self.blobs.insert(number, bytes);
+        data.set(12, number);
+        Ok(())
+    }
+
+    fn client_capability(&mut self, number: u64, value: u64) -> Result {
+        // Not: stereo, aspect ratios, write-back.
+        match (number, value) {
+            (client_capability::UNIVERSAL_PLANES, 0 | 1) => self.universal = value == 1,
+            (client_capability::ATOMIC, 0..=2) => {
+                (self.atomic, self.universal) = (value > 0, value > 0 || self.universal)
+            }
+            _ => return Err(errno::EINVAL),
+        }
+        Ok(())
+    }
+
+    /// Whether the program said that it makes atomic changes.
+    pub(crate) fn is_atomic(&self) -> bool {
+        self.atomic
     }
 
     /// The one mode, as the interface has it.
@@ -325,6 +520,13 @@ impl Card {
         if self.buffers.len() >= MAX {
             return Err(errno::ENOMEM);
         }
+        let buffer = self.frame_buffer(handle, [width, height, pitch, offset], format)?;
+        let number = free_number(&self.buffers, 100);
+        self.buffers.insert(number, Arc::new(buffer));
+        Ok(number)
+    }
+
+    fn frame_buffer(&self, handle: u32, [width, height, pitch, offset]: [u32; 4], format: u32) -> Result<FrameBuffer> {
         let object = self.object(handle)?.clone();
         let buffer = FrameBuffer {
             mapping: object.clone().map().map_err(system)?,
@@ -338,14 +540,14 @@ impl Card {
         if !buffer.is_whole() {
             return Err(errno::EINVAL);
         }
-        let number = free_number(&self.buffers, 100);
-        self.buffers.insert(number, Arc::new(buffer));
-        Ok(number)
+        Ok(buffer)
     }
 
     fn remove_buffer(&mut self, number: u32) -> Result {
         self.buffers.remove(&number).ok_or(errno::ENOENT)?;
-        self.shown = self.shown.filter(|(shown, _)| *shown != number);
+        if self.state.get(Row::FrameBuffer) == u64::from(number) {
+            self.state.set(&[(Row::FrameBuffer, 0), (Row::PlaneCrtc, 0)]);
+        }
         Ok(())
     }
 }
@@ -354,6 +556,26 @@ impl Card {
 fn list(data: &mut Struct<'_>, tail: &mut Vec<u8>, count_at: usize, words: &[u32]) {
     data.set(count_at, words.len() as u32);
     tail.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
+}
+
+/// What has properties.
+const PARTS: [u32; 4] = [id::CRTC, id::CONNECTOR, id::PLANE, id::ENCODER];
+
+/// What a property may be.
+fn property(data: &mut Struct<'_>, tail: &mut Vec<u8>) -> Result {
+    let property = Property::by_id(data.word(16))?;
+    data.set(20, property.flags());
+    for (at, word) in words(&name(property.name)).into_iter().enumerate() {
+        data.set(24 + 4 * at, word);
+    }
+    let values = property.values();
+    data.set_all(&[(56, values.len() as u32), (60, property.names().len() as u32)]);
+    tail.extend(values.iter().flat_map(|value| value.to_ne_bytes()));
+    for (value, text) in (0u64..).zip(property.names()) {
+        tail.extend(value.to_ne_bytes());
+        tail.extend(name(text));
+    }
+    Ok(())
 }
 
 fn known(asked: u32, there: u32) -> Result {
@@ -365,16 +587,7 @@ fn capability(number: u64) -> Result<u64> {
         capability::DUMB_BUFFER | capability::TIMESTAMP_MONOTONIC | capability::CRTC_IN_VBLANK_EVENT => 1,
         capability::DUMB_PREFERRED_DEPTH => 24,
         capability::PRIME => capability::IMPORT | capability::EXPORT,
-        capability::CURSOR_WIDTH | capability::CURSOR_HEIGHT => 64,
+        capability::CURSOR_WIDTH | capability::CURSOR_HEIGHT => CURSOR.into(),
         _ => 0,
     })
-}
-
-fn client_capability(number: u64, value: u64) -> Result {
-    // Universal planes; not: stereo, atomic, aspect ratios, write-back.
-    if number == client_capability::UNIVERSAL_PLANES && value <= 1 {
-        Ok(())
-    } else {
-        Err(errno::EINVAL)
-    }
 }

@@ -10,7 +10,7 @@
 //! Each question brings a socket for its answer, so no two threads or processes take each other's.
 //!
 //! Beside the GPU there can be a display ([`Screen`]), as boards with this GPU have it: a device node of its own with the
-//! interface for mode setting, whose pictures go to whoever wants them.
+//! interface for mode setting, whose pictures go to whoever wants them, and a keyboard and a pointer ([`Input`]).
 //!
 //! Buffer objects are memfds that both sides map. They are sealed against changes of size, so that no program can take
 //! the server's pages away. Every device has a queue: a submit puts a job there and returns, and the job's fence is
@@ -45,14 +45,17 @@
 //! ```
 
 pub mod abi;
+mod atomic;
 mod card;
 mod connection;
 mod device;
 mod event;
 mod fence;
+mod input;
 mod job;
 pub mod object;
 mod options;
+mod properties;
 mod queue;
 mod screen;
 mod server;
@@ -60,17 +63,20 @@ mod shared;
 mod space;
 mod stats;
 mod syncobj;
+mod sysfs;
 mod wire;
 
 pub use event::{Event, Job, Pipe, Watch, Work};
+pub use input::Input;
 pub use options::{Hardware, Options, Watcher};
 pub use screen::{Screen, Shown, Sink};
 pub use server::{RENDER, Server};
 pub use stats::Client;
 
 /// The front's sources, by name: those that are compiled, then what they share.
-pub const FRONT: [(&str, &str); 5] = [
+pub const FRONT: [(&str, &str); 6] = [
     ("device.c", include_str!("../front/device.c")),
+    ("display.c", include_str!("../front/display.c")),
     ("files.c", include_str!("../front/files.c")),
     ("child.c", include_str!("../front/child.c")),
     ("gl.c", include_str!("../front/gl.c")),

@@ -1,6 +1,7 @@
 //! How devices are.
 
 use crate::event::{Event, Watch};
+use crate::input::Input;
 use crate::object::Registry;
 use crate::screen::Screen;
 use crate::stats::Clients;
@@ -44,6 +45,10 @@ pub struct Options {
     pub clients: Clients,
     /// The screen of the display device, if there is one.
     pub screen: Option<Arc<Screen>>,
+    /// Keyboard and pointer, if there are any.
+    pub input: Option<Arc<Input>>,
+    /// The seat they belong to.
+    pub seat: String,
 }
 
 /// Somebody who does not care.
@@ -66,6 +71,8 @@ impl Options {
             registry: Registry::default(),
             clients: Clients::default(),
             screen: None,
+            input: None,
+            seat: "seat0".into(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The screen: what is shown, when, and who is told.
 
+use crate::fence::Signal;
 use crate::object::Object;
 use crate::shared::Mapping;
 use emulator::memory::Backing;
@@ -7,9 +8,9 @@ use rustix::net::{SendFlags, send};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Ids of the screen's parts, as the interface names them.
 pub mod id {
@@ -114,16 +115,31 @@ pub struct Shown {
 }
 
 /// Gets every picture that is shown.
-pub type Sink = dyn Fn(Shown) + Send + Sync;
+pub type Sink = dyn Fn(&Shown) + Send + Sync;
 
 /// Who is told when a flip is done: the open device, and what it said the flip is.
 pub type Told = (Arc<OwnedFd>, u64);
 
 /// Something new to show.
-struct Flip {
-    buffer: Arc<FrameBuffer>,
-    place: (u32, u32),
-    told: Option<Told>,
+#[derive(Debug)]
+pub struct Flip {
+    /// The picture, or black.
+    pub buffer: Option<Arc<FrameBuffer>>,
+    /// Where in it the screen begins.
+    pub place: (u32, u32),
+    /// Who gets an event.
+    pub told: Option<Told>,
+    /// What is signalled when it is seen.
+    pub seen: Vec<Signal>,
+}
+
+/// A small picture over the screen's.
+#[derive(Clone, Debug, Default)]
+pub struct Cursor {
+    /// Its pixels, with colours multiplied by alpha.
+    pub picture: Option<Arc<FrameBuffer>>,
+    /// Its left and upper side on the screen.
+    pub place: (i32, i32),
 }
 
 /// A screen of one size.
@@ -134,10 +150,13 @@ pub struct Screen {
     pub height: u32,
     /// Pictures a second; 0 shows them as fast as they come.
     pub rate: u32,
-    /// The last picture's number.
-    sequence: AtomicU32,
+    /// Pictures shown so far.
+    shown: AtomicU32,
+    /// When the first refresh was, on the clock that programs go by.
+    start: i64,
     /// Whether a flip waits.
     pending: AtomicBool,
+    cursor: Mutex<Cursor>,
     flips: Mutex<Sender<Flip>>,
 }
 
@@ -152,17 +171,19 @@ impl Screen {
             width,
             height,
             rate,
-            sequence: AtomicU32::new(0),
+            shown: AtomicU32::new(0),
+            start: crate::abi::now(),
             pending: AtomicBool::new(false),
+            cursor: Mutex::default(),
             flips: Mutex::new(flips),
         });
-        let shown = Arc::downgrade(&screen);
+        let here = Arc::downgrade(&screen);
         std::thread::Builder::new().name("screen".into()).spawn(move || {
-            show(&queue, rate, |flip| {
-                if let Some(screen) = shown.upgrade() {
-                    screen.show(&flip, &sink);
-                }
-            });
+            for flip in queue {
+                let Some(screen) = here.upgrade() else { break };
+                screen.wait_for_refresh();
+                screen.show(flip, &sink);
+            }
         })?;
         Ok(screen)
     }
@@ -171,39 +192,106 @@ impl Screen {
         self.flips.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shows a buffer from a place on at the next refresh. Not while another waits, if somebody wants to be told.
-    pub fn flip(&self, buffer: Arc<FrameBuffer>, place: (u32, u32), told: Option<Told>) -> bool {
-        if told.is_some() && self.pending.swap(true, Ordering::AcqRel) {
+    /// Shows something at the next refresh. Not while another waits, if somebody wants to be told.
+    pub fn flip(&self, flip: Flip) -> bool {
+        if flip.told.is_some() && self.pending.swap(true, Ordering::AcqRel) {
             return false;
         }
-        self.flips().send(Flip { buffer, place, told }).is_ok()
+        self.flips().send(flip).is_ok()
     }
 
-    /// The last picture's number.
-    pub fn sequence(&self) -> u32 {
-        self.sequence.load(Ordering::Acquire)
+    /// The cursor.
+    pub fn cursor(&self) -> Cursor {
+        self.cursor.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn show(&self, flip: &Flip, sink: &Sink) {
+    /// Sets the cursor; it is seen with the next picture.
+    pub fn set_cursor(&self, cursor: Cursor) {
+        *self.cursor.lock().unwrap_or_else(PoisonError::into_inner) = cursor;
+    }
+
+    /// Nanoseconds from a refresh to the next, if they come at a rate.
+    fn period(&self) -> Option<i64> {
+        (self.rate > 0).then(|| 1_000_000_000 / i64::from(self.rate))
+    }
+
+    /// The number of the last refresh; of the last picture, if they come as fast as they are made.
+    pub fn refresh(&self) -> u32 {
+        match self.period() {
+            Some(period) => ((crate::abi::now() - self.start) / period) as u32,
+            None => self.shown.load(Ordering::Acquire),
+        }
+    }
+
+    /// When the refresh is that comes so many after number `now`, in nanoseconds on the monotonic clock.
+    pub fn refresh_time(&self, now: u32, ahead: u32) -> i64 {
+        match self.period() {
+            Some(period) => self.start + (i64::from(now) + i64::from(ahead)) * period,
+            None => crate::abi::now(),
+        }
+    }
+
+    fn wait_for_refresh(&self) {
+        if let Some(period) = self.period() {
+            let passed = (crate::abi::now() - self.start) % period;
+            std::thread::sleep(Duration::from_nanos((period - passed) as u64));
+        }
+    }
+
+    fn show(&self, flip: Flip, sink: &Sink) {
         // What is drawn into it comes first, as hardware waits.
-        flip.buffer.object.fences(false).iter().for_each(|fence| fence.wait());
-        let number = self.sequence.fetch_add(1, Ordering::AcqRel);
+        let fences = flip.buffer.iter().flat_map(|buffer| buffer.object.fences(false));
+        fences.for_each(|fence| fence.wait());
+        let number = self.shown.fetch_add(1, Ordering::AcqRel);
         let (width, height) = (self.width, self.height);
-        let rgba = flip.buffer.picture(flip.place, width, height);
-        sink(Shown {
+        let mut rgba = match &flip.buffer {
+            Some(buffer) => buffer.picture(flip.place, width, height),
+            None => [0, 0, 0, 255].repeat(width as usize * height as usize),
+        };
+        self.cursor().paint(&mut rgba, width, height);
+        sink(&Shown {
             number,
             width,
             height,
             rgba,
         });
-        if let Some((device, user)) = &flip.told {
+        let Flip { told, seen, .. } = flip;
+        drop(seen);
+        if let Some((device, user)) = told {
             self.pending.store(false, Ordering::Release);
             // Somebody who is gone, or does not read, misses it.
             let _ = send(
-                &**device,
-                &event(*user, number),
+                &*device,
+                &event(user, self.refresh()),
                 SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
             );
+        }
+    }
+}
+
+impl Cursor {
+    /// Paints it over a picture.
+    fn paint(&self, rgba: &mut [u8], width: u32, height: u32) {
+        let Some(picture) = &self.picture else { return };
+        let mut row = vec![0; 4 * picture.width as usize];
+        for y in 0..picture.height {
+            let down = i64::from(self.place.1) + i64::from(y);
+            if !(0..i64::from(height)).contains(&down) {
+                continue;
+            }
+            picture
+                .mapping
+                .read((picture.offset + y * picture.pitch) as usize, &mut row);
+            for (across, pixel) in (i64::from(self.place.0)..).zip(row.chunks_exact(4)) {
+                if !(0..i64::from(width)).contains(&across) {
+                    continue;
+                }
+                let at = 4 * (down as usize * width as usize + across as usize);
+                let rest = 255 - u32::from(pixel[3]);
+                for (out, over) in rgba[at..at + 3].iter_mut().zip(color(picture.format, pixel)) {
+                    *out = (u32::from(over) + (u32::from(*out) * rest + 127) / 255).min(255) as u8;
+                }
+            }
         }
     }
 }
@@ -223,16 +311,4 @@ fn event(user: u64, sequence: u32) -> Vec<u8> {
         id::CRTC,
     ];
     words.map(u32::to_ne_bytes).concat()
-}
-
-fn show(queue: &Receiver<Flip>, rate: u32, mut to: impl FnMut(Flip)) {
-    let start = Instant::now();
-    for flip in queue {
-        if rate > 0 {
-            let period = Duration::from_secs(1) / rate;
-            let passed = start.elapsed().as_nanos() % period.as_nanos();
-            std::thread::sleep(period - Duration::from_nanos(passed as u64));
-        }
-        to(flip);
-    }
 }

@@ -4,16 +4,17 @@ use crate::abi::errno;
 use crate::card::Card;
 use crate::connection::{self, Node};
 use crate::device::Device;
-use crate::options::{Hardware, Options};
+use crate::input;
+use crate::options::Options;
 use crate::screen::Screen;
 use crate::stats::Client;
+use crate::sysfs;
 use crate::wire::{Answer, What};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use std::fs;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,6 +33,9 @@ pub const RENDER: &str = "renderD128";
 /// The socket of the display's node in the folder.
 const CARD: &str = "card0";
 
+/// The sockets of the input devices' nodes: keyboard and pointer.
+const INPUT: [&str; 2] = ["event0", "event1"];
+
 /// Who asks here gets fences joined.
 const FENCES: &str = "fences";
 
@@ -44,18 +48,26 @@ impl Server {
     /// # Errors
     /// What the system says, for instance that the folder's path is too long for a socket.
     pub fn start(folder: &Path, options: Options) -> io::Result<Self> {
-        node(folder, options.hardware)?;
+        sysfs::gpu(folder, RENDER, options.hardware)?;
         let options = Arc::new(options);
         let numbers = AtomicU64::new(0);
         listen(folder, RENDER, options.clone(), move |options, client| {
             render(&options, numbers.fetch_add(1, Ordering::Relaxed), client)
         })?;
         if let Some(screen) = options.screen.clone() {
-            display(folder)?;
+            sysfs::display(folder, CARD)?;
             listen(folder, CARD, options.clone(), move |options, client| {
                 card(options, screen.clone(), client)
             })?;
         }
+        for (device, name) in options.input.iter().flat_map(|input| input.devices()).zip(INPUT) {
+            sysfs::input(folder, name, device, &options.seat)?;
+            let device = device.clone();
+            listen(folder, name, options.clone(), move |options, client| {
+                keys(options, device.clone(), client)
+            })?;
+        }
+        sysfs::others(folder)?;
         listen(folder, FENCES, options.clone(), |options, client| {
             let serve = move || connection::serve(&client, &mut Nothing, &options.registry);
             std::thread::Builder::new().name(FENCES.into()).spawn(serve).map(|_| ())
@@ -94,10 +106,10 @@ impl Server {
 impl Server {
     /// Takes away what a server that was killed left in a folder.
     pub fn sweep(folder: &Path) {
-        for name in ["dev", "sys"] {
+        for name in ["dev", "sys", "run"] {
             let _ = fs::remove_dir_all(folder.join(name));
         }
-        for name in [RENDER, CARD, FENCES, LIST] {
+        for name in [RENDER, CARD, FENCES, LIST].iter().chain(&INPUT) {
             let _ = fs::remove_file(folder.join(name));
         }
     }
@@ -107,45 +119,6 @@ impl Drop for Server {
     fn drop(&mut self) {
         Self::sweep(&self.folder);
     }
-}
-
-/// The GPU's node and its sysfs files (docs/spec/mali/kernel.md, section 1).
-fn node(folder: &Path, hardware: Hardware) -> io::Result<()> {
-    let number = match hardware {
-        Hardware::Mali400 => 400,
-        Hardware::Mali450 => 450,
-    };
-    let uevent = format!(
-        "DRIVER=lima\nOF_NAME=gpu\nOF_FULLNAME=/soc/mali\nOF_COMPATIBLE_0=arm,mali-{number}\nOF_COMPATIBLE_N=1\n"
-    );
-    device_files(folder, "mali", &uevent, RENDER, 128)
-}
-
-/// The display's, as a board with an Allwinner chip has it.
-fn display(folder: &Path) -> io::Result<()> {
-    let uevent = "DRIVER=sun4i-drm\nOF_NAME=display-engine\nOF_FULLNAME=/display-engine\n\
-                  OF_COMPATIBLE_0=allwinner,sun4i-a10-display-engine\nOF_COMPATIBLE_N=1\n";
-    device_files(folder, "display", uevent, CARD, 0)
-}
-
-/// A device's node and sysfs files.
-fn device_files(folder: &Path, name: &str, uevent: &str, node: &str, minor: u32) -> io::Result<()> {
-    let device = folder.join("sys/devices").join(name);
-    let char_device = folder.join(format!("sys/dev/char/226:{minor}"));
-    let class = folder.join("sys/class/drm").join(node);
-    let drm = device.join("drm").join(node);
-    for directory in [&folder.join("dev/dri"), &drm, &char_device, &class] {
-        fs::create_dir_all(directory)?;
-    }
-    fs::create_dir_all(folder.join("sys/bus/platform"))?;
-    fs::write(folder.join("dev/dri").join(node), "")?;
-    fs::write(device.join("uevent"), uevent)?;
-    let uevent = format!("MAJOR=226\nMINOR={minor}\nDEVNAME=dri/{node}\nDEVTYPE=drm_minor\n");
-    for place in [&drm, &char_device, &class] {
-        fs::write(place.join("uevent"), &uevent)?;
-        symlink(&device, place.join("device"))?;
-    }
-    symlink(folder.join("sys/bus/platform"), device.join("subsystem"))
 }
 
 /// Listens on a socket in the folder, and gives everybody who comes a thread.
@@ -221,6 +194,17 @@ fn card(options: Arc<Options>, screen: Arc<Screen>, client: OwnedFd) -> io::Resu
         connection::serve(&client, &mut card, &options.registry);
     };
     std::thread::Builder::new().name(CARD.into()).spawn(serve).map(|_| ())
+}
+
+/// Serves an open input device on a thread of its own.
+fn keys(options: Arc<Options>, device: Arc<input::Device>, client: OwnedFd) -> io::Result<()> {
+    let client = Arc::new(client);
+    let mut open = input::Open::new(device, client.clone());
+    let serve = move || connection::serve(&client, &mut open, &options.registry);
+    std::thread::Builder::new()
+        .name("input".into())
+        .spawn(serve)
+        .map(|_| ())
 }
 
 fn tell_list(options: &Options, client: &OwnedFd) {

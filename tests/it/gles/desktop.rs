@@ -88,28 +88,3 @@ fn a_client_that_is_killed_leaves_the_desktop() {
     let covered = covered(folder.path(), &["sh", "-c", script], 10_000);
     assert!(covered >= 10_000, "a window of 250 x 250 is there: {covered}");
 }
-
-#[test]
-fn a_display_shows_pictures() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let place = folder.path().to_str().expect("a plain name");
-    let program = super::support::native("display");
-    let output = super::support::gles(&["--frames", place, "--size", "64x48"], &program, &[]);
-    let said = text(&output);
-    assert!(
-        output.status.success() && said.contains("38 checks, 0 failed"),
-        "{said}"
-    );
-    for (number, color) in [(0, [255, 0, 0, 255]), (1, [0, 255, 0, 255])] {
-        let path = folder.path().join(format!("frame{number:05}.png"));
-        let picture = Picture::load(&path).expect("a picture");
-        assert_eq!((picture.width, picture.height), (64, 48));
-        assert!(picture.rgba.chunks_exact(4).all(|pixel| pixel == color), "{number}");
-    }
-    assert!(!folder.path().join("frame00002.png").exists());
-    // The same as video.
-    let output = super::support::gles(&["--frames", "-", "--size", "64x48"], &program, &[]);
-    let head = b"YUV4MPEG2 W64 H48 F60:1 Ip A1:1 C444\n";
-    assert!(output.stdout.starts_with(head), "{}", text(&output).len());
-    assert_eq!(output.stdout.len(), head.len() + 2 * (6 + 3 * 64 * 48));
-}

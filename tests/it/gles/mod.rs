@@ -2,6 +2,7 @@
 
 mod children;
 mod desktop;
+mod display;
 mod faults;
 mod programs;
 pub(crate) mod support;

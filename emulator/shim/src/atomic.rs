@@ -1,0 +1,171 @@
+//! Atomic changes of the display: many properties at once, all or none.
+
+use crate::abi::{Struct, errno, system, words};
+use crate::card::{Card, Result};
+use crate::fence::{self, Signal};
+use crate::properties::{Property, Row, State};
+use crate::screen::id;
+use std::os::fd::OwnedFd;
+
+/// Flags of a change.
+mod flag {
+    /// Whoever asked is told when it is seen.
+    pub const EVENT: u32 = 1;
+    /// Says whether it could be, and does nothing.
+    pub const TEST_ONLY: u32 = 0x100;
+    /// Does not wait until it is seen.
+    pub const NONBLOCK: u32 = 0x200;
+    /// The mode may be another.
+    pub const ALLOW_MODESET: u32 = 0x400;
+}
+
+/// A change as it is asked for.
+struct Change {
+    flags: u32,
+    user: u64,
+    state: State,
+    /// Whether somebody wants a descriptor that can be read when it is seen.
+    out_fence: bool,
+}
+
+impl Card {
+    /// Makes a change. A descriptor comes back when there is something to wait for: a fence that was asked for, or the end
+    /// of a change that is waited for.
+    pub(crate) fn commit(
+        &mut self,
+        data: &Struct<'_>,
+        behind: &[u8],
+        fence: Option<OwnedFd>,
+    ) -> Result<Option<OwnedFd>> {
+        if !self.is_atomic() {
+            return Err(errno::EINVAL);
+        }
+        let change = self.change(data, behind)?;
+        let Change { flags, user, state, .. } = &change;
+        if state.is_other_mode(&self.state) && flags & flag::ALLOW_MODESET == 0 {
+            return Err(errno::EINVAL);
+        }
+        let active = state.get(Row::Active) == 1;
+        self.check(state)?;
+        if flags & flag::EVENT != 0 && (!active || flags & flag::TEST_ONLY != 0) {
+            return Err(errno::EINVAL);
+        }
+        if flags & flag::TEST_ONLY != 0 {
+            return Ok(None);
+        }
+        let waits = change.out_fence || flags & flag::NONBLOCK == 0;
+        let (signal, seen) = Signal::new();
+        let end = match waits {
+            true if change.out_fence => Some(self.registry().exported().export(&[seen]).map_err(system)?),
+            true => Some(fence::all(&[seen]).map_err(system)?),
+            false => None,
+        };
+        let shown = state.shown();
+        let buffer = match shown {
+            Some((buffer, place)) => self.picture(buffer, place)?,
+            None => None,
+        };
+        if let (Some(fence), Some(buffer)) = (fence, &buffer) {
+            let fences = self.registry().exported().import(fence).map_err(system)?;
+            fences.iter().for_each(|fence| buffer.object.used(fence, true));
+        }
+        if active {
+            let told = (flags & flag::EVENT != 0).then_some(*user);
+            self.flip(buffer, shown.unwrap_or_default().1, told, vec![signal])?;
+        }
+        self.state = change.state;
+        Ok(end)
+    }
+
+    /// Reads a change: how many properties of each object, the objects, the properties, their values.
+    fn change(&self, data: &Struct<'_>, behind: &[u8]) -> Result<Change> {
+        const FLAGS: u32 = flag::EVENT | flag::TEST_ONLY | flag::NONBLOCK | flag::ALLOW_MODESET;
+        let flags = data.word(0);
+        if flags & !FLAGS != 0 || data.long(40) != 0 {
+            return Err(errno::EINVAL);
+        }
+        let objects = data.word(4) as usize;
+        // What the front cannot read it cannot send.
+        let (counts, rest) = behind.split_at_checked(4 * objects).ok_or(errno::EFAULT)?;
+        let (parts, rest) = rest.split_at_checked(4 * objects).ok_or(errno::EFAULT)?;
+        let counts = words(counts);
+        let whole: u64 = counts.iter().map(|count| u64::from(*count)).sum();
+        let whole = usize::try_from(whole).map_err(|_| errno::EINVAL)?;
+        let ids = whole.checked_mul(4).and_then(|bytes| rest.split_at_checked(bytes));
+        let (ids, values) = ids.ok_or(errno::EFAULT)?;
+        let (values, _) = values.as_chunks::<8>();
+        if values.len() < whole {
+            return Err(errno::EFAULT);
+        }
+        let mut change = Change {
+            flags,
+            user: data.long(48),
+            state: self.state.clone(),
+            out_fence: false,
+        };
+        let parts = counts.iter().zip(words(parts));
+        let parts = parts.flat_map(|(count, part)| std::iter::repeat_n(part, *count as usize));
+        for ((part, number), value) in parts.zip(words(ids)).zip(values) {
+            change.set(part, number, u64::from_ne_bytes(*value))?;
+        }
+        Ok(change)
+    }
+
+    /// Whether the display can do that: one picture of the mode's size, as it is in the buffer.
+    fn check(&self, state: &State) -> Result {
+        let crtc = u64::from(id::CRTC);
+        let get = |row| state.get(row);
+        let mode = get(Row::Mode);
+        // The blob of a mode that is set already may be gone.
+        if mode != 0 && mode != self.state.get(Row::Mode) {
+            let mode = self.blob(mode as u32).map_err(|_| errno::EINVAL)?;
+            if !self.is_our_mode(&mode) {
+                return Err(errno::EINVAL);
+            }
+        }
+        if get(Row::Active) == 1 && (mode == 0 || get(Row::ConnectorCrtc) != crtc) {
+            return Err(errno::EINVAL);
+        }
+        let buffer = get(Row::FrameBuffer);
+        if (buffer == 0) != (get(Row::PlaneCrtc) == 0) {
+            return Err(errno::EINVAL);
+        }
+        if buffer == 0 {
+            return Ok(());
+        }
+        let (width, height) = (u64::from(self.screen.width), u64::from(self.screen.height));
+        let as_it_is = [
+            (Row::CrtcX, 0),
+            (Row::CrtcY, 0),
+            (Row::CrtcWidth, width),
+            (Row::CrtcHeight, height),
+            (Row::SourceWidth, width << 16),
+            (Row::SourceHeight, height << 16),
+        ];
+        let place = [Row::SourceX, Row::SourceY].map(get);
+        if as_it_is.iter().any(|(row, value)| get(*row) != *value) || place.iter().any(|at| at & 0xffff != 0) {
+            return Err(errno::EINVAL);
+        }
+        let [left, top] = place.map(|at| (at >> 16) as u32);
+        self.picture(buffer as u32, (left, top)).map(|_| ())
+    }
+}
+
+impl Change {
+    fn set(&mut self, part: u32, number: u32, value: u64) -> Result {
+        let property = Property::by_id(number)?;
+        if part != property.part {
+            return Err(errno::ENOENT);
+        }
+        if property.is_immutable() || !property.takes(value) {
+            return Err(errno::EINVAL);
+        }
+        match property.row {
+            Row::OutFence => self.out_fence = value != 0,
+            // It came as a descriptor beside the question.
+            Row::InFence => {}
+            row => self.state.set(&[(row, value)]),
+        }
+        Ok(())
+    }
+}

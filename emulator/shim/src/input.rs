@@ -1,0 +1,314 @@
+//! Keyboard and pointer: event devices (`/dev/input/event0` and `event1`) with the kernel's interface. What happens is
+//! sent to whoever has a device open, an event a message, so that readers of any size get whole events.
+
+use crate::abi::{Struct, errno};
+use crate::connection::Node;
+use crate::wire::{Answer, What};
+use rustix::net::{SendFlags, send};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Types of events.
+mod event {
+    pub const SYN: u16 = 0;
+    pub const KEY: u16 = 1;
+    pub const REL: u16 = 2;
+    pub const ABS: u16 = 3;
+}
+
+/// Codes of events.
+mod code {
+    /// The last key of a keyboard; those behind are buttons.
+    pub const LAST_KEY: u16 = 248;
+    /// The left button; right and middle come next.
+    pub const BUTTONS: std::ops::RangeInclusive<u16> = 0x110..=0x112;
+    /// Wheels: across and down.
+    pub const WHEELS: [u16; 2] = [6, 8];
+    /// Places: across and down.
+    pub const PLACES: [u16; 2] = [0, 1];
+}
+
+/// Numbers of the interface's requests.
+mod number {
+    pub const VERSION: u32 = 0x01;
+    pub const ID: u32 = 0x02;
+    pub const NAME: u32 = 0x06;
+    /// Where it is plugged in, and its serial number: it has none.
+    pub const WHERE: std::ops::RangeInclusive<u32> = 0x07..=0x08;
+    pub const PROPERTIES: u32 = 0x09;
+    pub const KEYS: u32 = 0x18;
+    /// Lights, sounds, switches: there are none.
+    pub const NONE: std::ops::RangeInclusive<u32> = 0x19..=0x1b;
+    /// Which events of a type there are; the type is added.
+    pub const BITS: std::ops::RangeInclusive<u32> = 0x20..=0x3f;
+    /// The limits of a place; which is added.
+    pub const PLACES: std::ops::RangeInclusive<u32> = 0x40..=0x7f;
+    pub const GRAB: u32 = 0x90;
+    pub const REVOKE: u32 = 0x91;
+    pub const CLOCK: u32 = 0xa0;
+}
+
+/// Bytes of the set of all keys.
+const KEY_BYTES: usize = 96;
+
+/// The interface's version.
+const VERSION: u32 = 0x01_0001;
+
+/// Which device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Keyboard,
+    /// With the last column and row.
+    Pointer([i32; 2]),
+}
+
+/// An event device.
+#[derive(Debug)]
+pub struct Device {
+    kind: Kind,
+    state: Mutex<State>,
+}
+
+/// How a device is now, and who has it open.
+#[derive(Debug)]
+struct State {
+    open: Vec<Weak<Reader>>,
+    pressed: [u8; KEY_BYTES],
+    place: [i32; 2],
+}
+
+/// Somebody who has a device open.
+#[derive(Debug)]
+struct Reader {
+    socket: Arc<OwnedFd>,
+    monotonic: AtomicBool,
+}
+
+/// Keyboard and pointer.
+#[derive(Debug)]
+pub struct Input {
+    keyboard: Arc<Device>,
+    pointer: Arc<Device>,
+}
+
+impl Input {
+    /// For a screen of this size.
+    pub fn new(width: u32, height: u32) -> Arc<Self> {
+        let last = [width, height].map(|size| i32::try_from(size).unwrap_or(i32::MAX) - 1);
+        Arc::new(Self {
+            keyboard: Arc::new(Device::new(Kind::Keyboard)),
+            pointer: Arc::new(Device::new(Kind::Pointer(last))),
+        })
+    }
+
+    /// Both.
+    pub fn devices(&self) -> [&Arc<Device>; 2] {
+        [&self.keyboard, &self.pointer]
+    }
+
+    /// A key goes down or up, by its code (`KEY_A` is 30); buttons of the pointer are 0x110 (left) to 0x112 (middle). What
+    /// is no key of ours, and what is so already, is left out.
+    pub fn key(&self, code: u16, down: bool) {
+        let device = if code::BUTTONS.contains(&code) {
+            &self.pointer
+        } else if (1..=code::LAST_KEY).contains(&code) {
+            &self.keyboard
+        } else {
+            return;
+        };
+        let mut state = device.state();
+        let (byte, bit) = (&mut state.pressed[usize::from(code / 8)], 1 << (code % 8));
+        if (*byte & bit != 0) != down {
+            *byte ^= bit;
+            state.send(&[(event::KEY, code, i32::from(down))]);
+        }
+    }
+
+    /// The pointer goes to a pixel of the screen.
+    pub fn point(&self, x: i32, y: i32) {
+        let Kind::Pointer(last) = self.pointer.kind else { return };
+        let place = [x.clamp(0, last[0]), y.clamp(0, last[1])];
+        let mut state = self.pointer.state();
+        let events: Vec<_> = (0..2)
+            .filter(|axis| state.place[*axis] != place[*axis])
+            .map(|axis| (event::ABS, code::PLACES[axis], place[axis]))
+            .collect();
+        state.place = place;
+        state.send(&events);
+    }
+
+    /// The wheel turns by notches, to the right and up.
+    pub fn wheel(&self, right: i32, up: i32) {
+        let turned = code::WHEELS.into_iter().zip([right, up]);
+        let events: Vec<_> = turned
+            .filter(|(_, by)| *by != 0)
+            .map(|(code, by)| (event::REL, code, by))
+            .collect();
+        self.pointer.state().send(&events);
+    }
+}
+
+impl Device {
+    fn new(kind: Kind) -> Self {
+        let state = State {
+            open: Vec::new(),
+            pressed: [0; KEY_BYTES],
+            place: [0; 2],
+        };
+        Self {
+            kind,
+            state: Mutex::new(state),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The node's minor number.
+    pub fn minor(&self) -> u32 {
+        match self.kind {
+            Kind::Keyboard => 64,
+            Kind::Pointer(_) => 65,
+        }
+    }
+
+    /// What udev finds out about it.
+    pub fn properties(&self) -> &'static [&'static str] {
+        match self.kind {
+            Kind::Keyboard => &["ID_INPUT_KEY=1", "ID_INPUT_KEYBOARD=1"],
+            Kind::Pointer(_) => &["ID_INPUT_MOUSE=1"],
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self.kind {
+            Kind::Keyboard => "Skrymir keyboard",
+            Kind::Pointer(_) => "Skrymir pointer",
+        }
+    }
+
+    /// Which events of a type it has; of type 0, which types.
+    fn events(&self, kind: u16) -> Vec<u16> {
+        match (self.kind, kind) {
+            (Kind::Keyboard, event::SYN) => vec![event::SYN, event::KEY],
+            (Kind::Keyboard, event::KEY) => (1..=code::LAST_KEY).collect(),
+            (Kind::Pointer(_), event::SYN) => vec![event::SYN, event::KEY, event::REL, event::ABS],
+            (Kind::Pointer(_), event::KEY) => code::BUTTONS.collect(),
+            (Kind::Pointer(_), event::REL) => code::WHEELS.to_vec(),
+            (Kind::Pointer(_), event::ABS) => code::PLACES.to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A place now, and its limits.
+    fn place(&self, axis: usize) -> Result<Vec<u8>, i32> {
+        let Kind::Pointer(last) = self.kind else {
+            return Err(errno::EINVAL);
+        };
+        let last = last.get(axis).ok_or(errno::EINVAL)?;
+        let words = [self.state().place[axis], 0, *last, 0, 0, 0];
+        Ok(words.map(i32::to_ne_bytes).concat())
+    }
+}
+
+impl State {
+    /// Sends events that happened at the same time.
+    fn send(&mut self, events: &[(u16, u16, i32)]) {
+        if events.is_empty() {
+            return;
+        }
+        self.open.retain(|reader| reader.strong_count() > 0);
+        for reader in self.open.iter().filter_map(Weak::upgrade) {
+            let time = reader.time();
+            for (kind, code, value) in events.iter().chain(&[(event::SYN, 0, 0)]) {
+                let mut bytes = time.map(i64::to_ne_bytes).concat();
+                bytes.extend([*kind, *code].map(u16::to_ne_bytes).concat());
+                bytes.extend(value.to_ne_bytes());
+                // Somebody who is gone, or does not read, misses it.
+                let _ = send(&*reader.socket, &bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+            }
+        }
+    }
+}
+
+impl Reader {
+    /// Seconds and microseconds on the reader's clock.
+    fn time(&self) -> [i64; 2] {
+        let clock = match self.monotonic.load(Ordering::Relaxed) {
+            true => rustix::time::ClockId::Monotonic,
+            false => rustix::time::ClockId::Realtime,
+        };
+        let now = rustix::time::clock_gettime(clock);
+        [now.tv_sec, now.tv_nsec / 1000]
+    }
+}
+
+/// An event device that somebody has opened.
+pub struct Open {
+    device: Arc<Device>,
+    reader: Arc<Reader>,
+}
+
+impl Open {
+    /// Somebody opened it just now.
+    pub fn new(device: Arc<Device>, socket: Arc<OwnedFd>) -> Self {
+        let reader = Arc::new(Reader {
+            socket,
+            monotonic: AtomicBool::new(false),
+        });
+        device.state().open.push(Arc::downgrade(&reader));
+        Self { device, reader }
+    }
+
+    /// What a request gives, however much of it is asked for.
+    fn ask(&self, number: u32, data: &Struct<'_>) -> Result<Vec<u8>, i32> {
+        Ok(match number {
+            number::VERSION => VERSION.to_ne_bytes().to_vec(),
+            // A virtual device of nobody's.
+            number::ID => [6, 0, 0, 1].map(u16::to_ne_bytes).concat(),
+            number::NAME => [self.device.name().as_bytes(), &[0]].concat(),
+            number if number::WHERE.contains(&number) => return Err(errno::ENOENT),
+            number::PROPERTIES => vec![0; 4],
+            number::KEYS => self.device.state().pressed.to_vec(),
+            number if number::NONE.contains(&number) => vec![0; 8],
+            number if number::BITS.contains(&number) => set(&self.device.events((number - 0x20) as u16)),
+            number if number::PLACES.contains(&number) => self.device.place((number - 0x40) as usize)?,
+            number::GRAB | number::REVOKE => Vec::new(),
+            number::CLOCK => {
+                let clock = data.word(0);
+                if clock > 1 {
+                    return Err(errno::EINVAL);
+                }
+                self.reader.monotonic.store(clock == 1, Ordering::Relaxed);
+                Vec::new()
+            }
+            _ => return Err(errno::EINVAL),
+        })
+    }
+}
+
+impl Node for Open {
+    fn ask(&mut self, what: What, _: Option<OwnedFd>) -> Result<Answer, i32> {
+        let What::Ioctl { number, mut data, .. } = what else {
+            return Err(errno::EINVAL);
+        };
+        let size = data.len();
+        let mut answer = Self::ask(self, number, &Struct(&mut data))?;
+        answer.truncate(size);
+        Ok(Answer {
+            data: answer,
+            ..Answer::default()
+        })
+    }
+}
+
+/// A set of codes, a bit each.
+fn set(codes: &[u16]) -> Vec<u8> {
+    let mut bytes = vec![0; KEY_BYTES];
+    for code in codes {
+        bytes[usize::from(code / 8)] |= 1 << (code % 8);
+    }
+    bytes
+}

@@ -1,0 +1,143 @@
+//! The display's own parts, without a driver: pictures in files, and the page that shows them and sends keys back.
+
+use super::support::{gles, native, text};
+use skrymir::picture::Picture;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+
+#[test]
+fn a_display_shows_pictures() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().to_str().expect("a plain name");
+    let program = native("display");
+    let output = gles(&["--frames", place, "--size", "64x48"], &program, &[]);
+    let said = text(&output);
+    assert!(output.status.success() && said.contains("0 failed"), "{said}");
+    let (red, green, black) = ([255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 0, 255]);
+    // Mode setting, a flip, three atomic changes, a cursor and none, what was there before.
+    let colors = [red, green, red, green, red, red, red, black];
+    for (number, color) in colors.into_iter().enumerate() {
+        let path = folder.path().join(format!("frame{number:05}.png"));
+        let picture = Picture::load(&path).expect("a picture");
+        assert_eq!((picture.width, picture.height), (64, 48));
+        for (at, pixel) in picture.rgba.chunks_exact(4).enumerate() {
+            let under_cursor = number == 5 && at % 64 < 4 && (10..18).contains(&(at / 64));
+            let wanted = if under_cursor { [255; 4] } else { color };
+            assert_eq!(pixel, wanted, "{number}: {}, {}", at % 64, at / 64);
+        }
+    }
+    assert!(!folder.path().join(format!("frame{:05}.png", colors.len())).exists());
+    // The same as video.
+    let output = gles(&["--frames", "-", "--size", "64x48"], &program, &[]);
+    let head = b"YUV4MPEG2 W64 H48 F60:1 Ip A1:1 C444\n";
+    assert!(output.stdout.starts_with(head), "{}", text(&output).len());
+    assert_eq!(output.stdout.len(), head.len() + colors.len() * (6 + 3 * 64 * 48));
+}
+
+/// One request to the page's server: the answer's status and bytes.
+fn ask(url: &str, head: &str, path: &str, body: &str) -> (u16, Vec<u8>) {
+    let rest = url.strip_prefix("http://").expect("an address");
+    let (host, token) = rest.split_once('/').expect("a path");
+    let mut stream = TcpStream::connect(host).expect("a server");
+    let length = body.len();
+    write!(
+        stream,
+        "{head} /{token}{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+    .expect("a request");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("an answer");
+    let end = answer
+        .windows(4)
+        .position(|bytes| bytes == b"\r\n\r\n")
+        .expect("a head")
+        + 4;
+    let status = String::from_utf8_lossy(&answer[9..12]).parse().expect("a status");
+    (status, answer.split_off(end))
+}
+
+/// The page's address is the first that the command says.
+fn address(from: impl Read) -> String {
+    let mut line = String::new();
+    BufReader::new(from).read_line(&mut line).expect("the page's address");
+    line.trim().to_owned()
+}
+
+/// Keys and the pointer get to the program as they are sent, and nothing else does.
+#[test]
+fn a_page_sends_keys_and_the_pointer() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
+    command.args(["gles", "--view", "--size", "64x48", "--timeout", "60", "--"]);
+    command
+        .arg(native("input"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the command runs");
+    let url = address(child.stderr.take().expect("a pipe"));
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut line = move || lines.next().expect("a line").expect("text");
+    assert_eq!(line(), "ready");
+    let send = |body: &str| ask(&url, "POST", "input", body).0;
+    let (status, page) = ask(&url, "GET", "", "");
+    assert!(status == 200 && String::from_utf8_lossy(&page).contains("<canvas"));
+    assert_eq!(ask(&url.replace("/", "/0"), "POST", "input", "key 1 1").0, 403);
+    assert_eq!(send("key 30 1\nkey nonsense"), 400);
+    // A key that is down is not pressed again, and places stay on the screen.
+    assert_eq!(send("key 30 1\nkey 30 1\npoint 5 900\nkey 272 1"), 204);
+    assert_eq!(send("wheel 0 -1\nkey 30 0"), 204);
+    let mut events: Vec<String> = (0..11).map(|_| line()).collect();
+    assert_eq!(send("key 1 1\nkey 1 0"), 204);
+    for _ in 0..4 {
+        line();
+    }
+    // Of one device they come in their order.
+    events.sort_by_key(|event| event.starts_with("event1"));
+    let keyboard = ["event0: 1 30 1", "event0: 0 0 0", "event0: 1 30 0", "event0: 0 0 0"];
+    let pointer = [
+        "event1: 3 0 5",
+        "event1: 3 1 47",
+        "event1: 0 0 0",
+        "event1: 1 272 1",
+        "event1: 0 0 0",
+        "event1: 2 8 -1",
+        "event1: 0 0 0",
+    ];
+    assert_eq!(events, [&keyboard[..], &pointer[..]].concat());
+    let said = line();
+    assert!(said.ends_with(" checks, 0 failed"), "{said}");
+    assert!(child.wait().expect("an end").success());
+}
+
+/// What is shown is on the page, as bytes and for a browser.
+#[test]
+fn a_page_shows_the_screen() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
+    command.args(["gles", "--view", "--size", "64x48", "--timeout", "60", "--", "sh", "-c"]);
+    command.arg(format!("{} && sleep 60", native("display").display()));
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the command runs");
+    let url = address(child.stderr.take().expect("a pipe"));
+    let mut last = String::new();
+    loop {
+        let (status, bytes) = ask(&url, "GET", &format!("picture{last}"), "");
+        assert_eq!(status, 200);
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        assert_eq!((word(4), word(8), bytes.len()), (64, 48, 12 + 4 * 64 * 48));
+        let number = word(0);
+        last = format!("?after={number}");
+        // Which picture it is, a_display_shows_pictures says.
+        if number == 7 {
+            assert!(bytes[12..].chunks_exact(4).all(|pixel| pixel == [0, 0, 0, 255]));
+            break;
+        }
+        let color = if matches!(number, 1 | 3) {
+            [0, 255, 0, 255]
+        } else {
+            [255, 0, 0, 255]
+        };
+        assert_eq!(bytes[bytes.len() - 4..], color, "{number}");
+    }
+    child.kill().expect("it runs");
+    child.wait().expect("an end");
+}
