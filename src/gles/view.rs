@@ -107,32 +107,36 @@ impl Site for View {
     }
 }
 
+/// Something that happens to keyboard or pointer.
+enum Act {
+    Point(i32, i32),
+    Key(u16, bool),
+    Wheel(i32, i32),
+}
+
 /// What happens to keyboard and pointer, a line each; nothing of it if one makes no sense.
 fn input(to: &Input, body: &[u8]) -> Option<()> {
     let text = std::str::from_utf8(body).ok()?;
-    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
-    let number = |text: &str| text.parse::<i32>().ok();
-    let mut events: Vec<Box<dyn Fn(&Input)>> = Vec::new();
-    for line in lines {
-        events.push(match line[..] {
-            ["point", x, y] => {
-                let (x, y) = (number(x)?, number(y)?);
-                Box::new(move |to| to.point(x, y))
-            }
-            ["key", code, down @ ("0" | "1")] => {
-                let code = u16::try_from(number(code)?).ok()?;
-                let down = down == "1";
-                Box::new(move |to| to.key(code, down))
-            }
-            ["wheel", right, up] => {
-                let (right, up) = (number(right)?, number(up)?);
-                Box::new(move |to| to.wheel(right, up))
-            }
-            _ => return None,
-        });
+    let acts: Option<Vec<Act>> = text.lines().map(act).collect();
+    for act in acts? {
+        match act {
+            Act::Point(x, y) => to.point(x, y),
+            Act::Key(code, down) => to.key(code, down),
+            Act::Wheel(right, up) => to.wheel(right, up),
+        }
     }
-    events.iter().for_each(|event| event(to));
     Some(())
+}
+
+fn act(line: &str) -> Option<Act> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let number = |text: &str| text.parse::<i32>().ok();
+    Some(match words[..] {
+        ["point", x, y] => Act::Point(number(x)?, number(y)?),
+        ["key", code, down @ ("0" | "1")] => Act::Key(code.parse().ok()?, down == "1"),
+        ["wheel", right, up] => Act::Wheel(number(right)?, number(up)?),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
