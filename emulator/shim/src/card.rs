@@ -273,6 +273,7 @@ impl Card {
         let flip = Flip {
             buffer,
             place,
+            cursor: self.screen.cursor(),
             told: user.map(|user| (self.socket.clone(), user)),
             seen,
         };

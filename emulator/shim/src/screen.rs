@@ -127,6 +127,8 @@ pub struct Flip {
     pub buffer: Option<Arc<FrameBuffer>>,
     /// Where in it the screen begins.
     pub place: (u32, u32),
+    /// What is over it.
+    pub cursor: Cursor,
     /// Who gets an event.
     pub told: Option<Told>,
     /// What is signalled when it is seen.
@@ -248,7 +250,7 @@ impl Screen {
             Some(buffer) => buffer.picture(flip.place, width, height),
             None => [0, 0, 0, 255].repeat(width as usize * height as usize),
         };
-        self.cursor().paint(&mut rgba, width, height);
+        flip.cursor.paint(&mut rgba, width, height);
         sink(&Shown {
             number,
             width,
