@@ -81,7 +81,8 @@ int main(void)
     printf("ready\n");
     fflush(stdout);
 
-    for (int end = 0; !end;) {
+    /* Escape is let go, and the events of that time are over. */
+    for (int escape = 0, end = 0; !end;) {
         struct pollfd both[2] = { { fds[0], POLLIN, 0 }, { fds[1], POLLIN, 0 } };
         if (poll(both, 2, 20000) <= 0)
             break;
@@ -95,9 +96,11 @@ int main(void)
                     unsigned char held[KEY_MAX / 8 + 1] = { 0 };
                     CHECK(ioctl(fds[at], EVIOCGKEY(sizeof held), held) > 0 && has(held, KEY_A));
                 }
-                end |= event->type == EV_KEY && event->code == KEY_ESC && !event->value;
+                escape |= event->type == EV_KEY && event->code == KEY_ESC && !event->value;
+                end |= escape && event->type == EV_SYN;
             }
         }
+        fflush(stdout);
     }
     printf("%d checks, %d failed\n", checks, failures);
     return failures != 0;

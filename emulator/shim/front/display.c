@@ -121,6 +121,7 @@ int display_question(unsigned number, const unsigned char *data, struct extra *e
             return EINVAL;
         extra->bytes[0] = pointer(data, 0);
         extra->length[0] = (size_t)word(data, 8) * 4;
+        change->waits = 1;
         return 0;
     case CREATEPROPBLOB:
         extra->bytes[0] = pointer(data, 0);
@@ -150,16 +151,14 @@ int display_answer(unsigned number, const unsigned char *asked, const unsigned c
     int error = 0;
     if (number == WAIT_VBLANK)
         error = wait_for_refresh(data);
-    if (number == ATOMIC) {
-        if (change->waits && got >= 0) {
-            struct pollfd one = { got, POLLIN, 0 };
-            while (poll(&one, 1, -1) < 0 && errno == EINTR)
-                continue;
-        }
-        if (change->fence) {
-            *change->fence = got;
-            got = -1;
-        }
+    while (change->waits && got >= 0) {
+        struct pollfd one = { got, POLLIN, 0 };
+        if (poll(&one, 1, -1) >= 0 || errno != EINTR)
+            break;
+    }
+    if (change->fence) {
+        *change->fence = got;
+        got = -1;
     }
     give_lists(number, asked, data, tail);
     if (got >= 0)

@@ -2,7 +2,7 @@
 
 use crate::abi::{MODIFIERS, Struct, capability, client_capability, errno, free_number, number, system, words};
 use crate::connection::Node;
-use crate::fence::Signal;
+use crate::fence::{self, Signal};
 use crate::object::{Object, Registry};
 use crate::options::Options;
 use crate::properties::{Property, Row, State, name};
@@ -120,7 +120,7 @@ impl Card {
             }
             number::MODE_GETRESOURCES => self.resources(data, tail),
             number::MODE_GETCRTC => self.crtc(data)?,
-            number::MODE_SETCRTC => self.set_crtc(data, behind)?,
+            number::MODE_SETCRTC => return self.set_crtc(data, behind),
             number::MODE_CURSOR | number::MODE_CURSOR2 => self.cursor(data)?,
             number::MODE_GETENCODER => {
                 known(data.word(0), id::ENCODER)?;
@@ -208,11 +208,12 @@ impl Card {
         Ok(())
     }
 
-    fn set_crtc(&mut self, data: &Struct<'_>, connectors: &[u8]) -> Result {
+    /// Shows a picture, or nothing; whoever asks waits for the descriptor that comes back, until it is seen.
+    fn set_crtc(&mut self, data: &Struct<'_>, connectors: &[u8]) -> Result<Option<OwnedFd>> {
         known(data.word(12), id::CRTC)?;
         if data.word(32) == 0 {
             self.state = State::default();
-            return Ok(());
+            return Ok(None);
         }
         if words(connectors) != [id::CONNECTOR] {
             return Err(errno::EINVAL);
@@ -228,7 +229,10 @@ impl Card {
             (u32::MAX, Some((buffer, _))) => buffer,
             (buffer, _) => buffer,
         };
-        self.show(buffer, (data.word(20), data.word(24)), None)
+        let (signal, seen) = Signal::new();
+        let end = fence::all(&[seen]).map_err(system)?;
+        self.show(buffer, (data.word(20), data.word(24)), None, vec![signal])?;
+        Ok(Some(end))
     }
 
     /// Whether a mode has our size.
@@ -254,9 +258,9 @@ impl Card {
     }
 
     /// Shows a buffer as it is without atomic changes; who wants to be told gives the flip's name.
-    fn show(&mut self, buffer: u32, place: (u32, u32), user: Option<u64>) -> Result {
+    fn show(&mut self, buffer: u32, place: (u32, u32), user: Option<u64>, seen: Vec<Signal>) -> Result {
         let frame = self.picture(buffer, place)?;
-        self.flip(frame, place, user, Vec::new())?;
+        self.flip(frame, place, user, seen)?;
         let size = (self.screen.width, self.screen.height);
         self.state.show(MODE_BLOB, buffer, place, size);
         Ok(())
@@ -292,13 +296,13 @@ impl Card {
         }
         let (_, place) = self.state.shown().ok_or(errno::EBUSY)?;
         let user = (data.word(8) & 1 == 1).then(|| data.long(16));
-        self.show(data.word(4), place, user)
+        self.show(data.word(4), place, user, Vec::new())
     }
 
     /// What is drawn into a buffer that is shown already.
     fn show_again(&mut self, buffer: u32) -> Result {
         match self.state.shown() {
-            Some((shown, place)) if shown == buffer => self.show(buffer, place, None),
+            Some((shown, place)) if shown == buffer => self.show(buffer, place, None, Vec::new()),
             _ if self.buffers.contains_key(&buffer) => Ok(()),
             _ => Err(errno::ENOENT),
         }
@@ -333,7 +337,7 @@ impl Card {
         }
         self.screen.set_cursor(cursor);
         match self.state.shown() {
-            Some((buffer, place)) => self.show(buffer, place, None),
+            Some((buffer, place)) => self.show(buffer, place, None, Vec::new()),
             None => Ok(()),
         }
     }
