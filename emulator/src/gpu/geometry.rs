@@ -88,7 +88,9 @@ pub fn count(mode: PrimitiveMode, vertices: u32) -> u32 {
         PrimitiveMode::Lines => vertices / 2,
         PrimitiveMode::LineLoop if vertices > 2 => vertices,
         PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => vertices.saturating_sub(1),
-        PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan => vertices.saturating_sub(2),
+        PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan | PrimitiveMode::Polygon => vertices.saturating_sub(2),
+        PrimitiveMode::Quads => vertices / 4 * 2,
+        PrimitiveMode::QuadStrip => vertices.saturating_sub(2) / 2 * 2,
         PrimitiveMode::Triangles | PrimitiveMode::Rectangle | PrimitiveMode::Undocumented(_) => vertices / 3,
     }
 }
@@ -102,9 +104,14 @@ pub fn corners(mode: PrimitiveMode, vertices: u32, at: u32) -> ([u32; 3], usize)
         PrimitiveMode::LineLoop if at + 1 == vertices => ([at, 0, 0], 2),
         PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => ([at, at + 1, 0], 2),
         // Every second triangle of a strip turns the other way.
-        PrimitiveMode::TriangleStrip if at % 2 == 1 => ([at + 1, at, at + 2], 3),
-        PrimitiveMode::TriangleStrip => ([at, at + 1, at + 2], 3),
-        PrimitiveMode::TriangleFan => ([0, at + 1, at + 2], 3),
+        PrimitiveMode::TriangleStrip | PrimitiveMode::QuadStrip if at % 2 == 1 => ([at + 1, at, at + 2], 3),
+        PrimitiveMode::TriangleStrip | PrimitiveMode::QuadStrip => ([at, at + 1, at + 2], 3),
+        PrimitiveMode::TriangleFan | PrimitiveMode::Polygon => ([0, at + 1, at + 2], 3),
+        // A quadrilateral is a fan of two ([I]: which way hardware cuts it is not known).
+        PrimitiveMode::Quads => {
+            let (first, side) = (4 * (at / 2), at % 2);
+            ([first, first + side + 1, first + side + 2], 3)
+        }
         PrimitiveMode::Triangles | PrimitiveMode::Rectangle | PrimitiveMode::Undocumented(_) => {
             ([3 * at, 3 * at + 1, 3 * at + 2], 3)
         }
@@ -436,6 +443,9 @@ mod tests {
         assert_eq!(all(PrimitiveMode::TriangleStrip, 5), [[0, 1, 2], [2, 1, 3], [2, 3, 4]]);
         assert_eq!(all(PrimitiveMode::TriangleFan, 4), [[0, 1, 2], [0, 2, 3]]);
         assert_eq!(all(PrimitiveMode::Triangles, 5), [[0, 1, 2]]);
+        assert_eq!(all(PrimitiveMode::Quads, 9), [[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]]);
+        assert_eq!(all(PrimitiveMode::QuadStrip, 5), [[0, 1, 2], [2, 1, 3]]);
+        assert_eq!(all(PrimitiveMode::Polygon, 4), [[0, 1, 2], [0, 2, 3]]);
         for mode in PrimitiveMode::ALL {
             for count in 0..3 {
                 all(*mode, count);

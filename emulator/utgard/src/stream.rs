@@ -234,6 +234,12 @@ codes! {
         TriangleStrip = 5, "triangle strip";
         /// Triangles that share the first vertex.
         TriangleFan = 6, "triangle fan";
+        /// Quadrilaterals, of four vertices each.
+        Quads = 7, "quads";
+        /// Quadrilaterals, each with the last two vertices of the one before.
+        QuadStrip = 8, "quad strip";
+        /// One polygon, whose triangles share the first vertex.
+        Polygon = 9, "polygon";
         /// Rectangles: right top, left top, left bottom.
         Rectangle = 15, "rectangle";
     }
