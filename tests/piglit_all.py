@@ -92,14 +92,21 @@ def run(arguments, name, command):
 
 
 def compare(results):
-    """Verdicts that agree, and those that do not: name, what hardware says, what is said here."""
+    """Verdicts that agree, and those that do not: name, what hardware says, what is said here.
+
+    The list has "-" where names of subtests have ",". A test that it names without any of its subtests ended there before
+    they could: of these it says nothing.
+    """
     fails = set(lines("piglit-all-fails.txt"))
     agree, differ = 0, []
     for result in results.values():
         if result["result"] == "missing":
             continue
         verdicts = [(result["name"], result["result"])]
-        verdicts += [(f"{result['name']}@{subtest}", verdict) for subtest, verdict in result["subtests"].items()]
+        beginning = result["name"] + "@"
+        whole = result["name"] in fails and not any(name.startswith(beginning) for name in fails)
+        subtests = {} if whole else result["subtests"]
+        verdicts += [(f"{result['name']}@{subtest.replace(',', '-')}", verdict) for subtest, verdict in subtests.items()]
         for name, verdict in verdicts:
             here = "pass" if verdict in ("pass", "skip", "warn") else "fail"
             board = "fail" if name in fails else "pass"

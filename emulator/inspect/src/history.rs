@@ -171,7 +171,10 @@ fn words(tested: &Tested, sample: &Sample) -> String {
     };
     match sample.verdict {
         Verdict::Alpha => {
-            let (alpha, reference) = (number(tested.color[3]), number(state.alpha_reference));
+            let (alpha, reference) = (
+                number(tested.color[3]),
+                number(f32::from(state.alpha_reference) / 255.0),
+            );
             format!("alpha test failed: {}", failed(&alpha, state.alpha_compare, &reference))
         }
         Verdict::Uncovered => "not covered: by the shape's edge, the sample mask or alpha as coverage".to_owned(),
@@ -306,7 +309,7 @@ mod tests {
             blending: written(15),
             depth_compare: Compare::Less,
             alpha_compare: Compare::Greater,
-            alpha_reference: 0.5,
+            alpha_reference: 153,
             ..State::default()
         };
         let lost = |verdict, reason, words: &str| {
@@ -317,7 +320,7 @@ mod tests {
         lost(
             Verdict::Alpha,
             "alpha",
-            "alpha test failed: 0.25 is not greater than 0.5",
+            "alpha test failed: 0.25 is not greater than 0.6",
         );
         lost(Verdict::Uncovered, "coverage", "not covered");
         lost(

@@ -3,7 +3,7 @@
 
 use super::raster::sample_offset;
 use super::state::State;
-use super::tile::{Colors, SIDE, Tile, compares, coverage_of, in_tile, steps, updated, within};
+use super::tile::{Colors, SIDE, Tile, compares, coverage_of, in_tile, passes_alpha, steps, updated, within};
 use crate::blend::{Blending, unit};
 use crate::exec::inputs::{Inputs, Plane};
 use crate::exec::{Fragments, MAX_FRAGMENTS, MAX_QUADS, Quad};
@@ -69,7 +69,7 @@ impl Batch<'_> {
         if state.alpha_compare != Compare::Always {
             let alphas = self.fragments.color[3].as_chunks::<4>().0;
             for (live, alphas) in live.iter_mut().zip(alphas).take(self.quads.len()) {
-                let passes = |alpha| compares(state.alpha_compare, alpha, state.alpha_reference);
+                let passes = |alpha| passes_alpha(state, alpha);
                 let [a, b, c, d] = *alphas;
                 *live &= bits([passes(a), passes(b), passes(c), passes(d)]);
             }
@@ -629,7 +629,7 @@ mod tests {
         State {
             blending,
             alpha_compare,
-            alpha_reference: 0.4,
+            alpha_reference: 102,
             depth_compare,
             depth_write: random.bool(),
             depth_register: random.bool().then_some(1),

@@ -88,7 +88,9 @@ pub fn count(mode: PrimitiveMode, vertices: u32) -> u32 {
         PrimitiveMode::Lines => vertices / 2,
         PrimitiveMode::LineLoop if vertices > 2 => vertices,
         PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => vertices.saturating_sub(1),
-        PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan | PrimitiveMode::Polygon => vertices.saturating_sub(2),
+        PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan | PrimitiveMode::Polygon => {
+            vertices.saturating_sub(2)
+        }
         PrimitiveMode::Quads => vertices / 4 * 2,
         PrimitiveMode::QuadStrip => vertices.saturating_sub(2) / 2 * 2,
         PrimitiveMode::Triangles | PrimitiveMode::Rectangle | PrimitiveMode::Undocumented(_) => vertices / 3,
@@ -443,7 +445,10 @@ mod tests {
         assert_eq!(all(PrimitiveMode::TriangleStrip, 5), [[0, 1, 2], [2, 1, 3], [2, 3, 4]]);
         assert_eq!(all(PrimitiveMode::TriangleFan, 4), [[0, 1, 2], [0, 2, 3]]);
         assert_eq!(all(PrimitiveMode::Triangles, 5), [[0, 1, 2]]);
-        assert_eq!(all(PrimitiveMode::Quads, 9), [[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]]);
+        assert_eq!(
+            all(PrimitiveMode::Quads, 9),
+            [[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]]
+        );
         assert_eq!(all(PrimitiveMode::QuadStrip, 5), [[0, 1, 2], [2, 1, 3]]);
         assert_eq!(all(PrimitiveMode::Polygon, 4), [[0, 1, 2], [0, 2, 3]]);
         for mode in PrimitiveMode::ALL {

@@ -42,7 +42,7 @@ pub struct State {
     /// Comparison of the fragment's alpha with the reference.
     pub alpha_compare: Compare,
     /// Reference of the alpha test.
-    pub alpha_reference: f32,
+    pub alpha_reference: u8,
     /// Coverage by samples.
     pub multisample: bool,
     /// Alpha says how many samples are covered.
@@ -159,7 +159,7 @@ impl State {
             depth_range: [depth(fields.depth_near), depth(fields.depth_far)],
             stencil: stencils(&fields),
             alpha_compare: fields.alpha_compare,
-            alpha_reference: unorm(fields.alpha_reference),
+            alpha_reference: fields.alpha_reference,
             multisample: fields.multisample_a && fields.multisample_b && fields.multisample_c,
             alpha_to_coverage: fields.alpha_to_coverage,
             alpha_to_one: fields.alpha_to_one,

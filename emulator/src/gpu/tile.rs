@@ -175,6 +175,15 @@ pub fn compares<T: PartialOrd>(compare: Compare, a: T, b: T) -> bool {
     }
 }
 
+/// Whether alpha passes its test. Both sides have eight bits: what piglit draws with alpha equal to the reference passes on
+/// hardware, for values that are not the same as halves (docs/spec/mali/state.md).
+#[inline]
+pub(super) fn passes_alpha(state: &State, alpha: f32) -> bool {
+    // What is no number is nothing.
+    let byte = (alpha.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
+    compares(state.alpha_compare, byte, state.alpha_reference)
+}
+
 /// A colour as the tile has it.
 pub fn packed(channels: [u16; 4]) -> u64 {
     let [red, green, blue, alpha] = channels.map(u64::from);
@@ -234,7 +243,7 @@ impl Tile {
     /// Tests a fragment and blends it; `tell` hears what became of each sample.
     pub fn put_telling(&mut self, state: &State, fragment: &Incoming, mut tell: impl FnMut(usize, Verdict)) {
         let alpha = fragment.color[3];
-        if !compares(state.alpha_compare, alpha, state.alpha_reference) {
+        if !passes_alpha(state, alpha) {
             (0..self.samples).for_each(|sample| tell(sample, Verdict::Alpha));
             return;
         }
