@@ -45,6 +45,8 @@ if [ -n "$all" ]; then
     fi
     # Desktop OpenGL without framebuffer objects wants a window, or what GBM has in its place.
     export PIGLIT_PLATFORM=gbm WAFFLE_GBM_DEVICE=/dev/dri/renderD128 PIGLIT_SOURCE_DIR=$piglit
+    # Tests of EGL take the default display, of which there is none.
+    export EGL_PLATFORM=surfaceless
     exec nice python3 "$root/tests/piglit_all.py" --piglit "$piglit" --root "$folder/root" --skrymir "$skrymir" "$@"
 fi
 cd "$piglit"
@@ -89,6 +91,8 @@ export skrymir folder options="$*" PIGLIT_PLATFORM=surfaceless_egl
 if [ -n "$precision" ]; then
     # Desktop OpenGL without framebuffer objects wants a window, or what GBM has in its place.
     export PIGLIT_PLATFORM=gbm WAFFLE_GBM_DEVICE=/dev/dri/renderD128 PIGLIT_SOURCE_DIR=$piglit
+    # Tests of EGL take the default display, of which there is none.
+    export EGL_PLATFORM=surfaceless
     known=$root/tests/gles/piglit-hardware.txt
     all=$(cd "$functions" && ls fs-*.shader_test | sed 's/\.shader_test$//' | LC_ALL=C sort)
     sample=$( (grep -xFf "$known" <<<"$all" && awk 'NR % 4 == 1' <<<"$all") | LC_ALL=C sort -u)

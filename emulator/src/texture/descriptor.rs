@@ -37,7 +37,7 @@ pub struct Descriptor {
     pub mip_linear: bool,
     /// Nearest texel when the texture is made smaller, and larger.
     pub nearest: [bool; 2],
-    /// Wrapping by axis.
+    /// Wrapping by axis; an axis that the texture does not have has one place.
     pub wrap: [Wrap; 3],
     /// Width, height, depth in texels.
     pub size: [u32; 3],
@@ -70,7 +70,7 @@ impl Descriptor {
             lod_bias: f32::from(bias) / 16.0,
             mip_linear: f.mip_filter == MipFilter::Linear,
             nearest: [f.min_nearest, f.mag_nearest],
-            wrap: [f.wrap_s, f.wrap_t, f.wrap_r],
+            wrap: wrap(&f),
             size: [f.width, f.height, f.depth].map(u32::from),
             border: border.map(|channel| f32::from(channel) / 65535.0),
             layout: if f.has_stride || f.layout == TexelLayout::Linear {
@@ -91,5 +91,16 @@ impl Descriptor {
         let all = 32 - largest.leading_zeros();
         let wanted = self.lod[1].ceil() as u32 + 1;
         all.min(wanted).min(MAX_LEVELS as u32) as usize
+    }
+}
+
+/// Wrapping by axis: what a coordinate says that the texture has no axis for does not matter (piglit's one-dimensional
+/// textures with a border pass on hardware, whatever t is).
+fn wrap(fields: &fields::Descriptor) -> [Wrap; 3] {
+    let (s, t, r) = (fields.wrap_s, fields.wrap_t, fields.wrap_r);
+    match fields.dimension {
+        Dimension::One => [s, Wrap::Clamp, Wrap::Clamp],
+        Dimension::Two => [s, t, Wrap::Clamp],
+        Dimension::Three | Dimension::Four => [s, t, r],
     }
 }

@@ -4,7 +4,7 @@
 use super::descriptor::Descriptor;
 use crate::blend::unit;
 use num::lanes::Lanes;
-use utgard::texture::Wrap;
+use utgard::texture::{Dimension, Wrap};
 
 /// Coordinates up to here are exact in all that is done with them: whole numbers, halves, and remainders.
 const FAR: f32 = 4_194_304.0;
@@ -54,8 +54,9 @@ impl<'a> Plain<'a> {
     /// Whether textures like this one go the short way.
     pub fn fits(descriptor: &Descriptor) -> bool {
         let [width, height, depth] = descriptor.size;
-        let flat = !descriptor.cube && depth <= 1 && width > 0 && height > 0;
-        let wraps = descriptor.wrap[..2]
+        let flat = !descriptor.cube && descriptor.dimension != Dimension::One && depth <= 1 && width > 0 && height > 0;
+        let wraps = descriptor
+            .wrap
             .iter()
             .all(|wrap| matches!(wrap, Wrap::Repeat | Wrap::Clamp));
         flat && wraps && descriptor.nearest[0] == descriptor.nearest[1]

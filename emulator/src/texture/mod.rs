@@ -253,9 +253,11 @@ impl<'a> Texture<'a> {
     fn implicit_level(&self, places: &[Place; 4]) -> f32 {
         let three =
             self.descriptor.dimension == Dimension::Three && !self.descriptor.cube && self.descriptor.size[2] > 1;
+        let one = self.descriptor.dimension == Dimension::One;
         let squared = |a: &Place, b: &Place| {
             let d = |axis: usize| a.texel[axis] - b.texel[axis];
-            d(0) * d(0) + d(1) * d(1) + if three { d(2) * d(2) } else { 0.0 }
+            let plane = d(0) * d(0) + if one { 0.0 } else { d(1) * d(1) };
+            plane + if three { d(2) * d(2) } else { 0.0 }
         };
         let steps = (squared(&places[1], &places[0]), squared(&places[2], &places[0]));
         let longest = if steps.0 > steps.1 { steps.0 } else { steps.1 };
@@ -293,10 +295,12 @@ impl<'a> Texture<'a> {
         });
         let layer = if descriptor.cube {
             place.face
-        } else if descriptor.size[2] > 1 {
-            wrapped(descriptor.wrap[2], at[2].floor() as i64, level.size[2]).unwrap_or(0)
         } else {
-            0
+            match wrapped(descriptor.wrap[2], at[2].floor() as i64, level.size[2]) {
+                Some(slice) => slice,
+                // A volume has a border before and behind it, too.
+                None => return descriptor.border,
+            }
         };
         if nearest {
             return self.texel(level, at[0].floor() as i64, at[1].floor() as i64, layer);
