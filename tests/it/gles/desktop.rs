@@ -88,3 +88,34 @@ fn a_client_that_is_killed_leaves_the_desktop() {
     let covered = covered(folder.path(), &["sh", "-c", script], 10_000);
     assert!(covered >= 10_000, "a window of 250 x 250 is there: {covered}");
 }
+
+/// The compositor on the session's display: what it shows is written, and a window is in it.
+#[test]
+fn the_compositor_takes_the_display() {
+    if !there() {
+        return;
+    }
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("NOT TESTED, Debian's compositor takes a display as root only");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().to_str().expect("a plain name");
+    let last = |seconds: &str| -> Picture {
+        let options = ["--size", "400x300", "--frames", place, "--timeout", seconds];
+        let output = desktop(&options, &["weston-simple-egl"]);
+        assert_eq!(output.status.code(), Some(124), "{}", text(&output));
+        let names = std::fs::read_dir(place)
+            .expect("a folder")
+            .flatten()
+            .map(|entry| entry.path());
+        Picture::load(&names.max().expect("a picture")).expect("a picture")
+    };
+    // On a busy machine it may take its time.
+    let is_there = |seconds| {
+        let picture = last(seconds);
+        let (blue, pixels) = (count(&picture, BLUE, 2), 400 * 300);
+        blue > pixels / 4 && pixels - blue > 250 * 250
+    };
+    assert!(["8", "25", "75"].into_iter().any(is_there), "no window on the desktop");
+}

@@ -55,6 +55,7 @@ fn board_programs_print_their_numbers() {
         ),
         ("lines", 14, "a bent strip\n"),
         ("clip", 64, "+1.9 +1.9 +1.9, +1.7 +1.7 +1.7: "),
+        ("specials", 31, "vertex 1/0: 255 255 0 255\n"),
         ("levels", 52, "texture2D(picture, at.xy, at.z): 40 80 120 160 200\n"),
     ];
     for (name, lines, line) in wanted {

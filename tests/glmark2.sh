@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# glmark2's scenes through Mesa's driver on the emulator, and beside each the same through Mesa's software renderer (arm64
+# llvmpipe) under the same qemu: pictures a second of both, their ratio, and its geometric mean. Debian's packages are fetched
+# into the cache. Usage: tests/glmark2.sh [--weston] [SECONDS A SCENE] [SCENE...]
+# --weston: in a window of 640x480 under the compositor, which draws with the same driver as the scene; otherwise off screen.
+set -euo pipefail
+weston=''
+[ "${1:-}" != --weston ] || { weston=1 && shift; }
+seconds=${1:-3}
+shift || true
+scenes=("$@")
+[ ${#scenes[@]} -gt 0 ] || scenes=(build build:use-vbo=true texture shading:shading=gouraud shading:shading=phong
+    bump:bump-render=high-poly bump:bump-render=normals effect2d pulsar desktop desktop:effect=shadow:windows=4 buffer ideas
+    terrain shadow refract conditionals:fragment-steps=5:vertex-steps=0 function:fragment-steps=5 loop:fragment-steps=5)
+root=$(cd "$(dirname "$0")/.." && pwd)
+. "$root/tests/setup.sh"
+need_packages gcc libc6-dev qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+need_rust
+[ -n "${SKRYMIR:-}" ] || cargo build --quiet --release --manifest-path "$root/Cargo.toml" --bin skrymir
+skrymir=${SKRYMIR:-${CARGO_TARGET_DIR:-$root/target}/release/skrymir}
+
+# Pictures a second of a scene, with these in the environment.
+run() {
+    local scene=$1 output
+    shift
+    if [ -n "$weston" ]; then
+        output=$(env "$@" "$skrymir" gles --desktop --size 800x600 --timeout 90 -- glmark2-es2-wayland --size 640x480 -b "$scene:duration=$seconds" 2>&1) || true
+    else
+        output=$(env "$@" "$skrymir" gles --view --rate 0 --timeout 90 -- glmark2-es2-drm --off-screen --size 640x480 -b "$scene:duration=$seconds" 2>&1) || true
+    fi
+    renderer=$(sed -n 's/^ *GL_RENDERER: *//p' <<<"$output" | head -1)
+    fps=$(sed -n 's/.* FPS: \([0-9]*\) .*/\1/p' <<<"$output" | head -1)
+}
+
+software=MESA_LOADER_DRIVER_OVERRIDE=kms_swrast
+[ -z "$weston" ] || software=LIBGL_ALWAYS_SOFTWARE=1
+printf '%-45s %8s %9s %6s\n' scene emulator llvmpipe ratio
+logs=()
+for scene in "${scenes[@]}"; do
+    run "$scene" SKRYMIR_NOTHING=
+    [[ $renderer == Mali* ]] || { echo "$scene: not on the emulator but on ${renderer:-nothing}" >&2 && exit 1; }
+    ours=$fps
+    run "$scene" "$software"
+    [[ $renderer == llvmpipe* ]] || { echo "$scene: not on llvmpipe but on ${renderer:-nothing}" >&2 && exit 1; }
+    if [ "${ours:-0}" -eq 0 ] || [ "${fps:-0}" -eq 0 ]; then
+        printf '%-45s %8s %9s\n' "$scene" "${ours:-none}" "${fps:-none}"
+        continue
+    fi
+    ratio=$(awk "BEGIN { printf \"%.2f\", $ours / $fps }")
+    logs+=("$ratio")
+    printf '%-45s %8s %9s %6s\n' "$scene" "$ours" "$fps" "$ratio"
+done
+printf '%s\n' "${logs[@]}" | awk '{ sum += log($1); least = NR == 1 || $1 < least ? $1 : least }
+    END { printf "%d scenes: geometric mean %.2f, least %.2f\n", NR, exp(sum / NR), least }'
