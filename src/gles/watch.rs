@@ -8,12 +8,13 @@ use emulator::gpu::write_back;
 use emulator::memory::{Memory, PAGE};
 use loader::trace;
 use serde_json::{Value, json};
-use shim::{Event, Job, Pipe, Watch, Work};
+use shim::{Event, Job, Pipe, Times, Watch, Work};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use utgard::frame::WriteBackSource;
 
 /// Tells what jobs did, and writes their pictures.
@@ -62,7 +63,8 @@ struct Total {
 }
 
 impl Total {
-    fn json(&self, device: u64) -> Value {
+    fn json(&self, device: u64, times: &Times) -> Value {
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         json!({
             "device": device,
             "gp_jobs": self.jobs[0],
@@ -72,6 +74,12 @@ impl Total {
             "vertices": self.vertices,
             "fragments": self.fragments,
             "faults": self.faults,
+            "open_milliseconds": milliseconds(times.open),
+            "program_milliseconds": milliseconds(times.program),
+            "system_milliseconds": milliseconds(times.system),
+            "questions": times.questions,
+            "answering_milliseconds": milliseconds(times.answering),
+            "waiting_milliseconds": milliseconds(times.waiting),
         })
     }
 }
@@ -183,9 +191,9 @@ impl Show {
         }
     }
 
-    fn closed(&self, notes: &emulator::gpu::notes::Notes) {
+    fn closed(&self, notes: &emulator::gpu::notes::Notes, times: &Times) {
         if let Some(report) = &self.report {
-            report.line(&self.total.json(self.device));
+            report.line(&self.total.json(self.device, times));
         }
         for note in notes.iter() {
             crate::say::note(format_args!("skrymir: device {}: note: {note}", self.device));
@@ -203,6 +211,19 @@ impl Show {
                 total.fragments,
                 total.faults
             ));
+            let ms = |time: Duration| time.as_secs_f64() * 1e3;
+            crate::say::say(format_args!(
+                "skrymir: device {}: open {:.1} ms; program, driver and qemu {:.1} ms, the system for them {:.1} ms; \
+                 it waited {:.1} ms; {} questions answered in {:.1} ms, jobs in {:.1} ms",
+                self.device,
+                ms(times.open),
+                ms(times.program),
+                ms(times.system),
+                ms(times.waiting),
+                times.questions,
+                ms(times.answering),
+                total.seconds.iter().sum::<f64>() * 1e3,
+            ));
         }
     }
 }
@@ -214,7 +235,7 @@ impl Watch for Show {
                 self.done(*job, outcome.map_err(ToString::to_string), time.as_secs_f64());
                 self.save(memory, *job);
             }
-            Event::Closed { notes } => self.closed(notes),
+            Event::Closed { notes, times } => self.closed(notes, times),
             Event::Submitted(job) => self.submitted(memory, *job),
             Event::Created { .. } | Event::Freed { .. } => {}
         }

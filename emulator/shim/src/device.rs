@@ -10,7 +10,7 @@ use crate::object::Object;
 use crate::options::{Hardware, Options};
 use crate::queue::{Command, Queue};
 use crate::space::Space;
-use crate::stats::Counters;
+use crate::stats::{Clock, Counters};
 use crate::syncobj::SyncObjects;
 use crate::wire::{Answer, What};
 use emulator::memory::PAGE;
@@ -19,6 +19,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// Handles of a kind at most.
 const MAX_HANDLES: usize = 1 << 20;
@@ -41,6 +42,7 @@ pub struct Device {
     options: Arc<Options>,
     queue: Queue,
     counters: Arc<Counters>,
+    clock: Clock,
     handles: BTreeMap<u32, Handle>,
     space: Space,
     /// Bytes of all handles' objects.
@@ -54,10 +56,11 @@ impl Device {
     ///
     /// # Errors
     /// When there can be no more threads.
-    pub fn new(options: Arc<Options>, number: u64, counters: Arc<Counters>) -> io::Result<Self> {
+    pub fn new(options: Arc<Options>, number: u64, counters: Arc<Counters>, process: u32) -> io::Result<Self> {
         Ok(Self {
             queue: Queue::new(options.clone(), number, counters.clone())?,
             options,
+            clock: Clock::new(counters.clone(), process),
             counters,
             handles: BTreeMap::new(),
             space: Space::default(),
@@ -345,6 +348,7 @@ impl Device {
 
     /// Runs what waits, and closes the device. Whether nothing failed.
     pub fn close(&mut self) -> bool {
+        self.clock.look();
         self.queue.finish()
     }
 
@@ -356,6 +360,15 @@ impl Device {
 
 impl Node for Device {
     fn ask(&mut self, what: What, fd: Option<OwnedFd>) -> Result<Answer> {
+        let start = Instant::now();
+        let answer = self.answer(what, fd);
+        self.clock.answered(start);
+        answer
+    }
+}
+
+impl Device {
+    fn answer(&mut self, what: What, fd: Option<OwnedFd>) -> Result<Answer> {
         match what {
             What::Map { offset, length } => self.map(offset, length),
             What::Ioctl {
@@ -440,7 +453,7 @@ mod tests {
                 (options.hardware, options.pps) = (Hardware::Mali450, 4);
             }
             options.watcher = Box::new(|_| Box::<Auditor>::default());
-            let mut device = Device::new(Arc::new(options), 0, Arc::default()).unwrap();
+            let mut device = Device::new(Arc::new(options), 0, Arc::default(), std::process::id()).unwrap();
             let (mut addresses, mut exported) = (Vec::new(), None);
             for _ in 0..300 {
                 let number = numbers[random.usize(..numbers.len())];

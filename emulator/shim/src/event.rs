@@ -1,5 +1,6 @@
 //! What happens to an open device.
 
+use crate::stats::Times;
 use emulator::fault::Fault;
 use emulator::gpu::pixel::PixelStats;
 use emulator::gpu::{GeometryStats, notes::Notes};
@@ -71,6 +72,8 @@ pub enum Event<'a> {
     Closed {
         /// What its jobs met that nobody knows.
         notes: &'a Notes,
+        /// Where its program's time went.
+        times: Times,
     },
 }
 

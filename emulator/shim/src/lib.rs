@@ -71,7 +71,7 @@ pub use input::Input;
 pub use options::{Hardware, Options, Watcher};
 pub use screen::{Screen, Shown, Sink};
 pub use server::{RENDER, Server};
-pub use stats::Client;
+pub use stats::{Client, Times};
 
 /// The front's sources, by name: those that are compiled, then what they share.
 pub const FRONT: [(&str, &str); 6] = [

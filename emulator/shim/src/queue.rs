@@ -137,6 +137,7 @@ impl Worker {
     }
 
     fn run(mut self, commands: &Receiver<Command>) {
+        let start = Instant::now();
         for command in commands {
             match command {
                 Command::Map {
@@ -157,7 +158,10 @@ impl Worker {
                 }
             }
         }
-        let event = Event::Closed { notes: &self.gpu.notes };
+        let event = Event::Closed {
+            notes: &self.gpu.notes,
+            times: self.counters.times(start.elapsed()),
+        };
         self.watch.event(&self.gpu.memory, &event);
     }
 

@@ -159,10 +159,11 @@ fn listen(
 /// Serves an open render node on a thread of its own.
 fn render(options: &Arc<Options>, number: u64, client: OwnedFd) -> io::Result<()> {
     let process = rustix::net::sockopt::socket_peercred(&client)?.pid.as_raw_nonzero();
-    let counters = options.clients.add(number, process.get().unsigned_abs());
+    let process = process.get().unsigned_abs();
+    let counters = options.clients.add(number, process);
     let shared = options.clone();
     let serve = move || {
-        if let Ok(mut device) = Device::new(shared.clone(), number, counters) {
+        if let Ok(mut device) = Device::new(shared.clone(), number, counters, process) {
             connection::serve(&client, &mut device, &shared.registry);
             if !device.close() {
                 eprintln!("skrymir: device {number}: the emulator failed");

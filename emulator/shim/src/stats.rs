@@ -19,6 +19,103 @@ pub struct Counters {
     pub waiting: AtomicU64,
     /// Bytes of buffer objects.
     pub memory: AtomicU64,
+    /// Questions that were answered.
+    pub questions: AtomicU64,
+    /// Nanoseconds in which they were.
+    pub answering: AtomicU64,
+    /// Nanoseconds of the program's processor time: its own, and the system's for it.
+    pub processor: [AtomicU64; 2],
+}
+
+/// Where the time of an open device's program went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// From the device's opening to its closing.
+    pub open: Duration,
+    /// The processor time of the program with its driver, and of qemu if it runs in it.
+    pub program: Duration,
+    /// The system's for the program: sending questions among it.
+    pub system: Duration,
+    /// Questions to the device.
+    pub questions: u64,
+    /// The time to answer them.
+    pub answering: Duration,
+    /// The time in which nothing of the program ran: it waited for jobs, for answers, for refreshes, or slept.
+    pub waiting: Duration,
+}
+
+/// Takes the time of an open device's program.
+#[derive(Debug)]
+pub struct Clock {
+    counters: Arc<Counters>,
+    process: u32,
+    /// The program's processor time when the device was opened.
+    before: Option<[Duration; 2]>,
+    /// When that was looked at last.
+    looked: Instant,
+}
+
+/// How often a program's processor time is looked at: when it ends it may be too late.
+const LOOKS: Duration = Duration::from_millis(100);
+
+impl Counters {
+    /// Where the time went, of a device that was open so long.
+    pub fn times(&self, open: Duration) -> Times {
+        let time = |counter: &AtomicU64| Duration::from_nanos(counter.load(Ordering::Relaxed));
+        let [program, system] = [&self.processor[0], &self.processor[1]].map(time);
+        Times {
+            open,
+            program,
+            system,
+            questions: self.questions.load(Ordering::Relaxed),
+            answering: time(&self.answering),
+            waiting: open.saturating_sub(program + system),
+        }
+    }
+}
+
+impl Clock {
+    /// For a device that a process opened just now.
+    pub fn new(counters: Arc<Counters>, process: u32) -> Self {
+        Self {
+            counters,
+            process,
+            before: processor(process),
+            looked: Instant::now(),
+        }
+    }
+
+    /// A question that came at this time is answered.
+    pub fn answered(&mut self, since: Instant) {
+        self.counters.questions.fetch_add(1, Ordering::Relaxed);
+        let nanos = since.elapsed().as_nanos() as u64;
+        self.counters.answering.fetch_add(nanos, Ordering::Relaxed);
+        if self.looked.elapsed() >= LOOKS {
+            self.look();
+        }
+    }
+
+    /// Looks at the program's processor time.
+    pub fn look(&mut self) {
+        self.looked = Instant::now();
+        if let (Some(before), Some(now)) = (self.before, processor(self.process)) {
+            for ((counter, before), now) in self.counters.processor.iter().zip(before).zip(now) {
+                let nanos = now.saturating_sub(before).as_nanos() as u64;
+                counter.store(nanos, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// A process' processor time: its own, and the system's for it.
+fn processor(process: u32) -> Option<[Duration; 2]> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // Behind the name, which may have any characters, the state is the third field.
+    let fields: Vec<&str> = text.rsplit_once(") ")?.1.split(' ').collect();
+    let hertz = rustix::param::clock_ticks_per_second().max(1);
+    let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
+    let time = |ticks: u64| Duration::from_nanos((u128::from(ticks) * 1_000_000_000 / u128::from(hertz)) as u64);
+    Some([time(ticks(11)?), time(ticks(12)?)])
 }
 
 /// One open device in the list.
@@ -147,6 +244,24 @@ fn base(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_is_told_apart() {
+        let counters = Arc::new(Counters::default());
+        let mut clock = Clock::new(counters.clone(), std::process::id());
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(150) {
+            std::hint::spin_loop();
+        }
+        clock.answered(start);
+        std::thread::sleep(Duration::from_millis(50));
+        clock.answered(Instant::now());
+        let times = counters.times(Duration::from_secs(60));
+        assert_eq!(times.questions, 2);
+        assert!(times.answering >= Duration::from_millis(150), "{times:?}");
+        assert!(times.program + times.system >= Duration::from_millis(10), "{times:?}");
+        assert_eq!(times.waiting, times.open - times.program - times.system);
+    }
 
     #[test]
     fn rates_are_of_the_time_between() {
