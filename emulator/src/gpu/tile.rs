@@ -179,9 +179,21 @@ pub fn compares<T: PartialOrd>(compare: Compare, a: T, b: T) -> bool {
 /// hardware, for values that are not the same as halves (docs/spec/mali/state.md).
 #[inline]
 pub(super) fn passes_alpha(state: &State, alpha: f32) -> bool {
-    // What is no number is nothing.
-    let byte = (alpha.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
-    compares(state.alpha_compare, byte, state.alpha_reference)
+    // What is no number is nothing. A byte is at least a whole number when what it is the floor of is.
+    let inside = if alpha > 0.0 { alpha.min(1.0) } else { 0.0 };
+    let value = inside * 255.0 + 0.5;
+    let reference = f32::from(state.alpha_reference);
+    let (reached, passed) = (value >= reference, value >= reference + 1.0);
+    match state.alpha_compare {
+        Compare::Never => false,
+        Compare::Less => !reached,
+        Compare::Equal => reached & !passed,
+        Compare::LessEqual => !passed,
+        Compare::Greater => passed,
+        Compare::NotEqual => !reached | passed,
+        Compare::GreaterEqual => reached,
+        Compare::Always => true,
+    }
 }
 
 /// A colour as the tile has it.
@@ -335,4 +347,33 @@ pub(super) fn updated(face: &Stencil, outcome: usize, have: u8, replacement: Opt
         StencilOp::Decrement => have.saturating_sub(1),
     };
     have & !face.write_mask | new & face.write_mask
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alpha_is_a_byte_when_it_is_tested() {
+        let halves = (0..0x3c00_u16).map(num::half::to_f32);
+        let alphas: Vec<f32> = halves.chain([1.0, 1.5, f32::INFINITY, -0.0, -1.0, f32::NAN]).collect();
+        for alpha_compare in Compare::ALL {
+            for alpha_reference in 0..=255 {
+                let state = State {
+                    alpha_compare,
+                    alpha_reference,
+                    ..State::default()
+                };
+                for alpha in &alphas {
+                    let byte = (alpha.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
+                    let wanted = compares(alpha_compare, byte, alpha_reference);
+                    assert_eq!(
+                        passes_alpha(&state, *alpha),
+                        wanted,
+                        "{alpha} {alpha_compare:?} {alpha_reference}"
+                    );
+                }
+            }
+        }
+    }
 }
