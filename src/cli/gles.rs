@@ -65,7 +65,7 @@ pub struct GlesArgs {
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub rate: u32,
     /// The seat that keyboard and pointer belong to [default: seat0]
-    #[arg(long, value_name = "NAME", value_parser = seat)]
+    #[arg(long, value_name = "NAME", value_parser = seat, conflicts_with = "desktop")]
     pub seat: Option<String>,
     /// A package of Debian's that the desktop's program needs; may be given several times
     #[arg(long, value_name = "NAME")]
