@@ -17,7 +17,8 @@ ls -l "$target"/package/*.crate
 
 outside=$(mktemp -d)
 trap 'rm -rf "$outside"' EXIT
-for package in "$target"/package/*.crate; do tar -xzf "$package" -C "$outside"; done
+# As files of now: those in a package have one date for ever, and cargo would take what it built of them before.
+for package in "$target"/package/*.crate; do tar -xzmf "$package" -C "$outside"; done
 {
     printf '[workspace]\nresolver = "3"\nmembers = ["*-*"]\n\n[patch.crates-io]\n'
     for package in "$outside"/*/; do
