@@ -265,8 +265,7 @@ enum {
     LIMA_GEM_WAIT = 0x44,
 };
 
-/* Waits until a descriptor can be read, or an absolute time on the monotonic clock. Gives 0, ETIME or an errno. */
-static int wait_until(int fd, int64_t end)
+int wait_until(int fd, int64_t end)
 {
     for (;;) {
         struct pollfd one = { fd, POLLIN, 0 };

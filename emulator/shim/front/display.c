@@ -1,7 +1,6 @@
 /* The display's ioctls: what their structs point to, and what is waited for here and not in the server. */
 #include "front.h"
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -141,8 +140,7 @@ static int wait_for_refresh(const unsigned char *data)
     memcpy(&seconds, data + 8, sizeof seconds);
     memcpy(&micros, data + 16, sizeof micros);
     struct timespec time = { (time_t)seconds, (long)micros * 1000 };
-    int error = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
-    return error;
+    return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
 }
 
 int display_answer(unsigned number, const unsigned char *asked, const unsigned char *data, const unsigned char *tail,
@@ -151,11 +149,8 @@ int display_answer(unsigned number, const unsigned char *asked, const unsigned c
     int error = 0;
     if (number == WAIT_VBLANK)
         error = wait_for_refresh(data);
-    while (change->waits && got >= 0) {
-        struct pollfd one = { got, POLLIN, 0 };
-        if (poll(&one, 1, -1) >= 0 || errno != EINTR)
-            break;
-    }
+    if (change->waits && got >= 0)
+        wait_until(got, INT64_MAX);
     if (change->fence) {
         *change->fence = got;
         got = -1;

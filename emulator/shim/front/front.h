@@ -69,6 +69,9 @@ struct extra {
 
 #define NO_EXTRA { { NULL, NULL }, { 0, 0 }, { -1, -1 } }
 
+/* Waits until a descriptor can be read, or an absolute time on the monotonic clock. Gives 0, ETIME or an errno. */
+int wait_until(int fd, int64_t end);
+
 /* What a change of the display has besides its question. */
 struct change {
     unsigned char lists[1 << 14]; /* what is changed, one list after the other */

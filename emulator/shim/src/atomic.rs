@@ -133,21 +133,12 @@ impl Card {
         if buffer == 0 {
             return Ok(());
         }
-        let (width, height) = (u64::from(self.screen.width), u64::from(self.screen.height));
-        let as_it_is = [
-            (Row::CrtcX, 0),
-            (Row::CrtcY, 0),
-            (Row::CrtcWidth, width),
-            (Row::CrtcHeight, height),
-            (Row::SourceWidth, width << 16),
-            (Row::SourceHeight, height << 16),
-        ];
-        let place = [Row::SourceX, Row::SourceY].map(get);
-        if as_it_is.iter().any(|(row, value)| get(*row) != *value) || place.iter().any(|at| at & 0xffff != 0) {
+        let mut as_it_is = state.clone();
+        as_it_is.set_picture(buffer as u32, state.place(), (self.screen.width, self.screen.height));
+        if as_it_is != *state {
             return Err(errno::EINVAL);
         }
-        let [left, top] = place.map(|at| (at >> 16) as u32);
-        self.picture(buffer as u32, (left, top)).map(|_| ())
+        self.picture(buffer as u32, state.place()).map(|_| ())
     }
 }
 

@@ -42,7 +42,7 @@ pub struct Card {
     pub(crate) screen: Arc<Screen>,
     socket: Arc<OwnedFd>,
     handles: BTreeMap<u32, Arc<Object>>,
-    pub(crate) buffers: BTreeMap<u32, Arc<FrameBuffer>>,
+    buffers: BTreeMap<u32, Arc<FrameBuffer>>,
     /// What programs made beside [`MODE_BLOB`].
     blobs: BTreeMap<u32, Vec<u8>>,
     /// What all properties are, however they were set.
@@ -146,8 +146,9 @@ impl Card {
             number::MODE_GETPLANE => self.plane(data, tail)?,
             number::MODE_OBJ_GETPROPERTIES => self.properties(data, tail)?,
             number::MODE_GETPROPERTY => property(data, tail)?,
-            number::MODE_SETPROPERTY => self.set_property(data.word(12), data.word(8), data.long(0))?,
-            number::MODE_OBJ_SETPROPERTY => self.set_property(data.word(12), data.word(8), data.long(0))?,
+            number::MODE_SETPROPERTY | number::MODE_OBJ_SETPROPERTY => {
+                self.set_property(data.word(12), data.word(8), data.long(0))?;
+            }
             number::MODE_GETPROPBLOB => self.get_blob(data, tail)?,
             number::MODE_CREATEPROPBLOB => self.create_blob(data, behind)?,
             number::MODE_DESTROYPROPBLOB => _ = self.blobs.remove(&data.word(0)).ok_or(errno::ENOENT)?,

@@ -224,12 +224,19 @@ impl Default for State {
 
 impl State {
     /// A buffer of the screen's size is shown, from a place on.
-    pub fn show(&mut self, mode: u32, buffer: u32, (left, top): (u32, u32), (width, height): (u32, u32)) {
-        let [left, top, width, height] = [left, top, width, height].map(u64::from);
+    pub fn show(&mut self, mode: u32, buffer: u32, place: (u32, u32), size: (u32, u32)) {
         self.set(&[
             (Row::Active, 1),
             (Row::Mode, mode.into()),
             (Row::ConnectorCrtc, id::CRTC.into()),
+        ]);
+        self.set_picture(buffer, place, size);
+    }
+
+    /// The plane has a buffer's picture as it is, from a place on.
+    pub fn set_picture(&mut self, buffer: u32, (left, top): (u32, u32), (width, height): (u32, u32)) {
+        let [left, top, width, height] = [left, top, width, height].map(u64::from);
+        self.set(&[
             (Row::PlaneCrtc, id::CRTC.into()),
             (Row::FrameBuffer, buffer.into()),
             (Row::SourceX, left << 16),
@@ -257,9 +264,14 @@ impl State {
 
     /// The framebuffer that is shown, and from which place on.
     pub fn shown(&self) -> Option<(u32, (u32, u32))> {
-        let place = [Row::SourceX, Row::SourceY].map(|row| (self.get(row) >> 16) as u32);
         let buffer = self.get(Row::FrameBuffer) as u32;
-        (self.get(Row::Active) == 1 && buffer != 0).then_some((buffer, (place[0], place[1])))
+        (self.get(Row::Active) == 1 && buffer != 0).then_some((buffer, self.place()))
+    }
+
+    /// The whole pixel of the framebuffer that the picture begins at.
+    pub fn place(&self) -> (u32, u32) {
+        let [left, top] = [Row::SourceX, Row::SourceY].map(|row| (self.get(row) >> 16) as u32);
+        (left, top)
     }
 
     /// Whether another state has another mode, or another way from the CRTC to the connector.

@@ -6,7 +6,6 @@ use crate::connection::{self, Node};
 use crate::device::Device;
 use crate::input;
 use crate::options::Options;
-use crate::screen::Screen;
 use crate::stats::Client;
 use crate::sysfs;
 use crate::wire::{Answer, What};
@@ -57,20 +56,23 @@ impl Server {
         if let Some(screen) = options.screen.clone() {
             sysfs::display(folder, CARD)?;
             listen(folder, CARD, options.clone(), move |options, client| {
-                card(options, screen.clone(), client)
+                let client = Arc::new(client);
+                let node = Card::new(options.clone(), screen.clone(), client.clone());
+                attend(CARD, options, client, node)
             })?;
         }
         for (device, name) in options.input.iter().flat_map(|input| input.devices()).zip(INPUT) {
             sysfs::input(folder, name, device, &options.seat)?;
             let device = device.clone();
             listen(folder, name, options.clone(), move |options, client| {
-                keys(options, device.clone(), client)
+                let client = Arc::new(client);
+                let node = input::Open::new(device.clone(), client.clone());
+                attend("input", options, client, node)
             })?;
         }
         sysfs::others(folder)?;
         listen(folder, FENCES, options.clone(), |options, client| {
-            let serve = move || connection::serve(&client, &mut Nothing, &options.registry);
-            std::thread::Builder::new().name(FENCES.into()).spawn(serve).map(|_| ())
+            attend(FENCES, options, Arc::new(client), Nothing)
         })?;
         listen(folder, LIST, options.clone(), |options, client| {
             tell_list(&options, &client);
@@ -187,25 +189,15 @@ impl Node for Nothing {
     }
 }
 
-/// Serves an open display device on a thread of its own.
-fn card(options: Arc<Options>, screen: Arc<Screen>, client: OwnedFd) -> io::Result<()> {
-    let client = Arc::new(client);
-    let serve = move || {
-        let mut card = Card::new(options.clone(), screen, client.clone());
-        connection::serve(&client, &mut card, &options.registry);
-    };
-    std::thread::Builder::new().name(CARD.into()).spawn(serve).map(|_| ())
-}
-
-/// Serves an open input device on a thread of its own.
-fn keys(options: Arc<Options>, device: Arc<input::Device>, client: OwnedFd) -> io::Result<()> {
-    let client = Arc::new(client);
-    let mut open = input::Open::new(device, client.clone());
-    let serve = move || connection::serve(&client, &mut open, &options.registry);
-    std::thread::Builder::new()
-        .name("input".into())
-        .spawn(serve)
-        .map(|_| ())
+/// Serves a connection on a thread of its own.
+fn attend(
+    name: &str,
+    options: Arc<Options>,
+    client: Arc<OwnedFd>,
+    mut node: impl Node + Send + 'static,
+) -> io::Result<()> {
+    let serve = move || connection::serve(&client, &mut node, &options.registry);
+    std::thread::Builder::new().name(name.into()).spawn(serve).map(|_| ())
 }
 
 fn tell_list(options: &Options, client: &OwnedFd) {
