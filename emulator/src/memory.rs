@@ -19,6 +19,24 @@ pub trait Backing: Send + Sync {
 
     /// Copies bytes in from `at` on.
     fn write(&self, at: usize, from: &[u8]);
+
+    /// Whether the bytes from `at` on are these.
+    fn equals(&self, at: usize, bytes: &[u8]) -> bool {
+        let mut copy = [0; 256];
+        let mut pieces = bytes.chunks(copy.len()).enumerate();
+        pieces.all(|(number, piece)| {
+            let copy = &mut copy[..piece.len()];
+            self.read(at + 256 * number, copy);
+            copy == piece
+        })
+    }
+
+    /// Copies pieces of `size` bytes in, `stride` apart.
+    fn write_apart(&self, at: usize, stride: usize, size: usize, from: &[u8]) {
+        for (number, piece) in from.chunks(size.max(1)).enumerate() {
+            self.write(at + number * stride, piece);
+        }
+    }
 }
 
 /// What holds an object's bytes.
@@ -241,6 +259,20 @@ impl Memory {
         Ok(object.bytes(start, length as usize))
     }
 
+    /// Whether the bytes at `address` are these; not where they are not all in one buffer object.
+    pub fn equals(&self, address: u32, bytes: &[u8]) -> bool {
+        let Some((object, start)) = u32::try_from(bytes.len())
+            .ok()
+            .and_then(|length| self.find(address, length).ok())
+        else {
+            return false;
+        };
+        match &object.data {
+            Data::Own(have) => have[start..start + bytes.len()] == *bytes,
+            Data::Backed(backing) => backing.equals(start, bytes),
+        }
+    }
+
     /// How many bytes there are from `address` to the end of its buffer object, at most `length`; nought where there is
     /// none.
     pub fn length_up_to(&self, address: u32, length: u32) -> u32 {
@@ -353,6 +385,26 @@ impl Memory {
         object.write(start, bytes);
         self.note_write(address, length);
         Ok(())
+    }
+
+    /// Copies pieces of `size` bytes to `address` and on, `stride` apart.
+    ///
+    /// # Errors
+    /// When there is no room for one of them in one buffer object; those in front of it may be written.
+    pub fn write_apart(&mut self, address: u32, stride: u32, size: usize, bytes: &[u8]) -> Result<()> {
+        let pieces = bytes.len() / size.max(1);
+        let all = u64::from(stride) * (pieces as u64).saturating_sub(1) + size as u64;
+        // Somebody else's object at once, where nobody wants to know of each piece.
+        if self.written.is_none()
+            && let Some((object, start)) = u32::try_from(all).ok().and_then(|all| self.find(address, all).ok())
+            && let Data::Backed(backing) = &object.data
+        {
+            backing.write_apart(start, stride as usize, size, bytes);
+            return Ok(());
+        }
+        let places = (0..).map(|number: u32| address.wrapping_add(stride.wrapping_mul(number)));
+        let mut pieces = bytes.chunks(size.max(1)).zip(places);
+        pieces.try_for_each(|(piece, at)| self.write(at, piece))
     }
 }
 

@@ -82,6 +82,27 @@ impl Backing for Mapping {
         }
     }
 
+    fn equals(&self, at: usize, bytes: &[u8]) -> bool {
+        if !at.is_multiple_of(WORD) {
+            let mut copy = vec![0; bytes.len()];
+            self.read(at, &mut copy);
+            return copy == bytes;
+        }
+        let (whole, last) = bytes.as_chunks::<WORD>();
+        let first = (at / WORD).min(self.words.len());
+        // Blocks without a branch for each word.
+        let same = whole
+            .chunks(32)
+            .zip(self.words[first..].chunks(32))
+            .all(|(whole, words)| {
+                let differences = whole.iter().zip(words);
+                differences.fold(0, |differences, (have, word)| {
+                    differences | word.load(Ordering::Relaxed) ^ u64::from_ne_bytes(*have)
+                }) == 0
+            });
+        same && (last.is_empty() || self.load(first + whole.len())[..last.len()] == *last)
+    }
+
     fn write(&self, at: usize, from: &[u8]) {
         let (first, rest) = from.split_at(head(at, from.len()));
         if !first.is_empty() {
@@ -138,6 +159,11 @@ mod tests {
                     let mut back = vec![0; length];
                     mapping.read(start, &mut back);
                     assert_eq!(back, bytes);
+                    assert!(mapping.equals(start, &bytes));
+                    if let Some(byte) = back.last_mut() {
+                        *byte ^= 1;
+                        assert!(!mapping.equals(start, &back));
+                    }
                 }
             }
         }

@@ -5,8 +5,12 @@ pub mod inputs;
 pub mod native;
 pub mod observe;
 pub mod observed;
+mod rows;
 pub mod scalar;
 pub mod wide;
+
+pub use rows::{MAX_VERTICES, VertexRows};
+pub(crate) use wide::lanes::Row as VertexRow;
 
 use crate::blend::Blending;
 use crate::fault::{Fault, FaultKind, Result};
@@ -30,6 +34,8 @@ pub struct VertexProgram {
     pub instructions: Vec<gp::Instruction>,
     /// The program as the fast engine runs it, once it has; nothing where it cannot.
     wide: OnceLock<Option<wide::VertexCode>>,
+    /// Machine code of the program.
+    native: Compiled<native::Isa, Option<native::VertexForms>>,
 }
 
 impl VertexProgram {
@@ -38,7 +44,14 @@ impl VertexProgram {
         Self {
             instructions,
             wide: OnceLock::new(),
+            native: Compiled::default(),
         }
+    }
+
+    /// The program as the fast engine runs it; nothing where it cannot.
+    fn wide(&self) -> Option<&wide::VertexCode> {
+        let code = self.wide.get_or_init(|| wide::VertexCode::new(&self.instructions));
+        code.as_ref()
     }
 }
 
@@ -48,14 +61,12 @@ pub struct VertexBatch<'a> {
     pub program: &'a VertexProgram,
     /// Uniforms and constants; what is not there reads as zero.
     pub uniforms: &'a [[f32; 4]],
-    /// Attributes a vertex has.
-    pub attribute_count: usize,
-    /// The attributes, vertex after vertex.
-    pub attributes: &'a [[f32; 4]],
-    /// Outputs a vertex has; stores to others are lost.
-    pub output_count: usize,
-    /// The outputs, vertex after vertex.
-    pub outputs: &'a mut [[f32; 4]],
+    /// How many vertices, at most [`MAX_VERTICES`].
+    pub vertices: usize,
+    /// Their attributes.
+    pub attributes: &'a VertexRows,
+    /// Their outputs; stores to others than there are, are lost.
+    pub outputs: &'a mut VertexRows,
     /// Instructions that vertices ran; the engine adds to it.
     pub instructions: u64,
 }

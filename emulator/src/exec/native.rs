@@ -20,9 +20,12 @@ mod key;
 mod lockstep;
 mod order;
 pub(super) mod plan;
+mod vertex;
 
+pub use asm::Isa;
 pub use key::Key;
 pub use plan::Program;
+pub use vertex::VertexForms;
 
 use super::inputs::Inputs;
 use super::wide::lanes::LANES;
@@ -30,7 +33,6 @@ use super::wide::{self, FragmentCode, Wide};
 use super::{Engine, FragmentContext, Fragments, MAX_QUADS, Quad, VertexBatch};
 use crate::fault::Result;
 use crate::simd::{Found, Level};
-use asm::Isa;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -97,7 +99,8 @@ impl Native {
         let program = context.program.wide.with(&context.orientation, make, |code| {
             Program::new(code, context, key, isa).map(Arc::new)
         });
-        self.count(program.as_deref(), start.elapsed());
+        let made = program.as_deref().map(|program| (program.size, &program.left[..]));
+        self.count(made, start.elapsed());
         if kept.len() == MOST {
             kept.clear();
         }
@@ -109,13 +112,14 @@ impl Native {
         program
     }
 
-    fn count(&self, program: Option<&Program>, time: Duration) {
+    /// Takes note of a program: the bytes of its code and what it leaves to the wide engine, if there is code.
+    fn count(&self, made: Option<(usize, &[&'static str])>, time: Duration) {
         let mut counts = self.counts.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let (counts, left) = &mut *counts;
         counts.programs += 1;
         counts.time += time;
-        counts.bytes += program.map_or(0, |program| program.size);
-        let names = program.map_or(&["all of a program"][..], |program| &program.left);
+        let (bytes, names) = made.unwrap_or((0, &["all of a program"]));
+        counts.bytes += bytes;
         for name in names {
             if !left.contains(name) {
                 left.push(name);
@@ -148,7 +152,20 @@ impl Engine for Native {
     }
 
     fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
-        self.wide.vertices(batch)
+        let Some(isa) = self.isa else {
+            return self.wide.vertices(batch);
+        };
+        let program = batch.program;
+        let make = || {
+            let start = Instant::now();
+            let forms = program.wide().and_then(|code| VertexForms::new(code, isa));
+            self.count(forms.as_ref().map(|forms| (forms.size, &[][..])), start.elapsed());
+            forms
+        };
+        program.native.with(&isa, make, |forms| {
+            let plans = forms.as_ref().map(|forms| &forms.plans);
+            wide::vertex::run(self.wide.found(), batch, plans)
+        })
     }
 
     fn fragments(

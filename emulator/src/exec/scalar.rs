@@ -5,7 +5,7 @@ mod vertex;
 
 use super::inputs::Inputs;
 use super::observe::{Observer, Off};
-use super::{Engine, FragmentContext, Fragments, Quad, VertexBatch};
+use super::{Engine, FragmentContext, Fragments, MAX_VERTICES, Quad, VertexBatch};
 use crate::fault::Result;
 
 /// The plain engine.
@@ -37,9 +37,16 @@ impl Engine for Scalar {
 /// # Errors
 /// As [`Engine::vertices`].
 pub fn vertices<O: Observer>(batch: &mut VertexBatch<'_>, observer: &mut O) -> Result<()> {
-    let attributes = batch.attributes.chunks(batch.attribute_count.max(1));
-    for (attributes, outputs) in attributes.zip(batch.outputs.chunks_mut(batch.output_count.max(1))) {
-        batch.instructions += vertex::run(batch.program, batch.uniforms, attributes, outputs, observer)?;
+    let (mut attributes, mut outputs) = (Vec::new(), Vec::new());
+    for vertex in 0..batch.vertices.min(MAX_VERTICES) {
+        for (into, rows) in [(&mut attributes, batch.attributes), (&mut outputs, &*batch.outputs)] {
+            into.clear();
+            into.extend(rows.vertex(vertex));
+        }
+        batch.instructions += vertex::run(batch.program, batch.uniforms, &attributes, &mut outputs, observer)?;
+        for (number, output) in outputs.iter().enumerate() {
+            batch.outputs.set(vertex, number, *output);
+        }
     }
     Ok(())
 }

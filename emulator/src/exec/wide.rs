@@ -9,8 +9,8 @@ pub(super) mod fragment_code;
 mod groups;
 pub(super) mod lanes;
 pub(super) mod stretch;
-mod vertex;
-mod vertex_code;
+pub(super) mod vertex;
+pub(super) mod vertex_code;
 
 pub use fragment_code::FragmentCode;
 pub use vertex_code::VertexCode;
@@ -59,7 +59,7 @@ impl Engine for Wide {
     }
 
     fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
-        vertex::run(self.found, batch)
+        vertex::run(self.found, batch, None)
     }
 
     fn fragments(

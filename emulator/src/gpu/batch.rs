@@ -3,7 +3,7 @@
 
 use super::raster::sample_offset;
 use super::state::State;
-use super::tile::{Colors, SIDE, Tile, compares, coverage_of, in_tile, passes_alpha, steps, updated, within};
+use super::tile::{Colors, SIDE, Tile, compares, coverage_of, in_tile, passes_alpha, reloaded, steps, updated, within};
 use crate::blend::{Blending, unit};
 use crate::exec::inputs::{Inputs, Plane};
 use crate::exec::{Fragments, MAX_FRAGMENTS, MAX_QUADS, Quad};
@@ -23,7 +23,7 @@ static ZEROS: Row = [0.0; MAX_FRAGMENTS];
 
 /// Fragments of one primitive on their way into the tile.
 pub struct Batch<'a> {
-    /// Their draw's state; not one that reloads depth.
+    /// Their draw's state.
     pub state: &'a State,
     /// Their quads.
     pub quads: &'a [Quad],
@@ -45,6 +45,8 @@ pub struct Room {
     bytes: [u32; MAX_FRAGMENTS],
     wide: [u64; MAX_FRAGMENTS],
     depths: [u32; MAX_FRAGMENTS],
+    /// Depth and stencil that come back into the tile.
+    reloaded: [u32; MAX_FRAGMENTS],
 }
 
 impl Default for Room {
@@ -55,6 +57,7 @@ impl Default for Room {
             bytes: [0; MAX_FRAGMENTS],
             wide: [0; MAX_FRAGMENTS],
             depths: [0; MAX_FRAGMENTS],
+            reloaded: [0; MAX_FRAGMENTS],
         }
     }
 }
@@ -190,6 +193,9 @@ impl Tile {
         }
         let some = self.samples > 1 || state.alpha_to_coverage || state.sample_mask != 15;
         let tests = state.uses_depth() || !batch.ignores_stencil();
+        if state.packed_depth {
+            batch.reloaded(&mut room.reloaded);
+        }
         for sample in 0..self.samples {
             let stride = Stride {
                 samples: self.samples,
@@ -229,13 +235,13 @@ impl Tile {
         let state = batch.state;
         let (uses_depth, uses_stencil) = (state.uses_depth(), !batch.ignores_stencil());
         if uses_depth {
-            batch.depths(stride, &mut room.depths);
+            batch.depths(stride, &room.reloaded, &mut room.depths);
         }
         let nearer = Passes::of(state.depth_compare);
-        let depths = room.depths.as_chunks::<4>().0;
+        let (depths, reloaded) = (room.depths.as_chunks::<4>().0, room.reloaded.as_chunks::<4>().0);
         let face = &state.stencil[usize::from(!batch.inputs.front)];
         let fits = Passes::of(face.compare);
-        for ((quad, live), depths) in batch.quads.iter().zip(live).zip(depths) {
+        for (((quad, live), depths), reloaded) in batch.quads.iter().zip(live).zip(depths).zip(reloaded) {
             let (first, arrived) = (first_of(quad), *live);
             let stencils = stride.four(&self.stencil, first).filter(|_| uses_stencil);
             if let Some(have) = stencils {
@@ -253,7 +259,8 @@ impl Tile {
             if let Some(have) = stencils {
                 for (outcome, lanes) in [arrived & !fit, fit & !*live, *live].into_iter().enumerate() {
                     if lanes != 0 {
-                        let new = |lane: usize| updated(face, outcome, have[lane], None);
+                        let stencil = |lane: usize| state.packed_depth.then_some(reloaded[lane] as u8);
+                        let new = |lane: usize| updated(face, outcome, have[lane], stencil(lane));
                         let new = [new(0), new(1), new(2), new(3)];
                         stride.put(&mut self.stencil, first, lanes, new);
                     }
@@ -325,10 +332,26 @@ impl Tile {
 }
 
 impl Batch<'_> {
+    /// Depth, and stencil in the lowest byte, that the fragments' colours bring back.
+    fn reloaded(&self, into: &mut [u32; MAX_FRAGMENTS]) {
+        let count = 4 * self.quads.len().min(MAX_QUADS);
+        let [red, green, blue, alpha] = &self.fragments.color;
+        for (at, into) in into.iter_mut().enumerate().take(count) {
+            let [depth, stencil] = reloaded([red[at], green[at], blue[at], alpha[at]]);
+            *into = depth << 8 | stencil;
+        }
+    }
+
     /// Depths of a sample of every fragment as the tile has them.
-    fn depths(&self, stride: Stride, into: &mut [u32; MAX_FRAGMENTS]) {
+    fn depths(&self, stride: Stride, reloaded: &[u32; MAX_FRAGMENTS], into: &mut [u32; MAX_FRAGMENTS]) {
         let range = self.state.depth_range.map(steps);
         let count = 4 * self.quads.len().min(MAX_QUADS);
+        if self.state.packed_depth {
+            for (into, reloaded) in into.iter_mut().zip(reloaded).take(count) {
+                *into = within(range, f64::from(reloaded >> 8));
+            }
+            return;
+        }
         if self.state.depth_register.is_some() {
             for (into, depth) in into.iter_mut().zip(&self.fragments.depth).take(count) {
                 *into = within(range, steps(*depth));
@@ -633,6 +656,7 @@ mod tests {
             depth_compare,
             depth_write: random.bool(),
             depth_register: random.bool().then_some(1),
+            packed_depth: random.u32(..4) == 0,
             depth_range: [0.1, 0.9],
             stencil,
             multisample: samples > 1,
@@ -720,7 +744,7 @@ mod tests {
                 for lane in (0..4usize).filter(|lane| fragments.live[number] >> lane & 1 == 1) {
                     let (x, y) = (quad.x + (lane as u32 & 1), quad.y + (lane as u32 >> 1));
                     let fragment = 4 * number + lane;
-                    let incoming = Incoming {
+                    let mut incoming = Incoming {
                         pixel: in_tile(x, y),
                         coverage: covered[number][lane],
                         color: fragments.color.each_ref().map(|row| row[fragment]),
@@ -729,6 +753,10 @@ mod tests {
                         front: inputs.front,
                         stencil: None,
                     };
+                    if state.packed_depth {
+                        let [depth, stencil] = reloaded(incoming.color);
+                        (incoming.depth, incoming.stencil) = ([f64::from(depth); 4], Some(stencil as u8));
+                    }
                     wanted.put(&state, &incoming);
                 }
             }

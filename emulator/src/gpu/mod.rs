@@ -19,6 +19,7 @@ pub mod write_back;
 use crate::exec::Engine;
 use crate::fault::{Fault, FaultKind, Job, Result};
 use crate::memory::Memory;
+use crate::texture::Kept;
 use frame::Frame;
 use notes::Notes;
 use pixel::PixelStats;
@@ -53,6 +54,8 @@ pub struct Gpu {
     budget: u64,
     /// Room for the next job's pictures.
     spare: Vec<Runs>,
+    /// Decoded textures.
+    textures: Kept,
 }
 
 /// Instructions a job may run unless another number is asked for: half a minute or so of the fast engine.
@@ -81,6 +84,7 @@ impl Gpu {
             pool: None,
             budget: BUDGET,
             spare: Vec::new(),
+            textures: Kept::default(),
         }
     }
 
@@ -167,6 +171,7 @@ impl Gpu {
             &self.lists,
             &*self.engine,
             pixel::Limits {
+                textures: &self.textures,
                 pool: self.pool.as_ref().filter(|_| watch.is_none()),
                 instructions: self.budget,
                 watch,

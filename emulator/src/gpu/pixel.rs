@@ -8,12 +8,13 @@ use super::plbu::{Entry, List};
 use super::raster::{self, Coverage};
 use super::scene::{self, Ready, Scene, Shader};
 use super::state::State;
-use super::tile::{Incoming, SIDE, Tile, in_tile, steps};
+use super::tile::{Incoming, SIDE, Tile, in_tile, reloaded, steps};
 use super::watch::{self, Fate, Painted, Place, Watch};
 use super::write_back::{self, Runs};
 use crate::exec::{Engine, FragmentContext, Fragments};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
+use crate::texture::Kept;
 use rayon::ThreadPool;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -112,6 +113,8 @@ const CLAIM: usize = 8;
 /// What a PP job may take, and who watches it.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
+    /// Decoded textures of earlier jobs.
+    pub textures: &'a Kept,
     /// Threads that paint, beside the caller's.
     pub pool: Option<&'a ThreadPool>,
     /// Instructions that all fragments may run together.
@@ -134,7 +137,7 @@ pub fn run(
     notes: &mut Notes,
 ) -> Result<(Vec<Runs>, PixelStats)> {
     let tiles = tiles(memory, frame, notes)?;
-    let mut scene = Scene::new(memory, &tiles.lists, lists, notes)?;
+    let mut scene = Scene::new((memory, limits.textures), &tiles.lists, lists, notes)?;
     scene.depth |= frame
         .write_backs
         .iter()
@@ -427,10 +430,6 @@ impl<'a> TileWorker<'a> {
     /// Brings what the program gave into the tile.
     fn put(&mut self, ready: &Ready, shader: &Shader<'_>) {
         let (state, coverage) = (&shader.state, &self.coverage);
-        // Depth and stencil come back as colours.
-        if state.packed_depth {
-            return self.put_each(ready, shader, |tile, _, incoming| tile.put(state, incoming));
-        }
         let batch = Batch {
             state,
             quads: &coverage.quads,
@@ -468,9 +467,7 @@ impl<'a> TileWorker<'a> {
 /// Depth the program wrote, or depth and stencil that are being loaded back into the tile.
 fn depth_from_program(state: &State, depth: f32, incoming: &mut Incoming) {
     if state.packed_depth {
-        // Our own packing: a byte a channel, as the reload format gives it.
-        let [high, middle, low, stencil] = incoming.color.map(|channel| (channel * 255.0).round() as u32);
-        let depth = high << 16 | middle << 8 | low;
+        let [depth, stencil] = reloaded(incoming.color);
         incoming.depth = [f64::from(depth); 4];
         incoming.stencil = Some(stencil as u8);
     } else if state.depth_register.is_some() {

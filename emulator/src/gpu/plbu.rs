@@ -247,12 +247,7 @@ impl<'a> Plbu<'a> {
         let source = Source {
             memory: self.memory,
             positions: self.positions,
-            // By far most arrays are all in one object.
-            all: self
-                .memory
-                .bytes(self.positions, count.saturating_mul(16))
-                .ok()
-                .filter(|_| !indexed),
+            all: self.all_positions(&slots, count),
             slots,
             sizes: self.sizes(mode),
             size: self.size,
@@ -351,6 +346,17 @@ impl<'a> Plbu<'a> {
         (bounds.min[0] <= bounds.max[0] && bounds.min[1] <= bounds.max[1]).then_some(bounds)
     }
 
+    /// The positions of all vertices, where they are all in one object, as by far most are, and not far more than a draw
+    /// names.
+    fn all_positions(&self, slots: &Slots, count: u32) -> Option<Cow<'a, [u8]>> {
+        let most = match &slots.indices {
+            Some(indices) => indices.iter().max()?.checked_add(1)?,
+            None => count,
+        };
+        let few = most <= count.saturating_mul(4).saturating_add(64);
+        few.then(|| self.memory.bytes(self.positions, most.saturating_mul(16)).ok())?
+    }
+
     fn slots(&self, count: u32, start: u32, indexed: bool) -> Result<Slots> {
         let indices = indexed.then(|| indices(self.memory, &self.setup, self.indices, count));
         // The arrays begin with the vertex numbered `start`.
@@ -393,7 +399,7 @@ impl<'a> Plbu<'a> {
 struct Source<'a> {
     memory: &'a Memory,
     positions: u32,
-    /// All positions, where they are drawn in order and are there.
+    /// All positions, where they are there.
     all: Option<Cow<'a, [u8]>>,
     slots: Slots,
     /// Sizes of points.

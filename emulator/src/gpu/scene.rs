@@ -11,7 +11,7 @@ use crate::exec::FragmentProgram;
 use crate::exec::inputs::{Inputs, SLOTS};
 use crate::fault::{Fault, Result};
 use crate::memory::Memory;
-use crate::texture::{Descriptor, Texture};
+use crate::texture::{Descriptor, Kept, Texture};
 use num::half;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -77,12 +77,12 @@ pub(super) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// The scene of polygon lists by their addresses.
+    /// The scene of polygon lists by their addresses, from memory and with what is kept of textures.
     ///
     /// # Errors
     /// A fault of anything the draws need.
     pub fn new(
-        memory: &'a Memory,
+        source: (&'a Memory, &'a Kept),
         addresses: &[u32],
         lists: &'a HashMap<u32, List>,
         notes: &mut Notes,
@@ -99,7 +99,7 @@ impl<'a> Scene<'a> {
             let number = match geometries.iter().position(|have| *have == key) {
                 Some(number) => number,
                 None => {
-                    let ready = prepare(memory, &list.geometry, &mut scene, notes)?;
+                    let ready = prepare(source, &list.geometry, &mut scene, notes)?;
                     scene.geometries.push(ready);
                     geometries.push(key);
                     geometries.len() - 1
@@ -113,14 +113,14 @@ impl<'a> Scene<'a> {
 
 /// Finds the shaders of a geometry's draws, those of which a primitive covers something.
 fn prepare<'a>(
-    memory: &'a Memory,
+    (memory, kept): (&'a Memory, &'a Kept),
     geometry: &'a Geometry,
     scene: &mut Scene<'a>,
     notes: &mut Notes,
 ) -> Result<Prepared<'a>> {
     let mut shaders = vec![None; geometry.draws.len()];
     for (shader, draw) in shaders.iter_mut().zip(&geometry.draws).filter(|(_, draw)| draw.covers) {
-        *shader = Some(scene.shader(memory, draw.state, notes)?);
+        *shader = Some(scene.shader(memory, kept, draw.state, notes)?);
     }
     let room = |piece: &Vec<Primitive>| {
         let mut large = Vec::new();
@@ -137,11 +137,11 @@ fn prepare<'a>(
 
 impl<'a> Scene<'a> {
     /// The number of the shader of a render state.
-    fn shader(&mut self, memory: &'a Memory, state: u32, notes: &mut Notes) -> Result<usize> {
+    fn shader(&mut self, memory: &'a Memory, kept: &'a Kept, state: u32, notes: &mut Notes) -> Result<usize> {
         if let Some(number) = self.by_state.get(&state) {
             return Ok(*number);
         }
-        let shader = shader(memory, state, notes).map_err(|fault| fault.at(state))?;
+        let shader = shader(memory, kept, state, notes).map_err(|fault| fault.at(state))?;
         self.multisample |= shader.state.multisample || shader.state.sample_mask != 15;
         self.depth |= !shader.simple || shader.state.uses_depth() || shader.program.reads_tile;
         self.shaders.push(shader);
@@ -236,12 +236,20 @@ fn offset(state: &State, inputs: &Inputs, primitive: &Primitive) -> f64 {
     factor * steps(inputs.z.dx.abs().max(inputs.z.dy.abs())) + units
 }
 
+/// Bytes of a vertex's varyings at most.
+const MAX_STRIDE: usize = 16 * SLOTS;
+
 /// The components of a vertex's varyings that a shader uses; what is in no buffer object is zero.
 fn varyings(memory: &Memory, shader: &Shader<'_>, vertex: u32, values: &mut [f64]) {
     let state = &shader.state;
     let start = state.varyings.wrapping_add(vertex.wrapping_mul(state.varying_stride));
-    // By far most vertices are all in one object that nobody else holds.
-    let all = memory.borrow(start, state.varying_stride);
+    // By far most vertices are all in one object. What somebody else holds too is copied at once.
+    let mut copy = [0; MAX_STRIDE];
+    let all = memory.borrow(start, state.varying_stride).or_else(|| {
+        let copy = copy.get_mut(..state.varying_stride as usize)?;
+        memory.read(start, copy).ok()?;
+        Some(&*copy)
+    });
     for (value, (slot, component)) in values.iter_mut().zip(&shader.used) {
         let whole = matches!(
             state.varying_formats[*slot],
@@ -261,7 +269,7 @@ fn varyings(memory: &Memory, shader: &Shader<'_>, vertex: u32, values: &mut [f64
     }
 }
 
-fn shader<'a>(memory: &'a Memory, address: u32, notes: &mut Notes) -> Result<Shader<'a>> {
+fn shader<'a>(memory: &'a Memory, kept: &'a Kept, address: u32, notes: &mut Notes) -> Result<Shader<'a>> {
     let state = State::read(memory, address)?;
     for (word, bits) in &state.unknown {
         notes.add(format!("render state word {word} has the unknown bits {bits:#x}"));
@@ -289,7 +297,7 @@ fn shader<'a>(memory: &'a Memory, address: u32, notes: &mut Notes) -> Result<Sha
         for (word, bits) in &descriptor.unknown {
             notes.add(format!("texture descriptor word {word} has the unknown bits {bits:#x}"));
         }
-        textures.push(Texture::new(memory, descriptor)?);
+        textures.push(Texture::new(memory, descriptor)?.with_kept(kept));
     }
     let used = used(&program);
     let simple = state.is_simple();

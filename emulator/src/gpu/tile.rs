@@ -329,6 +329,19 @@ pub(super) fn within([low, high]: [f64; 2], depth: f64) -> u32 {
     whole + u32::from(depth - f64::from(whole) >= 0.5)
 }
 
+/// Depth and stencil that a colour brings back into the tile. Our own packing: a byte a channel, as the reload format gives
+/// it.
+pub(super) fn reloaded(color: [f32; 4]) -> [u32; 2] {
+    // To the nearest, without a call.
+    let byte = |channel: f32| {
+        let value = channel * 255.0;
+        let whole = value as u32;
+        whole.saturating_add(u32::from(value - whole as f32 >= 0.5)).min(255)
+    };
+    let [high, middle, low, stencil] = color.map(byte);
+    [high << 16 | middle << 8 | low, stencil]
+}
+
 /// Samples that an alpha covers: a quarter each ([?]: which ones is not known).
 pub(super) fn coverage_of(alpha: f32) -> u8 {
     [0, 1, 9, 11, 15][(alpha.clamp(0.0, 1.0) * 4.0 + 0.5) as usize]

@@ -2,21 +2,21 @@
 //! (docs/spec/mali/streams.md, section 1).
 
 use super::notes::Notes;
-use crate::exec::{Engine, VERTEX_MEMORY, VertexBatch, VertexProgram};
+use crate::exec::{
+    Engine, MAX_VERTICES as BATCH, VERTEX_MEMORY, VertexBatch, VertexProgram, VertexRow as Row, VertexRows,
+};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
 use num::half;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::collections::HashMap;
+use std::ops::Range;
 use utgard::gp::{self, Instruction};
 use utgard::stream::{ComponentType, OutputKind, VertexCommand, VertexSpec};
 
-/// Vertices that go through the engine together.
-const BATCH: u32 = 256;
-
 /// Batches of a thread that run before their outputs are stored.
-const WAVE: usize = 8;
+const WAVE: usize = 16;
 
 /// Vertices of a job at most.
 const MAX_VERTICES: u64 = 1 << 24;
@@ -204,12 +204,12 @@ impl VertexShader {
             }
         }
         // Batches that may read what others store come one after the other.
-        let apart = pool.filter(|_| count > 2 * BATCH && !self.overlaps(count));
+        let apart = pool.filter(|_| count as usize > 4 * BATCH && !self.overlaps(count));
         let wave = apart.map_or(1, |pool| WAVE * pool.current_num_threads());
         let mut room: Vec<Batch> = Vec::new();
         room.resize_with(wave, Batch::default);
-        for start in (0..count).step_by(wave * BATCH as usize) {
-            let firsts = (0..wave as u32).map(|number| start + number * BATCH);
+        for start in (0..count).step_by(wave * BATCH) {
+            let firsts = (0..wave as u32).map(|number| start + number * BATCH as u32);
             let mut wave: Vec<(u32, &mut Batch)> = firsts.filter(|first| *first < count).zip(&mut room).collect();
             match apart {
                 Some(pool) => pool.install(|| {
@@ -229,8 +229,13 @@ impl VertexShader {
                     ));
                 }
                 for (number, spec) in self.outputs.iter().enumerate().take(work.output_count) {
-                    let values = batch.outputs[number..].iter().step_by(work.output_count);
-                    store(memory, *spec, first, values, notes)?;
+                    store(
+                        memory,
+                        *spec,
+                        first..(first + BATCH as u32).min(count),
+                        (&batch.outputs, number),
+                        notes,
+                    )?;
                 }
             }
         }
@@ -275,8 +280,8 @@ struct Work<'a> {
 
 /// A batch that has run, and room for the next.
 struct Batch {
-    attributes: Vec<[f32; 4]>,
-    outputs: Vec<[f32; 4]>,
+    attributes: VertexRows,
+    outputs: VertexRows,
     /// Instructions it ran.
     ran: Result<u64>,
     /// Attributes that are not all in memory.
@@ -286,8 +291,8 @@ struct Batch {
 impl Default for Batch {
     fn default() -> Self {
         Self {
-            attributes: Vec::new(),
-            outputs: Vec::new(),
+            attributes: VertexRows::default(),
+            outputs: VertexRows::default(),
             ran: Ok(0),
             outside: Vec::new(),
         }
@@ -309,22 +314,24 @@ impl Batch {
 impl Work<'_> {
     /// Fetches and runs a batch from vertex `first` on.
     fn run(&self, memory: &Memory, engine: &dyn Engine, first: u32, batch: &mut Batch) {
-        let vertices = BATCH.min(self.count - first) as usize;
-        batch.attributes.resize(vertices * self.attribute_count, [0.0; 4]);
-        batch.outputs.clear();
-        batch.outputs.resize(vertices * self.output_count, [0.0; 4]);
+        let vertices = BATCH.min((self.count - first) as usize);
+        if batch.attributes.count() != self.attribute_count {
+            batch.attributes.clear(self.attribute_count);
+        }
+        batch.outputs.clear(self.output_count);
         for (number, spec) in self.attributes.iter().enumerate() {
-            let values = batch.attributes[number..].iter_mut().step_by(self.attribute_count);
-            if !fetch(memory, spec, first, values) {
+            let Some(rows) = batch.attributes.four_mut(number) else {
+                break;
+            };
+            if !fetch(memory, spec, first, vertices, rows) {
                 batch.outside.push(spec.address);
             }
         }
         let mut vertices = VertexBatch {
             program: self.program,
             uniforms: self.uniforms,
-            attribute_count: self.attribute_count,
+            vertices,
             attributes: &batch.attributes,
-            output_count: self.output_count,
             outputs: &mut batch.outputs,
             instructions: 0,
         };
@@ -350,66 +357,77 @@ fn component_bytes(spec: &VertexSpec) -> Option<u32> {
     spec.kind.bytes().filter(|_| known)
 }
 
-/// One attribute of vertices from `first` on; missing components are 0, 0, 0, 1 ([I]). False where some are outside
-/// memory.
-fn fetch<'a>(
-    memory: &Memory,
-    spec: &VertexSpec,
-    first: u32,
-    values: impl ExactSizeIterator<Item = &'a mut [f32; 4]>,
-) -> bool {
-    let Some(bytes) = component_bytes(spec) else {
-        values.for_each(|value| *value = [0.0, 0.0, 0.0, 1.0]);
-        return true;
-    };
-    let length = (u32::from(spec.components) + 1) * bytes;
-    let is_float = spec.type_code() == 0;
-    let take = |value: &mut [f32; 4], data: &[u8]| {
-        *value = [0.0, 0.0, 0.0, 1.0];
-        if is_float {
-            for (value, data) in value.iter_mut().zip(data.as_chunks::<4>().0) {
-                *value = f32::from_le_bytes(*data);
-            }
-        } else {
-            for (value, data) in value.iter_mut().zip(data.chunks_exact(bytes as usize)) {
-                *value = component(spec, data);
-            }
-        }
-    };
+/// What components are that an array does not have ([I]).
+const MISSING: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
+
+/// One attribute of so many vertices from `first` on, a row for each component. False where some are outside memory:
+/// those are as if they had no components.
+fn fetch(memory: &Memory, spec: &VertexSpec, first: u32, vertices: usize, rows: &mut [Row; 4]) -> bool {
+    let bytes = component_bytes(spec);
+    let components = bytes.map_or(0, |_| usize::from(spec.components) + 1);
+    for (row, missing) in rows.iter_mut().zip(MISSING).skip(components) {
+        row.fill(missing);
+    }
+    let Some(bytes) = bytes else { return true };
+    let length = components as u32 * bytes;
+    let stride = spec.stride as usize;
     let start = spec.address.wrapping_add(spec.stride.wrapping_mul(first));
     // By far most arrays are all in one object, and not much wider than what is read of them.
-    let all = u64::from(spec.stride) * (values.len() as u64).saturating_sub(1) + u64::from(length);
+    let all = u64::from(spec.stride) * (vertices as u64).saturating_sub(1) + u64::from(length);
     let near = u32::try_from(all).ok().filter(|_| spec.stride <= MAX_NEAR);
     if let Some(data) = near.and_then(|all| memory.bytes(start, all).ok()) {
-        if is_float && length == 16 && spec.stride >= length {
-            for (slot, value) in data.chunks(spec.stride as usize).zip(values) {
-                let (floats, _) = slot[..16].as_chunks::<4>();
-                *value = [0, 1, 2, 3].map(|at| f32::from_le_bytes(floats[at]));
+        if spec.type_code() == 0 {
+            match components {
+                1 => floats::<1>(&data, stride, vertices, rows),
+                2 => floats::<2>(&data, stride, vertices, rows),
+                3 => floats::<3>(&data, stride, vertices, rows),
+                _ => floats::<4>(&data, stride, vertices, rows),
             }
             return true;
         }
-        for (number, value) in values.enumerate() {
-            take(value, &data[number * spec.stride as usize..][..length as usize]);
+        for (number, row) in rows.iter_mut().enumerate().take(components) {
+            for (vertex, value) in row.iter_mut().enumerate().take(vertices) {
+                *value = component(
+                    spec,
+                    &data[vertex * stride + number * bytes as usize..][..bytes as usize],
+                );
+            }
         }
         return true;
     }
     let (mut inside, mut data) = (true, [0; 16]);
     let data = &mut data[..length as usize];
-    for (number, value) in (0..).zip(values) {
-        match memory.read(start.wrapping_add(spec.stride.wrapping_mul(number)), data) {
-            Ok(()) => take(value, data),
-            Err(_) => (inside, *value) = (false, [0.0, 0.0, 0.0, 1.0]),
+    for vertex in 0..vertices {
+        let at = start.wrapping_add(spec.stride.wrapping_mul(vertex as u32));
+        let there = memory.read(at, data).is_ok();
+        inside &= there;
+        let read = data.chunks_exact(bytes as usize);
+        for ((row, data), missing) in rows.iter_mut().zip(read).zip(MISSING) {
+            row[vertex] = if there { component(spec, data) } else { missing };
         }
     }
     inside
 }
 
+/// Vectors of floats a stride apart, a row for each component.
+#[inline(always)]
+fn floats<const N: usize>(data: &[u8], stride: usize, vertices: usize, rows: &mut [Row; 4]) {
+    let vertices = vertices.min(BATCH);
+    for vertex in 0..vertices {
+        let at = vertex * stride;
+        let floats = data[at..at + 4 * N].as_chunks::<4>().0;
+        for component in 0..N {
+            rows[component][vertex] = f32::from_le_bytes(floats[component]);
+        }
+    }
+}
+
 /// One attribute or output of one vertex as it lies in memory; nothing where that is in no buffer object, or of a type
 /// nobody knows.
 pub fn value(memory: &Memory, spec: &VertexSpec, vertex: u32) -> Option<[f32; 4]> {
-    let (spec, mut value) = (plain(*spec), [[0.0; 4]]);
+    let (spec, mut rows) = (plain(*spec), VertexRows::new(1));
     component_bytes(&spec)?;
-    fetch(memory, &spec, vertex, value.iter_mut()).then_some(value[0])
+    fetch(memory, &spec, vertex, 1, rows.four_mut(0)?).then_some(rows.get(0, 0))
 }
 
 /// Bytes from one vertex to the next up to which a batch's attributes are read in one piece.
@@ -447,15 +465,18 @@ fn plain(spec: VertexSpec) -> VertexSpec {
     }
 }
 
-/// Stores one output of vertices from `first` on.
-fn store<'a>(
+/// Stores one output of vertices, which is the numbered one of `outputs`.
+fn store(
     memory: &mut Memory,
     spec: VertexSpec,
-    first: u32,
-    values: impl ExactSizeIterator<Item = &'a [f32; 4]>,
+    vertices: Range<u32>,
+    (outputs, number): (&VertexRows, usize),
     notes: &mut Notes,
 ) -> Result<()> {
     let spec = plain(spec);
+    let (Some(rows), count) = (outputs.four(number), vertices.len().min(BATCH)) else {
+        return Ok(());
+    };
     let components = usize::from(spec.components) + 1;
     let bytes = match (spec.kind, spec.fixed) {
         (ComponentType::F32, false) => 4 * components,
@@ -465,48 +486,49 @@ fn store<'a>(
             return Ok(());
         }
     };
-    let put = |slot: &mut [u8], value: &[f32; 4]| {
-        if spec.kind == ComponentType::F32 {
-            for (slot, value) in slot.as_chunks_mut::<4>().0.iter_mut().zip(value) {
-                *slot = value.to_le_bytes();
-            }
-        } else {
-            for (slot, value) in slot.as_chunks_mut::<2>().0.iter_mut().zip(value) {
-                *slot = half::from_f32(*value).to_le_bytes();
-            }
-        }
-    };
-    let start = spec.address.wrapping_add(spec.stride.wrapping_mul(first));
+    let start = spec.address.wrapping_add(spec.stride.wrapping_mul(vertices.start));
     let stride = spec.stride as usize;
-    let all = stride * values.len().saturating_sub(1) + bytes;
+    let put = |all: &mut [u8], stride: usize| match (spec.kind, components) {
+        (ComponentType::F32, 4) => put_floats::<4>(all, stride, count, rows),
+        (ComponentType::F32, 3) => put_floats::<3>(all, stride, count, rows),
+        (ComponentType::F32, 2) => put_floats::<2>(all, stride, count, rows),
+        (ComponentType::F32, _) => put_floats::<1>(all, stride, count, rows),
+        _ => put_halves(all, stride, count, &rows[..components]),
+    };
+    let all = stride * count.saturating_sub(1) + bytes;
     // By far most arrays are all in one object.
     if (bytes..=MAX_NEAR as usize).contains(&stride)
-        && values.len() > 0
         && let Some(all) = memory.borrow_mut(start, all, stride == bytes)
     {
-        let slots = all.chunks_mut(stride).zip(values);
-        match (spec.kind, components) {
-            (ComponentType::F32, 4) => slots.for_each(|(slot, value)| put_floats::<4>(slot, value)),
-            (ComponentType::F32, 3) => slots.for_each(|(slot, value)| put_floats::<3>(slot, value)),
-            (ComponentType::F32, 2) => slots.for_each(|(slot, value)| put_floats::<2>(slot, value)),
-            _ => slots.for_each(|(slot, value)| put(&mut slot[..bytes], value)),
-        }
+        put(all, stride);
         return Ok(());
     }
-    let mut data = [0; 16];
-    let slot = &mut data[..bytes];
-    for (number, value) in (0..).zip(values) {
-        put(slot, value);
-        memory.write(start.wrapping_add(spec.stride.wrapping_mul(number)), slot)?;
-    }
-    Ok(())
+    let mut packed = [0; 16 * BATCH];
+    let packed = &mut packed[..bytes * count];
+    put(packed, bytes);
+    memory.write_apart(start, spec.stride, bytes, packed)
 }
 
-/// The first floats of a value, in as many bytes as is known here.
+/// The first floats of vertices, a stride apart.
 #[inline(always)]
-fn put_floats<const N: usize>(slot: &mut [u8], value: &[f32; 4]) {
-    let floats: [[u8; 4]; N] = std::array::from_fn(|at| value[at].to_le_bytes());
-    slot[..4 * N].copy_from_slice(floats.as_flattened());
+fn put_floats<const N: usize>(all: &mut [u8], stride: usize, count: usize, rows: &[Row; 4]) {
+    for vertex in 0..count.min(BATCH) {
+        let at = vertex * stride;
+        let slot = all[at..at + 4 * N].as_chunks_mut::<4>().0;
+        for component in 0..N {
+            slot[component] = rows[component][vertex].to_le_bytes();
+        }
+    }
+}
+
+/// The same as halves.
+fn put_halves(all: &mut [u8], stride: usize, count: usize, rows: &[Row]) {
+    for (number, row) in rows.iter().enumerate() {
+        for (vertex, value) in row.iter().enumerate().take(count) {
+            let at = vertex * stride + 2 * number;
+            all[at..at + 2].copy_from_slice(&half::from_f32(*value).to_le_bytes());
+        }
+    }
 }
 
 #[cfg(test)]

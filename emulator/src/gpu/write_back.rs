@@ -118,25 +118,30 @@ impl Plane<'_> {
         let address = unit
             .address
             .wrapping_add(self.sample.unwrap_or(0) as u32 * unit.plane_pitch);
+        let tile = self.pixels();
+        let step = bytes as usize;
         if unit.layout == TargetLayout::Tiled && columns == SIDE && rows == SIDE {
             let address = address.wrapping_add(offset(unit, bytes, left, top)?);
             let start = runs.bytes.len();
-            self.whole(&mut runs.bytes);
+            put(&mut runs.bytes, step, &tile);
             runs.piece(self.number, address, start);
             return Ok(());
         }
         for row in 0..rows {
+            let pixels: [u64; SIDE as usize] = std::array::from_fn(|column| tile[in_tile(column as u32, row)]);
             // Rows of a linear picture are in one piece, those of a tile are not.
-            let step = if unit.layout == TargetLayout::Linear {
+            let together = if unit.layout == TargetLayout::Linear {
                 columns
             } else {
                 1
             };
-            for column in (0..columns).step_by(step.max(1) as usize) {
+            for column in (0..columns).step_by(together.max(1) as usize) {
                 let start = runs.bytes.len();
-                for pixel in column..column + step {
-                    runs.bytes.extend_from_slice(&self.pixel(pixel, row)[..bytes as usize]);
-                }
+                put(
+                    &mut runs.bytes,
+                    step,
+                    &pixels[column as usize..(column + together) as usize],
+                );
                 let at = offset(unit, bytes, left + column, top + row)?;
                 runs.piece(self.number, address.wrapping_add(at), start);
             }
@@ -144,51 +149,134 @@ impl Plane<'_> {
         Ok(())
     }
 
-    fn pixel(&self, column: u32, row: u32) -> [u8; 8] {
+    fn pixel(&self, column: u32, row: u32) -> u64 {
         let sample = self.sample.map(|sample| sample.min(self.tile.samples - 1));
-        pixel(self.unit, self.tile, [column, row], sample).to_le_bytes()
+        pixel(self.unit, self.tile, [column, row], sample)
     }
 
-    /// A whole tile in u-order.
-    fn whole(&self, out: &mut Vec<u8>) {
+    /// All pixels of the tile, in its order: what [`pixel`] says of each, which is the specification.
+    fn pixels(&self) -> [u64; PIXELS] {
         let (unit, tile) = (self.unit, self.tile);
-        // By far the most pictures: eight bits a channel, one sample. The tile has memory's order.
-        let bytes = match &tile.color {
-            Colors::Bytes(words) => Some(words).filter(|_| {
-                unit.format == PixelFormat::B8G8R8A8 && unit.source == WriteBackSource::Color && !unit.reverse
-            }),
-            Colors::Wide(_) => None,
+        let one_by_one = || {
+            std::array::from_fn(|at| {
+                let [column, row] = place(at);
+                self.pixel(column, row)
+            })
         };
-        if let Some(words) = bytes.filter(|_| tile.samples == 4 && self.sample.is_none()) {
+        // What a sample's words are in: one after the other, or every fourth.
+        let sample = self.sample.map_or(0, |sample| sample.min(tile.samples - 1));
+        let mut pixels = [0; PIXELS];
+        if unit.source == WriteBackSource::DepthStencil {
+            let samples = tile.depth.iter().zip(&tile.stencil).skip(sample).step_by(tile.samples);
+            for (pixel, (depth, stencil)) in pixels.iter_mut().zip(samples) {
+                *pixel = depth_bits(unit.format, *depth, *stencil);
+            }
+            return pixels;
+        }
+        let Colors::Bytes(words) = &tile.color else {
+            return one_by_one();
+        };
+        let mean = tile.samples == 4 && self.sample.is_none();
+        let is_bytes = unit.format == PixelFormat::B8G8R8A8 && !unit.reverse;
+        if mean && is_bytes {
             let means = &*MEANS;
-            for four in words.as_chunks::<4>().0 {
-                let mean = mean(*four, means);
-                let word = if unit.swap { mean } else { swapped(mean) };
-                out.extend_from_slice(&word.to_le_bytes());
+            for (pixel, four) in pixels.iter_mut().zip(words.as_chunks::<4>().0) {
+                let mean = self::mean(*four, means);
+                *pixel = u64::from(if unit.swap { mean } else { swapped(mean) });
             }
-            return;
-        }
-        if let Some(words) = bytes.filter(|_| tile.samples == 1) {
-            let start = out.len();
-            out.resize(start + 4 * PIXELS, 0);
-            let (slots, _) = out[start..].as_chunks_mut::<4>();
-            if unit.swap {
-                slots
-                    .iter_mut()
-                    .zip(words)
-                    .for_each(|(slot, word)| *slot = word.to_le_bytes());
-            } else {
-                slots
-                    .iter_mut()
-                    .zip(words)
-                    .for_each(|(slot, word)| *slot = swapped(*word).to_le_bytes());
+        } else if mean {
+            return one_by_one();
+        } else if is_bytes {
+            let words = words.iter().skip(sample).step_by(tile.samples);
+            for (pixel, word) in pixels.iter_mut().zip(words) {
+                *pixel = u64::from(if unit.swap { *word } else { swapped(*word) });
             }
-            return;
+        } else if let Some(fields) = Fields::of(unit) {
+            let words = words.iter().skip(sample).step_by(tile.samples);
+            for ((pixel, word), threshold) in pixels.iter_mut().zip(words).zip(&*THRESHOLDS) {
+                *pixel = fields.pack(*word, if unit.dither { *threshold } else { 0 });
+            }
+        } else {
+            return one_by_one();
         }
-        for at in 0..PIXELS {
-            let [column, row] = place(at);
-            out.extend_from_slice(&self.pixel(column, row)[..self.bytes as usize]);
+        pixels
+    }
+}
+
+/// So many bytes of each pixel.
+fn put(out: &mut Vec<u8>, bytes: usize, pixels: &[u64]) {
+    let start = out.len();
+    out.resize(start + bytes * pixels.len(), 0);
+    let out = &mut out[start..];
+    match bytes {
+        4 => (out.as_chunks_mut::<4>().0.iter_mut().zip(pixels))
+            .for_each(|(slot, pixel)| *slot = (*pixel as u32).to_le_bytes()),
+        2 => (out.as_chunks_mut::<2>().0.iter_mut().zip(pixels))
+            .for_each(|(slot, pixel)| *slot = (*pixel as u16).to_le_bytes()),
+        _ => (out.chunks_mut(bytes.max(1)).zip(pixels))
+            .for_each(|(slot, pixel)| slot.copy_from_slice(&pixel.to_le_bytes()[..slot.len()])),
+    }
+}
+
+/// Thresholds by which fields are rounded: the first is that of pictures without dithering.
+const ALL_THRESHOLDS: usize = 17;
+
+/// For each pixel of a tile in its order, which threshold is its own.
+static THRESHOLDS: LazyLock<[u8; PIXELS]> = LazyLock::new(|| {
+    std::array::from_fn(|at| {
+        let [column, row] = place(at);
+        1 + (row % 4 * 4 + column % 4) as u8
+    })
+});
+
+/// What each byte becomes in fields of one to eight bits, by threshold: [`unorm`] of what it is a part of 255.
+static ROUNDED: LazyLock<Vec<[[u8; 256]; ALL_THRESHOLDS]>> = LazyLock::new(|| {
+    let of = |bits: u32, at: usize, byte: usize| {
+        let threshold = match at.checked_sub(1) {
+            Some(at) if bits < 8 => threshold([at as u32 % 4, at as u32 / 4]),
+            _ => 0.5,
+        };
+        unorm(byte as f32 / 255.0, bits, threshold) as u8
+    };
+    let table = |bits: u32| std::array::from_fn(|at| std::array::from_fn(|byte| of(bits, at, byte)));
+    (0..=8).map(table).collect()
+});
+
+/// Where a format with whole fields has the bytes of a word.
+struct Fields {
+    /// For each field from the lowest on: which byte of the word it is, its bits, and where it begins.
+    fields: [(usize, &'static [[u8; 256]; ALL_THRESHOLDS], u32); 4],
+}
+
+impl Fields {
+    /// Of a picture's format; nothing for floats.
+    fn of(unit: &WriteBack) -> Option<Self> {
+        if matches!(
+            unit.format,
+            PixelFormat::Rgba16F | PixelFormat::R16F | PixelFormat::Rg16F
+        ) {
+            return None;
         }
+        let mut order = if unit.swap { [0, 1, 2, 3] } else { [2, 1, 0, 3] };
+        if unit.reverse {
+            order.reverse();
+        }
+        let (widths, mut shift) = (widths(unit.format), 0);
+        let fields = [0, 1, 2, 3].map(|at| {
+            let field = (order[at], &ROUNDED[widths[at] as usize], shift);
+            shift += widths[at];
+            field
+        });
+        Some(Self { fields })
+    }
+
+    fn pack(&self, word: u32, threshold: u8) -> u64 {
+        let bytes = word.to_le_bytes();
+        let field = |(byte, rounded, shift): (usize, &[[u8; 256]; ALL_THRESHOLDS], u32)| {
+            u64::from(rounded[usize::from(threshold)][usize::from(bytes[byte])]) << shift
+        };
+        let [a, b, c, d] = self.fields;
+        field(a) | field(b) | field(c) | field(d)
     }
 }
 
@@ -228,12 +316,7 @@ fn pixel(unit: &WriteBack, tile: &Tile, [column, row]: [u32; 2], sample: Option<
     let first = in_tile(column, row) * tile.samples;
     if unit.source == WriteBackSource::DepthStencil {
         let at = first + sample.unwrap_or(0);
-        let (depth, stencil) = (tile.depth[at], tile.stencil[at]);
-        return match unit.format {
-            PixelFormat::S8 => u64::from(stencil),
-            PixelFormat::Z16 => u64::from(depth >> 8),
-            _ => u64::from(depth) | u64::from(stencil) << 24,
-        };
+        return depth_bits(unit.format, tile.depth[at], tile.stencil[at]);
     }
     let color = match sample {
         Some(sample) => tile.color.get(first + sample).map(f32::from),
@@ -241,6 +324,15 @@ fn pixel(unit: &WriteBack, tile: &Tile, [column, row]: [u32; 2], sample: Option<
     };
     let threshold = if unit.dither { threshold([column, row]) } else { 0.5 };
     pack(unit, color.map(|channel| channel / tile.one), threshold)
+}
+
+/// Depth and stencil as a format has them.
+fn depth_bits(format: PixelFormat, depth: u32, stencil: u8) -> u64 {
+    match format {
+        PixelFormat::S8 => u64::from(stencil),
+        PixelFormat::Z16 => u64::from(depth >> 8),
+        _ => u64::from(depth) | u64::from(stencil) << 24,
+    }
 }
 
 /// From where on a field is rounded up at a pixel: Bayer's matrix of four by four ([I]: that hardware dithers in order is
@@ -391,42 +483,52 @@ fn unpack(unit: &WriteBack, bits: u64) -> [f32; 4] {
 mod tests {
     use super::*;
 
-    /// A whole tile of four samples is what its pixels are one by one.
+    /// A whole tile is what its pixels are one by one, in every format.
     #[test]
-    fn means_of_samples_are_those_of_pixels() {
+    fn tiles_are_their_pixels() {
         let mut random = fastrand::Rng::with_seed(9);
-        let words = (0..4 * PIXELS).map(|_| random.u32(..)).collect();
-        let tile = Tile {
-            samples: 4,
-            one: 255.0,
-            color: Colors::Bytes(words),
-            ..Tile::default()
-        };
         // A frame of one PP.
         let mut words = [0; 64];
         words[23] = 1;
         let frame = Frame::parse(&words).unwrap();
-        for (swap, dither) in [(false, false), (true, true)] {
+        for round in 0..3_000 {
+            let samples = if random.bool() { 4 } else { 1 };
+            let wide = random.u32(..8) == 0;
+            let count = samples * PIXELS;
+            let tile = Tile {
+                samples,
+                one: if wide { 65535.0 } else { 255.0 },
+                color: match wide {
+                    true => Colors::Wide((0..count).map(|_| random.u64(..)).collect()),
+                    false => Colors::Bytes((0..count).map(|_| random.u32(..)).collect()),
+                },
+                depth: (0..count).map(|_| random.u32(..1 << 24)).collect(),
+                stencil: (0..count).map(|_| random.u8(..)).collect(),
+                ..Tile::default()
+            };
+            let format = PixelFormat::ALL[random.usize(..PixelFormat::ALL.len())];
             let unit = WriteBack {
-                source: WriteBackSource::Color,
-                format: PixelFormat::B8G8R8A8,
-                swap,
-                dither,
+                source: match random.u32(..4) {
+                    0 => WriteBackSource::DepthStencil,
+                    _ => WriteBackSource::Color,
+                },
+                format,
+                swap: random.bool(),
+                reverse: random.bool(),
+                dither: random.bool(),
                 ..WriteBack::default()
             };
             let plane = Plane {
                 frame: &frame,
                 unit: &unit,
                 tile: &tile,
-                sample: None,
-                bytes: 4,
+                sample: random.bool().then(|| random.usize(..4)),
+                bytes: format_bytes(format).unwrap(),
                 number: 0,
             };
-            let mut whole = Vec::new();
-            plane.whole(&mut whole);
-            for (at, have) in whole.as_chunks::<4>().0.iter().enumerate() {
+            for (at, have) in plane.pixels().into_iter().enumerate() {
                 let [column, row] = place(at);
-                assert_eq!(have[..], plane.pixel(column, row)[..4], "{at}");
+                assert_eq!(have, plane.pixel(column, row), "{round}: {at} {unit:?}");
             }
         }
     }

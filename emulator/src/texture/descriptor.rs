@@ -5,7 +5,7 @@ use utgard::texture::{self as fields, Dimension, MipFilter, TexelFormat, TexelLa
 pub use fields::MAX_LEVELS;
 
 /// Where texels lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// Rows of `stride` bytes.
     Linear {

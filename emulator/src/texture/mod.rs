@@ -2,6 +2,7 @@
 
 mod descriptor;
 pub(crate) mod filter;
+mod kept;
 pub(crate) mod levels;
 mod picture;
 pub mod texel;
@@ -10,12 +11,14 @@ use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
 pub use descriptor::{Descriptor, Layout};
 use filter::Plain;
+pub use kept::Kept;
+use kept::{Decoded, Key};
 use levels::{Levels, Rule, half_log};
 use num::lanes::One;
 pub use picture::LevelPlace;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use texel::Format;
-use utgard::texture::{Dimension, Wrap};
+use utgard::texture::{Dimension, TexelFormat, Wrap};
 
 /// Texel number of a texel coordinate in a texture `size` wide; `None` is the border.
 fn wrapped(wrap: Wrap, at: i64, size: u32) -> Option<u32> {
@@ -76,7 +79,7 @@ struct Level<'a> {
     /// Bytes of a face or slice.
     layer: u32,
     /// The level as red, green, blue, alpha of a byte each, row by row, made when first needed.
-    colors: OnceLock<Option<Vec<u32>>>,
+    colors: OnceLock<Option<Arc<Vec<u32>>>>,
 }
 
 impl Level<'_> {
@@ -102,6 +105,8 @@ pub struct Texture<'a> {
     one_level: bool,
     /// The numbers that 1.0 is in [`Level::colors`], of each channel.
     ones: [u8; 4],
+    /// Levels from earlier jobs.
+    kept: Option<&'a Kept>,
 }
 
 impl<'a> Texture<'a> {
@@ -126,7 +131,15 @@ impl<'a> Texture<'a> {
             levels,
             one_level,
             ones: whole.map_or([255; 4], |whole| whole.ones),
+            kept: None,
         })
+    }
+
+    /// With levels that earlier jobs decoded, as far as they are still what is in memory.
+    #[must_use]
+    pub fn with_kept(mut self, kept: &'a Kept) -> Self {
+        self.kept = Some(kept);
+        self
     }
 
     /// Samples for the four fragments of a quad: coordinates and level choice of each.
@@ -341,11 +354,11 @@ impl<'a> Texture<'a> {
         self.decode(level, x, y, layer).unwrap_or(BLACK)
     }
 
-    /// The first layer of a level whose channels are whole numbers of a byte at most, in rows.
-    fn colors(&self, level: &Level<'_>) -> Option<Vec<u32>> {
+    /// The first layer of a level whose channels are whole numbers of a byte at most, in rows: from an earlier job, where
+    /// its bytes are still the same.
+    fn colors(&self, level: &Level<'_>) -> Option<Arc<Vec<u32>>> {
         let format = self.format?;
         let compressed = format.code == texel::ETC1;
-        let bytes = |color: [f32; 4]| color.map(|channel| (channel * 255.0).round() as u8);
         if !compressed {
             texel::decode_whole(format.code, false, &[0; 4])?;
         }
@@ -354,21 +367,62 @@ impl<'a> Texture<'a> {
         if u64::from(width) * u64::from(height) > u64::from(level.length) * 2 {
             return None;
         }
-        let black = [0, 0, 0, self.ones[3]];
-        let data = level.data();
-        let one = |x: u32, y: u32| {
-            if compressed {
-                return self.decode(level, x, y, 0).map(bytes);
-            }
-            let start = usize::try_from(offset(self.descriptor.layout, &format, width, x, y)).ok()?;
-            let texel = data.get(start..start.checked_add(format.bytes as usize)?)?;
-            texel::decode_whole(format.code, self.descriptor.swap, texel).map(|whole| whole.channels)
+        let Some(kept) = self.kept else {
+            return Some(Arc::new(self.all_colors(level, &format)));
         };
-        let mut colors = Vec::with_capacity((width * height) as usize);
-        for y in 0..height {
-            colors.extend((0..width).map(|x| u32::from_le_bytes(one(x, y).unwrap_or(black))));
+        let key = Key {
+            address: level.address,
+            length: level.length,
+            format: format.code,
+            swap: self.descriptor.swap,
+            layout: self.descriptor.layout,
+            size: [width, height],
+        };
+        let same = |decoded: &Arc<Decoded>| level.memory.equals(level.address, &decoded.bytes);
+        if let Some(decoded) = kept.get(&key).filter(same) {
+            return Some(decoded.colors.clone());
         }
+        let colors = Arc::new(self.all_colors(level, &format));
+        let decoded = Decoded {
+            bytes: level.data().to_vec(),
+            colors: colors.clone(),
+        };
+        kept.put(key, decoded);
         Some(colors)
+    }
+
+    fn all_colors(&self, level: &Level<'_>, format: &Format) -> Vec<u32> {
+        let bytes = |color: [f32; 4]| color.map(|channel| (channel * 255.0).round() as u8);
+        let [width, height, _] = level.size;
+        let (data, swap) = (level.data(), self.descriptor.swap);
+        let black = u32::from_le_bytes([0, 0, 0, self.ones[3]]);
+        let rows = Rows {
+            layout: self.descriptor.layout,
+            data,
+            size: [width, height],
+            black,
+        };
+        // A loop of its own for every format.
+        macro_rules! by_format {
+            ($($bytes:literal: $($name:ident)*;)*) => {
+                match format.code {
+                    $($(TexelFormat::$name => rows.all::<$bytes>(|bytes| {
+                        texel::decode_whole(TexelFormat::$name, swap, &bytes)
+                            .map_or(black, |whole| u32::from_le_bytes(whole.channels))
+                    }),)*)*
+                    _ => (0..height)
+                        .flat_map(|y| (0..width).map(move |x| (x, y)))
+                        .map(|(x, y)| self.decode(level, x, y, 0).map_or(black, |color| u32::from_le_bytes(bytes(color))))
+                        .collect(),
+                }
+            };
+        }
+        by_format! {
+            1: L8 A8 I8;
+            2: L8A8 Bgr565 Bgra5551 Bgra4444;
+            3: Rgb888;
+            4: Rgba8888 Rgbx8888 Z24S8;
+        }
     }
 
     fn decode(&self, level: &Level<'_>, x: u32, y: u32, layer: u32) -> Option<[f32; 4]> {
@@ -386,6 +440,66 @@ impl<'a> Texture<'a> {
             return Some(texel::decode_etc1(bytes.try_into().ok()?, x % 4, y % 4));
         }
         texel::decode(format.code, self.descriptor.swap, bytes)
+    }
+}
+
+/// Texels to be decoded row by row.
+struct Rows<'a> {
+    layout: Layout,
+    data: &'a [u8],
+    /// Width and height.
+    size: [u32; 2],
+    /// What is outside the data.
+    black: u32,
+}
+
+/// Numbers of a tile's pixels in u-order, row by row.
+static IN_TILE: [[u8; 16]; 16] = {
+    let mut numbers = [[0; 16]; 16];
+    let mut at = 0;
+    while at < 256 {
+        numbers[at / 16][at % 16] = texel::u_order(at as u32 % 16, at as u32 / 16) as u8;
+        at += 1;
+    }
+    numbers
+};
+
+impl Rows<'_> {
+    /// All of them, of `N` bytes each.
+    #[inline(always)]
+    fn all<const N: usize>(&self, decode: impl Fn([u8; N]) -> u32) -> Vec<u32> {
+        let [width, height] = self.size.map(|size| size as usize);
+        let texels = self.data.as_chunks::<N>().0;
+        let mut colors = vec![self.black; width * height];
+        for (y, row) in colors.chunks_exact_mut(width.max(1)).enumerate() {
+            match self.layout {
+                Layout::Linear { stride } => {
+                    let bytes = self.data.get(y * stride as usize..).unwrap_or_default();
+                    for (color, texel) in row.iter_mut().zip(bytes.as_chunks::<N>().0) {
+                        *color = decode(*texel);
+                    }
+                }
+                Layout::Tiled => {
+                    let tiles = texels.chunks(256).skip(y / 16 * width.div_ceil(16));
+                    let order = &IN_TILE[y % 16];
+                    for (row, tile) in row.chunks_mut(16).zip(tiles) {
+                        match tile.first_chunk::<256>() {
+                            Some(tile) => {
+                                for (color, at) in row.iter_mut().zip(order) {
+                                    *color = decode(tile[usize::from(*at)]);
+                                }
+                            }
+                            None => {
+                                for (color, at) in row.iter_mut().zip(order) {
+                                    *color = tile.get(usize::from(*at)).map_or(self.black, |texel| decode(*texel));
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        colors
     }
 }
 
@@ -493,6 +607,49 @@ mod tests {
         assert_eq!(all(4), numbers("33210012332100"));
         assert_eq!(all(5), numbers("33210012333333"));
         assert_eq!(all(7), numbers("-32100123-----"));
+    }
+
+    /// Levels decoded row by row are what their texels are one by one, also where memory ends before they do; and what is
+    /// kept of them is as good as new, until their bytes change.
+    #[test]
+    fn whole_levels_are_their_texels() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let formats = (0..64).filter_map(|code| texel::by_code(utgard::field::Code::from_code(code)));
+        for format in formats {
+            for (size, linear) in [([37, 21, 1], false), ([16, 16, 1], false), ([19, 7, 1], true)] {
+                for pages in [1, 4] {
+                    let mut memory = Memory::default();
+                    memory.map(0x10000, pages * 4096).unwrap();
+                    let bytes: Vec<u8> = (0..pages * 4096).map(|_| random.u8(..)).collect();
+                    memory.write(0x10000, &bytes).unwrap();
+                    let layout = if linear {
+                        Layout::Linear { stride: 80 }
+                    } else {
+                        Layout::Tiled
+                    };
+                    let mut descriptor = Descriptor::parse(&[]);
+                    (descriptor.format, descriptor.size, descriptor.layout) = (format.code, size, layout);
+                    (descriptor.levels[0], descriptor.swap) = (0x10000, random.bool());
+                    let kept = Kept::default();
+                    for round in 0..3 {
+                        let texture = Texture::new(&memory, descriptor.clone()).unwrap().with_kept(&kept);
+                        let level = &texture.levels[0];
+                        let Some(colors) = texture.colors(level) else { continue };
+                        let places = (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| (x, y)));
+                        for ((x, y), color) in places.zip(&*colors) {
+                            let channels = color.to_le_bytes();
+                            let have = [0, 1, 2, 3].map(|at| f32::from(channels[at]) / f32::from(texture.ones[at]));
+                            let want = texture.decode(level, x, y, 0).unwrap_or(BLACK);
+                            assert_eq!(have, want, "{} {layout:?} {x} {y}, {round}", format.name);
+                        }
+                        let again = texture.colors(level).unwrap();
+                        assert!(Arc::ptr_eq(&again, &colors), "it is kept");
+                        drop((colors, again));
+                        memory.write(0x10000 + random.u32(..64), &[random.u8(..)]).unwrap();
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
 use emulator::exec::{
-    Engine, FragmentContext, FragmentProgram, Fragments, Orientation, Quad, VertexBatch, VertexProgram,
+    Engine, FragmentContext, FragmentProgram, Fragments, Orientation, Quad, VertexBatch, VertexProgram, VertexRows,
 };
 use fastrand::Rng;
 use properties::engines;
@@ -135,10 +135,9 @@ fn words_that_make_no_sense_end_in_a_fault_or_not_at_all() {
             let result = engine.vertices(&mut VertexBatch {
                 program: &program,
                 uniforms: &[[1.0; 4]],
-                attribute_count: 1,
-                attributes: &[[1.0; 4]],
-                output_count: 1,
-                outputs: &mut [[0.0; 4]],
+                vertices: 1,
+                attributes: &VertexRows::of(&[[1.0; 4]], 1),
+                outputs: &mut VertexRows::new(1),
                 instructions: 0,
             });
             faults += usize::from(result.is_err());
@@ -176,10 +175,9 @@ fn loops_without_end_are_stopped() {
             .vertices(&mut VertexBatch {
                 program: &vertex,
                 uniforms: &[[1.0; 4]],
-                attribute_count: 1,
-                attributes: &[[0.0; 4]],
-                output_count: 1,
-                outputs: &mut [[0.0; 4]],
+                vertices: 1,
+                attributes: &VertexRows::new(1),
+                outputs: &mut VertexRows::new(1),
                 instructions: 0,
             })
             .unwrap_err();

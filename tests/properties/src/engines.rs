@@ -8,7 +8,7 @@ use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
 use emulator::exec::{
-    Engine, FragmentContext, FragmentProgram, Fragments, Orientation, Quad, VertexBatch, VertexProgram,
+    Engine, FragmentContext, FragmentProgram, Fragments, Orientation, Quad, VertexBatch, VertexProgram, VertexRows,
 };
 use emulator::memory::Memory;
 use emulator::simd::Level;
@@ -99,20 +99,20 @@ pub fn without_addresses(i: &mut gp::Instruction) {
 pub fn compare_vertices(program: Vec<gp::Instruction>, random: &mut Rng, most: usize) -> usize {
     let program = VertexProgram::new(program);
     let (uniforms, count) = (vec4s(random, 304), 1 + random.usize(..most));
-    let attributes = vec4s(random, count * 3);
+    let attributes = VertexRows::of(&vec4s(random, count * 3), 3);
     let run = |engine: &dyn Engine| {
-        let mut outputs = vec![[0.0; 4]; count * 5];
+        let mut outputs = VertexRows::new(5);
         let mut batch = VertexBatch {
             program: &program,
             uniforms: &uniforms,
-            attribute_count: 3,
+            vertices: count,
             attributes: &attributes,
-            output_count: 5,
             outputs: &mut outputs,
             instructions: 0,
         };
         let result = engine.vertices(&mut batch);
         let instructions = batch.instructions;
+        let outputs: Vec<[f32; 4]> = (0..count).flat_map(|vertex| outputs.vertex(vertex)).collect();
         (result, instructions, bits(outputs.as_flattened()))
     };
     let want = run(&Scalar);

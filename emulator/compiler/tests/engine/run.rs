@@ -4,7 +4,7 @@ use crate::rules;
 use emulator::exec::inputs::{Inputs, Plane};
 use emulator::exec::scalar::Scalar;
 use emulator::exec::{
-    Engine, FragmentContext, FragmentProgram, Fragments, Orientation, Quad, VertexBatch, VertexProgram,
+    Engine, FragmentContext, FragmentProgram, Fragments, Orientation, Quad, VertexBatch, VertexProgram, VertexRows,
 };
 use loader::mbs::{Mbs, Program, Symbol, SymbolType};
 use skrymir_compiler::interface::Variable;
@@ -231,20 +231,19 @@ pub fn vertex_outputs(name: &str, compiled: &Compiled, uniforms: &[f32], attribu
         .chunks(4)
         .map(|vector| std::array::from_fn(|at| vector.get(at).copied().unwrap_or(0.0)))
         .collect();
-    let mut outputs = vec![[0.0; 4]; 16];
+    let mut outputs = VertexRows::new(16);
     let mut batch = VertexBatch {
         program: &program,
         uniforms: &memory,
-        attribute_count: 16,
-        attributes: &streams,
-        output_count: 16,
+        vertices: 1,
+        attributes: &VertexRows::of(&streams, 16),
         outputs: &mut outputs,
         instructions: 0,
     };
     Scalar.vertices(&mut batch).unwrap_or_else(|fault| {
         panic!("{name}: {fault:?}");
     });
-    outputs
+    outputs.vertex(0).collect()
 }
 
 pub fn vertex(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {

@@ -430,8 +430,8 @@ impl Engine for Stepping {
             return Wide::default().vertices(batch);
         };
         stepper.memory = batch.uniforms.to_vec();
-        let attributes = batch.attributes.chunks(batch.attribute_count.max(1));
-        stepper.attributes = attributes.map(<[_]>::to_vec).collect();
+        let attributes = |vertex| batch.attributes.vertex(vertex).collect();
+        stepper.attributes = (0..batch.vertices).map(attributes).collect();
         scalar::vertices(batch, &mut *stepper)
     }
 

@@ -133,9 +133,19 @@ pub struct Graph {
     pub texture: u8,
     /// For each texture how many words are looked into.
     pub texels: Vec<usize>,
+    /// Rows are those of vertices, which hold whole floats.
+    of_vertices: bool,
 }
 
 impl Graph {
+    /// An empty graph of a vertex program.
+    pub fn of_vertices() -> Self {
+        Self {
+            of_vertices: true,
+            ..Self::default()
+        }
+    }
+
     /// The value of a node.
     pub fn node(&mut self, node: Node) -> Value {
         if let Some(value) = self.numbers.get(&node) {
@@ -158,6 +168,7 @@ impl Graph {
                     register: half::round(value).to_bits() == bits,
                 }
             }
+            Node::Row(_) if self.of_vertices => Known::default(),
             // Registers and temporaries.
             Node::Row(row) => {
                 if (row::TEXTURE - 8..row::TEMPORARIES).contains(&row) {

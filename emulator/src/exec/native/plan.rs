@@ -9,14 +9,15 @@ use super::graph::{self, Effect, Graph, Kind, Node, Notes, Value};
 use super::key::Key;
 use crate::exec::FragmentContext;
 use crate::exec::inputs::Inputs;
-use crate::exec::wide::alu::{Alu, AluOp, Operand, Source, formula, modified, plane_at};
+use crate::exec::wide::alu::{Alu, AluOp, Machine, Operand, Source, formula, modified, plane_at};
 use crate::exec::wide::fragment_code::{FragmentCode, Input, Interpolate, Next, Op, row};
 use crate::exec::wide::lanes::Mask;
 use crate::exec::wide::stretch::{Piece, Plan, Stretch, Stretches, Work};
 use num::lanes::Lanes;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 use utgard::pp::Sampler;
 
 /// A program as machine code.
@@ -43,7 +44,8 @@ pub struct Forms {
 }
 
 impl Forms {
-    fn new(graph: Graph, isa: Isa) -> Option<Self> {
+    /// Makes code of a graph; nothing where there can be none.
+    pub(super) fn new(graph: Graph, isa: Isa) -> Option<Self> {
         let whole = Code::new(emit(&graph, isa, false, Copies::Best)?)?;
         Some(Self {
             blends: graph.nodes.contains(&Node::Destination),
@@ -65,13 +67,52 @@ impl Forms {
         let make = || emit(&self.graph, self.isa, masked, copies).and_then(Code::new);
         form.get_or_init(make).as_ref()
     }
+
+    /// The code for so many lanes, all or some of them.
+    fn code(&self, lanes: usize, masked: bool) -> Option<&Code> {
+        self.form(!lanes.is_multiple_of(self.whole.lanes()), masked)
+    }
+
+    /// Bytes of the code for all lanes.
+    pub(super) fn size(&self) -> usize {
+        self.whole.size()
+    }
+
+    /// Runs it for vertices: without a primitive, textures and words.
+    pub(super) fn run_vertices(&self, machine: &mut Machine<'_>, mask: Option<Mask>) -> bool {
+        let Some(code) = self.code(machine.lanes, mask.is_some()) else {
+            return false;
+        };
+        code.run(Call {
+            uniforms: &padded(machine.uniforms, code),
+            rows: machine.rows,
+            lanes: machine.lanes,
+            inputs: &NO_INPUTS,
+            mask: mask.unwrap_or(Mask::MAX),
+            textures: &[],
+            words: &mut [],
+        })
+    }
+}
+
+/// What vertices have no use for.
+static NO_INPUTS: LazyLock<Inputs> = LazyLock::new(Inputs::default);
+
+/// As many uniforms as code reads; what is not there is zero.
+fn padded<'a>(uniforms: &'a [f32], code: &Code) -> Cow<'a, [f32]> {
+    let needed = code.uniforms();
+    if uniforms.len() >= needed {
+        return Cow::Borrowed(uniforms);
+    }
+    let mut all = uniforms.to_vec();
+    all.resize(needed, 0.0);
+    Cow::Owned(all)
 }
 
 impl Stretch for Forms {
     fn run(&self, work: Work<'_, '_>) -> bool {
         let lanes = work.machine.lanes;
-        let few = !lanes.is_multiple_of(self.whole.lanes());
-        let Some(code) = self.form(few, work.mask.is_some()) else {
+        let Some(code) = self.code(lanes, work.mask.is_some()) else {
             return false;
         };
         let mut textures: [&[u32]; MAX_TEXTURES] = [&[]; MAX_TEXTURES];
@@ -81,24 +122,14 @@ impl Stretch for Forms {
                 .and_then(|texture| texture.plain(false))
                 .map_or(&[], |plain| plain.texels());
         }
-        let needed = code.uniforms();
-        let padded;
-        let uniforms = if work.machine.uniforms.len() < needed {
-            let mut all = work.machine.uniforms.to_vec();
-            all.resize(needed, 0.0);
-            padded = all;
-            &padded
-        } else {
-            work.machine.uniforms
-        };
         // What is blended with stays as it is, for whoever takes over.
         if self.blends {
             work.words[..lanes].copy_from_slice(&work.destination[..lanes]);
         }
         code.run(Call {
+            uniforms: &padded(work.machine.uniforms, code),
             rows: work.machine.rows,
             lanes,
-            uniforms,
             inputs: work.inputs,
             mask: work.mask.unwrap_or(Mask::MAX),
             textures: &textures,

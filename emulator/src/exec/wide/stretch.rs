@@ -41,6 +41,26 @@ pub struct Plan {
     pub some: bool,
 }
 
+/// What runs the operations of a stretch of a vertex program, or some of them.
+pub trait VertexStretch: std::fmt::Debug + Send + Sync {
+    /// Runs them for the lanes of `mask`, or all; false where they are left to the wide engine, with nothing changed.
+    fn run(&self, machine: &mut Machine<'_>, mask: Option<Mask>) -> bool;
+}
+
+/// A stretch of a vertex program.
+#[derive(Debug)]
+pub struct VertexPlan {
+    /// What is done, all of it machine code.
+    pub code: Box<dyn VertexStretch>,
+    /// The last instruction.
+    pub last: usize,
+    /// Instructions.
+    pub steps: u32,
+}
+
+/// For each instruction of a vertex program the stretch that begins there, if one does.
+pub type VertexPlans = Vec<Option<VertexPlan>>;
+
 /// A part of a stretch.
 #[derive(Debug)]
 pub enum Piece {

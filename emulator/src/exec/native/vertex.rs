@@ -1,0 +1,157 @@
+//! Vertex programs as machine code: stretches of instructions that run from the first to the last.
+
+use super::asm::Isa;
+use super::graph::{self, Effect, Graph, Node, Notes, Value};
+use super::plan::Forms;
+use crate::exec::wide::VertexCode;
+use crate::exec::wide::alu::{Alu, Machine, Operand, Source, formula, modified};
+use crate::exec::wide::lanes::Mask;
+use crate::exec::wide::stretch::{VertexPlan, VertexPlans, VertexStretch};
+use crate::exec::wide::vertex_code::row;
+use num::lanes::Lanes;
+use std::collections::BTreeMap;
+
+/// Instructions of a stretch at most, and stretches of a program: making code must not take long, whoever wrote the
+/// program.
+const MAX_LENGTH: usize = 64;
+const MAX_STRETCHES: usize = 128;
+
+/// A vertex program as machine code.
+#[derive(Debug)]
+pub struct VertexForms {
+    /// Its stretches.
+    pub plans: VertexPlans,
+    /// Bytes of all code that was made at once.
+    pub size: usize,
+}
+
+impl VertexForms {
+    /// Makes code of a program; nothing where there can be none.
+    pub fn new(code: &VertexCode, isa: Isa) -> Option<Self> {
+        let leaders = leaders(code);
+        if leaders.iter().filter(|leader| **leader).count() > MAX_STRETCHES {
+            return None;
+        }
+        let mut forms = Self {
+            plans: Vec::new(),
+            size: 0,
+        };
+        forms.plans.resize_with(code.steps.len(), || None);
+        for first in (0..code.steps.len()).filter(|step| leaders[*step]) {
+            let mut builder = Builder {
+                code,
+                graph: Graph::of_vertices(),
+                rows: BTreeMap::new(),
+            };
+            let last = builder.stretch(first, &leaders);
+            let Some(last) = last else { continue };
+            builder.store(last);
+            // What computes nothing is left as it is.
+            if builder.graph.effects.is_empty() {
+                continue;
+            }
+            let stretch = Forms::new(builder.graph, isa)?;
+            forms.size += stretch.size();
+            forms.plans[first] = Some(VertexPlan {
+                code: Box::new(stretch),
+                last,
+                steps: (last - first + 1) as u32,
+            });
+        }
+        Some(forms)
+    }
+}
+
+/// Instructions that something else than the one in front of them leads to; those nobody knows, and the ones behind
+/// them; and some more in what is very long.
+fn leaders(code: &VertexCode) -> Vec<bool> {
+    let mut leaders = vec![false; code.steps.len()];
+    let mut lead = |step: usize| {
+        if let Some(leader) = leaders.get_mut(step) {
+            *leader = true;
+        }
+    };
+    (0..code.steps.len()).step_by(MAX_LENGTH).for_each(&mut lead);
+    for (at, step) in code.steps.iter().enumerate() {
+        if let Some((_, target)) = step.branch {
+            lead(target);
+            lead(at + 1);
+        }
+        if step.fault.is_some() {
+            lead(at);
+        }
+    }
+    leaders
+}
+
+/// Makes the code of a stretch.
+struct Builder<'a> {
+    code: &'a VertexCode,
+    graph: Graph,
+    /// What rows hold that are not what they were.
+    rows: BTreeMap<u16, Value>,
+}
+
+impl Builder<'_> {
+    /// Takes note of the instructions from one on up to the last in front of another stretch: that one's number, if there
+    /// is any.
+    fn stretch(&mut self, first: usize, leaders: &[bool]) -> Option<usize> {
+        let mut last = None;
+        for (at, step) in self.code.steps.iter().enumerate().skip(first) {
+            if step.fault.is_some() || (at > first && leaders[at]) {
+                break;
+            }
+            step.ops.iter().for_each(|op| self.alu(op));
+            last = Some(at);
+        }
+        last
+    }
+
+    fn operand(&mut self, operand: &Operand) -> Value {
+        let mut value = match operand.from {
+            Source::Row(row) => match self.rows.get(&row) {
+                Some(value) => *value,
+                None => self.graph.node(Node::Row(row)),
+            },
+            Source::Value(value) => self.graph.node(Node::Const(value.to_bits())),
+            Source::Uniform(at) => self.graph.node(Node::Uniform(at)),
+        };
+        if operand.absolute {
+            value = graph::record(&mut self.graph, || Notes::abs(value));
+        }
+        if operand.negate {
+            value = graph::record(&mut self.graph, || Notes::neg(value));
+        }
+        value
+    }
+
+    fn alu(&mut self, alu: &Alu) {
+        let [a, b, c] = [0, 1, 2].map(|at| self.operand(&alu.operands[at]));
+        let value = graph::record(&mut self.graph, || {
+            modified::<Notes>(alu.finish, formula::<Notes>(alu.op, a, b, c))
+        });
+        self.rows.insert(alu.to, value);
+    }
+
+    /// Rows that somebody may read are stored: outputs, and behind the program's last instruction nothing else.
+    fn store(&mut self, last: usize) {
+        let ends = last + 1 == self.code.steps.len() && self.code.steps[last].branch.is_none();
+        let output = |row: u16| (row::OUTPUTS..row::RESULTS).contains(&row);
+        let wanted = |row: u16| output(row) || !ends && self.code.clear.binary_search(&row).is_ok();
+        for (row, value) in self.rows.iter().filter(|(row, _)| wanted(**row)) {
+            // A row that becomes another is read before that one is written.
+            let value = match self.graph.nodes[*value as usize] {
+                Node::Row(from) if from == *row => continue,
+                Node::Row(_) => self.graph.node(Node::Op(graph::Kind::Move, [*value, 0, 0])),
+                _ => *value,
+            };
+            self.graph.effects.push(Effect::Store(*row, value));
+        }
+    }
+}
+
+impl VertexStretch for Forms {
+    fn run(&self, machine: &mut Machine<'_>, mask: Option<Mask>) -> bool {
+        self.run_vertices(machine, mask)
+    }
+}
