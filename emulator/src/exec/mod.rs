@@ -2,15 +2,15 @@
 
 mod compiled;
 pub mod inputs;
+mod lanes;
 pub mod native;
 pub mod observe;
 pub mod observed;
-mod rows;
 pub mod scalar;
 pub mod wide;
 
-pub use rows::{MAX_VERTICES, VertexRows};
-pub(crate) use wide::lanes::Row as VertexRow;
+pub(crate) use lanes::Row;
+pub use lanes::{MAX_VERTICES, VertexRows};
 
 use crate::blend::Blending;
 use crate::fault::{Fault, FaultKind, Result};

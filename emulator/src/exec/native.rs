@@ -28,7 +28,7 @@ pub use plan::Program;
 pub use vertex::VertexForms;
 
 use super::inputs::Inputs;
-use super::wide::lanes::LANES;
+use super::lanes::LANES;
 use super::wide::{self, FragmentCode, Wide};
 use super::{Engine, FragmentContext, Fragments, MAX_QUADS, Quad, VertexBatch};
 use crate::fault::Result;

@@ -7,7 +7,6 @@ pub(super) mod fragment;
 mod fragment_build;
 pub(super) mod fragment_code;
 mod groups;
-pub(super) mod lanes;
 pub(super) mod stretch;
 pub(super) mod vertex;
 pub(super) mod vertex_code;
@@ -16,10 +15,10 @@ pub use fragment_code::FragmentCode;
 pub use vertex_code::VertexCode;
 
 use super::inputs::Inputs;
+use super::lanes::LANES;
 use super::{Engine, FragmentContext, Fragments, Quad, VertexBatch};
 use crate::fault::Result;
 use crate::simd::{Found, Level};
-use lanes::LANES;
 
 /// The fast engine.
 #[derive(Clone, Copy, Debug)]

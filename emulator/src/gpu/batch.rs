@@ -2,8 +2,8 @@
 //! specification.
 
 use super::raster::sample_offset;
-use super::state::State;
-use super::tile::{Colors, SIDE, Tile, compares, coverage_of, in_tile, passes_alpha, reloaded, steps, updated, within};
+use super::state::{State, Stencil};
+use super::tile::{Colors, SIDE, Tile, alpha_reaches, compares, coverage_of, reloaded, steps, within};
 use crate::blend::{Blending, unit};
 use crate::exec::inputs::{Inputs, Plane};
 use crate::exec::{Fragments, MAX_FRAGMENTS, MAX_QUADS, Quad};
@@ -47,6 +47,40 @@ pub struct Room {
     depths: [u32; MAX_FRAGMENTS],
     /// Depth and stencil that come back into the tile.
     reloaded: [u32; MAX_FRAGMENTS],
+    /// Places of the fragments, from where their planes have their base.
+    places: [Row; 2],
+    tested: Tested,
+}
+
+/// Fragments on their way through the tests: a byte each, 1 for those that are still there.
+#[derive(Clone, Debug)]
+struct Tested {
+    arrived: Lanes,
+    /// The stencil test passed.
+    fits: Lanes,
+    /// And the depth test.
+    passed: Lanes,
+    /// What the tile has.
+    depths: [u32; MAX_FRAGMENTS],
+    stencils: Lanes,
+    /// What the stencils become after one of the outcomes.
+    new: Lanes,
+}
+
+/// A byte for each fragment.
+type Lanes = [u8; MAX_FRAGMENTS];
+
+impl Default for Tested {
+    fn default() -> Self {
+        Self {
+            arrived: [0; MAX_FRAGMENTS],
+            fits: [0; MAX_FRAGMENTS],
+            passed: [0; MAX_FRAGMENTS],
+            depths: [0; MAX_FRAGMENTS],
+            stencils: [0; MAX_FRAGMENTS],
+            new: [0; MAX_FRAGMENTS],
+        }
+    }
 }
 
 impl Default for Room {
@@ -58,6 +92,8 @@ impl Default for Room {
             wide: [0; MAX_FRAGMENTS],
             depths: [0; MAX_FRAGMENTS],
             reloaded: [0; MAX_FRAGMENTS],
+            places: [ZEROS; 2],
+            tested: Tested::default(),
         }
     }
 }
@@ -67,15 +103,12 @@ type Live = [u8; MAX_QUADS];
 
 impl Batch<'_> {
     /// Fragments whose alpha passes its test.
-    fn past_alpha(&self) -> Live {
+    fn past_alpha(&self, room: &mut Room) -> Live {
         let (mut live, state) = (self.fragments.live, self.state);
         if state.alpha_compare != Compare::Always {
-            let alphas = self.fragments.color[3].as_chunks::<4>().0;
-            for (live, alphas) in live.iter_mut().zip(alphas).take(self.quads.len()) {
-                let passes = |alpha| passes_alpha(state, alpha);
-                let [a, b, c, d] = *alphas;
-                *live &= bits([passes(a), passes(b), passes(c), passes(d)]);
-            }
+            let (alphas, passed, count) = (&self.fragments.color[3], &mut room.tested.passed, self.count());
+            dispatch!(alphas_all(state: &State, alphas: &Row, count: usize, passed: &mut Lanes) -> (), Found::best());
+            keep(&mut live, passed);
         }
         live
     }
@@ -94,6 +127,11 @@ impl Batch<'_> {
             *live &= bits([covered(0), covered(1), covered(2), covered(3)]);
         }
         live
+    }
+
+    /// How many fragments there are, live or not.
+    fn count(&self) -> usize {
+        4 * self.quads.len().min(MAX_QUADS)
     }
 
     /// The stencil of the side that is seen lets everything pass and stays as it is.
@@ -117,16 +155,6 @@ struct Passes([bool; 3]);
 impl Passes {
     fn of(compare: Compare) -> Self {
         Self([(0, 1), (1, 1), (2, 1)].map(|(a, b)| compares(compare, a, b)))
-    }
-
-    #[inline]
-    fn compare<T: PartialOrd>(self, a: [T; 4], b: [T; 4]) -> u8 {
-        bits([
-            self.one(&a[0], &b[0]),
-            self.one(&a[1], &b[1]),
-            self.one(&a[2], &b[2]),
-            self.one(&a[3], &b[3]),
-        ])
     }
 
     #[inline(always)]
@@ -156,6 +184,12 @@ impl Stride {
         Some([at(0), at(1), at(2), at(3)])
     }
 
+    /// Puts what a quad's fragments have into a row of the tile, live or not.
+    #[inline]
+    fn put_all<T: Copy>(self, row: &mut [T], first: usize, four: [T; 4]) {
+        self.put(row, first, 15, four);
+    }
+
     /// Puts what a quad's live fragments have into a row of the tile.
     #[inline]
     fn put<T: Copy>(self, row: &mut [T], first: usize, live: u8, [a, b, c, d]: [T; 4]) {
@@ -181,12 +215,12 @@ impl Tile {
     /// Tests the live fragments of a batch and blends them.
     pub fn put_batch(&mut self, batch: &Batch<'_>, room: &mut Room) {
         let (state, fragments) = (batch.state, batch.fragments);
-        let passed = batch.past_alpha();
+        let passed = batch.past_alpha(room);
         let mut color = fragments.color.each_ref();
         if state.alpha_to_one {
             color[3] = &ONES;
         }
-        let count = 4 * batch.quads.len().min(MAX_QUADS);
+        let count = batch.count();
         let covers = state.blending.covers() || fragments.has_words;
         if covers && !fragments.has_words {
             self.quantise(color, count, &mut room.bytes, &mut room.wide);
@@ -232,41 +266,49 @@ impl Tile {
 
     /// Takes fragments that fail the tests of stencil and depth out of the live ones, and stores both of the others.
     fn test(&mut self, batch: &Batch<'_>, stride: Stride, live: &mut Live, room: &mut Room) {
-        let state = batch.state;
+        let (state, count, quads) = (batch.state, batch.count(), batch.quads);
         let (uses_depth, uses_stencil) = (state.uses_depth(), !batch.ignores_stencil());
-        if uses_depth {
-            batch.depths(stride, &room.reloaded, &mut room.depths);
-        }
-        let nearer = Passes::of(state.depth_compare);
-        let (depths, reloaded) = (room.depths.as_chunks::<4>().0, room.reloaded.as_chunks::<4>().0);
         let face = &state.stencil[usize::from(!batch.inputs.front)];
-        let fits = Passes::of(face.compare);
-        for (((quad, live), depths), reloaded) in batch.quads.iter().zip(live).zip(depths).zip(reloaded) {
-            let (first, arrived) = (first_of(quad), *live);
-            let stencils = stride.four(&self.stencil, first).filter(|_| uses_stencil);
-            if let Some(have) = stencils {
-                let [a, b, c, d] = have;
-                let masked = [a & face.mask, b & face.mask, c & face.mask, d & face.mask];
-                *live &= fits.compare([face.reference & face.mask; 4], masked);
-            }
-            let fit = *live;
-            if uses_depth && let Some(have) = stride.four(&self.depth, first) {
-                *live &= nearer.compare(*depths, have);
-                if state.depth_write {
-                    stride.put(&mut self.depth, first, *live, *depths);
-                }
-            }
-            if let Some(have) = stencils {
-                for (outcome, lanes) in [arrived & !fit, fit & !*live, *live].into_iter().enumerate() {
-                    if lanes != 0 {
-                        let stencil = |lane: usize| state.packed_depth.then_some(reloaded[lane] as u8);
-                        let new = |lane: usize| updated(face, outcome, have[lane], stencil(lane));
-                        let new = [new(0), new(1), new(2), new(3)];
-                        stride.put(&mut self.stencil, first, lanes, new);
-                    }
-                }
+        spread(live, count, &mut room.tested.arrived);
+        room.tested.fits = room.tested.arrived;
+        if uses_stencil {
+            collect(&self.stencil, quads, &mut room.tested.stencils, stride);
+            let tested = &mut room.tested;
+            dispatch!(fit_all(face: &Stencil, count: usize, tested: &mut Tested) -> (), Found::best());
+        }
+        room.tested.passed = room.tested.fits;
+        if uses_depth {
+            batch.depths(stride, room);
+            collect(&self.depth, quads, &mut room.tested.depths, stride);
+            let (tested, depths) = (&mut room.tested, &room.depths);
+            let nearer = Passes::of(state.depth_compare);
+            dispatch!(
+                near_all(
+                    nearer: Passes,
+                    depths: &[u32; MAX_FRAGMENTS],
+                    count: usize,
+                    tested: &mut Tested,
+                ) -> (),
+                Found::best()
+            );
+            if state.depth_write {
+                store(&mut self.depth, quads, &room.tested.depths, stride);
             }
         }
+        if uses_stencil {
+            let (tested, packed) = (&mut room.tested, state.packed_depth.then_some(&room.reloaded));
+            dispatch!(
+                update_all(
+                    face: &Stencil,
+                    packed: Option<&[u32; MAX_FRAGMENTS]>,
+                    count: usize,
+                    tested: &mut Tested,
+                ) -> (),
+                Found::best()
+            );
+            store(&mut self.stencil, quads, &room.tested.stencils, stride);
+        }
+        keep(live, &room.tested.passed);
     }
 
     /// Blends colours with those of a sample, into the room's words.
@@ -278,7 +320,7 @@ impl Tile {
             wide,
             ..
         } = room;
-        let count = 4 * batch.quads.len().min(MAX_QUADS);
+        let count = batch.count();
         match &self.color {
             Colors::Bytes(tile) => {
                 collect(tile, batch.quads, bytes, stride);
@@ -334,7 +376,7 @@ impl Tile {
 impl Batch<'_> {
     /// Depth, and stencil in the lowest byte, that the fragments' colours bring back.
     fn reloaded(&self, into: &mut [u32; MAX_FRAGMENTS]) {
-        let count = 4 * self.quads.len().min(MAX_QUADS);
+        let count = self.count();
         let [red, green, blue, alpha] = &self.fragments.color;
         for (at, into) in into.iter_mut().enumerate().take(count) {
             let [depth, stencil] = reloaded([red[at], green[at], blue[at], alpha[at]]);
@@ -343,11 +385,17 @@ impl Batch<'_> {
     }
 
     /// Depths of a sample of every fragment as the tile has them.
-    fn depths(&self, stride: Stride, reloaded: &[u32; MAX_FRAGMENTS], into: &mut [u32; MAX_FRAGMENTS]) {
+    fn depths(&self, stride: Stride, room: &mut Room) {
+        let Room {
+            depths: into,
+            reloaded,
+            places: [columns, rows],
+            ..
+        } = room;
         let range = self.state.depth_range.map(steps);
-        let count = 4 * self.quads.len().min(MAX_QUADS);
+        let count = self.count();
         if self.state.packed_depth {
-            for (into, reloaded) in into.iter_mut().zip(reloaded).take(count) {
+            for (into, reloaded) in into.iter_mut().zip(&*reloaded).take(count) {
                 *into = within(range, f64::from(reloaded >> 8));
             }
             return;
@@ -362,7 +410,6 @@ impl Batch<'_> {
             1 => [0.0; 2],
             _ => sample_offset(stride.sample),
         };
-        let (mut columns, mut rows) = (ZEROS, ZEROS);
         let fours = columns
             .as_chunks_mut::<4>()
             .0
@@ -380,7 +427,7 @@ impl Batch<'_> {
             *columns = [left, right, left, right];
             *rows = [top, top, bottom, bottom];
         }
-        let (places, plane, offset) = ([&columns, &rows], &self.inputs.z, self.offset);
+        let (places, plane, offset) = ([&*columns, &*rows], &self.inputs.z, self.offset);
         dispatch!(
             depths_all(
                 places: [&Row; 2],
@@ -411,6 +458,116 @@ fn depths_all<L: QuadLanes>(
             into[at] = within(range, steps(plane.at(columns[at], rows[at])) + offset);
         }
         at += L::COUNT;
+    }
+}
+
+/// Takes fragments that did not pass out of the live ones.
+fn keep(live: &mut Live, passed: &Lanes) {
+    for (live, four) in live.iter_mut().zip(passed.as_chunks::<4>().0) {
+        // The lowest bits of four bytes, side by side.
+        *live &= (u32::from_le_bytes(*four).wrapping_mul(0x0102_0408) >> 24) as u8 & 15;
+    }
+}
+
+/// A byte for each fragment: whether it is live.
+fn spread(live: &Live, count: usize, into: &mut Lanes) {
+    for (live, four) in live.iter().zip(into.as_chunks_mut::<4>().0).take(count / 4) {
+        *four = (u32::from(*live).wrapping_mul(0x0020_4081) & 0x0101_0101).to_le_bytes();
+    }
+}
+
+/// What [`passes_alpha`] says of each fragment.
+#[inline(always)]
+fn alphas_all<L: QuadLanes>(state: &State, alphas: &Row, count: usize, passed: &mut Lanes) {
+    let Passes([less, equal, greater]) = Passes::of(state.alpha_compare);
+    let reference = f32::from(state.alpha_reference);
+    let mut at = 0;
+    while at < count.min(MAX_FRAGMENTS) {
+        for at in at..(at + L::COUNT).min(MAX_FRAGMENTS) {
+            let [reached, beyond] = alpha_reaches(alphas[at], reference);
+            passed[at] = u8::from(less & !reached | equal & reached & !beyond | greater & beyond);
+        }
+        at += L::COUNT;
+    }
+}
+
+/// Finds what passes the stencil test; a plain loop, as all of these.
+#[inline(always)]
+fn fit_all<L: QuadLanes>(face: &Stencil, count: usize, tested: &mut Tested) {
+    let (fits, reference) = (Passes::of(face.compare), face.reference & face.mask);
+    let mut at = 0;
+    while at < count.min(MAX_FRAGMENTS) {
+        for at in at..(at + L::COUNT).min(MAX_FRAGMENTS) {
+            let have = tested.stencils[at] & face.mask;
+            tested.fits[at] = tested.arrived[at] & u8::from(fits.one(&reference, &have));
+        }
+        at += L::COUNT;
+    }
+}
+
+/// Finds what passes the depth test, and what the tile has then.
+#[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "iterators are not made for the vector units")]
+fn near_all<L: QuadLanes>(nearer: Passes, depths: &[u32; MAX_FRAGMENTS], count: usize, tested: &mut Tested) {
+    let mut at = 0;
+    while at < count.min(MAX_FRAGMENTS) {
+        for at in at..(at + L::COUNT).min(MAX_FRAGMENTS) {
+            let have = tested.depths[at];
+            let passes = u32::from(tested.fits[at]) & u32::from(nearer.one(&depths[at], &have));
+            tested.passed[at] = passes as u8;
+            tested.depths[at] = if passes == 1 { depths[at] } else { have };
+        }
+        at += L::COUNT;
+    }
+}
+
+/// Stencils after each of the outcomes, [`updated`](super::tile::updated).
+#[inline(always)]
+fn update_all<L: QuadLanes>(face: &Stencil, packed: Option<&[u32; MAX_FRAGMENTS]>, count: usize, tested: &mut Tested) {
+    let _ = L::COUNT;
+    let old = tested.stencils;
+    for outcome in 0..3 {
+        if face.operations[outcome] == StencilOp::Keep {
+            continue;
+        }
+        new_all(face, outcome, packed, &old, &mut tested.new);
+        for at in 0..count.min(MAX_FRAGMENTS) {
+            let (arrived, fits, passed) = (tested.arrived[at], tested.fits[at], tested.passed[at]);
+            let mine = [arrived & !fits, fits & !passed, passed][outcome] & 1;
+            tested.stencils[at] = if mine == 1 { tested.new[at] } else { tested.stencils[at] };
+        }
+    }
+}
+
+/// What stencils become by an operation.
+#[inline(always)]
+fn new_all(face: &Stencil, outcome: usize, packed: Option<&[u32; MAX_FRAGMENTS]>, old: &Lanes, new: &mut Lanes) {
+    // A loop for each operation, with nothing to choose inside.
+    macro_rules! each {
+        (|$have:ident, $at:ident| $new:expr) => {
+            for $at in 0..MAX_FRAGMENTS {
+                let $have = old[$at];
+                new[$at] = $have & !face.write_mask | $new & face.write_mask;
+            }
+        };
+    }
+    match (face.operations[outcome], packed) {
+        (StencilOp::Keep, _) => *new = *old,
+        (StencilOp::Replace, Some(packed)) => each!(|have, at| packed[at] as u8),
+        (StencilOp::Replace, None) => each!(|have, at| face.reference),
+        (StencilOp::Zero, _) => each!(|have, at| 0),
+        (StencilOp::Invert, _) => each!(|have, at| !have),
+        (StencilOp::IncrementWrap, _) => each!(|have, at| have.wrapping_add(1)),
+        (StencilOp::DecrementWrap, _) => each!(|have, at| have.wrapping_sub(1)),
+        (StencilOp::Increment, _) => each!(|have, at| have.saturating_add(1)),
+        (StencilOp::Decrement, _) => each!(|have, at| have.saturating_sub(1)),
+    }
+}
+
+/// Puts what all fragments of a batch have into the tile.
+fn store<T: Copy>(tile: &mut [T], quads: &[Quad], values: &[T; MAX_FRAGMENTS], stride: Stride) {
+    for (quad, values) in quads.iter().zip(values.as_chunks::<4>().0) {
+        stride.put_all(tile, first_of(quad), *values);
     }
 }
 
@@ -458,7 +615,7 @@ static WHOLE: [u8; MAX_QUADS] = {
 /// Number of a quad's first pixel in its tile.
 #[inline]
 fn first_of(quad: &Quad) -> usize {
-    in_tile(quad.x, quad.y)
+    usize::from(WHOLE[(quad.y & 14) as usize * 4 + (quad.x & 14) as usize / 2]) * 4
 }
 
 /// Channels of words as floats; a plain loop, which becomes as wide as what it is compiled for.
@@ -593,6 +750,7 @@ fn whole_channels<L: QuadLanes>(color: [&Row; 4], one: f32, at: usize) -> [[f32;
 
 #[cfg(test)]
 mod tests {
+    use super::super::tile::in_tile;
     use super::*;
     use crate::blend::Factor;
     use crate::gpu::state::Stencil;

@@ -401,7 +401,7 @@ impl<'a> TileWorker<'a> {
         self.stats.quads += coverage.quads.len() as u64;
         self.stats.fragments += coverage.fragments();
         let tile = &self.tile;
-        let wants_words = shader.simple && tile.samples == 1 && tile.one == 255.0 && self.watch.is_none();
+        let wants_words = state.takes_words() && tile.samples == 1 && tile.one == 255.0 && self.watch.is_none();
         let blending = Some(&state.blending).filter(|blending| wants_words && !blending.covers());
         if blending.is_some() {
             tile.words(&coverage.quads, &mut self.out.destination);

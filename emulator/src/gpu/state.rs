@@ -87,8 +87,12 @@ impl State {
     pub fn is_simple(&self) -> bool {
         let ignores =
             |stencil: &Stencil| stencil.compare == Compare::Always && stencil.operations[1..] == [StencilOp::Keep; 2];
-        self.stencil.iter().all(ignores)
-            && self.alpha_compare == Compare::Always
+        self.stencil.iter().all(ignores) && self.takes_words()
+    }
+
+    /// Colours may come as words, for nothing but one colour's blending is done with them.
+    pub fn takes_words(&self) -> bool {
+        self.alpha_compare == Compare::Always
             && !(self.alpha_to_coverage || self.alpha_to_one || self.multisample || self.packed_depth)
             && self.sample_mask == 15
             && (self.depth_register.is_none() || !self.uses_depth())

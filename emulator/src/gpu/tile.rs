@@ -178,22 +178,20 @@ pub fn compares<T: PartialOrd>(compare: Compare, a: T, b: T) -> bool {
 /// Whether alpha passes its test. Both sides have eight bits: what piglit draws with alpha equal to the reference passes on
 /// hardware, for values that are not the same as halves (docs/spec/mali/state.md).
 #[inline]
-pub(super) fn passes_alpha(state: &State, alpha: f32) -> bool {
+fn passes_alpha(state: &State, alpha: f32) -> bool {
+    let [reached, beyond] = alpha_reaches(alpha, f32::from(state.alpha_reference));
+    // More than the reference is 2, as much is 1.
+    compares(state.alpha_compare, u8::from(reached) + u8::from(beyond), 1)
+}
+
+/// Whether an alpha of eight bits is as much as a reference, and whether it is more.
+#[inline(always)]
+pub(super) fn alpha_reaches(alpha: f32, reference: f32) -> [bool; 2] {
     // What is no number is nothing. A byte is at least a whole number when what it is the floor of is.
-    let inside = if alpha > 0.0 { alpha.min(1.0) } else { 0.0 };
+    let inside = if alpha > 0.0 { alpha } else { 0.0 };
+    let inside = if inside < 1.0 { inside } else { 1.0 };
     let value = inside * 255.0 + 0.5;
-    let reference = f32::from(state.alpha_reference);
-    let (reached, passed) = (value >= reference, value >= reference + 1.0);
-    match state.alpha_compare {
-        Compare::Never => false,
-        Compare::Less => !reached,
-        Compare::Equal => reached & !passed,
-        Compare::LessEqual => !passed,
-        Compare::Greater => passed,
-        Compare::NotEqual => !reached | passed,
-        Compare::GreaterEqual => reached,
-        Compare::Always => true,
-    }
+    [value >= reference, value >= reference + 1.0]
 }
 
 /// A colour as the tile has it.
@@ -324,9 +322,12 @@ pub fn stored_depth(state: &State, depth: f64) -> u32 {
 pub(super) fn within([low, high]: [f64; 2], depth: f64) -> u32 {
     let depth = if depth > low { depth } else { low };
     let depth = if depth < high { depth } else { high };
-    // To the nearest, halves up: what `round` does of numbers that are not negative, without a call.
-    let whole = depth as u32;
-    whole + u32::from(depth - f64::from(whole) >= 0.5)
+    // To the nearest, halves up: what `round` does of numbers that are not negative, without a call. Beside a number this
+    // large there is no room for what is behind the point, so it is the nearest whole number's lowest bits; of two that are
+    // as near it may be the lower.
+    const LARGE: f64 = (1u64 << 52) as f64;
+    let large = depth + LARGE;
+    (large.to_bits() as u32).wrapping_add(u32::from(depth - (large - LARGE) >= 0.5))
 }
 
 /// Depth and stencil that a colour brings back into the tile. Our own packing: a byte a channel, as the reload format gives

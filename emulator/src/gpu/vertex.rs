@@ -2,9 +2,7 @@
 //! (docs/spec/mali/streams.md, section 1).
 
 use super::notes::Notes;
-use crate::exec::{
-    Engine, MAX_VERTICES as BATCH, VERTEX_MEMORY, VertexBatch, VertexProgram, VertexRow as Row, VertexRows,
-};
+use crate::exec::{Engine, MAX_VERTICES as BATCH, Row, VERTEX_MEMORY, VertexBatch, VertexProgram, VertexRows};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
 use num::half;
@@ -411,6 +409,7 @@ fn fetch(memory: &Memory, spec: &VertexSpec, first: u32, vertices: usize, rows: 
 
 /// Vectors of floats a stride apart, a row for each component.
 #[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "a lane is of several rows")]
 fn floats<const N: usize>(data: &[u8], stride: usize, vertices: usize, rows: &mut [Row; 4]) {
     let vertices = vertices.min(BATCH);
     for vertex in 0..vertices {
@@ -511,6 +510,7 @@ fn store(
 
 /// The first floats of vertices, a stride apart.
 #[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "a lane is of several rows")]
 fn put_floats<const N: usize>(all: &mut [u8], stride: usize, count: usize, rows: &[Row; 4]) {
     for vertex in 0..count.min(BATCH) {
         let at = vertex * stride;

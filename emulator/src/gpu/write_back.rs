@@ -118,15 +118,17 @@ impl Plane<'_> {
         let address = unit
             .address
             .wrapping_add(self.sample.unwrap_or(0) as u32 * unit.plane_pitch);
-        let tile = self.pixels();
         let step = bytes as usize;
         if unit.layout == TargetLayout::Tiled && columns == SIDE && rows == SIDE {
             let address = address.wrapping_add(offset(unit, bytes, left, top)?);
             let start = runs.bytes.len();
-            put(&mut runs.bytes, step, &tile);
+            if !self.words(&mut runs.bytes) {
+                put(&mut runs.bytes, step, &self.pixels());
+            }
             runs.piece(self.number, address, start);
             return Ok(());
         }
+        let tile = self.pixels();
         for row in 0..rows {
             let pixels: [u64; SIDE as usize] = std::array::from_fn(|column| tile[in_tile(column as u32, row)]);
             // Rows of a linear picture are in one piece, those of a tile are not.
@@ -154,6 +156,26 @@ impl Plane<'_> {
         pixel(self.unit, self.tile, [column, row], sample)
     }
 
+    /// The tile's pixels where they are its words, by far the most pictures; false where they are not.
+    fn words(&self, out: &mut Vec<u8>) -> bool {
+        let Colors::Bytes(words) = &self.tile.color else {
+            return false;
+        };
+        let is_bytes = self.unit.format == PixelFormat::B8G8R8A8 && !self.unit.reverse;
+        if self.tile.samples != 1 || !is_bytes || self.unit.source != WriteBackSource::Color {
+            return false;
+        }
+        let start = out.len();
+        out.resize(start + 4 * PIXELS, 0);
+        let slots = out[start..].as_chunks_mut::<4>().0.iter_mut().zip(words);
+        if self.unit.swap {
+            slots.for_each(|(slot, word)| *slot = word.to_le_bytes());
+        } else {
+            slots.for_each(|(slot, word)| *slot = swapped(*word).to_le_bytes());
+        }
+        true
+    }
+
     /// All pixels of the tile, in its order: what [`pixel`] says of each, which is the specification.
     fn pixels(&self) -> [u64; PIXELS] {
         let (unit, tile) = (self.unit, self.tile);
@@ -167,9 +189,14 @@ impl Plane<'_> {
         let sample = self.sample.map_or(0, |sample| sample.min(tile.samples - 1));
         let mut pixels = [0; PIXELS];
         if unit.source == WriteBackSource::DepthStencil {
-            let samples = tile.depth.iter().zip(&tile.stencil).skip(sample).step_by(tile.samples);
-            for (pixel, (depth, stencil)) in pixels.iter_mut().zip(samples) {
+            let samples = tile.depth.iter().zip(&tile.stencil);
+            let set = |(pixel, (depth, stencil)): (&mut u64, (&u32, &u8))| {
                 *pixel = depth_bits(unit.format, *depth, *stencil);
+            };
+            // Steps of one would be steps all the same.
+            match tile.samples {
+                1 => pixels.iter_mut().zip(samples).for_each(set),
+                many => pixels.iter_mut().zip(samples.skip(sample).step_by(many)).for_each(set),
             }
             return pixels;
         }

@@ -24,7 +24,7 @@ pub(super) struct Key {
 pub(super) struct Decoded {
     /// Its bytes in memory.
     pub bytes: Vec<u8>,
-    /// As [`Level::colors`](super::Level::colors) has it.
+    /// The texels as words, row by row.
     pub colors: Arc<Vec<u32>>,
 }
 

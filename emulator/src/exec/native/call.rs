@@ -1,7 +1,7 @@
 //! Machine code with what it needs, and what it is called with.
 
 use crate::exec::inputs::Inputs;
-use crate::exec::wide::lanes::{Mask, Row};
+use crate::exec::lanes::{Mask, Row};
 
 /// Textures that one piece of code can look into.
 pub const MAX_TEXTURES: usize = 8;

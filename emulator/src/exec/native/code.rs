@@ -3,7 +3,7 @@
 //! Memory is never writable and executable at once: bytes are written, then the memory is made executable.
 
 use super::call::{Args, Call, Emitted, MAX_TEXTURES};
-use crate::exec::wide::lanes::LANES;
+use crate::exec::lanes::LANES;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use std::ffi::c_void;
 

@@ -4,7 +4,7 @@ use super::asm::{Asm, Gpr, Isa, Masked, Mem, Op, Rm, code};
 use super::call::{Args, Emitted, Needs};
 use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::order::{Item, Order, operands};
-use crate::exec::wide::lanes::Row;
+use crate::exec::lanes::Row;
 use std::mem::offset_of;
 
 /// What goes to the stack at most, in registers: no more than a page, for nobody looks whether there is more.

@@ -7,8 +7,8 @@ use super::graph::{self, Effect, Graph, Node, Notes};
 use super::*;
 use crate::blend::{Blending, Factor};
 use crate::exec::inputs::Plane;
+use crate::exec::lanes::Mask;
 use crate::exec::scalar::Scalar;
-use crate::exec::wide::lanes::Mask;
 use crate::exec::{FragmentProgram, Orientation};
 use crate::memory::Memory;
 use crate::texture::{Descriptor, Texture};
@@ -474,7 +474,7 @@ fn spilled_values_come_back() {
         });
         graph.effects.push(Effect::Store(1, sum));
         let code = super::code::Code::new(emit(&graph, isa, false, copies).unwrap()).unwrap();
-        let mut rows = vec![wide::lanes::Row::splat(0.0); 2];
+        let mut rows = vec![crate::exec::lanes::Row::splat(0.0); 2];
         (0..LANES).for_each(|lane| rows[0][lane] = lane as f32 / 16.0);
         let done = code.run(super::call::Call {
             rows: &mut rows,

@@ -3,9 +3,9 @@
 use super::asm::Isa;
 use super::graph::{self, Effect, Graph, Node, Notes, Value};
 use super::plan::Forms;
+use crate::exec::lanes::Mask;
 use crate::exec::wide::VertexCode;
 use crate::exec::wide::alu::{Alu, Machine, Operand, Source, formula, modified};
-use crate::exec::wide::lanes::Mask;
 use crate::exec::wide::stretch::{VertexPlan, VertexPlans, VertexStretch};
 use crate::exec::wide::vertex_code::row;
 use num::lanes::Lanes;

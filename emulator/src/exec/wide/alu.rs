@@ -1,6 +1,6 @@
 //! Operations on rows.
 
-use super::lanes::{LANES, Mask, Row};
+use crate::exec::lanes::{LANES, Mask, Row};
 use num::lanes::{Lanes, QuadLanes};
 use num::math;
 use utgard::pp::{Condition, Modifier};

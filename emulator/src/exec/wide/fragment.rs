@@ -3,9 +3,9 @@
 use super::alu::{CONSTANT_ROWS, Machine, Source, plane_at};
 use super::fragment_code::{FragmentCode, Input, Next, Op, Step, extent, row};
 use super::groups::{Group, Groups};
-use super::lanes::{LANES, Mask, Row};
 use super::stretch::{Piece, Plan, Stretch, Stretches, Work};
 use crate::exec::inputs::{Inputs, Plane, SLOTS};
+use crate::exec::lanes::{LANES, Mask, Row};
 use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::simd::{Found, dispatch};
@@ -586,9 +586,9 @@ impl<'a> Batch<'a> {
 
     fn finish(&self, out: &mut Fragments) {
         let (start, count) = (4 * self.base, 4 * self.quads.len());
-        for (number, quad) in self.quads.iter().enumerate() {
-            let left = !(self.discarded >> (4 * number)) as u8 & 15;
-            out.live[self.base + number] = quad.live & left;
+        let discarded = self.discarded.to_le_bytes();
+        for (number, (quad, live)) in self.quads.iter().zip(&mut out.live[self.base..]).enumerate() {
+            *live = quad.live & !(discarded[number / 2] >> (number % 2 * 4));
         }
         if self.stretches.is_some_and(|stretches| stretches.words) {
             return;

@@ -1,6 +1,6 @@
 //! Lanes that part at branches and meet again.
 
-use super::lanes::Mask;
+use crate::exec::lanes::Mask;
 
 /// Lanes that are at the same instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! A program cut into stretches that something quicker than this engine may run.
 
 use super::alu::Machine;
-use super::lanes::Mask;
 use crate::exec::FragmentContext;
 use crate::exec::inputs::Inputs;
+use crate::exec::lanes::Mask;
 
 /// What runs the operations of a stretch, or some of them.
 pub trait Stretch: std::fmt::Debug + Send + Sync {

@@ -2,9 +2,9 @@
 
 use super::alu::{CONSTANT_ROWS, Machine, Operand};
 use super::groups::Groups;
-use super::lanes::{LANES, Mask, Row};
 use super::stretch::VertexPlans;
 use super::vertex_code::{VertexCode, row};
+use crate::exec::lanes::{LANES, Mask, Row};
 use crate::exec::scalar::Scalar;
 use crate::exec::{BUDGET, Engine, VertexBatch, VertexRows};
 use crate::fault::{Fault, FaultKind, Result};
