@@ -132,6 +132,11 @@ impl Memory {
         self.written.get_or_insert_default().clear();
     }
 
+    /// Whether it is kept where is written.
+    pub fn keeps_writes(&self) -> bool {
+        self.written.is_some()
+    }
+
     /// Address and length of what has been written since [`keep_writes`](Self::keep_writes), in the order of the
     /// writes; one after another at the same place goes together.
     pub fn writes(&self) -> &[(u32, u32)] {

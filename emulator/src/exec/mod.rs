@@ -170,6 +170,11 @@ impl FragmentProgram {
         self.temporaries = Some((have_low.min(low), have_high.max(high)));
     }
 
+    /// Its words, as far as it goes.
+    pub(crate) fn words(&self) -> &[u32] {
+        &self.words
+    }
+
     /// Number of the instruction that begins at a word.
     pub fn index_of(&self, word: u32) -> Option<usize> {
         usize::from(*self.starts.get(word as usize)?).checked_sub(1)

@@ -5,6 +5,7 @@
 pub mod batch;
 pub mod frame;
 pub mod geometry;
+mod kept;
 pub mod notes;
 pub mod pixel;
 pub mod plbu;
@@ -19,8 +20,8 @@ pub mod write_back;
 use crate::exec::Engine;
 use crate::fault::{Fault, FaultKind, Job, Result};
 use crate::memory::Memory;
-use crate::texture::Kept;
 use frame::Frame;
+use kept::Kept;
 use notes::Notes;
 use pixel::PixelStats;
 use plbu::{Geometry, List};
@@ -54,8 +55,7 @@ pub struct Gpu {
     budget: u64,
     /// Room for the next job's pictures.
     spare: Vec<Runs>,
-    /// Decoded textures.
-    textures: Kept,
+    kept: Kept,
 }
 
 /// Instructions a job may run unless another number is asked for: half a minute or so of the fast engine.
@@ -84,7 +84,7 @@ impl Gpu {
             pool: None,
             budget: BUDGET,
             spare: Vec::new(),
-            textures: Kept::default(),
+            kept: Kept::default(),
         }
     }
 
@@ -123,7 +123,7 @@ impl Gpu {
             return Err(Fault::new(FaultKind::State, message));
         }
         let frame = GpFrame::from_words(frame);
-        let mut shader = vertex::VertexShader::new(self.budget);
+        let mut shader = vertex::VertexShader::new(self.budget, &self.kept);
         let (start, end) = (frame.vertex_start, frame.vertex_end);
         let workers = (&*self.engine, self.pool.as_ref());
         shader.run(&mut self.memory, start, end, workers, &mut self.notes)?;
@@ -171,7 +171,7 @@ impl Gpu {
             &self.lists,
             &*self.engine,
             pixel::Limits {
-                textures: &self.textures,
+                kept: &self.kept,
                 pool: self.pool.as_ref().filter(|_| watch.is_none()),
                 instructions: self.budget,
                 watch,

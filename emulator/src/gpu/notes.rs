@@ -22,6 +22,12 @@ impl Notes {
         }
     }
 
+    /// Adds another's notes.
+    pub fn merge(&mut self, other: Self) {
+        self.lost += other.lost;
+        other.notes.into_iter().for_each(|note| self.add(note));
+    }
+
     /// The notes, in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.notes.iter().map(String::as_str)

@@ -3,6 +3,7 @@
 
 use super::batch::{self, Batch};
 use super::frame::Frame;
+use super::kept::Kept;
 use super::notes::Notes;
 use super::plbu::{Entry, List};
 use super::raster::{self, Coverage};
@@ -14,7 +15,6 @@ use super::write_back::{self, Runs};
 use crate::exec::{Engine, FragmentContext, Fragments};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
-use crate::texture::Kept;
 use rayon::ThreadPool;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -113,8 +113,8 @@ const CLAIM: usize = 8;
 /// What a PP job may take, and who watches it.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
-    /// Decoded textures of earlier jobs.
-    pub textures: &'a Kept,
+    /// What earlier jobs left.
+    pub kept: &'a Kept,
     /// Threads that paint, beside the caller's.
     pub pool: Option<&'a ThreadPool>,
     /// Instructions that all fragments may run together.
@@ -137,7 +137,7 @@ pub fn run(
     notes: &mut Notes,
 ) -> Result<(Vec<Runs>, PixelStats)> {
     let tiles = tiles(memory, frame, notes)?;
-    let mut scene = Scene::new((memory, limits.textures), &tiles.lists, lists, notes)?;
+    let mut scene = Scene::new((memory, limits.kept), &tiles.lists, lists, notes)?;
     scene.depth |= frame
         .write_backs
         .iter()

@@ -1,6 +1,7 @@
 //! What a PP job paints: primitives and shaders by the polygon lists of its tiles, made ready as far as tiles want them.
 
 use super::geometry::{Primitive, Primitives};
+use super::kept::Kept;
 use super::notes::Notes;
 use super::plbu::{Entry, Geometry, List};
 use super::raster::{self, Coverage, Setup, Shape};
@@ -9,9 +10,9 @@ use super::tile::{SIDE, steps};
 use super::watch::{self, Fate, Place, Watch};
 use crate::exec::FragmentProgram;
 use crate::exec::inputs::{Inputs, SLOTS};
-use crate::fault::{Fault, Result};
+use crate::fault::Result;
 use crate::memory::Memory;
-use crate::texture::{Descriptor, Kept, Texture};
+use crate::texture::{Descriptor, Texture};
 use num::half;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -19,13 +20,10 @@ use utgard::pp::ops::Origin;
 use utgard::state::VaryingFormat;
 use utgard::texture::MAX_BYTES;
 
-/// Bytes of a fragment program at most.
-const MAX_PROGRAM: u32 = 1 << 16;
-
 /// What the fragments of draws with one render state share.
 pub(super) struct Shader<'a> {
     pub state: State,
-    pub program: FragmentProgram,
+    pub program: Arc<FragmentProgram>,
     pub uniforms: Vec<f32>,
     pub textures: Vec<Texture<'a>>,
     /// Slots and components of varyings that the program reads.
@@ -77,7 +75,7 @@ pub(super) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// The scene of polygon lists by their addresses, from memory and with what is kept of textures.
+    /// The scene of polygon lists by their addresses, from memory and with what is kept from earlier jobs.
     ///
     /// # Errors
     /// A fault of anything the draws need.
@@ -113,14 +111,14 @@ impl<'a> Scene<'a> {
 
 /// Finds the shaders of a geometry's draws, those of which a primitive covers something.
 fn prepare<'a>(
-    (memory, kept): (&'a Memory, &'a Kept),
+    source: (&'a Memory, &'a Kept),
     geometry: &'a Geometry,
     scene: &mut Scene<'a>,
     notes: &mut Notes,
 ) -> Result<Prepared<'a>> {
     let mut shaders = vec![None; geometry.draws.len()];
     for (shader, draw) in shaders.iter_mut().zip(&geometry.draws).filter(|(_, draw)| draw.covers) {
-        *shader = Some(scene.shader(memory, kept, draw.state, notes)?);
+        *shader = Some(scene.shader(source, draw.state, notes)?);
     }
     let room = |piece: &Vec<Primitive>| {
         let mut large = Vec::new();
@@ -137,11 +135,11 @@ fn prepare<'a>(
 
 impl<'a> Scene<'a> {
     /// The number of the shader of a render state.
-    fn shader(&mut self, memory: &'a Memory, kept: &'a Kept, state: u32, notes: &mut Notes) -> Result<usize> {
+    fn shader(&mut self, source: (&'a Memory, &'a Kept), state: u32, notes: &mut Notes) -> Result<usize> {
         if let Some(number) = self.by_state.get(&state) {
             return Ok(*number);
         }
-        let shader = shader(memory, kept, state, notes).map_err(|fault| fault.at(state))?;
+        let shader = shader(source, state, notes).map_err(|fault| fault.at(state))?;
         self.multisample |= shader.state.multisample || shader.state.sample_mask != 15;
         self.depth |= !shader.simple || shader.state.uses_depth() || shader.program.reads_tile;
         self.shaders.push(shader);
@@ -269,20 +267,12 @@ fn varyings(memory: &Memory, shader: &Shader<'_>, vertex: u32, values: &mut [f64
     }
 }
 
-fn shader<'a>(memory: &'a Memory, kept: &'a Kept, address: u32, notes: &mut Notes) -> Result<Shader<'a>> {
+fn shader<'a>((memory, kept): (&'a Memory, &'a Kept), address: u32, notes: &mut Notes) -> Result<Shader<'a>> {
     let state = State::read(memory, address)?;
     for (word, bits) in &state.unknown {
         notes.add(format!("render state word {word} has the unknown bits {bits:#x}"));
     }
-    let code = memory.bytes_up_to(state.program, MAX_PROGRAM);
-    let code: Vec<u32> = code
-        .chunks_exact(4)
-        .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
-        .collect();
-    if code.is_empty() {
-        return Err(Fault::unmapped(state.program, 4).within("the fragment program"));
-    }
-    let program = FragmentProgram::read(&code).map_err(|fault| fault.at(state.program))?;
+    let program = kept.fragment_program(memory, state.program)?;
     let uniforms = uniforms(memory, &state, notes);
     let mut textures = Vec::new();
     for number in 0..state.texture_count.min(16) {
@@ -297,7 +287,7 @@ fn shader<'a>(memory: &'a Memory, kept: &'a Kept, address: u32, notes: &mut Note
         for (word, bits) in &descriptor.unknown {
             notes.add(format!("texture descriptor word {word} has the unknown bits {bits:#x}"));
         }
-        textures.push(Texture::new(memory, descriptor)?.with_kept(kept));
+        textures.push(Texture::new(memory, descriptor)?.with_kept(&kept.textures));
     }
     let used = used(&program);
     let simple = state.is_simple();

@@ -1,20 +1,22 @@
 //! The GP's vertex command stream: loads a program, its uniforms and attributes, runs vertices and stores their outputs
 //! (docs/spec/mali/streams.md, section 1).
 
+use super::kept::{Kept, lock};
 use super::notes::Notes;
 use crate::exec::{Engine, MAX_VERTICES as BATCH, Row, VERTEX_MEMORY, VertexBatch, VertexProgram, VertexRows};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
 use num::half;
 use rayon::ThreadPool;
-use rayon::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;
-use utgard::gp::{self, Instruction};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use utgard::gp;
 use utgard::stream::{ComponentType, OutputKind, VertexCommand, VertexSpec};
 
-/// Batches of a thread that run before their outputs are stored.
-const WAVE: usize = 16;
+/// Vertices of a draw that are worth waking other threads for.
+const MANY: u32 = 2048;
 
 /// Vertices of a job at most.
 const MAX_VERTICES: u64 = 1 << 24;
@@ -69,8 +71,10 @@ impl<'a> Commands<'a> {
 pub type Workers<'a> = (&'a dyn Engine, Option<&'a ThreadPool>);
 
 /// The vertex stream's state.
-pub struct VertexShader {
-    program: Vec<Instruction>,
+pub struct VertexShader<'a> {
+    kept: &'a Kept,
+    /// The program's words.
+    program: Vec<u32>,
     uniforms: Vec<[f32; 4]>,
     instructions: u32,
     attributes: Vec<VertexSpec>,
@@ -87,10 +91,11 @@ pub struct VertexShader {
     budget: u64,
 }
 
-impl VertexShader {
+impl<'a> VertexShader<'a> {
     /// A shader without a program, that may run so many instructions.
-    pub fn new(budget: u64) -> Self {
+    pub fn new(budget: u64, kept: &'a Kept) -> Self {
         Self {
+            kept,
             ran: 0,
             budget,
             program: Vec::new(),
@@ -152,9 +157,7 @@ impl VertexShader {
             VertexCommand::Outputs(at) => self.outputs = specs(memory, at.address, at.words, notes, "output"),
             VertexCommand::Uniforms(at) => self.load_uniforms(memory, at.address, at.vec4s.into())?,
             VertexCommand::Program(at) => {
-                let words = memory.words(at.address, u32::from(at.instructions) * gp::WORDS as u32)?;
-                let (instructions, _) = words.as_chunks::<{ gp::WORDS }>();
-                self.program = instructions.iter().map(|words| Instruction::decode(*words)).collect();
+                self.program = memory.words(at.address, u32::from(at.instructions) * gp::WORDS as u32)?;
             }
             // Steps of the hardware that nothing depends on here.
             VertexCommand::Register41(_)
@@ -184,8 +187,8 @@ impl VertexShader {
                 format!("more than {MAX_VERTICES} vertices in a job"),
             ));
         }
-        let length = (self.instructions as usize).min(self.program.len());
-        let program = VertexProgram::new(self.program[..length].to_vec());
+        let length = (self.instructions as usize * gp::WORDS).min(self.program.len());
+        let program = self.kept.vertex_program(&self.program[..length]);
         self.note_point_sizes();
         let attribute_count = self.attribute_count.clamp(1, 16);
         let work = Work {
@@ -193,6 +196,7 @@ impl VertexShader {
             uniforms: &self.uniforms,
             attributes: &self.attributes[..self.attributes.len().min(attribute_count)],
             attribute_count,
+            outputs: &self.outputs,
             output_count: self.output_count.clamp(1, 16),
             count,
         };
@@ -201,61 +205,66 @@ impl VertexShader {
                 notes.add(format!("attribute type {:#x} is unknown", spec.type_code()));
             }
         }
-        // Batches that may read what others store come one after the other.
-        let apart = pool.filter(|_| count as usize > 4 * BATCH && !self.overlaps(count));
-        let wave = apart.map_or(1, |pool| WAVE * pool.current_num_threads());
-        let mut room: Vec<Batch> = Vec::new();
-        room.resize_with(wave, Batch::default);
-        for start in (0..count).step_by(wave * BATCH) {
-            let firsts = (0..wave as u32).map(|number| start + number * BATCH as u32);
-            let mut wave: Vec<(u32, &mut Batch)> = firsts.filter(|first| *first < count).zip(&mut room).collect();
-            match apart {
-                Some(pool) => pool.install(|| {
-                    let run = |(first, batch): &mut (u32, &mut Batch)| work.run(memory, engine, *first, batch);
-                    wave.par_iter_mut().for_each(run);
-                }),
-                None => wave
-                    .iter_mut()
-                    .for_each(|(first, batch)| work.run(memory, engine, *first, batch)),
-            }
-            for (first, batch) in wave {
-                self.ran += batch.finish(notes)?;
-                if self.ran > self.budget {
-                    return Err(Fault::new(
-                        FaultKind::Budget,
-                        "the vertices run more instructions than a job may",
-                    ));
-                }
-                for (number, spec) in self.outputs.iter().enumerate().take(work.output_count) {
-                    store(
-                        memory,
-                        *spec,
-                        first..(first + BATCH as u32).min(count),
-                        (&batch.outputs, number),
-                        notes,
-                    )?;
-                }
-            }
+        let first = self.ran;
+        let room = Shared {
+            memory: RwLock::new(memory),
+            next: AtomicU32::new(0),
+            ran: AtomicU64::new(first),
+            budget: self.budget,
+            faults: Mutex::default(),
+            notes: Mutex::new(notes),
+        };
+        // Batches that may get in each other's way come one after the other.
+        let pool = pool.filter(|_| count >= MANY && self.are_apart(count) && !room.keeps_writes());
+        let worker = || work.all(&room, engine);
+        match pool {
+            Some(pool) => pool.in_place_scope(|scope| {
+                (1..pool.current_num_threads()).for_each(|_| scope.spawn(|_| worker()));
+                worker();
+            }),
+            None => worker(),
+        }
+        self.ran = room.ran.load(Ordering::Relaxed);
+        let faults = std::mem::take(&mut *lock(&room.faults));
+        drop(room);
+        if let Some((_, fault)) = faults.into_iter().min_by_key(|(batch, _)| *batch) {
+            return Err(fault);
         }
         self.vertices += u64::from(count);
         Ok(())
     }
 
-    /// Whether a vertex may read what another stores.
-    fn overlaps(&self, count: u32) -> bool {
+    /// Whether no vertex reads or stores what another stores.
+    fn are_apart(&self, count: u32) -> bool {
         let range = |spec: &VertexSpec| {
             let start = u64::from(spec.address);
             start..start + u64::from(spec.stride) * u64::from(count) + 16
         };
-        let wraps = |range: &std::ops::Range<u64>| range.end > 1 << 32;
-        let stored: Vec<_> = self.outputs.iter().map(|spec| range(&plain(*spec))).collect();
-        stored.iter().any(wraps)
-            || self.attributes.iter().map(range).any(|read| {
-                wraps(&read)
-                    || stored
-                        .iter()
-                        .any(|stored| read.start < stored.end && stored.start < read.end)
-            })
+        let wraps = |range: &Range<u64>| range.end > 1 << 32;
+        let touch = |a: &Range<u64>, b: &Range<u64>| a.start < b.end && b.start < a.end;
+        let stored: Vec<VertexSpec> = self.outputs.iter().map(|spec| plain(*spec)).collect();
+        // Two outputs take turns within the same stride, or are in different places.
+        let take_turns = |a: &VertexSpec, b: &VertexSpec| {
+            let (first, last) = (a.address.min(b.address), a.address.max(b.address));
+            a.stride == b.stride && last - first + 16 <= a.stride
+        };
+        let alone = |spec: &VertexSpec| {
+            let bytes = component_bytes(spec).map_or(0, |bytes| (u32::from(spec.components) + 1) * bytes);
+            spec.stride >= bytes && !wraps(&range(spec))
+        };
+        let pairs = stored
+            .iter()
+            .enumerate()
+            .flat_map(|(at, a)| stored[..at].iter().map(move |b| (a, b)));
+        stored.iter().all(alone)
+            && pairs
+                .into_iter()
+                .all(|(a, b)| take_turns(a, b) || !touch(&range(a), &range(b)))
+            && self
+                .attributes
+                .iter()
+                .map(range)
+                .all(|read| !wraps(&read) && !stored.iter().any(|stored| touch(&read, &range(stored))))
     }
 
     fn note_point_sizes(&mut self) {
@@ -272,68 +281,111 @@ struct Work<'a> {
     uniforms: &'a [[f32; 4]],
     attributes: &'a [VertexSpec],
     attribute_count: usize,
+    outputs: &'a [VertexSpec],
     output_count: usize,
     count: u32,
 }
 
-/// A batch that has run, and room for the next.
+/// What those who run batches have in common.
+struct Shared<'a> {
+    memory: RwLock<&'a mut Memory>,
+    /// The next batch's number.
+    next: AtomicU32,
+    /// Instructions that all vertices ran, and how many they may.
+    ran: AtomicU64,
+    budget: u64,
+    /// What went wrong in which batch.
+    faults: Mutex<Vec<(u32, Fault)>>,
+    notes: Mutex<&'a mut Notes>,
+}
+
+impl<'a> Shared<'a> {
+    fn read(&self) -> RwLockReadGuard<'_, &'a mut Memory> {
+        self.memory.read().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, &'a mut Memory> {
+        self.memory.write().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The order of writes matters to somebody.
+    fn keeps_writes(&self) -> bool {
+        self.read().keeps_writes()
+    }
+}
+
+/// Attributes and outputs of a batch.
+#[derive(Default)]
 struct Batch {
     attributes: VertexRows,
     outputs: VertexRows,
-    /// Instructions it ran.
-    ran: Result<u64>,
-    /// Attributes that are not all in memory.
-    outside: Vec<u32>,
-}
-
-impl Default for Batch {
-    fn default() -> Self {
-        Self {
-            attributes: VertexRows::default(),
-            outputs: VertexRows::default(),
-            ran: Ok(0),
-            outside: Vec::new(),
-        }
-    }
-}
-
-impl Batch {
-    /// Takes what is to be told of it: notes, and its instructions.
-    fn finish(&mut self, notes: &mut Notes) -> Result<u64> {
-        for address in self.outside.drain(..) {
-            notes.add(format!(
-                "an attribute at {address:#x} is read outside all buffer objects"
-            ));
-        }
-        std::mem::replace(&mut self.ran, Ok(0))
-    }
 }
 
 impl Work<'_> {
-    /// Fetches and runs a batch from vertex `first` on.
-    fn run(&self, memory: &Memory, engine: &dyn Engine, first: u32, batch: &mut Batch) {
-        let vertices = BATCH.min((self.count - first) as usize);
-        if batch.attributes.count() != self.attribute_count {
-            batch.attributes.clear(self.attribute_count);
+    /// Runs batches while there are any.
+    fn all(&self, room: &Shared<'_>, engine: &dyn Engine) {
+        let (mut batch, mut notes) = (Batch::default(), Notes::default());
+        batch.attributes.clear(self.attribute_count);
+        let batches = self.count.div_ceil(BATCH as u32);
+        loop {
+            let number = room.next.fetch_add(1, Ordering::Relaxed);
+            if number >= batches {
+                break;
+            }
+            let first = number * BATCH as u32;
+            let vertices = first..(first + BATCH as u32).min(self.count);
+            if let Err(fault) = self.one(room, engine, vertices, &mut batch, &mut notes) {
+                // Others may finish what they have.
+                room.next.store(batches, Ordering::Relaxed);
+                lock(&room.faults).push((number, fault));
+                break;
+            }
         }
-        batch.outputs.clear(self.output_count);
+        lock(&room.notes).merge(notes);
+    }
+
+    /// Fetches and runs a batch, and stores what comes out.
+    fn one(
+        &self,
+        room: &Shared<'_>,
+        engine: &dyn Engine,
+        vertices: Range<u32>,
+        batch: &mut Batch,
+        notes: &mut Notes,
+    ) -> Result<()> {
+        let memory = room.read();
         for (number, spec) in self.attributes.iter().enumerate() {
             let Some(rows) = batch.attributes.four_mut(number) else {
                 break;
             };
-            if !fetch(memory, spec, first, vertices, rows) {
-                batch.outside.push(spec.address);
+            if !fetch(&memory, spec, vertices.start, vertices.len(), rows) {
+                let address = spec.address;
+                notes.add(format!(
+                    "an attribute at {address:#x} is read outside all buffer objects"
+                ));
             }
         }
-        let mut vertices = VertexBatch {
+        drop(memory);
+        batch.outputs.clear(self.output_count);
+        let mut running = VertexBatch {
             program: self.program,
             uniforms: self.uniforms,
-            vertices,
+            vertices: vertices.len(),
             attributes: &batch.attributes,
             outputs: &mut batch.outputs,
             instructions: 0,
         };
-        batch.ran = engine.vertices(&mut vertices).map(|()| vertices.instructions);
+        engine.vertices(&mut running)?;
+        let more = running.instructions;
+        if room.ran.fetch_add(more, Ordering::Relaxed) + more > room.budget {
+            let what = "the vertices run more instructions than a job may";
+            return Err(Fault::new(FaultKind::Budget, what));
+        }
+        let mut memory = room.write();
+        for (number, spec) in self.outputs.iter().enumerate().take(self.output_count) {
+            store(&mut memory, *spec, vertices.clone(), (&batch.outputs, number), notes)?;
+        }
+        Ok(())
     }
 }
 
@@ -538,16 +590,17 @@ mod tests {
     /// Vertices whose attributes are what others store run in the stream's order.
     #[test]
     fn vertices_that_read_what_others_store_are_found() {
-        let mut shader = VertexShader::new(0);
+        let kept = Kept::default();
+        let mut shader = VertexShader::new(0, &kept);
         shader.attributes = vec![VertexSpec::floats(0x1000, 4, 16)];
-        let mut overlaps = |output: VertexSpec, count: u32| {
+        let mut are_apart = |output: VertexSpec, count: u32| {
             shader.outputs = vec![VertexSpec::floats(0x9000, 4, 16), output];
-            shader.overlaps(count)
+            shader.are_apart(count)
         };
-        assert!(!overlaps(VertexSpec::floats(0x4000, 4, 16), 0x200));
-        assert!(overlaps(VertexSpec::floats(0x4000, 4, 16), 0x400));
-        assert!(overlaps(VertexSpec::floats(0xff0, 4, 16), 10));
-        assert!(overlaps(VertexSpec::position(0x1100), 0x200));
-        assert!(overlaps(VertexSpec::floats(0xffff_fff0, 4, 16), 2), "around the end");
+        assert!(are_apart(VertexSpec::floats(0x4000, 4, 16), 0x200));
+        assert!(!are_apart(VertexSpec::floats(0x4000, 4, 16), 0x400));
+        assert!(!are_apart(VertexSpec::floats(0xff0, 4, 16), 10));
+        assert!(!are_apart(VertexSpec::position(0x1100), 0x200));
+        assert!(!are_apart(VertexSpec::floats(0xffff_fff0, 4, 16), 2), "around the end");
     }
 }
