@@ -2,7 +2,7 @@
 //! memory), the same picture from both, in turn, with one thread and with all.
 //!
 //! `cargo bench --bench emulator` prints for each case the median, the tenth percentile and the best, and the ratios of
-//! those of each round. Meshes: lavapipe's figure is what one more draw adds to a frame, for its frames begin with
+//! those of each round; at the end what the machine's memory allows. Meshes: lavapipe's figure is what one more draw adds to a frame, for its frames begin with
 //! copying the vertices. `-- --threads N` runs it with so many threads only, `-- --only ENGINE ROUNDS THREADS CASE` one
 //! of our engines alone, to look at it with a profiler; `-- --case TEXT` cases whose name has it.
 #![allow(missing_docs)]
@@ -56,6 +56,8 @@ enum More {
     Levels,
     /// The texture is read as BGR565.
     Five65,
+    /// The texture is read as a cube map.
+    Cube,
 }
 
 /// Which triangles.
@@ -129,6 +131,11 @@ fn cases() -> Vec<Case> {
             more: More::Five65,
             ..textured("565 bilinear; other 8888", true)
         },
+        Case {
+            more: More::Cube,
+            mali: CUBE.to_owned(),
+            ..textured("cube; other bilinear", true)
+        },
         with("perspective", Mesh::Screen(1, [1.0, 2.0, 1.0, 3.0])),
         Case {
             blend: true,
@@ -151,6 +158,14 @@ fn cases() -> Vec<Case> {
         with("393216 vertices", Mesh::Point),
     ]
 }
+
+/// A look into a cube map in the direction of the varying.
+const CUBE: &str = ".fragment
+.uniform sampler2D picture
+.varying vec4 tint
+load.v ^discard. cube(0), texld.cube 0, mov.v1 $1 ^texture, sync
+load.v $0 0, mul.v0 $2 $1 $0, stop
+";
 
 const HEAD: &str = "struct Vertex { @builtin(position) position: vec4<f32>, @location(0) tint: vec4<f32> }
 @vertex fn vert(@location(0) p: vec4<f32>, @location(1) tint: vec4<f32>) -> Vertex { return Vertex(p * vec4<f32>(1.0, -1.0, 1.0, 1.0), tint); }
@@ -302,11 +317,32 @@ fn beside(threads: usize, only: &str) {
             theirs[0] / ours[0],
             theirs[2] / ours[2],
             // What the other samples otherwise looks otherwise.
-            peer.filter(|_| !matches!(case.more, More::Levels | More::Five65))
+            peer.filter(|_| !matches!(case.more, More::Levels | More::Five65 | More::Cube))
                 .map_or(String::new(), |mut peer| peer.difference(&mut jobs[0]))
         );
     }
     small_jobs(threads);
+    roof();
+}
+
+/// What the machine allows, on one thread: how long it takes to write a picture's bytes, and to copy them.
+fn roof() {
+    let (mut picture, mut copy) = (vec![0u32; (SIZE * SIZE) as usize], vec![0u32; (SIZE * SIZE) as usize]);
+    let mut best = [f64::INFINITY; 2];
+    for round in 0..101 {
+        let start = Instant::now();
+        std::hint::black_box(&mut picture).fill(round);
+        let filled = start.elapsed();
+        std::hint::black_box(&mut copy).copy_from_slice(std::hint::black_box(&picture));
+        let all = start.elapsed();
+        for (best, time) in best.iter_mut().zip([filled, all - filled]) {
+            *best = best.min(time.as_secs_f64() * 1e3);
+        }
+    }
+    println!(
+        "roof of one thread: {:.2} ms to write a picture, {:.2} ms to copy it",
+        best[0], best[1]
+    );
 }
 
 /// Jobs of one pixel.
@@ -407,6 +443,9 @@ impl Job {
                 let mut descriptor = Descriptor::from_words(&head);
                 if more == More::Five65 {
                     descriptor.format = TexelFormat::Bgr565;
+                } else if more == More::Cube {
+                    // Six faces in the room of one picture.
+                    (descriptor.cube, descriptor.width, descriptor.height) = (true, 64, 64);
                 } else {
                     // A pixel is a quarter of a texel: two levels and five eighths further on.
                     (descriptor.max_lod, descriptor.lod_bias) = (5 << 4, 42);

@@ -166,7 +166,8 @@ impl<'a> Desktop<'a> {
         let configuration = run.join("weston.ini");
         fs::write(
             &configuration,
-            "[core]\nidle-time=0\n[shell]\nlocking=false\nanimation=none\nstartup-animation=none\n\
+            // Without a display the compositor waits a picture's time, and then draws the next at once.
+            "[core]\nidle-time=0\nrepaint-window=16\n[shell]\nlocking=false\nanimation=none\nstartup-animation=none\n\
              background-color=0xff204060\npanel-position=top\nclock-format=none\n",
         )?;
         let mut options: Vec<OsString> = vec![program(root.as_deref(), "weston")?.into()];

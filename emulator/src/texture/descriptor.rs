@@ -52,6 +52,11 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
+    /// Faces of a level that are sampled the short way: a cube's, or the one there is.
+    pub fn faces(&self) -> u32 {
+        if self.cube { 6 } else { 1 }
+    }
+
     /// Takes a descriptor apart; 16 words for ten levels, more for more. Missing words are zero.
     pub fn parse(words: &[u32]) -> Self {
         let head = &words[..words.len().min(fields::Descriptor::WORDS)];

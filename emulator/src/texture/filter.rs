@@ -54,7 +54,7 @@ impl<'a> Plain<'a> {
     /// Whether textures like this one go the short way.
     pub fn fits(descriptor: &Descriptor) -> bool {
         let [width, height, depth] = descriptor.size;
-        let flat = !descriptor.cube && descriptor.dimension != Dimension::One && depth <= 1 && width > 0 && height > 0;
+        let flat = descriptor.dimension != Dimension::One && depth <= 1 && width > 0 && height > 0;
         let wraps = descriptor
             .wrap
             .iter()
@@ -62,9 +62,10 @@ impl<'a> Plain<'a> {
         flat && wraps && descriptor.nearest[0] == descriptor.nearest[1]
     }
 
-    /// The texture of a fitting descriptor; `None` where texels are missing, or more than can be counted in a float.
+    /// A level of so many faces of a fitting descriptor's texture; `None` where texels are missing, or more than can be
+    /// counted in a float.
     pub fn new(descriptor: &Descriptor, [width, height]: [u32; 2], ones: [u8; 4], colors: &'a [u32]) -> Option<Self> {
-        let texels = u64::from(width) * u64::from(height);
+        let texels = u64::from(width) * u64::from(height) * u64::from(descriptor.faces());
         if texels == 0 || texels > 1 << 24 || colors.len() as u64 != texels {
             return None;
         }
@@ -82,18 +83,22 @@ impl<'a> Plain<'a> {
     /// Samples lanes at s and t. The mask tells for which lanes this is the colour; the others are too far outside.
     #[inline(always)]
     pub fn sample<L: Lanes>(&self, s: L::V, t: L::V) -> ([L::V; 4], L::M) {
-        self.at::<L>(L::mul(s, L::splat(self.scale[0])), L::mul(t, L::splat(self.scale[1])))
+        self.at::<L>(
+            L::mul(s, L::splat(self.scale[0])),
+            L::mul(t, L::splat(self.scale[1])),
+            None,
+        )
     }
 
-    /// The same at texels x and y.
+    /// The same at texels x and y, of faces by their numbers.
     #[inline(always)]
-    pub fn at<L: Lanes>(&self, x: L::V, y: L::V) -> ([L::V; 4], L::M) {
+    pub fn at<L: Lanes>(&self, x: L::V, y: L::V, face: Option<L::V>) -> ([L::V; 4], L::M) {
         let larger = L::max(L::abs(x), L::abs(y));
         // What is no number is greater than nothing, on either side.
         let near = L::gt(L::splat(FAR), L::select(L::eq(x, x), larger, L::splat(f32::INFINITY)));
         if self.nearest {
             let (column, row) = (self.wrap::<L>(0, L::floor(x)), self.wrap::<L>(1, L::floor(y)));
-            let texel = L::texels(self.colors, L::add(L::mul(row, L::splat(self.size[0])), column));
+            let texel = L::texels(self.colors, L::add(self.start::<L>(row, face), column));
             return (self.parts::<L>(texel), near);
         }
         let half = L::splat(0.5);
@@ -102,10 +107,20 @@ impl<'a> Plain<'a> {
         let (right, bottom) = (L::add(left, L::splat(1.0)), L::add(top, L::splat(1.0)));
         let (along, down) = (L::sub(x, left), L::sub(y, top));
         let columns = (self.wrap::<L>(0, left), self.wrap::<L>(0, right));
-        let width = L::splat(self.size[0]);
-        let upper = self.two::<L>(L::mul(self.wrap::<L>(1, top), width), columns, along);
-        let lower = self.two::<L>(L::mul(self.wrap::<L>(1, bottom), width), columns, along);
+        let (top, bottom) = (self.wrap::<L>(1, top), self.wrap::<L>(1, bottom));
+        let upper = self.two::<L>(self.start::<L>(top, face), columns, along);
+        let lower = self.two::<L>(self.start::<L>(bottom, face), columns, along);
         (self.parts::<L>(mix::<L>(upper, lower, down)), near)
+    }
+
+    /// Number of a row's first texel: whole numbers, and never too large for a float.
+    #[inline(always)]
+    fn start<L: Lanes>(&self, row: L::V, face: Option<L::V>) -> L::V {
+        let start = L::mul(row, L::splat(self.size[0]));
+        match face {
+            Some(face) => L::add(start, L::mul(face, L::splat(self.size[0] * self.size[1]))),
+            None => start,
+        }
     }
 
     /// Two texels of a row, blended.

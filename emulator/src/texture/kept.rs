@@ -17,6 +17,7 @@ pub(super) struct Key {
     pub swap: bool,
     pub layout: Layout,
     pub size: [u32; 2],
+    pub faces: u32,
 }
 
 /// A level before and after.
@@ -103,6 +104,7 @@ mod tests {
             swap: false,
             layout: Layout::Tiled,
             size: [1, 1],
+            faces: 1,
         };
         let level = || Decoded {
             bytes: vec![0; MOST / 4],

@@ -86,7 +86,32 @@ impl<'a> Levels<'a> {
     /// others are too far outside.
     #[inline(always)]
     pub fn sample<L: Lanes>(&self, s: L::V, t: L::V, level: L::V) -> Option<([L::V; 4], L::M)> {
-        let at = self.texels::<L>(s, t);
+        self.sample_at::<L>(self.texels::<L>(s, t), None, level)
+    }
+
+    /// The same of a cube, in directions.
+    #[inline(always)]
+    pub fn sample_cube<L: Lanes>(&self, faces: &Faces<L>, level: L::V) -> Option<([L::V; 4], L::M)> {
+        let [s, t] = faces.on(faces.direction);
+        self.sample_at::<L>(self.texels::<L>(s, t), Some(faces.number), level)
+    }
+
+    /// Each fragment's level in a cube: it sees its neighbours on the plane of its own face.
+    #[inline(always)]
+    pub fn implicit_cube<L: QuadLanes>(&self, faces: &Faces<L>) -> L::V {
+        let [x, y, z] = faces.direction;
+        let place = |direction: [L::V; 3]| {
+            let [s, t] = faces.on(direction);
+            self.texels::<L>(s, t)
+        };
+        let corner = place([L::upper(L::left(x)), L::upper(L::left(y)), L::upper(L::left(z))]);
+        let right = place([L::upper(L::right(x)), L::upper(L::right(y)), L::upper(L::right(z))]);
+        let below = place([L::lower(L::left(x)), L::lower(L::left(y)), L::lower(L::left(z))]);
+        half_log::<L>(L::max(squared::<L>(right, corner), squared::<L>(below, corner)))
+    }
+
+    #[inline(always)]
+    fn sample_at<L: Lanes>(&self, at: [L::V; 2], face: Option<L::V>, level: L::V) -> Option<([L::V; 4], L::M)> {
         let rule = Rule::of(&self.texture.descriptor);
         let (base, weight) = rule.chosen::<L>(rule.level::<L>(level));
         let (none, last) = (L::splat(0.0), L::splat(self.last));
@@ -95,10 +120,10 @@ impl<'a> Levels<'a> {
         let blends = L::select(L::ne(second, first), weight, L::splat(0.0));
         let blends = L::gt(blends, L::splat(0.0));
         let all = L::bits(L::eq(first, first));
-        let (mut color, mut near) = self.each::<L>(at, first, all)?;
+        let (mut color, mut near) = self.each::<L>(at, face, first, all)?;
         let some = if rule.blends { L::bits(blends) } else { 0 };
         if some != 0 {
-            let (other, other_near) = self.each::<L>(at, second, some)?;
+            let (other, other_near) = self.each::<L>(at, face, second, some)?;
             let mixed = mix::<L>(color, other, weight);
             color = chosen::<L>(blends, mixed, color);
             near = L::select(blends, L::min(near, other_near), near);
@@ -108,7 +133,13 @@ impl<'a> Levels<'a> {
 
     /// Samples every wanted lane at its level; neighbours nearly always have the same. With 1 where it is the colour.
     #[inline(always)]
-    fn each<L: Lanes>(&self, [x, y]: [L::V; 2], level: L::V, mut wanted: u32) -> Option<([L::V; 4], L::V)> {
+    fn each<L: Lanes>(
+        &self,
+        [x, y]: [L::V; 2],
+        face: Option<L::V>,
+        level: L::V,
+        mut wanted: u32,
+    ) -> Option<([L::V; 4], L::V)> {
         let none = L::splat(0.0);
         let (mut color, mut near) = ([none; 4], none);
         let mut numbers = [0.0; 16];
@@ -117,12 +148,63 @@ impl<'a> Levels<'a> {
             let number = numbers[wanted.trailing_zeros() as usize & 15];
             let (plain, [across, down]): (Plain<'_>, _) = self.texture.plain_level(number as usize)?;
             let here = L::eq(level, L::splat(number));
-            let (found, found_near) = plain.at::<L>(L::mul(x, L::splat(across)), L::mul(y, L::splat(down)));
+            let (found, found_near) = plain.at::<L>(L::mul(x, L::splat(across)), L::mul(y, L::splat(down)), face);
             color = chosen::<L>(here, found, color);
             near = L::select(here, L::select(found_near, L::splat(1.0), none), near);
             wanted &= !L::bits(here);
         }
         Some((color, near))
+    }
+}
+
+/// The faces of a cube that lanes look at: [`cube_face`](super::cube_face) and [`on_face`](super::on_face), many at a time.
+pub(crate) struct Faces<L: Lanes> {
+    direction: [L::V; 3],
+    /// Numbers of the faces.
+    number: L::V,
+    /// The face is across y; or x, where it is not.
+    across: [L::M; 2],
+    /// It is on the positive side.
+    positive: L::M,
+}
+
+impl<L: Lanes> Faces<L> {
+    /// The faces of directions.
+    #[inline(always)]
+    pub fn of([x, y, z]: [L::V; 3]) -> Self {
+        let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        let (ax, ay, az) = (L::abs(x), L::abs(y), L::abs(z));
+        let over_x = L::select(L::ge(ay, ax), one, zero);
+        let across_y = L::gt(L::select(L::ge(ay, az), over_x, zero), zero);
+        let across_x = L::ge(ax, az);
+        let longest = L::select(across_y, y, L::select(across_x, x, z));
+        let positive = L::ge(longest, zero);
+        let pair = L::select(across_y, L::splat(2.0), L::select(across_x, zero, L::splat(4.0)));
+        Self {
+            direction: [x, y, z],
+            number: L::select(positive, pair, L::add(pair, one)),
+            across: [across_y, across_x],
+            positive,
+        }
+    }
+
+    /// Where directions meet the planes of these faces.
+    #[inline(always)]
+    fn on(&self, [x, y, z]: [L::V; 3]) -> [L::V; 2] {
+        let ([across_y, across_x], positive) = (self.across, self.positive);
+        let (nx, ny, nz) = (L::neg(x), L::neg(y), L::neg(z));
+        let side = L::select(across_x, L::select(positive, nz, z), L::select(positive, x, nx));
+        let s = L::select(across_y, x, side);
+        let t = L::select(across_y, L::select(positive, z, nz), ny);
+        let front = L::select(across_y, y, L::select(across_x, x, z));
+        let back = L::select(across_y, ny, L::select(across_x, nx, nz));
+        let major = L::select(positive, front, back);
+        [Self::part(s, major), Self::part(t, major)]
+    }
+
+    #[inline(always)]
+    fn part(value: L::V, major: L::V) -> L::V {
+        L::mul(L::add(L::div(value, major), L::splat(1.0)), L::splat(0.5))
     }
 }
 

@@ -13,7 +13,7 @@ pub use descriptor::{Descriptor, Layout};
 use filter::Plain;
 pub use kept::Kept;
 use kept::{Decoded, Key};
-use levels::{Levels, Rule, half_log};
+use levels::{Faces, Levels, Rule, half_log};
 use num::lanes::One;
 pub use picture::LevelPlace;
 use std::sync::{Arc, OnceLock};
@@ -78,7 +78,7 @@ struct Level<'a> {
     size: [u32; 3],
     /// Bytes of a face or slice.
     layer: u32,
-    /// The level as red, green, blue, alpha of a byte each, row by row, made when first needed.
+    /// The level as red, green, blue, alpha of a byte each, row by row and face by face, made when first needed.
     colors: OnceLock<Option<Arc<Vec<u32>>>>,
 }
 
@@ -99,7 +99,7 @@ pub struct Texture<'a> {
     pub descriptor: Descriptor,
     format: Option<Format>,
     levels: Vec<Level<'a>>,
-    /// Two-dimensional, with one filter, repeated or clamped.
+    /// Two-dimensional or a cube, with one filter, repeated or clamped.
     simple: bool,
     /// One level is sampled.
     one_level: bool,
@@ -165,8 +165,11 @@ impl<'a> Texture<'a> {
                 Lod::Bias(bias) => implicit[lane] + bias,
             };
             let level = level + self.descriptor.lod_bias;
-            let [s, t, ..] = coordinates[lane];
-            let found = short.as_ref().and_then(|levels| levels.sample::<One>(s, t, level));
+            let [s, t, r, _] = coordinates[lane];
+            let found = short.as_ref().and_then(|levels| match self.descriptor.cube {
+                true => levels.sample_cube::<One>(&Faces::of([s, t, r]), level),
+                false => levels.sample::<One>(s, t, level),
+            });
             match found {
                 Some((color, true)) => color,
                 _ => self.sample_at(&places[lane], level),
@@ -174,9 +177,10 @@ impl<'a> Texture<'a> {
         })
     }
 
-    /// The short way to sample one of several levels, where there is one.
+    /// The short way to sample one of several levels, or a cube, where there is one.
     pub(crate) fn short_levels(&self, cube: bool) -> Option<Levels<'_>> {
-        (self.simple && !self.one_level && !cube).then(|| Levels::new(self))?
+        let fits = self.descriptor.cube || !self.one_level && !cube;
+        (self.simple && fits).then(|| Levels::new(self))?
     }
 
     /// The short way for one of the levels, and its size in texels of the largest.
@@ -201,7 +205,7 @@ impl<'a> Texture<'a> {
 
     /// The short way to sample, where there is one.
     pub(crate) fn plain(&self, cube: bool) -> Option<Plain<'_>> {
-        if !self.simple || !self.one_level || cube {
+        if !self.simple || !self.one_level || cube || self.descriptor.cube {
             return None;
         }
         let colors = self.levels[0].colors.get_or_init(|| self.colors(&self.levels[0]));
@@ -341,10 +345,11 @@ impl<'a> Texture<'a> {
 
     /// A texel of a level; what lies outside memory is black.
     fn fetch(&self, level: &Level<'_>, x: u32, y: u32, layer: u32) -> [f32; 4] {
-        if layer == 0
+        if layer < self.descriptor.faces()
             && let Some(colors) = level.colors.get_or_init(|| self.colors(level))
         {
-            let at = y as usize * level.size[0] as usize + x as usize;
+            let row = layer as usize * level.size[1] as usize + y as usize;
+            let at = row * level.size[0] as usize + x as usize;
             let parts = |color: &u32| {
                 let channels = color.to_le_bytes();
                 [0, 1, 2, 3].map(|at: usize| f32::from(channels[at]) / f32::from(self.ones[at]))
@@ -354,8 +359,8 @@ impl<'a> Texture<'a> {
         self.decode(level, x, y, layer).unwrap_or(BLACK)
     }
 
-    /// The first layer of a level whose channels are whole numbers of a byte at most, in rows: from an earlier job, where
-    /// its bytes are still the same.
+    /// The first layer, or all faces, of a level whose channels are whole numbers of a byte at most, in rows: from an earlier
+    /// job, where its bytes are still the same.
     fn colors(&self, level: &Level<'_>) -> Option<Arc<Vec<u32>>> {
         let format = self.format?;
         let compressed = format.code == texel::ETC1;
@@ -364,11 +369,17 @@ impl<'a> Texture<'a> {
         }
         // A size nobody checked is at most what the level's memory has room for.
         let [width, height, _] = level.size;
-        if u64::from(width) * u64::from(height) > u64::from(level.length) * 2 {
+        let faces = self.descriptor.faces();
+        if u64::from(width) * u64::from(height) * u64::from(faces) > u64::from(level.length) * 2 {
             return None;
         }
+        let all_colors = || {
+            (0..faces)
+                .flat_map(|face| self.all_colors(level, &format, face))
+                .collect()
+        };
         let Some(kept) = self.kept else {
-            return Some(Arc::new(self.all_colors(level, &format)));
+            return Some(Arc::new(all_colors()));
         };
         let key = Key {
             address: level.address,
@@ -377,12 +388,13 @@ impl<'a> Texture<'a> {
             swap: self.descriptor.swap,
             layout: self.descriptor.layout,
             size: [width, height],
+            faces,
         };
         let same = |decoded: &Arc<Decoded>| level.memory.equals(level.address, &decoded.bytes);
         if let Some(decoded) = kept.get(&key).filter(same) {
             return Some(decoded.colors.clone());
         }
-        let colors = Arc::new(self.all_colors(level, &format));
+        let colors: Arc<Vec<u32>> = Arc::new(all_colors());
         let decoded = Decoded {
             bytes: level.data().to_vec(),
             colors: colors.clone(),
@@ -391,10 +403,12 @@ impl<'a> Texture<'a> {
         Some(colors)
     }
 
-    fn all_colors(&self, level: &Level<'_>, format: &Format) -> Vec<u32> {
+    /// The texels of a layer of a level.
+    fn all_colors(&self, level: &Level<'_>, format: &Format, layer: u32) -> Vec<u32> {
         let bytes = |color: [f32; 4]| color.map(|channel| (channel * 255.0).round() as u8);
         let [width, height, _] = level.size;
-        let (data, swap) = (level.data(), self.descriptor.swap);
+        let start = level.layer as usize * layer as usize;
+        let (data, swap) = (level.data().get(start..).unwrap_or_default(), self.descriptor.swap);
         let black = u32::from_le_bytes([0, 0, 0, self.ones[3]]);
         let rows = Rows {
             layout: self.descriptor.layout,
@@ -412,7 +426,7 @@ impl<'a> Texture<'a> {
                     }),)*)*
                     _ => (0..height)
                         .flat_map(|y| (0..width).map(move |x| (x, y)))
-                        .map(|(x, y)| self.decode(level, x, y, 0).map_or(black, |color| u32::from_le_bytes(bytes(color))))
+                        .map(|(x, y)| self.decode(level, x, y, layer).map_or(black, |color| u32::from_le_bytes(bytes(color))))
                         .collect(),
                 }
             };
@@ -630,16 +644,20 @@ mod tests {
                     let mut descriptor = Descriptor::parse(&[]);
                     (descriptor.format, descriptor.size, descriptor.layout) = (format.code, size, layout);
                     (descriptor.levels[0], descriptor.swap) = (0x10000, random.bool());
+                    descriptor.cube = random.bool();
                     let kept = Kept::default();
                     for round in 0..3 {
                         let texture = Texture::new(&memory, descriptor.clone()).unwrap().with_kept(&kept);
                         let level = &texture.levels[0];
                         let Some(colors) = texture.colors(level) else { continue };
-                        let places = (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| (x, y)));
-                        for ((x, y), color) in places.zip(&*colors) {
+                        let faces = descriptor.faces();
+                        let rows = (0..faces).flat_map(|face| (0..size[1]).map(move |y| (face, y)));
+                        let places = rows.flat_map(|(face, y)| (0..size[0]).map(move |x| (x, y, face)));
+                        assert_eq!(colors.len() as u32, size[0] * size[1] * faces);
+                        for ((x, y, face), color) in places.zip(&*colors) {
                             let channels = color.to_le_bytes();
                             let have = [0, 1, 2, 3].map(|at| f32::from(channels[at]) / f32::from(texture.ones[at]));
-                            let want = texture.decode(level, x, y, 0).unwrap_or(BLACK);
+                            let want = texture.decode(level, x, y, face).unwrap_or(BLACK);
                             assert_eq!(have, want, "{} {layout:?} {x} {y}, {round}", format.name);
                         }
                         let again = texture.colors(level).unwrap();

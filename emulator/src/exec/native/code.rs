@@ -69,12 +69,8 @@ impl Code {
         for (into, texels) in textures.iter_mut().zip(call.textures) {
             *into = texels.as_ptr();
         }
-        let (mut lanes, masks) = ([0u32; LANES], call.mask.to_le_bytes());
-        if self.emitted.mask_lanes {
-            for (lane, word) in lanes.iter_mut().enumerate() {
-                *word = if call.mask >> lane & 1 == 1 { u32::MAX } else { 0 };
-            }
-        }
+        let masks = call.mask.to_le_bytes();
+        let lanes = self.emitted.mask_lanes.then(|| words(&masks));
         let pool = self.emitted.pool;
         let mut args = Args {
             rows: call.rows.as_mut_ptr().cast(),
@@ -82,11 +78,7 @@ impl Code {
             inputs: std::ptr::from_ref(call.inputs).cast(),
             // SAFETY: the pool is within the bytes.
             pool: unsafe { self.memory.cast::<u8>().add(pool) },
-            masks: if self.emitted.mask_lanes {
-                lanes.as_ptr().cast()
-            } else {
-                masks.as_ptr()
-            },
+            masks: lanes.as_ref().map_or(masks.as_ptr(), |lanes| lanes.as_ptr().cast()),
             words: call.words.as_mut_ptr(),
             textures,
             steps: steps as u32,
@@ -116,6 +108,17 @@ impl Code {
     pub fn size(&self) -> usize {
         self.emitted.bytes.len()
     }
+}
+
+/// A word for each bit: all ones or nothing.
+fn words(masks: &[u8; LANES / 8]) -> [u32; LANES] {
+    std::array::from_fn(|lane| {
+        if masks[lane / 8] >> (lane % 8) & 1 == 1 {
+            u32::MAX
+        } else {
+            0
+        }
+    })
 }
 
 impl Drop for Code {

@@ -9,6 +9,7 @@ use crate::exec::lanes::{LANES, Mask, Row};
 use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::simd::{Found, dispatch};
+use crate::texture::levels::Faces;
 use crate::texture::{Lod, Texture};
 use num::half;
 use num::lanes::QuadLanes;
@@ -189,9 +190,9 @@ impl<'a> Batch<'a> {
 
     /// Fills the rows every program may read: places of the pixels, and zeros.
     fn prepare(&mut self) {
-        let rows = &mut *self.machine.rows;
+        let (rows, lanes) = (&mut *self.machine.rows, self.machine.lanes);
         for at in &self.code.clear {
-            rows[usize::from(*at)] = Row::splat(0.0);
+            rows[usize::from(*at)][..lanes].fill(0.0);
         }
         let context = self.context;
         let outputs = [
@@ -204,7 +205,7 @@ impl<'a> Batch<'a> {
                 .take(4)
                 .filter(|at| self.code.written >> at & 1 == 0)
             {
-                rows[at] = Row::splat(0.0);
+                rows[at][..lanes].fill(0.0);
             }
         }
         if self.code.places || !self.is_half_tile() {
@@ -407,7 +408,8 @@ impl<'a> Batch<'a> {
         else {
             return false;
         };
-        let [s, t, first] = [row::COORDINATES, row::COORDINATES + 1, row::TEXTURE].map(usize::from);
+        let [s, t, r] = [0, 1, 2].map(|axis| usize::from(row::COORDINATES + axis));
+        let first = usize::from(row::TEXTURE);
         let all = L::bits(L::eq(L::splat(0.0), L::splat(0.0)));
         let mut at = 0;
         while at < self.machine.lanes {
@@ -422,13 +424,26 @@ impl<'a> Batch<'a> {
                     L::splat(self.machine.uniforms.get(usize::from(number)).copied().unwrap_or(0.0))
                 }
             };
+            let faces = match texture.descriptor.cube {
+                true => Some(Faces::<L>::of([s, t, L::load(&self.machine.rows[r][at..])])),
+                false => None,
+            };
+            let implicit = match (unit.level(), &faces) {
+                (LevelOfDetail::Explicit(_), _) => L::splat(0.0),
+                (_, Some(faces)) => levels.implicit_cube::<L>(faces),
+                (_, None) => levels.implicit::<L>(s, t),
+            };
             let level = match unit.level() {
                 LevelOfDetail::Explicit(_) => given,
-                LevelOfDetail::Bias(_) => L::add(levels.implicit::<L>(s, t), given),
-                LevelOfDetail::Implicit => levels.implicit::<L>(s, t),
+                LevelOfDetail::Bias(_) => L::add(implicit, given),
+                LevelOfDetail::Implicit => implicit,
             };
             let level = L::add(level, L::splat(texture.descriptor.lod_bias));
-            let Some((color, near)) = levels.sample::<L>(s, t, level) else {
+            let found = match &faces {
+                Some(faces) => levels.sample_cube::<L>(faces, level),
+                None => levels.sample::<L>(s, t, level),
+            };
+            let Some((color, near)) = found else {
                 return false;
             };
             let rows = &mut *self.machine.rows;
