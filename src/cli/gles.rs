@@ -173,6 +173,9 @@ pub fn run(args: &GlesArgs) -> Outcome {
     };
     let status = session(args, &driver).and_then(|session| {
         let mut command = session.command(&program);
+        if args.has_display() {
+            gles::on_display(&mut command, driver.root());
+        }
         if args.frames.as_deref() == Some(Path::new("-")) {
             // The video has standard output to itself.
             command.stdout(std::io::stderr());

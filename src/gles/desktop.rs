@@ -308,22 +308,41 @@ fn program(root: Option<&Path>, name: &str) -> Result<PathBuf> {
     }
 }
 
-/// What programs with windows go by.
-fn environment(command: &mut Command, root: Option<&Path>, run: &Path) {
-    command.env("XDG_RUNTIME_DIR", run);
-    if let Some(root) = root {
-        let libraries = root.join("usr/lib/aarch64-linux-gnu");
-        for (name, value) in [
-            ("XDG_DATA_DIRS", root.join("usr/share")),
-            ("QT_PLUGIN_PATH", libraries.join("qt5/plugins")),
-            (
-                "GDK_PIXBUF_MODULE_FILE",
-                libraries.join("gdk-pixbuf-2.0/2.10.0/loaders.cache"),
-            ),
-        ] {
+/// Where programs of Debian's packages find their own files, below the root folder.
+fn data(command: &mut Command, root: &Path) {
+    let libraries = root.join("usr/lib/aarch64-linux-gnu");
+    for (name, value) in [
+        ("XDG_DATA_DIRS", root.join("usr/share")),
+        ("QT_PLUGIN_PATH", libraries.join("qt5/plugins")),
+        (
+            "GDK_PIXBUF_MODULE_FILE",
+            libraries.join("gdk-pixbuf-2.0/2.10.0/loaders.cache"),
+        ),
+    ] {
+        command.env(name, value);
+    }
+}
+
+/// What toolkits have to be told on a display without a compositor, unless the user tells them something else.
+pub fn on_display(command: &mut Command, root: Option<&Path>) {
+    root.filter(|root| root.join("usr/share").is_dir())
+        .into_iter()
+        .for_each(|root| data(command, root));
+    for (name, value) in [
+        ("QT_QPA_PLATFORM", "eglfs"),
+        ("QT_QPA_EGLFS_INTEGRATION", "eglfs_kms"),
+        ("SDL_VIDEODRIVER", "kmsdrm"),
+    ] {
+        if std::env::var_os(name).is_none() {
             command.env(name, value);
         }
     }
+}
+
+/// What programs with windows go by.
+fn environment(command: &mut Command, root: Option<&Path>, run: &Path) {
+    command.env("XDG_RUNTIME_DIR", run);
+    root.into_iter().for_each(|root| data(command, root));
     for (name, value) in [
         ("WAYLAND_DISPLAY", DISPLAY),
         ("XDG_SESSION_TYPE", "wayland"),

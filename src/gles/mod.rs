@@ -12,7 +12,7 @@ mod session;
 pub mod view;
 mod watch;
 
-pub use desktop::{Desktop, Place, SEAT, place, prepare, prepare_bare};
+pub use desktop::{Desktop, Place, SEAT, on_display, place, prepare, prepare_bare};
 pub use driver::{Driver, Machine, TOOLS, cache, missing_library, missing_tools, packages};
 pub use processes::{adopt, bury, end, end_adopted};
 pub use session::Session;

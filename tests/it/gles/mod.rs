@@ -6,3 +6,4 @@ mod display;
 mod faults;
 mod programs;
 pub(crate) mod support;
+mod toolkits;
