@@ -394,7 +394,7 @@ impl<'a> Texture<'a> {
         if let Some(decoded) = kept.get(&key).filter(same) {
             return Some(decoded.colors.clone());
         }
-        let colors: Arc<Vec<u32>> = Arc::new(all_colors());
+        let colors = Arc::new(all_colors());
         let decoded = Decoded {
             bytes: level.data().to_vec(),
             colors: colors.clone(),
