@@ -96,6 +96,10 @@ static void told(uint64_t user)
     struct event event;
     CHECK(poll(&one, 1, 5000) == 1 && read(fd, &event, sizeof event) == sizeof event);
     CHECK(event.type == 2 && event.length == sizeof event && event.user == user);
+    /* The last refresh is not before the one that the event is of. */
+    uint64_t last[3] = { 1, 0, 0 };
+    CHECK(ioctl(fd, WAIT_VBLANK, last) == 0 && (int32_t)((uint32_t)(last[0] >> 32) - event.sequence) >= 0);
+    CHECK((int64_t)(last[1] - event.seconds) * 1000000 + (int64_t)last[2] - (int64_t)event.micros >= 0);
 }
 
 /* The id of an object's property, and its value. */

@@ -262,9 +262,10 @@ impl Screen {
         if let Some((device, user)) = told {
             self.pending.store(false, Ordering::Release);
             // Somebody who is gone, or does not read, misses it.
+            let now = self.refresh();
             let _ = send(
                 &*device,
-                &event(user, self.refresh()),
+                &event(user, now, self.refresh_time(now, 0)),
                 SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
             );
         }
@@ -298,10 +299,10 @@ impl Cursor {
     }
 }
 
-/// The interface's event of a flip that is done.
-fn event(user: u64, sequence: u32) -> Vec<u8> {
-    let now = crate::abi::now();
-    let (seconds, micros) = ((now / 1_000_000_000) as u32, (now % 1_000_000_000 / 1000) as u32);
+/// The interface's event of a flip that was done at a refresh: with its time and not the present one, so that nobody who
+/// asks for the last refresh then finds that it was earlier.
+fn event(user: u64, sequence: u32, at: i64) -> Vec<u8> {
+    let (seconds, micros) = ((at / 1_000_000_000) as u32, (at % 1_000_000_000 / 1000) as u32);
     let words = [
         2,
         32,
