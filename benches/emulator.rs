@@ -2,9 +2,10 @@
 //! memory), the same picture from both, in turn, with one thread and with all.
 //!
 //! `cargo bench --bench emulator` prints for each case the median, the tenth percentile and the best, and the ratios of
-//! those of each round; at the end what the machine's memory allows. Meshes: lavapipe's figure is what one more draw adds to a frame, for its frames begin with
-//! copying the vertices. `-- --threads N` runs it with so many threads only, `-- --only ENGINE ROUNDS THREADS CASE` one
-//! of our engines alone, to look at it with a profiler; `-- --case TEXT` cases whose name has it.
+//! those of each round; at the end what the machine's memory allows. Meshes: lavapipe's figure is what one more draw adds to
+//! a frame, for its frames begin with copying the vertices. `-- --threads N` runs it with so many threads only,
+//! `-- --only ENGINE ROUNDS THREADS CASE` one of our engines alone, to look at it with a profiler; `-- --case TEXT` cases
+//! whose name has it.
 #![allow(missing_docs)]
 
 use emulator::driver::{self, Blend, Depth, Draw, Image, Prepared};

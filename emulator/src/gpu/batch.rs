@@ -184,12 +184,6 @@ impl Stride {
         Some([at(0), at(1), at(2), at(3)])
     }
 
-    /// Puts what a quad's fragments have into a row of the tile, live or not.
-    #[inline]
-    fn put_all<T: Copy>(self, row: &mut [T], first: usize, four: [T; 4]) {
-        self.put(row, first, 15, four);
-    }
-
     /// Puts what a quad's live fragments have into a row of the tile.
     #[inline]
     fn put<T: Copy>(self, row: &mut [T], first: usize, live: u8, [a, b, c, d]: [T; 4]) {
@@ -476,7 +470,7 @@ fn spread(live: &Live, count: usize, into: &mut Lanes) {
     }
 }
 
-/// What [`passes_alpha`] says of each fragment.
+/// Finds what passes the alpha test.
 #[inline(always)]
 fn alphas_all<L: QuadLanes>(state: &State, alphas: &Row, count: usize, passed: &mut Lanes) {
     let Passes([less, equal, greater]) = Passes::of(state.alpha_compare);
@@ -523,8 +517,8 @@ fn near_all<L: QuadLanes>(nearer: Passes, depths: &[u32; MAX_FRAGMENTS], count: 
 
 /// Stencils after each of the outcomes, [`updated`](super::tile::updated).
 #[inline(always)]
+#[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
 fn update_all<L: QuadLanes>(face: &Stencil, packed: Option<&[u32; MAX_FRAGMENTS]>, count: usize, tested: &mut Tested) {
-    let _ = L::COUNT;
     let old = tested.stencils;
     for outcome in 0..3 {
         if face.operations[outcome] == StencilOp::Keep {
@@ -567,7 +561,7 @@ fn new_all(face: &Stencil, outcome: usize, packed: Option<&[u32; MAX_FRAGMENTS]>
 /// Puts what all fragments of a batch have into the tile.
 fn store<T: Copy>(tile: &mut [T], quads: &[Quad], values: &[T; MAX_FRAGMENTS], stride: Stride) {
     for (quad, values) in quads.iter().zip(values.as_chunks::<4>().0) {
-        stride.put_all(tile, first_of(quad), *values);
+        stride.put(tile, first_of(quad), 15, *values);
     }
 }
 

@@ -1,20 +1,10 @@
 //! Programs with windows under Debian's compositor. The packages are fetched once: 100 MB for the compositor, so these
 //! tests run where that was done (`examples/desktop.sh`), or with `SKRYMIR_NEED_DESKTOP` set.
 
-use super::support::{driver, text};
+use super::support::{fetched, text};
 use skrymir::picture::Picture;
 use std::path::Path;
 use std::process::{Command, Output};
-
-/// Whether the packages may be fetched, or are there; a loud word if not.
-fn there() -> bool {
-    let fetched = skrymir::gles::cache().is_ok_and(|cache| cache.join("desktop/done-weston").is_file());
-    if driver().is_some() && (fetched || std::env::var_os("SKRYMIR_NEED_DESKTOP").is_some()) {
-        return true;
-    }
-    eprintln!("NOT TESTED, Debian's packages of the desktop are not there");
-    false
-}
 
 fn desktop(options: &[&str], program: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
@@ -69,7 +59,7 @@ const BLUE: [u8; 3] = [0x20, 0x40, 0x60];
 
 #[test]
 fn windows_are_seen() {
-    if !there() {
+    if !fetched("weston") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -79,7 +69,7 @@ fn windows_are_seen() {
 
 #[test]
 fn a_client_that_is_killed_leaves_the_desktop() {
-    if !there() {
+    if !fetched("weston") {
         return;
     }
     // The first client dies in the middle of its frames; the second gets its window none the less.
@@ -92,7 +82,7 @@ fn a_client_that_is_killed_leaves_the_desktop() {
 /// The compositor on the session's display: what it shows is written, and a window is in it.
 #[test]
 fn the_compositor_takes_the_display() {
-    if !there() {
+    if !fetched("weston") {
         return;
     }
     if !rustix::process::geteuid().is_root() {

@@ -21,6 +21,16 @@ pub fn driver() -> Option<&'static Driver> {
     DRIVER.get_or_init(prepare).as_ref()
 }
 
+/// Whether what a set of Debian's packages brings may be fetched (`SKRYMIR_NEED_DESKTOP`), or is there; a loud word if not.
+pub fn fetched(set: &str) -> bool {
+    let there = skrymir::gles::cache().is_ok_and(|cache| cache.join(format!("desktop/done-{set}")).is_file());
+    if driver().is_some() && (there || std::env::var_os("SKRYMIR_NEED_DESKTOP").is_some()) {
+        return true;
+    }
+    eprintln!("NOT TESTED, Debian's packages of {set} are not there");
+    false
+}
+
 /// A program of `tests/gles`, built.
 pub fn program(driver: &Driver, name: &str) -> PathBuf {
     built(driver, "gles", name)

@@ -2,20 +2,10 @@
 //! Debian's packages are fetched once, some 100 MB, so each is tested where that was done, or all of them with
 //! `SKRYMIR_NEED_DESKTOP` set.
 
-use super::support::{driver, program, text};
+use super::support::{driver, fetched, program, text};
 use skrymir::picture::Picture;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-
-/// Whether what a set of packages brings may be fetched, or is there; a loud word if not.
-fn there(set: &str) -> bool {
-    let fetched = skrymir::gles::cache().is_ok_and(|cache| cache.join(format!("desktop/done-{set}")).is_file());
-    if driver().is_some() && (fetched || std::env::var_os("SKRYMIR_NEED_DESKTOP").is_some()) {
-        return true;
-    }
-    eprintln!("NOT TESTED, Debian's packages of {set} are not there");
-    false
-}
 
 /// Whether a pixel is of a program's own colour.
 type Own = fn([u8; 3]) -> bool;
@@ -67,7 +57,7 @@ fn pictures(folder: &Path) -> Vec<Picture> {
 
 /// A program on a bare screen of 640x480 pixels: a picture of those it shows has between so many pixels of a colour.
 fn shows(set: &str, options: &[&str], program: &[&str], own: Own, pixels: std::ops::Range<usize>) {
-    if !there(set) {
+    if !fetched(set) {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -116,15 +106,15 @@ fn glmark2_shows_its_horse() {
 
 #[test]
 fn sdl_shows_a_colour() {
-    if !there("libsdl2-2.0-0") || !there("kmscube") {
+    if !fetched("libsdl2-2.0-0") || !fetched("kmscube") {
         return;
     }
     // The packages come with a program of theirs; then there is a root folder for ours.
-    let fetched = run(
+    let first = run(
         &["--frames", "-", "--package", "libsdl2-2.0-0"],
         &["kmscube", "-c", "1"],
     );
-    assert!(fetched.status.success(), "{}", text(&fetched));
+    assert!(first.status.success(), "{}", text(&first));
     let Some(driver) = driver() else { return };
     let own = program(driver, "sdl");
     let cache = skrymir::gles::cache().expect("a folder");
@@ -162,7 +152,7 @@ fn toolkits_show_their_windows() {
         ),
     ];
     for (set, program, own) in programs {
-        if !there(set) || !there("weston") {
+        if !fetched(set) || !fetched("weston") {
             continue;
         }
         let folder = tempfile::tempdir().expect("a folder");

@@ -10,7 +10,7 @@ use super::key::Key;
 use crate::exec::FragmentContext;
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::Mask;
-use crate::exec::wide::alu::{Alu, AluOp, Machine, Operand, Source, formula, modified, plane_at};
+use crate::exec::wide::alu::{Alu, AluOp, Machine, plane_at};
 use crate::exec::wide::fragment_code::{FragmentCode, Input, Interpolate, Next, Op, row};
 use crate::exec::wide::stretch::{Piece, Plan, Stretch, Stretches, Work};
 use num::lanes::Lanes;
@@ -218,6 +218,14 @@ fn leaders(code: &FragmentCode) -> Vec<bool> {
     leaders
 }
 
+/// What rows hold, and whether memory has it.
+type Rows = BTreeMap<u16, (Value, bool)>;
+
+/// What a row holds, from now on, too.
+fn held(rows: &mut Rows, graph: &mut Graph, row: u16) -> Value {
+    rows.entry(row).or_insert_with(|| (graph.node(Node::Row(row)), true)).0
+}
+
 /// Makes the pieces of a stretch.
 struct Builder<'a> {
     code: &'a FragmentCode,
@@ -228,8 +236,7 @@ struct Builder<'a> {
     branches: bool,
     words: bool,
     graph: Graph,
-    /// What rows hold, and whether memory has it.
-    rows: BTreeMap<u16, (Value, bool)>,
+    rows: Rows,
     pieces: Vec<Piece>,
     some: bool,
     /// Bytes of code made.
@@ -269,26 +276,7 @@ impl Builder<'_> {
 
     /// What a row holds.
     fn row(&mut self, row: u16) -> Value {
-        let graph = &mut self.graph;
-        self.rows
-            .entry(row)
-            .or_insert_with(|| (graph.node(Node::Row(row)), true))
-            .0
-    }
-
-    fn operand(&mut self, operand: &Operand) -> Value {
-        let mut value = match operand.from {
-            Source::Row(row) => self.row(row),
-            Source::Value(value) => self.graph.node(Node::Const(value.to_bits())),
-            Source::Uniform(at) => self.graph.node(Node::Uniform(at)),
-        };
-        if operand.absolute {
-            value = graph::record(&mut self.graph, || Notes::abs(value));
-        }
-        if operand.negate {
-            value = graph::record(&mut self.graph, || Notes::neg(value));
-        }
-        value
+        held(&mut self.rows, &mut self.graph, row)
     }
 
     fn set(&mut self, row: u16, value: Value) {
@@ -314,11 +302,8 @@ impl Builder<'_> {
             AluOp::Ddx | AluOp::DdyUp | AluOp::DdyDown => self.some = false,
             _ => {}
         }
-        let [a, b, c] = [0, 1, 2].map(|at| self.operand(&alu.operands[at]));
-        let value = graph::record(&mut self.graph, || {
-            let value = modified::<Notes>(alu.finish, formula::<Notes>(alu.op, a, b, c));
-            if alu.round { Notes::round_half(value) } else { value }
-        });
+        let rows = &mut self.rows;
+        let value = graph::computed(&mut self.graph, alu, |graph, row| held(rows, graph, row));
         self.set(alu.to, value);
         Ok(())
     }

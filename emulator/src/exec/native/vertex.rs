@@ -1,14 +1,13 @@
 //! Vertex programs as machine code: stretches of instructions that run from the first to the last.
 
 use super::asm::Isa;
-use super::graph::{self, Effect, Graph, Node, Notes, Value};
+use super::graph::{self, Effect, Graph, Node, Value};
 use super::plan::Forms;
 use crate::exec::lanes::Mask;
 use crate::exec::wide::VertexCode;
-use crate::exec::wide::alu::{Alu, Machine, Operand, Source, formula, modified};
+use crate::exec::wide::alu::{Alu, Machine};
 use crate::exec::wide::stretch::{VertexPlan, VertexPlans, VertexStretch};
 use crate::exec::wide::vertex_code::row;
-use num::lanes::Lanes;
 use std::collections::BTreeMap;
 
 /// Instructions of a stretch at most, and stretches of a program: making code must not take long, whoever wrote the
@@ -107,28 +106,11 @@ impl Builder<'_> {
         last
     }
 
-    fn operand(&mut self, operand: &Operand) -> Value {
-        let mut value = match operand.from {
-            Source::Row(row) => match self.rows.get(&row) {
-                Some(value) => *value,
-                None => self.graph.node(Node::Row(row)),
-            },
-            Source::Value(value) => self.graph.node(Node::Const(value.to_bits())),
-            Source::Uniform(at) => self.graph.node(Node::Uniform(at)),
-        };
-        if operand.absolute {
-            value = graph::record(&mut self.graph, || Notes::abs(value));
-        }
-        if operand.negate {
-            value = graph::record(&mut self.graph, || Notes::neg(value));
-        }
-        value
-    }
-
     fn alu(&mut self, alu: &Alu) {
-        let [a, b, c] = [0, 1, 2].map(|at| self.operand(&alu.operands[at]));
-        let value = graph::record(&mut self.graph, || {
-            modified::<Notes>(alu.finish, formula::<Notes>(alu.op, a, b, c))
+        let rows = &self.rows;
+        let value = graph::computed(&mut self.graph, alu, |graph, row| match rows.get(&row) {
+            Some(value) => *value,
+            None => graph.node(Node::Row(row)),
         });
         self.rows.insert(alu.to, value);
     }
