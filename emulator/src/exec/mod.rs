@@ -6,6 +6,7 @@ mod lanes;
 pub mod native;
 pub mod observe;
 pub mod observed;
+pub(crate) mod places;
 pub mod scalar;
 pub mod wide;
 
@@ -18,7 +19,7 @@ use crate::texture::Texture;
 use compiled::Compiled;
 use inputs::Inputs;
 use num::lanes::One;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use utgard::{gp, pp};
 
 /// Instructions one vertex or quad may execute before its job ends with a fault.
@@ -93,7 +94,7 @@ pub struct FragmentProgram {
     /// The program as the fast engine runs it, for each orientation it has met.
     wide: Compiled<Orientation, wide::FragmentCode>,
     /// Machine code of the program, for each state it has met.
-    native: Compiled<native::Key, Option<std::sync::Arc<native::Program>>>,
+    native: Compiled<native::Key, Option<Arc<native::Program>>>,
     /// Its words, as far as it goes.
     words: Vec<u32>,
 }
@@ -309,6 +310,35 @@ pub fn unorm(value: f32, one: f32) -> u16 {
     (value * one + 0.5) as u16
 }
 
+/// Fragments of one primitive in a tile.
+#[derive(Clone, Copy, Debug)]
+pub enum Quads<'a> {
+    /// All of the tile whose first pixel this is, quad beside quad, row by row.
+    Tile([u32; 2]),
+    /// These quads.
+    Some(&'a [Quad]),
+}
+
+impl Quads<'_> {
+    /// How many quads.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Tile(_) => MAX_QUADS,
+            Self::Some(quads) => quads.len().min(MAX_QUADS),
+        }
+    }
+}
+
+/// A fragment program made ready for draws with one state, all of whose fragments become words in one go.
+pub trait Painter: Send + Sync {
+    /// Instructions that each fragment runs.
+    fn steps(&self) -> u32;
+
+    /// Makes [`Fragments::words`] of fragments, in a context that wants them; nothing else of `out` changes. False where that
+    /// is left to [`Engine::fragments`]: the words are of no use then.
+    fn paint(&self, context: &FragmentContext<'_>, inputs: &Inputs, quads: Quads<'_>, out: &mut Fragments) -> bool;
+}
+
 /// Something that runs programs.
 pub trait Engine: Send + Sync {
     /// Its name, as on the command line.
@@ -331,6 +361,12 @@ pub trait Engine: Send + Sync {
         quads: &[Quad],
         out: &mut Fragments,
     ) -> Result<()>;
+
+    /// What makes words of fragments in one go, for a context that wants them; `flat`: of primitives with one w. Nothing where
+    /// [`Engine::fragments`] has to be asked each time.
+    fn painter(&self, _context: &FragmentContext<'_>, _flat: bool) -> Option<Arc<dyn Painter>> {
+        None
+    }
 
     /// The pixel somebody wants to be told of by [`Engine::painted`].
     fn watched_pixel(&self) -> Option<(u32, u32)> {

@@ -19,6 +19,7 @@ mod key;
 #[cfg(test)]
 mod lockstep;
 mod order;
+mod paint;
 pub(super) mod plan;
 mod vertex;
 
@@ -30,7 +31,7 @@ pub use vertex::VertexForms;
 use super::inputs::Inputs;
 use super::lanes::LANES;
 use super::wide::{self, FragmentCode, Wide};
-use super::{Engine, FragmentContext, Fragments, MAX_QUADS, Quad, VertexBatch};
+use super::{Engine, FragmentContext, Fragments, MAX_QUADS, Painter, Quad, VertexBatch};
 use crate::fault::Result;
 use crate::simd::{Found, Level};
 use std::collections::HashMap;
@@ -175,7 +176,7 @@ impl Engine for Native {
         quads: &[Quad],
         out: &mut Fragments,
     ) -> Result<()> {
-        let key = Key::new(context, inputs);
+        let key = Key::new(context, inputs.flat);
         let make = || self.program(context, &key);
         context.program.native.with(&key, make, |program| {
             let stretches = program.as_ref().map(|program| &program.stretches);
@@ -187,6 +188,17 @@ impl Engine for Native {
             }
             Ok(())
         })
+    }
+
+    fn painter(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn Painter>> {
+        let key = Key::new(context, flat);
+        let program = context
+            .program
+            .native
+            .with(&key, || self.program(context, &key), Clone::clone)?;
+        program.straight()?;
+        let found = self.wide.found();
+        Some(Arc::new(paint::Straight { program, found }))
     }
 
     fn report(&self) -> Option<String> {

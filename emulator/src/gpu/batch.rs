@@ -1,22 +1,18 @@
 //! Fragments of a primitive brought into the tile many at a time: what [`Tile::put`] does one by one, which is the
 //! specification.
 
-use super::raster::sample_offset;
-use super::state::{State, Stencil};
-use super::tile::{Colors, SIDE, Tile, alpha_reaches, compares, coverage_of, reloaded, steps, within};
+use super::fragment_tests::Tested;
+use super::spots::{self, Lanes, Spots, spread};
+use super::state::State;
+use super::tile::{Colors, Tile, coverage_of};
 use crate::blend::{Blending, unit};
-use crate::exec::inputs::{Inputs, Plane};
-use crate::exec::{Fragments, MAX_FRAGMENTS, MAX_QUADS, Quad};
+use crate::exec::inputs::Inputs;
+use crate::exec::{Fragments, MAX_FRAGMENTS, Quads};
 use crate::simd::{Found, dispatch};
-use crate::texture::texel::u_order;
 use num::lanes::QuadLanes;
-use utgard::state::{Compare, StencilOp};
-
-/// Fragments of a quad from its first one, in the tile's order.
-const QUAD: [usize; 4] = [0, 1, 3, 2];
 
 /// A row of numbers, one for each fragment.
-type Row = [f32; MAX_FRAGMENTS];
+pub(super) type Row = [f32; MAX_FRAGMENTS];
 
 static ONES: Row = [1.0; MAX_FRAGMENTS];
 static ZEROS: Row = [0.0; MAX_FRAGMENTS];
@@ -26,11 +22,13 @@ pub struct Batch<'a> {
     /// Their draw's state.
     pub state: &'a State,
     /// Their quads.
-    pub quads: &'a [Quad],
-    /// Samples that are covered of each pixel of each quad.
+    pub quads: Quads<'a>,
+    /// Samples that are covered of each pixel of each quad; all of those that are not listed.
     pub samples: &'a [[u8; 4]],
     /// What their program made.
     pub fragments: &'a Fragments,
+    /// They have been through [`Tile::test_early`], with the same room.
+    pub tested: bool,
     /// Their primitive.
     pub inputs: &'a Inputs,
     /// Polygon offset, in the depth buffer's steps.
@@ -44,43 +42,9 @@ pub struct Room {
     blended: [Row; 4],
     bytes: [u32; MAX_FRAGMENTS],
     wide: [u64; MAX_FRAGMENTS],
-    depths: [u32; MAX_FRAGMENTS],
-    /// Depth and stencil that come back into the tile.
-    reloaded: [u32; MAX_FRAGMENTS],
-    /// Places of the fragments, from where their planes have their base.
-    places: [Row; 2],
+    /// Fragments whose alpha passed.
+    live: Lanes,
     tested: Tested,
-}
-
-/// Fragments on their way through the tests: a byte each, 1 for those that are still there.
-#[derive(Clone, Debug)]
-struct Tested {
-    arrived: Lanes,
-    /// The stencil test passed.
-    fits: Lanes,
-    /// And the depth test.
-    passed: Lanes,
-    /// What the tile has.
-    depths: [u32; MAX_FRAGMENTS],
-    stencils: Lanes,
-    /// What the stencils become after one of the outcomes.
-    new: Lanes,
-}
-
-/// A byte for each fragment.
-type Lanes = [u8; MAX_FRAGMENTS];
-
-impl Default for Tested {
-    fn default() -> Self {
-        Self {
-            arrived: [0; MAX_FRAGMENTS],
-            fits: [0; MAX_FRAGMENTS],
-            passed: [0; MAX_FRAGMENTS],
-            depths: [0; MAX_FRAGMENTS],
-            stencils: [0; MAX_FRAGMENTS],
-            new: [0; MAX_FRAGMENTS],
-        }
-    }
 }
 
 impl Default for Room {
@@ -90,117 +54,40 @@ impl Default for Room {
             blended: [ZEROS; 4],
             bytes: [0; MAX_FRAGMENTS],
             wide: [0; MAX_FRAGMENTS],
-            depths: [0; MAX_FRAGMENTS],
-            reloaded: [0; MAX_FRAGMENTS],
-            places: [ZEROS; 2],
+            live: [0; MAX_FRAGMENTS],
             tested: Tested::default(),
         }
     }
 }
 
-/// Live fragments of each quad, a bit each.
-type Live = [u8; MAX_QUADS];
-
 impl Batch<'_> {
-    /// Fragments whose alpha passes its test.
-    fn past_alpha(&self, room: &mut Room) -> Live {
-        let (mut live, state) = (self.fragments.live, self.state);
-        if state.alpha_compare != Compare::Always {
-            let (alphas, passed, count) = (&self.fragments.color[3], &mut room.tested.passed, self.count());
-            dispatch!(alphas_all(state: &State, alphas: &Row, count: usize, passed: &mut Lanes) -> (), Found::best());
-            keep(&mut live, passed);
-        }
-        live
-    }
-
-    /// Fragments of which a sample is covered: by the shape, the state's mask, and alpha as coverage.
-    fn covered(&self, mut live: Live, sample: usize) -> Live {
+    /// Takes fragments out of which a sample is not covered: by the shape, the state's mask, and alpha as coverage.
+    fn cover(&self, sample: usize, arrived: &mut Lanes) {
         let state = self.state;
         let alphas = self.fragments.color[3].as_chunks::<4>().0;
-        let rows = live.iter_mut().zip(self.samples).zip(alphas);
-        for ((live, samples), alphas) in rows.take(self.quads.len()) {
-            let of_alpha = |lane: usize| match state.alpha_to_coverage {
-                true => coverage_of(alphas[lane]),
-                false => 15,
-            };
-            let covered = |lane: usize| (samples[lane] & state.sample_mask & of_alpha(lane)) >> sample & 1 == 1;
-            *live &= bits([covered(0), covered(1), covered(2), covered(3)]);
+        let rows = arrived.as_chunks_mut::<4>().0.iter_mut().zip(alphas).enumerate();
+        for (quad, (arrived, alphas)) in rows.take(self.quads.count()) {
+            let samples = self.samples.get(quad).unwrap_or(&[15; 4]);
+            for lane in 0..4 {
+                let of_alpha = match state.alpha_to_coverage {
+                    true => coverage_of(alphas[lane]),
+                    false => 15,
+                };
+                arrived[lane] &= (samples[lane] & state.sample_mask & of_alpha) >> sample & 1;
+            }
         }
-        live
     }
 
     /// How many fragments there are, live or not.
-    fn count(&self) -> usize {
-        4 * self.quads.len().min(MAX_QUADS)
+    pub(super) fn count(&self) -> usize {
+        4 * self.quads.count()
     }
 
-    /// The stencil of the side that is seen lets everything pass and stays as it is.
-    fn ignores_stencil(&self) -> bool {
-        let face = &self.state.stencil[usize::from(!self.inputs.front)];
-        face.compare == Compare::Always && face.operations[1..] == [StencilOp::Keep; 2]
-    }
-}
-
-/// Bits of some yeses and noes.
-#[inline]
-fn bits(lanes: [bool; 4]) -> u8 {
-    let [a, b, c, d] = lanes;
-    u8::from(a) | u8::from(b) << 1 | u8::from(c) << 2 | u8::from(d) << 3
-}
-
-/// Which outcomes of a comparison pass: less, equal, greater.
-#[derive(Clone, Copy)]
-struct Passes([bool; 3]);
-
-impl Passes {
-    fn of(compare: Compare) -> Self {
-        Self([(0, 1), (1, 1), (2, 1)].map(|(a, b)| compares(compare, a, b)))
-    }
-
-    #[inline(always)]
-    fn one<T: PartialOrd>(self, a: &T, b: &T) -> bool {
-        let Self([less, equal, greater]) = self;
-        less & (a < b) | equal & (a == b) | greater & (a > b)
-    }
-}
-
-/// Of which samples something is done: how many a pixel has, and which.
-#[derive(Clone, Copy)]
-struct Stride {
-    samples: usize,
-    sample: usize,
-}
-
-impl Stride {
-    /// What a row of the tile has of a quad's four fragments.
-    #[inline]
-    fn four<T: Copy>(self, row: &[T], first: usize) -> Option<[T; 4]> {
-        if self.samples == 1 {
-            let [a, b, c, d] = *row.get(first..)?.first_chunk::<4>()?;
-            return Some([a, b, d, c]);
-        }
-        let row = row.get(first * self.samples..(first + 4) * self.samples)?;
-        let at = |lane: usize| row[QUAD[lane] * self.samples + self.sample];
-        Some([at(0), at(1), at(2), at(3)])
-    }
-
-    /// Puts what a quad's live fragments have into a row of the tile.
-    #[inline]
-    fn put<T: Copy>(self, row: &mut [T], first: usize, live: u8, [a, b, c, d]: [T; 4]) {
-        if self.samples == 1
-            && live == 15
-            && let Some(four) = row.get_mut(first..).and_then(|row| row.first_chunk_mut::<4>())
-        {
-            *four = [a, b, d, c];
-            return;
-        }
-        for (lane, value) in [a, b, c, d].into_iter().enumerate() {
-            let at = (first + QUAD[lane]) * self.samples + self.sample;
-            if live >> lane & 1 == 1
-                && let Some(slot) = row.get_mut(at)
-            {
-                *slot = value;
-            }
+    fn spots(&self, samples: usize, sample: usize) -> Spots<'_> {
+        Spots {
+            quads: self.quads,
+            samples,
+            sample,
         }
     }
 }
@@ -209,104 +96,98 @@ impl Tile {
     /// Tests the live fragments of a batch and blends them.
     pub fn put_batch(&mut self, batch: &Batch<'_>, room: &mut Room) {
         let (state, fragments) = (batch.state, batch.fragments);
-        let passed = batch.past_alpha(room);
+        if !batch.tested {
+            spread(fragments.live.iter().copied(), &mut room.tested.arrived);
+            batch.test_alpha(&mut room.tested);
+            room.live = room.tested.arrived;
+            batch.reload(&mut room.tested);
+        }
         let mut color = fragments.color.each_ref();
         if state.alpha_to_one {
             color[3] = &ONES;
         }
-        let count = batch.count();
         let covers = state.blending.covers() || fragments.has_words;
         if covers && !fragments.has_words {
-            self.quantise(color, count, &mut room.bytes, &mut room.wide);
+            self.quantise(color, batch.count(), &mut room.bytes, &mut room.wide);
         }
         let some = self.samples > 1 || state.alpha_to_coverage || state.sample_mask != 15;
-        let tests = state.uses_depth() || !batch.ignores_stencil();
-        if state.packed_depth {
-            batch.reloaded(&mut room.reloaded);
-        }
         for sample in 0..self.samples {
-            let stride = Stride {
-                samples: self.samples,
-                sample,
-            };
-            let mut live = if some { batch.covered(passed, sample) } else { passed };
-            if tests {
-                self.test(batch, stride, &mut live, room);
+            let spots = batch.spots(self.samples, sample);
+            if !batch.tested {
+                room.tested.arrived = room.live;
+                if some {
+                    batch.cover(sample, &mut room.tested.arrived);
+                }
+                self.pass(batch, spots, &mut room.tested);
             }
             if state.blending.write_mask == 0 {
                 continue;
             }
             if !covers {
-                self.blend(batch, color, stride, room);
+                self.blend(batch, color, spots, room);
             }
-            let words = match fragments.has_words {
-                true => &fragments.words,
-                false => &room.bytes,
-            };
+            let (words, passed) = (
+                if fragments.has_words {
+                    &fragments.words
+                } else {
+                    &room.bytes
+                },
+                &room.tested.passed,
+            );
             match &mut self.color {
-                Colors::Bytes(tile) => scatter(tile, batch.quads, &live, words, stride),
-                Colors::Wide(tile) => scatter(tile, batch.quads, &live, &room.wide, stride),
+                Colors::Bytes(tile) => spots.scatter(tile, passed, words),
+                Colors::Wide(tile) => spots.scatter(tile, passed, &room.wide),
             }
+        }
+    }
+
+    /// Finds which of the fragments that arrived pass the tests there are.
+    fn pass(&mut self, batch: &Batch<'_>, spots: Spots<'_>, tested: &mut Tested) {
+        if batch.is_tested() {
+            self.test(batch, spots, tested);
+        } else {
+            tested.passed = tested.arrived;
+        }
+    }
+
+    /// Tests fragments before their colours are known, which the tests of [their state](State::takes_words) do not ask for,
+    /// in a tile of one sample; whether any passes. Their colours come by [`Tile::put_batch`].
+    pub fn test_early(&mut self, batch: &Batch<'_>, room: &mut Room) -> bool {
+        let tested = &mut room.tested;
+        match batch.quads {
+            Quads::Tile(_) => tested.arrived = [1; MAX_FRAGMENTS],
+            Quads::Some(quads) => spread(quads.iter().map(|quad| quad.live), &mut tested.arrived),
+        }
+        self.pass(batch, batch.spots(1, 0), tested);
+        tested.passed[..batch.count()].contains(&1)
+    }
+
+    /// Puts words of fragments that no test takes out, in a tile of one sample and a byte a channel.
+    pub fn put_words(&mut self, quads: Quads<'_>, words: &[u32; MAX_FRAGMENTS]) {
+        let Colors::Bytes(tile) = &mut self.color else {
+            return;
+        };
+        match (quads, tile.first_chunk_mut()) {
+            (Quads::Tile(_), Some(tile)) => *tile = *words,
+            (Quads::Tile(_), None) => {}
+            (Quads::Some(quads), _) => spots::put_live(quads, tile, words),
         }
     }
 
     /// The words the tile has where the fragments of a batch are, for what blends words. One sample, a byte a channel.
-    pub fn words(&self, quads: &[Quad], into: &mut [u32; MAX_FRAGMENTS]) {
-        let stride = Stride { samples: 1, sample: 0 };
+    pub fn words(&self, quads: Quads<'_>, into: &mut [u32; MAX_FRAGMENTS]) {
+        let spots = Spots {
+            quads,
+            samples: 1,
+            sample: 0,
+        };
         if let Colors::Bytes(tile) = &self.color {
-            collect(tile, quads, into, stride);
+            spots.collect(tile, into);
         }
-    }
-
-    /// Takes fragments that fail the tests of stencil and depth out of the live ones, and stores both of the others.
-    fn test(&mut self, batch: &Batch<'_>, stride: Stride, live: &mut Live, room: &mut Room) {
-        let (state, count, quads) = (batch.state, batch.count(), batch.quads);
-        let (uses_depth, uses_stencil) = (state.uses_depth(), !batch.ignores_stencil());
-        let face = &state.stencil[usize::from(!batch.inputs.front)];
-        spread(live, count, &mut room.tested.arrived);
-        room.tested.fits = room.tested.arrived;
-        if uses_stencil {
-            collect(&self.stencil, quads, &mut room.tested.stencils, stride);
-            let tested = &mut room.tested;
-            dispatch!(fit_all(face: &Stencil, count: usize, tested: &mut Tested) -> (), Found::best());
-        }
-        room.tested.passed = room.tested.fits;
-        if uses_depth {
-            batch.depths(stride, room);
-            collect(&self.depth, quads, &mut room.tested.depths, stride);
-            let (tested, depths) = (&mut room.tested, &room.depths);
-            let nearer = Passes::of(state.depth_compare);
-            dispatch!(
-                near_all(
-                    nearer: Passes,
-                    depths: &[u32; MAX_FRAGMENTS],
-                    count: usize,
-                    tested: &mut Tested,
-                ) -> (),
-                Found::best()
-            );
-            if state.depth_write {
-                store(&mut self.depth, quads, &room.tested.depths, stride);
-            }
-        }
-        if uses_stencil {
-            let (tested, packed) = (&mut room.tested, state.packed_depth.then_some(&room.reloaded));
-            dispatch!(
-                update_all(
-                    face: &Stencil,
-                    packed: Option<&[u32; MAX_FRAGMENTS]>,
-                    count: usize,
-                    tested: &mut Tested,
-                ) -> (),
-                Found::best()
-            );
-            store(&mut self.stencil, quads, &room.tested.stencils, stride);
-        }
-        keep(live, &room.tested.passed);
     }
 
     /// Blends colours with those of a sample, into the room's words.
-    fn blend(&self, batch: &Batch<'_>, color: [&Row; 4], stride: Stride, room: &mut Room) {
+    fn blend(&self, batch: &Batch<'_>, color: [&Row; 4], spots: Spots<'_>, room: &mut Room) {
         let Room {
             have,
             blended,
@@ -317,11 +198,11 @@ impl Tile {
         let count = batch.count();
         match &self.color {
             Colors::Bytes(tile) => {
-                collect(tile, batch.quads, bytes, stride);
+                spots.collect(tile, bytes);
                 dispatch!(unpack_bytes(bytes: &[u32; MAX_FRAGMENTS], count: usize, have: &mut [Row; 4]) -> (), Found::best());
             }
             Colors::Wide(tile) => {
-                collect(tile, batch.quads, wide, stride);
+                spots.collect(tile, wide);
                 let words = &*wide;
                 dispatch!(unpack_wide(words: &[u64; MAX_FRAGMENTS], count: usize, have: &mut [Row; 4]) -> (), Found::best());
             }
@@ -365,251 +246,6 @@ impl Tile {
             }
         }
     }
-}
-
-impl Batch<'_> {
-    /// Depth, and stencil in the lowest byte, that the fragments' colours bring back.
-    fn reloaded(&self, into: &mut [u32; MAX_FRAGMENTS]) {
-        let count = self.count();
-        let [red, green, blue, alpha] = &self.fragments.color;
-        for (at, into) in into.iter_mut().enumerate().take(count) {
-            let [depth, stencil] = reloaded([red[at], green[at], blue[at], alpha[at]]);
-            *into = depth << 8 | stencil;
-        }
-    }
-
-    /// Depths of a sample of every fragment as the tile has them.
-    fn depths(&self, stride: Stride, room: &mut Room) {
-        let Room {
-            depths: into,
-            reloaded,
-            places: [columns, rows],
-            ..
-        } = room;
-        let range = self.state.depth_range.map(steps);
-        let count = self.count();
-        if self.state.packed_depth {
-            for (into, reloaded) in into.iter_mut().zip(&*reloaded).take(count) {
-                *into = within(range, f64::from(reloaded >> 8));
-            }
-            return;
-        }
-        if self.state.depth_register.is_some() {
-            for (into, depth) in into.iter_mut().zip(&self.fragments.depth).take(count) {
-                *into = within(range, steps(*depth));
-            }
-            return;
-        }
-        let beside = match stride.samples {
-            1 => [0.0; 2],
-            _ => sample_offset(stride.sample),
-        };
-        let fours = columns
-            .as_chunks_mut::<4>()
-            .0
-            .iter_mut()
-            .zip(rows.as_chunks_mut::<4>().0);
-        for (quad, (columns, rows)) in self.quads.iter().zip(fours) {
-            let ([left, top], [right, bottom]) = (
-                self.inputs.offset(quad.x, quad.y),
-                self.inputs.offset(quad.x + 1, quad.y + 1),
-            );
-            let ([left, right], [top, bottom]) = (
-                [left + beside[0], right + beside[0]],
-                [top + beside[1], bottom + beside[1]],
-            );
-            *columns = [left, right, left, right];
-            *rows = [top, top, bottom, bottom];
-        }
-        let (places, plane, offset) = ([&*columns, &*rows], &self.inputs.z, self.offset);
-        dispatch!(
-            depths_all(
-                places: [&Row; 2],
-                plane: &Plane,
-                offset: f64,
-                range: [f64; 2],
-                count: usize,
-                into: &mut [u32; MAX_FRAGMENTS],
-            ) -> (),
-            Found::best()
-        );
-    }
-}
-
-/// Depths of a plane; a plain loop, which becomes as wide as what it is compiled for.
-#[inline(always)]
-fn depths_all<L: QuadLanes>(
-    [columns, rows]: [&Row; 2],
-    plane: &Plane,
-    offset: f64,
-    range: [f64; 2],
-    count: usize,
-    into: &mut [u32; MAX_FRAGMENTS],
-) {
-    let mut at = 0;
-    while at < count.min(MAX_FRAGMENTS) {
-        for at in at..(at + L::COUNT).min(MAX_FRAGMENTS) {
-            into[at] = within(range, steps(plane.at(columns[at], rows[at])) + offset);
-        }
-        at += L::COUNT;
-    }
-}
-
-/// Takes fragments that did not pass out of the live ones.
-fn keep(live: &mut Live, passed: &Lanes) {
-    for (live, four) in live.iter_mut().zip(passed.as_chunks::<4>().0) {
-        // The lowest bits of four bytes, side by side.
-        *live &= (u32::from_le_bytes(*four).wrapping_mul(0x0102_0408) >> 24) as u8 & 15;
-    }
-}
-
-/// A byte for each fragment: whether it is live.
-fn spread(live: &Live, count: usize, into: &mut Lanes) {
-    for (live, four) in live.iter().zip(into.as_chunks_mut::<4>().0).take(count / 4) {
-        *four = (u32::from(*live).wrapping_mul(0x0020_4081) & 0x0101_0101).to_le_bytes();
-    }
-}
-
-/// Finds what passes the alpha test.
-#[inline(always)]
-fn alphas_all<L: QuadLanes>(state: &State, alphas: &Row, count: usize, passed: &mut Lanes) {
-    let Passes([less, equal, greater]) = Passes::of(state.alpha_compare);
-    let reference = f32::from(state.alpha_reference);
-    let mut at = 0;
-    while at < count.min(MAX_FRAGMENTS) {
-        for at in at..(at + L::COUNT).min(MAX_FRAGMENTS) {
-            let [reached, beyond] = alpha_reaches(alphas[at], reference);
-            passed[at] = u8::from(less & !reached | equal & reached & !beyond | greater & beyond);
-        }
-        at += L::COUNT;
-    }
-}
-
-/// Finds what passes the stencil test; a plain loop, as all of these.
-#[inline(always)]
-fn fit_all<L: QuadLanes>(face: &Stencil, count: usize, tested: &mut Tested) {
-    let (fits, reference) = (Passes::of(face.compare), face.reference & face.mask);
-    let mut at = 0;
-    while at < count.min(MAX_FRAGMENTS) {
-        for at in at..(at + L::COUNT).min(MAX_FRAGMENTS) {
-            let have = tested.stencils[at] & face.mask;
-            tested.fits[at] = tested.arrived[at] & u8::from(fits.one(&reference, &have));
-        }
-        at += L::COUNT;
-    }
-}
-
-/// Finds what passes the depth test, and what the tile has then.
-#[inline(always)]
-#[expect(clippy::needless_range_loop, reason = "iterators are not made for the vector units")]
-fn near_all<L: QuadLanes>(nearer: Passes, depths: &[u32; MAX_FRAGMENTS], count: usize, tested: &mut Tested) {
-    let mut at = 0;
-    while at < count.min(MAX_FRAGMENTS) {
-        for at in at..(at + L::COUNT).min(MAX_FRAGMENTS) {
-            let have = tested.depths[at];
-            let passes = u32::from(tested.fits[at]) & u32::from(nearer.one(&depths[at], &have));
-            tested.passed[at] = passes as u8;
-            tested.depths[at] = if passes == 1 { depths[at] } else { have };
-        }
-        at += L::COUNT;
-    }
-}
-
-/// Stencils after each of the outcomes, [`updated`](super::tile::updated).
-#[inline(always)]
-#[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
-fn update_all<L: QuadLanes>(face: &Stencil, packed: Option<&[u32; MAX_FRAGMENTS]>, count: usize, tested: &mut Tested) {
-    let old = tested.stencils;
-    for outcome in 0..3 {
-        if face.operations[outcome] == StencilOp::Keep {
-            continue;
-        }
-        new_all(face, outcome, packed, &old, &mut tested.new);
-        for at in 0..count.min(MAX_FRAGMENTS) {
-            let (arrived, fits, passed) = (tested.arrived[at], tested.fits[at], tested.passed[at]);
-            let mine = [arrived & !fits, fits & !passed, passed][outcome] & 1;
-            tested.stencils[at] = if mine == 1 { tested.new[at] } else { tested.stencils[at] };
-        }
-    }
-}
-
-/// What stencils become by an operation.
-#[inline(always)]
-fn new_all(face: &Stencil, outcome: usize, packed: Option<&[u32; MAX_FRAGMENTS]>, old: &Lanes, new: &mut Lanes) {
-    // A loop for each operation, with nothing to choose inside.
-    macro_rules! each {
-        (|$have:ident, $at:ident| $new:expr) => {
-            for $at in 0..MAX_FRAGMENTS {
-                let $have = old[$at];
-                new[$at] = $have & !face.write_mask | $new & face.write_mask;
-            }
-        };
-    }
-    match (face.operations[outcome], packed) {
-        (StencilOp::Keep, _) => *new = *old,
-        (StencilOp::Replace, Some(packed)) => each!(|have, at| packed[at] as u8),
-        (StencilOp::Replace, None) => each!(|have, at| face.reference),
-        (StencilOp::Zero, _) => each!(|have, at| 0),
-        (StencilOp::Invert, _) => each!(|have, at| !have),
-        (StencilOp::IncrementWrap, _) => each!(|have, at| have.wrapping_add(1)),
-        (StencilOp::DecrementWrap, _) => each!(|have, at| have.wrapping_sub(1)),
-        (StencilOp::Increment, _) => each!(|have, at| have.saturating_add(1)),
-        (StencilOp::Decrement, _) => each!(|have, at| have.saturating_sub(1)),
-    }
-}
-
-/// Puts what all fragments of a batch have into the tile.
-fn store<T: Copy>(tile: &mut [T], quads: &[Quad], values: &[T; MAX_FRAGMENTS], stride: Stride) {
-    for (quad, values) in quads.iter().zip(values.as_chunks::<4>().0) {
-        stride.put(tile, first_of(quad), 15, *values);
-    }
-}
-
-/// Puts the colours of a batch where they belong, those of live fragments.
-fn scatter<T: Copy>(tile: &mut [T], quads: &[Quad], live: &Live, colors: &[T; MAX_FRAGMENTS], stride: Stride) {
-    let fours = colors.as_chunks::<4>().0;
-    // As many quads as a tile has are a tile's, row by row.
-    if stride.samples == 1
-        && quads.len() == MAX_QUADS
-        && *live == [15; MAX_QUADS]
-        && let Some(tile) = tile.first_chunk_mut::<MAX_FRAGMENTS>()
-    {
-        let into = tile.as_chunks_mut::<4>().0;
-        for (first, [a, b, c, d]) in WHOLE.iter().zip(fours) {
-            into[usize::from(first & 63)] = [*a, *b, *d, *c];
-        }
-        return;
-    }
-    for ((quad, live), colors) in quads.iter().zip(live).zip(fours) {
-        stride.put(tile, first_of(quad), *live, *colors);
-    }
-}
-
-/// What the tile has where the fragments of a batch are.
-fn collect<T: Copy>(tile: &[T], quads: &[Quad], into: &mut [T; MAX_FRAGMENTS], stride: Stride) {
-    for (quad, into) in quads.iter().zip(into.as_chunks_mut::<4>().0) {
-        if let Some(have) = stride.four(tile, first_of(quad)) {
-            *into = have;
-        }
-    }
-}
-
-/// Where the quads of a tile are, row by row, in the tile's order.
-static WHOLE: [u8; MAX_QUADS] = {
-    let mut all = [0; MAX_QUADS];
-    let mut number = 0;
-    while number < MAX_QUADS {
-        let (column, row) = (number as u32 % (SIDE / 2), number as u32 / (SIDE / 2));
-        all[number] = (u_order(2 * column, 2 * row) / 4) as u8;
-        number += 1;
-    }
-    all
-};
-
-/// Number of a quad's first pixel in its tile.
-#[inline]
-fn first_of(quad: &Quad) -> usize {
-    usize::from(WHOLE[(quad.y & 14) as usize * 4 + (quad.x & 14) as usize / 2]) * 4
 }
 
 /// Channels of words as floats; a plain loop, which becomes as wide as what it is compiled for.
@@ -744,13 +380,16 @@ fn whole_channels<L: QuadLanes>(color: [&Row; 4], one: f32, at: usize) -> [[f32;
 
 #[cfg(test)]
 mod tests {
-    use super::super::tile::in_tile;
+    use super::super::raster::sample_offset;
+    use super::super::tile::{in_tile, reloaded, steps, within};
     use super::*;
     use crate::blend::Factor;
+    use crate::exec::Quad;
+    use crate::exec::inputs::Plane;
     use crate::gpu::state::Stencil;
     use crate::gpu::tile::{Incoming, MAX_DEPTH, PIXELS};
     use fastrand::Rng;
-    use utgard::state::{Equation, FactorSource};
+    use utgard::state::{Compare, Equation, FactorSource, StencilOp};
 
     fn blending(random: &mut Rng) -> Blending {
         let mut factor = || Factor {
@@ -914,9 +553,10 @@ mod tests {
             }
             let batch = Batch {
                 state: &state,
-                quads: &quads,
+                quads: Quads::Some(&quads),
                 samples: &covered,
                 fragments: &fragments,
+                tested: false,
                 inputs: &inputs,
                 offset,
             };

@@ -63,6 +63,11 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// All samples begin with one colour.
+    pub fn begins_alike(&self) -> bool {
+        self.half_float || self.clear_color == [self.clear_color[0]; 4]
+    }
+
     /// Takes the frame of a Mali-400 PP job apart: registers, number of PPs, write-back units, lists, stacks.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 //! Our own driver, recorded jobs and Mesa's driver all come in by [`Gpu::run_gp`] and [`Gpu::run_pp`].
 
 pub mod batch;
+mod fragment_tests;
 pub mod frame;
 pub mod geometry;
 mod kept;
@@ -11,6 +12,7 @@ pub mod pixel;
 pub mod plbu;
 pub mod raster;
 pub(crate) mod scene;
+mod spots;
 pub mod state;
 pub mod tile;
 pub mod vertex;

@@ -12,7 +12,7 @@ use super::state::State;
 use super::tile::{Incoming, SIDE, Tile, in_tile, reloaded, steps};
 use super::watch::{self, Fate, Painted, Place, Watch};
 use super::write_back::{self, Runs};
-use crate::exec::{Engine, FragmentContext, Fragments};
+use crate::exec::{Engine, FragmentContext, Fragments, TileReader};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
 use rayon::ThreadPool;
@@ -270,7 +270,9 @@ impl<'a> TileWorker<'a> {
     /// Paints a tile, the `number`th of the job.
     fn tile(&mut self, number: usize, column: u32, row: u32, lists: Range<usize>) -> Result<()> {
         let scene = self.scene;
-        let samples = if self.scene.multisample { 4 } else { 1 };
+        // Samples are told apart once that is asked for, or at once for those who look at them.
+        let alike = self.frame.begins_alike() && self.watch.is_none();
+        let samples = if self.scene.multisample && !alike { 4 } else { 1 };
         self.tile.begin(self.frame, samples, self.scene.depth, column, row);
         self.stats.tiles += 1;
         self.watch.into_iter().for_each(|watch| watch.begun(&self.tile));
@@ -309,10 +311,68 @@ impl<'a> TileWorker<'a> {
     }
 
     fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+        if self.scene.multisample
+            && self.tile.samples == 1
+            && (shader.state.tells_samples_apart() || self.coverage.tells_samples_apart())
+        {
+            self.tile.split();
+        }
+        if self.engine.watched_pixel().is_some() {
+            return self.primitive_told(ready, shader);
+        }
+        match self.paint(ready, shader) {
+            Words::There => self.ran(),
+            words => {
+                self.shade(ready, shader)?;
+                self.put(ready, shader, matches!(words, Words::Tested));
+                Ok(())
+            }
+        }
+    }
+
+    /// Shades and puts a primitive in one go.
+    fn paint(&mut self, ready: &Ready, shader: &Shader<'_>) -> Words {
+        let Some(context) = self.wants_words(shader).then(|| self.context(shader, None)) else {
+            return Words::None;
+        };
+        let Some(painter) = shader.painter(self.engine, &context, ready.inputs.flat) else {
+            return Words::None;
+        };
+        let quads = self.coverage.covered();
+        let covered = (&self.coverage, ready, shader);
+        let batch = self::batch(covered, &self.out, false);
+        let tested = batch.is_tested();
+        let wanted = !tested || self.tile.test_early(&batch, &mut self.room);
+        if wanted {
+            if context.blending.is_some() {
+                self.tile.words(quads, &mut self.out.destination);
+            }
+            if !painter.paint(&context, &ready.inputs, quads, &mut self.out) {
+                return if tested { Words::Tested } else { Words::None };
+            }
+        }
+        // Fragments nobody will see count as if they ran: how many there are is no matter of speed.
+        let count = quads.count() as u64;
+        self.stats.quads += count;
+        self.stats.fragments += self.coverage.fragments();
+        self.out.instructions += 4 * count * u64::from(painter.steps());
+        if wanted && tested {
+            self.out.has_words = true;
+            self.tile
+                .put_batch(&self::batch(covered, &self.out, true), &mut self.room);
+        } else if wanted && shader.state.blending.write_mask != 0 {
+            self.tile.put_words(quads, &self.out.words);
+        }
+        Words::There
+    }
+
+    /// Shades and puts a primitive, and tells the engine what became of the pixel it watches.
+    fn primitive_told(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+        self.coverage.list();
         let watched = self.engine.watched_pixel().and_then(|pixel| self.watched(pixel));
         let before = watched.map(|(_, pixel)| self.tile.read(pixel).0);
         self.shade(ready, shader)?;
-        self.put(ready, shader);
+        self.put(ready, shader, false);
         if let (Some((fragment, pixel)), Some(before)) = (watched, before) {
             let color = self
                 .is_live(fragment)
@@ -397,17 +457,34 @@ impl<'a> TileWorker<'a> {
 
     /// Runs the program for what is covered.
     fn shade(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
-        let (state, coverage) = (&shader.state, &self.coverage);
+        self.coverage.list();
+        let coverage = &self.coverage;
         self.stats.quads += coverage.quads.len() as u64;
         self.stats.fragments += coverage.fragments();
         let tile = &self.tile;
-        let wants_words = state.takes_words() && tile.samples == 1 && tile.one == 255.0 && self.watch.is_none();
-        let blending = Some(&state.blending).filter(|blending| wants_words && !blending.covers());
-        if blending.is_some() {
-            tile.words(&coverage.quads, &mut self.out.destination);
-        }
         let read = |x: u32, y: u32| tile.read(in_tile(x, y));
-        let context = FragmentContext {
+        let context = self.context(shader, Some(&read));
+        if context.blending.is_some() {
+            tile.words(coverage.covered(), &mut self.out.destination);
+        }
+        self.out.has_words = false;
+        let result = self
+            .engine
+            .fragments(&context, &ready.inputs, &coverage.quads, &mut self.out);
+        result.map_err(|fault| fault.at(shader.state.program))?;
+        self.ran()
+    }
+
+    /// Colours of a draw may come as words.
+    fn wants_words(&self, shader: &Shader<'_>) -> bool {
+        let tile = &self.tile;
+        shader.state.takes_words() && tile.samples == 1 && tile.one == 255.0 && self.watch.is_none()
+    }
+
+    /// What the fragments of a draw share; `tile` reads the tile.
+    fn context<'b>(&self, shader: &'b Shader<'_>, tile: Option<&'b TileReader<'b>>) -> FragmentContext<'b> {
+        let (state, wants_words) = (&shader.state, self.wants_words(shader));
+        FragmentContext {
             program: &shader.program,
             uniforms: &shader.uniforms,
             textures: &shader.textures,
@@ -415,29 +492,15 @@ impl<'a> TileWorker<'a> {
             second_register: state.blending.uses_second().then_some(state.second_register),
             depth_register: state.depth_register.or(state.packed_depth.then_some(0)),
             orientation: self.frame.orientation,
-            tile: shader.program.reads_tile.then_some(&read),
+            tile: tile.filter(|_| shader.program.reads_tile),
             wants_words,
-            blending,
-        };
-        self.out.has_words = false;
-        let result = self
-            .engine
-            .fragments(&context, &ready.inputs, &coverage.quads, &mut self.out);
-        result.map_err(|fault| fault.at(state.program))?;
-        self.ran()
+            blending: Some(&state.blending).filter(|blending| wants_words && !blending.covers()),
+        }
     }
 
-    /// Brings what the program gave into the tile.
-    fn put(&mut self, ready: &Ready, shader: &Shader<'_>) {
-        let (state, coverage) = (&shader.state, &self.coverage);
-        let batch = Batch {
-            state,
-            quads: &coverage.quads,
-            samples: &coverage.samples,
-            fragments: &self.out,
-            inputs: &ready.inputs,
-            offset: ready.offset,
-        };
+    /// Brings what the program gave into the tile; `tested`: of those that [`Tile::test_early`] found.
+    fn put(&mut self, ready: &Ready, shader: &Shader<'_>, tested: bool) {
+        let batch = batch((&self.coverage, ready, shader), &self.out, tested);
         self.tile.put_batch(&batch, &mut self.room);
     }
 
@@ -462,6 +525,33 @@ impl<'a> TileWorker<'a> {
             }
         }
     }
+}
+
+/// What a primitive covers of the tile, on its way there.
+fn batch<'a>(
+    (coverage, ready, shader): (&'a Coverage, &'a Ready, &'a Shader<'_>),
+    fragments: &'a Fragments,
+    tested: bool,
+) -> Batch<'a> {
+    Batch {
+        state: &shader.state,
+        quads: coverage.covered(),
+        samples: &coverage.samples,
+        fragments,
+        tested,
+        inputs: &ready.inputs,
+        offset: ready.offset,
+    }
+}
+
+/// What became of the wish for words in one go.
+enum Words {
+    /// They are in the tile.
+    There,
+    /// There are none, but the fragments were tested.
+    Tested,
+    /// There are none.
+    None,
 }
 
 /// Depth the program wrote, or depth and stencil that are being loaded back into the tile.

@@ -4,7 +4,7 @@
 use super::geometry::{Bounds, Corner, Primitive};
 use super::tile::SIDE;
 use crate::exec::inputs::{Inputs, Plane, SLOTS};
-use crate::exec::{MAX_QUADS, Quad};
+use crate::exec::{MAX_QUADS, Quad, Quads};
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
 
@@ -80,6 +80,8 @@ pub struct Shape {
 /// What of a tile is covered.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
+    /// All of the tile is, by its first pixel; quads are listed only when [`Coverage::list`] is asked to.
+    whole: Option<[u32; 2]>,
     /// Quads with anything in them, at most [`MAX_QUADS`].
     pub quads: Vec<Quad>,
     /// Samples of each pixel of each quad.
@@ -87,8 +89,26 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// All of the tile whose first pixel is `origin`.
-    fn fill(&mut self, [left, top]: [u32; 2]) {
+    /// Whether anything is covered.
+    pub fn is_empty(&self) -> bool {
+        self.whole.is_none() && self.quads.is_empty()
+    }
+
+    /// What is covered.
+    pub fn covered(&self) -> Quads<'_> {
+        self.whole.map_or(Quads::Some(&self.quads), Quads::Tile)
+    }
+
+    /// Some of a pixel's samples are covered, and others are not.
+    pub fn tells_samples_apart(&self) -> bool {
+        self.samples.iter().flatten().any(|samples| ![0, 15].contains(samples))
+    }
+
+    /// Lists the quads of a whole tile, row by row.
+    pub fn list(&mut self) {
+        let Some([left, top]) = self.whole.filter(|_| self.quads.is_empty()) else {
+            return;
+        };
         let quads = (0..MAX_QUADS as u32).map(|number| Quad {
             x: left + number % (SIDE / 2) * 2,
             y: top + number / (SIDE / 2) * 2,
@@ -100,7 +120,7 @@ impl Coverage {
 
     /// How many pixels.
     pub fn fragments(&self) -> u64 {
-        if self.quads.len() == MAX_QUADS && self.quads.iter().all(|quad| quad.live == 15) {
+        if self.whole.is_some() {
             return 4 * MAX_QUADS as u64;
         }
         self.quads.iter().map(|quad| u64::from(quad.live.count_ones())).sum()
@@ -168,6 +188,7 @@ impl Shape {
 
     /// What the shape covers of the tile whose first pixel is `origin`.
     pub fn cover(&self, origin: [u32; 2], multisample: bool, coverage: &mut Coverage) {
+        coverage.whole = None;
         coverage.quads.clear();
         coverage.samples.clear();
         let [left, top] = origin.map(|at| i64::from(at) * ONE);
@@ -185,7 +206,8 @@ impl Shape {
             return;
         }
         if inside && (0..2).all(|axis| min[axis] <= origin[axis] && max[axis] >= last[axis]) {
-            return coverage.fill(origin);
+            coverage.whole = Some(origin);
+            return;
         }
         let first = [0, 1].map(|axis: usize| min[axis].max(origin[axis]) & !1);
         let last = [0, 1].map(|axis: usize| max[axis].min(last[axis]));
@@ -446,6 +468,7 @@ mod tests {
             return Vec::new();
         };
         shape.cover([0, 0], false, &mut coverage);
+        coverage.list();
         let lanes = |quad: &Quad| {
             let quad = *quad;
             (0..4)
@@ -519,6 +542,7 @@ mod tests {
             };
             let mut coverage = Coverage::default();
             shape.cover([0, 0], false, &mut coverage);
+            coverage.list();
             for (y, x) in (0..16).flat_map(|y| (0..16).map(move |x| (y, x))) {
                 let quad = coverage.quads.iter().find(|quad| (quad.x, quad.y) == (x & !1, y & !1));
                 let covered = quad.is_some_and(|quad| quad.live >> (x & 1 | (y & 1) << 1) & 1 == 1);

@@ -8,8 +8,8 @@ use super::raster::{self, Coverage, Setup, Shape};
 use super::state::State;
 use super::tile::{SIDE, steps};
 use super::watch::{self, Fate, Place, Watch};
-use crate::exec::FragmentProgram;
 use crate::exec::inputs::{Inputs, SLOTS};
+use crate::exec::{Engine, FragmentContext, FragmentProgram, Painter};
 use crate::fault::Result;
 use crate::memory::Memory;
 use crate::texture::{Descriptor, Texture};
@@ -30,6 +30,16 @@ pub(super) struct Shader<'a> {
     used: Vec<(usize, usize)>,
     /// Nothing but the primitive's depth and one colour's blending counts.
     pub simple: bool,
+    /// What makes words of its fragments, once somebody asked: for primitives of one w, and for others.
+    painters: [OnceLock<Option<Arc<dyn Painter>>>; 2],
+}
+
+impl Shader<'_> {
+    /// What makes words of its fragments in one go, if the engine has that.
+    pub fn painter(&self, engine: &dyn Engine, context: &FragmentContext<'_>, flat: bool) -> Option<&dyn Painter> {
+        let painter = &self.painters[usize::from(flat)];
+        painter.get_or_init(|| engine.painter(context, flat)).as_deref()
+    }
 }
 
 /// A primitive made ready for the fragments it covers.
@@ -184,7 +194,7 @@ impl Prepared<'_> {
         let multisample = shader.state.multisample;
         if is_small(&primitive.shape) {
             Shape::new(primitive, draw.bounds)?.cover(origin, multisample, coverage);
-            if coverage.quads.is_empty() {
+            if coverage.is_empty() {
                 return None;
             }
             make_ready(memory, shader, primitive, setup, ready);
@@ -199,7 +209,7 @@ impl Prepared<'_> {
         };
         let (shape, ready) = self.large.get(piece)?.get(at)?.get_or_init(make).as_deref()?;
         shape.cover(origin, multisample, coverage);
-        (!coverage.quads.is_empty()).then_some((ready, shader))
+        (!coverage.is_empty()).then_some((ready, shader))
     }
 }
 
@@ -298,6 +308,7 @@ fn shader<'a>((memory, kept): (&'a Memory, &'a Kept), address: u32, notes: &mut 
         textures,
         used,
         simple,
+        painters: Default::default(),
     })
 }
 

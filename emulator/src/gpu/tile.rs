@@ -4,7 +4,6 @@
 use super::frame::Frame;
 use super::state::{State, Stencil};
 use crate::exec::unorm;
-use crate::texture::texel::u_order;
 use num::lanes::One;
 use utgard::state::{Compare, StencilOp};
 
@@ -22,11 +21,11 @@ pub const MAX_DEPTH: u32 = 0x00ff_ffff;
 pub struct Tile {
     /// Column and row of its first pixel.
     pub origin: [u32; 2],
-    /// Samples of a pixel: 1 or 4. One stands for four that are always the same.
+    /// Samples of a pixel: 1 or 4. One stands for four that are the same so far.
     pub samples: usize,
     /// Channel value of 1.0: 255, or 65535 with sixteen bits.
     pub one: f32,
-    /// Colour of every sample, pixel after pixel in the order memory has them ([`u_order`]).
+    /// Colour of every sample, pixel after pixel in the order of [`in_tile`].
     pub color: Colors,
     /// Depth of every sample, in the same order; nothing where no draw and no picture has to do with it.
     pub depth: Vec<u32>,
@@ -131,10 +130,19 @@ fn byte_channels(color: u64) -> u32 {
     (pairs | pairs >> 16) as u32
 }
 
-/// Number of a pixel in its tile.
+/// Number of a pixel in its tile: quad after quad, row by row, and the four of a quad as fragments go, so that what a whole
+/// tile's fragments come to is the tile.
 #[inline]
-pub fn in_tile(x: u32, y: u32) -> usize {
-    u_order(x, y) as usize
+pub const fn in_tile(x: u32, y: u32) -> usize {
+    let (x, y) = (x % SIDE, y % SIDE);
+    ((y / 2 * (SIDE / 2) + x / 2) * 4 + y % 2 * 2 + x % 2) as usize
+}
+
+/// Column and row of a pixel of a tile by its number, the inverse of [`in_tile`].
+pub const fn place(number: usize) -> [u32; 2] {
+    let (quad, lane) = (number as u32 / 4, number as u32 % 4);
+    let across = SIDE / 2;
+    [quad % across * 2 + lane % 2, quad / across * 2 + lane / 2]
 }
 
 /// A fragment that comes to the tile.
@@ -225,6 +233,21 @@ impl Tile {
         let count = if depth { PIXELS * samples } else { 0 };
         fill(&mut self.depth, count, frame.clear_depth);
         fill(&mut self.stencil, count, frame.clear_stencil);
+    }
+
+    /// Makes a tile of one sample one of four.
+    pub fn split(&mut self) {
+        const SAMPLES: usize = 4;
+        fn four<T: Copy>(row: &mut Vec<T>) {
+            *row = row.iter().flat_map(|value| [*value; SAMPLES]).collect();
+        }
+        match &mut self.color {
+            Colors::Bytes(words) => four(words),
+            Colors::Wide(words) => four(words),
+        }
+        four(&mut self.depth);
+        four(&mut self.stencil);
+        self.samples = SAMPLES;
     }
 
     /// Colour and depth of a pixel's first sample, 0 to 1.

@@ -1,7 +1,7 @@
 //! Tiles to memory, in every format and layout (docs/spec/mali/frame.md, section 2).
 
 use super::frame::{Frame, WriteBack};
-use super::tile::{Colors, PIXELS, SIDE, Tile, in_tile};
+use super::tile::{Colors, PIXELS, SIDE, Tile, in_tile, place};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
 use crate::texture::texel::u_order;
@@ -123,7 +123,11 @@ impl Plane<'_> {
             let address = address.wrapping_add(offset(unit, bytes, left, top)?);
             let start = runs.bytes.len();
             if !self.words(&mut runs.bytes) {
-                put(&mut runs.bytes, step, &self.pixels());
+                let mut pixels = [0; PIXELS];
+                tiled(&self.pixels(), |at, quad| {
+                    pixels[4 * at..4 * at + 4].copy_from_slice(&quad)
+                });
+                put(&mut runs.bytes, step, &pixels);
             }
             runs.piece(self.number, address, start);
             return Ok(());
@@ -165,14 +169,17 @@ impl Plane<'_> {
         if self.tile.samples != 1 || !is_bytes || self.unit.source != WriteBackSource::Color {
             return false;
         }
+        let Some(words) = words.first_chunk::<PIXELS>() else {
+            return false;
+        };
         let start = out.len();
         out.resize(start + 4 * PIXELS, 0);
-        let slots = out[start..].as_chunks_mut::<4>().0.iter_mut().zip(words);
-        if self.unit.swap {
-            slots.for_each(|(slot, word)| *slot = word.to_le_bytes());
-        } else {
-            slots.for_each(|(slot, word)| *slot = swapped(*word).to_le_bytes());
-        }
+        let (slots, swap) = (out[start..].as_chunks_mut::<16>().0, self.unit.swap);
+        tiled(words, |at, quad| {
+            let words = quad.map(|word| if swap { word } else { swapped(word) });
+            let slot = slots[at].as_chunks_mut::<4>().0;
+            (slot.iter_mut().zip(words)).for_each(|(slot, word)| *slot = word.to_le_bytes());
+        });
         true
     }
 
@@ -313,11 +320,26 @@ fn swapped(word: u32) -> u32 {
     word & 0xff00_ff00 | word >> 16 & 0xff | (word & 0xff) << 16
 }
 
-/// Column and row of a pixel of a tile by its number, the inverse of [`in_tile`].
-fn place(number: usize) -> [u32; 2] {
-    let gather = |bits: usize| (0..4).map(|at| (bits >> (2 * at) & 1) << at).sum::<usize>() as u32;
-    let row = gather(number >> 1);
-    [gather(number) ^ row, row]
+/// For each quad of memory's order which of the tile it is. In memory the quad's lower row goes backwards.
+static QUADS: [u8; PIXELS / 4] = {
+    let mut quads = [0; PIXELS / 4];
+    let mut number = 0;
+    while number < PIXELS {
+        let [column, row] = place(number);
+        quads[u_order(column, row) as usize / 4] = (number / 4) as u8;
+        number += 4;
+    }
+    quads
+};
+
+/// A tile's pixels in memory's order.
+#[inline(always)]
+fn tiled<T: Copy>(pixels: &[T; PIXELS], mut put: impl FnMut(usize, [T; 4])) {
+    let four = pixels.as_chunks::<4>().0;
+    for (at, quad) in QUADS.iter().enumerate() {
+        let [a, b, c, d] = four[usize::from(*quad) % four.len()];
+        put(at, [a, b, d, c]);
+    }
 }
 
 /// Byte of a pixel from its picture's address.

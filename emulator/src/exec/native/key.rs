@@ -2,7 +2,6 @@
 
 use super::call::MAX_TEXTURES;
 use crate::blend::Blending;
-use crate::exec::inputs::Inputs;
 use crate::exec::{FragmentContext, Orientation};
 use crate::texture::filter::Form;
 
@@ -24,7 +23,7 @@ pub struct Key {
 }
 
 impl Key {
-    pub(super) fn new(context: &FragmentContext<'_>, inputs: &Inputs) -> Self {
+    pub(super) fn new(context: &FragmentContext<'_>, flat: bool) -> Self {
         let mut textures = [None; MAX_TEXTURES];
         let used = context.program.samplers;
         for (number, (form, texture)) in textures.iter_mut().zip(context.textures).enumerate() {
@@ -39,7 +38,7 @@ impl Key {
         let words = context.wants_words && whole && alone;
         Self {
             orientation: context.orientation,
-            flat: inputs.flat,
+            flat,
             color_register: register(context.color_register).unwrap_or(0),
             second_register: context.second_register.and_then(register),
             depth_register: context.depth_register.and_then(register),

@@ -9,7 +9,7 @@ use crate::blend::{Blending, Factor};
 use crate::exec::inputs::Plane;
 use crate::exec::lanes::Mask;
 use crate::exec::scalar::Scalar;
-use crate::exec::{FragmentProgram, Orientation};
+use crate::exec::{FragmentProgram, Orientation, Quads};
 use crate::memory::Memory;
 use crate::texture::{Descriptor, Texture};
 use fastrand::Rng;
@@ -154,8 +154,30 @@ fn outcome(engine: &dyn Engine, context: &FragmentContext<'_>, inputs: &Inputs, 
     (result, rows, out.live[..quads.len()].to_vec(), out.instructions)
 }
 
+/// What a painter makes of a batch, where there is one and it does not leave the batch to others: words, instructions.
+fn painted(
+    engine: &Native,
+    context: &FragmentContext<'_>,
+    inputs: &Inputs,
+    quads: &[Quad],
+    whole: bool,
+) -> Option<(Vec<u32>, u64)> {
+    let painter = engine.painter(context, inputs.flat)?;
+    let mut out = Box::<Fragments>::default();
+    for (number, word) in (0..).zip(&mut out.destination) {
+        *word = 0x9e37_79b9u32.wrapping_mul(number + 1);
+    }
+    let what = match quads.first().filter(|_| whole) {
+        Some(first) => Quads::Tile([first.x, first.y]),
+        None => Quads::Some(quads),
+    };
+    let done = painter.paint(context, inputs, what, &mut out);
+    let count = 4 * quads.len();
+    done.then(|| (out.words[..count].to_vec(), count as u64 * u64::from(painter.steps())))
+}
+
 /// Programs of random words in random states: the outcome of both engines, to the bit.
-fn lockstep(seed: u64, programs: u32, limit: Level) -> (usize, String) {
+fn lockstep(seed: u64, programs: u32, limit: Level) -> (usize, usize, String) {
     let mut random = Rng::with_seed(seed);
     let mut memory = Memory::default();
     let descriptors = textures(&mut memory, &mut random);
@@ -164,7 +186,7 @@ fn lockstep(seed: u64, programs: u32, limit: Level) -> (usize, String) {
         .map(|descriptor| Texture::new(&memory, descriptor).unwrap())
         .collect();
     let engine = Native::at_most(limit);
-    let mut compared = 0;
+    let (mut compared, mut at_once) = (0, 0);
     for number_of in 0..programs {
         let words = pp::random::program(&mut random, 1 + number_of as usize % 16);
         let program = FragmentProgram::read(&words).unwrap();
@@ -220,10 +242,16 @@ fn lockstep(seed: u64, programs: u32, limit: Level) -> (usize, String) {
                 }
             }
             compared += 4 * quads.len();
+            if let Some((words, ran)) = painted(&engine, &context, &inputs, &quads, whole) {
+                assert!(context.wants_words && want.0.is_ok(), "{}", text());
+                assert_eq!((&words, ran), (&want.1[0], want.3), "at once: {}", text());
+                at_once += words.len();
+            }
         }
     }
     (
         compared,
+        at_once,
         format!("{}: {}", engine.name(), engine.report().unwrap_or_default()),
     )
 }
@@ -249,9 +277,12 @@ fn seed() -> u64 {
 #[test]
 fn random_programs_are_the_same_in_machine_code() {
     for limit in [Level::Avx512, Level::Avx2] {
-        let (compared, report) = lockstep(seed(), programs(), limit);
-        println!("{compared} fragments are scalar's to the bit: {report}");
-        assert!(compared > 100 * programs() as usize);
+        let (compared, at_once, report) = lockstep(seed(), programs(), limit);
+        println!("{compared} fragments are scalar's to the bit, and {at_once} at once: {report}");
+        assert!(
+            compared > 100 * programs() as usize && at_once > programs() as usize,
+            "{at_once}"
+        );
     }
 }
 

@@ -10,7 +10,7 @@ use super::key::Key;
 use crate::exec::FragmentContext;
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::Mask;
-use crate::exec::wide::alu::{Alu, AluOp, Machine, plane_at};
+use crate::exec::wide::alu::{Alu, AluOp, CONSTANT_ROWS, Machine, plane_at};
 use crate::exec::wide::fragment_code::{FragmentCode, Input, Interpolate, Next, Op, row};
 use crate::exec::wide::stretch::{Piece, Plan, Stretch, Stretches, Work};
 use num::lanes::Lanes;
@@ -29,6 +29,12 @@ pub struct Program {
     pub left: Vec<&'static str>,
     /// Bytes of all code that was made at once.
     pub size: usize,
+    /// Rows it works on.
+    pub rows: usize,
+    /// It reads the columns and rows of pixels.
+    pub reads_pixels: bool,
+    /// One piece is all of it, from the fragments' places to words.
+    is_straight: bool,
 }
 
 /// Code for the occasions there are.
@@ -139,6 +145,12 @@ impl Stretch for Forms {
 }
 
 impl Program {
+    /// The stretch that is all of the program, if one is: of one piece, from the places of fragments to words.
+    pub fn straight(&self) -> Option<&Plan> {
+        let first = self.stretches.plans.first()?.as_ref();
+        first.filter(|_| self.is_straight)
+    }
+
     /// Makes code of a program for a state; nothing where there can be none.
     pub fn new(code: &FragmentCode, context: &FragmentContext<'_>, key: &Key, isa: Isa) -> Option<Self> {
         let branches = code.steps.iter().any(|step| matches!(step.next, Next::Branch(..)));
@@ -153,6 +165,9 @@ impl Program {
             },
             left: Vec::new(),
             size: 0,
+            rows: code.rows + CONSTANT_ROWS,
+            reads_pixels: code.places,
+            is_straight: key.words && !branches && ends,
         };
         let leaders = leaders(code);
         if leaders.iter().filter(|leader| **leader).count() > MAX_STRETCHES {
@@ -172,17 +187,21 @@ impl Program {
                 pieces: Vec::new(),
                 some: true,
                 size: 0,
+                of_places: true,
                 left: &mut program.left,
             };
+            if first == 0 {
+                builder.begin();
+            }
             let (last, steps) = builder.stretch(first, &leaders)?;
-            let size = builder.size;
+            program.size += builder.size;
+            program.is_straight &= first == 0 && builder.of_places && builder.pieces.len() == 1;
             let plan = Plan {
                 some: builder.some,
                 pieces: builder.pieces,
                 last,
                 steps,
             };
-            program.size += size;
             program.stretches.plans[first] = Some(plan);
         }
         Some(program)
@@ -226,6 +245,9 @@ fn held(rows: &mut Rows, graph: &mut Graph, row: u16) -> Value {
     rows.entry(row).or_insert_with(|| (graph.node(Node::Row(row)), true)).0
 }
 
+/// Rows of fragments' places.
+const PLACES: [u16; 4] = [row::X, row::Y, row::COLUMN, row::ROW];
+
 /// Makes the pieces of a stretch.
 struct Builder<'a> {
     code: &'a FragmentCode,
@@ -241,6 +263,8 @@ struct Builder<'a> {
     some: bool,
     /// Bytes of code made.
     size: usize,
+    /// Code reads no rows but those of places.
+    of_places: bool,
     left: &'a mut Vec<&'static str>,
 }
 
@@ -253,6 +277,22 @@ fn of_instruction(at: u16) -> bool {
 const FIRST_OF_INSTRUCTION: u16 = 48;
 
 impl Builder<'_> {
+    /// What rows hold before the first instruction, as the wide engine clears them.
+    fn begin(&mut self) {
+        let outputs = [
+            Some(self.key.color_register),
+            self.key.second_register,
+            self.key.depth_register,
+        ];
+        let outputs = outputs.into_iter().flatten();
+        let outputs = outputs.flat_map(|register| 4 * register as u16..4 * register as u16 + 4);
+        let unwritten = outputs.filter(|row| self.code.written >> row & 1 == 0);
+        let zero = self.graph.node(Node::Const(0));
+        for row in self.code.clear.iter().copied().chain(unwritten) {
+            self.rows.insert(row, (zero, true));
+        }
+    }
+
     /// Source an instruction on to one that does not simply go on: its number, and how many there are.
     fn stretch(&mut self, first: usize, leaders: &[bool]) -> Option<(usize, u32)> {
         let (mut at, mut steps) = (first, 0);
@@ -319,7 +359,7 @@ impl Builder<'_> {
             Input::Front => return Err("the side that is seen"),
         };
         let [x, y] = [row::X, row::Y].map(|row| self.row(row));
-        let w = perspective.then(|| self.row(row::W));
+        let w = perspective.then(|| self.w());
         let value = graph::record(&mut self.graph, || {
             let value = plane_at::<Notes>(graph::plane(offset), x, y);
             match (input.what, w) {
@@ -330,6 +370,21 @@ impl Builder<'_> {
         });
         self.set(input.to, value);
         Ok(())
+    }
+
+    /// w of the fragments. What begins with places alone computes it; elsewhere a row has it.
+    fn w(&mut self) -> Value {
+        if !self.words || !self.pieces.is_empty() || self.rows.contains_key(&row::W) {
+            return self.row(row::W);
+        }
+        let [x, y] = [row::X, row::Y].map(|row| self.row(row));
+        let w = graph::record(&mut self.graph, || {
+            let plane = graph::plane(offset_of!(Inputs, inverse_w));
+            Notes::div(Notes::splat(1.0), plane_at::<Notes>(plane, x, y))
+        });
+        // The row has it, too.
+        self.rows.insert(row::W, (w, true));
+        w
     }
 
     fn sample(&mut self, unit: &Sampler) -> Result<(), &'static str> {
@@ -394,6 +449,8 @@ impl Builder<'_> {
 
     fn piece(&mut self) -> Option<()> {
         let graph = std::mem::take(&mut self.graph);
+        let others = |node: &Node| matches!(node, Node::Row(row) if !PLACES.contains(row));
+        self.of_places &= !graph.nodes.iter().any(others);
         if !graph.effects.is_empty() {
             let forms = Forms::new(graph, self.isa)?;
             self.size += forms.whole.size();

@@ -6,7 +6,7 @@ use super::groups::{Group, Groups};
 use super::stretch::{Piece, Plan, Stretch, Stretches, Work};
 use crate::exec::inputs::{Inputs, Plane, SLOTS};
 use crate::exec::lanes::{LANES, Mask, Row};
-use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad};
+use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad, places};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::simd::{Found, dispatch};
 use crate::texture::levels::Faces;
@@ -59,19 +59,6 @@ pub(in crate::exec) fn run(
     })
 }
 
-/// Columns and rows of half a tile's fragments from its first one.
-static HALF_TILE: [Row; 2] = {
-    let mut places = [Row::splat(0.0); 2];
-    let mut lane = 0;
-    while lane < LANES {
-        let quad = lane / 4;
-        places[0].0[lane] = (quad % 8 * 2 + lane % 2) as f32;
-        places[1].0[lane] = (quad / 8 * 2 + lane % 4 / 2) as f32;
-        lane += 1;
-    }
-    places
-};
-
 struct Batch<'a> {
     context: &'a FragmentContext<'a>,
     code: &'a FragmentCode,
@@ -104,7 +91,7 @@ fn piece<'a>(code: &'a FragmentCode, plan: Option<&'a Plan>, at: usize, number: 
 #[inline(always)]
 fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result<bool> {
     batch.prepare();
-    batch.half_tile_places::<L>();
+    batch.places::<L>();
     batch.perspective::<L>();
     let lanes = batch.quads.len() * 4;
     let mut groups = Groups::new(Mask::MAX >> (LANES - lanes));
@@ -208,63 +195,38 @@ impl<'a> Batch<'a> {
                 rows[at][..lanes].fill(0.0);
             }
         }
-        if self.code.places || !self.is_half_tile() {
-            self.places();
-        }
     }
 
-    /// The batch is half a tile, quad beside quad, row by row.
-    fn is_half_tile(&self) -> bool {
-        match (self.quads.first(), self.quads.last()) {
-            // They are in order and different, so the first and the last of so many say where all are.
-            (Some(first), Some(last)) => {
-                self.quads.len() == LANES / 4 && first.x % 16 == 0 && (last.x, last.y) == (first.x + 14, first.y + 6)
-            }
-            _ => false,
-        }
+    /// Number of the batch's first quad in a tile, row by row, when it is half of one.
+    fn half_of_tile(&self) -> Option<usize> {
+        let half = LANES / 4;
+        let from = self
+            .quads
+            .first()
+            .map(|first| if first.y & 8 == 0 { 0 } else { half })?;
+        (self.quads.len() == half && places::is_of_tile(self.quads, from)).then_some(from)
     }
 
-    /// Places of the pixels, quad by quad.
-    fn places(&mut self) {
-        let rows = &mut *self.machine.rows;
-        let last = self.quads.last().copied().unwrap_or(Quad { x: 0, y: 0, live: 0 });
-        let [x, y] = [row::X, row::Y].map(usize::from);
-        for number in 0..self.machine.lanes / 4 {
-            let quad = self.quads.get(number).unwrap_or(&last);
-            let ([left, upper], [right, lower]) = (
-                self.inputs.offset(quad.x, quad.y),
-                self.inputs.offset(quad.x + 1, quad.y + 1),
-            );
-            let at = 4 * number;
-            rows[x][at..at + 4].copy_from_slice(&[left, right, left, right]);
-            rows[y][at..at + 4].copy_from_slice(&[upper, upper, lower, lower]);
-            if self.code.places {
-                let [column, line] = [quad.x as f32, quad.y as f32];
-                let columns = [column, column + 1.0, column, column + 1.0];
-                rows[usize::from(row::COLUMN)][at..at + 4].copy_from_slice(&columns);
-                rows[usize::from(row::ROW)][at..at + 4].copy_from_slice(&[line, line, line + 1.0, line + 1.0]);
-            }
-        }
-    }
-
-    /// [`Batch::places`] of half a tile at once: the same sums in the same order.
+    /// Places of the pixels.
     #[inline(always)]
-    fn half_tile_places<L: QuadLanes>(&mut self) {
-        let Some(first) = self.quads.first().filter(|_| !self.code.places && self.is_half_tile()) else {
+    fn places<L: QuadLanes>(&mut self) {
+        let lanes = self.machine.lanes;
+        let half = self.half_of_tile();
+        let [columns, rows, ..] = &mut self.machine.rows[usize::from(row::X)..] else {
             return;
         };
-        let axes = [
-            (row::X, &HALF_TILE[0], first.x, self.inputs.origin[0]),
-            (row::Y, &HALF_TILE[1], first.y, self.inputs.origin[1]),
-        ];
-        for (row, pattern, start, origin) in axes {
-            let (start, origin) = (L::splat(start as f32 + 0.5), L::splat(origin));
-            let mut at = 0;
-            while at < LANES {
-                let place = L::sub(L::add(L::load(&pattern[at..]), start), origin);
-                L::store(&mut self.machine.rows[usize::from(row)][at..], place);
-                at += L::COUNT;
+        let [columns, rows] = [&mut columns[..lanes], &mut rows[..lanes]];
+        match (half, self.quads.first()) {
+            (Some(from), Some(first)) => {
+                let tile = [first.x & !15, first.y & !15];
+                places::of_tile::<L>(places::middle(tile), 4 * from, self.inputs.origin, [columns, rows]);
             }
+            _ => places::of_quads(self.quads, self.inputs, [columns, rows]),
+        }
+        if self.code.places
+            && let [columns, rows, ..] = &mut self.machine.rows[usize::from(row::COLUMN)..]
+        {
+            places::pixels(self.quads, [&mut columns[..lanes], &mut rows[..lanes]]);
         }
     }
 

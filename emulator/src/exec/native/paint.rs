@@ -1,0 +1,123 @@
+//! Programs that are one piece of machine code from their first instruction to the picture's words: fragments go through
+//! them with nothing around.
+
+use super::plan::Program;
+use super::wide::alu::Machine;
+use super::wide::fragment_code::row;
+use super::wide::stretch::{Piece, Work};
+use crate::exec::inputs::Inputs;
+use crate::exec::lanes::{LANES, Row};
+use crate::exec::{FragmentContext, Fragments, MAX_FRAGMENTS, MAX_QUADS, Painter, Quad, Quads, places};
+use crate::simd::{Found, dispatch};
+use num::lanes::QuadLanes;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+thread_local! {
+    /// Rows of the thread's last call: what they hold does not matter.
+    static ROWS: RefCell<Vec<Row>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Lanes that machine code takes at a time in any of its forms.
+const STEP: usize = 16;
+
+/// A program of one piece.
+pub(super) struct Straight {
+    pub program: Arc<Program>,
+    pub found: Found,
+}
+
+impl Painter for Straight {
+    fn steps(&self) -> u32 {
+        self.program.straight().map_or(0, |plan| plan.steps)
+    }
+
+    fn paint(&self, context: &FragmentContext<'_>, inputs: &Inputs, quads: Quads<'_>, out: &mut Fragments) -> bool {
+        ROWS.with_borrow_mut(|rows| {
+            if rows.len() < self.program.rows {
+                rows.resize(self.program.rows, Row::splat(0.0));
+            }
+            let call = Call { context, inputs, rows };
+            match quads {
+                Quads::Tile(first) => self.tile(call, first, out),
+                Quads::Some(quads) => self.quads(call, quads, out),
+            }
+        })
+    }
+}
+
+/// What a call is about.
+struct Call<'a> {
+    context: &'a FragmentContext<'a>,
+    inputs: &'a Inputs,
+    rows: &'a mut [Row],
+}
+
+/// The first lanes of two rows, one behind the other.
+fn pair(rows: &mut [Row], first: u16, lanes: usize) -> [&mut [f32]; 2] {
+    match &mut rows[usize::from(first)..] {
+        [columns, rows, ..] => [&mut columns[..lanes], &mut rows[..lanes]],
+        _ => [&mut [], &mut []],
+    }
+}
+
+impl Straight {
+    fn tile(&self, mut call: Call<'_>, first: [u32; 2], out: &mut Fragments) -> bool {
+        let pixels = self.program.reads_pixels;
+        (0..MAX_FRAGMENTS).step_by(LANES).all(|from| {
+            let (origin, rows) = (call.inputs.origin, &mut *call.rows);
+            dispatch!(
+                tile_places(
+                    first: [u32; 2],
+                    from: usize,
+                    origin: [f32; 2],
+                    pixels: bool,
+                    rows: &mut [Row],
+                ) -> (),
+                self.found
+            );
+            self.run(&mut call, from, LANES, out)
+        })
+    }
+
+    fn quads(&self, mut call: Call<'_>, quads: &[Quad], out: &mut Fragments) -> bool {
+        let batches = quads.chunks(LANES / 4).take(MAX_QUADS / (LANES / 4));
+        batches.enumerate().all(|(number, quads)| {
+            let lanes = (4 * quads.len()).next_multiple_of(STEP);
+            places::of_quads(quads, call.inputs, pair(call.rows, row::X, lanes));
+            if self.program.reads_pixels {
+                places::pixels(quads, pair(call.rows, row::COLUMN, lanes));
+            }
+            self.run(&mut call, number * LANES, lanes, out)
+        })
+    }
+
+    /// Runs the code for so many lanes; its words are those from `from` on.
+    fn run(&self, call: &mut Call<'_>, from: usize, lanes: usize, out: &mut Fragments) -> bool {
+        let Some([Piece::Code(code)]) = self.program.straight().map(|plan| &plan.pieces[..]) else {
+            return false;
+        };
+        code.run(Work {
+            machine: &mut Machine {
+                rows: call.rows,
+                uniforms: call.context.uniforms,
+                lanes,
+            },
+            inputs: call.inputs,
+            context: call.context,
+            mask: None,
+            words: &mut out.words[from..],
+            destination: &out.destination[from..],
+        })
+    }
+}
+
+/// Places of half a tile's fragments, and the pixels' own where they are wanted; compiled for what was found.
+#[inline(always)]
+fn tile_places<L: QuadLanes>(first: [u32; 2], from: usize, origin: [f32; 2], pixels: bool, rows: &mut [Row]) {
+    places::of_tile::<L>(places::middle(first), from, origin, pair(rows, row::X, LANES));
+    if pixels {
+        let first = [first[0] as f32, first[1] as f32];
+        places::of_tile::<L>(first, from, [0.0; 2], pair(rows, row::COLUMN, LANES));
+    }
+}

@@ -1,0 +1,297 @@
+//! The tests of alpha, stencil and depth, many fragments at a time: what [`Tile::put`] does one by one, which is the
+//! specification.
+
+use super::batch::{Batch, Row};
+use super::raster::sample_offset;
+use super::spots::{Lanes, Spots};
+use super::state::{State, Stencil};
+use super::tile::{Tile, alpha_reaches, compares, reloaded, steps, within};
+use crate::exec::inputs::Plane;
+use crate::exec::{MAX_FRAGMENTS, Quads, places};
+use crate::simd::{Found, dispatch};
+use num::lanes::QuadLanes;
+use utgard::state::{Compare, StencilOp};
+
+/// Fragments on their way through the tests: a byte each, 1 for those that are still there.
+#[derive(Clone, Debug)]
+pub(super) struct Tested {
+    pub arrived: Lanes,
+    /// The stencil test passed.
+    fits: Lanes,
+    /// And the depth test.
+    pub passed: Lanes,
+    /// What the fragments have.
+    depths: [u32; MAX_FRAGMENTS],
+    /// Depth and stencil that come back into the tile.
+    reloaded: [u32; MAX_FRAGMENTS],
+    /// What the tile has.
+    have: [u32; MAX_FRAGMENTS],
+    stencils: Lanes,
+    /// What the stencils become after one of the outcomes.
+    new: Lanes,
+    /// Places of the fragments, from where their planes have their base.
+    places: [Row; 2],
+}
+
+impl Default for Tested {
+    fn default() -> Self {
+        Self {
+            arrived: [0; MAX_FRAGMENTS],
+            fits: [0; MAX_FRAGMENTS],
+            passed: [0; MAX_FRAGMENTS],
+            depths: [0; MAX_FRAGMENTS],
+            reloaded: [0; MAX_FRAGMENTS],
+            have: [0; MAX_FRAGMENTS],
+            stencils: [0; MAX_FRAGMENTS],
+            new: [0; MAX_FRAGMENTS],
+            places: [[0.0; MAX_FRAGMENTS]; 2],
+        }
+    }
+}
+
+/// Which outcomes of a comparison pass: less, equal, greater.
+#[derive(Clone, Copy)]
+struct Passes([bool; 3]);
+
+impl Passes {
+    fn of(compare: Compare) -> Self {
+        Self([(0, 1), (1, 1), (2, 1)].map(|(a, b)| compares(compare, a, b)))
+    }
+
+    #[inline(always)]
+    fn one<T: PartialOrd>(self, a: &T, b: &T) -> bool {
+        let Self([less, equal, greater]) = self;
+        less & (a < b) | equal & (a == b) | greater & (a > b)
+    }
+}
+
+impl Batch<'_> {
+    /// Takes fragments whose alpha fails its test out of those that arrived.
+    pub(super) fn test_alpha(&self, tested: &mut Tested) {
+        let state = self.state;
+        if state.alpha_compare != Compare::Always {
+            let (alphas, arrived, count) = (&self.fragments.color[3], &mut tested.arrived, self.count());
+            dispatch!(alphas_all(state: &State, alphas: &Row, count: usize, arrived: &mut Lanes) -> (), Found::best());
+        }
+    }
+
+    /// Fragments meet a test of depth or stencil.
+    pub(super) fn is_tested(&self) -> bool {
+        self.state.uses_depth() || !self.ignores_stencil()
+    }
+
+    /// The stencil of the side that is seen lets everything pass and stays as it is.
+    fn ignores_stencil(&self) -> bool {
+        let face = &self.state.stencil[usize::from(!self.inputs.front)];
+        face.compare == Compare::Always && face.operations[1..] == [StencilOp::Keep; 2]
+    }
+
+    /// Takes note of depth, and stencil in the lowest byte, that the fragments' colours bring back, if they do.
+    pub(super) fn reload(&self, tested: &mut Tested) {
+        if !self.state.packed_depth {
+            return;
+        }
+        let [red, green, blue, alpha] = &self.fragments.color;
+        for (at, into) in tested.reloaded.iter_mut().enumerate().take(self.count()) {
+            let [depth, stencil] = reloaded([red[at], green[at], blue[at], alpha[at]]);
+            *into = depth << 8 | stencil;
+        }
+    }
+
+    /// Depths of a sample of every fragment as the tile has them.
+    fn depths(&self, spots: Spots<'_>, tested: &mut Tested) {
+        let Tested {
+            depths: into,
+            reloaded,
+            places,
+            ..
+        } = tested;
+        let range = self.state.depth_range.map(steps);
+        let count = self.count();
+        if self.state.packed_depth {
+            for (into, reloaded) in into.iter_mut().zip(&*reloaded).take(count) {
+                *into = within(range, f64::from(reloaded >> 8));
+            }
+            return;
+        }
+        if self.state.depth_register.is_some() {
+            for (into, depth) in into.iter_mut().zip(&self.fragments.depth).take(count) {
+                *into = within(range, steps(*depth));
+            }
+            return;
+        }
+        let (quads, inputs, offset) = (spots.quads, self.inputs, self.offset);
+        let beside = match spots.samples {
+            1 => [0.0; 2],
+            _ => sample_offset(spots.sample),
+        };
+        let [columns, rows] = &mut *places;
+        match quads {
+            Quads::Some(quads) => places::of_quads(quads, inputs, [&mut columns[..count], &mut rows[..count]]),
+            Quads::Tile(first) => {
+                let origin = inputs.origin;
+                dispatch!(tile_places(first: [u32; 2], origin: [f32; 2], places: &mut [Row; 2]) -> (), Found::best());
+            }
+        }
+        let (places, plane) = (&*places, &inputs.z);
+        dispatch!(
+            depths_all(
+                places: &[Row; 2],
+                beside: [f32; 2],
+                plane: &Plane,
+                offset: f64,
+                range: [f64; 2],
+                count: usize,
+                into: &mut [u32; MAX_FRAGMENTS],
+            ) -> (),
+            Found::best()
+        );
+    }
+}
+
+impl Tile {
+    /// Tests stencil and depth of a sample of the fragments that arrived: finds those that pass, and stores what the tile
+    /// has then.
+    pub(super) fn test(&mut self, batch: &Batch<'_>, spots: Spots<'_>, tested: &mut Tested) {
+        let (state, count) = (batch.state, batch.count());
+        let (uses_depth, uses_stencil) = (state.uses_depth(), !batch.ignores_stencil());
+        let face = &state.stencil[usize::from(!batch.inputs.front)];
+        tested.fits = tested.arrived;
+        if uses_stencil {
+            spots.collect(&self.stencil, &mut tested.stencils);
+            dispatch!(fit_all(face: &Stencil, count: usize, tested: &mut Tested) -> (), Found::best());
+        }
+        tested.passed = tested.fits;
+        if uses_depth {
+            batch.depths(spots, tested);
+            spots.collect(&self.depth, &mut tested.have);
+            let nearer = Passes::of(state.depth_compare);
+            dispatch!(near_all(nearer: Passes, count: usize, tested: &mut Tested) -> (), Found::best());
+            if state.depth_write {
+                spots.store(&mut self.depth, &tested.have);
+            }
+        }
+        if uses_stencil {
+            let packed = state.packed_depth;
+            dispatch!(
+                update_all(face: &Stencil, packed: bool, count: usize, tested: &mut Tested) -> (),
+                Found::best()
+            );
+            spots.store(&mut self.stencil, &tested.stencils);
+        }
+    }
+}
+
+/// Places of a tile's fragments, compiled for what was found.
+#[inline(always)]
+fn tile_places<L: QuadLanes>(first: [u32; 2], origin: [f32; 2], [columns, rows]: &mut [Row; 2]) {
+    places::of_tile::<L>(places::middle(first), 0, origin, [&mut columns[..], &mut rows[..]]);
+}
+
+/// Depths of a plane; a plain loop, which becomes as wide as what it is compiled for.
+#[inline(always)]
+fn depths_all<L: QuadLanes>(
+    [columns, rows]: &[Row; 2],
+    [right, below]: [f32; 2],
+    plane: &Plane,
+    offset: f64,
+    range: [f64; 2],
+    count: usize,
+    into: &mut [u32; MAX_FRAGMENTS],
+) {
+    let mut at = 0;
+    while at < count.min(MAX_FRAGMENTS) {
+        for at in at..(at + L::COUNT).min(MAX_FRAGMENTS) {
+            let depth = plane.at(columns[at] + right, rows[at] + below);
+            into[at] = within(range, steps(depth) + offset);
+        }
+        at += L::COUNT;
+    }
+}
+
+/// Takes out what does not pass the alpha test.
+#[inline(always)]
+fn alphas_all<L: QuadLanes>(state: &State, alphas: &Row, count: usize, arrived: &mut Lanes) {
+    let Passes([less, equal, greater]) = Passes::of(state.alpha_compare);
+    let reference = f32::from(state.alpha_reference);
+    let mut at = 0;
+    while at < count.min(MAX_FRAGMENTS) {
+        for at in at..(at + L::COUNT).min(MAX_FRAGMENTS) {
+            let [reached, beyond] = alpha_reaches(alphas[at], reference);
+            arrived[at] &= u8::from(less & !reached | equal & reached & !beyond | greater & beyond);
+        }
+        at += L::COUNT;
+    }
+}
+
+/// Finds what passes the stencil test; a plain loop, as all of these.
+#[inline(always)]
+fn fit_all<L: QuadLanes>(face: &Stencil, count: usize, tested: &mut Tested) {
+    let (fits, reference) = (Passes::of(face.compare), face.reference & face.mask);
+    let mut at = 0;
+    while at < count.min(MAX_FRAGMENTS) {
+        for at in at..(at + L::COUNT).min(MAX_FRAGMENTS) {
+            let have = tested.stencils[at] & face.mask;
+            tested.fits[at] = tested.arrived[at] & u8::from(fits.one(&reference, &have));
+        }
+        at += L::COUNT;
+    }
+}
+
+/// Finds what passes the depth test, and what the tile has then.
+#[inline(always)]
+fn near_all<L: QuadLanes>(nearer: Passes, count: usize, tested: &mut Tested) {
+    let mut at = 0;
+    while at < count.min(MAX_FRAGMENTS) {
+        for at in at..(at + L::COUNT).min(MAX_FRAGMENTS) {
+            let (depth, have) = (tested.depths[at], tested.have[at]);
+            let passes = u32::from(tested.fits[at]) & u32::from(nearer.one(&depth, &have));
+            tested.passed[at] = passes as u8;
+            tested.have[at] = if passes == 1 { depth } else { have };
+        }
+        at += L::COUNT;
+    }
+}
+
+/// Stencils after each of the outcomes, [`updated`](super::tile::updated).
+#[inline(always)]
+#[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
+fn update_all<L: QuadLanes>(face: &Stencil, packed: bool, count: usize, tested: &mut Tested) {
+    let old = tested.stencils;
+    for outcome in 0..3 {
+        if face.operations[outcome] == StencilOp::Keep {
+            continue;
+        }
+        new_all(face, outcome, packed.then_some(&tested.reloaded), &old, &mut tested.new);
+        for at in 0..count.min(MAX_FRAGMENTS) {
+            let (arrived, fits, passed) = (tested.arrived[at], tested.fits[at], tested.passed[at]);
+            let mine = [arrived & !fits, fits & !passed, passed][outcome] & 1;
+            tested.stencils[at] = if mine == 1 { tested.new[at] } else { tested.stencils[at] };
+        }
+    }
+}
+
+/// What stencils become by an operation.
+#[inline(always)]
+fn new_all(face: &Stencil, outcome: usize, packed: Option<&[u32; MAX_FRAGMENTS]>, old: &Lanes, new: &mut Lanes) {
+    // A loop for each operation, with nothing to choose inside.
+    macro_rules! each {
+        (|$have:ident, $at:ident| $new:expr) => {
+            for $at in 0..MAX_FRAGMENTS {
+                let $have = old[$at];
+                new[$at] = $have & !face.write_mask | $new & face.write_mask;
+            }
+        };
+    }
+    match (face.operations[outcome], packed) {
+        (StencilOp::Keep, _) => *new = *old,
+        (StencilOp::Replace, Some(packed)) => each!(|have, at| packed[at] as u8),
+        (StencilOp::Replace, None) => each!(|have, at| face.reference),
+        (StencilOp::Zero, _) => each!(|have, at| 0),
+        (StencilOp::Invert, _) => each!(|have, at| !have),
+        (StencilOp::IncrementWrap, _) => each!(|have, at| have.wrapping_add(1)),
+        (StencilOp::DecrementWrap, _) => each!(|have, at| have.wrapping_sub(1)),
+        (StencilOp::Increment, _) => each!(|have, at| have.saturating_add(1)),
+        (StencilOp::Decrement, _) => each!(|have, at| have.saturating_sub(1)),
+    }
+}

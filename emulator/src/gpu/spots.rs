@@ -1,0 +1,136 @@
+//! Where fragments are in the tile: what the tile has there, and back.
+
+use super::tile::in_tile;
+use crate::exec::{MAX_FRAGMENTS, Quad, Quads};
+
+/// A byte for each fragment of a batch: 1 for those that something is about.
+pub(super) type Lanes = [u8; MAX_FRAGMENTS];
+
+/// One sample of each fragment of some quads.
+#[derive(Clone, Copy)]
+pub(super) struct Spots<'a> {
+    pub quads: Quads<'a>,
+    /// Samples of a pixel, and which one it is.
+    pub samples: usize,
+    pub sample: usize,
+}
+
+impl Spots<'_> {
+    /// A row of the tile that is the batch's, fragment by fragment.
+    fn whole<'b, T>(&self, row: &'b mut [T]) -> Option<&'b mut [T; MAX_FRAGMENTS]> {
+        match self.quads {
+            Quads::Tile(_) if self.samples == 1 => row.first_chunk_mut(),
+            _ => None,
+        }
+    }
+
+    /// Calls `f` with each quad's number and that of its first pixel in the tile.
+    #[inline(always)]
+    fn each(&self, mut f: impl FnMut(usize, usize)) {
+        match self.quads {
+            Quads::Tile(_) => (0..MAX_FRAGMENTS / 4).for_each(|number| f(number, 4 * number)),
+            Quads::Some(quads) => {
+                let quads = quads.iter().take(MAX_FRAGMENTS / 4).enumerate();
+                quads.for_each(|(number, quad)| f(number, first_of(quad)));
+            }
+        }
+    }
+
+    /// What a row of the tile has.
+    pub fn collect<T: Copy>(&self, row: &[T], into: &mut [T; MAX_FRAGMENTS]) {
+        if let (Quads::Tile(_), 1, Some(row)) = (self.quads, self.samples, row.first_chunk()) {
+            *into = *row;
+            return;
+        }
+        let fours = into.as_chunks_mut::<4>().0;
+        self.each(|number, first| {
+            if let Some(have) = self.four(row, first) {
+                fours[number] = have;
+            }
+        });
+    }
+
+    /// Puts what all fragments have into a row of the tile.
+    pub fn store<T: Copy>(&self, row: &mut [T], values: &[T; MAX_FRAGMENTS]) {
+        if let Some(row) = self.whole(row) {
+            *row = *values;
+            return;
+        }
+        let fours = values.as_chunks::<4>().0;
+        self.each(|number, first| self.put(row, first, [1; 4], fours[number]));
+    }
+
+    /// Puts what some fragments have into a row of the tile.
+    pub fn scatter<T: Copy>(&self, row: &mut [T], live: &Lanes, values: &[T; MAX_FRAGMENTS]) {
+        if let Some(row) = self.whole(row) {
+            for at in 0..MAX_FRAGMENTS {
+                row[at] = if live[at] == 1 { values[at] } else { row[at] };
+            }
+            return;
+        }
+        let (fours, live) = (values.as_chunks::<4>().0, live.as_chunks::<4>().0);
+        self.each(|number, first| self.put(row, first, live[number], fours[number]));
+    }
+
+    /// What a row of the tile has of a quad's four fragments.
+    #[inline]
+    fn four<T: Copy>(self, row: &[T], first: usize) -> Option<[T; 4]> {
+        if self.samples == 1 {
+            return row.get(first..)?.first_chunk::<4>().copied();
+        }
+        let row = row.get(first * self.samples..(first + 4) * self.samples)?;
+        let at = |lane: usize| row[lane * self.samples + self.sample];
+        Some([at(0), at(1), at(2), at(3)])
+    }
+
+    /// Puts what a quad's live fragments have into a row of the tile.
+    #[inline]
+    fn put<T: Copy>(self, row: &mut [T], first: usize, live: [u8; 4], values: [T; 4]) {
+        if self.samples == 1
+            && live == [1; 4]
+            && let Some(four) = row.get_mut(first..).and_then(|row| row.first_chunk_mut::<4>())
+        {
+            *four = values;
+            return;
+        }
+        for (lane, value) in values.into_iter().enumerate() {
+            let at = (first + lane) * self.samples + self.sample;
+            if live[lane] == 1
+                && let Some(slot) = row.get_mut(at)
+            {
+                *slot = value;
+            }
+        }
+    }
+}
+
+/// Puts what the live fragments of quads have into a row of a tile of one sample.
+pub(super) fn put_live<T: Copy>(quads: &[Quad], row: &mut [T], values: &[T; MAX_FRAGMENTS]) {
+    for (quad, values) in quads.iter().zip(values.as_chunks::<4>().0) {
+        let Some(four) = row.get_mut(first_of(quad)..).and_then(|row| row.first_chunk_mut::<4>()) else {
+            continue;
+        };
+        if quad.live == 15 {
+            *four = *values;
+            continue;
+        }
+        for lane in 0..4 {
+            if quad.live >> lane & 1 == 1 {
+                four[lane] = values[lane];
+            }
+        }
+    }
+}
+
+/// A byte for each fragment from a bit for each, four of a quad.
+pub(super) fn spread(live: impl Iterator<Item = u8>, into: &mut Lanes) {
+    for (live, four) in live.zip(into.as_chunks_mut::<4>().0) {
+        *four = (u32::from(live & 15).wrapping_mul(0x0020_4081) & 0x0101_0101).to_le_bytes();
+    }
+}
+
+/// Number of a quad's first pixel in its tile.
+#[inline]
+fn first_of(quad: &Quad) -> usize {
+    in_tile(quad.x, quad.y)
+}
