@@ -2,38 +2,15 @@
 //! specification.
 
 use super::fragment_tests::Tested;
-use super::spots::{self, Lanes, Spots, spread};
-use super::state::State;
+use super::spots::{self, Batch, Lanes, Row, Spots, spread};
 use super::tile::{Colors, Tile, coverage_of};
 use crate::blend::{Blending, unit};
-use crate::exec::inputs::Inputs;
-use crate::exec::{Fragments, MAX_FRAGMENTS, Quads};
+use crate::exec::{MAX_FRAGMENTS, Quads};
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
 
-/// A row of numbers, one for each fragment.
-pub(super) type Row = [f32; MAX_FRAGMENTS];
-
 static ONES: Row = [1.0; MAX_FRAGMENTS];
 static ZEROS: Row = [0.0; MAX_FRAGMENTS];
-
-/// Fragments of one primitive on their way into the tile.
-pub struct Batch<'a> {
-    /// Their draw's state.
-    pub state: &'a State,
-    /// Their quads.
-    pub quads: Quads<'a>,
-    /// Samples that are covered of each pixel of each quad; all of those that are not listed.
-    pub samples: &'a [[u8; 4]],
-    /// What their program made.
-    pub fragments: &'a Fragments,
-    /// They have been through [`Tile::test_early`], with the same room.
-    pub tested: bool,
-    /// Their primitive.
-    pub inputs: &'a Inputs,
-    /// Polygon offset, in the depth buffer's steps.
-    pub offset: f64,
-}
 
 /// Room that batches need for a while.
 #[derive(Clone, Debug)]
@@ -75,19 +52,6 @@ impl Batch<'_> {
                 };
                 arrived[lane] &= (samples[lane] & state.sample_mask & of_alpha) >> sample & 1;
             }
-        }
-    }
-
-    /// How many fragments there are, live or not.
-    pub(super) fn count(&self) -> usize {
-        4 * self.quads.count()
-    }
-
-    fn spots(&self, samples: usize, sample: usize) -> Spots<'_> {
-        Spots {
-            quads: self.quads,
-            samples,
-            sample,
         }
     }
 }
@@ -381,11 +345,12 @@ fn whole_channels<L: QuadLanes>(color: [&Row; 4], one: f32, at: usize) -> [[f32;
 #[cfg(test)]
 mod tests {
     use super::super::raster::sample_offset;
+    use super::super::state::State;
     use super::super::tile::{in_tile, reloaded, steps, within};
     use super::*;
     use crate::blend::Factor;
-    use crate::exec::Quad;
-    use crate::exec::inputs::Plane;
+    use crate::exec::inputs::{Inputs, Plane};
+    use crate::exec::{Fragments, Quad};
     use crate::gpu::state::Stencil;
     use crate::gpu::tile::{Incoming, MAX_DEPTH, PIXELS};
     use fastrand::Rng;

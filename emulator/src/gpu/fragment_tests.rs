@@ -1,9 +1,8 @@
 //! The tests of alpha, stencil and depth, many fragments at a time: what [`Tile::put`] does one by one, which is the
 //! specification.
 
-use super::batch::{Batch, Row};
 use super::raster::sample_offset;
-use super::spots::{Lanes, Spots};
+use super::spots::{Batch, Lanes, Row, Spots};
 use super::state::{State, Stencil};
 use super::tile::{Tile, alpha_reaches, compares, reloaded, steps, within};
 use crate::exec::inputs::Plane;

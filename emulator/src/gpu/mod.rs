@@ -12,7 +12,7 @@ pub mod pixel;
 pub mod plbu;
 pub mod raster;
 pub(crate) mod scene;
-mod spots;
+pub mod spots;
 pub mod state;
 pub mod tile;
 pub mod vertex;

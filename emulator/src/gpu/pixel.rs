@@ -1,13 +1,14 @@
 //! The PP job: for every tile of the frame, the fragments of the primitives in its list, and the write-back
 //! (docs/spec/mali/frame.md; docs/spec/mali/tile-lists.md).
 
-use super::batch::{self, Batch};
+use super::batch;
 use super::frame::Frame;
 use super::kept::Kept;
 use super::notes::Notes;
 use super::plbu::{Entry, List};
 use super::raster::{self, Coverage};
 use super::scene::{self, Ready, Scene, Shader};
+use super::spots::Batch;
 use super::state::State;
 use super::tile::{Incoming, SIDE, Tile, in_tile, reloaded, steps};
 use super::watch::{self, Fate, Painted, Place, Watch};
@@ -513,7 +514,7 @@ impl<'a> TileWorker<'a> {
                 let at = 4 * number + lane;
                 let mut incoming = Incoming {
                     pixel: in_tile(x, y),
-                    coverage: coverage.samples[number][lane],
+                    coverage: coverage.samples.get(number).map_or(15, |samples| samples[lane]),
                     color: self.out.color.each_ref().map(|row| row[at]),
                     second: self.out.second.each_ref().map(|row| row[at]),
                     depth: [0, 1, 2, 3].map(|sample| depth(ready, self.tile.samples, sample, [x, y])),

@@ -39,22 +39,34 @@ struct Edge {
 impl Edge {
     /// The side from `a` to `b` of a triangle that turns clockwise in the picture's rows.
     fn new(a: [i64; 2], b: [i64; 2]) -> Self {
-        let (run, rise) = (b[0] - a[0], b[1] - a[1]);
-        // Pixels on a top or a left side belong to the triangle, others do not.
-        let owned = rise == 0 && run > 0 || rise < 0;
-        let base = if [run, rise, a[0], a[1]].iter().all(|at| at.unsigned_abs() < NEAR) {
-            rise * a[0] - run * a[1] - i64::from(!owned)
-        } else {
-            let wide = |a: i64, b: i64| i128::from(a) * i128::from(b);
-            let base = wide(rise, a[0]) - wide(run, a[1]) - i128::from(!owned);
-            // Steps over the picture sum up to less than this, so a side that is cut off here passes none of its pixels.
-            base.clamp(-FAR_SIDE, FAR_SIDE) as i64
-        };
+        let (run, rise, owned) = Self::direction(a, b);
+        let wide = |a: i64, b: i64| i128::from(a) * i128::from(b);
+        let base = wide(rise, a[0]) - wide(run, a[1]) - i128::from(!owned);
         Self {
             dx: -rise,
             dy: run,
-            base,
+            // Steps over the picture sum up to less than this, so a side that is cut off here passes none of its pixels.
+            base: base.clamp(-FAR_SIDE, FAR_SIDE) as i64,
         }
+    }
+
+    /// The same of corners that are [`NEAR`].
+    #[inline]
+    fn near(a: [i64; 2], b: [i64; 2]) -> Self {
+        let (run, rise, owned) = Self::direction(a, b);
+        Self {
+            dx: -rise,
+            dy: run,
+            base: rise * a[0] - run * a[1] - i64::from(!owned),
+        }
+    }
+
+    /// Columns and rows from a corner to the next, and whether pixels on the side belong to the triangle: those on a top or
+    /// a left side do, others do not.
+    #[inline]
+    fn direction(a: [i64; 2], b: [i64; 2]) -> (i64, i64, bool) {
+        let (run, rise) = (b[0] - a[0], b[1] - a[1]);
+        (run, rise, rise == 0 && run > 0 || rise < 0)
     }
 
     fn at(&self, x: i64, y: i64) -> i64 {
@@ -84,7 +96,7 @@ pub struct Coverage {
     whole: Option<[u32; 2]>,
     /// Quads with anything in them, at most [`MAX_QUADS`].
     pub quads: Vec<Quad>,
-    /// Samples of each pixel of each quad.
+    /// Samples of each pixel of each quad, where they are told apart: all of those that are covered, else.
     pub samples: Vec<[u8; 4]>,
 }
 
@@ -115,7 +127,6 @@ impl Coverage {
             live: 15,
         });
         self.quads.extend(quads);
-        self.samples.resize(MAX_QUADS, [15; 4]);
     }
 
     /// How many pixels.
@@ -127,9 +138,23 @@ impl Coverage {
     }
 }
 
-fn snap(corner: [f32; 2]) -> [i64; 2] {
+/// A coordinate in parts of a pixel.
+fn snap(at: f32) -> i64 {
     // The guard band keeps corners inside what this holds; a corner that is no number is 0.
-    corner.map(|at| nearest(f64::from(at) * ONE as f64))
+    nearest(f64::from(at) * ONE as f64)
+}
+
+/// [`snap`] of a coordinate that is nearer than [`NEAR`], without a branch.
+#[inline]
+fn snap_near(at: f32) -> i64 {
+    let value = f64::from(at) * ONE as f64;
+    // Beside a number this large there is no room for what is behind the point: its lowest bits are the nearest whole
+    // number's, of two that are as near the even one's.
+    const LARGE: f64 = 1.5 * (1u64 << 52) as f64;
+    let large = value + LARGE;
+    let rest = value - (large - LARGE);
+    let away = i32::from(rest == 0.5 && value > 0.0) - i32::from(rest == -0.5 && value < 0.0);
+    i64::from(large.to_bits() as i32 + away)
 }
 
 /// To the nearest whole number, halves away from zero, without a call.
@@ -141,42 +166,57 @@ fn nearest(value: f64) -> i64 {
         .saturating_sub(i64::from(rest <= -0.5))
 }
 
+/// Twice the area of a triangle is positive, nought or negative: it turns clockwise in the picture's rows, or not.
+#[inline]
+fn turn<T: From<i64> + std::ops::Mul<Output = T> + Ord>([a, b, c]: [[i64; 2]; 3]) -> std::cmp::Ordering {
+    let across = |b: [i64; 2], c: [i64; 2]| T::from(b[0] - a[0]) * T::from(c[1] - a[1]);
+    across(b, c).cmp(&across(c, b))
+}
+
 impl Shape {
     /// The shape of a primitive, if it covers anything at all.
     pub fn new(primitive: &Primitive, bounds: Bounds) -> Option<Self> {
-        let [a, mut b, mut c] = primitive.shape.map(snap);
-        let furthest = [a, b, c]
-            .iter()
-            .flatten()
-            .fold(0, |most, at| at.unsigned_abs().max(most));
-        if furthest > FAR_CORNER {
+        const LIMIT: f32 = (NEAR / 2 / ONE as u64) as f32;
+        let [[ax, ay], [bx, by], [cx, cy]] = primitive.shape;
+        let furthest = ax
+            .abs()
+            .max(ay.abs())
+            .max(bx.abs().max(by.abs()))
+            .max(cx.abs().max(cy.abs()));
+        // No number is the greatest of none.
+        let numbers = !(ax + ay + bx + by + cx + cy).is_nan();
+        let is_near = furthest < LIMIT && numbers;
+        let corners = match is_near {
+            true => [
+                [snap_near(ax), snap_near(ay)],
+                [snap_near(bx), snap_near(by)],
+                [snap_near(cx), snap_near(cy)],
+            ],
+            false => primitive.shape.map(|corner| corner.map(snap)),
+        };
+        if !is_near && corners.iter().flatten().any(|at| at.unsigned_abs() > FAR_CORNER) {
             return None;
         }
-        let turn = if furthest < NEAR / 2 {
-            let across = |b: [i64; 2], c: [i64; 2]| (b[0] - a[0]) * (c[1] - a[1]);
-            across(b, c).cmp(&across(c, b))
+        let turn = if is_near {
+            turn::<i64>(corners)
         } else {
-            let across = |b: [i64; 2], c: [i64; 2]| i128::from(b[0] - a[0]) * i128::from(c[1] - a[1]);
-            across(b, c).cmp(&across(c, b))
+            turn::<i128>(corners)
         };
-        if turn.is_eq() {
-            return None;
-        }
-        if turn.is_lt() {
-            std::mem::swap(&mut b, &mut c);
-        }
+        let [a, b, c] = match turn {
+            std::cmp::Ordering::Equal => return None,
+            std::cmp::Ordering::Less => [corners[0], corners[2], corners[1]],
+            std::cmp::Ordering::Greater => corners,
+        };
         // Pixels whose square the corners' box touches.
-        let extent = |axis: usize| {
-            let (low, high) = (a[axis].min(b[axis]).min(c[axis]), a[axis].max(b[axis]).max(c[axis]));
-            (low.div_euclid(ONE).max(0) as u32, high.div_euclid(ONE).max(0) as u32)
-        };
-        let ([left, right], [top, bottom]) = ([extent(0).0, extent(0).1], [extent(1).0, extent(1).1]);
+        let low = |axis: usize| a[axis].min(b[axis]).min(c[axis]).div_euclid(ONE).max(0) as u32;
+        let high = |axis: usize| a[axis].max(b[axis]).max(c[axis]).div_euclid(ONE).max(0) as u32;
         let bounds = Bounds {
-            min: [bounds.min[0].max(left), bounds.min[1].max(top)],
-            max: [bounds.max[0].min(right), bounds.max[1].min(bottom)],
+            min: [bounds.min[0].max(low(0)), bounds.min[1].max(low(1))],
+            max: [bounds.max[0].min(high(0)), bounds.max[1].min(high(1))],
         };
+        let edge = if is_near { Edge::near } else { Edge::new };
         Some(Self {
-            edges: [Edge::new(a, b), Edge::new(b, c), Edge::new(c, a)],
+            edges: [edge(a, b), edge(b, c), edge(c, a)],
             bounds,
         })
     }
@@ -209,8 +249,17 @@ impl Shape {
             coverage.whole = Some(origin);
             return;
         }
-        let first = [0, 1].map(|axis: usize| min[axis].max(origin[axis]) & !1);
-        let last = [0, 1].map(|axis: usize| max[axis].min(last[axis]));
+        let part = Part {
+            first: [min[0].max(origin[0]) & !1, min[1].max(origin[1]) & !1],
+            last: [max[0].min(last[0]), max[1].min(last[1])],
+            bounds: self.bounds,
+        };
+        if !multisample && let Some(edges) = self.small_edges(part.first) {
+            let (edges, part) = (&edges, &part);
+            dispatch!(cover_part(edges: &[[f32; 3]; 3], part: &Part, coverage: &mut Coverage) -> (), Found::best());
+            return;
+        }
+        let Part { first, last, .. } = part;
         for row in (first[1]..=last[1]).step_by(2) {
             if multisample {
                 self.row_samples(row, [first[0], last[0]], coverage);
@@ -218,6 +267,23 @@ impl Shape {
                 self.row(row, [first[0], last[0]], coverage);
             }
         }
+    }
+
+    /// The sides' changes per column and row, and their values at the middle of a pixel, in parts that are exact in single
+    /// precision all over a tile; nothing where they would not be.
+    #[inline]
+    fn small_edges(&self, first: [u32; 2]) -> Option<[[f32; 3]; 3]> {
+        let [x, y] = [i64::from(first[0]) * ONE + ONE / 2, i64::from(first[1]) * ONE + ONE / 2];
+        let mut edges = [[0.0; 3]; 3];
+        for (into, edge) in edges.iter_mut().zip(&self.edges) {
+            if edge.dx.unsigned_abs() > SMALL_STEP || edge.dy.unsigned_abs() > SMALL_STEP {
+                return None;
+            }
+            // A pixel's width is so many parts that only whole ones of them decide on the side.
+            let start = edge.at(x, y).div_euclid(ONE).clamp(-FAR_START, FAR_START);
+            *into = [edge.dx as f32, edge.dy as f32, start as f32];
+        }
+        Some(edges)
     }
 
     /// The quads of two rows, from a column to another, by the middles of their pixels.
@@ -248,7 +314,6 @@ impl Shape {
                     y: row,
                     live,
                 });
-                coverage.samples.push([0, 1, 2, 3].map(|lane| (live >> lane & 1) * 15));
             }
         }
     }
@@ -282,6 +347,79 @@ impl Shape {
             return if covers([ONE / 2; 2]) { 15 } else { 0 };
         }
         (0..4).map(|sample| u8::from(covers(SAMPLES[sample])) << sample).sum()
+    }
+}
+
+/// Changes per pixel up to this, and values further away than [`FAR_START`] cut off, keep sums over a tile's 16 pixels each
+/// way exact in single precision, or at least on the right side of zero.
+const SMALL_STEP: u64 = 1 << 18;
+const FAR_START: i64 = 1 << 24;
+
+/// A part of a tile, from its first pixel, which is a quad's, to its last; covered is what is within bounds.
+struct Part {
+    first: [u32; 2],
+    last: [u32; 2],
+    bounds: Bounds,
+}
+
+/// Columns and rows of the fragments of four quads side by side.
+static FOUR_QUADS: [[f32; 16]; 2] = [
+    [
+        0.0, 1.0, 0.0, 1.0, 2.0, 3.0, 2.0, 3.0, 4.0, 5.0, 4.0, 5.0, 6.0, 7.0, 6.0, 7.0,
+    ],
+    [
+        0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0,
+    ],
+];
+
+/// What [`Shape::row`] does, some quads at a time: `edges` are the sides' changes per column and row, and their values at the
+/// part's first pixel.
+#[inline(always)]
+fn cover_part<L: QuadLanes>(edges: &[[f32; 3]; 3], part: &Part, coverage: &mut Coverage) {
+    let Part { first, last, bounds } = part;
+    let (columns, rows) = (L::load(&FOUR_QUADS[0]), L::load(&FOUR_QUADS[1]));
+    let across = (L::COUNT / 2) as u32;
+    let side = |edge: [f32; 3]| {
+        let along = L::add(L::mul(L::splat(edge[0]), columns), L::mul(L::splat(edge[1]), rows));
+        L::add(along, L::splat(edge[2]))
+    };
+    let sides = [side(edges[0]), side(edges[1]), side(edges[2])];
+    let mut row = first[1];
+    while row <= last[1] {
+        let within = |row: u32, lanes: u32| {
+            if row >= bounds.min[1] && row <= bounds.max[1] {
+                lanes
+            } else {
+                0
+            }
+        };
+        let rows_within = within(row, 0x3333_3333) | within(row + 1, 0xcccc_cccc);
+        let down = (row - first[1]) as f32;
+        let mut column = first[0];
+        while column <= last[0] {
+            let right = (column - first[0]) as f32;
+            let value = |at: usize| {
+                let beside = edges[at][0] * right + edges[at][1] * down;
+                L::add(sides[at], L::splat(beside))
+            };
+            let least = L::min(L::min(value(0), value(1)), value(2));
+            let mut live = L::bits(L::ge(least, L::splat(0.0))) & rows_within;
+            if column < bounds.min[0] || column + across > last[0] + 1 {
+                let here = L::add(columns, L::splat(column as f32));
+                let (min, max) = (L::splat(bounds.min[0] as f32), L::splat(last[0] as f32));
+                live &= L::bits(L::ge(here, min)) & L::bits(L::ge(max, here));
+            }
+            let mut x = column;
+            while live != 0 && coverage.quads.len() < MAX_QUADS {
+                if live & 15 != 0 {
+                    let live = (live & 15) as u8;
+                    coverage.quads.push(Quad { x, y: row, live });
+                }
+                (live, x) = (live >> 4, x + 2);
+            }
+            column += across;
+        }
+        row += 2;
     }
 }
 
@@ -401,8 +539,16 @@ pub fn inputs(
     for (values, vertex) in of_vertices.iter_mut().zip(primitive.vertices) {
         fetch(vertex, &mut values[2..count]);
     }
-    for ((values, corner), w) in values.iter_mut().zip(corners).zip(w) {
-        mix(corner.weights, of_vertices, count, values);
+    for (number, ((values, corner), w)) in values.iter_mut().zip(corners).zip(w).enumerate() {
+        let mut one = [0.0; 3];
+        one[number] = 1.0;
+        if corner.weights == one {
+            // What mixing comes to of one vertex: -0 becomes 0.
+            let pairs = values[2..count].iter_mut().zip(&of_vertices[number][2..count]);
+            pairs.for_each(|(value, of_vertex)| *value = of_vertex + 0.0);
+        } else {
+            mix(corner.weights, of_vertices, count, values);
+        }
         if !flat {
             values[2..count].iter_mut().for_each(|value| *value *= w);
         }
@@ -532,18 +678,21 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(3);
         let mut found = 0;
         for _ in 0..2000 {
-            let shape = [0; 3].map(|_| [0; 2].map(|_| random.f32() * 40.0 - 12.0));
+            let far = [1.0, 1.0, 8.0, 60.0, 600.0][random.usize(..5)];
+            let origin = [[0, 0], [16, 32]][random.usize(..2)];
+            let shape =
+                [0; 3].map(|_| [0, 1].map(|axis: usize| origin[axis] as f32 + (random.f32() * 40.0 - 16.0) * far));
             let bounds = Bounds {
-                min: [0; 2].map(|_| random.u32(..6)),
-                max: [0; 2].map(|_| random.u32(8..40)),
+                min: origin.map(|at| at + random.u32(..6)),
+                max: origin.map(|at| at + random.u32(8..40)),
             };
             let Some(shape) = Shape::new(&primitive(shape), bounds) else {
                 continue;
             };
             let mut coverage = Coverage::default();
-            shape.cover([0, 0], false, &mut coverage);
+            shape.cover(origin, false, &mut coverage);
             coverage.list();
-            for (y, x) in (0..16).flat_map(|y| (0..16).map(move |x| (y, x))) {
+            for (y, x) in (0..16).flat_map(|y| (0..16).map(move |x| (origin[1] + y, origin[0] + x))) {
                 let quad = coverage.quads.iter().find(|quad| (quad.x, quad.y) == (x & !1, y & !1));
                 let covered = quad.is_some_and(|quad| quad.live >> (x & 1 | (y & 1) << 1) & 1 == 1);
                 let inside = (0..2).all(|axis| (bounds.min[axis]..=bounds.max[axis]).contains(&[x, y][axis]));
@@ -570,6 +719,10 @@ mod tests {
         ];
         for value in near.chain(odd) {
             assert_eq!(nearest(value), value.round() as i64, "{value}");
+        }
+        for at in -200_000..200_000 {
+            let at = at as f32 / 1024.0;
+            assert_eq!(snap_near(at), snap(at), "{at}");
         }
     }
 

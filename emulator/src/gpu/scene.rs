@@ -28,6 +28,10 @@ pub(super) struct Shader<'a> {
     pub textures: Vec<Texture<'a>>,
     /// Slots and components of varyings that the program reads.
     used: Vec<(usize, usize)>,
+    /// Where each of them is.
+    fields: Vec<Field>,
+    /// From where varyings begin to the end of their object, where nobody else holds that.
+    varyings: Option<&'a [u8]>,
     /// Nothing but the primitive's depth and one colour's blending counts.
     pub simple: bool,
     /// What makes words of its fragments, once somebody asked: for primitives of one w, and for others.
@@ -249,31 +253,53 @@ const MAX_STRIDE: usize = 16 * SLOTS;
 
 /// The components of a vertex's varyings that a shader uses; what is in no buffer object is zero.
 fn varyings(memory: &Memory, shader: &Shader<'_>, vertex: u32, values: &mut [f64]) {
-    let state = &shader.state;
-    let start = state.varyings.wrapping_add(vertex.wrapping_mul(state.varying_stride));
+    let (state, fields) = (&shader.state, &shader.fields);
+    let (first, stride) = (
+        u64::from(vertex) * u64::from(state.varying_stride),
+        state.varying_stride as usize,
+    );
+    let start = state.varyings.wrapping_add(first as u32);
     // By far most vertices are all in one object. What somebody else holds too is copied at once.
     let mut copy = [0; MAX_STRIDE];
-    let all = memory.borrow(start, state.varying_stride).or_else(|| {
-        let copy = copy.get_mut(..state.varying_stride as usize)?;
+    let of_object = shader
+        .varyings
+        .and_then(|bytes| bytes.get(first as usize..)?.get(..stride));
+    let all = of_object.or_else(|| {
+        let copy = copy.get_mut(..stride)?;
         memory.read(start, copy).ok()?;
         Some(&*copy)
     });
-    for (value, (slot, component)) in values.iter_mut().zip(&shader.used) {
+    for (value, field) in values.iter_mut().zip(fields) {
+        let bytes = all.and_then(|all| all.get(field.at..));
+        *value = f64::from(match field.whole {
+            true => match bytes.and_then(|bytes| bytes.first_chunk()) {
+                Some(bytes) => f32::from_le_bytes(*bytes),
+                None => memory.float(start.wrapping_add(field.at as u32)).unwrap_or(0.0),
+            },
+            false => {
+                let bytes = bytes.and_then(|bytes| bytes.first_chunk().copied());
+                let bytes = bytes.or_else(|| memory.array(start.wrapping_add(field.at as u32)).ok());
+                bytes.map_or(0.0, |bytes| half::to_f32(u16::from_le_bytes(bytes)))
+            }
+        });
+    }
+}
+
+/// Where a component of a varying is among those of a vertex, and whether it is a whole float or a half.
+struct Field {
+    at: usize,
+    whole: bool,
+}
+
+impl Field {
+    fn new(state: &State, (slot, component): (usize, usize)) -> Self {
         let whole = matches!(
-            state.varying_formats[*slot],
+            state.varying_formats[slot],
             VaryingFormat::Float4 | VaryingFormat::Float2
         );
         // Slots are 16 bytes apart in every layout that was seen (docs/spec/mali/state.md, section 1).
         let at = 16 * slot + if whole { 4 } else { 2 } * component;
-        let place = start.wrapping_add(at as u32);
-        *value = f64::from(if whole {
-            let bytes = all.and_then(|all| all.get(at..)?.first_chunk().copied());
-            bytes.map_or_else(|| memory.float(place).unwrap_or(0.0), f32::from_le_bytes)
-        } else {
-            let bytes = all.and_then(|all| all.get(at..)?.first_chunk().copied());
-            let bytes = bytes.or_else(|| memory.array(place).ok());
-            bytes.map_or(0.0, |bytes| half::to_f32(u16::from_le_bytes(bytes)))
-        });
+        Self { at, whole }
     }
 }
 
@@ -301,12 +327,16 @@ fn shader<'a>((memory, kept): (&'a Memory, &'a Kept), address: u32, notes: &mut 
     }
     let used = used(&program);
     let simple = state.is_simple();
+    let fields = used.iter().map(|used| Field::new(&state, *used)).collect();
+    let varyings = memory.borrow(state.varyings, memory.length_up_to(state.varyings, u32::MAX));
     Ok(Shader {
         state,
         program,
         uniforms,
         textures,
         used,
+        fields,
+        varyings,
         simple,
         painters: Default::default(),
     })

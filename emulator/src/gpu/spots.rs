@@ -1,7 +1,45 @@
-//! Where fragments are in the tile: what the tile has there, and back.
+//! Fragments of a primitive many at a time, and where they are in the tile: what the tile has there, and back.
 
+use super::state::State;
 use super::tile::in_tile;
-use crate::exec::{MAX_FRAGMENTS, Quad, Quads};
+use crate::exec::inputs::Inputs;
+use crate::exec::{Fragments, MAX_FRAGMENTS, Quad, Quads};
+
+/// A row of numbers, one for each fragment.
+pub(super) type Row = [f32; MAX_FRAGMENTS];
+
+/// Fragments of one primitive on their way into the tile.
+pub struct Batch<'a> {
+    /// Their draw's state.
+    pub state: &'a State,
+    /// Their quads.
+    pub quads: Quads<'a>,
+    /// Samples that are covered of each pixel of each quad; all of those that are not listed.
+    pub samples: &'a [[u8; 4]],
+    /// What their program made.
+    pub fragments: &'a Fragments,
+    /// They have been through [`Tile::test_early`], with the same room.
+    pub tested: bool,
+    /// Their primitive.
+    pub inputs: &'a Inputs,
+    /// Polygon offset, in the depth buffer's steps.
+    pub offset: f64,
+}
+
+impl Batch<'_> {
+    /// How many fragments there are, live or not.
+    pub(super) fn count(&self) -> usize {
+        4 * self.quads.count()
+    }
+
+    pub(super) fn spots(&self, samples: usize, sample: usize) -> Spots<'_> {
+        Spots {
+            quads: self.quads,
+            samples,
+            sample,
+        }
+    }
+}
 
 /// A byte for each fragment of a batch: 1 for those that something is about.
 pub(super) type Lanes = [u8; MAX_FRAGMENTS];
