@@ -1,7 +1,9 @@
 //! The GPU's 32-bit address space: buffer objects at their addresses, in pages of 4 KiB (docs/spec/mali/kernel.md, section 3).
 
 use crate::fault::{Fault, FaultKind, Result};
+use rayon::ThreadPool;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Bytes of a page.
 pub const PAGE: u32 = 4096;
@@ -413,10 +415,103 @@ impl Memory {
     }
 }
 
+/// Bytes from which on it is worth while to share their copying.
+const SHARED: usize = 1 << 18;
+
+impl Memory {
+    /// Copies pieces to their addresses, one after the other where they overlap; with the threads of a pool where they are
+    /// many bytes of one object.
+    ///
+    /// # Errors
+    /// When there is no room for one of them in one buffer object; those in front of it are written.
+    pub fn write_pieces(&mut self, pieces: &[(u32, &[u8])], pool: Option<&ThreadPool>) -> Result<()> {
+        let bytes: usize = pieces.iter().map(|(_, bytes)| bytes.len()).sum();
+        let pool = pool.filter(|_| bytes >= SHARED && self.written.is_none());
+        if pool.is_some_and(|pool| self.write_shared(pieces, pool).is_some()) {
+            return Ok(());
+        }
+        pieces.iter().try_for_each(|(at, bytes)| self.write(*at, bytes))
+    }
+
+    /// [`Memory::write_pieces`] with many threads; nothing is written where the pieces are not all in one object.
+    fn write_shared(&mut self, pieces: &[(u32, &[u8])], pool: &ThreadPool) -> Option<()> {
+        let first = pieces.iter().map(|(at, _)| *at).min()?;
+        let ends = pieces.iter().map(|(at, bytes)| u64::from(*at) + bytes.len() as u64);
+        let length = u32::try_from(ends.max()? - u64::from(first)).ok()?;
+        let slot = self.slot(first)?;
+        let object = self.objects[slot].as_mut()?;
+        let start = object.place(first, length)?;
+        let all = length as usize;
+        let part = all.div_ceil(pool.current_num_threads().max(1)).next_multiple_of(64);
+        let parts = (0..all).step_by(part).map(|from| from..(from + part).min(all));
+        pool.in_place_scope(|scope| match &mut object.data {
+            Data::Own(bytes) => {
+                let rest = bytes[start..start + all].chunks_mut(part);
+                for (range, into) in parts.zip(rest) {
+                    scope.spawn(move |_| {
+                        let copy =
+                            |at: usize, bytes: &[u8]| into[at - range.start..][..bytes.len()].copy_from_slice(bytes);
+                        within(pieces, first, range.clone(), copy);
+                    });
+                }
+            }
+            Data::Backed(backing) => {
+                let backing = &**backing;
+                for range in parts {
+                    scope.spawn(move |_| within(pieces, first, range, |at, bytes| backing.write(start + at, bytes)));
+                }
+            }
+        });
+        Some(())
+    }
+}
+
+/// Calls `copy` with what of the pieces is in a range of bytes behind the address `first`.
+fn within(pieces: &[(u32, &[u8])], first: u32, range: Range<usize>, mut copy: impl FnMut(usize, &[u8])) {
+    for (at, bytes) in pieces {
+        let at = (at - first) as usize;
+        let (from, to) = (at.max(range.start), (at + bytes.len()).min(range.end));
+        if from < to {
+            copy(from, &bytes[from - at..to - at]);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::Mutex;
+
+    /// Pieces are in memory as if they were written one by one, whoever holds the object.
+    #[test]
+    fn pieces_may_be_shared_out() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let noise: Vec<u8> = (0..SHARED + 5000).map(|at| (at * 31 / 7) as u8).collect();
+        // The second lies over the first's end, and over a border between threads.
+        let pieces = [
+            (0x1010, &noise[..SHARED]),
+            (0x1010 + SHARED as u32 - 99, &noise[700..5000]),
+            (0x1000, &noise[3..16]),
+        ];
+        let mut wanted = Memory::default();
+        wanted.map(0x1000, 0x10_0000).unwrap();
+        for (at, bytes) in pieces {
+            wanted.write(at, bytes).unwrap();
+        }
+        let mut own = Memory::default();
+        own.map(0x1000, 0x10_0000).unwrap();
+        let mut backed = Memory::default();
+        backed
+            .map_backed(0x1000, Box::new(Everyone(Mutex::new(vec![0; 0x10_0000]))))
+            .unwrap();
+        for memory in [&mut own, &mut backed] {
+            memory.write_pieces(&pieces, Some(&pool)).unwrap();
+            assert!(memory.equals(0x1000, &wanted.bytes(0x1000, 0x10_0000).unwrap()));
+            // Beyond the object nothing is written by many, and what is in front by one.
+            let far = [(0x1000, &noise[5..SHARED + 5]), (0x10_0f00, &noise[..0x300])];
+            assert!(memory.write_pieces(&far, Some(&pool)).is_err());
+        }
+    }
 
     struct Everyone(Mutex<Vec<u8>>);
 

@@ -218,6 +218,8 @@ pub struct FragmentContext<'a> {
     pub tile: Option<&'a TileReader<'a>>,
     /// Colours may come as words ([`Fragments::words`]), for nothing else is done with them.
     pub wants_words: bool,
+    /// Alphas are wanted beside the words, in [`Fragments::color`].
+    pub wants_alpha: bool,
     /// Words are wanted blended with those of [`Fragments::destination`].
     pub blending: Option<&'a Blending>,
 }
@@ -279,7 +281,7 @@ pub struct Fragments {
     pub destination: [u32; MAX_FRAGMENTS],
     /// The colours as the words of the picture, where [`Fragments::has_words`] says so: [`FragmentContext::word`].
     pub words: [u32; MAX_FRAGMENTS],
-    /// Colours came as words, and only as words. The caller takes it back before each call.
+    /// Colours came as words, and but for alphas only as words. The caller takes it back before each call.
     pub has_words: bool,
     /// Which fragments of each quad are there still.
     pub live: [u8; MAX_QUADS],
@@ -327,6 +329,18 @@ impl Quads<'_> {
             Self::Some(quads) => quads.len().min(MAX_QUADS),
         }
     }
+
+    /// Which fragments of each quad are wanted.
+    pub fn live(&self) -> [u8; MAX_QUADS] {
+        match self {
+            Self::Tile(_) => [15; MAX_QUADS],
+            Self::Some(quads) => {
+                let mut live = [0; MAX_QUADS];
+                live.iter_mut().zip(*quads).for_each(|(live, quad)| *live = quad.live);
+                live
+            }
+        }
+    }
 }
 
 /// A fragment program made ready for draws with one state, all of whose fragments become words in one go.
@@ -334,7 +348,8 @@ pub trait Painter: Send + Sync {
     /// Instructions that each fragment runs.
     fn steps(&self) -> u32;
 
-    /// Makes [`Fragments::words`] of fragments, in a context that wants them; nothing else of `out` changes. False where that
+    /// Makes [`Fragments::words`] of fragments, in a context that wants them, and alphas if it wants those; nothing else of
+    /// `out` changes. False where that
     /// is left to [`Engine::fragments`]: the words are of no use then.
     fn paint(&self, context: &FragmentContext<'_>, inputs: &Inputs, quads: Quads<'_>, out: &mut Fragments) -> bool;
 }

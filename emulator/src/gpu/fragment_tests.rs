@@ -173,7 +173,7 @@ impl Tile {
         if uses_stencil {
             let packed = state.packed_depth;
             dispatch!(
-                update_all(face: &Stencil, packed: bool, count: usize, tested: &mut Tested) -> (),
+                update_all(face: &Stencil, packed: bool, tested: &mut Tested) -> (),
                 Found::best()
             );
             spots.store(&mut self.stencil, &tested.stencils);
@@ -255,17 +255,21 @@ fn near_all<L: QuadLanes>(nearer: Passes, count: usize, tested: &mut Tested) {
 /// Stencils after each of the outcomes, [`updated`](super::tile::updated).
 #[inline(always)]
 #[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
-fn update_all<L: QuadLanes>(face: &Stencil, packed: bool, count: usize, tested: &mut Tested) {
+fn update_all<L: QuadLanes>(face: &Stencil, packed: bool, tested: &mut Tested) {
     let old = tested.stencils;
     for outcome in 0..3 {
         if face.operations[outcome] == StencilOp::Keep {
             continue;
         }
         new_all(face, outcome, packed.then_some(&tested.reloaded), &old, &mut tested.new);
-        for at in 0..count.min(MAX_FRAGMENTS) {
-            let (arrived, fits, passed) = (tested.arrived[at], tested.fits[at], tested.passed[at]);
-            let mine = [arrived & !fits, fits & !passed, passed][outcome] & 1;
-            tested.stencils[at] = if mine == 1 { tested.new[at] } else { tested.stencils[at] };
+        let (before, after) = match outcome {
+            0 => (&tested.arrived, &tested.fits),
+            1 => (&tested.fits, &tested.passed),
+            _ => (&tested.passed, &[0; MAX_FRAGMENTS]),
+        };
+        for at in 0..MAX_FRAGMENTS {
+            let mine = (before[at] & !after[at] & 1).wrapping_neg();
+            tested.stencils[at] = tested.new[at] & mine | tested.stencils[at] & !mine;
         }
     }
 }

@@ -181,7 +181,7 @@ impl Gpu {
             &mut self.spare,
             &mut self.notes,
         )?;
-        write_back::write(&runs, &mut self.memory).map_err(|fault| fault.within("write-back"))?;
+        write_back::write(&runs, &mut self.memory, self.pool.as_ref()).map_err(|fault| fault.within("write-back"))?;
         self.spare = runs;
         self.spare.iter_mut().for_each(Runs::clear);
         Ok(stats)

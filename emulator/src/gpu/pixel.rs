@@ -22,6 +22,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use utgard::frame::WriteBackSource;
+use utgard::state::Compare;
 use utgard::stream::TileCommand;
 
 /// Tiles of a frame at most: 4096 pixels each way.
@@ -342,7 +343,8 @@ impl<'a> TileWorker<'a> {
         let quads = self.coverage.covered();
         let covered = (&self.coverage, ready, shader);
         let batch = self::batch(covered, &self.out, false);
-        let tested = batch.is_tested();
+        // Where alphas are tested, that comes first.
+        let tested = batch.is_tested() && !context.wants_alpha;
         let wanted = !tested || self.tile.test_early(&batch, &mut self.room);
         if wanted {
             if context.blending.is_some() {
@@ -357,10 +359,10 @@ impl<'a> TileWorker<'a> {
         self.stats.quads += count;
         self.stats.fragments += self.coverage.fragments();
         self.out.instructions += 4 * count * u64::from(painter.steps());
-        if wanted && tested {
-            self.out.has_words = true;
-            self.tile
-                .put_batch(&self::batch(covered, &self.out, true), &mut self.room);
+        if wanted && (tested || context.wants_alpha) {
+            (self.out.has_words, self.out.live) = (true, quads.live());
+            let batch = self::batch(covered, &self.out, tested);
+            self.tile.put_batch(&batch, &mut self.room);
         } else if wanted && shader.state.blending.write_mask != 0 {
             self.tile.put_words(quads, &self.out.words);
         }
@@ -495,6 +497,7 @@ impl<'a> TileWorker<'a> {
             orientation: self.frame.orientation,
             tile: tile.filter(|_| shader.program.reads_tile),
             wants_words,
+            wants_alpha: wants_words && state.alpha_compare != Compare::Always,
             blending: Some(&state.blending).filter(|blending| wants_words && !blending.covers()),
         }
     }

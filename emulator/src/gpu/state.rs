@@ -87,13 +87,14 @@ impl State {
     pub fn is_simple(&self) -> bool {
         let ignores =
             |stencil: &Stencil| stencil.compare == Compare::Always && stencil.operations[1..] == [StencilOp::Keep; 2];
-        self.stencil.iter().all(ignores) && self.takes_words() && !self.multisample
+        let always = self.alpha_compare == Compare::Always;
+        self.stencil.iter().all(ignores) && self.takes_words() && always && !self.multisample
     }
 
-    /// Colours may come as words in a tile of one sample, for nothing but one colour's blending is done with them.
+    /// Colours may come as words in a tile of one sample, for nothing but one colour's blending is done with them, and a
+    /// test of alpha.
     pub fn takes_words(&self) -> bool {
-        self.alpha_compare == Compare::Always
-            && !(self.alpha_to_coverage || self.alpha_to_one || self.packed_depth)
+        !(self.alpha_to_coverage || self.alpha_to_one || self.packed_depth)
             && self.sample_mask == 15
             && (self.depth_register.is_none() || !self.uses_depth())
             && !self.blending.uses_second()

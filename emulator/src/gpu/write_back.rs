@@ -6,6 +6,7 @@ use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
 use crate::texture::texel::u_order;
 use num::half;
+use rayon::ThreadPool;
 use std::sync::LazyLock;
 use utgard::field::Code;
 use utgard::frame::{PixelFormat, TargetLayout, WriteBackSource};
@@ -30,46 +31,61 @@ struct Run {
     length: u32,
 }
 
+impl Run {
+    /// Where it is among its worker's bytes.
+    fn bytes(&self) -> std::ops::Range<usize> {
+        self.start..self.start + self.length as usize
+    }
+}
+
 /// Bytes that go to memory, in pieces.
 #[derive(Clone, Debug, Default)]
 pub struct Runs {
+    /// Those up to [`Runs::used`] count; what is behind them is room.
     bytes: Vec<u8>,
+    used: usize,
     runs: Vec<Run>,
 }
 
 impl Runs {
     /// Forgets everything, but keeps the room.
     pub fn clear(&mut self) {
-        self.bytes.clear();
+        self.used = 0;
         self.runs.clear();
     }
 
-    /// Everything from `start` on is a piece.
-    fn piece(&mut self, tile: usize, address: u32, start: usize) {
-        let length = (self.bytes.len() - start) as u32;
+    /// A piece of so many bytes, to be filled.
+    fn piece(&mut self, tile: usize, address: u32, length: usize) -> &mut [u8] {
+        let start = self.used;
+        self.used += length;
+        if self.bytes.len() < self.used {
+            self.bytes.resize(self.used.next_power_of_two(), 0);
+        }
         self.runs.push(Run {
             tile,
             address,
             start,
-            length,
+            length: length as u32,
         });
+        &mut self.bytes[start..self.used]
     }
 }
 
-/// Writes what any number of workers left, by the tiles' numbers.
+/// Writes what any number of workers left, by the tiles' numbers, with a pool's threads.
 ///
 /// # Errors
 /// When a piece is in no buffer object.
-pub fn write(workers: &[Runs], memory: &mut Memory) -> Result<()> {
-    let pieces = workers
-        .iter()
-        .flat_map(|worker| worker.runs.iter().map(move |run| (run, &worker.bytes)));
-    let mut pieces: Vec<(&Run, &Vec<u8>)> = pieces.collect();
-    pieces.sort_by_key(|(run, _)| run.tile);
-    for (run, bytes) in pieces {
-        memory.write(run.address, &bytes[run.start..run.start + run.length as usize])?;
+pub fn write(workers: &[Runs], memory: &mut Memory, pool: Option<&ThreadPool>) -> Result<()> {
+    let mut pieces = Vec::with_capacity(workers.iter().map(|worker| worker.runs.len()).sum());
+    for worker in workers {
+        pieces.extend(worker.runs.iter().map(|run| (run, &worker.bytes)));
     }
-    Ok(())
+    pieces.sort_by_key(|(run, _)| run.tile);
+    let pieces: Vec<(u32, &[u8])> = pieces
+        .iter()
+        .map(|(run, bytes)| (run.address, &bytes[run.bytes()]))
+        .collect();
+    memory.write_pieces(&pieces, pool)
 }
 
 /// What a finished tile, the `number`th, puts into memory.
@@ -121,15 +137,14 @@ impl Plane<'_> {
         let step = bytes as usize;
         if unit.layout == TargetLayout::Tiled && columns == SIDE && rows == SIDE {
             let address = address.wrapping_add(offset(unit, bytes, left, top)?);
-            let start = runs.bytes.len();
-            if !self.words(&mut runs.bytes) {
+            let out = runs.piece(self.number, address, step * PIXELS);
+            if !self.words(out) {
                 let mut pixels = [0; PIXELS];
                 tiled(&self.pixels(), |at, quad| {
                     pixels[4 * at..4 * at + 4].copy_from_slice(&quad)
                 });
-                put(&mut runs.bytes, step, &pixels);
+                put(out, step, &pixels);
             }
-            runs.piece(self.number, address, start);
             return Ok(());
         }
         let tile = self.pixels();
@@ -142,14 +157,9 @@ impl Plane<'_> {
                 1
             };
             for column in (0..columns).step_by(together.max(1) as usize) {
-                let start = runs.bytes.len();
-                put(
-                    &mut runs.bytes,
-                    step,
-                    &pixels[column as usize..(column + together) as usize],
-                );
-                let at = offset(unit, bytes, left + column, top + row)?;
-                runs.piece(self.number, address.wrapping_add(at), start);
+                let at = address.wrapping_add(offset(unit, bytes, left + column, top + row)?);
+                let pixels = &pixels[column as usize..(column + together) as usize];
+                put(runs.piece(self.number, at, step * pixels.len()), step, pixels);
             }
         }
         Ok(())
@@ -161,7 +171,7 @@ impl Plane<'_> {
     }
 
     /// The tile's pixels where they are its words, by far the most pictures; false where they are not.
-    fn words(&self, out: &mut Vec<u8>) -> bool {
+    fn words(&self, out: &mut [u8]) -> bool {
         let Colors::Bytes(words) = &self.tile.color else {
             return false;
         };
@@ -172,14 +182,14 @@ impl Plane<'_> {
         let Some(words) = words.first_chunk::<PIXELS>() else {
             return false;
         };
-        let start = out.len();
-        out.resize(start + 4 * PIXELS, 0);
-        let (slots, swap) = (out[start..].as_chunks_mut::<16>().0, self.unit.swap);
-        tiled(words, |at, quad| {
-            let words = quad.map(|word| if swap { word } else { swapped(word) });
-            let slot = slots[at].as_chunks_mut::<4>().0;
-            (slot.iter_mut().zip(words)).for_each(|(slot, word)| *slot = word.to_le_bytes());
-        });
+        let Some(out) = out.first_chunk_mut() else {
+            return false;
+        };
+        // A loop for each, with nothing to choose inside.
+        match self.unit.swap {
+            true => tiled_words(words, out, |word| word),
+            false => tiled_words(words, out, swapped),
+        }
         true
     }
 
@@ -238,10 +248,7 @@ impl Plane<'_> {
 }
 
 /// So many bytes of each pixel.
-fn put(out: &mut Vec<u8>, bytes: usize, pixels: &[u64]) {
-    let start = out.len();
-    out.resize(start + bytes * pixels.len(), 0);
-    let out = &mut out[start..];
+fn put(out: &mut [u8], bytes: usize, pixels: &[u64]) {
     match bytes {
         4 => (out.as_chunks_mut::<4>().0.iter_mut().zip(pixels))
             .for_each(|(slot, pixel)| *slot = (*pixel as u32).to_le_bytes()),
@@ -340,6 +347,19 @@ fn tiled<T: Copy>(pixels: &[T; PIXELS], mut put: impl FnMut(usize, [T; 4])) {
         let [a, b, c, d] = four[usize::from(*quad) % four.len()];
         put(at, [a, b, d, c]);
     }
+}
+
+/// [`tiled`] of words as bytes, each changed by `of`.
+#[inline(always)]
+fn tiled_words(words: &[u32; PIXELS], out: &mut [u8; 4 * PIXELS], of: impl Fn(u32) -> u32) {
+    let slots = out.as_chunks_mut::<16>().0;
+    tiled(words, |at, quad| {
+        let mut bytes = [0; 16];
+        for (into, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(quad) {
+            *into = of(word).to_le_bytes();
+        }
+        slots[at] = bytes;
+    });
 }
 
 /// Byte of a pixel from its picture's address.

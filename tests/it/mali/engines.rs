@@ -73,6 +73,7 @@ fn a_program_meets_another_orientation() {
             orientation,
             tile: None,
             wants_words: false,
+            wants_alpha: false,
             blending: None,
         };
         let run = |engine: &dyn Engine| {
@@ -118,6 +119,7 @@ fn words_that_make_no_sense_end_in_a_fault_or_not_at_all() {
             orientation: ORIENTATION,
             tile: None,
             wants_words: false,
+            wants_alpha: false,
             blending: None,
         };
         for engine in [&Scalar as &dyn Engine, &Wide::default(), &Native::default()] {
@@ -161,6 +163,7 @@ fn loops_without_end_are_stopped() {
         orientation: ORIENTATION,
         tile: None,
         wants_words: false,
+        wants_alpha: false,
         blending: None,
     };
     let quads = [Quad { x: 0, y: 0, live: 15 }];

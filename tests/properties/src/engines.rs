@@ -250,6 +250,7 @@ pub fn compare_fragments(words: &[u32], random: &mut Rng) -> (usize, usize) {
         },
         tile: Some(&tile),
         wants_words: false,
+        wants_alpha: false,
         blending: None,
     };
     let run = |engine: &dyn Engine| {

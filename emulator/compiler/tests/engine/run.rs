@@ -115,6 +115,7 @@ pub fn fragment_colors(compiled: &Compiled, uniforms: &[f32], planes: &[Plane]) 
     }
     let context = FragmentContext {
         wants_words: false,
+        wants_alpha: false,
         blending: None,
         program: &program,
         uniforms: &floats,

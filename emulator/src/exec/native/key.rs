@@ -16,6 +16,8 @@ pub struct Key {
     pub(super) depth_register: Option<usize>,
     /// Colours are wanted as words.
     pub(super) words: bool,
+    /// And alphas beside them.
+    pub(super) alpha: bool,
     /// And blended so.
     pub(super) blending: Option<Blending>,
     /// How textures are sampled that go the short way.
@@ -43,6 +45,7 @@ impl Key {
             second_register: context.second_register.and_then(register),
             depth_register: context.depth_register.and_then(register),
             words,
+            alpha: words && context.wants_alpha,
             blending: context.blending.filter(|_| words).copied(),
             textures,
         }

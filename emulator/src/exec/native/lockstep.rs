@@ -146,7 +146,8 @@ fn outcome(engine: &dyn Engine, context: &FragmentContext<'_>, inputs: &Inputs, 
                 context.word(out.color.each_ref().map(|row| row[at]), out.destination[at])
             }
         };
-        vec![(0..count).map(word).collect()]
+        let alphas = bits(&out.color[3][..if context.wants_alpha { count } else { 0 }]);
+        vec![(0..count).map(word).collect(), alphas]
     } else {
         let rows = out.color.iter().chain(&out.second).chain([&out.depth]);
         rows.map(|row| bits(&row[..count])).collect()
@@ -161,7 +162,7 @@ fn painted(
     inputs: &Inputs,
     quads: &[Quad],
     whole: bool,
-) -> Option<(Vec<u32>, u64)> {
+) -> Option<(Vec<Vec<u32>>, u64)> {
     let painter = engine.painter(context, inputs.flat)?;
     let mut out = Box::<Fragments>::default();
     for (number, word) in (0..).zip(&mut out.destination) {
@@ -173,7 +174,13 @@ fn painted(
     };
     let done = painter.paint(context, inputs, what, &mut out);
     let count = 4 * quads.len();
-    done.then(|| (out.words[..count].to_vec(), count as u64 * u64::from(painter.steps())))
+    let alphas = bits(&out.color[3][..if context.wants_alpha { count } else { 0 }]);
+    done.then(|| {
+        (
+            vec![out.words[..count].to_vec(), alphas],
+            count as u64 * u64::from(painter.steps()),
+        )
+    })
 }
 
 /// Programs of random words in random states: the outcome of both engines, to the bit.
@@ -219,6 +226,7 @@ fn lockstep(seed: u64, programs: u32, limit: Level) -> (usize, usize, String) {
                 },
                 tile: Some(&tile),
                 wants_words,
+                wants_alpha: wants_words && random.bool(),
                 blending: blending.as_ref(),
             };
             let want = outcome(&Scalar, &context, &inputs, &quads);
@@ -244,8 +252,8 @@ fn lockstep(seed: u64, programs: u32, limit: Level) -> (usize, usize, String) {
             compared += 4 * quads.len();
             if let Some((words, ran)) = painted(&engine, &context, &inputs, &quads, whole) {
                 assert!(context.wants_words && want.0.is_ok(), "{}", text());
-                assert_eq!((&words, ran), (&want.1[0], want.3), "at once: {}", text());
-                at_once += words.len();
+                assert_eq!((&words, ran), (&want.1, want.3), "at once: {}", text());
+                at_once += words[0].len();
             }
         }
     }

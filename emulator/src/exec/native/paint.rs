@@ -97,9 +97,9 @@ impl Straight {
         let Some([Piece::Code(code)]) = self.program.straight().map(|plan| &plan.pieces[..]) else {
             return false;
         };
-        code.run(Work {
+        let done = code.run(Work {
             machine: &mut Machine {
-                rows: call.rows,
+                rows: &mut *call.rows,
                 uniforms: call.context.uniforms,
                 lanes,
             },
@@ -108,7 +108,13 @@ impl Straight {
             mask: None,
             words: &mut out.words[from..],
             destination: &out.destination[from..],
-        })
+        });
+        if let Some(register) =
+            FragmentContext::output(call.context.color_register).filter(|_| call.context.wants_alpha)
+        {
+            out.color[3][from..from + lanes].copy_from_slice(&call.rows[4 * register + 3][..lanes]);
+        }
+        done
     }
 }
 

@@ -477,6 +477,11 @@ impl Builder<'_> {
                 };
                 graph::effect(Effect::Words(word));
             });
+            let (row, [.., alpha]) = (4 * key.color_register as u16 + 3, color);
+            if key.alpha && self.graph.nodes[alpha as usize] != Node::Row(row) {
+                // Last, for the row may be looked at before.
+                self.graph.effects.push(Effect::StoreAll(row, alpha));
+            }
             return self.piece();
         }
         let outputs: Vec<u16> = [Some(key.color_register), key.second_register, key.depth_register]

@@ -567,9 +567,6 @@ impl<'a> Batch<'a> {
         for (number, (quad, live)) in self.quads.iter().zip(&mut out.live[self.base..]).enumerate() {
             *live = quad.live & !(discarded[number / 2] >> (number % 2 * 4));
         }
-        if self.stretches.is_some_and(|stretches| stretches.words) {
-            return;
-        }
         let copy = |register: usize, component: usize, into: &mut [f32; MAX_FRAGMENTS]| {
             let into = &mut into[start..start + count];
             match FragmentContext::output(register) {
@@ -577,6 +574,12 @@ impl<'a> Batch<'a> {
                 None => into.fill(0.0),
             }
         };
+        if self.stretches.is_some_and(|stretches| stretches.words) {
+            if self.context.wants_alpha {
+                copy(self.context.color_register, 3, &mut out.color[3]);
+            }
+            return;
+        }
         for (channel, row) in out.color.iter_mut().enumerate() {
             copy(self.context.color_register, channel, row);
         }
