@@ -1,9 +1,13 @@
 //! The GPU's 32-bit address space: buffer objects at their addresses, in pages of 4 KiB (docs/spec/mali/kernel.md, section 3).
 
+mod lent;
+
 use crate::fault::{Fault, FaultKind, Result};
 use rayon::ThreadPool;
 use std::borrow::Cow;
 use std::ops::Range;
+
+pub(crate) use lent::Put;
 
 /// Bytes of a page.
 pub const PAGE: u32 = 4096;

@@ -168,7 +168,7 @@ impl Gpu {
     fn pp(&mut self, frame: &[u32], watch: Option<&dyn Watch>) -> Result<PixelStats> {
         let frame = Frame::parse(frame)?;
         let (runs, stats) = pixel::run(
-            &self.memory,
+            &mut self.memory,
             &frame,
             &self.lists,
             &*self.engine,

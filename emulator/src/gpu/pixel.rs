@@ -13,9 +13,9 @@ use super::state::State;
 use super::tile::{Incoming, SIDE, Tile, in_tile, reloaded, steps};
 use super::watch::{self, Fate, Painted, Place, Watch};
 use super::write_back::{self, Runs};
-use crate::exec::{Engine, FragmentContext, Fragments, TileReader};
+use crate::exec::{Engine, FragmentContext, Fragments, MAX_QUADS, TileReader};
 use crate::fault::{Fault, FaultKind, Result};
-use crate::memory::Memory;
+use crate::memory::{Memory, Put};
 use rayon::ThreadPool;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -130,7 +130,7 @@ pub struct Limits<'a> {
 /// # Errors
 /// A fault of anything the job reads.
 pub fn run(
-    memory: &Memory,
+    memory: &mut Memory,
     frame: &Frame,
     lists: &HashMap<u32, List>,
     engine: &dyn Engine,
@@ -139,6 +139,34 @@ pub fn run(
     notes: &mut Notes,
 ) -> Result<(Vec<Runs>, PixelStats)> {
     let tiles = tiles(memory, frame, notes)?;
+    let scene = scene(memory, (frame, &tiles), lists, limits, notes)?;
+    let extent = at_once(memory, (frame, &tiles), &scene, engine, limits);
+    let Some((address, length, part)) = extent else {
+        return paint((memory, None), (frame, &tiles), &scene, engine, limits, spare, notes);
+    };
+    drop(scene);
+    let mut lent = memory.lend(address, length);
+    let scene = self::scene(memory, (frame, &tiles), lists, limits, notes);
+    let target = lent.as_mut().map(|lent| lent.target(part));
+    let put = target.map(|target| move |address: u32, bytes: &[u8]| target.write(address, bytes));
+    let memory_and_put = (&*memory, put.as_ref().map(|put| put as &Put<'_>));
+    let painted = scene.and_then(|scene| {
+        let job = (frame, &tiles);
+        paint(memory_and_put, job, &scene, engine, limits, spare, notes)
+    });
+    drop(put);
+    lent.into_iter().for_each(|lent| memory.take_back(lent));
+    painted
+}
+
+/// What the tiles' lists paint.
+fn scene<'a>(
+    memory: &'a Memory,
+    (frame, tiles): (&Frame, &Tiles),
+    lists: &'a HashMap<u32, List>,
+    limits: Limits<'a>,
+    notes: &mut Notes,
+) -> Result<Scene<'a>> {
     let mut scene = Scene::new((memory, limits.kept), &tiles.lists, lists, notes)?;
     scene.depth |= frame
         .write_backs
@@ -146,7 +174,59 @@ pub fn run(
         .any(|unit| unit.source == WriteBackSource::DepthStencil);
     // Whoever watches is told depth and stencil, whoever else asks for them.
     scene.depth |= limits.watch.is_some();
-    let scene = scene;
+    Ok(scene)
+}
+
+/// Tiles from which on it is worth while to ask whether they may go to memory at once, and primitives up to which it is.
+const MANY_TILES: usize = 64;
+const FEW_PRIMITIVES: usize = 1 << 14;
+
+/// Where the picture goes, if finished tiles may go there at once: nothing can fail any more, so that all of it will be
+/// written, and nobody reads there.
+fn at_once(
+    memory: &Memory,
+    (frame, tiles): (&Frame, &Tiles),
+    scene: &Scene<'_>,
+    engine: &dyn Engine,
+    limits: Limits<'_>,
+) -> Option<(u32, u32, usize)> {
+    let [unit] = frame.write_backs[..] else { return None };
+    let told = limits.watch.is_some() || engine.watched_pixel().is_some() || memory.keeps_writes();
+    if told || unit.planes != 0 || tiles.tiles.len() < MANY_TILES || scene.primitives() > FEW_PRIMITIVES {
+        return None;
+    }
+    let extent = write_back::extent(frame, &unit)?;
+    let (first, last) = (
+        memory.object_at(extent.0)?,
+        memory.object_at(extent.0 + (extent.1 - 1))?,
+    );
+    if first != last || scene.reads(memory, first) {
+        return None;
+    }
+    // What paints in one go does not fail, and says how long it takes; every primitive may cover every tile it is listed in.
+    let mut steps = 0;
+    for shader in &scene.shaders {
+        let context = context(shader, frame, None, shader.state.takes_words() && !frame.half_float);
+        let painter = Some(context).filter(|context| context.wants_words);
+        steps = shader.painter(engine, &painter?, true)?.steps().max(steps);
+    }
+    let most = scene
+        .entries()
+        .checked_mul(4 * MAX_QUADS as u64)?
+        .checked_mul(u64::from(steps))?;
+    (most <= limits.instructions).then_some(extent)
+}
+
+/// Paints the tiles, into a target or into what is left for memory.
+fn paint(
+    (memory, target): (&Memory, Option<&Put<'_>>),
+    (frame, tiles): (&Frame, &Tiles),
+    scene: &Scene<'_>,
+    engine: &dyn Engine,
+    limits: Limits<'_>,
+    spare: &mut Vec<Runs>,
+    notes: &mut Notes,
+) -> Result<(Vec<Runs>, PixelStats)> {
     limits.watch.into_iter().for_each(|watch| scene.tell_outside(watch));
     for (register, value) in &frame.unknown {
         notes.add(format!(
@@ -158,8 +238,8 @@ pub fn run(
     let spare = Mutex::new(spare);
     let results = Mutex::new(Vec::new());
     let worker = || {
-        let mut worker = TileWorker::new(memory, frame, &scene, engine, (&ran, limits.instructions));
-        worker.watch = limits.watch;
+        let mut worker = TileWorker::new(memory, frame, scene, engine, (&ran, limits.instructions));
+        (worker.watch, worker.target) = (limits.watch, target);
         worker.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
         let mut fault = None;
         while fault.is_none() {
@@ -231,6 +311,8 @@ struct TileWorker<'a> {
     /// Instructions that are not in that sum yet.
     unsettled: u64,
     watch: Option<&'a dyn Watch>,
+    /// Where finished tiles go at once, if they do.
+    target: Option<&'a Put<'a>>,
 }
 
 impl<'a> TileWorker<'a> {
@@ -257,6 +339,7 @@ impl<'a> TileWorker<'a> {
             budget,
             unsettled: 0,
             watch: None,
+            target: None,
         }
     }
 
@@ -284,7 +367,9 @@ impl<'a> TileWorker<'a> {
         self.primitives = Some(room);
         painted?;
         let mut units = self.frame.write_backs.iter();
-        units.try_for_each(|unit| write_back::encode(self.frame, unit, &self.tile, number, &mut self.runs))
+        units.try_for_each(|unit| write_back::encode(self.frame, unit, &self.tile, number, &mut self.runs))?;
+        self.target.into_iter().for_each(|target| self.runs.hand_over(target));
+        Ok(())
     }
 
     /// Paints the primitives of a tile's lists.
@@ -486,20 +571,7 @@ impl<'a> TileWorker<'a> {
 
     /// What the fragments of a draw share; `tile` reads the tile.
     fn context<'b>(&self, shader: &'b Shader<'_>, tile: Option<&'b TileReader<'b>>) -> FragmentContext<'b> {
-        let (state, wants_words) = (&shader.state, self.wants_words(shader));
-        FragmentContext {
-            program: &shader.program,
-            uniforms: &shader.uniforms,
-            textures: &shader.textures,
-            color_register: state.color_register,
-            second_register: state.blending.uses_second().then_some(state.second_register),
-            depth_register: state.depth_register.or(state.packed_depth.then_some(0)),
-            orientation: self.frame.orientation,
-            tile: tile.filter(|_| shader.program.reads_tile),
-            wants_words,
-            wants_alpha: wants_words && state.alpha_compare != Compare::Always,
-            blending: Some(&state.blending).filter(|blending| wants_words && !blending.covers()),
-        }
+        context(shader, self.frame, tile, self.wants_words(shader))
     }
 
     /// Brings what the program gave into the tile; `tested`: of those that [`Tile::test_early`] found.
@@ -528,6 +600,29 @@ impl<'a> TileWorker<'a> {
                 put(&mut self.tile, [x, y], &incoming);
             }
         }
+    }
+}
+
+/// What the fragments of a draw share; `tile` reads the tile.
+fn context<'b>(
+    shader: &'b Shader<'_>,
+    frame: &Frame,
+    tile: Option<&'b TileReader<'b>>,
+    wants_words: bool,
+) -> FragmentContext<'b> {
+    let state = &shader.state;
+    FragmentContext {
+        program: &shader.program,
+        uniforms: &shader.uniforms,
+        textures: &shader.textures,
+        color_register: state.color_register,
+        second_register: state.blending.uses_second().then_some(state.second_register),
+        depth_register: state.depth_register.or(state.packed_depth.then_some(0)),
+        orientation: frame.orientation,
+        tile: tile.filter(|_| shader.program.reads_tile),
+        wants_words,
+        wants_alpha: wants_words && state.alpha_compare != Compare::Always,
+        blending: Some(&state.blending).filter(|blending| wants_words && !blending.covers()),
     }
 }
 

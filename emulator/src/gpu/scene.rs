@@ -163,6 +163,48 @@ impl<'a> Scene<'a> {
 }
 
 impl Scene<'_> {
+    /// Whether an object may be read while tiles are painted.
+    pub fn reads(&self, memory: &Memory, object: usize) -> bool {
+        let of_shader = self.shaders.iter().any(|shader| {
+            let textures = shader.textures.iter().flat_map(Texture::addresses);
+            let varyings = (!shader.used.is_empty()).then_some(shader.state.varyings);
+            textures
+                .chain(varyings)
+                .any(|address| memory.object_at(address) == Some(object))
+        });
+        of_shader || self.geometries.iter().any(|prepared| self.strays(memory, prepared))
+    }
+
+    /// Whether varyings of a geometry's primitives are beyond the object that they begin in.
+    fn strays(&self, memory: &Memory, prepared: &Prepared<'_>) -> bool {
+        prepared.geometry.primitives.iter().any(|(_, primitive)| {
+            let shader = prepared.shaders[primitive.draw as usize].map(|number| &self.shaders[number]);
+            shader.filter(|shader| !shader.used.is_empty()).is_some_and(|shader| {
+                let [a, b, c] = primitive.vertices;
+                let vertices = u64::from(a.max(b).max(c)) + 1;
+                let there = memory.length_up_to(shader.state.varyings, u32::MAX);
+                vertices * u64::from(shader.state.varying_stride) > u64::from(there)
+            })
+        })
+    }
+
+    /// How many primitives there are.
+    pub fn primitives(&self) -> usize {
+        self.geometries
+            .iter()
+            .map(|prepared| prepared.geometry.primitives.len())
+            .sum()
+    }
+
+    /// Primitives in all lists together, those that are in several counted as often.
+    pub fn entries(&self) -> u64 {
+        self.lists
+            .iter()
+            .flatten()
+            .map(|(_, entries)| entries.len() as u64)
+            .sum()
+    }
+
     /// Tells of wanted pixels that primitives cover outside of what their draws may touch.
     pub fn tell_outside(&self, watch: &dyn Watch) {
         for prepared in &self.geometries {

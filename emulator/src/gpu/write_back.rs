@@ -3,7 +3,7 @@
 use super::frame::{Frame, WriteBack};
 use super::tile::{Colors, PIXELS, SIDE, Tile, in_tile, place};
 use crate::fault::{Fault, FaultKind, Result};
-use crate::memory::Memory;
+use crate::memory::{Memory, Put};
 use crate::texture::texel::u_order;
 use num::half;
 use rayon::ThreadPool;
@@ -52,6 +52,14 @@ impl Runs {
     pub fn clear(&mut self) {
         self.used = 0;
         self.runs.clear();
+    }
+
+    /// Writes all pieces where they go, and forgets them.
+    pub(super) fn hand_over(&mut self, put: &Put<'_>) {
+        for run in &self.runs {
+            put(run.address, &self.bytes[run.bytes()]);
+        }
+        self.clear();
     }
 
     /// A piece of so many bytes, to be filled.
@@ -111,6 +119,31 @@ pub fn encode(frame: &Frame, unit: &WriteBack, tile: &Tile, number: usize, runs:
     (0..4)
         .filter(|sample| unit.planes >> sample & 1 == 1)
         .try_for_each(|sample| plane(Some(sample)))
+}
+
+/// Where a picture lies in memory, when all of it that tiles write is there once: its address, its length, and in which parts
+/// of so many bytes every piece that [`encode`] makes is whole.
+pub(super) fn extent(frame: &Frame, unit: &WriteBack) -> Option<(u32, u32, usize)> {
+    let (bytes, width, height) = (format_bytes(unit.format).ok()?, frame.width, frame.height);
+    let (length, part) = match unit.layout {
+        TargetLayout::Linear => {
+            let pitch = u64::from(unit.pitch) * 8;
+            let row = u64::from(width) * u64::from(bytes);
+            let length = pitch * u64::from(height.checked_sub(1)?) + row;
+            (length, (row <= pitch).then_some(pitch)?)
+        }
+        TargetLayout::Tiled => {
+            let [columns, rows] = [width, height].map(|pixels| u64::from(pixels.div_ceil(SIDE)));
+            let tile = PIXELS as u64 * u64::from(bytes);
+            let tiles = u64::from(unit.pitch) * rows.checked_sub(1)? + columns;
+            // A worker takes some tiles of a row at a time.
+            (tiles * tile, (columns <= u64::from(unit.pitch)).then_some(8 * tile)?)
+        }
+        _ => return None,
+    };
+    let length = u32::try_from(length).ok().filter(|length| *length > 0)?;
+    unit.address.checked_add(length)?;
+    Some((unit.address, length, usize::try_from(part).ok()?))
 }
 
 /// A tile's part of a picture: of one sample, or of the average of all.

@@ -135,6 +135,11 @@ impl<'a> Texture<'a> {
         })
     }
 
+    /// Where levels that can be sampled begin in memory.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = u32> {
+        self.levels.iter().map(|level| level.address)
+    }
+
     /// With levels that earlier jobs decoded, as far as they are still what is in memory.
     #[must_use]
     pub fn with_kept(mut self, kept: &'a Kept) -> Self {

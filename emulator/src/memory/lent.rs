@@ -1,0 +1,144 @@
+//! Objects whose bytes are lent to those who write them, many at once, while everybody else reads the other objects.
+
+use super::{Backing, Data, Memory};
+use std::sync::Mutex;
+
+/// The bytes of an object, taken out of memory for a while.
+pub(crate) struct Lent {
+    slot: usize,
+    /// Bytes of the object.
+    size: u32,
+    data: Data,
+    /// What of them was asked for: its address, where it begins in the object, and how long it is.
+    address: u32,
+    start: usize,
+    length: usize,
+}
+
+impl Memory {
+    /// Number of the object that an address is in.
+    pub(crate) fn object_at(&self, address: u32) -> Option<usize> {
+        let slot = self.slot(address)?;
+        let object = self.objects[slot].as_ref()?;
+        (address - object.address < object.size).then_some(slot)
+    }
+
+    /// Takes the object with `length` bytes at `address` out, so that nobody finds it any more; nothing where there is none,
+    /// or where writes are kept.
+    pub(crate) fn lend(&mut self, address: u32, length: u32) -> Option<Lent> {
+        if self.written.is_some() {
+            return None;
+        }
+        let slot = self.slot(address)?;
+        let object = self.objects[slot].as_mut()?;
+        let start = object.place(address, length)?;
+        Some(Lent {
+            slot,
+            size: std::mem::take(&mut object.size),
+            data: std::mem::replace(&mut object.data, Data::Own(Vec::new())),
+            address,
+            start,
+            length: length as usize,
+        })
+    }
+
+    /// Puts an object back.
+    pub(crate) fn take_back(&mut self, lent: Lent) {
+        if let Some(object) = self.objects.get_mut(lent.slot).and_then(Option::as_mut) {
+            (object.size, object.data) = (lent.size, lent.data);
+        }
+    }
+}
+
+impl Lent {
+    /// Somewhere to write pieces to, none of which crosses a border between parts of so many bytes.
+    pub fn target(&mut self, part: usize) -> Target<'_> {
+        let part = part.max(1);
+        let bytes = match &mut self.data {
+            Data::Own(bytes) => {
+                let parts = bytes[self.start..self.start + self.length].chunks_mut(part);
+                Bytes::Parts(parts.map(Mutex::new).collect(), part)
+            }
+            Data::Backed(backing) => Bytes::Backed(&**backing, self.start),
+        };
+        Target {
+            address: self.address,
+            length: self.length,
+            bytes,
+        }
+    }
+}
+
+/// Puts a piece where its address says.
+pub(crate) type Put<'a> = dyn Fn(u32, &[u8]) + Sync + 'a;
+
+/// Bytes that many may write.
+pub(crate) struct Target<'a> {
+    address: u32,
+    length: usize,
+    bytes: Bytes<'a>,
+}
+
+enum Bytes<'a> {
+    Parts(Vec<Mutex<&'a mut [u8]>>, usize),
+    Backed(&'a dyn Backing, usize),
+}
+
+impl Target<'_> {
+    /// Copies a piece to its address; what is not all in one part is left out.
+    pub fn write(&self, address: u32, piece: &[u8]) {
+        let at = address.wrapping_sub(self.address) as usize;
+        match &self.bytes {
+            Bytes::Parts(parts, part) => {
+                let Some(bytes) = parts.get(at / part) else { return };
+                // A part that somebody left in a panic is bytes all the same.
+                let mut bytes = bytes.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let from = at % part;
+                if let Some(bytes) = bytes.get_mut(from..from + piece.len()) {
+                    bytes.copy_from_slice(piece);
+                }
+            }
+            Bytes::Backed(backing, start) => {
+                if at + piece.len() <= self.length {
+                    backing.write(start + at, piece);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_lent_is_nowhere_else() {
+        let mut memory = Memory::default();
+        memory.map(0x1000, 0x2000).unwrap();
+        memory.map(0x4000, 0x1000).unwrap();
+        memory.write(0x1ffe, &[1, 2, 3, 4]).unwrap();
+        assert!(memory.lend(0x3000, 1).is_none() && memory.lend(0x2000, 0x1001).is_none());
+        let mut lent = memory.lend(0x1800, 0x1000).unwrap();
+        assert!(memory.word(0x1800).is_err() && memory.object_at(0x1800).is_none());
+        assert_eq!(memory.object_at(0x4fff), Some(1));
+        let target = lent.target(64);
+        std::thread::scope(|scope| {
+            for number in 0..4 {
+                let target = &target;
+                scope.spawn(move || {
+                    (number..64)
+                        .step_by(4)
+                        .for_each(|at| target.write(0x1800 + 64 * at, &[at as u8; 64]))
+                });
+            }
+        });
+        // Beyond a part, and beyond the end.
+        target.write(0x1800 + 60, &[99; 5]);
+        target.write(0x2800, &[99]);
+        memory.take_back(lent);
+        for at in 0..64u32 {
+            assert!(memory.equals(0x1800 + 64 * at, &[at as u8; 64]));
+        }
+        assert!(memory.equals(0x17ff, &[0]) && memory.equals(0x2800, &[0; 0x800]));
+    }
+}
