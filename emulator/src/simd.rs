@@ -71,6 +71,15 @@ pub(crate) fn has_fma() -> bool {
     false
 }
 
+/// Brings bytes into the processor's cache that will be written soon.
+#[inline]
+pub(crate) fn fetch_to_write(bytes: &[u8]) {
+    #[cfg(target_arch = "x86_64")]
+    x86::fetch_to_write(bytes);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = bytes;
+}
+
 /// Eight lanes in an array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable;

@@ -148,13 +148,12 @@ pub fn run(
     let mut lent = memory.lend(address, length);
     let scene = self::scene(memory, (frame, &tiles), lists, limits, notes);
     let target = lent.as_mut().map(|lent| lent.target(part));
-    let put = target.map(|target| move |address: u32, bytes: &[u8]| target.write(address, bytes));
-    let memory_and_put = (&*memory, put.as_ref().map(|put| put as &Put<'_>));
+    let memory_and_put = (&*memory, target.as_ref().map(|target| target as &dyn Put));
     let painted = scene.and_then(|scene| {
         let job = (frame, &tiles);
         paint(memory_and_put, job, &scene, engine, limits, spare, notes)
     });
-    drop(put);
+    drop(target);
     lent.into_iter().for_each(|lent| memory.take_back(lent));
     painted
 }
@@ -219,7 +218,7 @@ fn at_once(
 
 /// Paints the tiles, into a target or into what is left for memory.
 fn paint(
-    (memory, target): (&Memory, Option<&Put<'_>>),
+    (memory, target): (&Memory, Option<&dyn Put>),
     (frame, tiles): (&Frame, &Tiles),
     scene: &Scene<'_>,
     engine: &dyn Engine,
@@ -312,7 +311,7 @@ struct TileWorker<'a> {
     unsettled: u64,
     watch: Option<&'a dyn Watch>,
     /// Where finished tiles go at once, if they do.
-    target: Option<&'a Put<'a>>,
+    target: Option<&'a dyn Put>,
 }
 
 impl<'a> TileWorker<'a> {
@@ -360,6 +359,9 @@ impl<'a> TileWorker<'a> {
         let samples = if self.scene.multisample && !alike { 4 } else { 1 };
         self.tile.begin(self.frame, samples, self.scene.depth, column, row);
         self.stats.tiles += 1;
+        if let (Some(target), [unit]) = (self.target, &self.frame.write_backs[..]) {
+            write_back::expect(self.frame, unit, self.tile.origin, target);
+        }
         self.watch.into_iter().for_each(|watch| watch.begun(&self.tile));
         // Out of the worker while it paints with it.
         let mut room = self.primitives.take().unwrap_or_default();

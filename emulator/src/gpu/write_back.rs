@@ -55,9 +55,9 @@ impl Runs {
     }
 
     /// Writes all pieces where they go, and forgets them.
-    pub(super) fn hand_over(&mut self, put: &Put<'_>) {
+    pub(super) fn hand_over(&mut self, to: &dyn Put) {
         for run in &self.runs {
-            put(run.address, &self.bytes[run.bytes()]);
+            to.put(run.address, &self.bytes[run.bytes()]);
         }
         self.clear();
     }
@@ -144,6 +144,20 @@ pub(super) fn extent(frame: &Frame, unit: &WriteBack) -> Option<(u32, u32, usize
     let length = u32::try_from(length).ok().filter(|length| *length > 0)?;
     unit.address.checked_add(length)?;
     Some((unit.address, length, usize::try_from(part).ok()?))
+}
+
+/// Says that a tile with this first pixel is going to be written.
+pub(super) fn expect(frame: &Frame, unit: &WriteBack, [left, top]: [u32; 2], to: &dyn Put) {
+    let bytes = format_bytes(unit.format).unwrap_or(0);
+    let (pieces, length) = match unit.layout {
+        TargetLayout::Linear => (frame.height.saturating_sub(top).min(SIDE), SIDE),
+        _ => (1, SIDE * SIDE),
+    };
+    for row in 0..pieces {
+        if let Ok(at) = offset(unit, bytes, left, top + row) {
+            to.expect(unit.address.wrapping_add(at), (length * bytes) as usize);
+        }
+    }
 }
 
 /// A tile's part of a picture: of one sample, or of the average of all.

@@ -69,8 +69,14 @@ impl Lent {
     }
 }
 
-/// Puts a piece where its address says.
-pub(crate) type Put<'a> = dyn Fn(u32, &[u8]) + Sync + 'a;
+/// Somewhere that pieces go.
+pub(crate) trait Put: Sync {
+    /// Says that a piece of so many bytes is to come.
+    fn expect(&self, address: u32, length: usize);
+
+    /// Puts a piece where its address says.
+    fn put(&self, address: u32, piece: &[u8]);
+}
 
 /// Bytes that many may write.
 pub(crate) struct Target<'a> {
@@ -84,9 +90,20 @@ enum Bytes<'a> {
     Backed(&'a dyn Backing, usize),
 }
 
-impl Target<'_> {
+impl Put for Target<'_> {
+    /// Brings where it goes near, so that nobody waits then.
+    fn expect(&self, address: u32, length: usize) {
+        let at = address.wrapping_sub(self.address) as usize;
+        let Bytes::Parts(parts, part) = &self.bytes else { return };
+        if let Some(bytes) = parts.get(at / part).and_then(|bytes| bytes.try_lock().ok())
+            && let Some(bytes) = bytes.get(at % part..at % part + length)
+        {
+            crate::simd::fetch_to_write(bytes);
+        }
+    }
+
     /// Copies a piece to its address; what is not all in one part is left out.
-    pub fn write(&self, address: u32, piece: &[u8]) {
+    fn put(&self, address: u32, piece: &[u8]) {
         let at = address.wrapping_sub(self.address) as usize;
         match &self.bytes {
             Bytes::Parts(parts, part) => {
@@ -126,15 +143,17 @@ mod tests {
             for number in 0..4 {
                 let target = &target;
                 scope.spawn(move || {
-                    (number..64)
-                        .step_by(4)
-                        .for_each(|at| target.write(0x1800 + 64 * at, &[at as u8; 64]))
+                    (number..64).step_by(4).for_each(|at| {
+                        target.expect(0x1800 + 64 * at, 64);
+                        target.put(0x1800 + 64 * at, &[at as u8; 64]);
+                    })
                 });
             }
         });
         // Beyond a part, and beyond the end.
-        target.write(0x1800 + 60, &[99; 5]);
-        target.write(0x2800, &[99]);
+        target.put(0x1800 + 60, &[99; 5]);
+        target.expect(0x2800, 1);
+        target.put(0x2800, &[99]);
         memory.take_back(lent);
         for at in 0..64u32 {
             assert!(memory.equals(0x1800 + 64 * at, &[at as u8; 64]));
