@@ -44,6 +44,9 @@ impl Batch<'_> {
 /// A byte for each fragment of a batch: 1 for those that something is about.
 pub(super) type Lanes = [u8; MAX_FRAGMENTS];
 
+/// Eight of them, all 1.
+const NONE_OUT: u64 = 0x0101_0101_0101_0101;
+
 /// One sample of each fragment of some quads.
 #[derive(Clone, Copy)]
 pub(super) struct Spots<'a> {
@@ -101,8 +104,18 @@ impl Spots<'_> {
     /// Puts what some fragments have into a row of the tile.
     pub fn scatter<T: Copy>(&self, row: &mut [T], live: &Lanes, values: &[T; MAX_FRAGMENTS]) {
         if let Some(row) = self.whole(row) {
-            for at in 0..MAX_FRAGMENTS {
-                row[at] = if live[at] == 1 { values[at] } else { row[at] };
+            if *live == [1; MAX_FRAGMENTS] {
+                *row = *values;
+                return;
+            }
+            for (eight, live) in live.as_chunks::<8>().0.iter().enumerate() {
+                match u64::from_le_bytes(*live) {
+                    0 => {}
+                    NONE_OUT => row[8 * eight..][..8].copy_from_slice(&values[8 * eight..][..8]),
+                    _ => (0..8)
+                        .filter(|lane| live[*lane] == 1)
+                        .for_each(|lane| row[8 * eight + lane] = values[8 * eight + lane]),
+                }
             }
             return;
         }
