@@ -1,9 +1,8 @@
-//! Which samples of a tile a triangle covers, and the planes of what is interpolated over it: eight bits below the
-//! pixel, top-left rule with rows counted downwards (docs/spec/mali/streams.md, section 3).
+//! Which samples of a tile a triangle covers: eight bits below the pixel, top-left rule with rows counted downwards
+//! (docs/spec/mali/streams.md, section 3).
 
-use super::geometry::{Bounds, Corner, Primitive};
+use super::geometry::{Bounds, Primitive};
 use super::tile::SIDE;
-use crate::exec::inputs::{Inputs, Plane, SLOTS};
 use crate::exec::{MAX_QUADS, Quad, Quads};
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
@@ -423,169 +422,9 @@ fn cover_part<L: QuadLanes>(edges: &[[f32; 3]; 3], part: &Part, coverage: &mut C
     }
 }
 
-/// Where planes have their base: at the first corner, or near the picture when that is so far away that the pixels'
-/// distances from it would be rounded.
-fn origin(corners: &[Corner; 3]) -> [f32; 2] {
-    [0, 1].map(|axis: usize| corners[0].position[axis].clamp(-4096.0, 8192.0))
-}
-
-/// Numbers of a primitive that are interpolated at most: 1/w, depth, and components of varyings.
-const MOST: usize = (2 + 4 * SLOTS).next_multiple_of(16);
-
-/// What is interpolated, at the three corners.
-type Values = [[f64; MOST]; 3];
-
-/// Base, and change per column and row, of what is interpolated.
-type Planes = [[f32; MOST]; 3];
-
-/// Room for the numbers of a primitive; what is in it from another does not matter.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    of_vertices: Values,
-    values: Values,
-    found: Planes,
-}
-
-impl Default for Setup {
-    fn default() -> Self {
-        Self {
-            of_vertices: [[0.0; MOST]; 3],
-            values: [[0.0; MOST]; 3],
-            found: [[0.0; MOST]; 3],
-        }
-    }
-}
-
-/// Three corners of planes, seen from the first.
-#[derive(Clone, Copy, Debug)]
-struct Sides {
-    b: [f64; 2],
-    c: [f64; 2],
-    /// Twice the area; nought where the corners are in a line.
-    area: f64,
-    /// From the first corner to where planes have their base.
-    away: [f64; 2],
-}
-
-impl Sides {
-    fn new(corners: &[Corner; 3], origin: [f32; 2]) -> Self {
-        let place = |corner: usize| corners[corner].position.map(f64::from);
-        let [[ax, ay, ..], [bx, by, ..], [cx, cy, ..]] = [0, 1, 2].map(place);
-        let (b, c) = ([bx - ax, by - ay], [cx - ax, cy - ay]);
-        Self {
-            b,
-            c,
-            area: b[0] * c[1] - c[0] * b[1],
-            away: [f64::from(origin[0]) - ax, f64::from(origin[1]) - ay],
-        }
-    }
-}
-
-/// The planes through values at three corners; level when the corners are in a line. A plain loop, which becomes as wide
-/// as what it is compiled for.
-#[inline(always)]
-fn planes<L: QuadLanes>(sides: Sides, values: &Values, count: usize, planes: &mut Planes) {
-    let Sides { b, c, area, away } = sides;
-    let [first, second, third] = values;
-    let [base, dx, dy] = planes;
-    let mut at = 0;
-    while at < count.min(MOST) {
-        for at in at..(at + L::COUNT).min(MOST) {
-            let (to_b, to_c) = (second[at] - first[at], third[at] - first[at]);
-            let (x, y) = if area == 0.0 {
-                (0.0, 0.0)
-            } else {
-                ((to_b * c[1] - to_c * b[1]) / area, (to_c * b[0] - to_b * c[0]) / area)
-            };
-            base[at] = (first[at] + x * away[0] + y * away[1]) as f32;
-            dx[at] = x as f32;
-            dy[at] = y as f32;
-        }
-        at += L::COUNT;
-    }
-}
-
-/// The inputs of a primitive: `fetch` gives the components wanted of one of its vertices, in the order of `used`; others
-/// stay as they are, for nobody looks at them.
-pub fn inputs(
-    primitive: &Primitive,
-    front: bool,
-    used: &[(usize, usize)],
-    mut fetch: impl FnMut(u32, &mut [f64]),
-    room: &mut Setup,
-    inputs: &mut Inputs,
-) {
-    let corners = &primitive.corners;
-    let w = corners.map(|corner| f64::from(corner.position[3]));
-    let flat = w[0] == w[1] && w[0] == w[2];
-    inputs.origin = origin(corners);
-    (inputs.flat, inputs.front) = (flat, front);
-    inputs.point = [Plane::default(); 2];
-    if let Some([left, top, size]) = primitive.point {
-        let along = |axis: usize, edge: f32| Plane {
-            base: (inputs.origin[axis] - edge) / size,
-            dx: if axis == 0 { 1.0 / size } else { 0.0 },
-            dy: if axis == 1 { 1.0 / size } else { 0.0 },
-        };
-        inputs.point = [along(0, left), along(1, top)];
-    }
-    let used = &used[..used.len().min(4 * SLOTS)];
-    let count = 2 + used.len();
-    let Setup {
-        of_vertices,
-        values,
-        found,
-    } = room;
-    for (values, vertex) in of_vertices.iter_mut().zip(primitive.vertices) {
-        fetch(vertex, &mut values[2..count]);
-    }
-    for (number, ((values, corner), w)) in values.iter_mut().zip(corners).zip(w).enumerate() {
-        let mut one = [0.0; 3];
-        one[number] = 1.0;
-        if corner.weights == one {
-            // What mixing comes to of one vertex: -0 becomes 0.
-            let pairs = values[2..count].iter_mut().zip(&of_vertices[number][2..count]);
-            pairs.for_each(|(value, of_vertex)| *value = of_vertex + 0.0);
-        } else {
-            mix(corner.weights, of_vertices, count, values);
-        }
-        if !flat {
-            values[2..count].iter_mut().for_each(|value| *value *= w);
-        }
-        (values[0], values[1]) = (w, f64::from(corner.position[2]));
-    }
-    let sides = Sides::new(corners, inputs.origin);
-    let (values, into) = (&*values, &mut *found);
-    dispatch!(planes(sides: Sides, values: &Values, count: usize, into: &mut Planes) -> (), Found::best());
-    let [base, dx, dy] = found;
-    let plane = |at: usize| Plane {
-        base: base[at],
-        dx: dx[at],
-        dy: dy[at],
-    };
-    (inputs.inverse_w, inputs.z) = (plane(0), plane(1));
-    for (at, (slot, component)) in (2..).zip(used) {
-        inputs.varyings[*slot][*component] = plane(at);
-    }
-}
-
-/// What a corner has of the vertices; one that has no part in it may hold anything.
-fn mix(weights: [f32; 3], of_vertices: &Values, count: usize, into: &mut [f64; MOST]) {
-    into[2..count].fill(0.0);
-    for (weight, values) in weights
-        .into_iter()
-        .zip(of_vertices)
-        .filter(|(weight, _)| *weight != 0.0)
-    {
-        let weight = f64::from(weight);
-        for (into, value) in into[2..count].iter_mut().zip(&values[2..count]) {
-            *into += weight * value;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::geometry::Corner;
     use super::*;
 
     fn primitive(shape: [[f32; 2]; 3]) -> Primitive {
@@ -723,22 +562,6 @@ mod tests {
         for at in -200_000..200_000 {
             let at = at as f32 / 1024.0;
             assert_eq!(snap_near(at), snap(at), "{at}");
-        }
-    }
-
-    #[test]
-    fn planes_go_through_their_corners() {
-        let corners = [[1.0, 2.0], [9.0, 3.0], [4.0, 12.0]].map(|[x, y]| Corner {
-            position: [x, y, 0.0, 1.0],
-            weights: [0.0; 3],
-        });
-        let (values, mut found) = ([5.0, -3.0, 8.0].map(|value| [value; MOST]), [[0.0; MOST]; 3]);
-        planes::<crate::simd::Portable>(Sides::new(&corners, [1.0, 2.0]), &values, MOST, &mut found);
-        let [base, dx, dy] = found.map(|row| row[MOST - 1]);
-        let plane = Plane { base, dx, dy };
-        for (corner, value) in corners.iter().zip([5.0, -3.0, 8.0]) {
-            let [x, y, ..] = corner.position;
-            assert!((plane.at(x - 1.0, y - 2.0) - value).abs() < 1e-5);
         }
     }
 }

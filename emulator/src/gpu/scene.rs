@@ -3,8 +3,9 @@
 use super::geometry::{Primitive, Primitives};
 use super::kept::Kept;
 use super::notes::Notes;
+use super::planes::{self, Setup};
 use super::plbu::{Entry, Geometry, List};
-use super::raster::{self, Coverage, Setup, Shape};
+use super::raster::{Coverage, Shape};
 use super::state::State;
 use super::tile::{SIDE, steps};
 use super::watch::{self, Fate, Place, Watch};
@@ -261,7 +262,7 @@ impl Prepared<'_> {
 
 /// What a primitive's fragments get.
 fn make_ready(memory: &Memory, shader: &Shader<'_>, primitive: &Primitive, setup: &mut Setup, ready: &mut Ready) {
-    raster::inputs(
+    planes::inputs(
         primitive,
         primitive.ccw == shader.state.front_ccw,
         &shader.used,

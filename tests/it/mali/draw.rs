@@ -4,6 +4,7 @@ use crate::common;
 
 use emulator::driver::{self, Compare, Depth, Draw, Image, Picture, PrimitiveMode};
 use emulator::exec::Engine;
+use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
 use emulator::gpu::Gpu;
@@ -581,4 +582,42 @@ fn threads_run_the_same_vertices() {
     assert!(run(wide, 4) == one, "four threads give other bytes");
     let [scalar, _] = engines();
     assert!(run(scalar, 3) == one, "three threads give other bytes");
+}
+
+/// A picture whose tiles go to memory one by one is the one that goes there at the end; a job that runs out of its budget
+/// writes nothing either way.
+#[test]
+fn tiles_go_to_memory_at_once_or_at_the_end() {
+    let vertex = assemble(VERTEX, Stage::Vertex);
+    let fragment = assemble(
+        ".fragment\n.varying vec4 tint\nload.v $0 0, mul.v0 $0 $0 $0, stop\n",
+        Stage::Fragment,
+    );
+    // The last column and row of tiles are not whole.
+    let draw = full_screen(&vertex, &fragment, [200, 180]);
+    let run = |engine: Box<dyn Engine>, threads: usize, keeps: bool, budget: u64| {
+        let mut gpu = Gpu::new(engine).with_threads(threads).with_budget(budget);
+        let prepared = driver::prepare(&mut gpu, &draw).unwrap();
+        let bytes = |gpu: &Gpu| -> Vec<_> { gpu.memory.objects().map(|(at, bytes)| (at, bytes.to_vec())).collect() };
+        prepared.run_vertices(&mut gpu).unwrap();
+        let before = bytes(&gpu);
+        if keeps {
+            gpu.memory.keep_writes();
+        }
+        let done = prepared.submit(&mut gpu).map(|(_, pixels)| pixels);
+        (before, done.ok(), bytes(&gpu))
+    };
+    let [scalar, _] = engines();
+    let (before, pixels, after) = run(scalar, 1, false, 1 << 36);
+    assert!(before != after && pixels.is_some(), "nothing was drawn");
+    for (threads, keeps) in [(1, false), (1, true), (3, false), (3, true)] {
+        let have = run(Box::new(Native::default()), threads, keeps, 1 << 36);
+        assert!(
+            have.1 == pixels && have.2 == after,
+            "{threads} threads, writes kept: {keeps}"
+        );
+        // All vertices' instructions fit, not all fragments'.
+        let (before, pixels, after) = run(Box::new(Native::default()), threads, keeps, 30_000);
+        assert!(pixels.is_none() && before == after, "a job that failed wrote something");
+    }
 }

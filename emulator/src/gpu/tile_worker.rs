@@ -1,0 +1,428 @@
+//! The painting of tiles: the fragments of each primitive in a tile's lists, and what finished tiles leave.
+
+use super::batch;
+use super::frame::Frame;
+use super::plbu::Entry;
+use super::raster::{self, Coverage};
+use super::scene::{self, Ready, Scene, Shader};
+use super::spots::Batch;
+use super::state::State;
+use super::tile::{Incoming, SIDE, Tile, in_tile, reloaded, steps};
+use super::watch::{self, Fate, Painted, Place, Watch};
+use super::write_back::{self, Runs};
+use crate::exec::{Engine, FragmentContext, Fragments, TileReader};
+use crate::fault::{Fault, FaultKind, Result};
+use crate::memory::{Memory, Put};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use utgard::state::Compare;
+
+/// What a PP job did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PixelStats {
+    /// Tiles.
+    pub tiles: u64,
+    /// Quads that were run.
+    pub quads: u64,
+    /// Fragments that were wanted of them.
+    pub fragments: u64,
+    /// Instructions they ran, those that only helped included.
+    pub instructions: u64,
+}
+
+impl PixelStats {
+    pub(super) fn add(&mut self, other: Self) {
+        self.tiles += other.tiles;
+        self.quads += other.quads;
+        self.fragments += other.fragments;
+        self.instructions += other.instructions;
+    }
+}
+
+/// Paints tiles.
+pub(super) struct TileWorker<'a> {
+    memory: &'a Memory,
+    frame: &'a Frame,
+    scene: &'a Scene<'a>,
+    engine: &'a dyn Engine,
+    out: Box<Fragments>,
+    coverage: Coverage,
+    tile: Tile,
+    /// Room for primitives, while nobody has it.
+    primitives: Option<scene::Room>,
+    /// Room for a batch.
+    room: Box<batch::Room>,
+    pub runs: Runs,
+    pub stats: PixelStats,
+    /// Instructions of all workers, and how many there may be.
+    ran: &'a AtomicU64,
+    budget: u64,
+    /// Instructions that are not in that sum yet.
+    unsettled: u64,
+    pub watch: Option<&'a dyn Watch>,
+    /// Where finished tiles go at once, if they do.
+    pub target: Option<&'a dyn Put>,
+}
+
+impl<'a> TileWorker<'a> {
+    pub fn new(
+        memory: &'a Memory,
+        frame: &'a Frame,
+        scene: &'a Scene<'a>,
+        engine: &'a dyn Engine,
+        (ran, budget): (&'a AtomicU64, u64),
+    ) -> Self {
+        Self {
+            memory,
+            frame,
+            scene,
+            engine,
+            out: Box::default(),
+            coverage: Coverage::default(),
+            tile: Tile::default(),
+            primitives: None,
+            room: Box::default(),
+            runs: Runs::default(),
+            stats: PixelStats::default(),
+            ran,
+            budget,
+            unsettled: 0,
+            watch: None,
+            target: None,
+        }
+    }
+
+    /// Paints tiles from the `first` of the job on; a fault comes with its tile's number.
+    pub fn tiles(&mut self, first: usize, tiles: &[((u32, u32), Range<usize>)]) -> Result<(), (usize, Fault)> {
+        for (number, ((row, column), lists)) in (first..).zip(tiles) {
+            let done = self.tile(number, *column, *row, lists.clone());
+            done.map_err(|fault| (number, fault))?;
+        }
+        self.settle().map_err(|fault| (first, fault))
+    }
+
+    /// Paints a tile, the `number`th of the job.
+    fn tile(&mut self, number: usize, column: u32, row: u32, lists: Range<usize>) -> Result<()> {
+        let scene = self.scene;
+        // Samples are told apart once that is asked for, or at once for those who look at them.
+        let alike = self.frame.begins_alike() && self.watch.is_none();
+        let samples = if self.scene.multisample && !alike { 4 } else { 1 };
+        self.tile.begin(self.frame, samples, self.scene.depth, column, row);
+        self.stats.tiles += 1;
+        if let (Some(target), [unit]) = (self.target, &self.frame.write_backs[..]) {
+            write_back::expect(self.frame, unit, self.tile.origin, target);
+        }
+        self.watch.into_iter().for_each(|watch| watch.begun(&self.tile));
+        // Out of the worker while it paints with it.
+        let mut room = self.primitives.take().unwrap_or_default();
+        let painted = self.lists(&scene.lists[lists], &mut room);
+        self.primitives = Some(room);
+        painted?;
+        let mut units = self.frame.write_backs.iter();
+        units.try_for_each(|unit| write_back::encode(self.frame, unit, &self.tile, number, &mut self.runs))?;
+        self.target.into_iter().for_each(|target| self.runs.hand_over(target));
+        Ok(())
+    }
+
+    /// Paints the primitives of a tile's lists.
+    fn lists(&mut self, lists: &[Option<(usize, &[Entry])>], room: &mut scene::Room) -> Result<()> {
+        let scene = self.scene;
+        let tile = self.tile.origin.map(|at| (at / SIDE) as u8);
+        for (geometry, entries) in lists.iter().flatten() {
+            let prepared = &scene.geometries[*geometry];
+            // A list is of several tiles.
+            for entry in entries.iter().filter(|entry| entry.touches(tile)) {
+                let number = entry.primitive;
+                let tile = (self.tile.origin, &mut self.coverage);
+                let Some((ready, shader)) = prepared.cover(self.memory, &scene.shaders, number, tile, room) else {
+                    continue;
+                };
+                match self.watch {
+                    None => self.primitive(ready, shader)?,
+                    Some(watch) => {
+                        let (geometry, primitive) = (prepared.geometry, number);
+                        self.primitive_watched(ready, shader, watch, Place { geometry, primitive })?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+        if self.scene.multisample
+            && self.tile.samples == 1
+            && (shader.state.tells_samples_apart() || self.coverage.tells_samples_apart())
+        {
+            self.tile.split();
+        }
+        if self.engine.watched_pixel().is_some() {
+            return self.primitive_told(ready, shader);
+        }
+        match self.paint(ready, shader) {
+            Words::There => self.ran(),
+            words => {
+                self.shade(ready, shader)?;
+                self.put(ready, shader, matches!(words, Words::Tested));
+                Ok(())
+            }
+        }
+    }
+
+    /// Shades and puts a primitive in one go.
+    fn paint(&mut self, ready: &Ready, shader: &Shader<'_>) -> Words {
+        let Some(context) = self.wants_words(shader).then(|| self.context(shader, None)) else {
+            return Words::None;
+        };
+        let Some(painter) = shader.painter(self.engine, &context, ready.inputs.flat) else {
+            return Words::None;
+        };
+        let quads = self.coverage.covered();
+        let covered = (&self.coverage, ready, shader);
+        let batch = self::batch(covered, &self.out, false);
+        // Where alphas are tested, that comes first.
+        let tested = batch.is_tested() && !context.wants_alpha;
+        let wanted = !tested || self.tile.test_early(&batch, &mut self.room);
+        if wanted {
+            if context.blending.is_some() {
+                self.tile.words(quads, &mut self.out.destination);
+            }
+            if !painter.paint(&context, &ready.inputs, quads, &mut self.out) {
+                return if tested { Words::Tested } else { Words::None };
+            }
+        }
+        // Fragments nobody will see count as if they ran: how many there are is no matter of speed.
+        let count = quads.count() as u64;
+        self.stats.quads += count;
+        self.stats.fragments += self.coverage.fragments();
+        self.out.instructions += 4 * count * u64::from(painter.steps());
+        if wanted && (tested || context.wants_alpha) {
+            (self.out.has_words, self.out.live) = (true, quads.live());
+            let batch = self::batch(covered, &self.out, tested);
+            self.tile.put_batch(&batch, &mut self.room);
+        } else if wanted && shader.state.blending.write_mask != 0 {
+            self.tile.put_words(quads, &self.out.words);
+        }
+        Words::There
+    }
+
+    /// Shades and puts a primitive, and tells the engine what became of the pixel it watches.
+    fn primitive_told(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+        self.coverage.list();
+        let watched = self.engine.watched_pixel().and_then(|pixel| self.watched(pixel));
+        let before = watched.map(|(_, pixel)| self.tile.read(pixel).0);
+        self.shade(ready, shader)?;
+        self.put(ready, shader, false);
+        if let (Some((fragment, pixel)), Some(before)) = (watched, before) {
+            let color = self
+                .is_live(fragment)
+                .then(|| std::array::from_fn(|channel| self.out.color[channel][fragment]));
+            self.engine.painted(before, color, self.tile.read(pixel).0);
+        }
+        Ok(())
+    }
+
+    /// Shades and puts a primitive as [`TileWorker::primitive`] does, every fragment for itself, and tells of it.
+    fn primitive_watched(
+        &mut self,
+        ready: &Ready,
+        shader: &Shader<'_>,
+        watch: &dyn Watch,
+        place: Place<'_>,
+    ) -> Result<()> {
+        let ran = self.stats.instructions;
+        self.shade(ready, shader)?;
+        let wanted = watch::wanted(watch.pixels(), &self.coverage.quads);
+        self.put_each(ready, shader, |tile, at, incoming| {
+            if wanted.contains(&at) {
+                watch.fragment(place, at, &watch::put(tile, &shader.state, incoming));
+            } else {
+                tile.put(&shader.state, incoming);
+            }
+        });
+        for at in wanted {
+            if self
+                .watched((at[0], at[1]))
+                .is_some_and(|(number, _)| !self.is_live(number))
+            {
+                watch.fragment(place, at, &Fate::Discarded);
+            }
+        }
+        watch.painted(&Painted {
+            place,
+            quads: &self.coverage.quads,
+            instructions: self.stats.instructions - ran,
+            tile: &self.tile,
+        });
+        Ok(())
+    }
+
+    /// Whether a fragment of the batch is still there.
+    fn is_live(&self, fragment: usize) -> bool {
+        self.out.live[fragment / 4] >> (fragment % 4) & 1 == 1
+    }
+
+    /// A watched pixel that the present primitive covers: the fragment's number, and the pixel's in the tile.
+    fn watched(&self, (x, y): (u32, u32)) -> Option<(usize, usize)> {
+        let quads = &self.coverage.quads;
+        let number = quads.iter().position(|quad| (quad.x, quad.y) == (x & !1, y & !1))?;
+        let lane = (x & 1 | (y & 1) << 1) as usize;
+        let covered = quads[number].live >> lane & 1 == 1;
+        covered.then_some((4 * number + lane, in_tile(x, y)))
+    }
+
+    /// Counts what the engine did.
+    fn ran(&mut self) -> Result<()> {
+        let more = std::mem::take(&mut self.out.instructions);
+        self.stats.instructions += more;
+        self.unsettled += more;
+        // Workers would get in each other's way if each looked at the sum each time.
+        if self.unsettled < 1 << 20 {
+            Ok(())
+        } else {
+            self.settle()
+        }
+    }
+
+    /// Adds what was counted to the sum of all workers.
+    fn settle(&mut self) -> Result<()> {
+        let more = std::mem::take(&mut self.unsettled);
+        let all = self.ran.fetch_add(more, Ordering::Relaxed) + more;
+        if all > self.budget {
+            let what = "the fragments run more instructions than a job may";
+            return Err(Fault::new(FaultKind::Budget, what));
+        }
+        Ok(())
+    }
+
+    /// Runs the program for what is covered.
+    fn shade(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+        self.coverage.list();
+        let coverage = &self.coverage;
+        self.stats.quads += coverage.quads.len() as u64;
+        self.stats.fragments += coverage.fragments();
+        let tile = &self.tile;
+        let read = |x: u32, y: u32| tile.read(in_tile(x, y));
+        let context = self.context(shader, Some(&read));
+        if context.blending.is_some() {
+            tile.words(coverage.covered(), &mut self.out.destination);
+        }
+        self.out.has_words = false;
+        let result = self
+            .engine
+            .fragments(&context, &ready.inputs, &coverage.quads, &mut self.out);
+        result.map_err(|fault| fault.at(shader.state.program))?;
+        self.ran()
+    }
+
+    /// Colours of a draw may come as words.
+    fn wants_words(&self, shader: &Shader<'_>) -> bool {
+        let tile = &self.tile;
+        shader.state.takes_words() && tile.samples == 1 && tile.one == 255.0 && self.watch.is_none()
+    }
+
+    /// What the fragments of a draw share; `tile` reads the tile.
+    fn context<'b>(&self, shader: &'b Shader<'_>, tile: Option<&'b TileReader<'b>>) -> FragmentContext<'b> {
+        context(shader, self.frame, tile, self.wants_words(shader))
+    }
+
+    /// Brings what the program gave into the tile; `tested`: of those that [`Tile::test_early`] found.
+    fn put(&mut self, ready: &Ready, shader: &Shader<'_>, tested: bool) {
+        let batch = batch((&self.coverage, ready, shader), &self.out, tested);
+        self.tile.put_batch(&batch, &mut self.room);
+    }
+
+    /// Hands every live fragment to `put`, with its pixel.
+    fn put_each(&mut self, ready: &Ready, shader: &Shader<'_>, mut put: impl FnMut(&mut Tile, [u32; 2], &Incoming)) {
+        let (state, coverage) = (&shader.state, &self.coverage);
+        for (number, quad) in coverage.quads.iter().enumerate() {
+            for lane in (0..4usize).filter(|lane| self.out.live[number] >> lane & 1 == 1) {
+                let (x, y) = (quad.x + (lane as u32 & 1), quad.y + (lane as u32 >> 1));
+                let at = 4 * number + lane;
+                let mut incoming = Incoming {
+                    pixel: in_tile(x, y),
+                    coverage: coverage.samples.get(number).map_or(15, |samples| samples[lane]),
+                    color: self.out.color.each_ref().map(|row| row[at]),
+                    second: self.out.second.each_ref().map(|row| row[at]),
+                    depth: [0, 1, 2, 3].map(|sample| depth(ready, self.tile.samples, sample, [x, y])),
+                    front: ready.inputs.front,
+                    stencil: None,
+                };
+                depth_from_program(state, self.out.depth[at], &mut incoming);
+                put(&mut self.tile, [x, y], &incoming);
+            }
+        }
+    }
+}
+
+/// What the fragments of a draw share; `tile` reads the tile.
+pub(super) fn context<'b>(
+    shader: &'b Shader<'_>,
+    frame: &Frame,
+    tile: Option<&'b TileReader<'b>>,
+    wants_words: bool,
+) -> FragmentContext<'b> {
+    let state = &shader.state;
+    FragmentContext {
+        program: &shader.program,
+        uniforms: &shader.uniforms,
+        textures: &shader.textures,
+        color_register: state.color_register,
+        second_register: state.blending.uses_second().then_some(state.second_register),
+        depth_register: state.depth_register.or(state.packed_depth.then_some(0)),
+        orientation: frame.orientation,
+        tile: tile.filter(|_| shader.program.reads_tile),
+        wants_words,
+        wants_alpha: wants_words && state.alpha_compare != Compare::Always,
+        blending: Some(&state.blending).filter(|blending| wants_words && !blending.covers()),
+    }
+}
+
+/// What a primitive covers of the tile, on its way there.
+fn batch<'a>(
+    (coverage, ready, shader): (&'a Coverage, &'a Ready, &'a Shader<'_>),
+    fragments: &'a Fragments,
+    tested: bool,
+) -> Batch<'a> {
+    Batch {
+        state: &shader.state,
+        quads: coverage.covered(),
+        samples: &coverage.samples,
+        fragments,
+        tested,
+        inputs: &ready.inputs,
+        offset: ready.offset,
+    }
+}
+
+/// What became of the wish for words in one go.
+enum Words {
+    /// They are in the tile.
+    There,
+    /// There are none, but the fragments were tested.
+    Tested,
+    /// There are none.
+    None,
+}
+
+/// Depth the program wrote, or depth and stencil that are being loaded back into the tile.
+fn depth_from_program(state: &State, depth: f32, incoming: &mut Incoming) {
+    if state.packed_depth {
+        let [depth, stencil] = reloaded(incoming.color);
+        incoming.depth = [f64::from(depth); 4];
+        incoming.stencil = Some(stencil as u8);
+    } else if state.depth_register.is_some() {
+        incoming.depth = [steps(depth); 4];
+    }
+}
+
+/// Depth of a pixel's sample, in steps of the depth buffer.
+#[inline]
+fn depth(ready: &Ready, samples: usize, sample: usize, [x, y]: [u32; 2]) -> f64 {
+    let [dx, dy] = ready.inputs.offset(x, y);
+    let [sx, sy] = match samples {
+        1 => [0.0; 2],
+        _ => raster::sample_offset(sample),
+    };
+    steps(ready.inputs.z.at(dx + sx, dy + sy)) + ready.offset
+}
