@@ -611,13 +611,13 @@ fn tiles_go_to_memory_at_once_or_at_the_end() {
     let (before, pixels, after) = run(scalar, 1, false, 1 << 36);
     assert!(before != after && pixels.is_some(), "nothing was drawn");
     for (threads, keeps) in [(1, false), (1, true), (3, false), (3, true)] {
-        let have = run(Box::new(Native::default()), threads, keeps, 1 << 36);
+        let have = run(Box::<Native>::default(), threads, keeps, 1 << 36);
         assert!(
             have.1 == pixels && have.2 == after,
             "{threads} threads, writes kept: {keeps}"
         );
         // All vertices' instructions fit, not all fragments'.
-        let (before, pixels, after) = run(Box::new(Native::default()), threads, keeps, 30_000);
+        let (before, pixels, after) = run(Box::<Native>::default(), threads, keeps, 30_000);
         assert!(pixels.is_none() && before == after, "a job that failed wrote something");
     }
 }
