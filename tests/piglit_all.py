@@ -51,7 +51,7 @@ def tests(piglit):
             options = {option.get("name"): ast.literal_eval(option.get("value")) for option in test}
             command = list(options["command"])
             # This one wants the whole path of its file, others only the part behind the folder of tests.
-            if command[0] == "built-in-constants":
+            if command[0].startswith("built-in-constants"):
                 command[1] = str(piglit / "tests" / command[1])
             command[0] = "bin/" + command[0]
             command.append("-auto")
