@@ -11,6 +11,7 @@ use emulator::gpu::Gpu;
 use fastrand::Rng;
 use loader::mbs::{Mbs, Program, Stage};
 use utgard::shader;
+use utgard::state::{RenderState, StencilOp};
 
 fn engines() -> [Box<dyn Engine>; 2] {
     [Box::new(Scalar), Box::new(Wide::default())]
@@ -620,4 +621,81 @@ fn tiles_go_to_memory_at_once_or_at_the_end() {
         let (before, pixels, after) = run(Box::<Native>::default(), threads, keeps, 30_000);
         assert!(pixels.is_none() && before == after, "a job that failed wrote something");
     }
+}
+
+/// Who watches nothing. Tiles of a watched job have all their samples from the beginning, and fragments go one by one.
+struct Nobody;
+
+impl emulator::gpu::watch::Watch for Nobody {
+    fn pixels(&self) -> &[[u32; 2]] {
+        &[]
+    }
+}
+
+/// Samples that a tile tells apart only once they may differ are those it tells apart from the beginning, with any state.
+#[test]
+fn samples_are_told_apart_when_they_differ() {
+    let vertex = assemble(VERTEX, Stage::Vertex);
+    let fragment = assemble(".fragment\n.varying vec4 tint\nload.v $0 0, stop\n", Stage::Fragment);
+    let mut random = Rng::with_seed(29);
+    let mut pictures = Vec::new();
+    for round in 0..24 {
+        let mut draw = full_screen(&vertex, &fragment, [96, 80]);
+        // Behind a triangle that covers all of the picture some that cover parts of it.
+        let count = 3 * 12;
+        let far = [[-3.0, -3.0, 0.0, 1.0], [-3.0, 9.0, 0.0, 1.0], [9.0, -3.0, 0.0, 1.0]];
+        let mut list = |low: f32| -> Vec<[f32; 4]> {
+            let mut number = || low + (1.0 - low) * random.f32();
+            (3..count).map(|_| [number(), number(), number(), 1.0]).collect()
+        };
+        let (positions, colors) = (list(-1.0), list(0.0));
+        draw.attributes = vec![
+            ("position".to_owned(), far.into_iter().chain(positions).collect()),
+            (
+                "color".to_owned(),
+                vec![[0.2, 0.4, 0.6, 0.5]; 3].into_iter().chain(colors).collect(),
+            ),
+        ];
+        (draw.mode, draw.count) = (PrimitiveMode::Triangles, count);
+        if round % 3 == 1 {
+            let (compare, write) = (Compare::LessEqual, round % 2 == 0);
+            draw.depth = Some(Depth { compare, write });
+        }
+        let run = |engine: Box<dyn Engine>, watched: bool| {
+            let mut gpu = Gpu::new(engine);
+            let prepared = driver::prepare(&mut gpu, &draw).unwrap();
+            let (geometry, pixels) = prepared.frames();
+            gpu.run_gp(geometry).unwrap();
+            let at = gpu.geometry().unwrap().draws[0].state;
+            let words = gpu.memory.words(at, RenderState::WORDS as u32).unwrap();
+            let mut state = RenderState::from_words(&words);
+            (state.multisample_a, state.multisample_b, state.multisample_c) = (true, true, true);
+            state.sample_mask = if round % 4 == 3 { 0b0110 } else { 15 };
+            (state.alpha_to_coverage, state.alpha_to_one) = (round % 5 == 4, round % 7 == 6);
+            if round % 6 == 5 {
+                (state.front_mask, state.back_mask) = (255, 255);
+                (state.front_pass, state.back_pass) = (StencilOp::Increment, StencilOp::Invert);
+                (state.alpha_compare, state.alpha_reference) = (Compare::Greater, 100);
+            }
+            let bytes: Vec<u8> = state.to_words().iter().flat_map(|word| word.to_le_bytes()).collect();
+            gpu.memory.write(at, &bytes).unwrap();
+            let pixels = match watched {
+                true => gpu.run_pp_watched(pixels, &Nobody).unwrap(),
+                false => gpu.run_pp(pixels).unwrap(),
+            };
+            (pixels, prepared.picture(&gpu).unwrap())
+        };
+        let wanted = run(Box::new(Scalar), true);
+        for (engine, name) in [
+            (Box::new(Scalar) as Box<dyn Engine>, "scalar"),
+            (Box::<Native>::default(), "native"),
+        ] {
+            assert!(run(engine, false) == wanted, "round {round}, {name}");
+        }
+        pictures.push(wanted.1);
+    }
+    assert!(
+        pictures.windows(2).all(|pair| pair[0] != pair[1]),
+        "rounds give the same picture"
+    );
 }
