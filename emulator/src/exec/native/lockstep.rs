@@ -287,10 +287,10 @@ fn random_programs_are_the_same_in_machine_code() {
     for limit in [Level::Avx512, Level::Avx2] {
         let (compared, at_once, report) = lockstep(seed(), programs(), limit);
         println!("{compared} fragments are scalar's to the bit, and {at_once} at once: {report}");
-        assert!(
-            compared > 100 * programs() as usize && at_once > programs() as usize,
-            "{at_once}"
-        );
+        assert!(compared > 100 * programs() as usize);
+        // Without machine code nothing paints at once.
+        let has_code = Native::at_most(limit).isa.is_some();
+        assert_eq!(at_once > programs() as usize, has_code, "{at_once}");
     }
 }
 
