@@ -200,10 +200,14 @@ impl Lanes for Portable {
         (each(a, |a| One::split(a).0), each(a, |a| One::split(a).1))
     }
     #[inline(always)]
-    fn texels(words: &[u32], at: Eight) -> [Eight; 4] {
+    fn lookup(table: &[f32; 16], at: Eight) -> Eight {
+        each(at, |at| One::lookup(table, at))
+    }
+    #[inline(always)]
+    fn texels(words: &[u32], start: Eight, at: Eight) -> [Eight; 4] {
         let mut bytes = [[0.0; WIDTH]; 4];
-        for (lane, at) in at.into_iter().enumerate() {
-            let texel = One::texels(words, at);
+        for (lane, (start, at)) in start.into_iter().zip(at).enumerate() {
+            let texel = One::texels(words, start, at);
             for channel in 0..4 {
                 bytes[channel][lane] = texel[channel];
             }
@@ -342,8 +346,12 @@ mod tests {
         unary.iter().for_each(|f| row(&|a, _| f(a)));
         let words: [u32; 7] = std::array::from_fn(|at| a[at].to_bits() ^ at as u32);
         for channel in 0..4 {
-            row(&|a, _| L::texels(&words, L::min(L::floor(L::abs(a)), L::splat(6.0)))[channel]);
+            row(&|a, b| {
+                let whole = |a| L::min(L::floor(L::abs(a)), L::splat(3.0));
+                L::texels(&words, whole(b), whole(a))[channel]
+            });
         }
+        row(&|a, _| L::lookup(b, L::min(L::floor(L::abs(a)), L::splat(15.0))));
         out
     }
 

@@ -62,9 +62,11 @@ pub trait Lanes: Copy {
     fn power(exponent: Self::V) -> Self::V;
     /// Positive normal numbers as whole exponent and mantissa from 1 to 2.
     fn split(a: Self::V) -> (Self::V, Self::V);
-    /// The four bytes, lowest first, of the words with these whole numbers; some word where there is none of a number.
-    /// There is at least one word.
-    fn texels(words: &[u32], at: Self::V) -> [Self::V; 4];
+    /// The entries of these numbers, whole ones from 0 to 15; some entry for others.
+    fn lookup(table: &[f32; 16], at: Self::V) -> Self::V;
+    /// The four bytes, lowest first, of the words with these whole numbers behind `start`, whole numbers too; some word
+    /// where there is none of a number. There is at least one word.
+    fn texels(words: &[u32], start: Self::V, at: Self::V) -> [Self::V; 4];
 }
 
 /// Whether `a` is no number, where the compiler has to be told by its bits: for "a < b ? a : b" with a constant it takes
@@ -182,8 +184,13 @@ impl Lanes for One {
         ((bits >> 23) as f32 - 127.0, mantissa)
     }
     #[inline(always)]
-    fn texels(words: &[u32], at: f32) -> [f32; 4] {
-        let [red, green, blue, alpha] = words[(at as usize).min(words.len() - 1)].to_le_bytes();
+    fn lookup(table: &[f32; 16], at: f32) -> f32 {
+        table[at as usize & 15]
+    }
+    #[inline(always)]
+    fn texels(words: &[u32], start: f32, at: f32) -> [f32; 4] {
+        let at = (start as usize).saturating_add(at as usize);
+        let [red, green, blue, alpha] = words[at.min(words.len() - 1)].to_le_bytes();
         [f32::from(red), f32::from(green), f32::from(blue), f32::from(alpha)]
     }
 }

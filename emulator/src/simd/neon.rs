@@ -53,12 +53,21 @@ impl Lanes for Neon {
         unsafe { vst1q_f32(row.as_mut_ptr(), value) }
     }
     #[inline(always)]
-    fn texels(words: &[u32], at: float32x4_t) -> [float32x4_t; 4] {
+    fn lookup(table: &[f32; 16], at: float32x4_t) -> float32x4_t {
+        let mut numbers = [0.0; 4];
+        Self::store(&mut numbers, at);
+        Self::load(&numbers.map(|at| table[at as usize & 15]))
+    }
+    #[inline(always)]
+    fn texels(words: &[u32], start: float32x4_t, at: float32x4_t) -> [float32x4_t; 4] {
         assert!(!words.is_empty());
         let last = words.len().min(1 << 30) as u32 - 1;
         let mut texels = [0; 4];
         // SAFETY: every processor of 64 bits has the instructions; four words are there to be written.
-        unsafe { vst1q_u32(texels.as_mut_ptr(), vminq_u32(vcvtq_u32_f32(at), vdupq_n_u32(last))) };
+        unsafe {
+            let at = vaddq_u32(vcvtq_u32_f32(start), vcvtq_u32_f32(at));
+            vst1q_u32(texels.as_mut_ptr(), vminq_u32(at, vdupq_n_u32(last)));
+        }
         // SAFETY: no number is above the last word's.
         let texels = texels.map(|at| unsafe { *words.get_unchecked(at as usize) });
         // SAFETY: as above; four words are there to be read.

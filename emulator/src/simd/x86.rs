@@ -38,13 +38,26 @@ impl Lanes for Avx2 {
         unsafe { _mm256_storeu_ps(row.as_mut_ptr(), value) }
     }
     #[inline(always)]
-    fn texels(words: &[u32], at: __m256) -> [__m256; 4] {
+    fn lookup(table: &[f32; 16], at: __m256) -> __m256 {
+        let (low, high) = (Self::load(&table[..8]), Self::load(&table[8..]));
+        // SAFETY: the processor has the instructions (see the module).
+        unsafe {
+            let at = _mm256_cvttps_epi32(at);
+            // Numbers from 8 on have a bit that becomes the sign.
+            let is_high = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(at));
+            let (low, high) = (_mm256_permutevar8x32_ps(low, at), _mm256_permutevar8x32_ps(high, at));
+            _mm256_blendv_ps(low, high, is_high)
+        }
+    }
+    #[inline(always)]
+    fn texels(words: &[u32], start: __m256, at: __m256) -> [__m256; 4] {
         assert!(!words.is_empty());
         let last = words.len().min(1 << 30) as i32 - 1;
         // SAFETY: the processor has the instructions (see the module); numbers are made to be at most the last word's,
         // as numbers without a sign, so what is read is within `words`.
         unsafe {
-            let at = _mm256_min_epu32(_mm256_cvttps_epi32(at), _mm256_set1_epi32(last));
+            let at = _mm256_add_epi32(_mm256_cvttps_epi32(start), _mm256_cvttps_epi32(at));
+            let at = _mm256_min_epu32(at, _mm256_set1_epi32(last));
             let texel = _mm256_i32gather_epi32::<4>(words.as_ptr().cast(), at);
             let byte = _mm256_set1_epi32(0xff);
             [
@@ -127,12 +140,19 @@ impl Lanes for Avx512 {
         unsafe { _mm512_storeu_ps(row.as_mut_ptr(), value) }
     }
     #[inline(always)]
-    fn texels(words: &[u32], at: __m512) -> [__m512; 4] {
+    fn lookup(table: &[f32; 16], at: __m512) -> __m512 {
+        let table = Self::load(table);
+        // SAFETY: the processor has the instructions (see the module).
+        unsafe { _mm512_permutexvar_ps(_mm512_cvttps_epi32(at), table) }
+    }
+    #[inline(always)]
+    fn texels(words: &[u32], start: __m512, at: __m512) -> [__m512; 4] {
         assert!(!words.is_empty());
         let last = words.len().min(1 << 30) as i32 - 1;
         // SAFETY: as for 256 bits.
         unsafe {
-            let at = _mm512_min_epu32(_mm512_cvttps_epi32(at), _mm512_set1_epi32(last));
+            let at = _mm512_add_epi32(_mm512_cvttps_epi32(start), _mm512_cvttps_epi32(at));
+            let at = _mm512_min_epu32(at, _mm512_set1_epi32(last));
             let texel = _mm512_i32gather_epi32::<4>(at, words.as_ptr().cast());
             let byte = _mm512_set1_epi32(0xff);
             [

@@ -57,6 +57,12 @@ impl Descriptor {
         if self.cube { 6 } else { 1 }
     }
 
+    /// Texels of the largest level in a coordinate's unit.
+    pub fn scale(&self) -> [f32; 2] {
+        let [width, height, _] = self.size.map(|size| size as f32);
+        if self.unnormalised { [1.0; 2] } else { [width, height] }
+    }
+
     /// Takes a descriptor apart; 16 words for ten levels, more for more. Missing words are zero.
     pub fn parse(words: &[u32]) -> Self {
         let head = &words[..words.len().min(fields::Descriptor::WORDS)];

@@ -1,5 +1,4 @@
-//! The short way to sample: textures of one level and eight bits a channel, two-dimensional, repeated or clamped. Most
-//! are. One rule for one lane or many, so engines agree bit for bit.
+//! The short way to sample: textures of eight bits a channel, two-dimensional or cubes, repeated or clamped. Most are. One rule for one lane or many, so engines agree bit for bit.
 
 use super::descriptor::Descriptor;
 use crate::blend::unit;
@@ -14,41 +13,47 @@ const FAR: f32 = 4_194_304.0;
 pub(crate) struct Plain<'a> {
     /// Red, green, blue, alpha of each texel from the lowest byte up, row by row; there are as many as the size says.
     colors: &'a [u32],
+    form: Form,
+}
+
+/// How such a texture is sampled, whatever its texels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Form {
     /// Width and height in texels.
     size: [f32; 2],
     /// Texels of a coordinate's unit.
     scale: [f32; 2],
+    filter: Filter,
+}
+
+/// How texels become a colour, whatever the texture's size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Filter {
     clamp: [bool; 2],
     nearest: bool,
     /// The numbers that 1.0 is, of each channel.
     ones: [u8; 4],
 }
 
-/// How such a texture is sampled, whatever its texels.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Form {
-    size: [f32; 2],
-    scale: [f32; 2],
-    clamp: [bool; 2],
-    nearest: bool,
-    ones: [u8; 4],
+/// The texels that lanes look at.
+pub(super) struct Texels<L: Lanes> {
+    /// Width and height.
+    pub size: [L::V; 2],
+    /// The last column's and row's numbers.
+    pub last: [L::V; 2],
+    /// One by the size.
+    pub inverse: [L::V; 2],
+    /// Number of the first one.
+    pub start: L::V,
+    /// Number of the cube's face, and texels of a face.
+    pub face: Option<L::V>,
+    pub area: L::V,
 }
 
 impl<'a> Plain<'a> {
     /// How it is sampled.
     pub fn form(&self) -> Form {
-        Form {
-            size: self.size,
-            scale: self.scale,
-            clamp: self.clamp,
-            nearest: self.nearest,
-            ones: self.ones,
-        }
-    }
-
-    /// The texels, as many as the size says.
-    pub fn texels(&self) -> &'a [u32] {
-        self.colors
+        self.form
     }
 
     /// Whether textures like this one go the short way.
@@ -62,43 +67,63 @@ impl<'a> Plain<'a> {
         flat && wraps && descriptor.nearest[0] == descriptor.nearest[1]
     }
 
-    /// A level of so many faces of a fitting descriptor's texture; `None` where texels are missing, or more than can be
-    /// counted in a float.
-    pub fn new(descriptor: &Descriptor, [width, height]: [u32; 2], ones: [u8; 4], colors: &'a [u32]) -> Option<Self> {
-        let texels = u64::from(width) * u64::from(height) * u64::from(descriptor.faces());
-        if texels == 0 || texels > 1 << 24 || colors.len() as u64 != texels {
+    /// The only level of a fitting descriptor's texture; `None` where texels are missing, or more than can be counted in a
+    /// float.
+    pub fn new(descriptor: &Descriptor, ones: [u8; 4], colors: &'a [u32]) -> Option<Self> {
+        let [width, height, _] = descriptor.size;
+        let texels = u64::from(width) * u64::from(height);
+        if texels == 0 || texels > MOST_TEXELS || colors.len() as u64 != texels {
             return None;
         }
         let size = [width as f32, height as f32];
-        Some(Self {
-            colors,
+        let form = Form {
             size,
-            scale: if descriptor.unnormalised { [1.0; 2] } else { size },
-            clamp: [0, 1].map(|axis: usize| descriptor.wrap[axis] == Wrap::Clamp),
-            nearest: descriptor.nearest[0],
-            ones,
-        })
+            scale: descriptor.scale(),
+            filter: Filter::of(descriptor, ones),
+        };
+        Some(Self { colors, form })
     }
 
     /// Samples lanes at s and t. The mask tells for which lanes this is the colour; the others are too far outside.
     #[inline(always)]
     pub fn sample<L: Lanes>(&self, s: L::V, t: L::V) -> ([L::V; 4], L::M) {
-        self.at::<L>(
-            L::mul(s, L::splat(self.scale[0])),
-            L::mul(t, L::splat(self.scale[1])),
-            None,
-        )
+        let Form { size, scale, filter } = &self.form;
+        let texels = Texels {
+            size: [L::splat(size[0]), L::splat(size[1])],
+            last: [L::splat(size[0] - 1.0), L::splat(size[1] - 1.0)],
+            inverse: [L::splat(1.0 / size[0]), L::splat(1.0 / size[1])],
+            start: L::splat(0.0),
+            face: None,
+            area: L::splat(0.0),
+        };
+        let (x, y) = (L::mul(s, L::splat(scale[0])), L::mul(t, L::splat(scale[1])));
+        filter.at::<L>(self.colors, &texels, x, y)
+    }
+}
+
+/// Texels of a level at most: they are counted in floats.
+pub(super) const MOST_TEXELS: u64 = 1 << 24;
+
+impl Filter {
+    /// A fitting descriptor's.
+    pub fn of(descriptor: &Descriptor, ones: [u8; 4]) -> Self {
+        Self {
+            clamp: [0, 1].map(|axis: usize| descriptor.wrap[axis] == Wrap::Clamp),
+            nearest: descriptor.nearest[0],
+            ones,
+        }
     }
 
-    /// The same at texels x and y, of faces by their numbers.
+    /// The colour at texels x and y. The mask tells for which lanes this is the colour; the others are too far outside.
     #[inline(always)]
-    pub fn at<L: Lanes>(&self, x: L::V, y: L::V, face: Option<L::V>) -> ([L::V; 4], L::M) {
+    pub fn at<L: Lanes>(&self, colors: &[u32], texels: &Texels<L>, x: L::V, y: L::V) -> ([L::V; 4], L::M) {
         let larger = L::max(L::abs(x), L::abs(y));
         // What is no number is greater than nothing, on either side.
         let near = L::gt(L::splat(FAR), L::select(L::eq(x, x), larger, L::splat(f32::INFINITY)));
         if self.nearest {
-            let (column, row) = (self.wrap::<L>(0, L::floor(x)), self.wrap::<L>(1, L::floor(y)));
-            let texel = L::texels(self.colors, L::add(self.start::<L>(row, face), column));
+            let column = self.wrap::<L>(texels, 0, L::floor(x));
+            let row = self.wrap::<L>(texels, 1, L::floor(y));
+            let texel = L::texels(colors, texels.start, L::add(texels.row(row), column));
             return (self.parts::<L>(texel), near);
         }
         let half = L::splat(0.5);
@@ -106,29 +131,12 @@ impl<'a> Plain<'a> {
         let (left, top) = (L::floor(x), L::floor(y));
         let (right, bottom) = (L::add(left, L::splat(1.0)), L::add(top, L::splat(1.0)));
         let (along, down) = (L::sub(x, left), L::sub(y, top));
-        let columns = (self.wrap::<L>(0, left), self.wrap::<L>(0, right));
-        let (top, bottom) = (self.wrap::<L>(1, top), self.wrap::<L>(1, bottom));
-        let upper = self.two::<L>(self.start::<L>(top, face), columns, along);
-        let lower = self.two::<L>(self.start::<L>(bottom, face), columns, along);
+        let columns = (self.wrap::<L>(texels, 0, left), self.wrap::<L>(texels, 0, right));
+        let top = texels.row(self.wrap::<L>(texels, 1, top));
+        let bottom = texels.row(self.wrap::<L>(texels, 1, bottom));
+        let upper = texels.two(colors, top, columns, along);
+        let lower = texels.two(colors, bottom, columns, along);
         (self.parts::<L>(mix::<L>(upper, lower, down)), near)
-    }
-
-    /// Number of a row's first texel: whole numbers, and never too large for a float.
-    #[inline(always)]
-    fn start<L: Lanes>(&self, row: L::V, face: Option<L::V>) -> L::V {
-        let start = L::mul(row, L::splat(self.size[0]));
-        match face {
-            Some(face) => L::add(start, L::mul(face, L::splat(self.size[0] * self.size[1]))),
-            None => start,
-        }
-    }
-
-    /// Two texels of a row, blended.
-    #[inline(always)]
-    fn two<L: Lanes>(&self, row: L::V, columns: (L::V, L::V), weight: L::V) -> [L::V; 4] {
-        let first = L::texels(self.colors, L::add(row, columns.0));
-        let second = L::texels(self.colors, L::add(row, columns.1));
-        mix::<L>(first, second, weight)
     }
 
     /// Channels, or what is between them, as parts of their ones.
@@ -145,16 +153,36 @@ impl<'a> Plain<'a> {
 
     /// The texel of a whole coordinate on an axis.
     #[inline(always)]
-    fn wrap<L: Lanes>(&self, axis: usize, at: L::V) -> L::V {
-        let (zero, size) = (L::splat(0.0), L::splat(self.size[axis]));
+    fn wrap<L: Lanes>(&self, texels: &Texels<L>, axis: usize, at: L::V) -> L::V {
+        let (zero, size) = (L::splat(0.0), texels.size[axis]);
         if self.clamp[axis] {
-            return L::min(L::max(at, zero), L::splat(self.size[axis] - 1.0));
+            return L::min(L::max(at, zero), texels.last[axis]);
         }
         // The quotient is at most one off.
-        let around = L::floor(L::mul(at, L::splat(1.0 / self.size[axis])));
+        let around = L::floor(L::mul(at, texels.inverse[axis]));
         let rest = L::sub(at, L::mul(around, size));
         let rest = L::select(L::gt(zero, rest), L::add(rest, size), rest);
         L::select(L::ge(rest, size), L::sub(rest, size), rest)
+    }
+}
+
+impl<L: Lanes> Texels<L> {
+    /// Number of a row's first texel: whole numbers, and never too large for a float.
+    #[inline(always)]
+    fn row(&self, row: L::V) -> L::V {
+        let first = L::mul(row, self.size[0]);
+        match self.face {
+            Some(face) => L::add(first, L::mul(face, self.area)),
+            None => first,
+        }
+    }
+
+    /// Two texels of a row, blended.
+    #[inline(always)]
+    fn two(&self, colors: &[u32], row: L::V, columns: (L::V, L::V), weight: L::V) -> [L::V; 4] {
+        let first = L::texels(colors, self.start, L::add(row, columns.0));
+        let second = L::texels(colors, self.start, L::add(row, columns.1));
+        mix::<L>(first, second, weight)
     }
 }
 
@@ -172,23 +200,31 @@ mod tests {
     #[test]
     fn whole_coordinates_wrap() {
         for size in [1u32, 2, 3, 7, 64, 100, 255, 4096] {
-            let mut plain = Plain {
-                colors: &[],
-                size: [size as f32; 2],
-                scale: [1.0; 2],
+            let mut filter = Filter {
                 clamp: [false, true],
                 nearest: true,
                 ones: [255; 4],
+            };
+            let texels = Texels::<One> {
+                size: [size as f32; 2],
+                last: [size as f32 - 1.0; 2],
+                inverse: [1.0 / size as f32; 2],
+                start: 0.0,
+                face: None,
+                area: 0.0,
             };
             let near = -3000..3000_i32;
             let far = (4_190_000..4_194_304).flat_map(|at| [at, -at]);
             for at in near.chain(far) {
                 let want = at.rem_euclid(size as i32) as f32;
-                assert_eq!(plain.wrap::<One>(0, at as f32), want, "{at} in {size}");
-                assert_eq!(plain.wrap::<One>(1, at as f32), at.clamp(0, size as i32 - 1) as f32);
+                assert_eq!(filter.wrap::<One>(&texels, 0, at as f32), want, "{at} in {size}");
+                assert_eq!(
+                    filter.wrap::<One>(&texels, 1, at as f32),
+                    at.clamp(0, size as i32 - 1) as f32
+                );
             }
-            plain.clamp = [true; 2];
-            assert_eq!(plain.wrap::<One>(0, -5.0), 0.0);
+            filter.clamp = [true; 2];
+            assert_eq!(filter.wrap::<One>(&texels, 0, -5.0), 0.0);
         }
     }
 }

@@ -8,7 +8,7 @@ use utgard::texture::TexelFormat;
 /// Bytes that may be kept, before and after decoding.
 const MOST: usize = 256 << 20;
 
-/// What a level's texels depend on beside its bytes.
+/// What texels of some levels depend on beside their bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub address: u32,
@@ -18,20 +18,22 @@ pub(super) struct Key {
     pub layout: Layout,
     pub size: [u32; 2],
     pub faces: u32,
+    /// Levels, of which all this is the largest one's.
+    pub levels: usize,
 }
 
-/// A level before and after.
+/// Levels before and after.
 #[derive(Debug)]
 pub(super) struct Decoded {
-    /// Its bytes in memory.
-    pub bytes: Vec<u8>,
+    /// Where each level is, from the largest on, and its bytes in memory.
+    pub bytes: Vec<(u32, Vec<u8>)>,
     /// The texels as words, row by row.
     pub colors: Arc<Vec<u32>>,
 }
 
 impl Decoded {
     fn size(&self) -> usize {
-        self.bytes.len() + 4 * self.colors.len()
+        self.bytes.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() + 4 * self.colors.len()
     }
 }
 
@@ -105,9 +107,10 @@ mod tests {
             layout: Layout::Tiled,
             size: [1, 1],
             faces: 1,
+            levels: 1,
         };
         let level = || Decoded {
-            bytes: vec![0; MOST / 4],
+            bytes: vec![(0, vec![0; MOST / 4])],
             colors: Arc::default(),
         };
         for address in 0..5 {

@@ -1,16 +1,114 @@
-//! Textures of several levels whose every level can be sampled the short way ([`Plain`]): the level and its blending, for
-//! one lane or many.
+//! Textures of several levels that can be sampled the short way ([`filter`](super::filter)): the level and its blending, for
+//! one lane or many, each lane at a level of its own.
 
-use super::filter::{Plain, mix};
-use super::{Descriptor, Texture};
+use super::Descriptor;
+use super::filter::{Filter, MOST_TEXELS, Texels, mix};
 use num::lanes::{Lanes, QuadLanes};
 use num::math;
+use utgard::pp::LevelOfDetail;
 
-/// Levels, the first of which is the largest.
+/// Levels that are sampled.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Levels<'a> {
-    texture: &'a Texture<'a>,
+    form: Form,
+    tables: &'a Tables,
+}
+
+/// How levels are sampled, whatever their texels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Form {
+    /// Width and height of the largest level, from which those of the others follow.
+    size: [u32; 2],
     /// Highest level's number.
     last: f32,
+    /// Texels of the largest level in a coordinate's unit.
+    scale: [f32; 2],
+    bias: f32,
+    cube: bool,
+    rule: Rule,
+    filter: Filter,
+}
+
+/// Levels at most.
+const MOST_LEVELS: usize = 16;
+
+/// What there is to know of each level. The smallest one's texels come first, and the largest one's last: whoever looks at
+/// small ones only does without large ones.
+#[derive(Debug)]
+pub(super) struct Tables {
+    /// Width and height, the last column's and row's numbers, one by the size.
+    size: [[f32; MOST_LEVELS]; 2],
+    last: [[f32; MOST_LEVELS]; 2],
+    inverse: [[f32; MOST_LEVELS]; 2],
+    /// Texels of this level to those of the largest.
+    ratio: [[f32; MOST_LEVELS]; 2],
+    /// Texels of a face.
+    area: [f32; MOST_LEVELS],
+    /// Number of the first texel.
+    start: [f32; MOST_LEVELS],
+}
+
+impl Tables {
+    /// Those of levels of these sizes, the largest first; nothing where texels cannot be counted in floats, or there are
+    /// none.
+    pub fn new(descriptor: &Descriptor, sizes: &[[u32; 2]]) -> Option<Box<Self>> {
+        let count = |size: &[u32; 2]| u64::from(size[0]) * u64::from(size[1]) * u64::from(descriptor.faces());
+        let fits = sizes.iter().all(|size| (1..=MOST_TEXELS).contains(&count(size)));
+        if !fits || sizes.is_empty() || sizes.len() > MOST_LEVELS {
+            return None;
+        }
+        // Levels that are not there are like the last one.
+        let of = |number: usize| sizes[number.min(sizes.len() - 1)].map(|size| size as f32);
+        let by_axis =
+            |f: &dyn Fn(usize, usize) -> f32| [0, 1].map(|axis| std::array::from_fn(|number| f(number, axis)));
+        Some(Box::new(Self {
+            size: by_axis(&|number, axis| of(number)[axis]),
+            last: by_axis(&|number, axis| of(number)[axis] - 1.0),
+            inverse: by_axis(&|number, axis| 1.0 / of(number)[axis]),
+            ratio: by_axis(&|number, axis| of(number)[axis] / (descriptor.size[axis].max(1) as f32)),
+            area: std::array::from_fn(|number| of(number)[0] * of(number)[1]),
+            start: std::array::from_fn(|number| sizes.iter().skip(number + 1).map(count).sum::<u64>() as f32),
+        }))
+    }
+}
+
+/// Which level lanes want.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wanted<V> {
+    /// The one their coordinates say.
+    Implicit,
+    /// So many above that.
+    Bias(V),
+    /// This one.
+    Level(V),
+}
+
+impl<V> Wanted<V> {
+    /// What an instruction wants that gives a number.
+    pub fn of(level: LevelOfDetail, given: V) -> Self {
+        match level {
+            LevelOfDetail::Explicit(_) => Self::Level(given),
+            LevelOfDetail::Bias(_) => Self::Bias(given),
+            LevelOfDetail::Implicit => Self::Implicit,
+        }
+    }
+}
+
+/// Where lanes look.
+pub(crate) struct Look<L: Lanes> {
+    /// Coordinates in texels of the largest level.
+    at: [L::V; 2],
+    /// Number of a cube's face.
+    face: Option<L::V>,
+    /// The level that is wanted, with bias and all.
+    pub level: L::V,
+    /// The first level that is looked at, and the next.
+    pub first: L::V,
+    second: L::V,
+    /// The part of the next.
+    weight: L::V,
+    /// The next one counts.
+    pub blends: L::M,
 }
 
 /// How the level is chosen from what coordinates and program say, the same for all fragments.
@@ -59,101 +157,138 @@ impl Rule {
 }
 
 impl<'a> Levels<'a> {
-    /// The levels of a texture; nothing where one of them cannot be sampled the short way.
-    pub fn new(texture: &'a Texture<'a>) -> Option<Self> {
-        let last = texture.levels.len().checked_sub(1)? as f32;
-        Some(Self { texture, last })
+    /// The levels of a texture of fitting descriptor.
+    pub(super) fn new(descriptor: &Descriptor, count: usize, ones: [u8; 4], tables: &'a Tables) -> Self {
+        let [width, height, _] = descriptor.size;
+        let form = Form {
+            size: [width, height],
+            last: count.saturating_sub(1) as f32,
+            scale: descriptor.scale(),
+            bias: descriptor.lod_bias,
+            cube: descriptor.cube,
+            rule: Rule::of(descriptor),
+            filter: Filter::of(descriptor, ones),
+        };
+        Self { form, tables }
+    }
+
+    /// How they are sampled.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Some lanes may look at two levels.
+    pub fn may_blend(&self) -> bool {
+        self.form.rule.blends
+    }
+
+    /// Where lanes of quads look, by coordinates or directions.
+    #[inline(always)]
+    pub fn look<L: QuadLanes>(&self, [s, t, r]: [L::V; 3], wanted: Wanted<L::V>) -> Look<L> {
+        let faces = match self.form.cube {
+            true => Some(Faces::<L>::of([s, t, r])),
+            false => None,
+        };
+        let level = match wanted {
+            Wanted::Level(level) => level,
+            Wanted::Implicit => self.implicit::<L>([s, t], &faces),
+            Wanted::Bias(bias) => L::add(self.implicit::<L>([s, t], &faces), bias),
+        };
+        self.look_at::<L>([s, t], &faces, L::add(level, L::splat(self.form.bias)))
+    }
+
+    /// Where lanes look at a level that bias and all are in.
+    #[inline(always)]
+    pub fn look_at<L: Lanes>(&self, [s, t]: [L::V; 2], faces: &Option<Faces<L>>, level: L::V) -> Look<L> {
+        let rule = &self.form.rule;
+        let (base, weight) = rule.chosen::<L>(rule.level::<L>(level));
+        let (none, last) = (L::splat(0.0), L::splat(self.form.last));
+        let first = L::min(L::max(base, none), last);
+        let second = L::min(L::add(first, L::splat(1.0)), last);
+        let [s, t] = match faces {
+            Some(faces) => faces.on(faces.direction),
+            None => [s, t],
+        };
+        Look {
+            at: self.texels::<L>([s, t]),
+            face: faces.as_ref().map(|faces| faces.number),
+            level,
+            first,
+            second,
+            weight,
+            blends: L::gt(L::select(L::ne(second, first), weight, none), none),
+        }
+    }
+
+    /// The colours where lanes look, of two levels or the first; all texels of those levels are there. The mask tells for
+    /// which lanes this is the colour; the others are too far outside.
+    #[inline(always)]
+    pub fn colors<L: Lanes>(&self, texels: &[u32], look: &Look<L>, two: bool) -> ([L::V; 4], L::M) {
+        let (color, near) = self.level::<L>(texels, look, look.first);
+        if !two {
+            return (color, near);
+        }
+        let (other, other_near) = self.level::<L>(texels, look, look.second);
+        let color = chosen::<L>(look.blends, mix::<L>(color, other, look.weight), color);
+        let (yes, no) = (L::splat(1.0), L::splat(0.0));
+        let near = L::select(near, yes, no);
+        let both = L::select(other_near, near, no);
+        (color, L::gt(L::select(look.blends, both, near), no))
+    }
+
+    /// The colours of a level each.
+    #[inline(always)]
+    fn level<L: Lanes>(&self, colors: &[u32], look: &Look<L>, level: L::V) -> ([L::V; 4], L::M) {
+        let tables = self.tables;
+        let texels = Texels {
+            size: [L::lookup(&tables.size[0], level), L::lookup(&tables.size[1], level)],
+            last: [L::lookup(&tables.last[0], level), L::lookup(&tables.last[1], level)],
+            inverse: [
+                L::lookup(&tables.inverse[0], level),
+                L::lookup(&tables.inverse[1], level),
+            ],
+            start: L::lookup(&tables.start, level),
+            face: look.face,
+            area: L::lookup(&tables.area, level),
+        };
+        let x = L::mul(look.at[0], L::lookup(&tables.ratio[0], level));
+        let y = L::mul(look.at[1], L::lookup(&tables.ratio[1], level));
+        self.form.filter.at::<L>(colors, &texels, x, y)
     }
 
     /// Coordinates in texels of the largest level.
     #[inline(always)]
-    fn texels<L: Lanes>(&self, s: L::V, t: L::V) -> [L::V; 2] {
-        let [width, height] = self.texture.scale();
+    fn texels<L: Lanes>(&self, [s, t]: [L::V; 2]) -> [L::V; 2] {
+        let [width, height] = self.form.scale;
         [L::mul(s, L::splat(width)), L::mul(t, L::splat(height))]
     }
 
-    /// The level at which a step to the neighbouring pixel is a texel, for the lanes of each quad.
+    /// The level at which a step to the neighbouring pixel is a texel: for the lanes of each quad, or each fragment's of a
+    /// cube, which sees its neighbours on the plane of its own face.
     #[inline(always)]
-    pub fn implicit<L: QuadLanes>(&self, s: L::V, t: L::V) -> L::V {
-        let [x, y] = self.texels::<L>(s, t);
-        let corner = [L::upper(L::left(x)), L::upper(L::left(y))];
-        let right = squared::<L>([L::upper(L::right(x)), L::upper(L::right(y))], corner);
-        let below = squared::<L>([L::lower(L::left(x)), L::lower(L::left(y))], corner);
-        half_log::<L>(L::max(right, below))
-    }
-
-    /// Samples lanes at a level, which bias and all that are in. The mask tells for which lanes this is the colour; the
-    /// others are too far outside.
-    #[inline(always)]
-    pub fn sample<L: Lanes>(&self, s: L::V, t: L::V, level: L::V) -> Option<([L::V; 4], L::M)> {
-        self.sample_at::<L>(self.texels::<L>(s, t), None, level)
-    }
-
-    /// The same of a cube, in directions.
-    #[inline(always)]
-    pub fn sample_cube<L: Lanes>(&self, faces: &Faces<L>, level: L::V) -> Option<([L::V; 4], L::M)> {
-        let [s, t] = faces.on(faces.direction);
-        self.sample_at::<L>(self.texels::<L>(s, t), Some(faces.number), level)
-    }
-
-    /// Each fragment's level in a cube: it sees its neighbours on the plane of its own face.
-    #[inline(always)]
-    pub fn implicit_cube<L: QuadLanes>(&self, faces: &Faces<L>) -> L::V {
-        let [x, y, z] = faces.direction;
-        let place = |direction: [L::V; 3]| {
-            let [s, t] = faces.on(direction);
-            self.texels::<L>(s, t)
+    fn implicit<L: QuadLanes>(&self, place: [L::V; 2], faces: &Option<Faces<L>>) -> L::V {
+        let [corner, right, below] = match faces {
+            None => {
+                let [x, y] = self.texels::<L>(place);
+                [
+                    [L::upper(L::left(x)), L::upper(L::left(y))],
+                    [L::upper(L::right(x)), L::upper(L::right(y))],
+                    [L::lower(L::left(x)), L::lower(L::left(y))],
+                ]
+            }
+            Some(faces) => {
+                let [x, y, z] = faces.direction;
+                let corner = [L::upper(L::left(x)), L::upper(L::left(y)), L::upper(L::left(z))];
+                let right = [L::upper(L::right(x)), L::upper(L::right(y)), L::upper(L::right(z))];
+                let below = [L::lower(L::left(x)), L::lower(L::left(y)), L::lower(L::left(z))];
+                [
+                    self.texels::<L>(faces.on(corner)),
+                    self.texels::<L>(faces.on(right)),
+                    self.texels::<L>(faces.on(below)),
+                ]
+            }
         };
-        let corner = place([L::upper(L::left(x)), L::upper(L::left(y)), L::upper(L::left(z))]);
-        let right = place([L::upper(L::right(x)), L::upper(L::right(y)), L::upper(L::right(z))]);
-        let below = place([L::lower(L::left(x)), L::lower(L::left(y)), L::lower(L::left(z))]);
         half_log::<L>(L::max(squared::<L>(right, corner), squared::<L>(below, corner)))
-    }
-
-    #[inline(always)]
-    fn sample_at<L: Lanes>(&self, at: [L::V; 2], face: Option<L::V>, level: L::V) -> Option<([L::V; 4], L::M)> {
-        let rule = Rule::of(&self.texture.descriptor);
-        let (base, weight) = rule.chosen::<L>(rule.level::<L>(level));
-        let (none, last) = (L::splat(0.0), L::splat(self.last));
-        let first = L::min(L::max(base, none), last);
-        let second = L::min(L::add(first, L::splat(1.0)), last);
-        let blends = L::select(L::ne(second, first), weight, L::splat(0.0));
-        let blends = L::gt(blends, L::splat(0.0));
-        let all = L::bits(L::eq(first, first));
-        let (mut color, mut near) = self.each::<L>(at, face, first, all)?;
-        let some = if rule.blends { L::bits(blends) } else { 0 };
-        if some != 0 {
-            let (other, other_near) = self.each::<L>(at, face, second, some)?;
-            let mixed = mix::<L>(color, other, weight);
-            color = chosen::<L>(blends, mixed, color);
-            near = L::select(blends, L::min(near, other_near), near);
-        }
-        Some((color, L::gt(near, L::splat(0.0))))
-    }
-
-    /// Samples every wanted lane at its level; neighbours nearly always have the same. With 1 where it is the colour.
-    #[inline(always)]
-    fn each<L: Lanes>(
-        &self,
-        [x, y]: [L::V; 2],
-        face: Option<L::V>,
-        level: L::V,
-        mut wanted: u32,
-    ) -> Option<([L::V; 4], L::V)> {
-        let none = L::splat(0.0);
-        let (mut color, mut near) = ([none; 4], none);
-        let mut numbers = [0.0; 16];
-        L::store(&mut numbers, level);
-        while wanted != 0 {
-            let number = numbers[wanted.trailing_zeros() as usize & 15];
-            let (plain, [across, down]): (Plain<'_>, _) = self.texture.plain_level(number as usize)?;
-            let here = L::eq(level, L::splat(number));
-            let (found, found_near) = plain.at::<L>(L::mul(x, L::splat(across)), L::mul(y, L::splat(down)), face);
-            color = chosen::<L>(here, found, color);
-            near = L::select(here, L::select(found_near, L::splat(1.0), none), near);
-            wanted &= !L::bits(here);
-        }
-        Some((color, near))
     }
 }
 

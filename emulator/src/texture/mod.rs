@@ -1,5 +1,7 @@
 //! Texture descriptors and sampling (docs/spec/mali/textures.md).
 
+mod chain;
+mod decode;
 mod descriptor;
 pub(crate) mod filter;
 mod kept;
@@ -9,16 +11,16 @@ pub mod texel;
 
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
+use chain::Chain;
 pub use descriptor::{Descriptor, Layout};
 use filter::Plain;
 pub use kept::Kept;
-use kept::{Decoded, Key};
-use levels::{Faces, Levels, Rule, half_log};
-use num::lanes::One;
+use levels::{Faces, Levels, Rule, Tables, half_log};
+use num::lanes::{Lanes, One};
 pub use picture::LevelPlace;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use texel::Format;
-use utgard::texture::{Dimension, TexelFormat, Wrap};
+use utgard::texture::{Dimension, Wrap};
 
 /// Texel number of a texel coordinate in a texture `size` wide; `None` is the border.
 fn wrapped(wrap: Wrap, at: i64, size: u32) -> Option<u32> {
@@ -66,6 +68,7 @@ pub enum Lod {
 /// A level's texels.
 #[derive(Debug)]
 struct Level<'a> {
+    number: usize,
     memory: &'a Memory,
     address: u32,
     /// Bytes from the address on, as far as there is memory and the level goes.
@@ -78,8 +81,6 @@ struct Level<'a> {
     size: [u32; 3],
     /// Bytes of a face or slice.
     layer: u32,
-    /// The level as red, green, blue, alpha of a byte each, row by row and face by face, made when first needed.
-    colors: OnceLock<Option<Arc<Vec<u32>>>>,
 }
 
 impl Level<'_> {
@@ -103,7 +104,11 @@ pub struct Texture<'a> {
     simple: bool,
     /// One level is sampled.
     one_level: bool,
-    /// The numbers that 1.0 is in [`Level::colors`], of each channel.
+    /// Levels that are sampled as red, green, blue, alpha of a byte each, row by row and face by face.
+    chain: Chain,
+    /// What there is to know of them where they go the short way.
+    tables: OnceLock<Option<Box<Tables>>>,
+    /// The numbers that 1.0 is in those words, of each channel.
     ones: [u8; 4],
     /// Levels from earlier jobs.
     kept: Option<&'a Kept>,
@@ -124,8 +129,13 @@ impl<'a> Texture<'a> {
         }
         let one_level = levels.len() == 1 || (levels.len() > 1 && descriptor.lod == [0.0, 0.0]);
         let whole = format.and_then(|format| texel::decode_whole(format.code, false, &[0; 4]));
+        let sampled = if one_level { 1 } else { levels.len() };
+        let faces = descriptor.faces() as usize;
+        let texels = |level: &Level<'_>| level.size[0] as usize * level.size[1] as usize * faces;
         Ok(Self {
             simple: Plain::fits(&descriptor),
+            chain: Chain::new(levels[..sampled].iter().map(texels)),
+            tables: OnceLock::new(),
             descriptor,
             format,
             levels,
@@ -170,31 +180,59 @@ impl<'a> Texture<'a> {
                 Lod::Bias(bias) => implicit[lane] + bias,
             };
             let level = level + self.descriptor.lod_bias;
-            let [s, t, r, _] = coordinates[lane];
-            let found = short.as_ref().and_then(|levels| match self.descriptor.cube {
-                true => levels.sample_cube::<One>(&Faces::of([s, t, r]), level),
-                false => levels.sample::<One>(s, t, level),
-            });
-            match found {
-                Some((color, true)) => color,
-                _ => self.sample_at(&places[lane], level),
+            match short.and_then(|levels| self.sample_short(levels, coordinates[lane], level)) {
+                Some(color) => color,
+                None => self.sample_at(&places[lane], level),
             }
         })
+    }
+
+    /// A colour the short way, where it is near enough.
+    fn sample_short(&self, levels: Levels<'_>, [s, t, r, _]: [f32; 4], level: f32) -> Option<[f32; 4]> {
+        let faces = self.descriptor.cube.then(|| Faces::of([s, t, r]));
+        let look = levels.look_at::<One>([s, t], &faces, level);
+        let texels = self.texels_from(look.first as usize)?;
+        let (color, near) = levels.colors::<One>(texels, &look, levels.may_blend() && look.blends);
+        near.then_some(color)
     }
 
     /// The short way to sample one of several levels, or a cube, where there is one.
     pub(crate) fn short_levels(&self, cube: bool) -> Option<Levels<'_>> {
         let fits = self.descriptor.cube || !self.one_level && !cube;
-        (self.simple && fits).then(|| Levels::new(self))?
+        if !self.simple || !fits {
+            return None;
+        }
+        let sizes = || -> Vec<[u32; 2]> {
+            let sampled = self.levels.iter().take(self.chain.len());
+            sampled.map(|level| [level.size[0], level.size[1]]).collect()
+        };
+        let tables = self.tables.get_or_init(|| Tables::new(&self.descriptor, &sizes()));
+        let count = self.chain.len();
+        Some(Levels::new(&self.descriptor, count, self.ones, tables.as_deref()?))
     }
 
-    /// The short way for one of the levels, and its size in texels of the largest.
-    fn plain_level(&self, number: usize) -> Option<(Plain<'_>, [f32; 2])> {
-        let level = self.levels.get(number)?;
-        let colors = level.colors.get_or_init(|| self.colors(level)).as_ref()?;
-        let [width, height, _] = level.size;
-        let plain = Plain::new(&self.descriptor, [width, height], self.ones, colors)?;
-        Some((plain, [0, 1].map(|axis| self.ratio(level, axis))))
+    /// Levels from some on that can be sampled at once: the largest one's number, and the texels.
+    pub(crate) fn texels_ready(&self) -> Option<(usize, &[u32])> {
+        self.chain.ready()
+    }
+
+    /// Texels of the levels that lanes look at first, and of all smaller ones.
+    #[inline(always)]
+    pub(crate) fn texels_for<L: Lanes>(&self, first: L::V) -> Option<&[u32]> {
+        if let Some((largest, texels)) = self.chain.ready()
+            && L::bits(L::gt(L::splat(largest as f32), first)) == 0
+        {
+            return Some(texels);
+        }
+        let mut numbers = [f32::MAX; 16];
+        L::store(&mut numbers, first);
+        self.texels_from(numbers.into_iter().fold(f32::MAX, f32::min) as usize)
+    }
+
+    /// Texels of a level and all smaller ones, as words.
+    #[inline]
+    fn texels_from(&self, first: usize) -> Option<&[u32]> {
+        self.chain.from(first, |have| self.decoded(first, have))
     }
 
     /// A level's size by what the descriptor says of the largest: sizes are rounded, so coordinates are scaled by what
@@ -213,9 +251,7 @@ impl<'a> Texture<'a> {
         if !self.simple || !self.one_level || cube || self.descriptor.cube {
             return None;
         }
-        let colors = self.levels[0].colors.get_or_init(|| self.colors(&self.levels[0]));
-        let [width, height, _] = self.descriptor.size;
-        Plain::new(&self.descriptor, [width, height], self.ones, colors.as_ref()?)
+        Plain::new(&self.descriptor, self.ones, self.texels_from(0)?)
     }
 
     /// The colour where the short way does not reach.
@@ -239,7 +275,7 @@ impl<'a> Texture<'a> {
     }
 
     fn scaled(&self, face: u32, coordinates: [f32; 3]) -> Place {
-        let [width, height] = self.scale();
+        let [width, height] = self.descriptor.scale();
         let depth = if self.descriptor.unnormalised {
             1.0
         } else {
@@ -249,16 +285,6 @@ impl<'a> Texture<'a> {
         Place {
             face,
             texel: [s * width, t * height, r * depth],
-        }
-    }
-
-    /// Texels of a coordinate's unit.
-    fn scale(&self) -> [f32; 2] {
-        let [width, height, _] = self.descriptor.size.map(|size| size as f32);
-        if self.descriptor.unnormalised {
-            [1.0; 2]
-        } else {
-            [width, height]
         }
     }
 
@@ -351,7 +377,8 @@ impl<'a> Texture<'a> {
     /// A texel of a level; what lies outside memory is black.
     fn fetch(&self, level: &Level<'_>, x: u32, y: u32, layer: u32) -> [f32; 4] {
         if layer < self.descriptor.faces()
-            && let Some(colors) = level.colors.get_or_init(|| self.colors(level))
+            && let Some(texels) = self.texels_from(level.number)
+            && let Some(colors) = self.chain.level(level.number, texels)
         {
             let row = layer as usize * level.size[1] as usize + y as usize;
             let at = row * level.size[0] as usize + x as usize;
@@ -362,163 +389,6 @@ impl<'a> Texture<'a> {
             return colors.get(at).map_or(BLACK, parts);
         }
         self.decode(level, x, y, layer).unwrap_or(BLACK)
-    }
-
-    /// The first layer, or all faces, of a level whose channels are whole numbers of a byte at most, in rows: from an earlier
-    /// job, where its bytes are still the same.
-    fn colors(&self, level: &Level<'_>) -> Option<Arc<Vec<u32>>> {
-        let format = self.format?;
-        let compressed = format.code == texel::ETC1;
-        if !compressed {
-            texel::decode_whole(format.code, false, &[0; 4])?;
-        }
-        // A size nobody checked is at most what the level's memory has room for.
-        let [width, height, _] = level.size;
-        let faces = self.descriptor.faces();
-        if u64::from(width) * u64::from(height) * u64::from(faces) > u64::from(level.length) * 2 {
-            return None;
-        }
-        let all_colors = || {
-            (0..faces)
-                .flat_map(|face| self.all_colors(level, &format, face))
-                .collect()
-        };
-        let Some(kept) = self.kept else {
-            return Some(Arc::new(all_colors()));
-        };
-        let key = Key {
-            address: level.address,
-            length: level.length,
-            format: format.code,
-            swap: self.descriptor.swap,
-            layout: self.descriptor.layout,
-            size: [width, height],
-            faces,
-        };
-        let same = |decoded: &Arc<Decoded>| level.memory.equals(level.address, &decoded.bytes);
-        if let Some(decoded) = kept.get(&key).filter(same) {
-            return Some(decoded.colors.clone());
-        }
-        let colors = Arc::new(all_colors());
-        let decoded = Decoded {
-            bytes: level.data().to_vec(),
-            colors: colors.clone(),
-        };
-        kept.put(key, decoded);
-        Some(colors)
-    }
-
-    /// The texels of a layer of a level.
-    fn all_colors(&self, level: &Level<'_>, format: &Format, layer: u32) -> Vec<u32> {
-        let bytes = |color: [f32; 4]| color.map(|channel| (channel * 255.0).round() as u8);
-        let [width, height, _] = level.size;
-        let start = level.layer as usize * layer as usize;
-        let (data, swap) = (level.data().get(start..).unwrap_or_default(), self.descriptor.swap);
-        let black = u32::from_le_bytes([0, 0, 0, self.ones[3]]);
-        let rows = Rows {
-            layout: self.descriptor.layout,
-            data,
-            size: [width, height],
-            black,
-        };
-        // A loop of its own for every format.
-        macro_rules! by_format {
-            ($($bytes:literal: $($name:ident)*;)*) => {
-                match format.code {
-                    $($(TexelFormat::$name => rows.all::<$bytes>(|bytes| {
-                        texel::decode_whole(TexelFormat::$name, swap, &bytes)
-                            .map_or(black, |whole| u32::from_le_bytes(whole.channels))
-                    }),)*)*
-                    _ => (0..height)
-                        .flat_map(|y| (0..width).map(move |x| (x, y)))
-                        .map(|(x, y)| self.decode(level, x, y, layer).map_or(black, |color| u32::from_le_bytes(bytes(color))))
-                        .collect(),
-                }
-            };
-        }
-        by_format! {
-            1: L8 A8 I8;
-            2: L8A8 Bgr565 Bgra5551 Bgra4444;
-            3: Rgb888;
-            4: Rgba8888 Rgbx8888 Z24S8;
-        }
-    }
-
-    fn decode(&self, level: &Level<'_>, x: u32, y: u32, layer: u32) -> Option<[f32; 4]> {
-        let format = self.format?;
-        let base = u64::from(level.layer) * u64::from(layer);
-        let (column, row) = if format.code == texel::ETC1 {
-            (x / 4, y / 4)
-        } else {
-            (x, y)
-        };
-        let offset = base + offset(self.descriptor.layout, &format, level.size[0], column, row);
-        let start = usize::try_from(offset).ok()?;
-        let bytes = level.data().get(start..start.checked_add(format.bytes as usize)?)?;
-        if format.code == texel::ETC1 {
-            return Some(texel::decode_etc1(bytes.try_into().ok()?, x % 4, y % 4));
-        }
-        texel::decode(format.code, self.descriptor.swap, bytes)
-    }
-}
-
-/// Texels to be decoded row by row.
-struct Rows<'a> {
-    layout: Layout,
-    data: &'a [u8],
-    /// Width and height.
-    size: [u32; 2],
-    /// What is outside the data.
-    black: u32,
-}
-
-/// Numbers of a tile's pixels in u-order, row by row.
-static IN_TILE: [[u8; 16]; 16] = {
-    let mut numbers = [[0; 16]; 16];
-    let mut at = 0;
-    while at < 256 {
-        numbers[at / 16][at % 16] = texel::u_order(at as u32 % 16, at as u32 / 16) as u8;
-        at += 1;
-    }
-    numbers
-};
-
-impl Rows<'_> {
-    /// All of them, of `N` bytes each.
-    #[inline(always)]
-    fn all<const N: usize>(&self, decode: impl Fn([u8; N]) -> u32) -> Vec<u32> {
-        let [width, height] = self.size.map(|size| size as usize);
-        let texels = self.data.as_chunks::<N>().0;
-        let mut colors = vec![self.black; width * height];
-        for (y, row) in colors.chunks_exact_mut(width.max(1)).enumerate() {
-            match self.layout {
-                Layout::Linear { stride } => {
-                    let bytes = self.data.get(y * stride as usize..).unwrap_or_default();
-                    for (color, texel) in row.iter_mut().zip(bytes.as_chunks::<N>().0) {
-                        *color = decode(*texel);
-                    }
-                }
-                Layout::Tiled => {
-                    let tiles = texels.chunks(256).skip(y / 16 * width.div_ceil(16));
-                    let order = &IN_TILE[y % 16];
-                    for (row, tile) in row.chunks_mut(16).zip(tiles) {
-                        match tile.first_chunk::<256>() {
-                            Some(tile) => {
-                                for (color, at) in row.iter_mut().zip(order) {
-                                    *color = decode(tile[usize::from(*at)]);
-                                }
-                            }
-                            None => {
-                                for (color, at) in row.iter_mut().zip(order) {
-                                    *color = tile.get(usize::from(*at)).map_or(self.black, |texel| decode(*texel));
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        colors
     }
 }
 
@@ -535,22 +405,6 @@ struct Place {
 
 fn mix(a: [f32; 4], b: [f32; 4], weight: f32) -> [f32; 4] {
     std::array::from_fn(|channel| a[channel] + (b[channel] - a[channel]) * weight)
-}
-
-/// Byte of a texel (a block of a compressed format) within its layer.
-fn offset(layout: Layout, format: &Format, width: u32, x: u32, y: u32) -> u64 {
-    match layout {
-        Layout::Linear { stride } => u64::from(y) * u64::from(stride) + u64::from(x * format.bytes),
-        // Compressed: a tile is 4x4 blocks, also 16x16 texels, numbered by the low bits of the order.
-        Layout::Tiled if format.code == texel::ETC1 => {
-            let tile = u64::from(y / 4) * u64::from(width.div_ceil(16)) + u64::from(x / 4);
-            (tile * 16 + u64::from(texel::u_order(x & 3, y & 3))) * u64::from(format.bytes)
-        }
-        Layout::Tiled => {
-            let tile = u64::from(y / 16) * u64::from(width.div_ceil(16)) + u64::from(x / 16);
-            (tile * 256 + u64::from(texel::u_order(x, y))) * u64::from(format.bytes)
-        }
-    }
 }
 
 fn level<'a>(memory: &'a Memory, descriptor: &Descriptor, format: &Format, number: usize) -> Result<Level<'a>> {
@@ -572,6 +426,7 @@ fn level<'a>(memory: &'a Memory, descriptor: &Descriptor, format: &Format, numbe
         return Err(Fault::new(FaultKind::Unmapped, what).at(address));
     }
     Ok(Level {
+        number,
         memory,
         address,
         length: there,
@@ -579,7 +434,6 @@ fn level<'a>(memory: &'a Memory, descriptor: &Descriptor, format: &Format, numbe
         copied: OnceLock::new(),
         size,
         layer,
-        colors: OnceLock::new(),
     })
 }
 
@@ -626,53 +480,6 @@ mod tests {
         assert_eq!(all(4), numbers("33210012332100"));
         assert_eq!(all(5), numbers("33210012333333"));
         assert_eq!(all(7), numbers("-32100123-----"));
-    }
-
-    /// Levels decoded row by row are what their texels are one by one, also where memory ends before they do; and what is
-    /// kept of them is as good as new, until their bytes change.
-    #[test]
-    fn whole_levels_are_their_texels() {
-        let mut random = fastrand::Rng::with_seed(3);
-        let formats = (0..64).filter_map(|code| texel::by_code(utgard::field::Code::from_code(code)));
-        for format in formats {
-            for (size, linear) in [([37, 21, 1], false), ([16, 16, 1], false), ([19, 7, 1], true)] {
-                for pages in [1, 4] {
-                    let mut memory = Memory::default();
-                    memory.map(0x10000, pages * 4096).unwrap();
-                    let bytes: Vec<u8> = (0..pages * 4096).map(|_| random.u8(..)).collect();
-                    memory.write(0x10000, &bytes).unwrap();
-                    let layout = if linear {
-                        Layout::Linear { stride: 80 }
-                    } else {
-                        Layout::Tiled
-                    };
-                    let mut descriptor = Descriptor::parse(&[]);
-                    (descriptor.format, descriptor.size, descriptor.layout) = (format.code, size, layout);
-                    (descriptor.levels[0], descriptor.swap) = (0x10000, random.bool());
-                    descriptor.cube = random.bool();
-                    let kept = Kept::default();
-                    for round in 0..3 {
-                        let texture = Texture::new(&memory, descriptor.clone()).unwrap().with_kept(&kept);
-                        let level = &texture.levels[0];
-                        let Some(colors) = texture.colors(level) else { continue };
-                        let faces = descriptor.faces();
-                        let rows = (0..faces).flat_map(|face| (0..size[1]).map(move |y| (face, y)));
-                        let places = rows.flat_map(|(face, y)| (0..size[0]).map(move |x| (x, y, face)));
-                        assert_eq!(colors.len() as u32, size[0] * size[1] * faces);
-                        for ((x, y, face), color) in places.zip(&*colors) {
-                            let channels = color.to_le_bytes();
-                            let have = [0, 1, 2, 3].map(|at| f32::from(channels[at]) / f32::from(texture.ones[at]));
-                            let want = texture.decode(level, x, y, face).unwrap_or(BLACK);
-                            assert_eq!(have, want, "{} {layout:?} {x} {y}, {round}", format.name);
-                        }
-                        let again = texture.colors(level).unwrap();
-                        assert!(Arc::ptr_eq(&again, &colors), "it is kept");
-                        drop((colors, again));
-                        memory.write(0x10000 + random.u32(..64), &[random.u8(..)]).unwrap();
-                    }
-                }
-            }
-        }
     }
 
     #[test]

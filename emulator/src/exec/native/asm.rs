@@ -122,6 +122,7 @@ pub mod code {
         half: true,
         ..op(1, 2, 0x13)
     };
+    pub const PERMPS: Op = op(1, 2, 0x16);
     pub const BROADCASTSS: Op = op(1, 2, 0x18);
     pub const PTESTMW: Op = Op {
         wide: true,

@@ -23,6 +23,10 @@ pub(super) struct Args {
     pub words: *mut u32,
     /// Texels of each texture.
     pub textures: [*const u32; MAX_TEXTURES],
+    /// Number of each texture's last one.
+    pub last: [u32; MAX_TEXTURES],
+    /// The largest level that is among them.
+    pub largest: [f32; MAX_TEXTURES],
     /// How often the code goes round.
     pub steps: u32,
     /// Lanes that are left to somebody else, wherever they are.
@@ -45,8 +49,8 @@ pub(super) struct Call<'a> {
     pub inputs: &'a Inputs,
     /// Lanes that are written.
     pub mask: Mask,
-    /// Texels of the textures the code looks into.
-    pub textures: &'a [&'a [u32]],
+    /// Texels of the textures the code looks into, and the largest level that is among them.
+    pub textures: &'a [(f32, &'a [u32])],
     /// Where colours go that leave as words.
     pub words: &'a mut [u32],
 }
@@ -56,7 +60,8 @@ pub(super) struct Call<'a> {
 pub(super) struct Needs {
     pub rows: usize,
     pub uniforms: usize,
-    pub textures: Vec<usize>,
+    /// Textures that are looked into.
+    pub textures: Vec<bool>,
     pub words: bool,
 }
 

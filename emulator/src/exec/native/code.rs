@@ -62,12 +62,15 @@ impl Code {
                 .textures
                 .iter()
                 .zip(call.textures)
-                .all(|(need, have)| have.len() >= *need)
+                .all(|(need, (_, have))| !need || !have.is_empty())
         );
         assert!(!needs.words || call.words.len() >= call.lanes);
         let mut textures = [std::ptr::null(); MAX_TEXTURES];
-        for (into, texels) in textures.iter_mut().zip(call.textures) {
-            *into = texels.as_ptr();
+        let (mut last, mut largest) = ([0; MAX_TEXTURES], [0.0; MAX_TEXTURES]);
+        for (number, (level, texels)) in call.textures.iter().enumerate().take(MAX_TEXTURES) {
+            textures[number] = texels.as_ptr();
+            last[number] = (texels.len().min(1 << 30) as u32).saturating_sub(1);
+            largest[number] = *level;
         }
         let masks = call.mask.to_le_bytes();
         let lanes = self.emitted.mask_lanes.then(|| words(&masks));
@@ -81,12 +84,15 @@ impl Code {
             masks: lanes.as_ref().map_or(masks.as_ptr(), |lanes| lanes.as_ptr().cast()),
             words: call.words.as_mut_ptr(),
             textures,
+            last,
+            largest,
             steps: steps as u32,
             left: 0,
         };
         // SAFETY: the bytes are a function of this signature, made by this crate's emitter, whose instructions are those
-        // of a level that was found. It touches rows, uniforms, texels and words below the numbers asserted above for
-        // `steps * step` lanes, the inputs, masks of all lanes, its own pool and stack, and keeps the registers it has to.
+        // of a level that was found. It touches rows, uniforms and words below the numbers asserted above for
+        // `steps * step` lanes, texels up to the last of each texture that was asserted to have one, the inputs, masks of
+        // all lanes, its own pool and stack, and keeps the registers it has to.
         unsafe {
             let function: extern "sysv64" fn(*mut Args) = std::mem::transmute(self.memory);
             function(&raw mut args);

@@ -72,7 +72,7 @@ impl<'a> Emitter<'a> {
             pool: vec![HALF_EXPONENTS; 4],
             slots: 0,
             needs: Needs {
-                textures: graph.texels.clone(),
+                textures: graph.textures.clone(),
                 ..Needs::default()
             },
         }
@@ -201,6 +201,7 @@ impl<'a> Emitter<'a> {
                 base: Gpr::Rcx,
                 disp: i32::from(offset),
             }),
+            Node::Largest(texture) => Rm::Each(arg(offset_of!(Args, largest) + 4 * usize::from(texture))),
             Node::Row(row) => Rm::Full(self.row(row, copy)),
             // Words are written last, where the destination is.
             Node::Destination => {
@@ -325,7 +326,12 @@ impl<'a> Emitter<'a> {
 
     /// A constant as an operand, past the values.
     fn literal(&mut self, bits: u32) -> Rm {
-        let each = Rm::Each(self.constant(bits));
+        let constant = Rm::Each(self.constant(bits));
+        self.each(constant)
+    }
+
+    /// A number for all lanes as an operand, past the values.
+    fn each(&mut self, each: Rm) -> Rm {
         if self.asm.isa.evex() {
             return each;
         }
@@ -405,6 +411,7 @@ impl<'a> Emitter<'a> {
             Kind::Fused => self.fused(value, [a, b, c], copy),
             Kind::RoundHalf => self.round(value, a, copy),
             Kind::Gather(texture) => self.gather(texture, value, a, copy),
+            Kind::Lookup(table) => self.lookup(table, value, a, copy),
         }
         self.release(value, copy);
     }
@@ -526,9 +533,9 @@ impl<'a> Emitter<'a> {
     }
 
     fn gather(&mut self, texture: u8, value: Value, at: Value, copy: usize) {
-        let last = (self.needs.textures[usize::from(texture)].min(1 << 30) as u32).saturating_sub(1);
         let at_register = self.register(at, copy);
-        let limit = self.literal(last);
+        let last = arg(offset_of!(Args, last) + 4 * usize::from(texture));
+        let limit = self.each(Rm::Each(last));
         // The numbers stay until the words are there, in a register that is neither's.
         let to = self.take(value, copy);
         let spare = self.spare();
@@ -544,6 +551,44 @@ impl<'a> Emitter<'a> {
             self.asm.gather(to, Gpr::Rax, spare, SPARE);
         }
         self.file[usize::from(spare)] = None;
+    }
+
+    fn lookup(&mut self, table: u8, value: Value, at: Value, copy: usize) {
+        let place = self.table(table);
+        let half = |number: i32| {
+            Rm::Full(Mem {
+                disp: place.disp + 32 * number,
+                ..place
+            })
+        };
+        let at = self.register(at, copy);
+        if self.asm.isa.evex() {
+            let to = self.result(value, copy);
+            return self.asm.vector(code::PERMPS, to, at, half(0));
+        }
+        // Numbers from 8 on have a bit that becomes the sign.
+        let to = self.take(value, copy);
+        let high = self.spare();
+        self.asm.vector(code::PERMPS, to, at, half(0));
+        self.asm.vector(code::PERMPS, high, at, half(1));
+        self.asm.shift(SPARE, at, true, 28);
+        self.asm
+            .vector_immediate(code::BLENDVPS, to, to, Rm::Reg(high), SPARE << 4);
+        self.file[usize::from(high)] = None;
+    }
+
+    /// Place of a table.
+    fn table(&mut self, number: u8) -> Mem {
+        let table = &self.graph.tables[usize::from(number)];
+        let at = self.pool.windows(16).position(|words| words == table);
+        let at = at.unwrap_or_else(|| {
+            self.pool.extend_from_slice(table);
+            self.pool.len() - 16
+        });
+        Mem {
+            base: Gpr::R9,
+            disp: 4 * at as i32,
+        }
     }
 
     /// A register for a moment.

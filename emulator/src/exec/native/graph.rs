@@ -52,6 +52,8 @@ pub enum Kind {
     Permute(u8),
     /// The texture's word with this whole number.
     Gather(u8),
+    /// The table's entry of this whole number from 0 to 15.
+    Lookup(u8),
     /// The value, on its own.
     Move,
 }
@@ -69,6 +71,8 @@ pub enum Node {
     Row(u16),
     /// What words are blended with.
     Destination,
+    /// The largest level of a texture that is there.
+    Largest(u8),
     /// Computed of at most three.
     Op(Kind, [Value; 3]),
 }
@@ -132,8 +136,10 @@ pub struct Graph {
     pub effects: Vec<Effect>,
     /// The texture that is being looked into.
     pub texture: u8,
-    /// For each texture how many words are looked into.
-    pub texels: Vec<usize>,
+    /// For each texture whether it is looked into.
+    pub textures: Vec<bool>,
+    /// Tables that are looked things up in.
+    pub tables: Vec<[u32; 16]>,
     /// Rows are those of vertices, which hold whole floats.
     of_vertices: bool,
 }
@@ -178,7 +184,7 @@ impl Graph {
                     both(true)
                 }
             }
-            Node::Uniform(_) | Node::Input(_) | Node::Destination => Known::default(),
+            Node::Uniform(_) | Node::Input(_) | Node::Destination | Node::Largest(_) => Known::default(),
             Node::Op(kind, [a, b, c]) => {
                 let of = |value: Value| self.known[value as usize];
                 let all = |values: &[Value]| Known {
@@ -238,6 +244,15 @@ impl Graph {
             return self.op(Kind::Fused, &[x, y, a]);
         }
         self.op(Kind::Add, &[a, b])
+    }
+
+    /// Number of a table.
+    fn table(&mut self, table: [u32; 16]) -> u8 {
+        let have = self.tables.iter().position(|have| *have == table);
+        have.unwrap_or_else(|| {
+            self.tables.push(table);
+            self.tables.len() - 1
+        }) as u8
     }
 
     fn round_half(&mut self, a: Value) -> Value {
@@ -456,16 +471,28 @@ impl Lanes for Notes {
         let mantissa = op(Kind::OrBits, &[mantissa, bits(0x3f80_0000)]);
         (Self::sub(exponent, Self::splat(127.0)), mantissa)
     }
-    fn texels(words: &[u32], at: Value) -> [Value; 4] {
+    fn lookup(table: &[f32; 16], at: Value) -> Value {
+        if table.iter().all(|entry| entry.to_bits() == table[0].to_bits()) {
+            return Self::splat(table[0]);
+        }
+        let number = GRAPH.with_borrow_mut(|graph| graph.table(table.map(f32::to_bits)));
+        op(Kind::Lookup(number), &[op(Kind::ToInt, &[at])])
+    }
+    fn texels(_: &[u32], start: Value, at: Value) -> [Value; 4] {
         let number = GRAPH.with_borrow_mut(|graph| {
             let texture = usize::from(graph.texture);
-            if graph.texels.len() <= texture {
-                graph.texels.resize(texture + 1, 0);
+            if graph.textures.len() <= texture {
+                graph.textures.resize(texture + 1, false);
             }
-            graph.texels[texture] = words.len();
+            graph.textures[texture] = true;
             graph.texture
         });
-        unpacked(op(Kind::Gather(number), &[op(Kind::ToInt, &[at])]))
+        let at = op(Kind::ToInt, &[at]);
+        let at = match start == Self::splat(0.0) {
+            true => at,
+            false => op(Kind::AddInt, &[op(Kind::ToInt, &[start]), at]),
+        };
+        unpacked(op(Kind::Gather(number), &[at]))
     }
 }
 

@@ -3,7 +3,25 @@
 use super::call::MAX_TEXTURES;
 use crate::blend::Blending;
 use crate::exec::{FragmentContext, Orientation};
-use crate::texture::filter::Form;
+use crate::texture::{Texture, filter, levels};
+
+/// How a texture is sampled that goes a short way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Form {
+    /// One level.
+    Plain(filter::Form),
+    /// Levels, or a cube.
+    Levels(levels::Form),
+}
+
+impl Form {
+    fn of(texture: &Texture<'_>) -> Option<Self> {
+        match texture.plain(false) {
+            Some(plain) => Some(Self::Plain(plain.form())),
+            None => texture.short_levels(false).map(|levels| Self::Levels(levels.form())),
+        }
+    }
+}
 
 /// What code is made for, beside the program.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +48,7 @@ impl Key {
         let used = context.program.samplers;
         for (number, (form, texture)) in textures.iter_mut().zip(context.textures).enumerate() {
             if used >> number & 1 == 1 {
-                *form = texture.plain(false).map(|plain| plain.form());
+                *form = Form::of(texture);
             }
         }
         let register = |register: usize| FragmentContext::output(register);

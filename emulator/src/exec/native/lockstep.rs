@@ -436,6 +436,14 @@ fn special_forms_decode() {
             "vpermilps zmm1,zmm20,50h",
         ),
         (
+            wide(&|a| a.vector(code::PERMPS, 19, 28, Rm::Full(far))),
+            "vpermps zmm19,zmm28,[r9+8]",
+        ),
+        (
+            narrow(&|a| a.vector(code::PERMPS, 3, 12, Rm::Full(far))),
+            "vpermps ymm3,ymm12,[r9+8]",
+        ),
+        (
             narrow(&|a| a.vector_immediate(code::BLENDVPS, 1, 2, Rm::Reg(3), 4 << 4)),
             "vblendvps ymm1,ymm2,ymm3,ymm4",
         ),

@@ -10,15 +10,16 @@ use super::key::Key;
 use crate::exec::FragmentContext;
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::Mask;
-use crate::exec::wide::alu::{Alu, AluOp, CONSTANT_ROWS, Machine, plane_at};
+use crate::exec::wide::alu::{Alu, AluOp, CONSTANT_ROWS, Machine, Source, plane_at};
 use crate::exec::wide::fragment_code::{FragmentCode, Input, Interpolate, Next, Op, row};
 use crate::exec::wide::stretch::{Piece, Plan, Stretch, Stretches, Work};
+use crate::texture::levels::{Levels, Wanted};
 use num::lanes::Lanes;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::sync::{LazyLock, OnceLock};
-use utgard::pp::Sampler;
+use utgard::pp::{LevelOfDetail, Sampler};
 
 /// A program as machine code.
 #[derive(Debug)]
@@ -121,12 +122,19 @@ impl Stretch for Forms {
         let Some(code) = self.code(lanes, work.mask.is_some()) else {
             return false;
         };
-        let mut textures: [&[u32]; MAX_TEXTURES] = [&[]; MAX_TEXTURES];
-        for (number, into) in textures.iter_mut().enumerate().take(self.graph.texels.len()) {
-            let texture = work.context.textures.get(number);
-            *into = texture
-                .and_then(|texture| texture.plain(false))
-                .map_or(&[], |plain| plain.texels());
+        let mut textures: [(f32, &[u32]); MAX_TEXTURES] = [(0.0, &[]); MAX_TEXTURES];
+        let used = self.graph.textures.iter().enumerate().filter(|(_, used)| **used);
+        for (number, _) in used {
+            // Of what nobody looked at yet there is nothing; who finds out looks at it.
+            let Some((largest, texels)) = work
+                .context
+                .textures
+                .get(number)
+                .and_then(|texture| texture.texels_ready())
+            else {
+                return false;
+            };
+            textures[number] = (largest as f32, texels);
         }
         // What is blended with stays as it is, for whoever takes over.
         if self.blends {
@@ -328,7 +336,7 @@ impl Builder<'_> {
         match op {
             Op::Alu(alu) => self.alu(alu),
             Op::Interpolate(input) => self.interpolate(input),
-            Op::Sample(unit, ..) => self.sample(unit),
+            Op::Sample(unit, lod, _) => self.sample(unit, *lod),
             Op::InterpolateAt(..) => Err("varyings by an offset"),
             Op::Load(..) => Err("loads by an offset"),
             Op::Store(..) => Err("stores by an offset"),
@@ -387,25 +395,55 @@ impl Builder<'_> {
         w
     }
 
-    fn sample(&mut self, unit: &Sampler) -> Result<(), &'static str> {
+    fn sample(&mut self, unit: &Sampler, lod: Source) -> Result<(), &'static str> {
         let number = unit.index as usize;
         let texture = self.context.textures.get(number);
-        let plain = texture.filter(|_| !unit.offset_enable && number < MAX_TEXTURES);
-        let Some(plain) = plain.and_then(|texture| texture.plain(unit.is_cube())) else {
-            self.some = false;
-            return Err("textures of several levels or other formats");
+        let texture = texture.filter(|_| !unit.offset_enable && number < MAX_TEXTURES);
+        let color = match texture.and_then(|texture| texture.plain(unit.is_cube())) {
+            Some(plain) => {
+                let [s, t] = [0, 1].map(|axis| self.row(row::COORDINATES + axis));
+                graph::record(&mut self.graph, || {
+                    graph::texture(number as u8);
+                    let (color, near) = plain.sample::<Notes>(s, t);
+                    graph::effect(Effect::Require(near));
+                    color
+                })
+            }
+            None => {
+                let levels = texture.and_then(|texture| texture.short_levels(unit.is_cube()));
+                let Some(levels) = levels else {
+                    self.some = false;
+                    return Err("textures of other formats, or none");
+                };
+                self.levels(levels, number as u8, unit.level(), lod)
+            }
         };
-        let [s, t] = [0, 1].map(|axis| self.row(row::COORDINATES + axis));
-        let color = graph::record(&mut self.graph, || {
-            graph::texture(number as u8);
-            let (color, near) = plain.sample::<Notes>(s, t);
-            graph::effect(Effect::Require(near));
-            color
-        });
         for (channel, value) in (0..).zip(color) {
             self.set(row::TEXTURE + channel, value);
         }
         Ok(())
+    }
+
+    fn levels(&mut self, levels: Levels<'_>, number: u8, level: LevelOfDetail, lod: Source) -> [Value; 4] {
+        // Other levels look at neighbours.
+        self.some &= matches!(level, LevelOfDetail::Explicit(_));
+        let place = [0, 1, 2].map(|axis| self.row(row::COORDINATES + axis));
+        let given = match lod {
+            Source::Row(row) => self.row(row),
+            Source::Value(value) => self.graph.node(Node::Const(value.to_bits())),
+            Source::Uniform(at) => self.graph.node(Node::Uniform(at)),
+        };
+        graph::record(&mut self.graph, || {
+            graph::texture(number);
+            let look = levels.look::<Notes>(place, Wanted::of(level, given));
+            graph::effect(Effect::Require(Notes::ge(
+                look.first,
+                graph::leaf(Node::Largest(number)),
+            )));
+            let (color, near) = levels.colors::<Notes>(&[], &look, levels.may_blend());
+            graph::effect(Effect::Require(near));
+            color
+        })
     }
 
     /// Leaves an operation to the wide engine.

@@ -9,7 +9,7 @@ use crate::exec::lanes::{LANES, Mask, Row};
 use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad, places};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::simd::{Found, dispatch};
-use crate::texture::levels::Faces;
+use crate::texture::levels::Wanted;
 use crate::texture::{Lod, Texture};
 use num::half;
 use num::lanes::QuadLanes;
@@ -375,39 +375,25 @@ impl<'a> Batch<'a> {
         let all = L::bits(L::eq(L::splat(0.0), L::splat(0.0)));
         let mut at = 0;
         while at < self.machine.lanes {
-            let (s, t) = (
-                L::load(&self.machine.rows[s][at..]),
-                L::load(&self.machine.rows[t][at..]),
-            );
+            let rows = &*self.machine.rows;
+            let place = [
+                L::load(&rows[s][at..]),
+                L::load(&rows[t][at..]),
+                L::load(&rows[r][at..]),
+            ];
             let given = match lod {
-                Source::Row(row) => L::load(&self.machine.rows[usize::from(row)][at..]),
+                Source::Row(row) => L::load(&rows[usize::from(row)][at..]),
                 Source::Value(value) => L::splat(value),
                 Source::Uniform(number) => {
                     L::splat(self.machine.uniforms.get(usize::from(number)).copied().unwrap_or(0.0))
                 }
             };
-            let faces = match texture.descriptor.cube {
-                true => Some(Faces::<L>::of([s, t, L::load(&self.machine.rows[r][at..])])),
-                false => None,
-            };
-            let implicit = match (unit.level(), &faces) {
-                (LevelOfDetail::Explicit(_), _) => L::splat(0.0),
-                (_, Some(faces)) => levels.implicit_cube::<L>(faces),
-                (_, None) => levels.implicit::<L>(s, t),
-            };
-            let level = match unit.level() {
-                LevelOfDetail::Explicit(_) => given,
-                LevelOfDetail::Bias(_) => L::add(implicit, given),
-                LevelOfDetail::Implicit => implicit,
-            };
-            let level = L::add(level, L::splat(texture.descriptor.lod_bias));
-            let found = match &faces {
-                Some(faces) => levels.sample_cube::<L>(faces, level),
-                None => levels.sample::<L>(s, t, level),
-            };
-            let Some((color, near)) = found else {
+            let look = levels.look::<L>(place, Wanted::of(unit.level(), given));
+            let Some(texels) = texture.texels_for::<L>(look.first) else {
                 return false;
             };
+            let two = levels.may_blend() && L::bits(look.blends) != 0;
+            let (color, near) = levels.colors::<L>(texels, &look, two);
             let rows = &mut *self.machine.rows;
             L::store(&mut rows[first][at..], color[0]);
             L::store(&mut rows[first + 1][at..], color[1]);
@@ -416,7 +402,7 @@ impl<'a> Batch<'a> {
             let far = all & !L::bits(near);
             if far != 0 {
                 let mut numbers = [0.0; 16];
-                L::store(&mut numbers, level);
+                L::store(&mut numbers, look.level);
                 self.sample_far_levels(texture, at, far, &numbers);
             }
             at += L::COUNT;
