@@ -7,8 +7,8 @@ use super::order::{Item, Order, operands};
 use crate::exec::lanes::Row;
 use std::mem::offset_of;
 
-/// What goes to the stack at most, in registers: no more than a page, for nobody looks whether there is more.
-const MAX_SLOTS: u16 = 56;
+/// What goes to the stack at most, in bytes: no more than a page, for nobody looks whether there is more.
+const MAX_STACK: usize = 56 * 64;
 
 /// Exponent bits of two halves.
 const HALF_EXPONENTS: u32 = 0x7c00_7c00;
@@ -45,6 +45,9 @@ pub(super) struct Emitter<'a> {
     places: Vec<Place>,
     pool: Vec<u32>,
     slots: u16,
+    /// Those that hold nothing any more, and those that hold nothing once the present item is written.
+    free_slots: Vec<u16>,
+    done_slots: Vec<u16>,
     needs: Needs,
 }
 
@@ -71,6 +74,8 @@ impl<'a> Emitter<'a> {
             places: vec![Place::default(); graph.nodes.len() * copies],
             pool: vec![HALF_EXPONENTS; 4],
             slots: 0,
+            free_slots: Vec::new(),
+            done_slots: Vec::new(),
             needs: Needs {
                 textures: graph.textures.clone(),
                 ..Needs::default()
@@ -81,6 +86,11 @@ impl<'a> Emitter<'a> {
     /// Bytes of a vector register.
     fn size(&self) -> usize {
         4 * self.asm.isa.lanes()
+    }
+
+    /// Bytes on the stack, a multiple of 64.
+    fn stack(&self) -> usize {
+        (usize::from(self.slots) * self.size()).next_multiple_of(64)
     }
 
     fn function(&mut self) {
@@ -112,6 +122,7 @@ impl<'a> Emitter<'a> {
                     Item::Effect(effect) => self.effect(effect, copy),
                 }
                 self.pinned.clear();
+                self.free_slots.append(&mut self.done_slots);
             }
         }
         let bytes = (self.size() * self.copies) as i32;
@@ -130,12 +141,12 @@ impl<'a> Emitter<'a> {
     /// Writes it; nothing where the stack would not do.
     pub fn finish(mut self) -> Option<Emitted> {
         self.function();
-        (self.slots <= MAX_SLOTS).then(|| self.done())
+        (self.stack() <= MAX_STACK).then(|| self.done())
     }
 
     fn done(mut self) -> Emitted {
         // The frame's size was not known in the beginning: it is the number behind the second of these bytes.
-        let frame = (usize::from(self.slots) * 64) as i32;
+        let frame = self.stack() as i32;
         let at = self
             .asm
             .bytes
@@ -215,7 +226,7 @@ impl<'a> Emitter<'a> {
     fn slot(&self, slot: u16) -> Mem {
         Mem {
             base: Gpr::Rsp,
-            disp: 64 * i32::from(slot),
+            disp: self.size() as i32 * i32::from(slot),
         }
     }
 
@@ -277,8 +288,10 @@ impl<'a> Emitter<'a> {
         if self.node(value).is_leaf() || self.place(value, copy).slot.is_some() || !used {
             return;
         }
-        let slot = self.slots;
-        self.slots += 1;
+        let slot = self.free_slots.pop().unwrap_or_else(|| {
+            self.slots += 1;
+            self.slots - 1
+        });
         self.place(value, copy).slot = Some(slot);
         let to = self.slot(slot);
         if mask {
@@ -360,6 +373,9 @@ impl<'a> Emitter<'a> {
             return;
         }
         let mask = self.in_mask(value);
+        // An instruction that is still to be written may read it.
+        let slot = self.place(value, copy).slot.take();
+        self.done_slots.extend(slot);
         if let Some(register) = self.place(value, copy).register.take() {
             let file = if mask { &mut self.masks } else { &mut self.file };
             file[usize::from(register)] = None;
