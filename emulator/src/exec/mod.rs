@@ -348,10 +348,22 @@ pub trait Painter: Send + Sync {
     /// Instructions that each fragment runs.
     fn steps(&self) -> u32;
 
+    /// It never leaves fragments to [`Engine::fragments`].
+    fn is_sure(&self) -> bool;
+
     /// Makes [`Fragments::words`] of fragments, in a context that wants them, and alphas if it wants those; nothing else of
-    /// `out` changes. False where that
-    /// is left to [`Engine::fragments`]: the words are of no use then.
+    /// `out` changes. False where that is left to [`Engine::fragments`]: the words are of no use then.
     fn paint(&self, context: &FragmentContext<'_>, inputs: &Inputs, quads: Quads<'_>, out: &mut Fragments) -> bool;
+
+    /// Makes words of all fragments of the tile whose first pixel is `first`, in a context that wants them and no alphas, in
+    /// the place of those they are blended with. False as for [`Painter::paint`]; what they are blended with is lost then.
+    fn paint_over(
+        &self,
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
+        first: [u32; 2],
+        words: &mut [u32; MAX_FRAGMENTS],
+    ) -> bool;
 }
 
 /// Something that runs programs.

@@ -138,6 +138,14 @@ impl Tile {
         }
     }
 
+    /// The words the tile has, of one sample and a byte a channel.
+    pub fn bytes(&mut self) -> Option<&mut [u32; MAX_FRAGMENTS]> {
+        match &mut self.color {
+            Colors::Bytes(tile) if self.samples == 1 => tile.first_chunk_mut(),
+            _ => None,
+        }
+    }
+
     /// The words the tile has where the fragments of a batch are, for what blends words. One sample, a byte a channel.
     pub fn words(&self, quads: Quads<'_>, into: &mut [u32; MAX_FRAGMENTS]) {
         let spots = Spots {

@@ -10,7 +10,7 @@ use super::state::State;
 use super::tile::{Incoming, SIDE, Tile, in_tile, reloaded, steps};
 use super::watch::{self, Fate, Painted, Place, Watch};
 use super::write_back::{self, Runs};
-use crate::exec::{Engine, FragmentContext, Fragments, TileReader};
+use crate::exec::{Engine, FragmentContext, Fragments, Quads, TileReader};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::{Memory, Put};
 use std::ops::Range;
@@ -183,7 +183,20 @@ impl<'a> TileWorker<'a> {
         // Where alphas are tested, that comes first.
         let tested = batch.is_tested() && !context.wants_alpha;
         let wanted = !tested || self.tile.test_early(&batch, &mut self.room);
-        if wanted {
+        let over = match quads {
+            Quads::Tile(first) if !tested && !context.wants_alpha => {
+                // What is blended with must not be lost.
+                let is_safe = context.blending.is_none() || painter.is_sure();
+                self.tile.bytes().filter(|_| is_safe).map(|words| (first, words))
+            }
+            _ => None,
+        };
+        let is_over = over.is_some();
+        if let Some((first, words)) = over {
+            if !painter.paint_over(&context, &ready.inputs, first, words) {
+                return Words::None;
+            }
+        } else if wanted {
             if context.blending.is_some() {
                 self.tile.words(quads, &mut self.out.destination);
             }
@@ -200,7 +213,7 @@ impl<'a> TileWorker<'a> {
             (self.out.has_words, self.out.live) = (true, quads.live());
             let batch = self::batch(covered, &self.out, tested);
             self.tile.put_batch(&batch, &mut self.room);
-        } else if wanted && shader.state.blending.write_mask != 0 {
+        } else if wanted && !is_over && shader.state.blending.write_mask != 0 {
             self.tile.put_words(quads, &self.out.words);
         }
         Words::There

@@ -175,6 +175,14 @@ fn painted(
     let done = painter.paint(context, inputs, what, &mut out);
     let count = 4 * quads.len();
     let alphas = bits(&out.color[3][..if context.wants_alpha { count } else { 0 }]);
+    assert!(done || !painter.is_sure());
+    if let Quads::Tile(first) = what
+        && !context.wants_alpha
+    {
+        let mut over = out.destination;
+        assert_eq!(painter.paint_over(context, inputs, first, &mut over), done);
+        assert!(!done || over == out.words, "in place");
+    }
     done.then(|| {
         (
             vec![out.words[..count].to_vec(), alphas],

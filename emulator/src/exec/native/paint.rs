@@ -4,7 +4,7 @@
 use super::plan::Program;
 use super::wide::alu::Machine;
 use super::wide::fragment_code::row;
-use super::wide::stretch::{Piece, Work};
+use super::wide::stretch::{Piece, Stretch, Work};
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::{LANES, Row};
 use crate::exec::{FragmentContext, Fragments, MAX_FRAGMENTS, MAX_QUADS, Painter, Quad, Quads, places};
@@ -32,16 +32,37 @@ impl Painter for Straight {
         self.program.straight().map_or(0, |plan| plan.steps)
     }
 
+    fn is_sure(&self) -> bool {
+        self.code().is_some_and(Stretch::is_sure)
+    }
+
     fn paint(&self, context: &FragmentContext<'_>, inputs: &Inputs, quads: Quads<'_>, out: &mut Fragments) -> bool {
-        ROWS.with_borrow_mut(|rows| {
-            if rows.len() < self.program.rows {
-                rows.resize(self.program.rows, Row::splat(0.0));
-            }
-            let call = Call { context, inputs, rows };
+        self.on_rows(|rows| {
+            let mut call = Call { context, inputs, rows };
             match quads {
-                Quads::Tile(first) => self.tile(call, first, out),
+                Quads::Tile(first) => (0..MAX_FRAGMENTS).step_by(LANES).all(|from| {
+                    self.half_a_tile(&mut call, first, from);
+                    self.run(&mut call, from, LANES, out)
+                }),
                 Quads::Some(quads) => self.quads(call, quads, out),
             }
+        })
+    }
+
+    fn paint_over(
+        &self,
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
+        first: [u32; 2],
+        words: &mut [u32; MAX_FRAGMENTS],
+    ) -> bool {
+        self.on_rows(|rows| {
+            let mut call = Call { context, inputs, rows };
+            let halves = (0..MAX_FRAGMENTS).step_by(LANES).zip(words.chunks_exact_mut(LANES));
+            halves.into_iter().all(|(from, words)| {
+                self.half_a_tile(&mut call, first, from);
+                self.run_code(&mut call, LANES, words, None)
+            })
         })
     }
 }
@@ -62,22 +83,37 @@ fn pair(rows: &mut [Row], first: u16, lanes: usize) -> [&mut [f32]; 2] {
 }
 
 impl Straight {
-    fn tile(&self, mut call: Call<'_>, first: [u32; 2], out: &mut Fragments) -> bool {
-        let pixels = self.program.reads_pixels;
-        (0..MAX_FRAGMENTS).step_by(LANES).all(|from| {
-            let (origin, rows) = (call.inputs.origin, &mut *call.rows);
-            dispatch!(
-                tile_places(
-                    first: [u32; 2],
-                    from: usize,
-                    origin: [f32; 2],
-                    pixels: bool,
-                    rows: &mut [Row],
-                ) -> (),
-                self.found
-            );
-            self.run(&mut call, from, LANES, out)
+    /// Calls something with the thread's rows.
+    fn on_rows(&self, f: impl FnOnce(&mut [Row]) -> bool) -> bool {
+        ROWS.with_borrow_mut(|rows| {
+            if rows.len() < self.program.rows {
+                rows.resize(self.program.rows, Row::splat(0.0));
+            }
+            f(rows)
         })
+    }
+
+    /// The one piece there is.
+    fn code(&self) -> Option<&dyn Stretch> {
+        match &self.program.straight()?.pieces[..] {
+            [Piece::Code(code)] => Some(&**code),
+            _ => None,
+        }
+    }
+
+    /// Places of half a tile's fragments, the `from`th and those behind it.
+    fn half_a_tile(&self, call: &mut Call<'_>, first: [u32; 2], from: usize) {
+        let (origin, pixels, rows) = (call.inputs.origin, self.program.reads_pixels, &mut *call.rows);
+        dispatch!(
+            tile_places(
+                first: [u32; 2],
+                from: usize,
+                origin: [f32; 2],
+                pixels: bool,
+                rows: &mut [Row],
+            ) -> (),
+            self.found
+        );
     }
 
     fn quads(&self, mut call: Call<'_>, quads: &[Quad], out: &mut Fragments) -> bool {
@@ -94,10 +130,17 @@ impl Straight {
 
     /// Runs the code for so many lanes; its words are those from `from` on.
     fn run(&self, call: &mut Call<'_>, from: usize, lanes: usize, out: &mut Fragments) -> bool {
-        let Some([Piece::Code(code)]) = self.program.straight().map(|plan| &plan.pieces[..]) else {
-            return false;
-        };
-        let done = code.run(Work {
+        let done = self.run_code(call, lanes, &mut out.words[from..], Some(&out.destination[from..]));
+        if let Some(register) =
+            FragmentContext::output(call.context.color_register).filter(|_| call.context.wants_alpha)
+        {
+            out.color[3][from..from + lanes].copy_from_slice(&call.rows[4 * register + 3][..lanes]);
+        }
+        done
+    }
+
+    fn run_code(&self, call: &mut Call<'_>, lanes: usize, words: &mut [u32], destination: Option<&[u32]>) -> bool {
+        let work = Work {
             machine: &mut Machine {
                 rows: &mut *call.rows,
                 uniforms: call.context.uniforms,
@@ -106,15 +149,10 @@ impl Straight {
             inputs: call.inputs,
             context: call.context,
             mask: None,
-            words: &mut out.words[from..],
-            destination: &out.destination[from..],
-        });
-        if let Some(register) =
-            FragmentContext::output(call.context.color_register).filter(|_| call.context.wants_alpha)
-        {
-            out.color[3][from..from + lanes].copy_from_slice(&call.rows[4 * register + 3][..lanes]);
-        }
-        done
+            words,
+            destination,
+        };
+        self.code().is_some_and(|code| code.run(work))
     }
 }
 

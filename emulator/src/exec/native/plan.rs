@@ -45,6 +45,8 @@ pub struct Forms {
     isa: Isa,
     /// Code reads the words' destination.
     blends: bool,
+    /// Code leaves nothing to others.
+    is_sure: bool,
     whole: Code,
     few: OnceLock<Option<Code>>,
     masked: [OnceLock<Option<Code>>; 2],
@@ -56,6 +58,8 @@ impl Forms {
         let whole = Code::new(emit(&graph, isa, false, Copies::Best)?)?;
         Some(Self {
             blends: graph.nodes.contains(&Node::Destination),
+            is_sure: graph.textures.is_empty()
+                && !graph.effects.iter().any(|effect| matches!(effect, Effect::Require(_))),
             graph,
             isa,
             whole,
@@ -137,8 +141,8 @@ impl Stretch for Forms {
             textures[number] = (largest as f32, texels);
         }
         // What is blended with stays as it is, for whoever takes over.
-        if self.blends {
-            work.words[..lanes].copy_from_slice(&work.destination[..lanes]);
+        if let Some(destination) = work.destination.filter(|_| self.blends) {
+            work.words[..lanes].copy_from_slice(&destination[..lanes]);
         }
         code.run(Call {
             uniforms: &padded(work.machine.uniforms, code),
@@ -149,6 +153,10 @@ impl Stretch for Forms {
             textures: &textures,
             words: work.words,
         })
+    }
+
+    fn is_sure(&self) -> bool {
+        self.is_sure
     }
 }
 

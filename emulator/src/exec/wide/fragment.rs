@@ -171,7 +171,7 @@ impl<'a> Batch<'a> {
             context: self.context,
             mask,
             words: &mut out.words[4 * self.base..],
-            destination: &out.destination[4 * self.base..],
+            destination: Some(&out.destination[4 * self.base..]),
         })
     }
 

@@ -9,6 +9,9 @@ use crate::exec::lanes::Mask;
 pub trait Stretch: std::fmt::Debug + Send + Sync {
     /// Runs them; false where they are left to the wide engine.
     fn run(&self, work: Work<'_, '_>) -> bool;
+
+    /// They are never left to the wide engine.
+    fn is_sure(&self) -> bool;
 }
 
 /// A program's stretches.
@@ -82,6 +85,6 @@ pub struct Work<'a, 'b> {
     pub mask: Option<Mask>,
     /// Where words go.
     pub words: &'a mut [u32],
-    /// What they are blended with.
-    pub destination: &'a [u32],
+    /// What they are blended with, if not those that are there.
+    pub destination: Option<&'a [u32]>,
 }
