@@ -15,6 +15,7 @@ use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
 use emulator::gpu::Gpu;
 use emulator::memory::Memory;
+use emulator::texture::texel::u_order;
 use loader::mbs::{Program, Stage};
 use loader::vbc::pack::{Names, pack};
 use skrymir::harness::{self, Loaded, Settings};
@@ -41,23 +42,23 @@ struct Case {
     /// Filtered texels of the texture, if there is one.
     texture: Option<bool>,
     blend: bool,
-    /// What only our side does; the other draws without it.
     more: More,
 }
 
-/// States that scenes do not have: the other's time is that of less work.
+/// What else is done. Where the name of a case says what the other does instead, scenes have no such thing.
 #[derive(Clone, Copy, PartialEq)]
 enum More {
     Nothing,
     Depth,
-    /// Stencil counting and an alpha test.
+    /// Stencil counting and an alpha test; the other has the test alone.
     Stencil,
+    /// The other has one sample.
     Samples,
     /// Between two of six levels.
     Levels,
-    /// The texture is read as BGR565.
+    /// The texture is read as BGR565; the other's is not.
     Five65,
-    /// The texture is read as a cube map.
+    /// The texture is six faces of a cube.
     Cube,
 }
 
@@ -92,14 +93,19 @@ fn textured(name: &'static str, linear: bool) -> Case {
                load.v ^discard.xy 0.xy, texld 0, mov.v1 $1 ^texture, sync\n\
                load.v $0 0, mul.v0 $2 $1 $0, stop\n"
             .to_owned(),
-        wgsl: format!(
-            "{HEAD}@group(0) @binding(3) var image: texture_2d<f32>;
-@group(0) @binding(7) var filtering: sampler;
-@fragment fn frag(v: Vertex) -> @location(0) vec4<f32> {{ return textureSample(image, filtering, v.tint.xy) * v.tint; }}"
-        ),
+        wgsl: look("texture_2d", "textureSample(image, filtering, v.tint.xy)"),
         texture: Some(linear),
         ..plain(name, "", "")
     }
+}
+
+/// A program that looks into a texture of a kind.
+fn look(kind: &str, sample: &str) -> String {
+    format!(
+        "{HEAD}@group(0) @binding(3) var image: {kind}<f32>;
+@group(0) @binding(7) var filtering: sampler;
+@fragment fn frag(v: Vertex) -> @location(0) vec4<f32> {{ return {sample} * v.tint; }}"
+    )
 }
 
 fn cases() -> Vec<Case> {
@@ -126,7 +132,8 @@ fn cases() -> Vec<Case> {
         textured("bilinear", true),
         Case {
             more: More::Levels,
-            ..textured("trilinear; other bilinear", true)
+            wgsl: look("texture_2d", "textureSampleBias(image, filtering, v.tint.xy, 2.625)"),
+            ..textured("trilinear", true)
         },
         Case {
             more: More::Five65,
@@ -135,7 +142,8 @@ fn cases() -> Vec<Case> {
         Case {
             more: More::Cube,
             mali: CUBE.to_owned(),
-            ..textured("cube; other bilinear", true)
+            wgsl: look("texture_cube", "textureSample(image, filtering, v.tint.xyz)"),
+            ..textured("cube", true)
         },
         with("perspective", Mesh::Screen(1, [1.0, 2.0, 1.0, 3.0])),
         Case {
@@ -144,12 +152,17 @@ fn cases() -> Vec<Case> {
         },
         Case {
             more: More::Depth,
-            ..with("overdraw of 8, depth; other none", Mesh::Screen(8, LEVEL))
+            ..with("overdraw of 8, depth", Mesh::Screen(8, LEVEL))
         },
         Case {
             more: More::Stencil,
             blend: true,
-            ..with("8, stencil, alpha; other blended", Mesh::Screen(8, LEVEL))
+            wgsl: format!(
+                "{HEAD}@fragment fn frag(v: Vertex) -> @location(0) vec4<f32> {{
+if (v.tint.a <= 20.0 / 255.0) {{ discard; }}
+return v.tint; }}"
+            ),
+            ..with("8, stencil, alpha; other alpha", Mesh::Screen(8, LEVEL))
         },
         Case {
             more: More::Samples,
@@ -204,9 +217,28 @@ fn vertices(mesh: Mesh) -> [Vec<[f32; 4]>; 2] {
     all
 }
 
-fn texels() -> Vec<u8> {
+/// Width, height and texels of a case's texture: of a cube all faces, one behind the other.
+fn texels(more: More) -> (u32, u32, Vec<u8>) {
     let texel = |at: u32| [(at * 7) as u8, (at * 13) as u8, (at / 256) as u8, 255];
-    (0..65536).flat_map(texel).collect()
+    let (width, height, count) = match more {
+        More::Cube => (64, 64, 6 * 64 * 64),
+        _ => (256, 256, 65536),
+    };
+    (width, height, (0..count).flat_map(texel).collect())
+}
+
+/// Levels of a texture that has them, the first included.
+const LEVELS: u32 = 6;
+
+/// Texels of a level: every so many of the largest one's.
+fn level(number: u32) -> (u32, Vec<[u8; 4]>) {
+    let (width, _, texels) = texels(More::Levels);
+    let side = width >> number;
+    let texel = |x: u32, y: u32| {
+        let at = 4 * ((y << number) * width + (x << number)) as usize;
+        [texels[at], texels[at + 1], texels[at + 2], texels[at + 3]]
+    };
+    (side, (0..side * side).map(|at| texel(at % side, at / side)).collect())
 }
 
 /// Times of one kind of frame.
@@ -318,7 +350,7 @@ fn beside(threads: usize, only: &str) {
             theirs[0] / ours[0],
             theirs[2] / ours[2],
             // What the other samples otherwise looks otherwise.
-            peer.filter(|_| !matches!(case.more, More::Levels | More::Five65 | More::Cube))
+            peer.filter(|_| case.more != More::Five65)
                 .map_or(String::new(), |mut peer| peer.difference(&mut jobs[0]))
         );
     }
@@ -398,10 +430,11 @@ impl Job {
             draw.blend = Blend::Alpha;
         }
         if let Some(linear) = case.texture {
+            let (width, height, rgba) = texels(case.more);
             let image = Image {
-                width: 256,
-                height: 256,
-                rgba: texels(),
+                width,
+                height,
+                rgba,
                 linear,
                 repeat: true,
             };
@@ -423,7 +456,7 @@ impl Job {
     /// Writes what a draw of the driver does not have into its state and its texture's descriptor.
     fn change(&mut self, more: More) {
         self.run();
-        if matches!(more, More::Nothing | More::Depth) {
+        if matches!(more, More::Nothing | More::Depth | More::Cube) {
             return;
         }
         let at = self.state();
@@ -444,15 +477,11 @@ impl Job {
                 let mut descriptor = Descriptor::from_words(&head);
                 if more == More::Five65 {
                     descriptor.format = TexelFormat::Bgr565;
-                } else if more == More::Cube {
-                    // Six faces in the room of one picture.
-                    (descriptor.cube, descriptor.width, descriptor.height) = (true, 64, 64);
                 } else {
                     // A pixel is a quarter of a texel: two levels and five eighths further on.
-                    (descriptor.max_lod, descriptor.lod_bias) = (5 << 4, 42);
+                    (descriptor.max_lod, descriptor.lod_bias) = ((LEVELS as u8 - 1) << 4, 42);
                     descriptor.mip_filter = MipFilter::Linear;
-                    let first = texture::level(&words, 0);
-                    (1..6).for_each(|level| texture::set_level(&mut words, level, first));
+                    put_levels(memory, &mut words);
                 }
                 words[..Descriptor::WORDS].copy_from_slice(&descriptor.to_words());
                 put(memory, at, &words);
@@ -470,6 +499,23 @@ impl Job {
         let start = Instant::now();
         self.prepared.submit(&mut self.gpu).unwrap();
         start.elapsed()
+    }
+}
+
+/// Puts levels behind the first one into new memory, in tiles, and their addresses into a descriptor.
+fn put_levels(memory: &mut Memory, words: &mut [u32]) {
+    const ROOM: u32 = 0x7000_0000;
+    const PITCH: u32 = 0x2_0000;
+    memory.map(ROOM, LEVELS * PITCH).unwrap();
+    for number in 1..LEVELS {
+        let (side, texels) = level(number);
+        let address = ROOM + number * PITCH;
+        for (at, texel) in (0..).zip(&texels) {
+            let (x, y) = (at % side, at / side);
+            let tile = (y / 16) * side.div_ceil(16) + x / 16;
+            memory.write(address + 4 * (tile * 256 + u_order(x, y)), texel).unwrap();
+        }
+        texture::set_level(words, number as usize, address);
     }
 }
 
@@ -507,6 +553,10 @@ impl Peer {
             vertices: Some(positions.len() as u32),
             clear: Some([0.0, 0.0, 0.0, 1.0]),
             blend: case.blend.then_some(scene::Blend::Alpha),
+            depth: (case.more == More::Depth).then_some(scene::Depth {
+                compare: scene::Compare::LessOrEqual,
+                ..scene::Depth::default()
+            }),
             ..Scene::default()
         };
         for (name, data) in [("0", positions), ("1", colors)] {
@@ -516,9 +566,15 @@ impl Peer {
         let loaded = harness::load(context, &bytes, Settings::default()).unwrap();
         if let Some(linear) = case.texture {
             // Texture and sampler are joined in the texture's slot.
+            let (width, height, mut rgba) = texels(case.more);
+            if case.more == More::Levels {
+                rgba.extend((1..LEVELS).flat_map(|number| level(number).1).flatten());
+            }
             let slot = Slot {
-                texels: Some(list(texels().into_iter().map(|byte| f64::from(byte) / 255.0).collect())),
-                size: Some(vec![256, 256]),
+                texels: Some(list(rgba.into_iter().map(|byte| f64::from(byte) / 255.0).collect())),
+                size: Some(vec![width, height]),
+                layers: (case.more == More::Cube).then_some(6),
+                levels: (case.more == More::Levels).then_some(LEVELS),
                 filter: Some(if linear {
                     scene::Filter::Linear
                 } else {

@@ -41,6 +41,7 @@ fn textures(context: &Context) -> Vec<Texture> {
         format: TexelFormat::RGBA8,
         extent: [1, 1, 1],
         layers: 1,
+        levels: 1,
         bytes: vec![index as u8; 4],
     };
     let upload = |index| Texture::upload(context, &texels(index), SamplerDesc::default()).unwrap();

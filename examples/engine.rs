@@ -114,6 +114,7 @@ fn texels(index: usize) -> Texels {
         format: TexelFormat::RGBA8,
         extent: [4, 4, 1],
         layers: 1,
+        levels: 1,
         bytes: color.repeat(16),
     }
 }

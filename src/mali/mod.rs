@@ -184,6 +184,7 @@ fn foreign(scene: &Scene) -> Result<()> {
     for (name, slot) in &scene.slots {
         let keys = [
             ("layers", slot.layers.is_some()),
+            ("levels", slot.levels.is_some()),
             ("format", slot.format.is_some()),
             ("floats", slot.floats.is_some()),
             ("ints", slot.ints.is_some()),

@@ -98,7 +98,7 @@ impl Default for SamplerDesc {
     }
 }
 
-/// An image's texels, tightly packed: x fastest, then y, z, layer.
+/// An image's texels, tightly packed: x fastest, then y, z, layer, level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Texels {
     /// Shape.
@@ -109,17 +109,23 @@ pub struct Texels {
     pub extent: [u32; 3],
     /// Layers; 6 for a cube, 1 without an array.
     pub layers: u32,
-    /// `extent[0] * extent[1] * extent[2] * layers` texels.
+    /// Mip levels, each half as wide, high and deep as the one before it, rounded down, and 1 at least; 1 for the image alone.
+    pub levels: u32,
+    /// `extent[0] * extent[1] * extent[2] * layers` texels of the first level, then those of the others.
     pub bytes: Vec<u8>,
 }
 
 impl Texels {
-    /// Texels in all layers; `None` on overflow.
+    /// Texels in all layers and levels; `None` on overflow, and for more levels than any image has.
     pub fn count(&self) -> Option<u64> {
-        let planes = u64::from(self.layers).checked_mul(u64::from(self.extent[2]))?;
-        planes
-            .checked_mul(u64::from(self.extent[0]))?
-            .checked_mul(u64::from(self.extent[1]))
+        let level = |level: u32| {
+            let size = |size: u32| size.checked_shr(level).map(|size| u64::from(size.max(1)));
+            let planes = u64::from(self.layers).checked_mul(size(self.extent[2])?)?;
+            planes
+                .checked_mul(size(self.extent[0])?)?
+                .checked_mul(size(self.extent[1])?)
+        };
+        (0..self.levels).try_fold(0u64, |all, number| all.checked_add(level(number)?))
     }
 }
 

@@ -86,6 +86,7 @@ pub(crate) struct ImageDesc {
     pub format: vk::Format,
     pub extent: vk::Extent3D,
     pub layers: u32,
+    pub levels: u32,
     pub usage: vk::ImageUsageFlags,
     pub aspect: vk::ImageAspectFlags,
 }
@@ -103,13 +104,14 @@ impl ImageDesc {
                 depth: 1,
             },
             layers: 1,
+            levels: 1,
             usage,
             aspect: vk::ImageAspectFlags::COLOR,
         }
     }
 }
 
-/// An image of one mip level with its memory and one view of all of it; freed on drop.
+/// An image with its memory and one view of all of it; freed on drop.
 pub(crate) struct Image {
     pub raw: vk::Image,
     pub view: vk::ImageView,
@@ -131,7 +133,7 @@ impl Image {
             .image_type(desc.kind)
             .format(desc.format)
             .extent(desc.extent)
-            .mip_levels(1)
+            .mip_levels(desc.levels)
             .array_layers(desc.layers)
             .samples(vk::SampleCountFlags::TYPE_1)
             .tiling(vk::ImageTiling::OPTIMAL)
@@ -176,24 +178,36 @@ impl Image {
         vk::ImageSubresourceRange {
             aspect_mask: self.desc.aspect,
             base_mip_level: 0,
-            level_count: 1,
+            level_count: self.desc.levels,
             base_array_layer: 0,
             layer_count: self.desc.layers,
         }
     }
 
-    /// The copy region of the whole image to or from a tightly packed buffer.
+    /// The copy region of the whole image, of its largest level, to or from a tightly packed buffer.
     pub fn copy(&self) -> vk::BufferImageCopy {
+        self.copy_level(0)
+    }
+
+    /// The same of any level.
+    pub fn copy_level(&self, level: u32) -> vk::BufferImageCopy {
         let layers = vk::ImageSubresourceLayers {
             aspect_mask: self.desc.aspect,
-            mip_level: 0,
+            mip_level: level,
             base_array_layer: 0,
             layer_count: self.desc.layers,
         };
         vk::BufferImageCopy::default()
             .image_subresource(layers)
-            .image_extent(self.desc.extent)
+            .image_extent(level_extent(self.desc.extent, level))
     }
+}
+
+/// An image's extent at one of its levels.
+fn level_extent(extent: vk::Extent3D, level: u32) -> vk::Extent3D {
+    let [width, height, depth] =
+        [extent.width, extent.height, extent.depth].map(|size| size.checked_shr(level).unwrap_or(0).max(1));
+    vk::Extent3D { width, height, depth }
 }
 
 impl Drop for Image {

@@ -24,7 +24,8 @@ pub(crate) struct Uploads {
 struct ImageUpload {
     raw: vk::Image,
     range: vk::ImageSubresourceRange,
-    copy: vk::BufferImageCopy,
+    /// A region for each level.
+    copies: Vec<vk::BufferImageCopy>,
     layout: vk::ImageLayout,
 }
 
@@ -53,13 +54,21 @@ impl Uploads {
         ));
     }
 
-    /// Fills an image and leaves it in `layout`.
-    pub fn image(&mut self, image: &Image, bytes: &[u8], layout: vk::ImageLayout) {
-        let copy = image.copy().buffer_offset(self.stage(bytes));
+    /// Fills an image, level behind level in texels of `size` bytes, and leaves it in `layout`.
+    pub fn image(&mut self, image: &Image, bytes: &[u8], size: usize, layout: vk::ImageLayout) {
+        let mut offset = self.stage(bytes);
+        let copies = (0..image.desc.levels).map(|level| {
+            let copy = image.copy_level(level).buffer_offset(offset);
+            let vk::Extent3D { width, height, depth } = copy.image_extent;
+            let texels = [height, depth, image.desc.layers].into_iter().map(u64::from);
+            offset += texels.fold(u64::from(width), |all, count| all * count) * size as u64;
+            copy
+        });
+        let copies = copies.collect();
         self.images.push(ImageUpload {
             raw: image.raw,
             range: image.range(),
-            copy,
+            copies,
             layout,
         });
     }
@@ -122,7 +131,7 @@ impl Uploads {
                 device.cmd_copy_buffer(commands, staging.raw, *buffer, &[*copy]);
             }
             for upload in &self.images {
-                device.cmd_copy_buffer_to_image(commands, staging.raw, upload.raw, target, &[upload.copy]);
+                device.cmd_copy_buffer_to_image(commands, staging.raw, upload.raw, target, &upload.copies);
             }
             device.cmd_pipeline_barrier(commands, stages.0, stages.1, flags, &[memory], &[], &after);
         }
@@ -466,6 +475,12 @@ pub(crate) fn create_sampler(context: &Arc<Inner>, desc: SamplerDesc) -> Result<
     let info = vk::SamplerCreateInfo::default()
         .mag_filter(filter)
         .min_filter(filter)
+        .mipmap_mode(if desc.linear {
+            vk::SamplerMipmapMode::LINEAR
+        } else {
+            vk::SamplerMipmapMode::NEAREST
+        })
+        .max_lod(vk::LOD_CLAMP_NONE)
         .address_mode_u(wrap)
         .address_mode_v(wrap)
         .address_mode_w(wrap);
@@ -491,6 +506,9 @@ pub(crate) fn upload_image(
     uploads: &mut Uploads,
 ) -> Result<Image> {
     check_texels(texels, &context.limits)?;
+    if texels.levels > 1 && !matches!(purpose, Use::Sampled(_)) {
+        return Err(Error::data("only images that are sampled have levels"));
+    }
     let format = texels.format.vk()?;
     let (usage, needed, layout) = match purpose {
         Use::Sampled(sampler) => {
@@ -533,11 +551,12 @@ pub(crate) fn upload_image(
         format,
         extent: vk::Extent3D { width, height, depth },
         layers: texels.layers,
+        levels: texels.levels,
         usage: usage | vk::ImageUsageFlags::TRANSFER_DST,
         aspect: vk::ImageAspectFlags::COLOR,
     };
     let image = Image::new(context, name, desc)?;
-    uploads.image(&image, &texels.bytes, layout);
+    uploads.image(&image, &texels.bytes, texels.format.size(), layout);
     Ok(image)
 }
 
@@ -566,6 +585,13 @@ fn check_texels(texels: &Texels, limits: &vk::PhysicalDeviceLimits) -> Result<()
     };
     if width.max(height).max(depth) > most || texels.layers > limits.max_image_array_layers {
         return Err(Error::unsupported(format!("a {shape}; the device holds {most}")));
+    }
+    let most = 32 - width.max(height).max(depth).leading_zeros();
+    if !(1..=most).contains(&texels.levels) {
+        return Err(Error::data(format!(
+            "a {shape} has 1 to {most} levels, not {}",
+            texels.levels
+        )));
     }
     let wanted = texels
         .count()

@@ -34,6 +34,7 @@ fn texture(color: [u8; 4]) -> Texture {
         format: TexelFormat::RGBA8,
         extent: [1, 1, 1],
         layers: 1,
+        levels: 1,
         bytes: color.to_vec(),
     };
     pollster::block_on(Texture::upload(common::context(), &texels, SamplerDesc::default()).unwrap()).unwrap()

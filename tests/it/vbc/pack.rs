@@ -236,6 +236,53 @@ fn wgsl_with_separate_samplers_packs_and_draws() {
     );
 }
 
+/// A texture's levels are where a shader looks for them, blended where the filter is linear, and as many as were given.
+#[test]
+fn levels_of_a_texture_are_sampled() {
+    let source = "struct V { @builtin(position) at: vec4<f32>, @location(0) uv: vec2<f32> }
+@group(0) @binding(3) var image: texture_2d<f32>;
+@group(0) @binding(7) var filtering: sampler;
+@vertex fn vert(@location(0) p: vec2<f32>) -> V { return V(vec4<f32>(p, 0.0, 1.0), p * 0.5 + 0.5); }
+@fragment fn frag(v: V) -> @location(0) vec4<f32> {
+    return textureSampleLevel(image, filtering, vec2<f32>(0.5), floor(v.uv.x * 4.0) * 0.5);
+}";
+    let bytes = vbc::write(&wgsl(source).unwrap()).unwrap();
+    // A red, a green and a blue level.
+    let texels: Vec<&str> = [(8, "1, 0, 0, 1"), (2, "0, 1, 0, 1"), (1, "0, 0, 1, 1")]
+        .iter()
+        .flat_map(|(count, texel)| (0..*count).map(|_| *texel))
+        .collect();
+    let texels = format!("texels = [{}]\nsize = [4, 2]", texels.join(", "));
+    let draw = |slot: &str| {
+        let text = format!("size = [4, 1]\n[inputs]\n0 = [[-1, -1], [3, -1], [-1, 3]]\n[slots.3]\n{slot}");
+        let scene = Scene::parse(&text, Path::new("")).unwrap();
+        harness::draw(common::context(), &bytes, &scene)
+    };
+    let drawn = draw(&format!("{texels}\nlevels = 3\nfilter = \"linear\"")).unwrap();
+    assert_eq!(common::context().messages(), [""; 0], "validation messages");
+    let picture = Picture::of(&drawn.frame.targets[0]);
+    for (x, want) in [[255, 0, 0], [128, 128, 0], [0, 255, 0], [0, 128, 128]]
+        .iter()
+        .enumerate()
+    {
+        let have = picture.at(x as u32, 0);
+        let near = have.iter().zip(want).all(|(have, want)| have.abs_diff(*want) <= 2);
+        assert!(near, "column {x}: {have:?}");
+    }
+    let refused = |slot: &str, why: &str| {
+        let error = draw(slot).map(drop).expect_err(why).to_string();
+        assert!(error.contains(why), "{error}");
+    };
+    refused(
+        &format!("{texels}\nlevels = 2"),
+        "11 texels are given, the image has 10",
+    );
+    let white = "fill = [1, 1, 1, 1]\nsize = [4, 2]";
+    refused(&format!("{white}\nlevels = 4"), "1 to 3 levels, not 4");
+    refused(&format!("{white}\nlevels = 99"), "more than 67108864 texels");
+    refused("image = \"none.png\"\nlevels = 2", "levels need texels or a fill");
+}
+
 #[test]
 fn what_the_format_cannot_hold_is_refused_with_a_reason() {
     let refused = |source: &str, why: &str| {

@@ -310,7 +310,11 @@ fn fill_image(texels: &mut Texels, slot: &Slot, scene: &Scene) -> Result<()> {
         texels.extent = extent;
     }
     texels.layers = slot.layers.unwrap_or(texels.layers).clamp(1, 2048);
+    texels.levels = slot.levels.unwrap_or(1);
     if let Some(path) = &slot.image {
+        if texels.levels != 1 {
+            return wrong("levels need texels or a fill");
+        }
         return image_file(texels, &scene.folder.join(path));
     }
     let count = texels.count().filter(|count| *count <= 1 << 26);
@@ -325,7 +329,7 @@ fn fill_image(texels: &mut Texels, slot: &Slot, scene: &Scene) -> Result<()> {
             return wrong(format!("fill takes one texel of {} numbers", texels.format.components));
         }
         texels.bytes = one.repeat(count as usize);
-    } else if slot.size.is_some() || slot.layers.is_some() {
+    } else if slot.size.is_some() || slot.layers.is_some() || slot.levels.is_some() {
         return wrong("a size needs texels, a fill or an image");
     }
     if texels.bytes.len() as u64 != count * texels.format.size() as u64 {

@@ -286,6 +286,7 @@ fn checker(dim: Dim, format: TexelFormat, extent: [u32; 3], layers: u32) -> Texe
         format,
         extent,
         layers,
+        levels: 1,
         bytes,
     }
 }

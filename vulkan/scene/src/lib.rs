@@ -54,6 +54,7 @@
 //! texels = [0, 0, 0, 1, 1, 1, 1, 1]
 //! size = [2, 1]                # width, height, depth
 //! layers = 1
+//! levels = 1                   # mip levels, one behind the other in texels
 //! format = "rgba32f"           # of sampled float images; rgba8 where nothing is said
 //!
 //! [slots.3]                    # a buffer: words one after another; `at` bytes of default data stay in front

@@ -143,6 +143,7 @@ pub struct Slot {
     pub texels: Option<Numbers>,
     pub size: Option<Vec<u32>>,
     pub layers: Option<u32>,
+    pub levels: Option<u32>,
     pub format: Option<Format>,
     pub filter: Option<Filter>,
     pub wrap: Option<Wrap>,
