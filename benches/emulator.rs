@@ -175,7 +175,7 @@ return v.tint; }}"
 
 /// A look into a cube map in the direction of the varying.
 const CUBE: &str = ".fragment
-.uniform sampler2D picture
+.uniform samplerCube picture
 .varying vec4 tint
 load.v ^discard. cube(0), texld.cube 0, mov.v1 $1 ^texture, sync
 load.v $0 0, mul.v0 $2 $1 $0, stop
