@@ -4,7 +4,7 @@
 //! What hardware writes into the lists is not public, and nothing but the pixel processors reads it: ours are kept
 //! beside memory, by the address of the block they belong to.
 
-use super::geometry::{self, Bounds, Draw, PIECE, Primitive, Primitives, Rules, Vertex};
+use super::geometry::{self, BLOCK, Block, Bounds, Draw, PIECE, Primitive, Primitives, Rules, Vertex};
 use super::notes::Notes;
 use super::raster::Shape;
 use super::tile::SIDE;
@@ -275,14 +275,14 @@ impl<'a> Plbu<'a> {
     /// Makes the primitives of a draw and puts them into lists; whether one of them covers something.
     fn primitives(&mut self, source: &Source<'_>) -> Result<bool> {
         let count = geometry::count(source.mode, source.count);
-        let mut covers = false;
+        let (mut covers, mut touched) = (false, Vec::new());
         let Some(pool) = self.pool.filter(|_| count > PIECE) else {
             for first in (0..count).step_by(PIECE as usize) {
                 let numbers = first..count.min(first + PIECE);
                 let (number, room) = self.geometry.primitives.room(numbers.len() as u32);
                 let before = room.len();
-                source.build(numbers, room)?;
-                let touched: Vec<Option<Bounds>> = room[before..].iter().map(|one| source.touched(one)).collect();
+                touched.clear();
+                source.build(numbers, room, &mut touched)?;
                 covers = covers || room[before..].iter().any(|one| source.covers(one));
                 self.bin(number, &touched)?;
                 self.few()?;
@@ -294,9 +294,8 @@ impl<'a> Plbu<'a> {
         let firsts: Vec<u32> = (0..count).step_by(PIECE as usize).collect();
         for firsts in firsts.chunks(wave) {
             let make = |first: &u32| -> Result<_> {
-                let mut room = Vec::new();
-                source.build(*first..count.min(first + PIECE), &mut room)?;
-                let touched: Vec<Option<Bounds>> = room.iter().map(|one| source.touched(one)).collect();
+                let (mut room, mut touched) = (Vec::new(), Vec::new());
+                source.build(*first..count.min(first + PIECE), &mut room, &mut touched)?;
                 let covers = room.iter().any(|one| source.covers(one));
                 Ok((room, touched, covers))
             };
@@ -414,8 +413,53 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Makes the primitives of some points, lines or triangles.
-    fn build(&self, numbers: Range<u32>, out: &mut Vec<Primitive>) -> Result<()> {
+    /// Makes the primitives of some points, lines or triangles, and says of each what it touches.
+    fn build(&self, numbers: Range<u32>, out: &mut Vec<Primitive>, touched: &mut Vec<Option<Bounds>>) -> Result<()> {
+        let mut block = Block::default();
+        for first in numbers.clone().step_by(BLOCK) {
+            let numbers = first..numbers.end.min(first + BLOCK as u32);
+            let before = out.len();
+            match self.fill(numbers.clone(), &mut block) {
+                Some(()) => block.build(&self.rules, out),
+                None => self.build_each(numbers, out)?,
+            }
+            // While the processor still has them at hand.
+            touched.extend(out[before..].iter().map(|one| self.touched(one)));
+        }
+        Ok(())
+    }
+
+    /// Triangles into a block; nothing where they are none, or not all of their positions are at hand.
+    fn fill(&self, numbers: Range<u32>, block: &mut Block) -> Option<()> {
+        use PrimitiveMode::{LineLoop, LineStrip, Lines, Points, Rectangle, Triangles};
+        match self.mode {
+            Points | Lines | LineLoop | LineStrip | Rectangle => None,
+            // By far the most, which have it known from the beginning.
+            Triangles => self.fill_of(Triangles, numbers, block),
+            mode => self.fill_of(mode, numbers, block),
+        }
+    }
+
+    /// Triangles of a mode into a block.
+    #[inline(always)]
+    fn fill_of(&self, mode: PrimitiveMode, numbers: Range<u32>, block: &mut Block) -> Option<()> {
+        let all = self.all.as_deref()?.as_chunks::<16>().0;
+        block.clear();
+        for number in numbers {
+            let ([a, b, c], _) = geometry::corners(mode, self.count, number);
+            let slots = [self.slots.slot(a), self.slots.slot(b), self.slots.slot(c)];
+            let [a, b, c] = slots;
+            let positions = [all.get(a as usize)?, all.get(b as usize)?, all.get(c as usize)?];
+            block.push(
+                slots,
+                [position(positions[0]), position(positions[1]), position(positions[2])],
+            );
+        }
+        Some(())
+    }
+
+    /// Makes the primitives of some points, lines or triangles, one after the other.
+    fn build_each(&self, numbers: Range<u32>, out: &mut Vec<Primitive>) -> Result<()> {
         for number in numbers {
             let (corners, count) = geometry::corners(self.mode, self.count, number);
             let mut vertices = [Vertex::default(); 3];
@@ -434,13 +478,12 @@ impl Source<'_> {
             Some(bytes) => *bytes,
             None => self.memory.array(self.positions.wrapping_add(slot.wrapping_mul(16)))?,
         };
-        let float = |at: usize| f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let size = match self.sizes {
             Some(sizes) => self.memory.float(sizes.wrapping_add(slot.wrapping_mul(4)))?,
             None => self.size,
         };
         Ok(Vertex {
-            position: [float(0), float(4), float(8), float(12)],
+            position: position(&bytes),
             slot,
             size,
         })
@@ -457,6 +500,18 @@ impl Source<'_> {
     }
 }
 
+/// A position as it lies in memory.
+#[inline(always)]
+fn position(bytes: &[u8; 16]) -> [f32; 4] {
+    let words = bytes.as_chunks::<4>().0;
+    [
+        f32::from_le_bytes(words[0]),
+        f32::from_le_bytes(words[1]),
+        f32::from_le_bytes(words[2]),
+        f32::from_le_bytes(words[3]),
+    ]
+}
+
 /// Which vertices a draw names.
 struct Slots {
     indices: Option<Vec<u32>>,
@@ -471,6 +526,10 @@ impl Slots {
     }
 }
 
+/// How far inside a pixel's sides its outermost samples are, and a little less, for corners are moved to the nearest part
+/// of a pixel before anything is covered.
+const MARGIN: f32 = 0.12;
+
 /// Pixels a shape may touch within bounds.
 fn touched(shape: &[[f32; 2]; 3], bounds: Bounds) -> Option<Bounds> {
     let mut touched = bounds;
@@ -478,11 +537,12 @@ fn touched(shape: &[[f32; 2]; 3], bounds: Bounds) -> Option<Bounds> {
         let values = shape.map(|corner| corner[axis]);
         let low = values.into_iter().fold(f32::INFINITY, f32::min);
         let high = values.into_iter().fold(f32::NEG_INFINITY, f32::max);
-        // Cut, which is rounded down for what is not negative; and up, where something was cut. No calls.
+        // The first pixel whose last sample is not in front of it all, and the last whose first one is not behind. Cut,
+        // which is rounded down for what is not negative; and up, where something was cut. No calls.
         let up = |value: f32| (value as u32).saturating_add(u32::from(value > (value as u32) as f32));
-        touched.min[axis] = touched.min[axis].max(low as u32);
-        touched.max[axis] = touched.max[axis].min(up(high));
-        if high <= -1.0 || touched.min[axis] > touched.max[axis] {
+        touched.min[axis] = touched.min[axis].max(up(low - (1.0 - MARGIN)));
+        touched.max[axis] = touched.max[axis].min(up(high - MARGIN).saturating_sub(1));
+        if high <= MARGIN || touched.min[axis] > touched.max[axis] {
             return None;
         }
     }

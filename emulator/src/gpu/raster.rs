@@ -22,6 +22,9 @@ const NEAR: u64 = 1 << 29;
 /// Places of the four samples, in parts of a pixel: a rotated grid ([?]: what the hardware has is not public).
 const SAMPLES: [[i64; 2]; 4] = [[96, 32], [224, 96], [32, 160], [160, 224]];
 
+/// The first and the last place a sample has on either axis.
+const OUTERMOST: [i64; 2] = [32, 224];
+
 /// Where planes of depth are read: the sample's distance from the pixel's centre, in pixels.
 pub fn sample_offset(sample: usize) -> [f32; 2] {
     SAMPLES[sample].map(|at| (at - ONE / 2) as f32 / ONE as f32)
@@ -206,9 +209,15 @@ impl Shape {
             std::cmp::Ordering::Less => [corners[0], corners[2], corners[1]],
             std::cmp::Ordering::Greater => corners,
         };
-        // Pixels whose square the corners' box touches.
-        let low = |axis: usize| a[axis].min(b[axis]).min(c[axis]).div_euclid(ONE).max(0) as u32;
-        let high = |axis: usize| a[axis].max(b[axis]).max(c[axis]).div_euclid(ONE).max(0) as u32;
+        // Pixels that have a sample in the corners' box.
+        let low = |axis: usize| {
+            let low = a[axis].min(b[axis]).min(c[axis]) + (ONE - 1 - OUTERMOST[1]);
+            low.div_euclid(ONE).max(0) as u32
+        };
+        let high = |axis: usize| {
+            let high = a[axis].max(b[axis]).max(c[axis]) - OUTERMOST[0];
+            high.div_euclid(ONE).max(0) as u32
+        };
         let bounds = Bounds {
             min: [bounds.min[0].max(low(0)), bounds.min[1].max(low(1))],
             max: [bounds.max[0].min(high(0)), bounds.max[1].min(high(1))],
