@@ -119,7 +119,7 @@ impl Builder<'_> {
     fn store(&mut self, last: usize) {
         let ends = last + 1 == self.code.steps.len() && self.code.steps[last].branch.is_none();
         let output = |row: u16| (row::OUTPUTS..row::RESULTS).contains(&row);
-        let wanted = |row: u16| output(row) || !ends && self.code.clear.binary_search(&row).is_ok();
+        let wanted = |row: u16| output(row) || !ends && self.code.read.contains(&row);
         for (row, value) in self.rows.iter().filter(|(row, _)| wanted(**row)) {
             // A row that becomes another is read before that one is written.
             let value = match self.graph.nodes[*value as usize] {

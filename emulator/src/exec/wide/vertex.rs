@@ -34,7 +34,9 @@ pub(in crate::exec) fn run(found: Found, batch: &mut VertexBatch<'_>, plans: Opt
     ROWS.with_borrow_mut(|rows| {
         rows.resize(row::COUNT + CONSTANT_ROWS, Row::splat(0.0));
         attributes(rows, code, batch.attributes);
-        for number in 0..batch.outputs.count().min(MOST) {
+        // What all lanes store over, or nobody stores, may be anything.
+        let kept = code.stored & !if lanes == LANES { code.filled } else { 0 };
+        for number in outputs(kept) {
             if let Some(output) = batch.outputs.four(number) {
                 *four(rows, row::OUTPUTS, number) = *output;
             }
@@ -53,7 +55,7 @@ pub(in crate::exec) fn run(found: Found, batch: &mut VertexBatch<'_>, plans: Opt
             ) -> Result<u64>,
             found
         )?;
-        for number in 0..batch.outputs.count().min(MOST) {
+        for number in outputs(code.stored) {
             if let Some(output) = batch.outputs.four_mut(number) {
                 *output = *four(rows, row::OUTPUTS, number);
             }
@@ -74,6 +76,11 @@ fn attributes(rows: &mut [Row], code: &VertexCode, attributes: &VertexRows) {
             None => *into = [0.0, 0.0, 0.0, 1.0].map(Row::splat),
         }
     }
+}
+
+/// The numbers of a set of outputs.
+fn outputs(set: u16) -> impl Iterator<Item = usize> {
+    (0..MOST).filter(move |number| set >> number & 1 == 1)
 }
 
 /// The four rows of the vec4 with a number, of those that begin with a row.

@@ -1,6 +1,7 @@
 //! GP programs taken apart into operations on rows, once per program.
 
 use super::alu::{self, Alu, AluOp, Finish, Operand};
+use std::collections::BTreeSet;
 use utgard::gp::{
     self, AccOp, Age, ComplexOp, Component, Instruction, LoadOffset, MulOp, PassOp, Product, Source, Stored, Target,
     UNITS, Unit,
@@ -33,15 +34,52 @@ pub struct Step {
     pub fault: Option<String>,
 }
 
+impl Step {
+    /// Rows that it reads.
+    fn reads(&self) -> impl Iterator<Item = u16> {
+        let of_branch = self.branch.iter().filter_map(|(operand, _)| row_of(operand));
+        self.ops.iter().flat_map(rows_of).chain(of_branch)
+    }
+}
+
+/// The row an operand is in, if it is in one.
+fn row_of(operand: &Operand) -> Option<u16> {
+    match operand.from {
+        alu::Source::Row(row) => Some(row),
+        _ => None,
+    }
+}
+
+/// Rows that an operation reads.
+fn rows_of(alu: &Alu) -> impl Iterator<Item = u16> {
+    alu.operands.iter().filter_map(row_of)
+}
+
+/// Rows that instructions one after the other read before they write them.
+fn read_first(steps: &[Step]) -> BTreeSet<u16> {
+    let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
+    for alu in steps.iter().flat_map(|step| &step.ops) {
+        read.extend(rows_of(alu).filter(|row| !written.contains(row)));
+        written.insert(alu.to);
+    }
+    read
+}
+
 /// A program as operations on rows; `None` in a program that goes by addresses the lanes do not share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VertexCode {
     /// The instructions.
     pub steps: Vec<Step>,
+    /// Rows that are read.
+    pub read: BTreeSet<u16>,
     /// Rows that must be zero at the start.
     pub clear: Vec<u16>,
     /// Attributes that are read, a bit each.
     pub attributes: u16,
+    /// Outputs of which something may be stored, a bit each.
+    pub stored: u16,
+    /// Outputs of which every vertex stores all, a bit each.
+    pub filled: u16,
 }
 
 impl VertexCode {
@@ -75,36 +113,25 @@ impl VertexCode {
                 fault: built.err(),
             });
         }
-        let reads = steps.iter().flat_map(|step| &step.ops).flat_map(|alu| alu.operands);
-        let mut rows: Vec<u16> = reads
-            .filter_map(|operand| {
-                if let alu::Source::Row(row) = operand.from {
-                    Some(row)
-                } else {
-                    None
-                }
-            })
-            .chain(
-                steps
-                    .iter()
-                    .filter_map(|step| step.branch)
-                    .filter_map(|(operand, _)| match operand.from {
-                        alu::Source::Row(row) => Some(row),
-                        _ => None,
-                    }),
-            )
-            .collect();
-        rows.sort_unstable();
-        rows.dedup();
-        let attributes = rows
-            .iter()
-            .filter(|row| (row::ATTRIBUTES..row::OUTPUTS).contains(row))
-            .fold(0, |set, row| set | 1 << ((row - row::ATTRIBUTES) / 4));
-        rows.retain(|row| !(row::ATTRIBUTES..row::OUTPUTS).contains(row));
+        let read: BTreeSet<u16> = steps.iter().flat_map(Step::reads).collect();
+        let attributes = read.range(row::ATTRIBUTES..row::OUTPUTS);
+        let attributes = attributes.fold(0, |set, row| set | 1 << ((row - row::ATTRIBUTES) / 4));
+        let mut begun = if straight { read_first(&steps) } else { read.clone() };
+        begun.retain(|row| !(row::ATTRIBUTES..row::OUTPUTS).contains(row));
+        let stores = |row: u16| steps.iter().flat_map(|step| &step.ops).any(|alu| alu.to == row);
+        let (mut stored, mut filled) = (0, 0);
+        for output in 0..16 {
+            let rows = row::OUTPUTS + 4 * output..row::OUTPUTS + 4 * (output + 1);
+            stored |= u16::from(rows.clone().any(stores)) << output;
+            filled |= u16::from(straight && rows.clone().all(stores)) << output;
+        }
         Some(Self {
             steps,
-            clear: rows,
+            read,
+            clear: begun.into_iter().collect(),
             attributes,
+            stored,
+            filled,
         })
     }
 }
