@@ -80,6 +80,15 @@ pub(crate) fn fetch_to_write(bytes: &[u8]) {
     let _ = bytes;
 }
 
+/// The same of bytes that will be read soon.
+#[inline]
+pub(crate) fn fetch_to_read(bytes: &[u8]) {
+    #[cfg(target_arch = "x86_64")]
+    x86::fetch_to_read(bytes);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = bytes;
+}
+
 /// Eight lanes in an array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable;

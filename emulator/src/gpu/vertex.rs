@@ -6,7 +6,9 @@ use super::notes::Notes;
 use crate::exec::{Engine, MAX_VERTICES as BATCH, Row, VERTEX_MEMORY, VertexBatch, VertexProgram, VertexRows};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
+use crate::simd::{Found, dispatch, fetch_to_read, fetch_to_write};
 use num::half;
+use num::lanes::QuadLanes;
 use rayon::ThreadPool;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -198,6 +200,7 @@ impl<'a> VertexShader<'a> {
             attribute_count,
             outputs: &self.outputs,
             output_count: self.output_count.clamp(1, 16),
+            stores_alike: !program.instructions.iter().any(|instruction| instruction.branch),
             count,
         };
         for spec in work.attributes.iter().filter(|_| count > 0) {
@@ -283,6 +286,8 @@ struct Work<'a> {
     attribute_count: usize,
     outputs: &'a [VertexSpec],
     output_count: usize,
+    /// Every vertex stores the same outputs, over those of the batch before: others stay zero.
+    stores_alike: bool,
     count: u32,
 }
 
@@ -326,6 +331,7 @@ impl Work<'_> {
     fn all(&self, room: &Shared<'_>, engine: &dyn Engine) {
         let (mut batch, mut notes) = (Batch::default(), Notes::default());
         batch.attributes.clear(self.attribute_count);
+        batch.outputs.clear(self.output_count);
         let batches = self.count.div_ceil(BATCH as u32);
         loop {
             let number = room.next.fetch_add(1, Ordering::Relaxed);
@@ -344,6 +350,19 @@ impl Work<'_> {
         lock(&room.notes).merge(notes);
     }
 
+    /// Brings what a batch fetches and stores near, all at once: what is far away comes as fast as it can only where much of
+    /// it is asked for together.
+    fn expect(&self, memory: &Memory, vertices: &Range<u32>) {
+        let near = |spec: &VertexSpec| {
+            let all = (vertices.len() as u32).checked_mul(spec.stride)?;
+            let start = spec.address.wrapping_add(spec.stride.wrapping_mul(vertices.start));
+            memory.borrow(start, all).filter(|_| spec.stride <= MAX_NEAR)
+        };
+        self.attributes.iter().filter_map(near).for_each(fetch_to_read);
+        let outputs = self.outputs.iter().take(self.output_count);
+        outputs.filter_map(near).for_each(fetch_to_write);
+    }
+
     /// Fetches and runs a batch, and stores what comes out.
     fn one(
         &self,
@@ -354,6 +373,7 @@ impl Work<'_> {
         notes: &mut Notes,
     ) -> Result<()> {
         let memory = room.read();
+        self.expect(&memory, &vertices);
         for (number, spec) in self.attributes.iter().enumerate() {
             let Some(rows) = batch.attributes.four_mut(number) else {
                 break;
@@ -366,7 +386,9 @@ impl Work<'_> {
             }
         }
         drop(memory);
-        batch.outputs.clear(self.output_count);
+        if !self.stores_alike {
+            batch.outputs.clear(self.output_count);
+        }
         let mut running = VertexBatch {
             program: self.program,
             uniforms: self.uniforms,
@@ -427,12 +449,17 @@ fn fetch(memory: &Memory, spec: &VertexSpec, first: u32, vertices: usize, rows: 
     let near = u32::try_from(all).ok().filter(|_| spec.stride <= MAX_NEAR);
     if let Some(data) = near.and_then(|all| memory.bytes(start, all).ok()) {
         if spec.type_code() == 0 {
-            match components {
-                1 => floats::<1>(&data, stride, vertices, rows),
-                2 => floats::<2>(&data, stride, vertices, rows),
-                3 => floats::<3>(&data, stride, vertices, rows),
-                _ => floats::<4>(&data, stride, vertices, rows),
-            }
+            let data = &*data;
+            dispatch!(
+                floats(
+                    components: usize,
+                    data: &[u8],
+                    stride: usize,
+                    vertices: usize,
+                    rows: &mut [Row; 4],
+                ) -> (),
+                Found::best()
+            );
             return true;
         }
         for (number, row) in rows.iter_mut().enumerate().take(components) {
@@ -459,39 +486,47 @@ fn fetch(memory: &Memory, spec: &VertexSpec, first: u32, vertices: usize, rows: 
     inside
 }
 
-/// Vectors of floats a stride apart, a row for each component.
+/// Vectors of floats a stride apart, a row for each component; compiled for what was found.
 #[inline(always)]
-#[expect(clippy::needless_range_loop, reason = "a lane is of several rows")]
-fn floats<const N: usize>(data: &[u8], stride: usize, vertices: usize, rows: &mut [Row; 4]) {
-    let vertices = vertices.min(BATCH);
-    // Four at a time: a square that is turned in registers.
-    for first in (0..vertices - vertices % 4).step_by(4) {
-        let vector = |vertex: usize| vector::<N>(data, stride * (first + vertex));
-        let four = [vector(0), vector(1), vector(2), vector(3)];
-        for component in 0..N {
-            let lanes = [
-                four[0][component],
-                four[1][component],
-                four[2][component],
-                four[3][component],
-            ];
-            rows[component][first..first + 4].copy_from_slice(&lanes);
-        }
-    }
-    for vertex in vertices - vertices % 4..vertices {
-        let vector = vector::<N>(data, stride * vertex);
-        (0..N).for_each(|component| rows[component][vertex] = vector[component]);
+#[expect(
+    clippy::extra_unused_type_parameters,
+    reason = "its loops become as wide as the lanes are"
+)]
+fn floats<L: QuadLanes>(components: usize, data: &[u8], stride: usize, vertices: usize, rows: &mut [Row; 4]) {
+    match components {
+        1 => vectors::<1>(data, stride, vertices, rows),
+        2 => vectors::<2>(data, stride, vertices, rows),
+        3 => vectors::<3>(data, stride, vertices, rows),
+        _ => vectors::<4>(data, stride, vertices, rows),
     }
 }
 
-/// Floats from a byte on.
+/// Vectors of so many floats.
 #[inline(always)]
-fn vector<const N: usize>(data: &[u8], at: usize) -> [f32; N] {
-    let (mut vector, bytes) = ([0.0; N], data[at..at + 4 * N].as_chunks::<4>().0);
-    for component in 0..N {
-        vector[component] = f32::from_le_bytes(bytes[component]);
+fn vectors<const N: usize>(data: &[u8], stride: usize, vertices: usize, rows: &mut [Row; 4]) {
+    let vertices = vertices.min(BATCH);
+    if stride == 4 * N {
+        return turn_in::<N>(data, vertices, rows);
     }
-    vector
+    // Side by side first: what is not can only be turned number by number.
+    let mut packed = [[[0; 4]; N]; BATCH];
+    for (vertex, vector) in packed.iter_mut().enumerate().take(vertices) {
+        vector
+            .as_flattened_mut()
+            .copy_from_slice(&data[stride * vertex..][..4 * N]);
+    }
+    turn_in::<N>(packed.as_flattened().as_flattened(), vertices, rows);
+}
+
+/// Vectors of floats side by side, a row for each component.
+#[inline(always)]
+fn turn_in<const N: usize>(data: &[u8], vertices: usize, rows: &mut [Row; 4]) {
+    let vectors = &data.as_chunks::<4>().0.as_chunks::<N>().0[..vertices.min(BATCH)];
+    for vertex in 0..vectors.len() {
+        for component in 0..N {
+            rows[component][vertex] = f32::from_le_bytes(vectors[vertex][component]);
+        }
+    }
 }
 
 /// One attribute or output of one vertex as it lies in memory; nothing where that is in no buffer object, or of a type
@@ -560,11 +595,17 @@ fn store(
     };
     let start = spec.address.wrapping_add(spec.stride.wrapping_mul(vertices.start));
     let stride = spec.stride as usize;
-    let put = |all: &mut [u8], stride: usize| match (spec.kind, components) {
-        (ComponentType::F32, 4) => put_floats::<4>(all, stride, count, rows),
-        (ComponentType::F32, 3) => put_floats::<3>(all, stride, count, rows),
-        (ComponentType::F32, 2) => put_floats::<2>(all, stride, count, rows),
-        (ComponentType::F32, _) => put_floats::<1>(all, stride, count, rows),
+    let put = |all: &mut [u8], stride: usize| match spec.kind {
+        ComponentType::F32 => dispatch!(
+            put_floats(
+                components: usize,
+                all: &mut [u8],
+                stride: usize,
+                count: usize,
+                rows: &[Row; 4],
+            ) -> (),
+            Found::best()
+        ),
         _ => put_halves(all, stride, count, &rows[..components]),
     };
     let all = stride * count.saturating_sub(1) + bytes;
@@ -581,34 +622,43 @@ fn store(
     memory.write_apart(start, spec.stride, bytes, packed)
 }
 
-/// The first floats of vertices, a stride apart.
+/// The first floats of vertices, a stride apart; compiled for what was found.
 #[inline(always)]
-#[expect(clippy::needless_range_loop, reason = "a lane is of several rows")]
-fn put_floats<const N: usize>(all: &mut [u8], stride: usize, count: usize, rows: &[Row; 4]) {
-    let count = count.min(BATCH);
-    for first in (0..count - count % 4).step_by(4) {
-        let mut four = [[0.0; N]; 4];
-        for component in 0..N {
-            let lanes = &rows[component][first..first + 4];
-            (0..4).for_each(|vertex| four[vertex][component] = lanes[vertex]);
-        }
-        for (vertex, vector) in four.iter().enumerate() {
-            put_vector(all, stride * (first + vertex), vector);
-        }
-    }
-    for vertex in count - count % 4..count {
-        let mut vector = [0.0; N];
-        (0..N).for_each(|component| vector[component] = rows[component][vertex]);
-        put_vector(all, stride * vertex, &vector);
+#[expect(
+    clippy::extra_unused_type_parameters,
+    reason = "its loops become as wide as the lanes are"
+)]
+fn put_floats<L: QuadLanes>(components: usize, all: &mut [u8], stride: usize, count: usize, rows: &[Row; 4]) {
+    match components {
+        1 => put_vectors::<1>(all, stride, count, rows),
+        2 => put_vectors::<2>(all, stride, count, rows),
+        3 => put_vectors::<3>(all, stride, count, rows),
+        _ => put_vectors::<4>(all, stride, count, rows),
     }
 }
 
-/// Floats to a byte and on.
+/// The first so many floats of vertices.
 #[inline(always)]
-fn put_vector<const N: usize>(all: &mut [u8], at: usize, vector: &[f32; N]) {
-    let slots = all[at..at + 4 * N].as_chunks_mut::<4>().0;
-    for component in 0..N {
-        slots[component] = vector[component].to_le_bytes();
+fn put_vectors<const N: usize>(all: &mut [u8], stride: usize, count: usize, rows: &[Row; 4]) {
+    let count = count.min(BATCH);
+    if stride == 4 * N {
+        return turn_out::<N>(all, count, rows);
+    }
+    let mut packed = [[[0; 4]; N]; BATCH];
+    turn_out::<N>(packed.as_flattened_mut().as_flattened_mut(), count, rows);
+    for (vertex, vector) in packed.iter().enumerate().take(count) {
+        all[stride * vertex..][..4 * N].copy_from_slice(vector.as_flattened());
+    }
+}
+
+/// The first floats of vertices, side by side.
+#[inline(always)]
+fn turn_out<const N: usize>(all: &mut [u8], count: usize, rows: &[Row; 4]) {
+    let vectors = &mut all.as_chunks_mut::<4>().0.as_chunks_mut::<N>().0[..count.min(BATCH)];
+    for vertex in 0..vectors.len() {
+        for component in 0..N {
+            vectors[vertex][component] = rows[component][vertex].to_le_bytes();
+        }
     }
 }
 

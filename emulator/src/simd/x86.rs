@@ -12,6 +12,15 @@ pub fn fetch_to_write(bytes: &[u8]) {
     }
 }
 
+/// Brings bytes into the cache, to be read.
+#[inline]
+pub fn fetch_to_read(bytes: &[u8]) {
+    for line in bytes.chunks(64) {
+        // SAFETY: as above.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+}
+
 /// Eight lanes of 256 bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2;
