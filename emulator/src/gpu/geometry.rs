@@ -135,6 +135,9 @@ const MOST_OF_ONE: usize = 8;
 /// Points, lines or triangles whose primitives are all in one piece.
 pub const PIECE: u32 = (1 << IN_PIECE) / MOST_OF_ONE as u32;
 
+/// Primitives that room is kept for from one job to the next.
+const MOST_SPARE: usize = 1 << 18;
+
 impl Primitives {
     /// The primitive with a number.
     #[inline]
@@ -179,14 +182,26 @@ impl Primitives {
     }
 
     /// Room at the end for what so many points, lines or triangles become, and the number of the first; [`PIECE`] at most.
-    pub(super) fn room(&mut self, count: u32) -> (u32, &mut Vec<Primitive>) {
+    /// New pieces are made of spare ones, as far as those go.
+    pub(super) fn room(&mut self, count: u32, spare: &mut Vec<Vec<Primitive>>) -> (u32, &mut Vec<Primitive>) {
         let most = count as usize * MOST_OF_ONE;
         if self.pieces.last().is_none_or(|last| last.len() + most > 1 << IN_PIECE) {
-            self.pieces.push(Vec::new());
+            self.pieces.push(spare.pop().unwrap_or_default());
         }
         let piece = self.pieces.len() - 1;
         let all = &mut self.pieces[piece];
         ((piece as u32) << IN_PIECE | all.len() as u32, all)
+    }
+
+    /// Empty pieces for others to fill, but no more room than one job in many needs.
+    pub(super) fn into_spare(self) -> Vec<Vec<Primitive>> {
+        let (mut spare, mut room) = (self.pieces, 0);
+        spare.retain_mut(|piece| {
+            piece.clear();
+            room += piece.capacity();
+            room <= MOST_SPARE
+        });
+        spare
     }
 
     /// Adds a piece; the number of its first.

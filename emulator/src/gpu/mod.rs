@@ -53,6 +53,8 @@ pub struct Gpu {
     pub notes: Notes,
     lists: HashMap<u32, List>,
     geometry: Option<Arc<Geometry>>,
+    /// Of the job before the last: room for the next job's.
+    earlier: Option<Geometry>,
     engine: Box<dyn Engine>,
     /// Threads that help, while the device lives; nothing where there is one only.
     pool: Option<ThreadPool>,
@@ -84,6 +86,7 @@ impl Gpu {
             notes: Notes::default(),
             lists: HashMap::new(),
             geometry: None,
+            earlier: None,
             engine,
             pool: None,
             budget: BUDGET,
@@ -132,13 +135,17 @@ impl Gpu {
         let workers = (&*self.engine, self.pool.as_ref());
         shader.run(&mut self.memory, start, end, workers, &mut self.notes)?;
         let plbu = plbu::Plbu::new(&self.memory, &shader.point_sizes, self.pool.as_ref());
+        let plbu = plbu.with_room_of(self.earlier.take());
         let lists = plbu.run(frame.list_start, frame.list_end, &mut self.notes)?;
-        self.geometry = lists.first().map(|(_, list)| list.geometry.clone());
+        let geometry = lists.first().map(|(_, list)| list.geometry.clone());
+        let earlier = std::mem::replace(&mut self.geometry, geometry);
         let primitives = self.geometry.as_ref().map_or(0, |all| all.primitives.len() as u64);
         if self.lists.len() + lists.len() > MAX_LISTS {
             self.lists.clear();
         }
         self.lists.extend(lists);
+        // Nobody's any more, once its lists are others'.
+        self.earlier = earlier.and_then(Arc::into_inner);
         Ok(GeometryStats {
             vertices: shader.vertices,
             instructions: shader.ran,

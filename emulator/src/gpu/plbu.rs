@@ -5,6 +5,7 @@
 //! beside memory, by the address of the block they belong to.
 
 use super::geometry::{self, BLOCK, Block, Bounds, Draw, PIECE, Primitive, Primitives, Rules, Vertex};
+use super::kept::lock;
 use super::notes::Notes;
 use super::raster::Shape;
 use super::tile::SIDE;
@@ -16,7 +17,7 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use utgard::stream::{DrawPrimitives, ListCommand, PrimitiveMode, PrimitiveSetup};
 
 /// Primitives of a job at most.
@@ -85,6 +86,8 @@ pub struct Plbu<'a> {
     depth: [f32; 2],
     state: u32,
     geometry: Geometry,
+    /// Room for primitives.
+    spare: Vec<Vec<Primitive>>,
     /// Draw commands so far.
     commands: u32,
     binned: Vec<Vec<Entry>>,
@@ -133,10 +136,18 @@ impl<'a> Plbu<'a> {
             depth: [0.0, 1.0],
             state: 0,
             geometry: Geometry::default(),
+            spare: Vec::new(),
             commands: 0,
             binned: Vec::new(),
             entries: 0,
         }
+    }
+
+    /// With room for primitives that an earlier job's have left.
+    #[must_use]
+    pub fn with_room_of(mut self, earlier: Option<Geometry>) -> Self {
+        self.spare = earlier.map_or_else(Vec::new, |earlier| earlier.primitives.into_spare());
+        self
     }
 
     /// Runs a stream: the lists it builds, by the address of their block.
@@ -279,7 +290,7 @@ impl<'a> Plbu<'a> {
         let Some(pool) = self.pool.filter(|_| count > PIECE) else {
             for first in (0..count).step_by(PIECE as usize) {
                 let numbers = first..count.min(first + PIECE);
-                let (number, room) = self.geometry.primitives.room(numbers.len() as u32);
+                let (number, room) = self.geometry.primitives.room(numbers.len() as u32, &mut self.spare);
                 let before = room.len();
                 touched.clear();
                 source.build(numbers, room, &mut touched)?;
@@ -292,9 +303,10 @@ impl<'a> Plbu<'a> {
         // Few at a time, so that a draw that is too large is told before it takes all memory.
         let wave = 4 * pool.current_num_threads();
         let firsts: Vec<u32> = (0..count).step_by(PIECE as usize).collect();
+        let spare = Mutex::new(std::mem::take(&mut self.spare));
         for firsts in firsts.chunks(wave) {
             let make = |first: &u32| -> Result<_> {
-                let (mut room, mut touched) = (Vec::new(), Vec::new());
+                let (mut room, mut touched) = (lock(&spare).pop().unwrap_or_default(), Vec::new());
                 source.build(*first..count.min(first + PIECE), &mut room, &mut touched)?;
                 let covers = room.iter().any(|one| source.covers(one));
                 Ok((room, touched, covers))
