@@ -8,7 +8,8 @@ use num::lanes::QuadLanes;
 /// Where planes have their base: at the first corner, or near the picture when that is so far away that the pixels'
 /// distances from it would be rounded.
 fn origin(corners: &[Corner; 3]) -> [f32; 2] {
-    [0, 1].map(|axis: usize| corners[0].position[axis].clamp(-4096.0, 8192.0))
+    let [x, y, ..] = corners[0].position;
+    [x.clamp(-4096.0, 8192.0), y.clamp(-4096.0, 8192.0)]
 }
 
 /// Numbers of a primitive that are interpolated at most: 1/w, depth, and components of varyings.
@@ -51,8 +52,11 @@ struct Sides {
 
 impl Sides {
     fn new(corners: &[Corner; 3], origin: [f32; 2]) -> Self {
-        let place = |corner: usize| corners[corner].position.map(f64::from);
-        let [[ax, ay, ..], [bx, by, ..], [cx, cy, ..]] = [0, 1, 2].map(place);
+        let place = |corner: usize| {
+            let [x, y, ..] = corners[corner].position;
+            [f64::from(x), f64::from(y)]
+        };
+        let [[ax, ay], [bx, by], [cx, cy]] = [place(0), place(1), place(2)];
         let (b, c) = ([bx - ax, by - ay], [cx - ax, cy - ay]);
         Self {
             b,
@@ -87,8 +91,8 @@ fn planes<L: QuadLanes>(sides: Sides, values: &Values, count: usize, planes: &mu
     }
 }
 
-/// The inputs of a primitive: `fetch` gives the components wanted of one of its vertices, in the order of `used`; others
-/// stay as they are, for nobody looks at them.
+/// The inputs of a primitive: `fetch` gives the components wanted of one of its vertices, in the order of `used`, nought
+/// without a sign, as mixing leaves it; others stay as they are, for nobody looks at them.
 pub fn inputs(
     primitive: &Primitive,
     front: bool,
@@ -98,7 +102,12 @@ pub fn inputs(
     inputs: &mut Inputs,
 ) {
     let corners = &primitive.corners;
-    let w = corners.map(|corner| f64::from(corner.position[3]));
+    let [a, b, c] = corners;
+    let w = [
+        f64::from(a.position[3]),
+        f64::from(b.position[3]),
+        f64::from(c.position[3]),
+    ];
     let flat = w[0] == w[1] && w[0] == w[2];
     inputs.origin = origin(corners);
     (inputs.flat, inputs.front) = (flat, front);
@@ -118,19 +127,19 @@ pub fn inputs(
         values,
         found,
     } = room;
-    for (values, vertex) in of_vertices.iter_mut().zip(primitive.vertices) {
-        fetch(vertex, &mut values[2..count]);
-    }
-    for (number, ((values, corner), w)) in values.iter_mut().zip(corners).zip(w).enumerate() {
-        let mut one = [0.0; 3];
-        one[number] = 1.0;
-        if corner.weights == one {
-            // What mixing comes to of one vertex: -0 becomes 0.
-            let pairs = values[2..count].iter_mut().zip(&of_vertices[number][2..count]);
-            pairs.for_each(|(value, of_vertex)| *value = of_vertex + 0.0);
-        } else {
+    if is_whole(corners) {
+        for (values, vertex) in values.iter_mut().zip(primitive.vertices) {
+            fetch(vertex, &mut values[2..count]);
+        }
+    } else {
+        for (values, vertex) in of_vertices.iter_mut().zip(primitive.vertices) {
+            fetch(vertex, &mut values[2..count]);
+        }
+        for (values, corner) in values.iter_mut().zip(corners) {
             mix(corner.weights, of_vertices, count, values);
         }
+    }
+    for ((values, corner), w) in values.iter_mut().zip(corners).zip(w) {
         if !flat {
             values[2..count].iter_mut().for_each(|value| *value *= w);
         }
@@ -149,6 +158,12 @@ pub fn inputs(
     for (at, (slot, component)) in (2..).zip(used) {
         inputs.varyings[*slot][*component] = plane(at);
     }
+}
+
+/// Each corner is the vertex of its number.
+#[inline]
+fn is_whole([a, b, c]: &[Corner; 3]) -> bool {
+    (a.weights, b.weights, c.weights) == ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
 }
 
 /// What a corner has of the vertices; one that has no part in it may hold anything.

@@ -178,6 +178,12 @@ fn turn<T: From<i64> + std::ops::Mul<Output = T> + Ord>([a, b, c]: [[i64; 2]; 3]
 impl Shape {
     /// The shape of a primitive, if it covers anything at all.
     pub fn new(primitive: &Primitive, bounds: Bounds) -> Option<Self> {
+        let mut shape = Self::default();
+        shape.set(primitive, bounds).then_some(shape)
+    }
+
+    /// Becomes the shape of a primitive; not if that covers nothing at all.
+    pub fn set(&mut self, primitive: &Primitive, bounds: Bounds) -> bool {
         const LIMIT: f32 = (NEAR / 2 / ONE as u64) as f32;
         let [[ax, ay], [bx, by], [cx, cy]] = primitive.shape;
         let furthest = ax
@@ -197,7 +203,7 @@ impl Shape {
             false => primitive.shape.map(|corner| corner.map(snap)),
         };
         if !is_near && corners.iter().flatten().any(|at| at.unsigned_abs() > FAR_CORNER) {
-            return None;
+            return false;
         }
         let turn = if is_near {
             turn::<i64>(corners)
@@ -205,7 +211,7 @@ impl Shape {
             turn::<i128>(corners)
         };
         let [a, b, c] = match turn {
-            std::cmp::Ordering::Equal => return None,
+            std::cmp::Ordering::Equal => return false,
             std::cmp::Ordering::Less => [corners[0], corners[2], corners[1]],
             std::cmp::Ordering::Greater => corners,
         };
@@ -218,15 +224,15 @@ impl Shape {
             let high = a[axis].max(b[axis]).max(c[axis]) - OUTERMOST[0];
             high.div_euclid(ONE).max(0) as u32
         };
-        let bounds = Bounds {
+        self.bounds = Bounds {
             min: [bounds.min[0].max(low(0)), bounds.min[1].max(low(1))],
             max: [bounds.max[0].min(high(0)), bounds.max[1].min(high(1))],
         };
-        let edge = if is_near { Edge::near } else { Edge::new };
-        Some(Self {
-            edges: [edge(a, b), edge(b, c), edge(c, a)],
-            bounds,
-        })
+        self.edges = match is_near {
+            true => [Edge::near(a, b), Edge::near(b, c), Edge::near(c, a)],
+            false => [Edge::new(a, b), Edge::new(b, c), Edge::new(c, a)],
+        };
+        true
     }
 
     /// Whether the shape covers anything of a pixel, its bounds aside.
@@ -250,7 +256,7 @@ impl Shape {
         }
         let Bounds { min, max } = self.bounds;
         let last = [origin[0] + SIDE - 1, origin[1] + SIDE - 1];
-        if (0..2).any(|axis| min[axis] > last[axis] || max[axis] < origin[axis]) {
+        if (0..2).any(|axis| min[axis] > last[axis].min(max[axis]) || max[axis] < origin[axis]) {
             return;
         }
         if inside && (0..2).all(|axis| min[axis] <= origin[axis] && max[axis] >= last[axis]) {
@@ -380,13 +386,25 @@ static FOUR_QUADS: [[f32; 16]; 2] = [
     ],
 ];
 
+/// The same of two, and two below: what is narrow takes half as many steps so.
+static TWO_BY_TWO: [[f32; 16]; 2] = [
+    [
+        0.0, 1.0, 0.0, 1.0, 2.0, 3.0, 2.0, 3.0, 0.0, 1.0, 0.0, 1.0, 2.0, 3.0, 2.0, 3.0,
+    ],
+    [
+        0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 2.0, 2.0, 3.0, 3.0,
+    ],
+];
+
 /// What [`Shape::row`] does, some quads at a time: `edges` are the sides' changes per column and row, and their values at the
 /// part's first pixel.
 #[inline(always)]
 fn cover_part<L: QuadLanes>(edges: &[[f32; 3]; 3], part: &Part, coverage: &mut Coverage) {
     let Part { first, last, bounds } = part;
-    let (columns, rows) = (L::load(&FOUR_QUADS[0]), L::load(&FOUR_QUADS[1]));
-    let across = (L::COUNT / 2) as u32;
+    let is_narrow = L::COUNT == 16 && last[0] < first[0] + 4;
+    let pattern = if is_narrow { &TWO_BY_TWO } else { &FOUR_QUADS };
+    let (columns, rows) = (L::load(&pattern[0]), L::load(&pattern[1]));
+    let (across, down) = if is_narrow { (4, 4) } else { ((L::COUNT / 2) as u32, 2) };
     let side = |edge: [f32; 3]| {
         let along = L::add(L::mul(L::splat(edge[0]), columns), L::mul(L::splat(edge[1]), rows));
         L::add(along, L::splat(edge[2]))
@@ -395,19 +413,22 @@ fn cover_part<L: QuadLanes>(edges: &[[f32; 3]; 3], part: &Part, coverage: &mut C
     let mut row = first[1];
     while row <= last[1] {
         let within = |row: u32, lanes: u32| {
-            if row >= bounds.min[1] && row <= bounds.max[1] {
+            if row >= bounds.min[1] && row <= last[1] {
                 lanes
             } else {
                 0
             }
         };
-        let rows_within = within(row, 0x3333_3333) | within(row + 1, 0xcccc_cccc);
-        let down = (row - first[1]) as f32;
+        let rows_within = match is_narrow {
+            true => within(row, 0x33) | within(row + 1, 0xcc) | within(row + 2, 0x3300) | within(row + 3, 0xcc00),
+            false => within(row, 0x3333_3333) | within(row + 1, 0xcccc_cccc),
+        };
+        let below = (row - first[1]) as f32;
         let mut column = first[0];
         while column <= last[0] {
             let right = (column - first[0]) as f32;
             let value = |at: usize| {
-                let beside = edges[at][0] * right + edges[at][1] * down;
+                let beside = edges[at][0] * right + edges[at][1] * below;
                 L::add(sides[at], L::splat(beside))
             };
             let least = L::min(L::min(value(0), value(1)), value(2));
@@ -417,17 +438,21 @@ fn cover_part<L: QuadLanes>(edges: &[[f32; 3]; 3], part: &Part, coverage: &mut C
                 let (min, max) = (L::splat(bounds.min[0] as f32), L::splat(last[0] as f32));
                 live &= L::bits(L::ge(here, min)) & L::bits(L::ge(max, here));
             }
-            let mut x = column;
+            let mut at = 0;
             while live != 0 && coverage.quads.len() < MAX_QUADS {
                 if live & 15 != 0 {
+                    let (x, y) = match is_narrow {
+                        true => (column + at % 2 * 2, row + at / 2 * 2),
+                        false => (column + at * 2, row),
+                    };
                     let live = (live & 15) as u8;
-                    coverage.quads.push(Quad { x, y: row, live });
+                    coverage.quads.push(Quad { x, y, live });
                 }
-                (live, x) = (live >> 4, x + 2);
+                (live, at) = (live >> 4, at + 1);
             }
             column += across;
         }
-        row += 2;
+        row += down;
     }
 }
 

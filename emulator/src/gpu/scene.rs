@@ -33,6 +33,14 @@ pub(super) struct Shader<'a> {
     fields: Vec<Field>,
     /// From where varyings begin to the end of their object, where nobody else holds that.
     varyings: Option<&'a [u8]>,
+    /// All of the fields are whole floats.
+    all_whole: bool,
+    /// Where the last of the fields ends.
+    reach: usize,
+    /// [`State::takes_words`].
+    pub takes_words: bool,
+    /// What the tile has does not matter to the blending.
+    pub covers: bool,
     /// Nothing but the primitive's depth and one colour's blending counts.
     pub simple: bool,
     /// What makes words of its fragments, once somebody asked: for primitives of one w, and for others.
@@ -59,6 +67,7 @@ pub(super) struct Ready {
 #[derive(Default)]
 pub(super) struct Room {
     ready: Ready,
+    shape: Shape,
     setup: Box<Setup>,
 }
 
@@ -233,14 +242,17 @@ impl Prepared<'_> {
         shaders: &'b [Shader<'_>],
         number: u32,
         (origin, coverage): ([u32; 2], &mut Coverage),
-        Room { ready, setup }: &'b mut Room,
+        Room { ready, shape, setup }: &'b mut Room,
     ) -> Option<(&'b Ready, &'b Shader<'b>)> {
         let primitive = self.geometry.primitives.get(number)?;
         let draw = &self.geometry.draws[primitive.draw as usize];
         let shader = &shaders[self.shaders[primitive.draw as usize]?];
         let multisample = shader.state.multisample;
         if is_small(&primitive.shape) {
-            Shape::new(primitive, draw.bounds)?.cover(origin, multisample, coverage);
+            if !shape.set(primitive, draw.bounds) {
+                return None;
+            }
+            shape.cover(origin, multisample, coverage);
             if coverage.is_empty() {
                 return None;
             }
@@ -296,36 +308,44 @@ const MAX_STRIDE: usize = 16 * SLOTS;
 
 /// The components of a vertex's varyings that a shader uses; what is in no buffer object is zero.
 fn varyings(memory: &Memory, shader: &Shader<'_>, vertex: u32, values: &mut [f64]) {
-    let (state, fields) = (&shader.state, &shader.fields);
-    let (first, stride) = (
-        u64::from(vertex) * u64::from(state.varying_stride),
-        state.varying_stride as usize,
-    );
-    let start = state.varyings.wrapping_add(first as u32);
-    // By far most vertices are all in one object. What somebody else holds too is copied at once.
-    let mut copy = [0; MAX_STRIDE];
-    let of_object = shader
-        .varyings
-        .and_then(|bytes| bytes.get(first as usize..)?.get(..stride));
-    let all = of_object.or_else(|| {
-        let copy = copy.get_mut(..stride)?;
-        memory.read(start, copy).ok()?;
-        Some(&*copy)
-    });
-    for (value, field) in values.iter_mut().zip(fields) {
-        let bytes = all.and_then(|all| all.get(field.at..));
-        *value = f64::from(match field.whole {
-            true => match bytes.and_then(|bytes| bytes.first_chunk()) {
-                Some(bytes) => f32::from_le_bytes(*bytes),
-                None => memory.float(start.wrapping_add(field.at as u32)).unwrap_or(0.0),
-            },
-            false => {
-                let bytes = bytes.and_then(|bytes| bytes.first_chunk().copied());
-                let bytes = bytes.or_else(|| memory.array(start.wrapping_add(field.at as u32)).ok());
-                bytes.map_or(0.0, |bytes| half::to_f32(u16::from_le_bytes(bytes)))
-            }
-        });
+    let stride = shader.state.varying_stride;
+    let first = u64::from(vertex) * u64::from(stride);
+    // By far most vertices are all in one object.
+    let near = shader.varyings.filter(|_| shader.reach <= stride as usize);
+    let near = near.and_then(|bytes| bytes.get(first as usize..)?.get(..shader.reach));
+    let Some(bytes) = near else {
+        return far_varyings(memory, shader, first as u32, values);
+    };
+    if shader.all_whole {
+        for (value, field) in values.iter_mut().zip(&shader.fields) {
+            let bytes = bytes.get(field.at..).and_then(|bytes| bytes.first_chunk());
+            *value = unsigned(bytes.map_or(0.0, |bytes| f32::from_le_bytes(*bytes)));
+        }
+        return;
     }
+    for (value, field) in values.iter_mut().zip(&shader.fields) {
+        *value = unsigned(field.value(bytes).unwrap_or(0.0));
+    }
+}
+
+/// The same of a vertex whose varyings begin so many bytes behind the first one's, wherever they are.
+#[cold]
+fn far_varyings(memory: &Memory, shader: &Shader<'_>, first: u32, values: &mut [f64]) {
+    let start = shader.state.varyings.wrapping_add(first);
+    // What somebody else holds too is copied at once.
+    let mut copy = [0; MAX_STRIDE];
+    let copy = copy.get_mut(..shader.state.varying_stride as usize);
+    let all = copy.and_then(|copy| memory.read(start, copy).ok().map(|()| &*copy));
+    for (value, field) in values.iter_mut().zip(&shader.fields) {
+        let near = all.and_then(|all| field.value(all));
+        *value = unsigned(near.unwrap_or_else(|| field.value_at(memory, start)));
+    }
+}
+
+/// -0 as 0, everything else as it is.
+#[inline(always)]
+fn unsigned(value: f32) -> f64 {
+    f64::from(value) + 0.0
 }
 
 /// Where a component of a varying is among those of a vertex, and whether it is a whole float or a half.
@@ -343,6 +363,33 @@ impl Field {
         // Slots are 16 bytes apart in every layout that was seen (docs/spec/mali/state.md, section 1).
         let at = 16 * slot + if whole { 4 } else { 2 } * component;
         Self { at, whole }
+    }
+
+    fn end(&self) -> usize {
+        self.at + if self.whole { 4 } else { 2 }
+    }
+
+    /// What a vertex with these varyings has, unless they end before.
+    #[inline]
+    fn value(&self, bytes: &[u8]) -> Option<f32> {
+        let bytes = bytes.get(self.at..)?;
+        match self.whole {
+            true => bytes.first_chunk().map(|bytes| f32::from_le_bytes(*bytes)),
+            false => bytes
+                .first_chunk()
+                .map(|bytes| half::to_f32(u16::from_le_bytes(*bytes))),
+        }
+    }
+
+    /// What a vertex has whose varyings begin at an address; zero where that is in no buffer object.
+    fn value_at(&self, memory: &Memory, start: u32) -> f32 {
+        let at = start.wrapping_add(self.at as u32);
+        match self.whole {
+            true => memory.float(at).unwrap_or(0.0),
+            false => memory
+                .array(at)
+                .map_or(0.0, |bytes| half::to_f32(u16::from_le_bytes(bytes))),
+        }
     }
 }
 
@@ -370,9 +417,13 @@ fn shader<'a>((memory, kept): (&'a Memory, &'a Kept), address: u32, notes: &mut 
     }
     let used = used(&program);
     let simple = state.is_simple();
-    let fields = used.iter().map(|used| Field::new(&state, *used)).collect();
+    let fields: Vec<Field> = used.iter().map(|used| Field::new(&state, *used)).collect();
     let varyings = memory.borrow(state.varyings, memory.length_up_to(state.varyings, u32::MAX));
     Ok(Shader {
+        all_whole: fields.iter().all(|field| field.whole),
+        reach: fields.iter().map(Field::end).max().unwrap_or(0),
+        takes_words: state.takes_words(),
+        covers: state.blending.covers(),
         state,
         program,
         uniforms,

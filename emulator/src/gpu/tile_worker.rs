@@ -331,7 +331,7 @@ impl<'a> TileWorker<'a> {
     /// Colours of a draw may come as words.
     fn wants_words(&self, shader: &Shader<'_>) -> bool {
         let tile = &self.tile;
-        shader.state.takes_words() && tile.samples == 1 && tile.one == 255.0 && self.watch.is_none()
+        shader.takes_words && tile.samples == 1 && tile.one == 255.0 && self.watch.is_none()
     }
 
     /// What the fragments of a draw share; `tile` reads the tile.
@@ -387,7 +387,7 @@ pub(super) fn context<'b>(
         tile: tile.filter(|_| shader.program.reads_tile),
         wants_words,
         wants_alpha: wants_words && state.alpha_compare != Compare::Always,
-        blending: Some(&state.blending).filter(|blending| wants_words && !blending.covers()),
+        blending: Some(&state.blending).filter(|_| wants_words && !shader.covers),
     }
 }
 
