@@ -245,23 +245,19 @@ impl Shape {
         coverage.whole = None;
         coverage.quads.clear();
         coverage.samples.clear();
-        let [left, top] = origin.map(|at| i64::from(at) * ONE);
-        let mut inside = true;
-        for edge in &self.edges {
-            let (low, high) = edge.range(left, top, i64::from(SIDE) * ONE);
-            if high < 0 {
-                return;
-            }
-            inside &= low >= 0;
-        }
         let Bounds { min, max } = self.bounds;
         let last = [origin[0] + SIDE - 1, origin[1] + SIDE - 1];
         if (0..2).any(|axis| min[axis] > last[axis].min(max[axis]) || max[axis] < origin[axis]) {
             return;
         }
-        if inside && (0..2).all(|axis| min[axis] <= origin[axis] && max[axis] >= last[axis]) {
-            coverage.whole = Some(origin);
-            return;
+        // What is small is not worth a look at all of the tile.
+        let is_small = (0..2).all(|axis| max[axis] - min[axis] < SIDE / 2);
+        if !is_small {
+            let Some(inside) = self.reaches(origin) else { return };
+            if inside && (0..2).all(|axis| min[axis] <= origin[axis] && max[axis] >= last[axis]) {
+                coverage.whole = Some(origin);
+                return;
+            }
         }
         let part = Part {
             first: [min[0].max(origin[0]) & !1, min[1].max(origin[1]) & !1],
@@ -281,6 +277,20 @@ impl Shape {
                 self.row(row, [first[0], last[0]], coverage);
             }
         }
+    }
+
+    /// Whether all of a tile is inside of all sides; nothing where it is outside of one.
+    fn reaches(&self, origin: [u32; 2]) -> Option<bool> {
+        let [left, top] = origin.map(|at| i64::from(at) * ONE);
+        let mut inside = true;
+        for edge in &self.edges {
+            let (low, high) = edge.range(left, top, i64::from(SIDE) * ONE);
+            if high < 0 {
+                return None;
+            }
+            inside &= low >= 0;
+        }
+        Some(inside)
     }
 
     /// The sides' changes per column and row, and their values at the middle of a pixel, in parts that are exact in single
