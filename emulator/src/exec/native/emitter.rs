@@ -622,11 +622,19 @@ impl<'a> Emitter<'a> {
     fn effect(&mut self, effect: Effect, copy: usize) {
         let value = effect.value();
         match effect {
-            Effect::Store(row, _) if self.masked => self.store_masked(row, value, copy),
+            Effect::Store(row, _) if self.masked => {
+                let to = self.row(row, copy);
+                self.store_masked(to, value, copy);
+            }
             Effect::Store(row, _) | Effect::StoreAll(row, _) => {
                 let from = self.register(value, copy);
                 let to = Rm::Full(self.row(row, copy));
                 self.asm.vector(code::MOVUPS_STORE, from, 0, to);
+            }
+            Effect::Words(_) if self.masked => {
+                self.needs.words = true;
+                let to = self.word(copy);
+                self.store_masked(to, value, copy);
             }
             Effect::Words(_) => {
                 self.needs.words = true;
@@ -649,9 +657,9 @@ impl<'a> Emitter<'a> {
         self.free(value, copy);
     }
 
-    fn store_masked(&mut self, row: u16, value: Value, copy: usize) {
+    fn store_masked(&mut self, to: Mem, value: Value, copy: usize) {
         let from = self.register(value, copy);
-        let to = Rm::Full(self.row(row, copy));
+        let to = Rm::Full(to);
         let mask = |bytes: usize| Mem {
             base: Gpr::R10,
             disp: (bytes * copy) as i32,

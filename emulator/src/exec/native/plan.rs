@@ -142,7 +142,7 @@ impl Stretch for Forms {
         }
         // What is blended with stays as it is, for whoever takes over.
         if let Some(destination) = work.destination.filter(|_| self.blends) {
-            work.words[..lanes].copy_from_slice(&destination[..lanes]);
+            copy_some(&mut work.words[..lanes], &destination[..lanes], work.mask);
         }
         code.run(Call {
             uniforms: &padded(work.machine.uniforms, code),
@@ -160,6 +160,26 @@ impl Stretch for Forms {
     }
 }
 
+/// Copies the words of a mask's lanes, or all.
+fn copy_some(to: &mut [u32], from: &[u32], mask: Option<Mask>) {
+    let Some(mask) = mask else {
+        return to.copy_from_slice(from);
+    };
+    let lanes = to.chunks_mut(8).zip(from.chunks(8));
+    for ((to, from), mask) in lanes.zip(mask.to_le_bytes()) {
+        match mask {
+            0 => {}
+            0xff => to.copy_from_slice(from),
+            _ => {
+                let pairs = to.iter_mut().zip(from).enumerate();
+                pairs
+                    .filter(|(lane, _)| mask >> lane & 1 == 1)
+                    .for_each(|(_, (to, from))| *to = *from);
+            }
+        }
+    }
+}
+
 impl Program {
     /// The stretch that is all of the program, if one is: of one piece, from the places of fragments to words.
     pub fn straight(&self) -> Option<&Plan> {
@@ -169,6 +189,25 @@ impl Program {
 
     /// Makes code of a program for a state; nothing where there can be none.
     pub fn new(code: &FragmentCode, context: &FragmentContext<'_>, key: &Key, isa: Isa) -> Option<Self> {
+        // Those who end where others are sent elsewhere come by no code.
+        let parts_ways = |next: &Next| matches!(next, Next::Branch(_, _, None));
+        let words = key.words && !code.steps.iter().any(|step| parts_ways(&step.next));
+        let (program, ends_for_some) = Self::made(code, context, key, isa, words)?;
+        if ends_for_some {
+            return Some(program);
+        }
+        // Where fragments that end apart from others are the wide engine's, all colours are.
+        Self::made(code, context, key, isa, false).map(|(program, _)| program)
+    }
+
+    /// The same with words or without, and whether fragments that end apart from others have words too.
+    fn made(
+        code: &FragmentCode,
+        context: &FragmentContext<'_>,
+        key: &Key,
+        isa: Isa,
+        words: bool,
+    ) -> Option<(Self, bool)> {
         let branches = code.steps.iter().any(|step| matches!(step.next, Next::Branch(..)));
         let ends = !code
             .steps
@@ -177,14 +216,15 @@ impl Program {
         let mut program = Self {
             stretches: Stretches {
                 plans: Vec::new(),
-                words: key.words && !branches && ends,
+                words,
             },
             left: Vec::new(),
             size: 0,
             rows: code.rows + CONSTANT_ROWS,
             reads_pixels: code.places,
-            is_straight: key.words && !branches && ends,
+            is_straight: words && !branches && ends,
         };
+        let mut ends_for_some = true;
         let leaders = leaders(code);
         if leaders.iter().filter(|leader| **leader).count() > MAX_STRETCHES {
             return None;
@@ -197,7 +237,7 @@ impl Program {
                 key,
                 isa,
                 branches,
-                words: program.stretches.words,
+                words,
                 graph: Graph::default(),
                 rows: BTreeMap::new(),
                 pieces: Vec::new(),
@@ -210,6 +250,8 @@ impl Program {
                 builder.begin();
             }
             let (last, steps) = builder.stretch(first, &leaders)?;
+            let is_end = matches!(code.steps[last].next, Next::End);
+            ends_for_some &= !(words && branches && is_end) || builder.some;
             program.size += builder.size;
             program.is_straight &= first == 0 && builder.of_places && builder.pieces.len() == 1;
             let plan = Plan {
@@ -220,7 +262,7 @@ impl Program {
             };
             program.stretches.plans[first] = Some(plan);
         }
-        Some(program)
+        Some((program, ends_for_some))
     }
 }
 
@@ -390,7 +432,7 @@ impl Builder<'_> {
 
     /// w of the fragments. What begins with places alone computes it; elsewhere a row has it.
     fn w(&mut self) -> Value {
-        if !self.words || !self.pieces.is_empty() || self.rows.contains_key(&row::W) {
+        if !self.words || self.branches || !self.pieces.is_empty() || self.rows.contains_key(&row::W) {
             return self.row(row::W);
         }
         let [x, y] = [row::X, row::Y].map(|row| self.row(row));
@@ -526,9 +568,13 @@ impl Builder<'_> {
             let (row, [.., alpha]) = (4 * key.color_register as u16 + 3, color);
             if key.alpha && self.graph.nodes[alpha as usize] != Node::Row(row) {
                 // Last, for the row may be looked at before.
-                self.graph.effects.push(Effect::StoreAll(row, alpha));
+                self.graph.effects.push(Effect::Store(row, alpha));
             }
-            return self.piece();
+            // Lanes that are not at their end may look at what others had there.
+            let looked_at = self.branches && self.context.program.needs_quads;
+            let changed = self.rows.iter().filter(|(_, (_, have))| looked_at && !have);
+            let changed: Vec<u16> = changed.map(|(row, _)| *row).collect();
+            return self.flush(&changed);
         }
         let outputs: Vec<u16> = [Some(key.color_register), key.second_register, key.depth_register]
             .into_iter()

@@ -100,7 +100,7 @@ fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result
     while let Some(Group { mut at, lanes }) = groups.take(|at| batch.code.steps[at].word) {
         let (code, stretches) = (batch.code, batch.stretches);
         let mut ran = 0;
-        let last = loop {
+        let (last, planned) = loop {
             let plan = stretches.and_then(|stretches| stretches.plan(at, lanes == all));
             // Near the end of the budget instructions go one by one, so that the right one is told.
             let plan = plan.filter(|plan| budget > plan.steps);
@@ -131,9 +131,14 @@ fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result
             // Nobody to wait for: on, without asking around.
             match code.steps[last].next {
                 Next::On(next) if groups.is_empty() => at = next,
-                _ => break last,
+                _ => break (last, plan.is_some()),
             }
         };
+        // Words are machine code's.
+        let ends = matches!(code.steps[last].next, Next::End);
+        if ends && !planned && stretches.is_some_and(|stretches| stretches.words) {
+            return Ok(false);
+        }
         out.instructions += ran * u64::from(lanes.count_ones());
         batch.go::<L>(&code.steps[last], lanes, &mut groups)?;
     }
