@@ -264,9 +264,13 @@ impl Shape {
             last: [max[0].min(last[0]), max[1].min(last[1])],
             bounds: self.bounds,
         };
-        if !multisample && let Some(edges) = self.small_edges(part.first) {
-            let (edges, part) = (&edges, &part);
+        let part = &part;
+        if !multisample && let Some(edges) = &self.small_edges(part.first, [ONE / 2; 2]) {
             dispatch!(cover_part(edges: &[[f32; 3]; 3], part: &Part, coverage: &mut Coverage) -> (), Found::best());
+            return;
+        }
+        if multisample && let Some(edges) = &self.small_edges_of_samples(part.first) {
+            dispatch!(cover_samples(edges: &[[[f32; 3]; 3]; 4], part: &Part, coverage: &mut Coverage) -> (), Found::best());
             return;
         }
         let Part { first, last, .. } = part;
@@ -293,11 +297,25 @@ impl Shape {
         Some(inside)
     }
 
-    /// The sides' changes per column and row, and their values at the middle of a pixel, in parts that are exact in single
+    /// [`Shape::small_edges`] at each sample of a pixel.
+    fn small_edges_of_samples(&self, first: [u32; 2]) -> Option<[[[f32; 3]; 3]; 4]> {
+        let [a, b, c, d] = SAMPLES;
+        Some([
+            self.small_edges(first, a)?,
+            self.small_edges(first, b)?,
+            self.small_edges(first, c)?,
+            self.small_edges(first, d)?,
+        ])
+    }
+
+    /// The sides' changes per column and row, and their values at a place in a pixel, in parts that are exact in single
     /// precision all over a tile; nothing where they would not be.
     #[inline]
-    fn small_edges(&self, first: [u32; 2]) -> Option<[[f32; 3]; 3]> {
-        let [x, y] = [i64::from(first[0]) * ONE + ONE / 2, i64::from(first[1]) * ONE + ONE / 2];
+    fn small_edges(&self, first: [u32; 2], place: [i64; 2]) -> Option<[[f32; 3]; 3]> {
+        let [x, y] = [
+            i64::from(first[0]) * ONE + place[0],
+            i64::from(first[1]) * ONE + place[1],
+        ];
         let mut edges = [[0.0; 3]; 3];
         for (into, edge) in edges.iter_mut().zip(&self.edges) {
             if edge.dx.unsigned_abs() > SMALL_STEP || edge.dy.unsigned_abs() > SMALL_STEP {
@@ -466,6 +484,69 @@ fn cover_part<L: QuadLanes>(edges: &[[f32; 3]; 3], part: &Part, coverage: &mut C
     }
 }
 
+/// What [`Shape::row_samples`] does, some quads at a time: `edges` are for each sample what [`cover_part`] has for the middle.
+#[inline(always)]
+fn cover_samples<L: QuadLanes>(edges: &[[[f32; 3]; 3]; 4], part: &Part, coverage: &mut Coverage) {
+    let Part { first, last, bounds } = part;
+    let (columns, rows) = (L::load(&FOUR_QUADS[0]), L::load(&FOUR_QUADS[1]));
+    let across = (L::COUNT / 2) as u32;
+    let side = |edge: [f32; 3]| L::add(L::mul(L::splat(edge[0]), columns), L::mul(L::splat(edge[1]), rows));
+    // Samples differ in where a side begins alone.
+    let sides = [side(edges[0][0]), side(edges[0][1]), side(edges[0][2])];
+    let mut row = first[1];
+    while row <= last[1] {
+        let within = |row: u32, lanes: u32| {
+            if row >= bounds.min[1] && row <= last[1] {
+                lanes
+            } else {
+                0
+            }
+        };
+        let rows_within = within(row, 0x3333_3333) | within(row + 1, 0xcccc_cccc);
+        let below = (row - first[1]) as f32;
+        let mut column = first[0];
+        while column <= last[0] {
+            let right = (column - first[0]) as f32;
+            let here = L::add(columns, L::splat(column as f32));
+            let (min, max) = (L::splat(bounds.min[0] as f32), L::splat(last[0] as f32));
+            let wanted = L::bits(L::ge(here, min)) & L::bits(L::ge(max, here)) & rows_within;
+            let mut covered = [0; 4];
+            for sample in 0..4 {
+                let value = |at: usize| {
+                    let [across, down, start] = edges[sample][at];
+                    L::add(sides[at], L::splat(across * right + down * below + start))
+                };
+                let least = L::min(L::min(value(0), value(1)), value(2));
+                covered[sample] = L::bits(L::ge(least, L::splat(0.0))) & wanted;
+            }
+            put_samples(covered, [column, row], coverage);
+            column += across;
+        }
+        row += 2;
+    }
+}
+
+/// Takes note of quads side by side, by which of their fragments each sample covers.
+fn put_samples(mut covered: [u32; 4], [mut x, y]: [u32; 2], coverage: &mut Coverage) {
+    while covered != [0; 4] && coverage.quads.len() < MAX_QUADS {
+        let live = ((covered[0] | covered[1] | covered[2] | covered[3]) & 15) as u8;
+        if live != 0 {
+            let mut samples = [0; 4];
+            for (sample, covered) in covered.iter().enumerate() {
+                for (lane, samples) in samples.iter_mut().enumerate() {
+                    *samples |= ((covered >> lane & 1) as u8) << sample;
+                }
+            }
+            coverage.quads.push(Quad { x, y, live });
+            coverage.samples.push(samples);
+        }
+        for covered in &mut covered {
+            *covered >>= 4;
+        }
+        x += 2;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::geometry::Corner;
@@ -555,11 +636,11 @@ mod tests {
         assert!(pixels([[2e9, 0.0], [0.0, 2e9], [-2e9, -2e9]]).is_empty());
     }
 
-    /// Quads row by row cover what pixels for themselves do, within bounds that cut them.
+    /// Quads row by row cover what pixels for themselves do, and their samples, within bounds that cut them.
     #[test]
     fn rows_cover_what_pixels_do() {
         let mut random = fastrand::Rng::with_seed(3);
-        let mut found = 0;
+        let (mut found, mut some) = (0, 0);
         for _ in 0..2000 {
             let far = [1.0, 1.0, 8.0, 60.0, 600.0][random.usize(..5)];
             let origin = [[0, 0], [16, 32]][random.usize(..2)];
@@ -582,8 +663,21 @@ mod tests {
                 assert_eq!(covered, inside && shape.touches(x, y, false), "{x} {y} {shape:?}");
                 found += u32::from(covered);
             }
+            shape.cover(origin, true, &mut coverage);
+            let is_whole = coverage.whole.is_some();
+            for (y, x) in (0..16).flat_map(|y| (0..16).map(move |x| (origin[1] + y, origin[0] + x))) {
+                let mut quads = coverage.quads.iter().zip(&coverage.samples);
+                let quad = quads.find(|(quad, _)| (quad.x, quad.y) == (x & !1, y & !1));
+                let lane = (x & 1 | (y & 1) << 1) as usize;
+                let samples = quad.map_or(if is_whole { 15 } else { 0 }, |(_, samples)| samples[lane]);
+                let live = quad.map_or(is_whole, |(quad, _)| quad.live >> lane & 1 == 1);
+                let inside = (0..2).all(|axis| (bounds.min[axis]..=bounds.max[axis]).contains(&[x, y][axis]));
+                let want = if inside { shape.pixel(x, y, true) } else { 0 };
+                assert_eq!((samples, live), (want, want != 0), "{x} {y} {shape:?}");
+                some += u32::from(![0, 15].contains(&want));
+            }
         }
-        assert!(found > 50_000, "{found}");
+        assert!(found > 50_000 && some > 5_000, "{found} {some}");
     }
 
     #[test]

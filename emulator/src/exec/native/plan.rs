@@ -127,6 +127,7 @@ impl Stretch for Forms {
             return false;
         };
         let mut textures: [(f32, &[u32]); MAX_TEXTURES] = [(0.0, &[]); MAX_TEXTURES];
+        let textures = &mut textures[..self.graph.textures.len()];
         let used = self.graph.textures.iter().enumerate().filter(|(_, used)| **used);
         for (number, _) in used {
             // Of what nobody looked at yet there is nothing; who finds out looks at it.
@@ -150,7 +151,7 @@ impl Stretch for Forms {
             lanes,
             inputs: work.inputs,
             mask: work.mask.unwrap_or(Mask::MAX),
-            textures: &textures,
+            textures,
             words: work.words,
         })
     }
