@@ -10,10 +10,7 @@ impl Texture<'_> {
     /// The first layer, or all faces, of the levels from `first` on, whose channels are whole numbers of a byte at most, in
     /// rows: from an earlier job, where their bytes are still the same. Smaller ones may be there.
     pub(super) fn decoded(&self, first: usize, have: Option<(usize, &[u32])>) -> Option<Arc<Vec<u32>>> {
-        let format = self.format?;
-        if format.code != texel::ETC1 {
-            texel::decode_whole(format.code, false, &[0; 4])?;
-        }
+        let format = self.format.filter(|_| self.has_words)?;
         let levels = self.levels.get(first..self.chain.len())?;
         let faces = self.descriptor.faces();
         // A size nobody checked is at most what the level's memory has room for.

@@ -1,4 +1,5 @@
-//! The short way to sample: textures of eight bits a channel, two-dimensional or cubes, repeated or clamped. Most are. One rule for one lane or many, so engines agree bit for bit.
+//! The short way to sample: textures of eight bits a channel, two-dimensional or cubes, repeated or clamped. Most are. One
+//! rule for one lane or many, so engines agree bit for bit.
 
 use super::descriptor::Descriptor;
 use crate::blend::unit;

@@ -100,10 +100,10 @@ pub struct Texture<'a> {
     pub descriptor: Descriptor,
     format: Option<Format>,
     levels: Vec<Level<'a>>,
-    /// Two-dimensional or a cube, with one filter, repeated or clamped.
+    /// Its texels can be words of four bytes.
+    has_words: bool,
+    /// They can, and it is two-dimensional or a cube, with one filter, repeated or clamped.
     simple: bool,
-    /// One level is sampled.
-    one_level: bool,
     /// Levels that are sampled as red, green, blue, alpha of a byte each, row by row and face by face.
     chain: Chain,
     /// What there is to know of them where they go the short way.
@@ -132,14 +132,15 @@ impl<'a> Texture<'a> {
         let sampled = if one_level { 1 } else { levels.len() };
         let faces = descriptor.faces() as usize;
         let texels = |level: &Level<'_>| level.size[0] as usize * level.size[1] as usize * faces;
+        let has_words = whole.is_some() || format.is_some_and(|format| format.code == texel::ETC1);
         Ok(Self {
-            simple: Plain::fits(&descriptor),
+            has_words,
+            simple: has_words && Plain::fits(&descriptor),
             chain: Chain::new(levels[..sampled].iter().map(texels)),
             tables: OnceLock::new(),
             descriptor,
             format,
             levels,
-            one_level,
             ones: whole.map_or([255; 4], |whole| whole.ones),
             kept: None,
         })
@@ -167,7 +168,7 @@ impl<'a> Texture<'a> {
                 let [s, t, ..] = coordinates[lane];
                 match plain.sample::<One>(s, t) {
                     (color, true) => color,
-                    (_, false) => self.sample_far(coordinates[lane]),
+                    (_, false) => self.sample_far_level(coordinates[lane], 0.0),
                 }
             });
         }
@@ -198,7 +199,7 @@ impl<'a> Texture<'a> {
 
     /// The short way to sample one of several levels, or a cube, where there is one.
     pub(crate) fn short_levels(&self, cube: bool) -> Option<Levels<'_>> {
-        let fits = self.descriptor.cube || !self.one_level && !cube;
+        let fits = self.descriptor.cube || self.chain.len() > 1 && !cube;
         if !self.simple || !fits {
             return None;
         }
@@ -248,15 +249,10 @@ impl<'a> Texture<'a> {
 
     /// The short way to sample, where there is one.
     pub(crate) fn plain(&self, cube: bool) -> Option<Plain<'_>> {
-        if !self.simple || !self.one_level || cube || self.descriptor.cube {
+        if !self.simple || self.chain.len() != 1 || cube || self.descriptor.cube {
             return None;
         }
         Plain::new(&self.descriptor, self.ones, self.texels_from(0)?)
-    }
-
-    /// The colour where the short way does not reach.
-    pub(crate) fn sample_far(&self, coordinates: [f32; 4]) -> [f32; 4] {
-        self.sample_at(&self.place(coordinates, false), 0.0)
     }
 
     /// Coordinates in texels of level 0, and the face.

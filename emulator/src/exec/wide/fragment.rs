@@ -358,7 +358,7 @@ impl<'a> Batch<'a> {
             L::store(&mut rows[first + 3][at..], color[3]);
             let far = all & !L::bits(near);
             if far != 0 {
-                self.sample_far(texture, at, far);
+                self.sample_far(texture, at, far, &[0.0; 16]);
             }
             at += L::COUNT;
         }
@@ -408,7 +408,7 @@ impl<'a> Batch<'a> {
             if far != 0 {
                 let mut numbers = [0.0; 16];
                 L::store(&mut numbers, look.level);
-                self.sample_far_levels(texture, at, far, &numbers);
+                self.sample_far(texture, at, far, &numbers);
             }
             at += L::COUNT;
         }
@@ -417,24 +417,12 @@ impl<'a> Batch<'a> {
 
     /// Samples lanes from `at` on, at their levels, that are too far outside for the short way.
     #[cold]
-    fn sample_far_levels(&mut self, texture: &Texture<'_>, at: usize, far: u32, levels: &[f32; 16]) {
+    fn sample_far(&mut self, texture: &Texture<'_>, at: usize, far: u32, levels: &[f32; 16]) {
         let rows = &mut *self.machine.rows;
         for (lane, level) in levels.iter().enumerate().filter(|(lane, _)| far >> lane & 1 == 1) {
             let coordinates = [0, 1, 2, 3].map(|axis| rows[usize::from(row::COORDINATES) + axis][at + lane]);
             for (channel, value) in texture.sample_far_level(coordinates, *level).into_iter().enumerate() {
                 rows[usize::from(row::TEXTURE) + channel][at + lane] = value;
-            }
-        }
-    }
-
-    /// Samples lanes from `at` on that are too far outside for the short way.
-    #[cold]
-    fn sample_far(&mut self, texture: &Texture<'_>, at: usize, far: u32) {
-        let rows = &mut *self.machine.rows;
-        for lane in (0..32).filter(|lane| far >> lane & 1 == 1).map(|lane| at + lane) {
-            let coordinates = [0, 1, 2, 3].map(|axis| rows[usize::from(row::COORDINATES) + axis][lane]);
-            for (channel, value) in texture.sample_far(coordinates).into_iter().enumerate() {
-                rows[usize::from(row::TEXTURE) + channel][lane] = value;
             }
         }
     }
