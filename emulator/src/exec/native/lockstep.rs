@@ -126,6 +126,16 @@ fn blending(random: &mut Rng) -> Blending {
     }
 }
 
+/// What is not there any more has no word.
+fn of_live(mut words: Vec<u32>, live: &[u8]) -> Vec<u32> {
+    for (at, word) in words.iter_mut().enumerate() {
+        if live[at / 4] >> (at % 4) & 1 == 0 {
+            *word = 0;
+        }
+    }
+    words
+}
+
 /// What an engine makes of a batch: outcome, rows, live ones, instructions.
 type Outcome = (Result<()>, Vec<Vec<u32>>, Vec<u8>, u64);
 
@@ -139,21 +149,16 @@ fn outcome(engine: &dyn Engine, context: &FragmentContext<'_>, inputs: &Inputs, 
     let rows = if result.is_err() {
         Vec::new()
     } else if context.wants_words {
-        // What is not there any more has no word.
-        let is_live = |at: usize| out.live[at / 4] >> (at % 4) & 1 == 1;
         let word = |at: usize| {
-            if !is_live(at) {
-                0
-            } else if out.has_words {
+            if out.has_words {
                 out.words[at]
             } else {
                 context.word(out.color.each_ref().map(|row| row[at]), out.destination[at])
             }
         };
-        let mut alphas = bits(&out.color[3][..if context.wants_alpha { count } else { 0 }]);
-        let gone = alphas.iter_mut().enumerate().filter(|(at, _)| !is_live(*at));
-        gone.for_each(|(_, alpha)| *alpha = 0);
-        vec![(0..count).map(word).collect(), alphas]
+        let alphas = bits(&out.color[3][..if context.wants_alpha { count } else { 0 }]);
+        let words = (0..count).map(word).collect();
+        vec![of_live(words, &out.live), of_live(alphas, &out.live)]
     } else {
         let rows = out.color.iter().chain(&out.second).chain([&out.depth]);
         rows.map(|row| bits(&row[..count])).collect()
@@ -266,16 +271,7 @@ fn lockstep(seed: u64, programs: u32, limit: Level) -> (usize, usize, String) {
             compared += 4 * quads.len();
             if let Some((words, ran)) = painted(&engine, &context, &inputs, &quads, whole) {
                 assert!(context.wants_words && want.0.is_ok(), "{}", text());
-                let live = |at: usize| want.2[at / 4] >> (at % 4) & 1 == 1;
-                let words: Vec<Vec<u32>> = words
-                    .iter()
-                    .map(|row| {
-                        row.iter()
-                            .enumerate()
-                            .map(|(at, word)| if live(at) { *word } else { 0 })
-                            .collect()
-                    })
-                    .collect();
+                let words: Vec<Vec<u32>> = words.into_iter().map(|row| of_live(row, &want.2)).collect();
                 assert_eq!((&words, ran), (&want.1, want.3), "at once: {}", text());
                 at_once += words[0].len();
             }

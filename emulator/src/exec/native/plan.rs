@@ -193,22 +193,11 @@ impl Program {
         // Those who end where others are sent elsewhere come by no code.
         let parts_ways = |next: &Next| matches!(next, Next::Branch(_, _, None));
         let words = key.words && !code.steps.iter().any(|step| parts_ways(&step.next));
-        let (program, ends_for_some) = Self::made(code, context, key, isa, words)?;
-        if ends_for_some {
-            return Some(program);
-        }
-        // Where fragments that end apart from others are the wide engine's, all colours are.
-        Self::made(code, context, key, isa, false).map(|(program, _)| program)
+        Self::made(code, context, key, isa, words)
     }
 
-    /// The same with words or without, and whether fragments that end apart from others have words too.
-    fn made(
-        code: &FragmentCode,
-        context: &FragmentContext<'_>,
-        key: &Key,
-        isa: Isa,
-        words: bool,
-    ) -> Option<(Self, bool)> {
+    /// The same with words, as far as all fragments can have them, or without.
+    fn made(code: &FragmentCode, context: &FragmentContext<'_>, key: &Key, isa: Isa, words: bool) -> Option<Self> {
         let branches = code.steps.iter().any(|step| matches!(step.next, Next::Branch(..)));
         let ends = !code
             .steps
@@ -225,7 +214,6 @@ impl Program {
             reads_pixels: code.places,
             is_straight: words && !branches && ends,
         };
-        let mut ends_for_some = true;
         let leaders = leaders(code);
         if leaders.iter().filter(|leader| **leader).count() > MAX_STRETCHES {
             return None;
@@ -251,8 +239,10 @@ impl Program {
                 builder.begin();
             }
             let (last, steps) = builder.stretch(first, &leaders)?;
-            let is_end = matches!(code.steps[last].next, Next::End);
-            ends_for_some &= !(words && branches && is_end) || builder.some;
+            if words && branches && !builder.some && matches!(code.steps[last].next, Next::End) {
+                // Where fragments that end apart from others are the wide engine's, all colours are.
+                return Self::made(code, context, key, isa, false);
+            }
             program.size += builder.size;
             program.is_straight &= first == 0 && builder.of_places && builder.pieces.len() == 1;
             let plan = Plan {
@@ -263,7 +253,7 @@ impl Program {
             };
             program.stretches.plans[first] = Some(plan);
         }
-        Some((program, ends_for_some))
+        Some(program)
     }
 }
 
