@@ -404,6 +404,23 @@ struct Part {
     bounds: Bounds,
 }
 
+impl Part {
+    /// Lanes whose row, so many below one of the part's, is within bounds.
+    #[inline(always)]
+    fn within<const N: usize>(&self, row: u32, lanes: [u32; N]) -> u32 {
+        let mut all = 0;
+        for (row, lanes) in (row..).zip(lanes) {
+            if row >= self.bounds.min[1] && row <= self.last[1] {
+                all |= lanes;
+            }
+        }
+        all
+    }
+}
+
+/// Lanes of the upper and the lower fragments of quads side by side.
+const UPPER_LOWER: [u32; 2] = [0x3333_3333, 0xcccc_cccc];
+
 /// Columns and rows of the fragments of four quads side by side.
 static FOUR_QUADS: [[f32; 16]; 2] = [
     [
@@ -440,16 +457,9 @@ fn cover_part<L: QuadLanes>(edges: &[[f32; 3]; 3], part: &Part, coverage: &mut C
     let sides = [side(edges[0]), side(edges[1]), side(edges[2])];
     let mut row = first[1];
     while row <= last[1] {
-        let within = |row: u32, lanes: u32| {
-            if row >= bounds.min[1] && row <= last[1] {
-                lanes
-            } else {
-                0
-            }
-        };
         let rows_within = match is_narrow {
-            true => within(row, 0x33) | within(row + 1, 0xcc) | within(row + 2, 0x3300) | within(row + 3, 0xcc00),
-            false => within(row, 0x3333_3333) | within(row + 1, 0xcccc_cccc),
+            true => part.within(row, [0x33, 0xcc, 0x3300, 0xcc00]),
+            false => part.within(row, UPPER_LOWER),
         };
         let below = (row - first[1]) as f32;
         let mut column = first[0];
@@ -495,14 +505,7 @@ fn cover_samples<L: QuadLanes>(edges: &[[[f32; 3]; 3]; 4], part: &Part, coverage
     let sides = [side(edges[0][0]), side(edges[0][1]), side(edges[0][2])];
     let mut row = first[1];
     while row <= last[1] {
-        let within = |row: u32, lanes: u32| {
-            if row >= bounds.min[1] && row <= last[1] {
-                lanes
-            } else {
-                0
-            }
-        };
-        let rows_within = within(row, 0x3333_3333) | within(row + 1, 0xcccc_cccc);
+        let rows_within = part.within(row, UPPER_LOWER);
         let below = (row - first[1]) as f32;
         let mut column = first[0];
         while column <= last[0] {

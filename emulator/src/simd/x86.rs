@@ -6,18 +6,20 @@ use std::arch::x86_64::*;
 /// Brings bytes into the cache, to be written.
 #[inline]
 pub fn fetch_to_write(bytes: &[u8]) {
-    for line in bytes.chunks(64) {
-        // SAFETY: it changes nothing that a program can see, wherever it points.
-        unsafe { _mm_prefetch::<_MM_HINT_ET0>(line.as_ptr().cast()) };
-    }
+    fetch::<_MM_HINT_ET0>(bytes);
 }
 
 /// Brings bytes into the cache, to be read.
 #[inline]
 pub fn fetch_to_read(bytes: &[u8]) {
+    fetch::<_MM_HINT_T0>(bytes);
+}
+
+#[inline]
+fn fetch<const HINT: i32>(bytes: &[u8]) {
     for line in bytes.chunks(64) {
-        // SAFETY: as above.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+        // SAFETY: it changes nothing that a program can see, wherever it points.
+        unsafe { _mm_prefetch::<HINT>(line.as_ptr().cast()) };
     }
 }
 
