@@ -1,6 +1,6 @@
 //! Everything a picture needs that the shader does not hold: plain data, no Vulkan objects.
 
-use crate::texture::{Dim, TexelFormat};
+use crate::texture::{Dim, TexelFormat, at_level};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -119,13 +119,12 @@ impl Texels {
     /// Texels in all layers and levels; `None` on overflow, and for more levels than any image has.
     pub fn count(&self) -> Option<u64> {
         let level = |level: u32| {
-            let size = |size: u32| size.checked_shr(level).map(|size| u64::from(size.max(1)));
-            let planes = u64::from(self.layers).checked_mul(size(self.extent[2])?)?;
-            planes
-                .checked_mul(size(self.extent[0])?)?
-                .checked_mul(size(self.extent[1])?)
+            let [width, height, depth] = self.extent.map(|size| u64::from(at_level(size, level)));
+            let planes = u64::from(self.layers).checked_mul(depth)?;
+            planes.checked_mul(width)?.checked_mul(height)
         };
-        (0..self.levels).try_fold(0u64, |all, number| all.checked_add(level(number)?))
+        let levels = Some(self.levels).filter(|levels| *levels <= u32::BITS)?;
+        (0..levels).try_fold(0u64, |all, number| all.checked_add(level(number)?))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::context::Inner;
 use crate::error::{Call, Error, Result};
+use crate::texture::at_level;
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
@@ -205,8 +206,7 @@ impl Image {
 
 /// An image's extent at one of its levels.
 fn level_extent(extent: vk::Extent3D, level: u32) -> vk::Extent3D {
-    let [width, height, depth] =
-        [extent.width, extent.height, extent.depth].map(|size| size.checked_shr(level).unwrap_or(0).max(1));
+    let [width, height, depth] = [extent.width, extent.height, extent.depth].map(|size| at_level(size, level));
     vk::Extent3D { width, height, depth }
 }
 

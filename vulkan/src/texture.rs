@@ -179,6 +179,11 @@ impl TexelFormat {
     }
 }
 
+/// Texels along an axis at a level: half as many as at the one before it, rounded down, and 1 at least.
+pub(crate) fn at_level(size: u32, level: u32) -> u32 {
+    size.checked_shr(level).unwrap_or(0).max(1)
+}
+
 /// Shape of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dim {
