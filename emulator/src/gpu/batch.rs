@@ -99,7 +99,7 @@ impl Tile {
                 &room.tested.passed,
             );
             match &mut self.color {
-                Colors::Bytes(tile) => spots.scatter(tile, passed, words),
+                Colors::Bytes(tile) => spots.scatter_words(tile, passed, words),
                 Colors::Wide(tile) => spots.scatter(tile, passed, &room.wide),
             }
         }
@@ -472,8 +472,9 @@ mod tests {
             let state = state(&mut random, samples);
             let mut tile = tile(&mut random, samples, round % 5 == 0);
             let fragments = fragments(&mut random);
+            let whole = random.bool();
             let quads: Vec<Quad> = (0..64)
-                .filter(|_| random.u32(..4) > 0)
+                .filter(|_| whole || random.u32(..4) > 0)
                 .map(|number| Quad {
                     x: 32 + number % 8 * 2,
                     y: 48 + number / 8 * 2,
@@ -526,7 +527,11 @@ mod tests {
             }
             let batch = Batch {
                 state: &state,
-                quads: Quads::Some(&quads),
+                quads: if whole {
+                    Quads::Tile([32, 48])
+                } else {
+                    Quads::Some(&quads)
+                },
                 samples: &covered,
                 fragments: &fragments,
                 tested: false,

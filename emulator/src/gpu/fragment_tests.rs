@@ -5,6 +5,7 @@ use super::raster::sample_offset;
 use super::spots::{Batch, Lanes, Row, Spots};
 use super::state::{State, Stencil};
 use super::tile::{Tile, alpha_reaches, compares, reloaded, steps, within};
+use super::tile_tests::{Tests, Whole};
 use crate::exec::inputs::Plane;
 use crate::exec::{MAX_FRAGMENTS, Quads, places};
 use crate::simd::{Found, dispatch};
@@ -160,6 +161,24 @@ impl Tile {
         let (state, count) = (batch.state, batch.count());
         let (uses_depth, uses_stencil) = (state.uses_depth(), !batch.ignores_stencil());
         let face = &state.stencil[usize::from(!batch.inputs.front)];
+        if let (Quads::Tile(_), 1, false) = (spots.quads, spots.samples, state.packed_depth)
+            && let (Some(depth), Some(stencil)) = (self.depth.first_chunk_mut(), self.stencil.first_chunk_mut())
+        {
+            if uses_depth {
+                batch.depths(spots, tested);
+            }
+            let tests = Tests {
+                stencil: uses_stencil.then_some(face),
+                depth: uses_depth.then_some((state.depth_compare, state.depth_write)),
+            };
+            return tests.run(Whole {
+                arrived: &tested.arrived,
+                depths: &tested.depths,
+                depth,
+                stencil,
+                passed: &mut tested.passed,
+            });
+        }
         tested.fits = tested.arrived;
         if uses_stencil {
             spots.collect(&self.stencil, &mut tested.stencils);

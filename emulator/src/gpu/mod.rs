@@ -16,6 +16,7 @@ pub(crate) mod scene;
 pub mod spots;
 pub mod state;
 pub mod tile;
+mod tile_tests;
 mod tile_worker;
 pub mod vertex;
 pub mod watch;

@@ -2,6 +2,7 @@
 
 use super::state::State;
 use super::tile::in_tile;
+use super::tile_tests;
 use crate::exec::inputs::Inputs;
 use crate::exec::{Fragments, MAX_FRAGMENTS, Quad, Quads};
 
@@ -43,9 +44,6 @@ impl Batch<'_> {
 
 /// A byte for each fragment of a batch: 1 for those that something is about.
 pub(super) type Lanes = [u8; MAX_FRAGMENTS];
-
-/// Eight of them, all 1.
-const NONE_OUT: u64 = 0x0101_0101_0101_0101;
 
 /// One sample of each fragment of some quads.
 #[derive(Clone, Copy)]
@@ -108,19 +106,23 @@ impl Spots<'_> {
                 *row = *values;
                 return;
             }
-            for (eight, live) in live.as_chunks::<8>().0.iter().enumerate() {
-                match u64::from_le_bytes(*live) {
-                    0 => {}
-                    NONE_OUT => row[8 * eight..][..8].copy_from_slice(&values[8 * eight..][..8]),
-                    _ => (0..8)
-                        .filter(|lane| live[*lane] == 1)
-                        .for_each(|lane| row[8 * eight + lane] = values[8 * eight + lane]),
+            for ((slot, live), value) in row.iter_mut().zip(live).zip(values) {
+                if *live == 1 {
+                    *slot = *value;
                 }
             }
             return;
         }
         let (fours, live) = (values.as_chunks::<4>().0, live.as_chunks::<4>().0);
         self.each(|number, first| self.put(row, first, live[number], fours[number]));
+    }
+
+    /// [`Spots::scatter`] of words.
+    pub fn scatter_words(&self, row: &mut [u32], live: &Lanes, words: &[u32; MAX_FRAGMENTS]) {
+        match self.whole(row) {
+            Some(row) => tile_tests::choose(row, live, words),
+            None => self.scatter(row, live, words),
+        }
     }
 
     /// What a row of the tile has of a quad's four fragments.
