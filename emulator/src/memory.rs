@@ -350,6 +350,19 @@ impl Memory {
         Ok(bytes)
     }
 
+    /// Two words, as commands have them.
+    ///
+    /// # Errors
+    /// When either is in no buffer object.
+    #[inline]
+    pub fn pair(&self, address: u32) -> Result<[u32; 2]> {
+        match self.array::<8>(address) {
+            Ok([a, b, c, d, e, f, g, h]) => Ok([u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])]),
+            // They may be in two.
+            Err(_) => Ok([self.word(address)?, self.word(address.wrapping_add(4))?]),
+        }
+    }
+
     /// A little-endian word.
     ///
     /// # Errors

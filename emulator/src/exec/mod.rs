@@ -351,8 +351,9 @@ pub trait Painter: Send + Sync {
     /// It never leaves fragments to [`Engine::fragments`].
     fn is_sure(&self) -> bool;
 
-    /// Makes [`Fragments::words`] of fragments, in a context that wants them, and alphas if it wants those; nothing else of
-    /// `out` changes. False where that is left to [`Engine::fragments`]: the words are of no use then.
+    /// Makes [`Fragments::words`] of fragments, in a context that wants them, in the place of those they are blended with, and
+    /// alphas if it wants those; nothing else of `out` changes. False where that is left to [`Engine::fragments`]: the words
+    /// are of no use then.
     fn paint(&self, context: &FragmentContext<'_>, inputs: &Inputs, quads: Quads<'_>, out: &mut Fragments) -> bool;
 
     /// Makes words of all fragments of the tile whose first pixel is `first`, in a context that wants them and no alphas, in

@@ -6,6 +6,7 @@
 //! [stretches](super::wide::stretch::Stretch).
 
 mod asm;
+mod balance;
 mod call;
 #[cfg(all(target_arch = "x86_64", unix))]
 mod code;

@@ -5,7 +5,7 @@ use super::frame::Frame;
 use super::kept::Kept;
 use super::notes::Notes;
 use super::plbu::List;
-use super::scene::Scene;
+use super::scene::{Listed, Scene};
 use super::tile_worker::{TileWorker, context};
 use super::watch::Watch;
 use super::write_back::{self, Runs};
@@ -60,7 +60,7 @@ fn tiles(memory: &Memory, frame: &Frame, notes: &mut Notes) -> Result<Tiles> {
             if command == MAX_COMMANDS {
                 return Err(Fault::new(FaultKind::Budget, "a list of tiles does not end").at(*start));
             }
-            match TileCommand::decode([memory.word(at)?, memory.word(at.wrapping_add(4))?]) {
+            match TileCommand::decode(memory.pair(at)?) {
                 TileCommand::EndOfTiles(_) => break,
                 TileCommand::BeginTile(begin) => {
                     tile = Some((begin.row.into(), begin.column.into()));
@@ -114,14 +114,15 @@ pub fn run(
     notes: &mut Notes,
 ) -> Result<(Vec<Runs>, PixelStats)> {
     let tiles = tiles(memory, frame, notes)?;
-    let scene = scene(memory, (frame, &tiles), lists, limits, notes)?;
+    let listed = Listed::new(&tiles.lists, lists, notes);
+    let scene = scene(memory, frame, &listed, limits, notes)?;
     let extent = at_once(memory, (frame, &tiles), &scene, engine, limits);
     let Some((address, length, part)) = extent else {
         return paint((memory, None), (frame, &tiles), &scene, engine, limits, spare, notes);
     };
     drop(scene);
     let mut lent = memory.lend(address, length);
-    let scene = self::scene(memory, (frame, &tiles), lists, limits, notes);
+    let scene = self::scene(memory, frame, &listed, limits, notes);
     let target = lent.as_mut().map(|lent| lent.target(part));
     let memory_and_put = (&*memory, target.as_ref().map(|target| target as &dyn Put));
     let painted = scene.and_then(|scene| {
@@ -136,12 +137,12 @@ pub fn run(
 /// What the tiles' lists paint.
 fn scene<'a>(
     memory: &'a Memory,
-    (frame, tiles): (&Frame, &Tiles),
-    lists: &'a HashMap<u32, List>,
+    frame: &Frame,
+    listed: &'a Listed<'a>,
     limits: Limits<'a>,
     notes: &mut Notes,
 ) -> Result<Scene<'a>> {
-    let mut scene = Scene::new((memory, limits.kept), &tiles.lists, lists, notes)?;
+    let mut scene = Scene::new((memory, limits.kept), listed, notes)?;
     scene.depth |= frame
         .write_backs
         .iter()

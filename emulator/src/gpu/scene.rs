@@ -84,6 +84,41 @@ pub(super) struct Prepared<'a> {
     large: Vec<Vec<Large>>,
 }
 
+/// What a job's mentions of polygon lists come to.
+pub(super) struct Listed<'a> {
+    geometries: Vec<&'a Geometry>,
+    /// For every mention of a list its geometry's number, and which of its primitives are in the list.
+    lists: Vec<Option<(usize, &'a [Entry])>>,
+}
+
+impl<'a> Listed<'a> {
+    /// The lists at these addresses.
+    pub fn new(addresses: &[u32], lists: &'a HashMap<u32, List>, notes: &mut Notes) -> Self {
+        let mut listed = Self {
+            geometries: Vec::new(),
+            lists: Vec::with_capacity(addresses.len()),
+        };
+        for address in addresses {
+            let list = lists.get(address);
+            if list.is_none() {
+                notes.add(format!("no polygon list was built at {address:#x}"));
+            }
+            let list = list.map(|list| (listed.number(&list.geometry), &list.primitives[..]));
+            listed.lists.push(list);
+        }
+        listed
+    }
+
+    /// A geometry's number.
+    fn number(&mut self, geometry: &'a Geometry) -> usize {
+        let known = self.geometries.iter().position(|have| std::ptr::eq(*have, geometry));
+        known.unwrap_or_else(|| {
+            self.geometries.push(geometry);
+            self.geometries.len() - 1
+        })
+    }
+}
+
 /// A job's primitives and shaders by their polygon lists.
 #[derive(Default)]
 pub(super) struct Scene<'a> {
@@ -92,42 +127,25 @@ pub(super) struct Scene<'a> {
     /// Each geometry's primitives.
     pub geometries: Vec<Prepared<'a>>,
     /// For every mention of a list its geometry's number, and which of its primitives are in the list.
-    pub lists: Vec<Option<(usize, &'a [Entry])>>,
+    pub lists: &'a [Option<(usize, &'a [Entry])>],
     pub multisample: bool,
     /// Depth or stencil are tested, kept or read.
     pub depth: bool,
 }
 
 impl<'a> Scene<'a> {
-    /// The scene of polygon lists by their addresses, from memory and with what is kept from earlier jobs.
+    /// The scene of polygon lists, from memory and with what is kept from earlier jobs.
     ///
     /// # Errors
     /// A fault of anything the draws need.
-    pub fn new(
-        source: (&'a Memory, &'a Kept),
-        addresses: &[u32],
-        lists: &'a HashMap<u32, List>,
-        notes: &mut Notes,
-    ) -> Result<Self> {
-        let mut scene = Self::default();
-        let mut geometries: Vec<*const Geometry> = Vec::new();
-        for address in addresses {
-            let Some(list) = lists.get(address) else {
-                notes.add(format!("no polygon list was built at {address:#x}"));
-                scene.lists.push(None);
-                continue;
-            };
-            let key = Arc::as_ptr(&list.geometry);
-            let number = match geometries.iter().position(|have| *have == key) {
-                Some(number) => number,
-                None => {
-                    let ready = prepare(source, &list.geometry, &mut scene, notes)?;
-                    scene.geometries.push(ready);
-                    geometries.push(key);
-                    geometries.len() - 1
-                }
-            };
-            scene.lists.push(Some((number, &list.primitives)));
+    pub fn new(source: (&'a Memory, &'a Kept), listed: &'a Listed<'a>, notes: &mut Notes) -> Result<Self> {
+        let mut scene = Self {
+            lists: &listed.lists,
+            ..Self::default()
+        };
+        for geometry in &listed.geometries {
+            let ready = prepare(source, geometry, &mut scene, notes)?;
+            scene.geometries.push(ready);
         }
         Ok(scene)
     }

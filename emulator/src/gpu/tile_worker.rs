@@ -119,7 +119,9 @@ impl<'a> TileWorker<'a> {
         self.primitives = Some(room);
         painted?;
         let mut units = self.frame.write_backs.iter();
-        units.try_for_each(|unit| write_back::encode(self.frame, unit, &self.tile, number, &mut self.runs))?;
+        units.try_for_each(|unit| {
+            write_back::encode(self.frame, unit, &self.tile, number, &mut self.runs, self.target)
+        })?;
         self.target.into_iter().for_each(|target| self.runs.hand_over(target));
         Ok(())
     }
@@ -198,7 +200,7 @@ impl<'a> TileWorker<'a> {
             }
         } else if wanted {
             if context.blending.is_some() {
-                self.tile.words(quads, &mut self.out.destination);
+                self.tile.words(quads, &mut self.out.words);
             }
             if !painter.paint(&context, &ready.inputs, quads, &mut self.out) {
                 return if tested { Words::Tested } else { Words::None };

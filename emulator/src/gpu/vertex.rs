@@ -55,7 +55,7 @@ impl<'a> Commands<'a> {
                 return Err(Fault::new(FaultKind::Budget, "a command stream does not end").at(self.at));
             }
             self.left -= 1;
-            let words = [self.memory.word(self.at)?, self.memory.word(self.at.wrapping_add(4))?];
+            let words = self.memory.pair(self.at)?;
             // Jumps are the same in all streams.
             if let VertexCommand::VertexJump(jump) = VertexCommand::decode(words) {
                 self.at = jump.address;

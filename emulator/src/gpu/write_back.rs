@@ -96,11 +96,19 @@ pub fn write(workers: &[Runs], memory: &mut Memory, pool: Option<&ThreadPool>) -
     memory.write_pieces(&pieces, pool)
 }
 
-/// What a finished tile, the `number`th, puts into memory.
+/// What a finished tile, the `number`th, puts into memory: in pieces for later, or at once where there is a target that
+/// takes it.
 ///
 /// # Errors
 /// A format or layout nobody knows.
-pub fn encode(frame: &Frame, unit: &WriteBack, tile: &Tile, number: usize, runs: &mut Runs) -> Result<()> {
+pub(super) fn encode(
+    frame: &Frame,
+    unit: &WriteBack,
+    tile: &Tile,
+    number: usize,
+    runs: &mut Runs,
+    target: Option<&dyn Put>,
+) -> Result<()> {
     let bytes = format_bytes(unit.format)?;
     let mut plane = |sample| {
         let picture = Plane {
@@ -110,6 +118,7 @@ pub fn encode(frame: &Frame, unit: &WriteBack, tile: &Tile, number: usize, runs:
             sample,
             bytes,
             number,
+            target,
         };
         picture.encode(runs)
     };
@@ -168,6 +177,7 @@ struct Plane<'a> {
     sample: Option<usize>,
     bytes: u32,
     number: usize,
+    target: Option<&'a dyn Put>,
 }
 
 impl Plane<'_> {
@@ -184,13 +194,10 @@ impl Plane<'_> {
         let step = bytes as usize;
         if unit.layout == TargetLayout::Tiled && columns == SIDE && rows == SIDE {
             let address = address.wrapping_add(offset(unit, bytes, left, top)?);
-            let out = runs.piece(self.number, address, step * PIXELS);
-            if !self.words(out) {
-                let mut pixels = [0; PIXELS];
-                tiled(&self.pixels(), |at, quad| {
-                    pixels[4 * at..4 * at + 4].copy_from_slice(&quad)
-                });
-                put(out, step, &pixels);
+            let length = step * PIXELS;
+            let at_once = |target: &dyn Put| target.fill(address, length, &mut |out| self.whole(out));
+            if !self.target.is_some_and(at_once) {
+                self.whole(runs.piece(self.number, address, length));
             }
             return Ok(());
         }
@@ -210,6 +217,17 @@ impl Plane<'_> {
             }
         }
         Ok(())
+    }
+
+    /// All of the tile, in memory's order.
+    fn whole(&self, out: &mut [u8]) {
+        if !self.words(out) {
+            let mut pixels = [0; PIXELS];
+            tiled(&self.pixels(), |at, quad| {
+                pixels[4 * at..4 * at + 4].copy_from_slice(&quad)
+            });
+            put(out, self.bytes as usize, &pixels);
+        }
     }
 
     fn pixel(&self, column: u32, row: u32) -> u64 {
@@ -641,6 +659,7 @@ mod tests {
                 sample: random.bool().then(|| random.usize(..4)),
                 bytes: format_bytes(format).unwrap(),
                 number: 0,
+                target: None,
             };
             for (at, have) in plane.pixels().into_iter().enumerate() {
                 let [column, row] = place(at);

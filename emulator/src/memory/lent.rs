@@ -76,6 +76,9 @@ pub(crate) trait Put: Sync {
 
     /// Puts a piece where its address says.
     fn put(&self, address: u32, piece: &[u8]);
+
+    /// Has somebody write a piece of so many bytes where its address says; false where that is not to be had.
+    fn fill(&self, address: u32, length: usize, write: &mut dyn FnMut(&mut [u8])) -> bool;
 }
 
 /// Bytes that many may write.
@@ -104,23 +107,30 @@ impl Put for Target<'_> {
 
     /// Copies a piece to its address; what is not all in one part is left out.
     fn put(&self, address: u32, piece: &[u8]) {
-        let at = address.wrapping_sub(self.address) as usize;
-        match &self.bytes {
-            Bytes::Parts(parts, part) => {
-                let Some(bytes) = parts.get(at / part) else { return };
-                // A part that somebody left in a panic is bytes all the same.
-                let mut bytes = bytes.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                let from = at % part;
-                if let Some(bytes) = bytes.get_mut(from..from + piece.len()) {
-                    bytes.copy_from_slice(piece);
-                }
+        if let Bytes::Backed(backing, start) = &self.bytes {
+            let at = address.wrapping_sub(self.address) as usize;
+            if at + piece.len() <= self.length {
+                backing.write(start + at, piece);
             }
-            Bytes::Backed(backing, start) => {
-                if at + piece.len() <= self.length {
-                    backing.write(start + at, piece);
-                }
-            }
+            return;
         }
+        self.fill(address, piece.len(), &mut |bytes| bytes.copy_from_slice(piece));
+    }
+
+    fn fill(&self, address: u32, length: usize, write: &mut dyn FnMut(&mut [u8])) -> bool {
+        let at = address.wrapping_sub(self.address) as usize;
+        let Bytes::Parts(parts, part) = &self.bytes else {
+            return false;
+        };
+        let Some(bytes) = parts.get(at / part) else {
+            return false;
+        };
+        // A part that somebody left in a panic is bytes all the same.
+        let mut bytes = bytes.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let bytes = bytes.get_mut(at % part..at % part + length);
+        let is_there = bytes.is_some();
+        bytes.into_iter().for_each(write);
+        is_there
     }
 }
 
@@ -144,8 +154,12 @@ mod tests {
                 let target = &target;
                 scope.spawn(move || {
                     (number..64).step_by(4).for_each(|at| {
-                        target.expect(0x1800 + 64 * at, 64);
-                        target.put(0x1800 + 64 * at, &[at as u8; 64]);
+                        let address = 0x1800 + 64 * at;
+                        target.expect(address, 64);
+                        match at % 8 {
+                            7 => assert!(target.fill(address, 64, &mut |bytes| bytes.fill(at as u8))),
+                            _ => target.put(address, &[at as u8; 64]),
+                        }
                     })
                 });
             }
@@ -154,6 +168,7 @@ mod tests {
         target.put(0x1800 + 60, &[99; 5]);
         target.expect(0x2800, 1);
         target.put(0x2800, &[99]);
+        assert!(!target.fill(0x1800 + 60, 5, &mut |bytes| bytes.fill(99)));
         memory.take_back(lent);
         for at in 0..64u32 {
             assert!(memory.equals(0x1800 + 64 * at, &[at as u8; 64]));

@@ -2,9 +2,13 @@
 
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::{Mask, Row};
+use crate::exec::wide::fragment_code::row;
 
 /// Textures that one piece of code can look into.
 pub const MAX_TEXTURES: usize = 8;
+
+/// Rows of fragments' places. Where a whole tile is painted these are all the rows there are, twice as long as others.
+pub(super) const PLACES: [u16; 4] = [row::X, row::Y, row::COLUMN, row::ROW];
 
 /// What code is called with.
 #[repr(C)]
@@ -78,6 +82,8 @@ pub struct Emitted {
     pub(super) pool: usize,
     /// Lanes of one round.
     pub(super) lanes: usize,
+    /// Lanes of a call at most.
+    pub(super) most: usize,
     /// Masks are words, not bits.
     pub(super) mask_lanes: bool,
     pub(super) needs: Needs,

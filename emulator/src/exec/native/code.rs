@@ -54,7 +54,7 @@ impl Code {
         let needs = &self.emitted.needs;
         let step = self.emitted.lanes;
         let steps = call.lanes / step;
-        assert!(steps > 0 && call.lanes.is_multiple_of(step) && call.lanes <= LANES);
+        assert!(steps > 0 && call.lanes.is_multiple_of(step) && call.lanes <= self.emitted.most);
         assert!(call.rows.len() >= needs.rows && call.uniforms.len() >= needs.uniforms);
         assert!(call.textures.len() >= needs.textures.len());
         assert!(

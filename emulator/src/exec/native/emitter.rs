@@ -1,10 +1,13 @@
 //! The writing of code for a graph: which value is in which register when, and the instructions for each.
 
 use super::asm::{Asm, Gpr, Isa, Masked, Mem, Op, Rm, code};
-use super::call::{Args, Emitted, Needs};
+use super::balance::Balance;
+use super::call::{Args, Emitted, Needs, PLACES};
+use super::emit::Which;
 use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::order::{Item, Order, operands};
-use crate::exec::lanes::Row;
+use crate::exec::MAX_FRAGMENTS;
+use crate::exec::lanes::{LANES, Row};
 use std::mem::offset_of;
 
 /// What goes to the stack at most, in bytes: no more than a page, for nobody looks whether there is more.
@@ -15,6 +18,8 @@ const HALF_EXPONENTS: u32 = 0x7c00_7c00;
 
 /// The register that holds [`HALF_EXPONENTS`], with EVEX.
 const EXPONENTS: u8 = 31;
+/// The register that holds 1.0, with EVEX.
+const ONE: u8 = 30;
 /// Registers that hold nothing for long, and zero, with VEX.
 const SPARE: u8 = 14;
 const ZERO: u8 = 15;
@@ -28,11 +33,19 @@ struct Place {
     slot: Option<u16>,
 }
 
+/// Lanes of [`SPARE_MASK`], and zero in the others.
+fn zero_elsewhere() -> Masked {
+    Masked {
+        by: SPARE_MASK,
+        zero: true,
+    }
+}
+
 /// Writes the code of a graph.
 pub(super) struct Emitter<'a> {
     graph: &'a Graph,
     order: &'a Order,
-    masked: bool,
+    which: Which,
     copies: usize,
     asm: Asm,
     /// Number of the present item.
@@ -49,6 +62,10 @@ pub(super) struct Emitter<'a> {
     free_slots: Vec<u16>,
     done_slots: Vec<u16>,
     needs: Needs,
+    /// Which operations go another way than their own.
+    balance: Balance,
+    /// Values that have the registers behind those of [`Emitter::file`].
+    residents: Vec<Value>,
 }
 
 fn arg(offset: usize) -> Mem {
@@ -59,16 +76,17 @@ fn arg(offset: usize) -> Mem {
 }
 
 impl<'a> Emitter<'a> {
-    /// Nothing is written yet. `masked` and `copies` as for [`super::emit::emit`].
-    pub fn new(graph: &'a Graph, order: &'a Order, isa: Isa, masked: bool, copies: usize) -> Self {
+    /// Nothing is written yet. `which` and `copies` as for [`super::emit::emit`].
+    pub fn new(graph: &'a Graph, order: &'a Order, isa: Isa, which: Which, copies: usize) -> Self {
+        let residents = order.residents(graph, isa, copies);
         Self {
             graph,
             order,
-            masked,
+            which,
             copies,
             asm: Asm::new(isa),
             at: 0,
-            file: vec![None; if isa.evex() { 31 } else { 14 }],
+            file: vec![None; isa.registers() - residents.len()],
             masks: vec![None; if isa.evex() { 7 } else { 0 }],
             pinned: Vec::new(),
             places: vec![Place::default(); graph.nodes.len() * copies],
@@ -80,6 +98,8 @@ impl<'a> Emitter<'a> {
                 textures: graph.textures.clone(),
                 ..Needs::default()
             },
+            balance: Balance::of(graph, order, isa),
+            residents,
         }
     }
 
@@ -109,8 +129,16 @@ impl<'a> Emitter<'a> {
         if self.asm.isa.evex() {
             let exponents = Rm::Each(self.constant(HALF_EXPONENTS));
             self.asm.vector(code::BROADCASTSS, EXPONENTS, 0, exponents);
+            let one = Rm::Each(self.constant(1f32.to_bits()));
+            self.asm.vector(code::BROADCASTSS, ONE, 0, one);
         } else {
             self.asm.vector(code::XORPS, ZERO, ZERO, Rm::Reg(ZERO));
+        }
+        for (number, value) in self.residents.clone().into_iter().enumerate() {
+            let register = (self.file.len() + number) as u8;
+            let from = self.leaf(self.node(value), 0);
+            self.asm.vector(code::BROADCASTSS, register, 0, from);
+            self.place(value, 0).register = Some(register);
         }
         let start = self.asm.bytes.len();
         let order = self.order;
@@ -162,7 +190,12 @@ impl<'a> Emitter<'a> {
         Emitted {
             pool,
             lanes: self.copies * self.asm.isa.lanes(),
-            mask_lanes: self.masked && !self.asm.isa.evex(),
+            most: if self.which == Which::Tile {
+                MAX_FRAGMENTS
+            } else {
+                LANES
+            },
+            mask_lanes: self.which == Which::Masked && !self.asm.isa.evex(),
             bytes: self.asm.bytes,
             needs: self.needs,
         }
@@ -182,7 +215,13 @@ impl<'a> Emitter<'a> {
 
     /// Place of a row's lanes.
     fn row(&mut self, row: u16, copy: usize) -> Mem {
-        self.needs.rows = self.needs.rows.max(usize::from(row) + 1);
+        let place = || PLACES.iter().position(|place| *place == row).unwrap_or(0);
+        let row = match self.which {
+            Which::Tile => 2 * place() as u16,
+            _ => row,
+        };
+        let long = usize::from(self.which == Which::Tile);
+        self.needs.rows = self.needs.rows.max(usize::from(row) + 1 + long);
         Mem {
             base: Gpr::Rsi,
             disp: (usize::from(row) * size_of::<Row>() + copy * self.size()) as i32,
@@ -235,7 +274,19 @@ impl<'a> Emitter<'a> {
     }
 
     fn place(&mut self, value: Value, copy: usize) -> &mut Place {
+        let (value, copy) = self.one(value, copy);
         &mut self.places[value as usize * self.copies + copy]
+    }
+
+    /// A value and its copy; there is one of what is the same for all lanes.
+    fn one(&self, value: Value, copy: usize) -> (Value, usize) {
+        (value, if self.node(value).is_uniform() { 0 } else { copy })
+    }
+
+    /// Whether nobody uses a value behind the present item and copy.
+    fn is_done(&self, value: Value, copy: usize) -> bool {
+        let waits = self.node(value).is_uniform() && (copy + 1 < self.copies || self.residents.contains(&value));
+        !waits && self.next_use(value).is_none()
     }
 
     /// Number of the item that uses a value next, after the present one.
@@ -270,10 +321,11 @@ impl<'a> Emitter<'a> {
             furthest.unwrap_or(first)
         });
         self.evict(register as u8, mask);
+        let one = self.one(value, copy);
         let file = if mask { &mut self.masks } else { &mut self.file };
-        file[register] = Some((value, copy));
+        file[register] = Some(one);
         self.place(value, copy).register = Some(register as u8);
-        self.pinned.push((value, copy));
+        self.pinned.push(one);
         register as u8
     }
 
@@ -304,7 +356,8 @@ impl<'a> Emitter<'a> {
     /// The register a value is in, or is brought to.
     fn register(&mut self, value: Value, copy: usize) -> u8 {
         if let Some(register) = self.place(value, copy).register {
-            self.pinned.push((value, copy));
+            let one = self.one(value, copy);
+            self.pinned.push(one);
             return register;
         }
         let from = self.found(value, copy);
@@ -330,7 +383,9 @@ impl<'a> Emitter<'a> {
     fn operand(&mut self, value: Value, copy: usize) -> Rm {
         if self.place(value, copy).register.is_none() && !self.in_mask(value) {
             let found = self.found(value, copy);
-            if self.asm.isa.evex() || matches!(found, Rm::Full(_)) {
+            // What is used again is loaded once, if that pushes nobody out.
+            let loads = !self.is_done(value, copy) && self.file.contains(&None);
+            if !loads && (self.asm.isa.evex() || matches!(found, Rm::Full(_))) {
                 return found;
             }
         }
@@ -369,7 +424,7 @@ impl<'a> Emitter<'a> {
 
     /// Frees a value's register if it is not used any more.
     fn free(&mut self, value: Value, copy: usize) {
-        if self.next_use(value).is_some() {
+        if !self.is_done(value, copy) {
             return;
         }
         let mask = self.in_mask(value);
@@ -384,7 +439,7 @@ impl<'a> Emitter<'a> {
 
     /// Whether a value is in a register that nobody looks at again.
     fn dies(&mut self, value: Value, copy: usize) -> bool {
-        self.next_use(value).is_none() && self.place(value, copy).register.is_some()
+        self.is_done(value, copy) && self.place(value, copy).register.is_some()
     }
 
     fn compute(&mut self, value: Value, copy: usize) {
@@ -392,6 +447,7 @@ impl<'a> Emitter<'a> {
             return;
         };
         match kind {
+            Kind::Add | Kind::Sub if self.balance.other_way() => self.sum(kind, value, [a, b], copy),
             Kind::Add => self.binary(code::ADDPS, value, [a, b], true, copy),
             Kind::Mul => self.binary(code::MULPS, value, [a, b], true, copy),
             Kind::Sub => self.binary(code::SUBPS, value, [a, b], false, copy),
@@ -426,6 +482,8 @@ impl<'a> Emitter<'a> {
             Kind::Select => self.select(value, [a, b, c], copy),
             Kind::Fused => self.fused(value, [a, b, c], copy),
             Kind::RoundHalf => self.round(value, a, copy),
+            Kind::HalfUnit => self.half_unit(value, a, copy),
+            Kind::Unit => self.unit(value, a, copy),
             Kind::Gather(texture) => self.gather(texture, value, a, copy),
             Kind::Lookup(table) => self.lookup(table, value, a, copy),
         }
@@ -440,6 +498,32 @@ impl<'a> Emitter<'a> {
         let second = self.operand(b, copy);
         let to = self.result(value, copy);
         self.asm.vector(op, to, first, second);
+    }
+
+    /// A sum or a difference as a product's with one, which is the same to the bit.
+    fn sum(&mut self, kind: Kind, value: Value, [mut a, mut b]: [Value; 2], copy: usize) {
+        if kind == Kind::Add && self.place(a, copy).register.is_none() && self.place(b, copy).register.is_some() {
+            std::mem::swap(&mut a, &mut b);
+        }
+        let first = self.register(a, copy);
+        let second = self.operand(b, copy);
+        let to = self.result(value, copy);
+        let (op, rest) = match (kind, second) {
+            (Kind::Add, Rm::Reg(second)) if second == to => (code::FMADD213PS, Rm::Reg(first)),
+            (_, Rm::Reg(second)) if second == to && second != first => (code::FNMADD213PS, Rm::Reg(first)),
+            _ => {
+                if to != first {
+                    self.asm.vector(code::MOVAPS, to, 0, Rm::Reg(first));
+                }
+                let op = if kind == Kind::Add {
+                    code::FMADD213PS
+                } else {
+                    code::FMSUB213PS
+                };
+                (op, second)
+            }
+        };
+        self.asm.vector(op, to, ONE, rest);
     }
 
     fn compare(&mut self, how: u8, value: Value, [a, b]: [Value; 2], copy: usize) {
@@ -534,11 +618,9 @@ impl<'a> Emitter<'a> {
         if self.asm.isa.evex() {
             self.asm.vector_immediate(code::CVTPS2PH, from, 0, Rm::Reg(to), 0);
             self.asm.test_words(SPARE_MASK, to, EXPONENTS);
-            let masked = Masked {
-                by: SPARE_MASK,
-                zero: true,
-            };
-            return self.asm.vector_masked(code::CVTPH2PS, to, 0, Rm::Reg(to), masked);
+            return self
+                .asm
+                .vector_masked(code::CVTPH2PS, to, 0, Rm::Reg(to), zero_elsewhere());
         }
         let exponents = Rm::Full(self.constant(HALF_EXPONENTS));
         self.asm.vector_immediate(code::CVTPS2PH, from, 0, Rm::Reg(to), 0);
@@ -546,6 +628,34 @@ impl<'a> Emitter<'a> {
         self.asm.half_vector(code::PCMPEQW, SPARE, SPARE, Rm::Reg(ZERO));
         self.asm.half_vector(code::PANDN, to, SPARE, Rm::Reg(to));
         self.asm.vector(code::CVTPH2PS, to, 0, Rm::Reg(to));
+    }
+
+    /// To the nearest half, then from 0 to 1. As whole numbers, halves that are negative or no numbers are more than infinity.
+    fn half_unit(&mut self, value: Value, a: Value, copy: usize) {
+        let from = self.register(a, copy);
+        let to = self.result(value, copy);
+        self.asm.vector_immediate(code::CVTPS2PH, from, 0, Rm::Reg(to), 0);
+        self.asm.words_up_to(SPARE_MASK, to, EXPONENTS);
+        self.asm
+            .vector_masked(code::CVTPH2PS, to, 0, Rm::Reg(to), zero_elsewhere());
+        let one = self.literal(1f32.to_bits());
+        self.asm.vector(code::PMINUD, to, to, one);
+    }
+
+    /// From 0 to 1, in the same way.
+    fn unit(&mut self, value: Value, a: Value, copy: usize) {
+        let from = self.register(a, copy);
+        let one = self.literal(1f32.to_bits());
+        if !self.balance.has_time() {
+            let zero = self.literal(0);
+            let to = self.result(value, copy);
+            self.asm.vector(code::MAXPS, to, from, zero);
+            return self.asm.vector(code::MINPS, to, to, one);
+        }
+        let infinity = self.literal(f32::INFINITY.to_bits());
+        self.asm.vector_immediate(code::PCMPUD, SPARE_MASK, from, infinity, 2);
+        let to = self.result(value, copy);
+        self.asm.vector_masked(code::PMINUD, to, from, one, zero_elsewhere());
     }
 
     fn gather(&mut self, texture: u8, value: Value, at: Value, copy: usize) {
@@ -622,7 +732,7 @@ impl<'a> Emitter<'a> {
     fn effect(&mut self, effect: Effect, copy: usize) {
         let value = effect.value();
         match effect {
-            Effect::Store(row, _) if self.masked => {
+            Effect::Store(row, _) if self.which == Which::Masked => {
                 let to = self.row(row, copy);
                 self.store_masked(to, value, copy);
             }
@@ -631,7 +741,7 @@ impl<'a> Emitter<'a> {
                 let to = Rm::Full(self.row(row, copy));
                 self.asm.vector(code::MOVUPS_STORE, from, 0, to);
             }
-            Effect::Words(_) if self.masked => {
+            Effect::Words(_) if self.which == Which::Masked => {
                 self.needs.words = true;
                 let to = self.word(copy);
                 self.store_masked(to, value, copy);

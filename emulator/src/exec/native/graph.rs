@@ -1,6 +1,7 @@
 //! What a piece of a program computes, as a graph of values. The formulas are not written here: they are those of
 //! every engine, generic in [`Lanes`], run once with lanes that take notes instead of computing.
 
+use super::asm::Isa;
 use crate::blend::{Blending, unit};
 use crate::exec::inputs::{Inputs, Plane};
 use crate::exec::wide::alu::{Alu, Operand, Source, formula, modified};
@@ -39,6 +40,10 @@ pub enum Kind {
     /// The mask a's b, c elsewhere.
     Select,
     RoundHalf,
+    /// From 0 to 1, what is no number as 0.
+    Unit,
+    /// To the nearest half, denormals as they are, then from 0 to 1: what becomes a byte.
+    HalfUnit,
     /// Whole numbers, cut.
     ToInt,
     /// Floats of whole numbers.
@@ -82,6 +87,14 @@ impl Node {
     /// Whether it can be had again at any time.
     pub fn is_leaf(self) -> bool {
         !matches!(self, Self::Op(..))
+    }
+
+    /// Whether it is one number for all lanes, found in memory.
+    pub fn is_uniform(self) -> bool {
+        match self {
+            Self::Const(_) | Self::Uniform(_) | Self::Input(_) | Self::Largest(_) => true,
+            Self::Row(_) | Self::Destination | Self::Op(..) => false,
+        }
     }
 }
 
@@ -142,14 +155,24 @@ pub struct Graph {
     pub tables: Vec<[u32; 16]>,
     /// Rows are those of vertices, which hold whole floats.
     of_vertices: bool,
+    /// There are mask registers, and with them short ways.
+    has_masks: bool,
 }
 
 impl Graph {
+    /// An empty graph of a fragment program.
+    pub fn new(isa: Isa) -> Self {
+        Self {
+            has_masks: isa.evex(),
+            ..Self::default()
+        }
+    }
+
     /// An empty graph of a vertex program.
-    pub fn of_vertices() -> Self {
+    pub fn of_vertices(isa: Isa) -> Self {
         Self {
             of_vertices: true,
-            ..Self::default()
+            ..Self::new(isa)
         }
     }
 
@@ -193,6 +216,8 @@ impl Graph {
                 };
                 match kind {
                     Kind::RoundHalf => both(true),
+                    Kind::HalfUnit => both(false),
+                    Kind::Unit => of(a),
                     Kind::ToFloat if self.is_byte(a) => both(true),
                     Kind::Min | Kind::Max => all(&[a, b]),
                     Kind::Select => all(&[b, c]),
@@ -223,7 +248,22 @@ impl Graph {
     fn op(&mut self, kind: Kind, operands: &[Value]) -> Value {
         let mut all = [0; 3];
         all[..operands.len()].copy_from_slice(operands);
-        self.node(Node::Op(kind, all))
+        match self.clamped(kind, operands) {
+            Some(value) => self.node(Node::Op(Kind::Unit, [value, 0, 0])),
+            None => self.node(Node::Op(kind, all)),
+        }
+    }
+
+    /// What an operation clamps to 0 and 1, if it does that and there is a short way for it.
+    fn clamped(&self, kind: Kind, operands: &[Value]) -> Option<Value> {
+        let is = |value: Value, number: f32| self.nodes[value as usize] == Node::Const(number.to_bits());
+        let (Kind::Min, [inner, one]) = (kind, operands) else {
+            return None;
+        };
+        match self.nodes[*inner as usize] {
+            Node::Op(Kind::Max, [value, zero, _]) if self.has_masks && is(*one, 1.0) && is(zero, 0.0) => Some(value),
+            _ => None,
+        }
     }
 
     /// The product a sum may swallow.
@@ -253,6 +293,19 @@ impl Graph {
             self.tables.push(table);
             self.tables.len() - 1
         }) as u8
+    }
+
+    /// A half from 0 to 1 that becomes the same byte as a value, if there is a short way to it.
+    fn half_unit(&mut self, value: Value) -> Option<Value> {
+        if !self.has_masks {
+            return None;
+        }
+        match self.nodes[value as usize] {
+            // Denormals become nothing in either case.
+            Node::Op(Kind::RoundHalf, [exact, ..]) => Some(self.op(Kind::HalfUnit, &[exact])),
+            _ if self.known[value as usize].half => Some(self.op(Kind::Unit, &[value])),
+            _ => None,
+        }
     }
 
     fn round_half(&mut self, a: Value) -> Value {
@@ -372,12 +425,11 @@ pub fn blended(blending: &Blending, color: [Value; 4]) -> Value {
 
 /// A word with the colour's bytes, red lowest, as the tile stores a plain colour: clamped, to the nearest.
 pub fn packed(color: [Value; 4]) -> Value {
-    type L = Notes;
-    let byte = |value: Value| {
-        let clamped = L::min(L::max(value, L::splat(0.0)), L::splat(1.0));
-        op(Kind::ToInt, &[L::add(L::mul(clamped, L::splat(255.0)), L::splat(0.5))])
-    };
     let [red, green, blue, alpha] = color.map(byte);
+    let red = match GRAPH.with_borrow(|graph| graph.nodes[red as usize]) {
+        Node::Op(Kind::ToInt, _) => red,
+        _ => op(Kind::AndBits, &[red, bits(0xff)]),
+    };
     let low = op(Kind::OrBits, &[red, op(Kind::ShiftLeft(8), &[green])]);
     let high = op(
         Kind::OrBits,
@@ -385,6 +437,22 @@ pub fn packed(color: [Value; 4]) -> Value {
     );
     op(Kind::OrBits, &[low, high])
 }
+
+/// What a channel is stored as: in the lowest byte, with no more above it than the highest may have.
+fn byte(value: Value) -> Value {
+    type L = Notes;
+    let half = GRAPH.with_borrow_mut(|graph| graph.half_unit(value));
+    if let Some(clamped) = half {
+        // 255 of a half lies between two whole numbers only where it is 127.5, and the even one is the next. Beside so large
+        // a number there is no room for what is behind the point.
+        return L::add(L::mul(clamped, L::splat(255.0)), L::splat(LARGE));
+    }
+    let clamped = L::min(L::max(value, L::splat(0.0)), L::splat(1.0));
+    op(Kind::ToInt, &[L::add(L::mul(clamped, L::splat(255.0)), L::splat(0.5))])
+}
+
+/// The floats from here on are the whole numbers.
+const LARGE: f32 = (1 << 23) as f32;
 
 /// Lanes that take notes.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 //! another crate's decoder.
 
 use super::asm::{Asm, Gpr, Isa, Masked, Mem, Rm, code};
-use super::emit::{Copies, emit};
+use super::emit::{Copies, Which, emit};
 use super::graph::{self, Effect, Graph, Node, Notes};
 use super::*;
 use crate::blend::{Blending, Factor};
@@ -176,13 +176,14 @@ fn painted(
 ) -> Option<(Vec<Vec<u32>>, u64)> {
     let painter = engine.painter(context, inputs.flat)?;
     let mut out = Box::<Fragments>::default();
-    for (number, word) in (0..).zip(&mut out.destination) {
+    for (number, word) in (0..).zip(&mut out.words) {
         *word = 0x9e37_79b9u32.wrapping_mul(number + 1);
     }
     let what = match quads.first().filter(|_| whole) {
         Some(first) => Quads::Tile([first.x, first.y]),
         None => Quads::Some(quads),
     };
+    let mut over = out.words;
     let done = painter.paint(context, inputs, what, &mut out);
     let count = 4 * quads.len();
     let alphas = bits(&out.color[3][..if context.wants_alpha { count } else { 0 }]);
@@ -190,7 +191,6 @@ fn painted(
     if let Quads::Tile(first) = what
         && !context.wants_alpha
     {
-        let mut over = out.destination;
         assert_eq!(painter.paint_over(context, inputs, first, &mut over), done);
         assert!(!done || over == out.words, "in place");
     }
@@ -314,6 +314,15 @@ fn random_programs_are_the_same_in_machine_code() {
     }
 }
 
+/// The short way to the byte of a half is the long one, denormals included.
+#[test]
+fn bytes_of_halves_need_no_conversion() {
+    for half in (0..=0x3c00).map(num::half::to_f32) {
+        let byte = half.mul_add(255.0, (1 << 23) as f32).to_bits() & 0xff;
+        assert_eq!(byte, u32::from(crate::exec::unorm(half, 255.0)), "{half}");
+    }
+}
+
 /// Every form with low and high registers, near and far memory, is what it is called.
 #[test]
 fn every_form_decodes() {
@@ -335,6 +344,8 @@ fn every_form_decodes() {
             (code::PMINUD, "vpminud", true),
             (code::FMADD213PS, "vfmadd213ps", true),
             (code::FMADD231PS, "vfmadd231ps", true),
+            (code::FMSUB213PS, "vfmsub213ps", true),
+            (code::FNMADD213PS, "vfnmadd213ps", true),
             (code::PAND, if isa.evex() { "vpandd" } else { "vpand" }, true),
             (code::POR, if isa.evex() { "vpord" } else { "vpor" }, true),
             (code::SQRTPS, "vsqrtps", false),
@@ -405,6 +416,11 @@ fn special_forms_decode() {
             "vcvtps2ph xmm9,ymm10,0",
         ),
         (wide(&|a| a.test_words(7, 25, 31)), "vptestmw k7,ymm25,ymm31"),
+        (wide(&|a| a.words_up_to(7, 25, 31)), "vpcmpleuw k7,ymm25,ymm31"),
+        (
+            wide(&|a| a.vector_immediate(code::PCMPUD, 7, 21, Rm::Each(far), 2)),
+            "vpcmpleud k7,zmm21,[r9+8]{1to16}",
+        ),
         (
             wide(&|a| a.vector_masked(code::CVTPH2PS, 4, 0, Rm::Reg(29), Masked { by: 7, zero: true })),
             "vcvtph2ps zmm4{k7}{z},ymm29",
@@ -540,7 +556,7 @@ fn spilled_values_come_back() {
                 .fold(Notes::splat(0.0), |sum, value| Notes::add(sum, *value))
         });
         graph.effects.push(Effect::Store(1, sum));
-        let code = super::code::Code::new(emit(&graph, isa, false, copies).unwrap()).unwrap();
+        let code = super::code::Code::new(emit(&graph, isa, Which::All, copies).unwrap()).unwrap();
         let mut rows = vec![crate::exec::lanes::Row::splat(0.0); 2];
         (0..LANES).for_each(|lane| rows[0][lane] = lane as f32 / 16.0);
         let done = code.run(super::call::Call {

@@ -54,8 +54,8 @@ impl Order {
         Self { items, uses }
     }
 
-    /// Two rows side by side where the registers are enough for both.
-    pub fn copies(&self, graph: &Graph, isa: Isa) -> usize {
+    /// Values that are needed at once at most, those that can be had again aside.
+    fn pressure(&self, graph: &Graph) -> usize {
         let (mut live, mut most) = (0usize, 0);
         for (at, item) in self.items.iter().enumerate() {
             let Item::Compute(value) = *item else { continue };
@@ -70,8 +70,29 @@ impl Order {
             ended.dedup();
             live = live.saturating_sub(ended.len());
         }
-        let registers = if isa.evex() { 30 } else { 13 };
-        if 2 * most <= registers { 2 } else { 1 }
+        most
+    }
+
+    /// Two rows side by side where the registers are enough for both.
+    pub fn copies(&self, graph: &Graph, isa: Isa) -> usize {
+        if 2 * self.pressure(graph) < isa.registers() {
+            2
+        } else {
+            1
+        }
+    }
+
+    /// Values that are the same for all lanes and have registers of their own: those that are used most, as far as there are
+    /// registers nobody else needs.
+    pub fn residents(&self, graph: &Graph, isa: Isa, copies: usize) -> Vec<Value> {
+        // Some are for rows and for what is on its way.
+        let busy = copies * (self.pressure(graph) + 2) + 2;
+        let mut leaves: Vec<Value> = (0..graph.nodes.len() as Value)
+            .filter(|value| graph.nodes[*value as usize].is_uniform() && !self.uses[*value as usize].is_empty())
+            .collect();
+        leaves.sort_by_key(|value| std::cmp::Reverse(self.uses[*value as usize].len()));
+        leaves.truncate(isa.registers().saturating_sub(busy));
+        leaves
     }
 }
 

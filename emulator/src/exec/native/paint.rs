@@ -16,6 +16,8 @@ use std::sync::Arc;
 thread_local! {
     /// Rows of the thread's last call: what they hold does not matter.
     static ROWS: RefCell<Vec<Row>> = const { RefCell::new(Vec::new()) };
+    /// The same of a whole tile's places.
+    static TILE: RefCell<[Row; 8]> = const { RefCell::new([Row::splat(0.0); 8]) };
 }
 
 /// Lanes that machine code takes at a time in any of its forms.
@@ -56,12 +58,19 @@ impl Painter for Straight {
         first: [u32; 2],
         words: &mut [u32; MAX_FRAGMENTS],
     ) -> bool {
+        if self.code().is_some_and(Stretch::takes_tiles) {
+            return TILE.with_borrow_mut(|rows| {
+                let call = &mut Call { context, inputs, rows };
+                self.tile(call, first);
+                self.run_code(call, MAX_FRAGMENTS, words)
+            });
+        }
         self.on_rows(|rows| {
             let mut call = Call { context, inputs, rows };
             let halves = (0..MAX_FRAGMENTS).step_by(LANES).zip(words.chunks_exact_mut(LANES));
             halves.into_iter().all(|(from, words)| {
                 self.half_a_tile(&mut call, first, from);
-                self.run_code(&mut call, LANES, words, None)
+                self.run_code(&mut call, LANES, words)
             })
         })
     }
@@ -116,6 +125,20 @@ impl Straight {
         );
     }
 
+    /// Places of a whole tile's fragments.
+    fn tile(&self, call: &mut Call<'_>, first: [u32; 2]) {
+        let (origin, pixels, rows) = (call.inputs.origin, self.program.reads_pixels, &mut *call.rows);
+        dispatch!(
+            long_places(
+                first: [u32; 2],
+                origin: [f32; 2],
+                pixels: bool,
+                rows: &mut [Row],
+            ) -> (),
+            self.found
+        );
+    }
+
     fn quads(&self, mut call: Call<'_>, quads: &[Quad], out: &mut Fragments) -> bool {
         let batches = quads.chunks(LANES / 4).take(MAX_QUADS / (LANES / 4));
         batches.enumerate().all(|(number, quads)| {
@@ -130,7 +153,7 @@ impl Straight {
 
     /// Runs the code for so many lanes; its words are those from `from` on.
     fn run(&self, call: &mut Call<'_>, from: usize, lanes: usize, out: &mut Fragments) -> bool {
-        let done = self.run_code(call, lanes, &mut out.words[from..], Some(&out.destination[from..]));
+        let done = self.run_code(call, lanes, &mut out.words[from..]);
         if let Some(register) =
             FragmentContext::output(call.context.color_register).filter(|_| call.context.wants_alpha)
         {
@@ -139,7 +162,7 @@ impl Straight {
         done
     }
 
-    fn run_code(&self, call: &mut Call<'_>, lanes: usize, words: &mut [u32], destination: Option<&[u32]>) -> bool {
+    fn run_code(&self, call: &mut Call<'_>, lanes: usize, words: &mut [u32]) -> bool {
         let work = Work {
             machine: &mut Machine {
                 rows: &mut *call.rows,
@@ -150,7 +173,7 @@ impl Straight {
             context: call.context,
             mask: None,
             words,
-            destination,
+            destination: None,
         };
         self.code().is_some_and(|code| code.run(work))
     }
@@ -163,5 +186,22 @@ fn tile_places<L: QuadLanes>(first: [u32; 2], from: usize, origin: [f32; 2], pix
     if pixels {
         let first = [first[0] as f32, first[1] as f32];
         places::of_tile::<L>(first, from, [0.0; 2], pair(rows, row::COLUMN, LANES));
+    }
+}
+
+/// Places of a whole tile's fragments, in rows of twice the length.
+#[inline(always)]
+fn long_places<L: QuadLanes>(first: [u32; 2], origin: [f32; 2], pixels: bool, rows: &mut [Row]) {
+    let pixel = [first[0] as f32, first[1] as f32];
+    let [columns, rest, pixel_columns, pixel_rows] = rows.as_chunks_mut::<2>().0 else {
+        return;
+    };
+    for half in 0..2 {
+        let (from, into) = (half * LANES, [&mut columns[half][..], &mut rest[half][..]]);
+        places::of_tile::<L>(places::middle(first), from, origin, into);
+        if pixels {
+            let into = [&mut pixel_columns[half][..], &mut pixel_rows[half][..]];
+            places::of_tile::<L>(pixel, from, [0.0; 2], into);
+        }
     }
 }

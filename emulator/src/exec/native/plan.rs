@@ -2,14 +2,14 @@
 //! operations that are left to the wide engine in between.
 
 use super::asm::Isa;
-use super::call::{Call, MAX_TEXTURES};
+use super::call::{Call, MAX_TEXTURES, PLACES};
 use super::code::Code;
-use super::emit::{Copies, emit};
+use super::emit::{Copies, Which, emit};
 use super::graph::{self, Effect, Graph, Kind, Node, Notes, Value};
 use super::key::Key;
 use crate::exec::FragmentContext;
 use crate::exec::inputs::Inputs;
-use crate::exec::lanes::Mask;
+use crate::exec::lanes::{LANES, Mask};
 use crate::exec::wide::alu::{Alu, AluOp, CONSTANT_ROWS, Machine, Source, plane_at};
 use crate::exec::wide::fragment_code::{FragmentCode, Input, Interpolate, Next, Op, row};
 use crate::exec::wide::stretch::{Piece, Plan, Stretch, Stretches, Work};
@@ -50,12 +50,13 @@ pub struct Forms {
     whole: Code,
     few: OnceLock<Option<Code>>,
     masked: [OnceLock<Option<Code>>; 2],
+    tile: OnceLock<Option<Code>>,
 }
 
 impl Forms {
     /// Makes code of a graph; nothing where there can be none.
     pub(super) fn new(graph: Graph, isa: Isa) -> Option<Self> {
-        let whole = Code::new(emit(&graph, isa, false, Copies::Best)?)?;
+        let whole = Code::new(emit(&graph, isa, Which::All, Copies::Best)?)?;
         Some(Self {
             blends: graph.nodes.contains(&Node::Destination),
             is_sure: graph.textures.is_empty()
@@ -65,6 +66,7 @@ impl Forms {
             whole,
             few: OnceLock::new(),
             masked: [OnceLock::new(), OnceLock::new()],
+            tile: OnceLock::new(),
         })
     }
 
@@ -75,12 +77,29 @@ impl Forms {
             (true, false) => &self.few,
             (few, true) => &self.masked[usize::from(few)],
         };
-        let make = || emit(&self.graph, self.isa, masked, copies).and_then(Code::new);
+        let which = if masked { Which::Masked } else { Which::All };
+        let make = || emit(&self.graph, self.isa, which, copies).and_then(Code::new);
         form.get_or_init(make).as_ref()
+    }
+
+    /// The code for a whole tile; nothing where more than words is wanted of it.
+    fn tile(&self) -> Option<&Code> {
+        let stores = |effect: &Effect| matches!(effect, Effect::Store(..) | Effect::StoreAll(..));
+        let others = |node: &Node| matches!(node, Node::Row(row) if !PLACES.contains(row));
+        let make = || {
+            if self.graph.effects.iter().any(stores) || self.graph.nodes.iter().any(others) {
+                return None;
+            }
+            emit(&self.graph, self.isa, Which::Tile, Copies::Best).and_then(Code::new)
+        };
+        self.tile.get_or_init(make).as_ref()
     }
 
     /// The code for so many lanes, all or some of them.
     fn code(&self, lanes: usize, masked: bool) -> Option<&Code> {
+        if lanes > LANES {
+            return self.tile();
+        }
         self.form(!lanes.is_multiple_of(self.whole.lanes()), masked)
     }
 
@@ -159,6 +178,10 @@ impl Stretch for Forms {
     fn is_sure(&self) -> bool {
         self.is_sure
     }
+
+    fn takes_tiles(&self) -> bool {
+        self.tile().is_some()
+    }
 }
 
 /// Copies the words of a mask's lanes, or all.
@@ -227,7 +250,7 @@ impl Program {
                 isa,
                 branches,
                 words,
-                graph: Graph::default(),
+                graph: Graph::new(isa),
                 rows: BTreeMap::new(),
                 pieces: Vec::new(),
                 some: true,
@@ -293,9 +316,6 @@ type Rows = BTreeMap<u16, (Value, bool)>;
 fn held(rows: &mut Rows, graph: &mut Graph, row: u16) -> Value {
     rows.entry(row).or_insert_with(|| (graph.node(Node::Row(row)), true)).0
 }
-
-/// Rows of fragments' places.
-const PLACES: [u16; 4] = [row::X, row::Y, row::COLUMN, row::ROW];
 
 /// Makes the pieces of a stretch.
 struct Builder<'a> {
@@ -527,7 +547,7 @@ impl Builder<'_> {
     }
 
     fn piece(&mut self) -> Option<()> {
-        let graph = std::mem::take(&mut self.graph);
+        let graph = std::mem::replace(&mut self.graph, Graph::new(self.isa));
         let others = |node: &Node| matches!(node, Node::Row(row) if !PLACES.contains(row));
         self.of_places &= !graph.nodes.iter().any(others);
         if !graph.effects.is_empty() {

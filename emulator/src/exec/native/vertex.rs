@@ -39,7 +39,7 @@ impl VertexForms {
         for first in (0..code.steps.len()).filter(|step| leaders[*step]) {
             let mut builder = Builder {
                 code,
-                graph: Graph::of_vertices(),
+                graph: Graph::of_vertices(isa),
                 rows: BTreeMap::new(),
             };
             let last = builder.stretch(first, &leaders);

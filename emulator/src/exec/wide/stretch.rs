@@ -12,6 +12,9 @@ pub trait Stretch: std::fmt::Debug + Send + Sync {
 
     /// They are never left to the wide engine.
     fn is_sure(&self) -> bool;
+
+    /// They run for all of a tile at once: in [`Work`], rows are the two of each place, one place behind the other.
+    fn takes_tiles(&self) -> bool;
 }
 
 /// A program's stretches.
