@@ -1,7 +1,7 @@
 //! Fragments of a primitive brought into the tile many at a time: what [`Tile::put`] does one by one, which is the
 //! specification.
 
-use super::fragment_tests::Tested;
+use super::fragment_tests::{Passed, Tested};
 use super::spots::{self, Batch, Lanes, Row, Spots, spread};
 use super::tile::{Colors, Tile, coverage_of};
 use crate::blend::{Blending, unit};
@@ -105,6 +105,14 @@ impl Tile {
         }
     }
 
+    /// [`Tile::put_batch`] of words of a whole tile whose fragments are all live, in a state that
+    /// [has words](super::state::State::takes_words).
+    pub fn put_live_words(&mut self, batch: &Batch<'_>, room: &mut Room) {
+        if batch.tested || !self.put_whole(batch, &mut room.tested) {
+            self.put_batch(batch, room);
+        }
+    }
+
     /// Finds which of the fragments that arrived pass the tests there are.
     fn pass(&mut self, batch: &Batch<'_>, spots: Spots<'_>, tested: &mut Tested) {
         if batch.is_tested() {
@@ -115,15 +123,15 @@ impl Tile {
     }
 
     /// Tests fragments before their colours are known, which the tests of [their state](State::takes_words) do not ask for,
-    /// in a tile of one sample; whether any passes. Their colours come by [`Tile::put_batch`].
-    pub fn test_early(&mut self, batch: &Batch<'_>, room: &mut Room) -> bool {
+    /// in a tile of one sample. The colours of those that pass come by [`Tile::put_batch`].
+    pub(super) fn test_early(&mut self, batch: &Batch<'_>, room: &mut Room) -> Passed {
         let tested = &mut room.tested;
         match batch.quads {
             Quads::Tile(_) => tested.arrived = [1; MAX_FRAGMENTS],
             Quads::Some(quads) => spread(quads.iter().map(|quad| quad.live), &mut tested.arrived),
         }
         self.pass(batch, batch.spots(1, 0), tested);
-        tested.passed[..batch.count()].contains(&1)
+        Passed::of(&tested.passed, batch.count())
     }
 
     /// Puts words of fragments that no test takes out, in a tile of one sample and a byte a channel.
@@ -358,11 +366,30 @@ mod tests {
     use super::*;
     use crate::blend::Factor;
     use crate::exec::inputs::{Inputs, Plane};
-    use crate::exec::{Fragments, Quad};
+    use crate::exec::{Fragments, Quad, unorm};
     use crate::gpu::state::Stencil;
     use crate::gpu::tile::{Incoming, MAX_DEPTH, PIXELS};
     use fastrand::Rng;
     use utgard::state::{Compare, Equation, FactorSource, StencilOp};
+
+    /// Colours replace what is there.
+    fn replacing() -> Blending {
+        let factor = |complement| Factor {
+            source: FactorSource::Zero,
+            complement,
+            alpha: false,
+        };
+        let factors = [factor(true), factor(false)];
+        let blending = Blending {
+            equations: [Equation::Add; 2],
+            color: factors,
+            alpha: factors,
+            write_mask: 15,
+            ..Blending::default()
+        };
+        assert!(blending.covers());
+        blending
+    }
 
     fn blending(random: &mut Rng) -> Blending {
         let mut factor = || Factor {
@@ -374,15 +401,9 @@ mod tests {
         let mut equation = || Equation::ALL[random.usize(..Equation::ALL.len())];
         let equations = [equation(), equation()];
         if random.u32(..4) == 0 {
-            let one = |complement| Factor {
-                complement,
-                ..Factor::default()
-            };
             return Blending {
-                color: [one(true), one(false)],
-                alpha: [one(true), one(false)],
                 write_mask: if random.bool() { 15 } else { 0 },
-                ..Blending::default()
+                ..replacing()
             };
         }
         Blending {
@@ -539,6 +560,79 @@ mod tests {
                 offset,
             };
             tile.put_batch(&batch, &mut room);
+            assert_eq!(tile.color, wanted.color, "{round}: {state:?}");
+            assert_eq!(tile.depth, wanted.depth, "{round}: {state:?}");
+            assert_eq!(tile.stencil, wanted.stencil, "{round}: {state:?}");
+        }
+    }
+
+    /// Words of whole tiles are put as their colours are one by one.
+    #[test]
+    fn whole_tiles_are_put_as_ever() {
+        let mut random = Rng::with_seed(12);
+        let mut room = Room::default();
+        let quads: Vec<Quad> = (0..64)
+            .map(|number| Quad {
+                x: 32 + number % 8 * 2,
+                y: 48 + number / 8 * 2,
+                live: 15,
+            })
+            .collect();
+        for round in 0..1000 {
+            let state = State {
+                blending: replacing(),
+                packed_depth: false,
+                depth_register: None,
+                alpha_to_coverage: false,
+                alpha_to_one: false,
+                sample_mask: 15,
+                ..state(&mut random, 1)
+            };
+            assert!(state.takes_words());
+            let mut tile = tile(&mut random, 1, false);
+            let mut fragments = fragments(&mut random);
+            (fragments.has_words, fragments.live) = (true, [15; 64]);
+            for at in 0..MAX_FRAGMENTS {
+                let bytes = fragments.color.each_ref().map(|row| unorm(row[at], 255.0) as u8);
+                fragments.words[at] = u32::from_le_bytes(bytes);
+            }
+            let inputs = Inputs {
+                origin: [3.25, -7.5],
+                z: Plane {
+                    base: 0.4,
+                    dx: random.f32() * 0.02 - 0.01,
+                    dy: 0.004,
+                },
+                front: random.bool(),
+                ..Inputs::default()
+            };
+            let mut wanted = tile.clone();
+            for (number, quad) in quads.iter().enumerate() {
+                for lane in 0..4 {
+                    let (x, y) = (quad.x + (lane as u32 & 1), quad.y + (lane as u32 >> 1));
+                    let [dx, dy] = inputs.offset(x, y);
+                    let incoming = Incoming {
+                        pixel: in_tile(x, y),
+                        coverage: 15,
+                        color: fragments.color.each_ref().map(|row| row[4 * number + lane]),
+                        second: [0.0; 4],
+                        depth: [steps(inputs.z.at(dx, dy)); 4],
+                        front: inputs.front,
+                        stencil: None,
+                    };
+                    wanted.put(&state, &incoming);
+                }
+            }
+            let batch = Batch {
+                state: &state,
+                quads: Quads::Tile([32, 48]),
+                samples: &[],
+                fragments: &fragments,
+                tested: false,
+                inputs: &inputs,
+                offset: 0.0,
+            };
+            assert!(tile.put_whole(&batch, &mut room.tested));
             assert_eq!(tile.color, wanted.color, "{round}: {state:?}");
             assert_eq!(tile.depth, wanted.depth, "{round}: {state:?}");
             assert_eq!(tile.stencil, wanted.stencil, "{round}: {state:?}");

@@ -4,8 +4,8 @@
 use super::raster::sample_offset;
 use super::spots::{Batch, Lanes, Row, Spots};
 use super::state::{State, Stencil};
-use super::tile::{Tile, alpha_reaches, compares, reloaded, steps, within};
-use super::tile_tests::{Tests, Whole};
+use super::tile::{Colors, Tile, alpha_reaches, compares, reloaded, steps, within};
+use super::tile_tests::{Tests, Whole, Words};
 use crate::exec::inputs::Plane;
 use crate::exec::{MAX_FRAGMENTS, Quads, places};
 use crate::simd::{Found, dispatch};
@@ -49,6 +49,30 @@ impl Default for Tested {
     }
 }
 
+/// Which fragments of a batch pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Passed {
+    /// None of them.
+    None,
+    /// Some.
+    Some,
+    /// All of a tile's.
+    All,
+}
+
+impl Passed {
+    /// Those of so many that have a 1.
+    pub fn of(passed: &Lanes, count: usize) -> Self {
+        if *passed == [1; MAX_FRAGMENTS] {
+            Self::All
+        } else if passed[..count].contains(&1) {
+            Self::Some
+        } else {
+            Self::None
+        }
+    }
+}
+
 /// Which outcomes of a comparison pass: less, equal, greater.
 #[derive(Clone, Copy)]
 struct Passes([bool; 3]);
@@ -80,10 +104,24 @@ impl Batch<'_> {
         self.state.uses_depth() || !self.ignores_stencil()
     }
 
+    /// Stencil of the side that is seen.
+    fn face(&self) -> &Stencil {
+        &self.state.stencil[usize::from(!self.inputs.front)]
+    }
+
     /// The stencil of the side that is seen lets everything pass and stays as it is.
     fn ignores_stencil(&self) -> bool {
-        let face = &self.state.stencil[usize::from(!self.inputs.front)];
+        let face = self.face();
         face.compare == Compare::Always && face.operations[1..] == [StencilOp::Keep; 2]
+    }
+
+    /// The tests there are beside that of alpha.
+    fn tests(&self) -> Tests<'_> {
+        let state = self.state;
+        Tests {
+            stencil: (!self.ignores_stencil()).then(|| self.face()),
+            depth: state.uses_depth().then_some((state.depth_compare, state.depth_write)),
+        }
     }
 
     /// Takes note of depth, and stencil in the lowest byte, that the fragments' colours bring back, if they do.
@@ -155,23 +193,44 @@ impl Batch<'_> {
 }
 
 impl Tile {
+    /// Tests all of a tile's fragments and puts the words of those that pass, in a tile of one sample and a byte a channel;
+    /// false where that is not what there is.
+    pub(super) fn put_whole(&mut self, batch: &Batch<'_>, tested: &mut Tested) -> bool {
+        let (Quads::Tile(_), 1, Colors::Bytes(color)) = (batch.quads, self.samples, &mut self.color) else {
+            return false;
+        };
+        let (depth, stencil) = (self.depth.first_chunk_mut(), self.stencil.first_chunk_mut());
+        let (Some(color), Some(depth), Some(stencil)) = (color.first_chunk_mut(), depth, stencil) else {
+            return false;
+        };
+        if batch.state.uses_depth() {
+            batch.depths(batch.spots(1, 0), tested);
+        }
+        batch.tests().put(Words {
+            alpha: (batch.state.alpha_compare, batch.state.alpha_reference),
+            alphas: &batch.fragments.color[3],
+            depths: &tested.depths,
+            words: &batch.fragments.words,
+            color,
+            depth,
+            stencil,
+        });
+        true
+    }
+
     /// Tests stencil and depth of a sample of the fragments that arrived: finds those that pass, and stores what the tile
     /// has then.
     pub(super) fn test(&mut self, batch: &Batch<'_>, spots: Spots<'_>, tested: &mut Tested) {
         let (state, count) = (batch.state, batch.count());
         let (uses_depth, uses_stencil) = (state.uses_depth(), !batch.ignores_stencil());
-        let face = &state.stencil[usize::from(!batch.inputs.front)];
+        let face = batch.face();
         if let (Quads::Tile(_), 1, false) = (spots.quads, spots.samples, state.packed_depth)
             && let (Some(depth), Some(stencil)) = (self.depth.first_chunk_mut(), self.stencil.first_chunk_mut())
         {
             if uses_depth {
                 batch.depths(spots, tested);
             }
-            let tests = Tests {
-                stencil: uses_stencil.then_some(face),
-                depth: uses_depth.then_some((state.depth_compare, state.depth_write)),
-            };
-            return tests.run(Whole {
+            return batch.tests().run(Whole {
                 arrived: &tested.arrived,
                 depths: &tested.depths,
                 depth,

@@ -219,20 +219,29 @@ pub fn channels(packed: u64) -> [u16; 4] {
 }
 
 impl Tile {
-    /// Begins another tile, cleared; `depth`: somebody asks for depth or stencil.
-    pub fn begin(&mut self, frame: &Frame, samples: usize, depth: bool, column: u32, row: u32) {
+    /// Begins another tile, all but its colours cleared; `depth`: somebody asks for depth or stencil. Whether there is room
+    /// for colours, so that who covers all of them need not have them cleared.
+    pub fn begin(&mut self, frame: &Frame, samples: usize, depth: bool, column: u32, row: u32) -> bool {
+        self.origin = [column * SIDE, row * SIDE];
+        self.samples = samples;
+        self.one = if frame.half_float { 65535.0 } else { 255.0 };
+        let count = if depth { PIXELS * samples } else { 0 };
+        fill(&mut self.depth, count, frame.clear_depth);
+        fill(&mut self.stencil, count, frame.clear_stencil);
+        match &self.color {
+            Colors::Bytes(words) => !frame.half_float && words.len() == PIXELS * samples,
+            Colors::Wide(_) => false,
+        }
+    }
+
+    /// Clears the colours.
+    pub fn clear(&mut self, frame: &Frame) {
         let [a, b, c, d] = frame.clear_color;
         let sample = |sample: usize| match frame.half_float {
             true => u64::from(a) | u64::from(b) << 32,
             false => packed([a, b, c, d][sample].to_le_bytes().map(u16::from)),
         };
-        self.origin = [column * SIDE, row * SIDE];
-        self.samples = samples;
-        self.one = if frame.half_float { 65535.0 } else { 255.0 };
-        self.color.clear(frame.half_float, samples, sample);
-        let count = if depth { PIXELS * samples } else { 0 };
-        fill(&mut self.depth, count, frame.clear_depth);
-        fill(&mut self.stencil, count, frame.clear_stencil);
+        self.color.clear(frame.half_float, self.samples, sample);
     }
 
     /// Makes a tile of one sample one of four.

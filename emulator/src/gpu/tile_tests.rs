@@ -1,7 +1,8 @@
-//! The tests of stencil and depth for all of a tile of one sample at once: sixteen fragments at a time from the tile and back,
-//! with nothing in between. What [`fragment_tests`](super::fragment_tests) does step by step for any fragments.
+//! The tests of alpha, stencil and depth for all of a tile of one sample at once: sixteen fragments at a time from the tile and
+//! back, with nothing in between. What [`fragment_tests`](super::fragment_tests) does step by step for any fragments.
 
 use super::state::Stencil;
+use super::tile::alpha_reaches;
 use crate::exec::MAX_FRAGMENTS;
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
@@ -12,6 +13,9 @@ const STEP: usize = 16;
 
 /// A number for each of them; of yes and no all bits or none.
 type Sixteen = [u32; STEP];
+
+/// A number for each fragment of a tile.
+type Row = [f32; MAX_FRAGMENTS];
 
 /// A byte for each fragment of a tile: 1 for those that something is about.
 type Lanes = [u8; MAX_FRAGMENTS];
@@ -37,7 +41,28 @@ pub(super) struct Whole<'a> {
     pub passed: &'a mut Lanes,
 }
 
+/// Colours of a tile's fragments.
+pub(super) struct Words<'a> {
+    /// How alphas are compared, with what; and the alphas.
+    pub alpha: (Compare, u8),
+    pub alphas: &'a Row,
+    /// Depths.
+    pub depths: &'a [u32; MAX_FRAGMENTS],
+    /// The colours.
+    pub words: &'a [u32; MAX_FRAGMENTS],
+    /// What the tile has.
+    pub color: &'a mut [u32; MAX_FRAGMENTS],
+    pub depth: &'a mut [u32; MAX_FRAGMENTS],
+    pub stencil: &'a mut Lanes,
+}
+
 impl Tests<'_> {
+    /// Tests a tile's fragments, alphas included, and puts the colours of those that pass.
+    pub fn put(&self, put: Words<'_>) {
+        let tests = self;
+        dispatch!(put_all(tests: &Tests<'_>, put: Words<'_>) -> (), Found::best());
+    }
+
     /// Tests a tile's fragments, and stores what it has then.
     pub fn run(&self, whole: Whole<'_>) {
         let tests = self;
@@ -61,10 +86,54 @@ fn all<L: QuadLanes>(tests: &Tests<'_>, whole: Whole<'_>) {
     let stencil = stencil.as_chunks_mut::<STEP>().0.iter_mut();
     let into = into.as_chunks_mut::<STEP>().0.iter_mut();
     for ((((arrived, depths), tile), stencil), into) in arrived.zip(depths).zip(tile).zip(stencil).zip(into) {
-        let passed = step(tests, arrived, depths, tile, stencil);
+        let passed = step(tests, yes(arrived), depths, tile, stencil);
         for lane in 0..STEP {
             into[lane] = (passed[lane] & 1) as u8;
         }
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
+fn put_all<L: QuadLanes>(tests: &Tests<'_>, put: Words<'_>) {
+    let (compare, reference) = put.alpha;
+    let reference = f32::from(reference);
+    let alphas = put.alphas.as_chunks::<STEP>().0.iter();
+    let depths = put.depths.as_chunks::<STEP>().0.iter();
+    let words = put.words.as_chunks::<STEP>().0.iter();
+    let color = put.color.as_chunks_mut::<STEP>().0.iter_mut();
+    let tile = put.depth.as_chunks_mut::<STEP>().0.iter_mut();
+    let stencil = put.stencil.as_chunks_mut::<STEP>().0.iter_mut();
+    let fragments = alphas.zip(depths).zip(words);
+    for (((alphas, depths), words), ((color, tile), stencil)) in fragments.zip(color.zip(tile).zip(stencil)) {
+        let arrived = opaque(compare, reference, alphas);
+        let passed = step(tests, arrived, depths, tile, stencil);
+        *color = chosen(&passed, words, color);
+    }
+}
+
+/// Whether alphas pass their test.
+#[inline(always)]
+fn opaque(compare: Compare, reference: f32, alphas: &[f32; STEP]) -> Sixteen {
+    macro_rules! each {
+        (|$reached:ident, $beyond:ident| $passes:expr) => {{
+            let mut all = [0u32; STEP];
+            for lane in 0..STEP {
+                let [$reached, $beyond] = alpha_reaches(alphas[lane], reference);
+                all[lane] = u32::from($passes).wrapping_neg();
+            }
+            all
+        }};
+    }
+    match compare {
+        Compare::Never => [0; STEP],
+        Compare::Less => each!(|reached, _beyond| !reached),
+        Compare::Equal => each!(|reached, beyond| reached & !beyond),
+        Compare::LessEqual => each!(|_reached, beyond| !beyond),
+        Compare::Greater => each!(|_reached, beyond| beyond),
+        Compare::NotEqual => each!(|reached, beyond| !reached | beyond),
+        Compare::GreaterEqual => each!(|reached, _beyond| reached),
+        Compare::Always => [u32::MAX; STEP],
     }
 }
 
@@ -72,12 +141,11 @@ fn all<L: QuadLanes>(tests: &Tests<'_>, whole: Whole<'_>) {
 #[inline(always)]
 fn step(
     tests: &Tests<'_>,
-    arrived: &[u8; STEP],
+    arrived: Sixteen,
     depths: &Sixteen,
     tile: &mut Sixteen,
     stencil: &mut [u8; STEP],
 ) -> Sixteen {
-    let arrived = yes(arrived);
     let have = widened(stencil);
     let fits = match tests.stencil {
         Some(face) => {

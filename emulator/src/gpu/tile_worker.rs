@@ -1,6 +1,7 @@
 //! The painting of tiles: the fragments of each primitive in a tile's lists, and what finished tiles leave.
 
 use super::batch;
+use super::fragment_tests::Passed;
 use super::frame::Frame;
 use super::plbu::Entry;
 use super::raster::{self, Coverage};
@@ -10,7 +11,7 @@ use super::state::State;
 use super::tile::{Incoming, SIDE, Tile, in_tile, reloaded, steps};
 use super::watch::{self, Fate, Painted, Place, Watch};
 use super::write_back::{self, Runs};
-use crate::exec::{Engine, FragmentContext, Fragments, Quads, TileReader};
+use crate::exec::{Engine, FragmentContext, Fragments, Painter, Quads, TileReader};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::{Memory, Put};
 use std::ops::Range;
@@ -48,8 +49,10 @@ pub(super) struct TileWorker<'a> {
     out: Box<Fragments>,
     coverage: Coverage,
     tile: Tile,
+    /// Colours of the tile are still another's.
+    uncleared: bool,
     /// Room for primitives, while nobody has it.
-    primitives: Option<scene::Room>,
+    primitives: Option<Box<scene::Room>>,
     /// Room for a batch.
     room: Box<batch::Room>,
     pub runs: Runs,
@@ -80,6 +83,7 @@ impl<'a> TileWorker<'a> {
             out: Box::default(),
             coverage: Coverage::default(),
             tile: Tile::default(),
+            uncleared: false,
             primitives: None,
             room: Box::default(),
             runs: Runs::default(),
@@ -107,7 +111,10 @@ impl<'a> TileWorker<'a> {
         // Samples are told apart once that is asked for, or at once for those who look at them.
         let alike = self.frame.begins_alike() && self.watch.is_none();
         let samples = if self.scene.multisample && !alike { 4 } else { 1 };
-        self.tile.begin(self.frame, samples, self.scene.depth, column, row);
+        self.uncleared = true;
+        if !self.tile.begin(self.frame, samples, self.scene.depth, column, row) || self.watch.is_some() {
+            self.clear();
+        }
         self.stats.tiles += 1;
         if let (Some(target), [unit]) = (self.target, &self.frame.write_backs[..]) {
             write_back::expect(self.frame, unit, self.tile.origin, target);
@@ -118,12 +125,20 @@ impl<'a> TileWorker<'a> {
         let painted = self.lists(&scene.lists[lists], &mut room);
         self.primitives = Some(room);
         painted?;
+        self.clear();
         let mut units = self.frame.write_backs.iter();
         units.try_for_each(|unit| {
             write_back::encode(self.frame, unit, &self.tile, number, &mut self.runs, self.target)
         })?;
         self.target.into_iter().for_each(|target| self.runs.hand_over(target));
         Ok(())
+    }
+
+    /// Clears the tile's colours, if nobody did.
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.uncleared) {
+            self.tile.clear(self.frame);
+        }
     }
 
     /// Paints the primitives of a tile's lists.
@@ -156,14 +171,17 @@ impl<'a> TileWorker<'a> {
             && self.tile.samples == 1
             && (shader.state.tells_samples_apart() || self.coverage.tells_samples_apart())
         {
+            self.clear();
             self.tile.split();
         }
         if self.engine.watched_pixel().is_some() {
+            self.clear();
             return self.primitive_told(ready, shader);
         }
         match self.paint(ready, shader) {
             Words::There => self.ran(),
             words => {
+                self.clear();
                 self.shade(ready, shader)?;
                 self.put(ready, shader, matches!(words, Words::Tested));
                 Ok(())
@@ -180,45 +198,66 @@ impl<'a> TileWorker<'a> {
             return Words::None;
         };
         let quads = self.coverage.covered();
-        let covered = (&self.coverage, ready, shader);
-        let batch = self::batch(covered, &self.out, false);
+        let batch = self::batch((&self.coverage, ready, shader), &self.out, false);
         // Where alphas are tested, that comes first.
         let tested = batch.is_tested() && !context.wants_alpha;
-        let wanted = !tested || self.tile.test_early(&batch, &mut self.room);
-        let over = match quads {
-            Quads::Tile(first) if !tested && !context.wants_alpha => {
-                // What is blended with must not be lost.
-                let is_safe = context.blending.is_none() || painter.is_sure();
-                self.tile.bytes().filter(|_| is_safe).map(|words| (first, words))
-            }
-            _ => None,
+        let passed = match tested {
+            true => self.tile.test_early(&batch, &mut self.room),
+            false => Passed::All,
         };
-        let is_over = over.is_some();
-        if let Some((first, words)) = over {
-            if !painter.paint_over(&context, &ready.inputs, first, words) {
-                return Words::None;
+        // What is blended with must not be lost.
+        let is_safe = context.blending.is_none() || painter.is_sure();
+        let done = match (quads, passed) {
+            (_, Passed::None) => true,
+            (Quads::Tile(first), Passed::All) if is_safe && !context.wants_alpha => {
+                self.paint_over((painter, &context), ready, first)
             }
-        } else if wanted {
-            if context.blending.is_some() {
-                self.tile.words(quads, &mut self.out.words);
-            }
-            if !painter.paint(&context, &ready.inputs, quads, &mut self.out) {
-                return if tested { Words::Tested } else { Words::None };
-            }
+            _ => self.paint_beside((painter, &context), (ready, shader), tested),
+        };
+        if !done {
+            return if tested { Words::Tested } else { Words::None };
         }
         // Fragments nobody will see count as if they ran: how many there are is no matter of speed.
-        let count = quads.count() as u64;
+        let count = self.coverage.covered().count() as u64;
         self.stats.quads += count;
         self.stats.fragments += self.coverage.fragments();
         self.out.instructions += 4 * count * u64::from(painter.steps());
-        if wanted && (tested || context.wants_alpha) {
+        Words::There
+    }
+
+    /// Paints all of a tile in the tile itself; false where others have to.
+    fn paint_over(&mut self, (painter, context): Painting<'_>, ready: &Ready, first: [u32; 2]) -> bool {
+        if context.blending.is_none() && painter.is_sure() {
+            self.uncleared = false;
+        }
+        self.clear();
+        let words = self.tile.bytes();
+        words.is_some_and(|words| painter.paint_over(context, &ready.inputs, first, words))
+    }
+
+    /// Paints beside the tile, then brings what passes into it; false where others have to.
+    fn paint_beside(
+        &mut self,
+        (painter, context): Painting<'_>,
+        (ready, shader): (&Ready, &Shader<'_>),
+        tested: bool,
+    ) -> bool {
+        self.clear();
+        let quads = self.coverage.covered();
+        if context.blending.is_some() {
+            self.tile.words(quads, &mut self.out.words);
+        }
+        if !painter.paint(context, &ready.inputs, quads, &mut self.out) {
+            return false;
+        }
+        if tested || context.wants_alpha {
             (self.out.has_words, self.out.live) = (true, quads.live());
-            let batch = self::batch(covered, &self.out, tested);
-            self.tile.put_batch(&batch, &mut self.room);
-        } else if wanted && !is_over && shader.state.blending.write_mask != 0 {
+            let batch = batch((&self.coverage, ready, shader), &self.out, tested);
+            self.tile.put_live_words(&batch, &mut self.room);
+        } else if shader.state.blending.write_mask != 0 {
             self.tile.put_words(quads, &self.out.words);
         }
-        Words::There
+        true
     }
 
     /// Shades and puts a primitive, and tells the engine what became of the pixel it watches.
@@ -409,6 +448,9 @@ fn batch<'a>(
         offset: ready.offset,
     }
 }
+
+/// What paints, and what for.
+type Painting<'a> = (&'a dyn Painter, &'a FragmentContext<'a>);
 
 /// What became of the wish for words in one go.
 enum Words {

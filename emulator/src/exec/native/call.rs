@@ -37,6 +37,17 @@ pub(super) struct Args {
     pub left: u32,
 }
 
+/// What lanes code is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    /// Those of rows.
+    All,
+    /// Those of rows of which a mask says so; the others keep what they have.
+    Masked,
+    /// A whole tile's, which have nothing but [`PLACES`] and words.
+    Tile,
+}
+
 /// What code works on.
 #[cfg_attr(
     not(all(target_arch = "x86_64", unix)),

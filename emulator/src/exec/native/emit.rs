@@ -2,7 +2,7 @@
 //! side by side, so that one's waiting is another's work.
 
 use super::asm::Isa;
-use super::call::Emitted;
+use super::call::{Emitted, Which};
 use super::emitter::Emitter;
 use super::graph::Graph;
 use super::order::Order;
@@ -15,17 +15,6 @@ pub(super) fn emit(graph: &Graph, isa: Isa, lanes: Which, copies: Copies) -> Opt
         Copies::Best => order.copies(graph, isa),
     };
     Emitter::new(graph, &order, isa, lanes, copies).finish()
-}
-
-/// What lanes code is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Which {
-    /// Those of rows.
-    All,
-    /// Those of rows of which a mask says so; the others keep what they have.
-    Masked,
-    /// A whole tile's, which have nothing but [places](super::call::PLACES) and words.
-    Tile,
 }
 
 /// Rows of lanes side by side.

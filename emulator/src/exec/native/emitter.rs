@@ -2,8 +2,7 @@
 
 use super::asm::{Asm, Gpr, Isa, Masked, Mem, Op, Rm, code};
 use super::balance::Balance;
-use super::call::{Args, Emitted, Needs, PLACES};
-use super::emit::Which;
+use super::call::{Args, Emitted, Needs, PLACES, Which};
 use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::order::{Item, Order, operands};
 use crate::exec::MAX_FRAGMENTS;

@@ -2,7 +2,8 @@
 //! another crate's decoder.
 
 use super::asm::{Asm, Gpr, Isa, Masked, Mem, Rm, code};
-use super::emit::{Copies, Which, emit};
+use super::call::Which;
+use super::emit::{Copies, emit};
 use super::graph::{self, Effect, Graph, Node, Notes};
 use super::*;
 use crate::blend::{Blending, Factor};

@@ -2,9 +2,9 @@
 //! operations that are left to the wide engine in between.
 
 use super::asm::Isa;
-use super::call::{Call, MAX_TEXTURES, PLACES};
+use super::call::{Call, MAX_TEXTURES, PLACES, Which};
 use super::code::Code;
-use super::emit::{Copies, Which, emit};
+use super::emit::{Copies, emit};
 use super::graph::{self, Effect, Graph, Kind, Node, Notes, Value};
 use super::key::Key;
 use crate::exec::FragmentContext;
