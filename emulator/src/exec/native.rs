@@ -3,28 +3,36 @@
 //! everybody's, so the bits are the same.
 //!
 //! Code works on the wide engine's rows and is made of its operations; its batches run the code as
-//! [stretches](super::wide::stretch::Stretch).
+//! [stretches](super::wide::stretch::Stretch). What it computes, in which order and in which registers is every machine's
+//! in common; the instructions are `x86`'s or `arm`'s.
 
-mod asm;
+mod arm;
 mod balance;
 mod call;
-#[cfg(all(target_arch = "x86_64", unix))]
+#[cfg(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux")))]
 mod code;
-#[cfg(not(all(target_arch = "x86_64", unix)))]
+#[cfg(not(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux"))))]
 #[path = "native/no_code.rs"]
 mod code;
 mod emit;
 mod emitter;
 mod graph;
+mod isa;
 mod key;
 #[cfg(test)]
 mod lockstep;
+#[cfg(all(
+    test,
+    any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux"))
+))]
+mod operations;
 mod order;
 mod paint;
 pub(super) mod plan;
 mod vertex;
+mod x86;
 
-pub use asm::Isa;
+pub use isa::Isa;
 pub use key::Key;
 pub use plan::Program;
 pub use vertex::VertexForms;
@@ -132,11 +140,12 @@ impl Native {
 
 /// The instructions that code may be made of.
 fn isa(found: Found) -> Option<Isa> {
-    if !cfg!(all(target_arch = "x86_64", unix)) {
+    if !code::IS_THERE {
         return None;
     }
     match found.level() {
-        Level::Portable | Level::Neon => None,
+        Level::Portable => None,
+        Level::Neon => Some(Isa::Neon),
         Level::Avx2 => Some(Isa::Avx2 {
             fma: crate::simd::has_fma(),
         }),
@@ -148,6 +157,7 @@ impl Engine for Native {
     fn name(&self) -> &'static str {
         match self.isa {
             None => "native (none here: wide)",
+            Some(Isa::Neon) => "native (128 bits)",
             Some(Isa::Avx2 { .. }) => "native (256 bits)",
             Some(Isa::Avx512) => "native (512 bits)",
         }

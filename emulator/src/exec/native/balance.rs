@@ -1,8 +1,8 @@
 //! Which instructions a processor's units are given, where there is a choice. Units that multiply also add; those that only
 //! add convert and compare as well, and are what most programs wait for.
 
-use super::asm::Isa;
 use super::graph::{Graph, Kind, Node};
+use super::isa::Isa;
 use super::order::{Item, Order};
 
 /// Sums that are given to the units that multiply: evenly, so that both kinds of units are done at the same time.

@@ -50,7 +50,7 @@ pub(super) enum Which {
 
 /// What code works on.
 #[cfg_attr(
-    not(all(target_arch = "x86_64", unix)),
+    not(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux"))),
     expect(dead_code, reason = "only machine code reads it")
 )]
 pub(super) struct Call<'a> {
@@ -83,7 +83,7 @@ pub(super) struct Needs {
 /// Machine code and what has to be known of it. Only [`emit`](super::emit::emit) makes it, so its bytes keep to what it needs.
 #[derive(Clone, Debug)]
 #[cfg_attr(
-    not(all(target_arch = "x86_64", unix)),
+    not(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux"))),
     expect(dead_code, reason = "only machine code reads it")
 )]
 pub struct Emitted {

@@ -1,11 +1,15 @@
 //! Memory with machine code in it, and calls of it: all that is unsafe about the native engine.
 //!
-//! Memory is never writable and executable at once: bytes are written, then the memory is made executable.
+//! Memory is never writable and executable at once: bytes are written, then the memory is made executable, then what the
+//! processor kept of it as instructions is forgotten.
 
 use super::call::{Args, Call, Emitted, MAX_TEXTURES};
 use crate::exec::lanes::LANES;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use std::ffi::c_void;
+
+/// Whether there is machine code.
+pub(super) const IS_THERE: bool = true;
 
 /// Machine code that can be called.
 #[derive(Debug)]
@@ -43,6 +47,8 @@ impl Code {
         unsafe { std::ptr::copy_nonoverlapping(code.emitted.bytes.as_ptr(), memory.cast(), code.emitted.bytes.len()) };
         // SAFETY: the memory is this value's own.
         unsafe { mprotect(memory, length, MprotectFlags::READ | MprotectFlags::EXEC) }.ok()?;
+        #[cfg(target_arch = "aarch64")]
+        forget_instructions(memory as usize, length);
         Some(code)
     }
 
@@ -94,7 +100,7 @@ impl Code {
         // `steps * step` lanes, texels up to the last of each texture that was asserted to have one, the inputs, masks of
         // all lanes, its own pool and stack, and keeps the registers it has to.
         unsafe {
-            let function: extern "sysv64" fn(*mut Args) = std::mem::transmute(self.memory);
+            let function: extern "C" fn(*mut Args) = std::mem::transmute(self.memory);
             function(&raw mut args);
         }
         args.left == 0
@@ -113,6 +119,37 @@ impl Code {
     /// Bytes of instructions and constants.
     pub fn size(&self) -> usize {
         self.emitted.bytes.len()
+    }
+}
+
+/// What was written becomes what is run: ARM's caches of data and of instructions do not know of each other.
+#[cfg(target_arch = "aarch64")]
+fn forget_instructions(start: usize, length: usize) {
+    use rustix::thread::{MembarrierCommand, membarrier};
+    use std::arch::asm;
+    use std::sync::LazyLock;
+    static HAS_BARRIER: LazyLock<bool> =
+        LazyLock::new(|| membarrier(MembarrierCommand::RegisterPrivateExpeditedSyncCore).is_ok());
+    let types: usize;
+    // SAFETY: programs may read this register of every processor of 64 bits, and reading it changes nothing.
+    unsafe { asm!("mrs {}, ctr_el0", out(reg) types, options(nomem, nostack, preserves_flags)) };
+    // Bytes of a line: the register has the logarithm of words of four.
+    let line = |bits: usize| 4usize << (bits & 15);
+    for address in (start..start + length).step_by(line(types >> 16)) {
+        // SAFETY: what was written of the line goes where instructions come from; nothing that anybody sees changes.
+        unsafe { asm!("dc cvau, {}", in(reg) address, options(nostack, preserves_flags)) };
+    }
+    // SAFETY: this waits for that, and does nothing else.
+    unsafe { asm!("dsb ish", options(nostack, preserves_flags)) };
+    for address in (start..start + length).step_by(line(types)) {
+        // SAFETY: what was kept of the line's instructions is forgotten, and nobody runs any of them yet.
+        unsafe { asm!("ic ivau, {}", in(reg) address, options(nostack, preserves_flags)) };
+    }
+    // SAFETY: this waits for that, and has this processor fetch again what it fetched ahead.
+    unsafe { asm!("dsb ish", "isb", options(nostack, preserves_flags)) };
+    // The other threads' processors, too, where the system has a way: Linux since 4.16.
+    if *HAS_BARRIER {
+        let _ = membarrier(MembarrierCommand::PrivateExpeditedSyncCore);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a piece of a program computes, as a graph of values. The formulas are not written here: they are those of
 //! every engine, generic in [`Lanes`], run once with lanes that take notes instead of computing.
 
-use super::asm::Isa;
+use super::isa::Isa;
 use crate::blend::{Blending, unit};
 use crate::exec::inputs::{Inputs, Plane};
 use crate::exec::wide::alu::{Alu, Operand, Source, formula, modified};
@@ -14,6 +14,16 @@ use std::mem::offset_of;
 
 /// Number of a value.
 pub type Value = u32;
+
+/// Which of a quad's two columns or rows all of it gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Neighbour {
+    Left,
+    Right,
+    Upper,
+    Lower,
+}
 
 /// What is computed of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,8 +63,8 @@ pub enum Kind {
     OrBits,
     ShiftLeft(u8),
     ShiftRight(u8),
-    /// Lanes of quads in another order.
-    Permute(u8),
+    /// Neighbours in the quads.
+    Permute(Neighbour),
     /// The texture's word with this whole number.
     Gather(u8),
     /// The table's entry of this whole number from 0 to 15.
@@ -89,12 +99,9 @@ impl Node {
         !matches!(self, Self::Op(..))
     }
 
-    /// Whether it is one number for all lanes, found in memory.
-    pub fn is_uniform(self) -> bool {
-        match self {
-            Self::Const(_) | Self::Uniform(_) | Self::Input(_) | Self::Largest(_) => true,
-            Self::Row(_) | Self::Destination | Self::Op(..) => false,
-        }
+    /// Whether it is found as one number for all lanes.
+    pub fn is_of_all_lanes(self) -> bool {
+        self.is_leaf() && !matches!(self, Self::Row(_) | Self::Destination)
     }
 }
 
@@ -566,15 +573,15 @@ impl Lanes for Notes {
 
 impl QuadLanes for Notes {
     fn left(a: Value) -> Value {
-        op(Kind::Permute(0b10_10_00_00), &[a])
+        op(Kind::Permute(Neighbour::Left), &[a])
     }
     fn right(a: Value) -> Value {
-        op(Kind::Permute(0b11_11_01_01), &[a])
+        op(Kind::Permute(Neighbour::Right), &[a])
     }
     fn upper(a: Value) -> Value {
-        op(Kind::Permute(0b01_00_01_00), &[a])
+        op(Kind::Permute(Neighbour::Upper), &[a])
     }
     fn lower(a: Value) -> Value {
-        op(Kind::Permute(0b11_10_11_10), &[a])
+        op(Kind::Permute(Neighbour::Lower), &[a])
     }
 }

@@ -1,23 +1,16 @@
-//! The native engine beside the scalar one on random programs and states, and every instruction it makes beside
-//! another crate's decoder.
+//! The native engine beside the scalar one on random programs and states.
 
-use super::asm::{Asm, Gpr, Isa, Masked, Mem, Rm, code};
-use super::call::Which;
-use super::emit::{Copies, emit};
-use super::graph::{self, Effect, Graph, Node, Notes};
 use super::*;
 use crate::blend::{Blending, Factor};
 use crate::exec::inputs::Plane;
-use crate::exec::lanes::Mask;
 use crate::exec::scalar::Scalar;
-use crate::exec::{FragmentProgram, Orientation, Quads};
+use crate::exec::{FragmentProgram, Orientation, Quads, VertexProgram, VertexRows};
 use crate::memory::Memory;
 use crate::texture::{Descriptor, Texture};
 use fastrand::Rng;
-use num::lanes::Lanes;
-use utgard::pp;
 use utgard::state::{Equation, FactorSource};
 use utgard::texture::{self as fields, Dimension, MipFilter, TexelFormat, TexelLayout, Wrap};
+use utgard::{gp, pp};
 
 /// Numbers as bits; which NaN it is does not count.
 fn bits(values: &[f32]) -> Vec<u32> {
@@ -303,9 +296,18 @@ fn seed() -> u64 {
         .unwrap_or(41)
 }
 
+/// What may be used here, the best first.
+pub fn levels() -> Vec<Level> {
+    let mut levels = [Level::Avx512, Level::Avx2]
+        .map(|limit| Found::at_most(limit).level())
+        .to_vec();
+    levels.dedup();
+    levels
+}
+
 #[test]
 fn random_programs_are_the_same_in_machine_code() {
-    for limit in [Level::Avx512, Level::Avx2] {
+    for limit in levels() {
         let (compared, at_once, report) = lockstep(seed(), programs(), limit);
         println!("{compared} fragments are scalar's to the bit, and {at_once} at once: {report}");
         assert!(compared > 100 * programs() as usize);
@@ -324,261 +326,74 @@ fn bytes_of_halves_need_no_conversion() {
     }
 }
 
-/// Every form with low and high registers, near and far memory, is what it is called.
+/// What an engine makes of vertices: outcome, outputs, instructions.
+fn vertices(
+    engine: &dyn Engine,
+    program: &VertexProgram,
+    uniforms: &[[f32; 4]],
+    attributes: &VertexRows,
+    count: usize,
+) -> (Result<()>, Vec<u32>, u64) {
+    let mut outputs = VertexRows::new(5);
+    let mut batch = VertexBatch {
+        program,
+        uniforms,
+        vertices: count,
+        attributes,
+        outputs: &mut outputs,
+        instructions: 0,
+    };
+    let result = engine.vertices(&mut batch);
+    let instructions = batch.instructions;
+    let values: Vec<f32> = (0..count).flat_map(|vertex| outputs.vertex(vertex)).flatten().collect();
+    (result, bits(&values), instructions)
+}
+
 #[test]
-fn every_form_decodes() {
-    use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
-    let mut count = 0;
-    for isa in [Isa::Avx512, Isa::Avx2 { fma: true }] {
-        let top = if isa.evex() { 31 } else { 15 };
-        let prefix = if isa.evex() { "zmm" } else { "ymm" };
-        let ops = [
-            (code::ADDPS, "vaddps", true),
-            (code::SUBPS, "vsubps", true),
-            (code::MULPS, "vmulps", true),
-            (code::DIVPS, "vdivps", true),
-            (code::MINPS, "vminps", true),
-            (code::MAXPS, "vmaxps", true),
-            (code::ANDPS, "vandps", true),
-            (code::XORPS, "vxorps", true),
-            (code::PADDD, "vpaddd", true),
-            (code::PMINUD, "vpminud", true),
-            (code::FMADD213PS, "vfmadd213ps", true),
-            (code::FMADD231PS, "vfmadd231ps", true),
-            (code::FMSUB213PS, "vfmsub213ps", true),
-            (code::FNMADD213PS, "vfnmadd213ps", true),
-            (code::PAND, if isa.evex() { "vpandd" } else { "vpand" }, true),
-            (code::POR, if isa.evex() { "vpord" } else { "vpor" }, true),
-            (code::SQRTPS, "vsqrtps", false),
-            (code::CVTDQ2PS, "vcvtdq2ps", false),
-            (code::CVTTPS2DQ, "vcvttps2dq", false),
-            (code::MOVUPS_LOAD, "vmovups", false),
-            (code::MOVAPS, "vmovaps", false),
-        ];
-        for (op, name, two) in ops {
-            for (to, a, b) in [(0, 1, 2), (top, 3, 9), (5, top, top - 1), (8, 8, 8)] {
-                let memory = |base: Gpr, disp: i32| Rm::Full(Mem { base, disp });
-                let places = [
-                    (Rm::Reg(b), format!("{prefix}{b}")),
-                    (memory(Gpr::Rsi, 64), "[rsi+40h]".to_owned()),
-                    (memory(Gpr::R10, -4096), "[r10-1000h]".to_owned()),
-                    (memory(Gpr::Rsp, 0), "[rsp]".to_owned()),
-                    (memory(Gpr::Rsp, 12345), "[rsp+3039h]".to_owned()),
-                ];
-                for (rm, place) in places {
-                    let mut asm = Asm::new(isa);
-                    asm.vector(op, to, if two { a } else { 0 }, rm);
-                    let mut decoder = Decoder::with_ip(64, &asm.bytes, 0, DecoderOptions::NONE);
-                    let instruction = decoder.decode();
-                    let mut text = String::new();
-                    NasmFormatter::new().format(&instruction, &mut text);
-                    let second = if two { format!(",{prefix}{a}") } else { String::new() };
-                    assert_eq!(
-                        text,
-                        format!("{name} {prefix}{to}{second},{place}"),
-                        "{:02x?}",
-                        asm.bytes
-                    );
-                    assert_eq!(instruction.len(), asm.bytes.len());
-                    count += 1;
+fn random_vertex_programs_are_the_same_in_machine_code() {
+    let mut random = Rng::with_seed(seed());
+    for level in levels() {
+        let engine = Native::at_most(level);
+        let mut compared = 0;
+        for number_of in 0..programs() / 2 {
+            let mut program = gp::random::program(&mut random, 1 + number_of as usize % 24);
+            for instruction in &mut program {
+                // Programs with addresses are the wide engine's.
+                instruction.load_offset = gp::LoadOffset::Nothing;
+                instruction.store0_temporary = false;
+                if instruction.complex_op.row().addresses {
+                    instruction.complex_op = gp::ComplexOp::Mov;
                 }
             }
+            let words: Vec<[u32; 4]> = program.iter().map(gp::Instruction::encode).collect();
+            let program = VertexProgram::new(program);
+            let mut vec4s = |count| -> Vec<[f32; 4]> {
+                let one = |_| std::array::from_fn(|_| number(&mut random));
+                (0..count).map(one).collect()
+            };
+            let (uniforms, attributes) = (vec4s(304), vec4s(3 * 128));
+            let count = 1 + random.usize(..128);
+            let attributes = VertexRows::of(&attributes, 3);
+            let want = vertices(&Scalar, &program, &uniforms, &attributes, count);
+            let have = vertices(&engine, &program, &uniforms, &attributes, count);
+            let text = || gp::disassemble(&words, gp::Options::default());
+            assert_eq!(have.0, want.0, "program {number_of}\n{}", text());
+            if want.0.is_ok() {
+                assert_eq!((have.1, have.2), (want.1, want.2), "program {number_of}\n{}", text());
+                compared += count;
+            }
         }
+        let (name, report) = (engine.name(), engine.report().unwrap_or_default());
+        println!("{compared} vertices are scalar's to the bit: {name}: {report}");
+        assert!(compared > programs() as usize);
     }
-    println!("{count} instructions are what they should be");
 }
 
-/// The rest of the forms, by hand.
 #[test]
-fn special_forms_decode() {
-    use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
-    let wide = |f: &dyn Fn(&mut Asm)| made(Isa::Avx512, f);
-    let narrow = |f: &dyn Fn(&mut Asm)| made(Isa::Avx2 { fma: true }, f);
-    let far = Mem { base: Gpr::R9, disp: 8 };
-    let cases = [
-        (
-            wide(&|a| a.vector(code::ADDPS, 17, 3, Rm::Each(far))),
-            "vaddps zmm17,zmm3,[r9+8]{1to16}",
-        ),
-        (
-            wide(&|a| a.vector(code::BROADCASTSS, 30, 0, Rm::Each(far))),
-            "vbroadcastss zmm30,[r9+8]",
-        ),
-        (
-            narrow(&|a| a.vector(code::BROADCASTSS, 12, 0, Rm::Each(far))),
-            "vbroadcastss ymm12,[r9+8]",
-        ),
-        (
-            wide(&|a| a.vector_immediate(code::CVTPS2PH, 20, 0, Rm::Reg(9), 0)),
-            "vcvtps2ph ymm9,zmm20,0",
-        ),
-        (
-            narrow(&|a| a.vector_immediate(code::CVTPS2PH, 10, 0, Rm::Reg(9), 0)),
-            "vcvtps2ph xmm9,ymm10,0",
-        ),
-        (wide(&|a| a.test_words(7, 25, 31)), "vptestmw k7,ymm25,ymm31"),
-        (wide(&|a| a.words_up_to(7, 25, 31)), "vpcmpleuw k7,ymm25,ymm31"),
-        (
-            wide(&|a| a.vector_immediate(code::PCMPUD, 7, 21, Rm::Each(far), 2)),
-            "vpcmpleud k7,zmm21,[r9+8]{1to16}",
-        ),
-        (
-            wide(&|a| a.vector_masked(code::CVTPH2PS, 4, 0, Rm::Reg(29), Masked { by: 7, zero: true })),
-            "vcvtph2ps zmm4{k7}{z},ymm29",
-        ),
-        (
-            wide(&|a| a.vector_immediate(code::CMPPS, 3, 17, Rm::Reg(4), 0x1e)),
-            "vcmpgt_oqps k3,zmm17,zmm4",
-        ),
-        (
-            wide(&|a| a.vector_masked(code::BLENDMPS, 18, 2, Rm::Reg(3), Masked { by: 5, zero: false })),
-            "vblendmps zmm18{k5},zmm2,zmm3",
-        ),
-        (
-            wide(&|a| {
-                let masked = Masked { by: 7, zero: false };
-                a.vector_masked(
-                    code::MOVUPS_STORE,
-                    19,
-                    0,
-                    Rm::Full(Mem {
-                        base: Gpr::Rsi,
-                        disp: 512,
-                    }),
-                    masked,
-                );
-            }),
-            "vmovups [rsi+200h]{k7},zmm19",
-        ),
-        (
-            wide(&|a| a.gather(21, Gpr::Rax, 28, 7)),
-            "vpgatherdd zmm21{k7},[rax+zmm28*4]",
-        ),
-        (
-            narrow(&|a| a.gather(11, Gpr::Rax, 12, 14)),
-            "vpgatherdd ymm11,[rax+ymm12*4],ymm14",
-        ),
-        (wide(&|a| a.shift(18, 24, true, 23)), "vpslld zmm18,zmm24,17h"),
-        (narrow(&|a| a.shift(3, 9, false, 8)), "vpsrld ymm3,ymm9,8"),
-        (
-            wide(&|a| a.vector_immediate(code::ROUNDPS, 1, 0, Rm::Reg(16), 9)),
-            "vrndscaleps zmm1,zmm16,9",
-        ),
-        (
-            narrow(&|a| a.vector_immediate(code::ROUNDPS, 1, 0, Rm::Reg(9), 9)),
-            "vroundps ymm1,ymm9,9",
-        ),
-        (
-            wide(&|a| a.vector_immediate(code::PERMILPS, 1, 0, Rm::Reg(20), 0x50)),
-            "vpermilps zmm1,zmm20,50h",
-        ),
-        (
-            wide(&|a| a.vector(code::PERMPS, 19, 28, Rm::Full(far))),
-            "vpermps zmm19,zmm28,[r9+8]",
-        ),
-        (
-            narrow(&|a| a.vector(code::PERMPS, 3, 12, Rm::Full(far))),
-            "vpermps ymm3,ymm12,[r9+8]",
-        ),
-        (
-            narrow(&|a| a.vector_immediate(code::BLENDVPS, 1, 2, Rm::Reg(3), 4 << 4)),
-            "vblendvps ymm1,ymm2,ymm3,ymm4",
-        ),
-        (
-            narrow(&|a| a.half_vector(code::PANDN, 14, 9, Rm::Reg(3))),
-            "vpandn xmm14,xmm9,xmm3",
-        ),
-        (
-            narrow(&|a| a.half_vector(code::PCMPEQW, 14, 9, Rm::Reg(3))),
-            "vpcmpeqw xmm14,xmm9,xmm3",
-        ),
-        (
-            narrow(&|a| a.vector(code::MASKMOVPS_STORE, 9, 14, Rm::Full(far))),
-            "vmaskmovps [r9+8],ymm14,ymm9",
-        ),
-        (wide(&|a| a.mask_load(6, far)), "kmovw k6,[r9+8]"),
-        (wide(&|a| a.mask_store(far, 6)), "kmovw [r9+8],k6"),
-        (wide(&|a| a.mask_all(7)), "kxnorw k7,k7,k7"),
-        (wide(&|a| a.mask_bits(Gpr::Rax, 5)), "kmovw eax,k5"),
-        (narrow(&|a| a.signs(Gpr::Rax, 13)), "vmovmskps eax,ymm13"),
-        (wide(&|a| a.load(Gpr::R11, far)), "mov r11,[r9+8]"),
-        (wide(&|a| a.load_short(Gpr::R8, far)), "mov r8d,[r9+8]"),
-        (wide(&|a| a.or_to(far, Gpr::Rax)), "or [r9+8],eax"),
-        (wide(&|a| a.add(Gpr::R10, 64)), "add r10,40h"),
-        (wide(&|a| a.flip(Gpr::Rax, 255)), "xor eax,0FFh"),
-    ];
-    for (bytes, want) in cases {
-        let mut decoder = Decoder::with_ip(64, &bytes, 0, DecoderOptions::NONE);
-        let instruction = decoder.decode();
-        let mut text = String::new();
-        NasmFormatter::new().format(&instruction, &mut text);
-        assert_eq!(text, want, "{bytes:02x?}");
-        assert_eq!(instruction.len(), bytes.len(), "{want}");
-    }
-}
-
-fn made(isa: Isa, f: &dyn Fn(&mut Asm)) -> Vec<u8> {
-    let mut asm = Asm::new(isa);
-    f(&mut asm);
-    asm.bytes
-}
-
-/// More values at once than there are registers, masks among them: what went to the stack comes back.
-#[test]
-#[cfg_attr(
-    not(all(target_arch = "x86_64", unix)),
-    expect(unreachable_code, unused_variables, reason = "there is no machine code to make")
-)]
-fn spilled_values_come_back() {
-    for (limit, copies) in [(Level::Avx512, Copies::Best), (Level::Avx2, Copies::One)] {
-        let Some(isa) = isa(Found::at_most(limit)) else {
-            continue;
-        };
-        let mut graph = Graph::default();
-        // With more than there is stack for nothing is made at all.
-        let count: usize = if isa.evex() { 36 } else { 17 };
-        let x = graph.node(Node::Row(0));
-        let sum = graph::record(&mut graph, || {
-            let values: Vec<_> = (0..count)
-                .map(|at| Notes::mul(x, Notes::splat(at as f32 + 0.5)))
-                .collect();
-            let masks: Vec<_> = values
-                .iter()
-                .map(|value| Notes::gt(*value, Notes::splat(8.0)))
-                .collect();
-            let chosen: Vec<_> = values
-                .iter()
-                .zip(&masks)
-                .map(|(value, mask)| Notes::select(*mask, *value, Notes::splat(-1.0)))
-                .collect();
-            chosen
-                .iter()
-                .rev()
-                .fold(Notes::splat(0.0), |sum, value| Notes::add(sum, *value))
-        });
-        graph.effects.push(Effect::Store(1, sum));
-        let code = super::code::Code::new(emit(&graph, isa, Which::All, copies).unwrap()).unwrap();
-        let mut rows = vec![crate::exec::lanes::Row::splat(0.0); 2];
-        (0..LANES).for_each(|lane| rows[0][lane] = lane as f32 / 16.0);
-        let done = code.run(super::call::Call {
-            rows: &mut rows,
-            lanes: LANES,
-            uniforms: &[],
-            inputs: &Inputs::default(),
-            mask: Mask::MAX,
-            textures: &[],
-            words: &mut [],
-        });
-        assert!(done);
-        for (lane, have) in rows[1].iter().enumerate() {
-            let x = lane as f32 / 16.0;
-            let of = |at: usize| x * (at as f32 + 0.5);
-            let chosen = (0..count).rev().map(|at| if of(at) > 8.0 { of(at) } else { -1.0 });
-            assert_eq!(
-                *have,
-                chosen.fold(0.0, |sum, value| sum + value),
-                "{limit:?}, lane {lane}"
-            );
-        }
-    }
+fn without_vector_units_there_is_no_code() {
+    assert!(!Native::at_most(Level::Portable).is_there());
+    assert_eq!(
+        Native::default().is_there(),
+        code::IS_THERE && Found::best().level() > Level::Portable
+    );
 }

@@ -2,6 +2,9 @@
 
 use super::call::{Call, Emitted};
 
+/// Whether there is machine code.
+pub(super) const IS_THERE: bool = false;
+
 /// Machine code: none.
 #[derive(Debug)]
 pub(super) enum Code {}

@@ -1,7 +1,10 @@
 //! In which order a graph is computed, and where values are used.
 
-use super::asm::Isa;
 use super::graph::{Effect, Graph, Node, Value};
+use super::isa::Isa;
+
+/// Registers that rows want beside what is computed: an operation's, and one that stays.
+const FOR_ROWS: usize = 4;
 
 /// Something to be done, in order.
 #[derive(Clone, Copy, Debug)]
@@ -54,8 +57,8 @@ impl Order {
         Self { items, uses }
     }
 
-    /// Values that are needed at once at most, those that can be had again aside.
-    fn pressure(&self, graph: &Graph) -> usize {
+    /// Computed values that are still wanted, at most.
+    pub fn most(&self, graph: &Graph) -> usize {
         let (mut live, mut most) = (0usize, 0);
         for (at, item) in self.items.iter().enumerate() {
             let Item::Compute(value) = *item else { continue };
@@ -75,24 +78,22 @@ impl Order {
 
     /// Two rows side by side where the registers are enough for both.
     pub fn copies(&self, graph: &Graph, isa: Isa) -> usize {
-        if 2 * self.pressure(graph) < isa.registers() {
-            2
-        } else {
-            1
-        }
+        // One more is for what is not computed.
+        if 2 * self.most(graph) < isa.registers() { 2 } else { 1 }
     }
 
-    /// Values that are the same for all lanes and have registers of their own: those that are used most, as far as there are
-    /// registers nobody else needs.
+    /// Values that are one number for all lanes and used again in every round, the dearest first, as far as the
+    /// registers are more than `copies` of everything else need.
     pub fn residents(&self, graph: &Graph, isa: Isa, copies: usize) -> Vec<Value> {
-        // Some are for rows and for what is on its way.
-        let busy = copies * (self.pressure(graph) + 2) + 2;
-        let mut leaves: Vec<Value> = (0..graph.nodes.len() as Value)
-            .filter(|value| graph.nodes[*value as usize].is_uniform() && !self.uses[*value as usize].is_empty())
-            .collect();
-        leaves.sort_by_key(|value| std::cmp::Reverse(self.uses[*value as usize].len()));
-        leaves.truncate(isa.registers().saturating_sub(busy));
-        leaves
+        let room = isa.registers().saturating_sub(copies * self.most(graph) + FOR_ROWS);
+        let uses = |value: &Value| self.uses[*value as usize].len();
+        let of_all_lanes = |value: &Value| graph.nodes[*value as usize].is_of_all_lanes() && uses(value) > 0;
+        let mut values: Vec<Value> = (0..graph.nodes.len() as Value).filter(of_all_lanes).collect();
+        // Constants are the cheapest to have again.
+        let is_constant = |value: &Value| matches!(graph.nodes[*value as usize], Node::Const(_));
+        values.sort_by_key(|value| (is_constant(value), usize::MAX - uses(value)));
+        values.truncate(room);
+        values
     }
 }
 

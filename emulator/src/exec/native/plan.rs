@@ -1,11 +1,11 @@
 //! A program cut into stretches that run from their first instruction to their last: as machine code, but for the few
 //! operations that are left to the wide engine in between.
 
-use super::asm::Isa;
 use super::call::{Call, MAX_TEXTURES, PLACES, Which};
 use super::code::Code;
 use super::emit::{Copies, emit};
 use super::graph::{self, Effect, Graph, Kind, Node, Notes, Value};
+use super::isa::Isa;
 use super::key::Key;
 use crate::exec::FragmentContext;
 use crate::exec::inputs::Inputs;

@@ -1,7 +1,7 @@
 //! Vertex programs as machine code: stretches of instructions that run from the first to the last.
 
-use super::asm::Isa;
 use super::graph::{self, Effect, Graph, Node, Value};
+use super::isa::Isa;
 use super::plan::Forms;
 use crate::exec::lanes::Mask;
 use crate::exec::wide::VertexCode;

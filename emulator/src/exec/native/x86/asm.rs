@@ -2,45 +2,7 @@
 //! bits and EVEX prefixes for 512, moves and loops of general registers. Tests decode every byte of it with another
 //! crate's decoder.
 
-/// Which instructions may be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Isa {
-    /// 256 bits, sixteen registers; fused products where the processor has them.
-    Avx2 {
-        /// Fused multiply and add.
-        fma: bool,
-    },
-    /// 512 bits, thirty-two registers, mask registers.
-    Avx512,
-}
-
-impl Isa {
-    /// Lanes of a register.
-    pub fn lanes(self) -> usize {
-        match self {
-            Self::Avx2 { .. } => 8,
-            Self::Avx512 => 16,
-        }
-    }
-
-    /// Vector registers for values.
-    pub fn registers(self) -> usize {
-        match self {
-            Self::Avx2 { .. } => 14,
-            Self::Avx512 => 30,
-        }
-    }
-
-    /// Whether there are mask registers, embedded constants and all that.
-    pub fn evex(self) -> bool {
-        self == Self::Avx512
-    }
-
-    /// Products and sums in one instruction.
-    pub fn fma(self) -> bool {
-        !matches!(self, Self::Avx2 { fma: false })
-    }
-}
+use crate::exec::native::isa::Isa;
 
 /// A general register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,6 +136,8 @@ pub struct Asm {
     pub bytes: Vec<u8>,
     /// What may be used.
     pub isa: Isa,
+    /// Where the size of the stack frame stands.
+    frame: usize,
 }
 
 /// Bits of an EVEX vector length.
@@ -186,6 +150,7 @@ impl Asm {
         Self {
             bytes: Vec::with_capacity(2048),
             isa,
+            frame: 0,
         }
     }
 
@@ -385,12 +350,18 @@ impl Asm {
         self.put(&(distance as i32).to_le_bytes());
     }
 
-    /// A stack frame of so many bytes, a multiple of 64 and at such an address.
-    pub fn enter(&mut self, bytes: i32) {
+    /// A stack frame at a multiple of 64, of a size that is not known yet.
+    pub fn enter(&mut self) {
         // push rbp; mov rbp, rsp
         self.put(&[0x55, 0x48, 0x89, 0xe5]);
         self.immediate(true, 4, Gpr::Rsp, -64);
-        self.immediate(true, 5, Gpr::Rsp, bytes);
+        self.immediate(true, 5, Gpr::Rsp, 0);
+        self.frame = self.bytes.len() - 4;
+    }
+
+    /// The size of the stack frame: a multiple of 64.
+    pub fn set_frame(&mut self, bytes: i32) {
+        self.bytes[self.frame..self.frame + 4].copy_from_slice(&bytes.to_le_bytes());
     }
 
     /// Back to the caller.

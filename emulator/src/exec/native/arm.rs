@@ -1,0 +1,8 @@
+//! Machine code of 64-bit ARM: NEON.
+
+mod asm;
+mod select;
+#[cfg(test)]
+mod tests;
+
+pub use asm::Asm;

@@ -1,0 +1,55 @@
+//! Which instructions machine code is made of.
+
+/// Which instructions may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Isa {
+    /// 128 bits of a 64-bit ARM processor, thirty-two registers.
+    Neon,
+    /// 256 bits, sixteen registers; fused products where the processor has them.
+    Avx2 {
+        /// Fused multiply and add.
+        fma: bool,
+    },
+    /// 512 bits, thirty-two registers, mask registers.
+    Avx512,
+}
+
+impl Isa {
+    /// Lanes of a register.
+    pub fn lanes(self) -> usize {
+        match self {
+            Self::Neon => 4,
+            Self::Avx2 { .. } => 8,
+            Self::Avx512 => 16,
+        }
+    }
+
+    /// Registers that values may be in; a machine's selection keeps the others, which are the last ones, to itself.
+    pub fn registers(self) -> usize {
+        match self {
+            Self::Neon => 27,
+            Self::Avx2 { .. } => 14,
+            Self::Avx512 => 30,
+        }
+    }
+
+    /// Mask registers up to the last that values may be in; the first means no mask. Without any, masks are words.
+    pub fn masks(self) -> usize {
+        if self.evex() { 7 } else { 0 }
+    }
+
+    /// Bytes of a register's mask in memory.
+    pub fn mask_bytes(self) -> usize {
+        if self.evex() { 2 } else { 4 * self.lanes() }
+    }
+
+    /// Whether there are mask registers, embedded constants and all that.
+    pub fn evex(self) -> bool {
+        self == Self::Avx512
+    }
+
+    /// Products and sums in one instruction.
+    pub fn fma(self) -> bool {
+        !matches!(self, Self::Avx2 { fma: false })
+    }
+}

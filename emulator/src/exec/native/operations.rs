@@ -1,0 +1,237 @@
+//! Every operation in machine code beside the portable lanes, on numbers of every kind, and more of them at once than
+//! there are registers.
+
+use super::call::{Call, Which};
+use super::code::Code;
+use super::emit::{Copies, emit};
+use super::graph::{self, Effect, Graph, Node, Notes, Value};
+use super::isa;
+use super::isa::Isa;
+use super::lockstep::levels;
+use crate::exec::inputs::Inputs;
+use crate::exec::lanes::{LANES, Mask, Row};
+use crate::simd::{Found, Portable};
+use fastrand::Rng;
+use num::lanes::{Lanes, QuadLanes};
+use num::math;
+
+/// What is computed of two numbers, and of some words.
+fn computed<L: QuadLanes>(a: L::V, b: L::V, words: &[u32]) -> Vec<L::V> {
+    let splat = L::splat;
+    // Whole numbers from 0 to 15.
+    let whole = |a| L::min(L::floor(L::abs(a)), splat(15.0));
+    // Products of halves are exact.
+    let [x, y] = [L::round_half(a), L::round_half(b)];
+    let table = std::array::from_fn(|at| 0.75 - at as f32);
+    let mut all = vec![
+        L::add(a, b),
+        L::sub(a, b),
+        L::mul(a, b),
+        L::div(a, b),
+        L::min(a, b),
+        L::max(a, b),
+        L::min(a, splat(1.0)),
+        L::max(a, splat(0.0)),
+        L::min(splat(-0.0), a),
+        L::max(splat(-0.0), a),
+        L::select(L::gt(a, b), a, b),
+        L::select(L::ge(a, b), b, a),
+        L::select(L::eq(a, b), splat(0.1), a),
+        L::select(L::ne(a, b), b, splat(0.0)),
+        L::select(L::gt(a, splat(0.0)), L::neg(b), L::abs(b)),
+        math::truth::<L>(L::ge(a, b)),
+        L::sqrt(a),
+        L::floor(a),
+        L::trunc(a),
+        L::abs(a),
+        L::neg(a),
+        x,
+        L::add(L::mul(x, y), b),
+        L::add(L::mul(x, y), x),
+        L::add(L::mul(x, x), L::add(L::mul(x, y), L::mul(y, y))),
+        L::left(a),
+        L::right(a),
+        L::upper(a),
+        L::lower(a),
+        L::power(L::sub(whole(a), splat(7.0))),
+        L::lookup(&table, whole(a)),
+        math::exp2::<L>(a),
+        math::log2::<L>(a),
+        math::sin_turns::<L>(a),
+        math::cos_turns::<L>(b),
+        math::saturate::<L>(a),
+        math::sign::<L>(a),
+    ];
+    all.extend(L::texels(words, splat(0.0), whole(a)));
+    all.extend(L::texels(words, whole(b), whole(a)));
+    all
+}
+
+/// A number of any kind.
+fn number(random: &mut Rng) -> f32 {
+    let special = [
+        0,
+        0x3f80_0000,
+        // Infinity, and what is no number, quiet and not.
+        0x7f80_0000,
+        0x7fc0_0000,
+        0x7fa0_0001,
+        // The largest half, what is above it, and where it is nearer to infinity.
+        0x477f_e000,
+        0x477f_efff,
+        0x477f_f000,
+        // The smallest normal half, what is below it, and denormals: of halves and of floats.
+        0x3880_0000,
+        0x387f_f000,
+        0x387f_efff,
+        0x3380_0000,
+        0x0000_1234,
+        // In the middle of two halves.
+        0x3f80_1000,
+        0x3f80_3000,
+    ];
+    let sign = random.u32(..2) << 31;
+    match random.u32(..4) {
+        0 => f32::from_bits(special[random.usize(..special.len())] | sign),
+        1 => f32::from_bits(random.u32(..)),
+        2 => (random.f32() * 2.0 - 1.0) * 20.0,
+        _ => f32::from_bits(random.u32(0x3700_0000..0x4800_0000) | sign),
+    }
+}
+
+/// Numbers as bits; which NaN it is does not count.
+fn bits(row: &Row) -> [u32; LANES] {
+    row.map(|value| if value.is_nan() { f32::NAN } else { value }.to_bits())
+}
+
+/// The graph of all that is computed, and the values.
+fn noted(isa: Isa) -> (Graph, Vec<Value>) {
+    // Of vertices, for their rows may hold anything.
+    let mut graph = Graph::of_vertices(isa);
+    let [a, b] = [0, 1].map(|row| graph.node(Node::Row(row)));
+    let values = graph::record(&mut graph, || {
+        graph::texture(0);
+        computed::<Notes>(a, b, &[])
+    });
+    (graph, values)
+}
+
+/// What portable lanes make of two rows.
+fn wanted(rows: &[Row], words: &[u32]) -> Vec<Row> {
+    let mut wanted = Vec::new();
+    for at in (0..LANES).step_by(Portable::COUNT) {
+        let [a, b] = [0, 1].map(|row| Portable::load(&rows[row][at..]));
+        let values = computed::<Portable>(a, b, words);
+        wanted.resize(values.len(), Row::splat(0.0));
+        for (row, value) in wanted.iter_mut().zip(values) {
+            Portable::store(&mut row[at..], value);
+        }
+    }
+    wanted
+}
+
+#[test]
+fn every_operation_gives_the_same_bits() {
+    let mut random = Rng::with_seed(11);
+    let words: [u32; 23] = std::array::from_fn(|_| random.u32(..));
+    for isa in levels().into_iter().filter_map(|level| isa(Found::at_most(level))) {
+        let (mut graph, values) = noted(isa);
+        let mut codes = Vec::new();
+        for value in &values {
+            graph.effects = vec![Effect::Store(2, *value)];
+            for (masked, copies) in [(false, Copies::One), (false, Copies::Best), (true, Copies::Best)] {
+                let which = if masked { Which::Masked } else { Which::All };
+                let code = Code::new(emit(&graph, isa, which, copies).expect("room on the stack"));
+                codes.push((masked, code.expect("memory for code")));
+            }
+        }
+        for _ in 0..100 {
+            let mut rows: Vec<Row> = (0..3).map(|_| Row::splat(0.0)).collect();
+            rows.iter_mut()
+                .for_each(|row| row.iter_mut().for_each(|value| *value = number(&mut random)));
+            let mask = Mask::from(random.u64(..)) | Mask::from(random.u64(..)) << 64;
+            for (at, want) in wanted(&rows, &words).iter().enumerate() {
+                for (masked, code) in &codes[3 * at..3 * at + 3] {
+                    let mut have = rows.clone();
+                    let left = !code.run(Call {
+                        rows: &mut have,
+                        lanes: LANES,
+                        uniforms: &[],
+                        inputs: &Inputs::default(),
+                        mask,
+                        textures: &[(0.0, &words)],
+                        words: &mut [],
+                    });
+                    assert!(!left);
+                    let (old, have, want) = (bits(&rows[2]), bits(&have[2]), bits(want));
+                    for lane in 0..LANES {
+                        let is_kept = *masked && mask >> lane & 1 == 0;
+                        let want = if is_kept { old[lane] } else { want[lane] };
+                        let [a, b] = [rows[0][lane], rows[1][lane]].map(f32::to_bits);
+                        let have = have[lane];
+                        assert_eq!(
+                            have, want,
+                            "{isa:?}, value {at} of {a:#x} and {b:#x}: {have:#x} is not {want:#x}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// More values at once than there are registers, masks among them: what went to the stack comes back.
+#[test]
+fn spilled_values_come_back() {
+    for (limit, copies) in levels().into_iter().zip([Copies::Best, Copies::One]) {
+        let Some(isa) = isa(Found::at_most(limit)) else {
+            continue;
+        };
+        let mut graph = Graph::new(isa);
+        // With more than there is stack for nothing is made at all.
+        let count = isa.registers() + 4;
+        let x = graph.node(Node::Row(0));
+        let sum = graph::record(&mut graph, || {
+            let values: Vec<_> = (0..count)
+                .map(|at| Notes::mul(x, Notes::splat(at as f32 + 0.5)))
+                .collect();
+            let masks: Vec<_> = values
+                .iter()
+                .map(|value| Notes::gt(*value, Notes::splat(8.0)))
+                .collect();
+            let chosen: Vec<_> = values
+                .iter()
+                .zip(&masks)
+                .map(|(value, mask)| Notes::select(*mask, *value, Notes::splat(-1.0)))
+                .collect();
+            chosen
+                .iter()
+                .rev()
+                .fold(Notes::splat(0.0), |sum, value| Notes::add(sum, *value))
+        });
+        graph.effects.push(Effect::Store(1, sum));
+        let code = Code::new(emit(&graph, isa, Which::All, copies).unwrap()).unwrap();
+        let mut rows = vec![Row::splat(0.0); 2];
+        (0..LANES).for_each(|lane| rows[0][lane] = lane as f32 / 16.0);
+        let done = code.run(Call {
+            rows: &mut rows,
+            lanes: LANES,
+            uniforms: &[],
+            inputs: &Inputs::default(),
+            mask: Mask::MAX,
+            textures: &[],
+            words: &mut [],
+        });
+        assert!(done);
+        for (lane, have) in rows[1].iter().enumerate() {
+            let x = lane as f32 / 16.0;
+            let of = |at: usize| x * (at as f32 + 0.5);
+            let chosen = (0..count).rev().map(|at| if of(at) > 8.0 { of(at) } else { -1.0 });
+            assert_eq!(
+                *have,
+                chosen.fold(0.0, |sum, value| sum + value),
+                "{limit:?}, lane {lane}"
+            );
+        }
+    }
+}

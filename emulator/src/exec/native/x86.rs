@@ -1,0 +1,8 @@
+//! Machine code of x86: AVX-512 and AVX2.
+
+mod asm;
+mod select;
+#[cfg(test)]
+mod tests;
+
+pub use asm::Asm;

@@ -1,0 +1,431 @@
+//! The instructions of x86 for what graphs compute.
+
+use super::asm::{Asm, Gpr, Masked, Mem, Op, Rm, code};
+use crate::exec::native::call::Args;
+use crate::exec::native::emitter::{Address, BASES, Base, Emitter, Found, Machine};
+use crate::exec::native::graph::{Kind, Neighbour, Node, Value};
+use crate::exec::native::isa::Isa;
+use std::mem::offset_of;
+
+/// Exponent bits of two halves.
+const HALF_EXPONENTS: u32 = 0x7c00_7c00;
+
+/// The register that holds [`HALF_EXPONENTS`], with EVEX.
+const EXPONENTS: u8 = 31;
+/// The register that holds 1.0, with EVEX.
+const ONE: u8 = 30;
+/// Registers that hold nothing for long, and zero, with VEX.
+const SPARE: u8 = 14;
+const ZERO: u8 = 15;
+/// The mask register that holds nothing for long.
+const SPARE_MASK: u8 = 7;
+
+/// The register of a base.
+fn register(base: Base) -> Gpr {
+    match base {
+        Base::Args => Gpr::Rdi,
+        Base::Rows => Gpr::Rsi,
+        Base::Uniforms => Gpr::Rdx,
+        Base::Inputs => Gpr::Rcx,
+        Base::Pool => Gpr::R9,
+        Base::Masks => Gpr::R10,
+        Base::Words => Gpr::R11,
+        Base::Stack => Gpr::Rsp,
+    }
+}
+
+fn mem(address: Address) -> Mem {
+    Mem {
+        base: register(address.base),
+        disp: address.offset as i32,
+    }
+}
+
+fn rm(found: Found) -> Rm {
+    match found {
+        Found::Full(address) => Rm::Full(mem(address)),
+        Found::Each(address) => Rm::Each(mem(address)),
+    }
+}
+
+/// Lanes of [`SPARE_MASK`], and zero in the others.
+fn zero_elsewhere() -> Masked {
+    Masked {
+        by: SPARE_MASK,
+        zero: true,
+    }
+}
+
+impl Machine for Asm {
+    const CONSTANT: usize = 1;
+    // A breakpoint.
+    const PADDING: u8 = 0xcc;
+
+    fn of(isa: Isa) -> Self {
+        Self::new(isa)
+    }
+
+    fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    fn begin(emitter: &mut Emitter<'_, Self>) {
+        let exponents = Rm::Each(mem(emitter.words(&[HALF_EXPONENTS; 4])));
+        let one = rm(emitter.constant(1f32.to_bits()));
+        let asm = &mut emitter.machine;
+        asm.enter();
+        for (base, offset) in BASES {
+            asm.load(register(base), mem(Address::of_argument(offset)));
+        }
+        asm.load_short(Gpr::R8, mem(Address::of_argument(offset_of!(Args, steps))));
+        if asm.isa.evex() {
+            asm.vector(code::BROADCASTSS, EXPONENTS, 0, exponents);
+            asm.vector(code::BROADCASTSS, ONE, 0, one);
+        } else {
+            asm.vector(code::XORPS, ZERO, ZERO, Rm::Reg(ZERO));
+        }
+    }
+
+    fn frame(&mut self, bytes: usize) {
+        self.set_frame(bytes as i32);
+    }
+
+    fn end(&mut self, words: usize, masks: usize, start: usize) {
+        self.add(Gpr::Rsi, words as i32);
+        self.add(Gpr::R11, words as i32);
+        self.add(Gpr::R10, masks as i32);
+        self.count_down(Gpr::R8, start);
+        self.leave();
+    }
+
+    fn constant(&mut self, _: u8, _: u32) -> bool {
+        false
+    }
+
+    fn load_from(&mut self, to: u8, mask: bool, from: Found) {
+        match from {
+            Found::Full(from) if mask => self.mask_load(to, mem(from)),
+            Found::Full(_) => self.vector(code::MOVUPS_LOAD, to, 0, rm(from)),
+            Found::Each(_) => self.vector(code::BROADCASTSS, to, 0, rm(from)),
+        }
+    }
+
+    fn store_to(&mut self, to: Address, from: u8, mask: bool) {
+        if mask {
+            self.mask_store(mem(to), from);
+        } else {
+            self.vector(code::MOVUPS_STORE, from, 0, Rm::Full(mem(to)));
+        }
+    }
+
+    fn store_some(&mut self, to: Address, from: u8, by: Address) {
+        let to = Rm::Full(mem(to));
+        if self.isa.evex() {
+            self.mask_load(SPARE_MASK, mem(by));
+            let masked = Masked {
+                by: SPARE_MASK,
+                zero: false,
+            };
+            self.vector_masked(code::MOVUPS_STORE, from, 0, to, masked);
+        } else {
+            self.vector(code::MOVUPS_LOAD, SPARE, 0, Rm::Full(mem(by)));
+            self.vector(code::MASKMOVPS_STORE, from, SPARE, to);
+        }
+    }
+
+    fn require(&mut self, mask: u8) {
+        if self.isa.evex() {
+            self.mask_bits(Gpr::Rax, mask);
+            self.flip(Gpr::Rax, 0xffff);
+        } else {
+            self.signs(Gpr::Rax, mask);
+            self.flip(Gpr::Rax, 0xff);
+        }
+        self.or_to(mem(Address::of_argument(offset_of!(Args, left))), Gpr::Rax);
+    }
+
+    fn compute(emitter: &mut Emitter<'_, Self>, value: Value, kind: Kind, [a, b, c]: [Value; 3], copy: usize) {
+        match kind {
+            Kind::Add | Kind::Sub if emitter.balance.other_way() => emitter.sum(kind, value, [a, b], copy),
+            Kind::Add => emitter.binary(code::ADDPS, value, [a, b], true, copy),
+            Kind::Mul => emitter.binary(code::MULPS, value, [a, b], true, copy),
+            Kind::Sub => emitter.binary(code::SUBPS, value, [a, b], false, copy),
+            Kind::Div => emitter.binary(code::DIVPS, value, [a, b], false, copy),
+            Kind::Min => emitter.binary(code::MINPS, value, [a, b], false, copy),
+            Kind::Max => emitter.binary(code::MAXPS, value, [a, b], false, copy),
+            Kind::AddInt => emitter.binary(code::PADDD, value, [a, b], true, copy),
+            Kind::AndBits => emitter.binary(code::PAND, value, [a, b], true, copy),
+            Kind::OrBits => emitter.binary(code::POR, value, [a, b], true, copy),
+            Kind::Gt => emitter.compare(0x1e, value, [a, b], copy),
+            Kind::Ge => emitter.compare(0x1d, value, [a, b], copy),
+            Kind::Eq => emitter.compare(0, value, [a, b], copy),
+            Kind::Ne => emitter.compare(4, value, [a, b], copy),
+            Kind::Sqrt => emitter.unary(code::SQRTPS, None, value, a, copy),
+            Kind::Floor => emitter.unary(code::ROUNDPS, Some(9), value, a, copy),
+            Kind::Trunc => emitter.unary(code::ROUNDPS, Some(11), value, a, copy),
+            Kind::ToInt => emitter.unary(code::CVTTPS2DQ, None, value, a, copy),
+            Kind::ToFloat => emitter.unary(code::CVTDQ2PS, None, value, a, copy),
+            Kind::Permute(from) => emitter.unary(code::PERMILPS, Some(order(from)), value, a, copy),
+            Kind::Abs => emitter.with_literal(code::ANDPS, 0x7fff_ffff, value, a, copy),
+            Kind::Neg => emitter.with_literal(code::XORPS, 0x8000_0000, value, a, copy),
+            Kind::ShiftLeft(bits) | Kind::ShiftRight(bits) => {
+                let from = emitter.register(a, copy);
+                let to = emitter.result(value, copy);
+                emitter
+                    .machine
+                    .shift(to, from, matches!(kind, Kind::ShiftLeft(_)), bits);
+            }
+            Kind::Move => {
+                let from = emitter.register(a, copy);
+                let to = emitter.result(value, copy);
+                emitter.machine.vector(code::MOVAPS, to, 0, Rm::Reg(from));
+            }
+            Kind::Select => emitter.select(value, [a, b, c], copy),
+            Kind::Fused => emitter.fused(value, [a, b, c], copy),
+            Kind::RoundHalf => emitter.round(value, a, copy),
+            Kind::HalfUnit => emitter.half_unit(value, a, copy),
+            Kind::Unit => emitter.unit(value, a, copy),
+            Kind::Gather(texture) => emitter.gather(texture, value, a, copy),
+            Kind::Lookup(table) => emitter.lookup(table, value, a, copy),
+        }
+    }
+}
+
+/// The lanes of a quad that its lanes get.
+fn order(from: Neighbour) -> u8 {
+    match from {
+        Neighbour::Left => 0b10_10_00_00,
+        Neighbour::Right => 0b11_11_01_01,
+        Neighbour::Upper => 0b01_00_01_00,
+        Neighbour::Lower => 0b11_10_11_10,
+    }
+}
+
+impl Emitter<'_, Asm> {
+    /// A value as an operand that may be in memory.
+    fn operand(&mut self, value: Value, copy: usize) -> Rm {
+        if self.held(value, copy).is_none() && !self.in_mask(value) {
+            let found = rm(self.found(value, copy));
+            // What is used again is loaded once, if that pushes nobody out.
+            let loads = self.is_worth_a_register(value, copy);
+            if !loads && (self.machine.isa.evex() || matches!(found, Rm::Full(_))) {
+                return found;
+            }
+        }
+        Rm::Reg(self.register(value, copy))
+    }
+
+    /// A constant as an operand, past the values.
+    fn literal(&mut self, bits: u32) -> Rm {
+        let constant = rm(self.constant(bits));
+        self.each(constant)
+    }
+
+    /// A number for all lanes as an operand, past the values.
+    fn each(&mut self, each: Rm) -> Rm {
+        if self.machine.isa.evex() {
+            return each;
+        }
+        self.machine.vector(code::BROADCASTSS, SPARE, 0, each);
+        Rm::Reg(SPARE)
+    }
+
+    fn binary(&mut self, op: Op, value: Value, [mut a, mut b]: [Value; 2], commutes: bool, copy: usize) {
+        if commutes && self.held(a, copy).is_none() && self.held(b, copy).is_some() {
+            std::mem::swap(&mut a, &mut b);
+        }
+        let first = self.register(a, copy);
+        let second = self.operand(b, copy);
+        let to = self.result(value, copy);
+        self.machine.vector(op, to, first, second);
+    }
+
+    /// A sum or a difference as a product's with one, which is the same to the bit.
+    fn sum(&mut self, kind: Kind, value: Value, [mut a, mut b]: [Value; 2], copy: usize) {
+        if kind == Kind::Add && self.held(a, copy).is_none() && self.held(b, copy).is_some() {
+            std::mem::swap(&mut a, &mut b);
+        }
+        let first = self.register(a, copy);
+        let second = self.operand(b, copy);
+        let to = self.result(value, copy);
+        let (op, rest) = match (kind, second) {
+            (Kind::Add, Rm::Reg(second)) if second == to => (code::FMADD213PS, Rm::Reg(first)),
+            (_, Rm::Reg(second)) if second == to && second != first => (code::FNMADD213PS, Rm::Reg(first)),
+            _ => {
+                if to != first {
+                    self.machine.vector(code::MOVAPS, to, 0, Rm::Reg(first));
+                }
+                let is_sum = kind == Kind::Add;
+                (if is_sum { code::FMADD213PS } else { code::FMSUB213PS }, second)
+            }
+        };
+        self.machine.vector(op, to, ONE, rest);
+    }
+
+    fn compare(&mut self, how: u8, value: Value, [a, b]: [Value; 2], copy: usize) {
+        let first = self.register(a, copy);
+        let second = self.operand(b, copy);
+        let to = self.result(value, copy);
+        self.machine.vector_immediate(code::CMPPS, to, first, second, how);
+    }
+
+    fn unary(&mut self, op: Op, immediate: Option<u8>, value: Value, a: Value, copy: usize) {
+        let from = self.operand(a, copy);
+        let to = self.result(value, copy);
+        self.machine.vector(op, to, 0, from);
+        self.machine.bytes.extend(immediate);
+    }
+
+    fn with_literal(&mut self, op: Op, bits: u32, value: Value, a: Value, copy: usize) {
+        let from = self.register(a, copy);
+        let literal = self.literal(bits);
+        let to = self.result(value, copy);
+        self.machine.vector(op, to, from, literal);
+    }
+
+    fn select(&mut self, value: Value, [mask, yes, no]: [Value; 3], copy: usize) {
+        let by = self.register(mask, copy);
+        if !self.machine.isa.evex() {
+            let no = self.register(no, copy);
+            let yes = self.operand(yes, copy);
+            let to = self.result(value, copy);
+            return self.machine.vector_immediate(code::BLENDVPS, to, no, yes, by << 4);
+        }
+        if self.node(no) == Node::Const(0) {
+            let yes = self.operand(yes, copy);
+            let op = match yes {
+                Rm::Each(_) => code::BROADCASTSS,
+                _ => code::MOVUPS_LOAD,
+            };
+            let to = self.result(value, copy);
+            return self.machine.vector_masked(op, to, 0, yes, Masked { by, zero: true });
+        }
+        let no = self.register(no, copy);
+        let yes = self.operand(yes, copy);
+        let to = self.result(value, copy);
+        self.machine
+            .vector_masked(code::BLENDMPS, to, no, yes, Masked { by, zero: false });
+    }
+
+    /// a * b + c: the result takes the place of an operand.
+    fn fused(&mut self, value: Value, [mut a, mut b, c]: [Value; 3], copy: usize) {
+        if !self.machine.isa.fma() {
+            let (first, second) = (self.register(a, copy), self.operand(b, copy));
+            self.machine.vector(code::MULPS, SPARE, first, second);
+            let third = self.operand(c, copy);
+            let to = self.result(value, copy);
+            return self.machine.vector(code::ADDPS, to, SPARE, third);
+        }
+        if a != b && a != c && !self.dies(a, copy) && self.dies(b, copy) {
+            std::mem::swap(&mut a, &mut b);
+        }
+        if !self.dies(a, copy) && self.dies(c, copy) && c != a && c != b {
+            let (first, third) = (self.register(a, copy), self.register(c, copy));
+            let second = self.operand(b, copy);
+            self.machine.vector(code::FMADD231PS, third, first, second);
+            return self.rename(c, value, copy);
+        }
+        let first = self.register(a, copy);
+        let second = self.register(b, copy);
+        let third = self.operand(c, copy);
+        if self.dies(a, copy) && a != b && a != c {
+            self.machine.vector(code::FMADD213PS, first, second, third);
+            return self.rename(a, value, copy);
+        }
+        // None of them may be lost.
+        let to = self.take(value, copy);
+        self.machine.vector(code::MOVAPS, to, 0, Rm::Reg(first));
+        self.machine.vector(code::FMADD213PS, to, second, third);
+    }
+
+    /// To the nearest half, denormals to zero: those without an exponent.
+    fn round(&mut self, value: Value, a: Value, copy: usize) {
+        let from = self.register(a, copy);
+        let to = self.result(value, copy);
+        if self.machine.isa.evex() {
+            self.machine.vector_immediate(code::CVTPS2PH, from, 0, Rm::Reg(to), 0);
+            self.machine.test_words(SPARE_MASK, to, EXPONENTS);
+            return self
+                .machine
+                .vector_masked(code::CVTPH2PS, to, 0, Rm::Reg(to), zero_elsewhere());
+        }
+        let exponents = Rm::Full(mem(self.words(&[HALF_EXPONENTS; 4])));
+        self.machine.vector_immediate(code::CVTPS2PH, from, 0, Rm::Reg(to), 0);
+        self.machine.half_vector(code::PAND, SPARE, to, exponents);
+        self.machine.half_vector(code::PCMPEQW, SPARE, SPARE, Rm::Reg(ZERO));
+        self.machine.half_vector(code::PANDN, to, SPARE, Rm::Reg(to));
+        self.machine.vector(code::CVTPH2PS, to, 0, Rm::Reg(to));
+    }
+
+    /// To the nearest half, then from 0 to 1. As whole numbers, halves that are negative or no numbers are more than infinity.
+    fn half_unit(&mut self, value: Value, a: Value, copy: usize) {
+        let from = self.register(a, copy);
+        let to = self.result(value, copy);
+        self.machine.vector_immediate(code::CVTPS2PH, from, 0, Rm::Reg(to), 0);
+        self.machine.words_up_to(SPARE_MASK, to, EXPONENTS);
+        self.machine
+            .vector_masked(code::CVTPH2PS, to, 0, Rm::Reg(to), zero_elsewhere());
+        let one = self.literal(1f32.to_bits());
+        self.machine.vector(code::PMINUD, to, to, one);
+    }
+
+    /// From 0 to 1, in the same way.
+    fn unit(&mut self, value: Value, a: Value, copy: usize) {
+        let from = self.register(a, copy);
+        let one = self.literal(1f32.to_bits());
+        if !self.balance.has_time() {
+            let zero = self.literal(0);
+            let to = self.result(value, copy);
+            self.machine.vector(code::MAXPS, to, from, zero);
+            return self.machine.vector(code::MINPS, to, to, one);
+        }
+        let infinity = self.literal(f32::INFINITY.to_bits());
+        self.machine
+            .vector_immediate(code::PCMPUD, SPARE_MASK, from, infinity, 2);
+        let to = self.result(value, copy);
+        self.machine
+            .vector_masked(code::PMINUD, to, from, one, zero_elsewhere());
+    }
+
+    fn gather(&mut self, texture: u8, value: Value, at: Value, copy: usize) {
+        let at_register = self.register(at, copy);
+        let last = Address::of_argument(offset_of!(Args, last) + 4 * usize::from(texture));
+        let limit = self.each(Rm::Each(mem(last)));
+        // The numbers stay until the words are there, in a register that is neither's.
+        let to = self.take(value, copy);
+        let spare = self.spare();
+        self.machine.vector(code::PMINUD, spare, at_register, limit);
+        let texels = Address::of_argument(offset_of!(Args, textures) + 8 * usize::from(texture));
+        self.machine.load(Gpr::Rax, mem(texels));
+        self.machine.vector(code::XORPS, to, to, Rm::Reg(to));
+        if self.machine.isa.evex() {
+            self.machine.mask_all(SPARE_MASK);
+            self.machine.gather(to, Gpr::Rax, spare, SPARE_MASK);
+        } else {
+            self.machine.vector(code::PCMPEQW, SPARE, SPARE, Rm::Reg(SPARE));
+            self.machine.gather(to, Gpr::Rax, spare, SPARE);
+        }
+    }
+
+    fn lookup(&mut self, table: u8, value: Value, at: Value, copy: usize) {
+        let place = self.table(table);
+        let half = |number: usize| Rm::Full(mem(place.plus(32 * number)));
+        let at = self.register(at, copy);
+        if self.machine.isa.evex() {
+            let to = self.result(value, copy);
+            return self.machine.vector(code::PERMPS, to, at, half(0));
+        }
+        // Numbers from 8 on have a bit that becomes the sign.
+        let to = self.take(value, copy);
+        let high = self.spare();
+        self.machine.vector(code::PERMPS, to, at, half(0));
+        self.machine.vector(code::PERMPS, high, at, half(1));
+        self.machine.shift(SPARE, at, true, 28);
+        self.machine
+            .vector_immediate(code::BLENDVPS, to, to, Rm::Reg(high), SPARE << 4);
+    }
+}
