@@ -54,5 +54,6 @@ pub mod exec;
 pub mod fault;
 pub mod gpu;
 pub mod memory;
+pub mod silicon;
 pub mod simd;
 pub mod texture;

@@ -8,6 +8,7 @@ pub mod observe;
 pub mod observed;
 pub(crate) mod places;
 pub mod scalar;
+pub mod supposing;
 pub mod wide;
 
 pub(crate) use lanes::Row;
@@ -15,6 +16,7 @@ pub use lanes::{MAX_VERTICES, VertexRows};
 
 use crate::blend::Blending;
 use crate::fault::{Fault, FaultKind, Result};
+use crate::silicon::Silicon;
 use crate::texture::Texture;
 use compiled::Compiled;
 use inputs::Inputs;
@@ -371,6 +373,11 @@ pub trait Painter: Send + Sync {
 pub trait Engine: Send + Sync {
     /// Its name, as on the command line.
     fn name(&self) -> &'static str;
+
+    /// The hardware it supposes, which is that of a GPU around it; without switches the one that is assumed.
+    fn silicon(&self) -> Silicon {
+        Silicon::default()
+    }
 
     /// Runs vertices.
     ///

@@ -11,6 +11,7 @@ use super::observe::{FragmentStep, Observer, Outside, VertexStep};
 use super::scalar;
 use super::{Engine, FragmentContext, FragmentProgram, Fragments, Quad, VertexBatch, VertexProgram};
 use crate::fault::Result;
+use crate::silicon::Silicon;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,6 +36,7 @@ pub enum Tell {
 pub struct Observed {
     log: Arc<Mutex<Log>>,
     tell: Tell,
+    silicon: Silicon,
 }
 
 impl Observed {
@@ -43,7 +45,15 @@ impl Observed {
         Self {
             log: Arc::new(Mutex::new(Log::new(tell, sink))),
             tell,
+            silicon: Silicon::default(),
         }
+    }
+
+    /// On hardware as switches suppose it.
+    #[must_use]
+    pub fn supposing(mut self, silicon: Silicon) -> Self {
+        self.silicon = silicon;
+        self
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {
@@ -86,8 +96,12 @@ impl Engine for Observed {
         "scalar, watched"
     }
 
+    fn silicon(&self) -> Silicon {
+        self.silicon
+    }
+
     fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
-        scalar::vertices(batch, &mut *self.log())
+        scalar::vertices(batch, self.silicon, &mut *self.log())
     }
 
     fn fragments(
@@ -97,7 +111,7 @@ impl Engine for Observed {
         quads: &[Quad],
         out: &mut Fragments,
     ) -> Result<()> {
-        scalar::fragments(context, inputs, quads, out, &mut *self.log())
+        scalar::fragments(context, inputs, quads, out, self.silicon, &mut *self.log())
     }
 
     fn watched_pixel(&self) -> Option<(u32, u32)> {

@@ -1,12 +1,14 @@
 //! The plain engine: one vertex, one quad, one instruction at a time, straight from the fields. The specification.
 
 mod fragment;
+mod numbers;
 mod vertex;
 
 use super::inputs::Inputs;
 use super::observe::{Observer, Off};
 use super::{Engine, FragmentContext, Fragments, MAX_VERTICES, Quad, VertexBatch};
 use crate::fault::Result;
+use crate::silicon::Silicon;
 
 /// The plain engine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,7 +20,7 @@ impl Engine for Scalar {
     }
 
     fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
-        vertices(batch, &mut Off)
+        vertices(batch, Silicon::default(), &mut Off)
     }
 
     fn fragments(
@@ -28,22 +30,57 @@ impl Engine for Scalar {
         quads: &[Quad],
         out: &mut Fragments,
     ) -> Result<()> {
-        fragments(context, inputs, quads, out, &mut Off)
+        fragments(context, inputs, quads, out, Silicon::default(), &mut Off)
     }
 }
 
-/// Runs vertices, watched.
+/// The plain engine on hardware as somebody supposes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Supposing(pub Silicon);
+
+impl Engine for Supposing {
+    fn name(&self) -> &'static str {
+        "scalar, supposing"
+    }
+
+    fn silicon(&self) -> Silicon {
+        self.0
+    }
+
+    fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
+        vertices(batch, self.0, &mut Off)
+    }
+
+    fn fragments(
+        &self,
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
+        quads: &[Quad],
+        out: &mut Fragments,
+    ) -> Result<()> {
+        fragments(context, inputs, quads, out, self.0, &mut Off)
+    }
+}
+
+/// Runs vertices on hardware as switches suppose it, watched.
 ///
 /// # Errors
 /// As [`Engine::vertices`].
-pub fn vertices<O: Observer>(batch: &mut VertexBatch<'_>, observer: &mut O) -> Result<()> {
+pub fn vertices<O: Observer>(batch: &mut VertexBatch<'_>, silicon: Silicon, observer: &mut O) -> Result<()> {
     let (mut attributes, mut outputs) = (Vec::new(), Vec::new());
     for vertex in 0..batch.vertices.min(MAX_VERTICES) {
         for (into, rows) in [(&mut attributes, batch.attributes), (&mut outputs, &*batch.outputs)] {
             into.clear();
             into.extend(rows.vertex(vertex));
         }
-        batch.instructions += vertex::run(batch.program, batch.uniforms, &attributes, &mut outputs, observer)?;
+        batch.instructions += vertex::run(
+            batch.program,
+            batch.uniforms,
+            &attributes,
+            &mut outputs,
+            silicon,
+            observer,
+        )?;
         for (number, output) in outputs.iter().enumerate() {
             batch.outputs.set(vertex, number, *output);
         }
@@ -51,7 +88,7 @@ pub fn vertices<O: Observer>(batch: &mut VertexBatch<'_>, observer: &mut O) -> R
     Ok(())
 }
 
-/// Runs quads, watched.
+/// Runs quads on hardware as switches suppose it, watched.
 ///
 /// # Errors
 /// As [`Engine::fragments`].
@@ -60,10 +97,11 @@ pub fn fragments<O: Observer>(
     inputs: &Inputs,
     quads: &[Quad],
     out: &mut Fragments,
+    silicon: Silicon,
     observer: &mut O,
 ) -> Result<()> {
     for (number, quad) in quads.iter().enumerate().take(super::MAX_QUADS) {
-        fragment::run(context, inputs, *quad, number, out, observer)?;
+        fragment::run((context, inputs), *quad, number, out, silicon, observer)?;
     }
     Ok(())
 }

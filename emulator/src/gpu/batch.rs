@@ -433,6 +433,7 @@ mod tests {
             reference: random.u8(..),
             mask: random.u8(..),
             write_mask: random.u8(..),
+            counts_past_mask: random.u32(..4) == 0,
         });
         State {
             blending,
@@ -632,6 +633,10 @@ mod tests {
                 inputs: &inputs,
                 offset: 0.0,
             };
+            if state.stencil[usize::from(!inputs.front)].counts_past_mask {
+                assert!(!tile.put_whole(&batch, &mut room.tested));
+                continue;
+            }
             assert!(tile.put_whole(&batch, &mut room.tested));
             assert_eq!(tile.color, wanted.color, "{round}: {state:?}");
             assert_eq!(tile.depth, wanted.depth, "{round}: {state:?}");

@@ -4,7 +4,7 @@
 use super::raster::sample_offset;
 use super::spots::{Batch, Lanes, Row, Spots};
 use super::state::{State, Stencil};
-use super::tile::{Colors, Tile, alpha_reaches, compares, reloaded, steps, within};
+use super::tile::{Colors, Tile, alpha_reaches, compares, reloaded, steps, updated, within};
 use super::tile_tests::{Tests, Whole, Words};
 use crate::exec::inputs::Plane;
 use crate::exec::{MAX_FRAGMENTS, Quads, places};
@@ -199,6 +199,9 @@ impl Tile {
         let (Quads::Tile(_), 1, Colors::Bytes(color)) = (batch.quads, self.samples, &mut self.color) else {
             return false;
         };
+        if batch.face().counts_past_mask {
+            return false;
+        }
         let (depth, stencil) = (self.depth.first_chunk_mut(), self.stencil.first_chunk_mut());
         let (Some(color), Some(depth), Some(stencil)) = (color.first_chunk_mut(), depth, stencil) else {
             return false;
@@ -224,7 +227,8 @@ impl Tile {
         let (state, count) = (batch.state, batch.count());
         let (uses_depth, uses_stencil) = (state.uses_depth(), !batch.ignores_stencil());
         let face = batch.face();
-        if let (Quads::Tile(_), 1, false) = (spots.quads, spots.samples, state.packed_depth)
+        let special = state.packed_depth || face.counts_past_mask;
+        if let (Quads::Tile(_), 1, false) = (spots.quads, spots.samples, special)
             && let (Some(depth), Some(stencil)) = (self.depth.first_chunk_mut(), self.stencil.first_chunk_mut())
         {
             if uses_depth {
@@ -360,6 +364,12 @@ fn update_all<L: QuadLanes>(face: &Stencil, packed: bool, tested: &mut Tested) {
 /// What stencils become by an operation.
 #[inline(always)]
 fn new_all(face: &Stencil, outcome: usize, packed: Option<&[u32; MAX_FRAGMENTS]>, old: &Lanes, new: &mut Lanes) {
+    if face.counts_past_mask {
+        for at in 0..MAX_FRAGMENTS {
+            new[at] = updated(face, outcome, old[at], packed.map(|packed| packed[at] as u8));
+        }
+        return;
+    }
     // A loop for each operation, with nothing to choose inside.
     macro_rules! each {
         (|$have:ident, $at:ident| $new:expr) => {
@@ -379,5 +389,44 @@ fn new_all(face: &Stencil, outcome: usize, packed: Option<&[u32; MAX_FRAGMENTS]>
         (StencilOp::DecrementWrap, _) => each!(|have, at| have.wrapping_sub(1)),
         (StencilOp::Increment, _) => each!(|have, at| have.saturating_add(1)),
         (StencilOp::Decrement, _) => each!(|have, at| have.saturating_sub(1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a stencil becomes by an operation under a mask, by the rule for one and by that for many.
+    fn counted(operation: StencilOp, write_mask: u8, past: bool) -> Lanes {
+        let face = Stencil {
+            operations: [operation; 3],
+            write_mask,
+            counts_past_mask: past,
+            ..Stencil::default()
+        };
+        let old: Lanes = std::array::from_fn(|at| at as u8);
+        let mut new = [0; MAX_FRAGMENTS];
+        new_all(&face, 2, None, &old, &mut new);
+        assert!((0..MAX_FRAGMENTS).all(|at| new[at] == updated(&face, 2, at as u8, None)));
+        new
+    }
+
+    #[test]
+    fn counting_goes_past_the_mask_where_it_is_supposed_to() {
+        for (operation, mask, before, within, past) in [
+            (StencilOp::Increment, 0x02, 3, 1, 5),
+            (StencilOp::Increment, 0x04, 7, 3, 11),
+            (StencilOp::Decrement, 0x02, 4, 6, 2),
+            (StencilOp::Increment, 0x02, 255, 255, 255),
+            (StencilOp::IncrementWrap, 0x02, 3, 1, 5),
+            (StencilOp::IncrementWrap, 0x02, 255, 0xfd, 0xfd),
+            (StencilOp::DecrementWrap, 0x02, 0, 2, 2),
+            (StencilOp::Invert, 0x02, 3, 1, 1),
+            (StencilOp::Increment, 0x00, 3, 3, 3),
+            (StencilOp::Increment, 0xfe, 3, 5, 5),
+        ] {
+            let have = [false, true].map(|past| counted(operation, mask, past)[before]);
+            assert_eq!(have, [within, past], "{operation:?} {before} under {mask:#x}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Primitives on their way from the vertices to the tiles: assembly, clipping, culling (docs/spec/mali/streams.md,
 //! section 2 and 3).
 
+pub use super::dropped::Drops;
 use utgard::stream::PrimitiveMode;
 
 /// A draw of a polygon list: what its primitives share.
@@ -73,6 +74,8 @@ pub struct Rules {
     pub depth: [f32; 2],
     /// Width of lines.
     pub width: f32,
+    /// Triangles that are not drawn.
+    pub drops: Drops,
 }
 
 /// Smallest w that is in front of the eye, and largest coordinate that is rasterised, in pixels: beyond them
@@ -327,6 +330,9 @@ fn needs_clipping(corners: &[Corner], rules: &Rules) -> bool {
 
 fn triangle(vertices: [&Vertex; 3], rules: &Rules, out: &mut Vec<Primitive>) {
     let whole = [full(vertices[0], 0), full(vertices[1], 1), full(vertices[2], 2)];
+    if rules.drops.drops(whole.map(|corner| corner.position), rules.depth) {
+        return;
+    }
     let clipped;
     let corners: &[Corner] = if needs_clipping(&whole, rules) {
         clipped = clip(&whole, rules, true);

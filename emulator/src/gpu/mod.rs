@@ -3,6 +3,7 @@
 //! Our own driver, recorded jobs and Mesa's driver all come in by [`Gpu::run_gp`] and [`Gpu::run_pp`].
 
 pub mod batch;
+mod dropped;
 mod fragment_tests;
 pub mod frame;
 pub mod geometry;
@@ -25,6 +26,7 @@ pub mod write_back;
 use crate::exec::Engine;
 use crate::fault::{Fault, FaultKind, Job, Result};
 use crate::memory::Memory;
+use crate::silicon::Silicon;
 use frame::Frame;
 use kept::Kept;
 use notes::Notes;
@@ -63,6 +65,7 @@ pub struct Gpu {
     /// Room for the next job's pictures.
     spare: Vec<Runs>,
     kept: Kept,
+    silicon: Silicon,
 }
 
 /// Instructions a job may run unless another number is asked for: half a minute or so of the fast engine.
@@ -80,8 +83,9 @@ pub struct GeometryStats {
 }
 
 impl Gpu {
-    /// A GPU with nothing in its memory.
+    /// A GPU with nothing in its memory, on the hardware that the engine supposes.
     pub fn new(engine: Box<dyn Engine>) -> Self {
+        let silicon = engine.silicon();
         Self {
             memory: Memory::default(),
             notes: Notes::default(),
@@ -93,6 +97,7 @@ impl Gpu {
             budget: BUDGET,
             spare: Vec::new(),
             kept: Kept::default(),
+            silicon,
         }
     }
 
@@ -136,7 +141,7 @@ impl Gpu {
         let workers = (&*self.engine, self.pool.as_ref());
         shader.run(&mut self.memory, start, end, workers, &mut self.notes)?;
         let plbu = plbu::Plbu::new(&self.memory, &shader.point_sizes, self.pool.as_ref());
-        let plbu = plbu.with_room_of(self.earlier.take());
+        let plbu = plbu.with_room_of(self.earlier.take()).supposing(self.silicon);
         let lists = plbu.run(frame.list_start, frame.list_end, &mut self.notes)?;
         let geometry = lists.first().map(|(_, list)| list.geometry.clone());
         let earlier = std::mem::replace(&mut self.geometry, geometry);
@@ -186,6 +191,7 @@ impl Gpu {
                 kept: &self.kept,
                 pool: self.pool.as_ref().filter(|_| watch.is_none()),
                 instructions: self.budget,
+                silicon: self.silicon,
                 watch,
             },
             &mut self.spare,

@@ -12,6 +12,7 @@ use super::write_back::{self, Runs};
 use crate::exec::{Engine, MAX_QUADS};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::{Memory, Put};
+use crate::silicon::Silicon;
 use rayon::ThreadPool;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -96,6 +97,8 @@ pub struct Limits<'a> {
     pub pool: Option<&'a ThreadPool>,
     /// Instructions that all fragments may run together.
     pub instructions: u64,
+    /// The hardware that is supposed.
+    pub silicon: Silicon,
     /// Who is told what becomes of primitives and fragments.
     pub watch: Option<&'a dyn Watch>,
 }
@@ -142,7 +145,7 @@ fn scene<'a>(
     limits: Limits<'a>,
     notes: &mut Notes,
 ) -> Result<Scene<'a>> {
-    let mut scene = Scene::new((memory, limits.kept), listed, notes)?;
+    let mut scene = Scene::new((memory, limits.kept, limits.silicon), listed, notes)?;
     scene.depth |= frame
         .write_backs
         .iter()

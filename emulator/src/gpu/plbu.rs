@@ -4,7 +4,7 @@
 //! What hardware writes into the lists is not public, and nothing but the pixel processors reads it: ours are kept
 //! beside memory, by the address of the block they belong to.
 
-use super::geometry::{self, BLOCK, Block, Bounds, Draw, PIECE, Primitive, Primitives, Rules, Vertex};
+use super::geometry::{self, BLOCK, Block, Bounds, Draw, Drops, PIECE, Primitive, Primitives, Rules, Vertex};
 use super::kept::lock;
 use super::notes::Notes;
 use super::raster::Shape;
@@ -12,6 +12,7 @@ use super::tile::SIDE;
 use super::vertex::Commands;
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
+use crate::silicon::Silicon;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -92,6 +93,7 @@ pub struct Plbu<'a> {
     commands: u32,
     binned: Vec<Vec<Entry>>,
     entries: usize,
+    silicon: Silicon,
 }
 
 /// Indices of vertices in memory, of the size the set-up says.
@@ -140,6 +142,7 @@ impl<'a> Plbu<'a> {
             commands: 0,
             binned: Vec::new(),
             entries: 0,
+            silicon: Silicon::default(),
         }
     }
 
@@ -147,6 +150,13 @@ impl<'a> Plbu<'a> {
     #[must_use]
     pub fn with_room_of(mut self, earlier: Option<Geometry>) -> Self {
         self.spare = earlier.map_or_else(Vec::new, |earlier| earlier.primitives.into_spare());
+        self
+    }
+
+    /// On hardware as switches suppose it.
+    #[must_use]
+    pub fn supposing(mut self, silicon: Silicon) -> Self {
+        self.silicon = silicon;
         self
     }
 
@@ -252,6 +262,7 @@ impl<'a> Plbu<'a> {
             cull: [self.setup.cull_clockwise, self.setup.cull_counter_clockwise],
             depth: self.depth,
             width: self.size,
+            drops: Drops::of(self.silicon, self.viewport),
         };
         let Some(bounds) = self.bounds(mode) else { return Ok(()) };
         let slots = self.slots(count, start, indexed)?;
@@ -441,9 +452,12 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Triangles into a block; nothing where they are none, or not all of their positions are at hand.
+    /// Triangles into a block; nothing where they are none, not all of their positions are at hand, or some may be dropped.
     fn fill(&self, numbers: Range<u32>, block: &mut Block) -> Option<()> {
         use PrimitiveMode::{LineLoop, LineStrip, Lines, Points, Rectangle, Triangles};
+        if self.rules.drops.some() {
+            return None;
+        }
         match self.mode {
             Points | Lines | LineLoop | LineStrip | Rectangle => None,
             // By far the most, which have it known from the beginning.

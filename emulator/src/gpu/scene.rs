@@ -13,6 +13,7 @@ use crate::exec::inputs::{Inputs, SLOTS};
 use crate::exec::{Engine, FragmentContext, FragmentProgram, Painter};
 use crate::fault::Result;
 use crate::memory::Memory;
+use crate::silicon::Silicon;
 use crate::texture::{Descriptor, Texture};
 use num::half;
 use std::collections::HashMap;
@@ -84,6 +85,9 @@ pub(super) struct Prepared<'a> {
     large: Vec<Vec<Large>>,
 }
 
+/// Where shaders come from: memory, what is kept from earlier jobs, and the hardware that is supposed.
+type Source<'a> = (&'a Memory, &'a Kept, Silicon);
+
 /// What a job's mentions of polygon lists come to.
 pub(super) struct Listed<'a> {
     geometries: Vec<&'a Geometry>,
@@ -134,11 +138,11 @@ pub(super) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// The scene of polygon lists, from memory and with what is kept from earlier jobs.
+    /// The scene of polygon lists, from memory and with what is kept from earlier jobs, for some hardware.
     ///
     /// # Errors
     /// A fault of anything the draws need.
-    pub fn new(source: (&'a Memory, &'a Kept), listed: &'a Listed<'a>, notes: &mut Notes) -> Result<Self> {
+    pub fn new(source: Source<'a>, listed: &'a Listed<'a>, notes: &mut Notes) -> Result<Self> {
         let mut scene = Self {
             lists: &listed.lists,
             ..Self::default()
@@ -153,7 +157,7 @@ impl<'a> Scene<'a> {
 
 /// Finds the shaders of a geometry's draws, those of which a primitive covers something.
 fn prepare<'a>(
-    source: (&'a Memory, &'a Kept),
+    source: Source<'a>,
     geometry: &'a Geometry,
     scene: &mut Scene<'a>,
     notes: &mut Notes,
@@ -177,7 +181,7 @@ fn prepare<'a>(
 
 impl<'a> Scene<'a> {
     /// The number of the shader of a render state.
-    fn shader(&mut self, source: (&'a Memory, &'a Kept), state: u32, notes: &mut Notes) -> Result<usize> {
+    fn shader(&mut self, source: Source<'a>, state: u32, notes: &mut Notes) -> Result<usize> {
         if let Some(number) = self.by_state.get(&state) {
             return Ok(*number);
         }
@@ -411,8 +415,8 @@ impl Field {
     }
 }
 
-fn shader<'a>((memory, kept): (&'a Memory, &'a Kept), address: u32, notes: &mut Notes) -> Result<Shader<'a>> {
-    let state = State::read(memory, address)?;
+fn shader<'a>((memory, kept, silicon): Source<'a>, address: u32, notes: &mut Notes) -> Result<Shader<'a>> {
+    let state = State::read(memory, address)?.supposing(silicon);
     for (word, bits) in &state.unknown {
         notes.add(format!("render state word {word} has the unknown bits {bits:#x}"));
     }
@@ -431,7 +435,11 @@ fn shader<'a>((memory, kept): (&'a Memory, &'a Kept), address: u32, notes: &mut 
         for (word, bits) in &descriptor.unknown {
             notes.add(format!("texture descriptor word {word} has the unknown bits {bits:#x}"));
         }
-        textures.push(Texture::new(memory, descriptor)?.with_kept(&kept.textures));
+        textures.push(
+            Texture::new(memory, descriptor)?
+                .with_kept(&kept.textures)
+                .supposing(silicon),
+        );
     }
     let used = used(&program);
     let simple = state.is_simple();

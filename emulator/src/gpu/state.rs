@@ -3,6 +3,7 @@
 use crate::blend::{Blending, Factor};
 use crate::fault::Result;
 use crate::memory::Memory;
+use crate::silicon::{Silicon, Switch};
 use utgard::state::{Compare, RenderState, StencilOp, VARYINGS, VaryingFormat};
 
 /// How one face's pixels meet the stencil.
@@ -18,6 +19,25 @@ pub struct Stencil {
     pub mask: u8,
     /// Bits that are written.
     pub write_mask: u8,
+    /// Incrementing and decrementing write bits beyond the mask.
+    pub counts_past_mask: bool,
+}
+
+impl Stencil {
+    /// Bits that an outcome writes over a stencil: those of the mask, and if counting goes beyond it, all from its lowest one
+    /// on, unless the stencil wraps.
+    pub(super) fn written_bits(&self, outcome: usize, have: u8) -> u8 {
+        let counts = match self.operations[outcome] {
+            StencilOp::Increment | StencilOp::Decrement => true,
+            StencilOp::IncrementWrap => have != u8::MAX,
+            StencilOp::DecrementWrap => have != 0,
+            StencilOp::Keep | StencilOp::Replace | StencilOp::Zero | StencilOp::Invert => false,
+        };
+        match counts && self.counts_past_mask {
+            true => self.write_mask | self.write_mask.wrapping_neg(),
+            false => self.write_mask,
+        }
+    }
 }
 
 /// The render state word's fields.
@@ -120,6 +140,14 @@ impl State {
         Ok(Self::parse(&words))
     }
 
+    /// As hardware takes it that switches suppose.
+    pub(super) fn supposing(mut self, silicon: Silicon) -> Self {
+        for face in &mut self.stencil {
+            face.counts_past_mask = silicon.has(Switch::StencilCountsPastMask);
+        }
+        self
+    }
+
     /// Takes a render state apart.
     pub fn parse(words: &[u32; RenderState::WORDS]) -> Self {
         let fields = RenderState::from_words(words);
@@ -204,6 +232,7 @@ fn stencils(fields: &RenderState) -> [Stencil; 2] {
             reference: fields.front_reference,
             mask: fields.front_mask,
             write_mask: fields.front_write_mask,
+            counts_past_mask: false,
         },
         Stencil {
             compare: fields.back_compare,
@@ -211,6 +240,7 @@ fn stencils(fields: &RenderState) -> [Stencil; 2] {
             reference: fields.back_reference,
             mask: fields.back_mask,
             write_mask: fields.back_write_mask,
+            counts_past_mask: false,
         },
     ]
 }

@@ -392,7 +392,8 @@ pub(super) fn updated(face: &Stencil, outcome: usize, have: u8, replacement: Opt
         StencilOp::Increment => have.saturating_add(1),
         StencilOp::Decrement => have.saturating_sub(1),
     };
-    have & !face.write_mask | new & face.write_mask
+    let mask = face.written_bits(outcome, have);
+    have & !mask | new & mask
 }
 
 #[cfg(test)]

@@ -7,10 +7,12 @@ pub(crate) mod filter;
 mod kept;
 pub(crate) mod levels;
 mod picture;
+mod supposed;
 pub mod texel;
 
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
+use crate::silicon::Silicon;
 use chain::Chain;
 pub use descriptor::{Descriptor, Layout};
 use filter::Plain;
@@ -112,6 +114,8 @@ pub struct Texture<'a> {
     ones: [u8; 4],
     /// Levels from earlier jobs.
     kept: Option<&'a Kept>,
+    /// The hardware that samples it.
+    silicon: Silicon,
 }
 
 impl<'a> Texture<'a> {
@@ -143,6 +147,7 @@ impl<'a> Texture<'a> {
             levels,
             ones: whole.map_or([255; 4], |whole| whole.ones),
             kept: None,
+            silicon: Silicon::default(),
         })
     }
 
@@ -315,6 +320,7 @@ impl<'a> Texture<'a> {
         // One filter gives way to the other at level 0, whichever they are.
         let nearest = descriptor.nearest[usize::from(level.is_nan() || level <= 0.0)];
         let (base, weight) = rule.chosen::<One>(level);
+        let weight = self.level_weight(weight);
         let first = (base.max(0.0) as usize).min(self.levels.len() - 1);
         let color = self.filtered(place, first, nearest);
         let second = (first + 1).min(self.levels.len() - 1);
@@ -333,7 +339,7 @@ impl<'a> Texture<'a> {
             let scaled = if scaled.is_finite() {
                 scaled.clamp(-1e9, 1e9)
             } else {
-                0.0
+                self.not_finite(scaled)
             };
             clamped(descriptor.wrap[axis], scaled, size)
         });
@@ -352,12 +358,19 @@ impl<'a> Texture<'a> {
         let (x, y) = (at[0] - 0.5, at[1] - 0.5);
         let (left, top) = (x.floor(), y.floor());
         let texel = |dx: i64, dy: i64| self.texel(level, left as i64 + dx, top as i64 + dy, layer);
-        let upper = mix(texel(0, 0), texel(1, 0), x - left);
-        let lower = mix(texel(0, 1), texel(1, 1), x - left);
-        mix(upper, lower, y - top)
+        let (along, down) = (
+            self.texel_weight(x - left, 0, place),
+            self.texel_weight(y - top, 1, place),
+        );
+        let upper = mix(texel(0, 0), texel(1, 0), along);
+        let lower = mix(texel(0, 1), texel(1, 1), along);
+        mix(upper, lower, down)
     }
 
     fn texel(&self, level: &Level<'_>, x: i64, y: i64, layer: u32) -> [f32; 4] {
+        if let Some((face, [x, y])) = self.joined(level.size, [x, y], layer) {
+            return self.fetch(level, x, y, face);
+        }
         let [s, t, _] = self.descriptor.wrap;
         match (wrapped(s, x, level.size[0]), wrapped(t, y, level.size[1])) {
             (Some(x), Some(y)) => self.fetch(level, x, y, layer),
@@ -448,16 +461,21 @@ fn cube_face([x, y, z, _]: [f32; 4]) -> u32 {
     }
 }
 
+/// A direction's parts along a face, and towards it.
+fn face_axes([x, y, z, _]: [f32; 4], face: u32) -> [f32; 3] {
+    match face {
+        0 => [-z, -y, x],
+        1 => [z, -y, -x],
+        2 => [x, z, y],
+        3 => [x, -z, -y],
+        4 => [x, -y, z],
+        _ => [-x, -y, -z],
+    }
+}
+
 /// Where a direction meets the plane of a face; the face itself is from 0 to 1.
-fn on_face([x, y, z, _]: [f32; 4], face: u32) -> [f32; 2] {
-    let (s, t, major) = match face {
-        0 => (-z, -y, x),
-        1 => (z, -y, -x),
-        2 => (x, z, y),
-        3 => (x, -z, -y),
-        4 => (x, -y, z),
-        _ => (-x, -y, -z),
-    };
+fn on_face(direction: [f32; 4], face: u32) -> [f32; 2] {
+    let [s, t, major] = face_axes(direction, face);
     [s, t].map(|v| (v / major + 1.0) * 0.5)
 }
 

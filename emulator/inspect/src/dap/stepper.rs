@@ -8,6 +8,7 @@ use emulator::exec::observe::{FragmentStep, Observer, VertexStep};
 use emulator::exec::wide::Wide;
 use emulator::exec::{Engine, FragmentContext, FragmentProgram, Fragments, VertexBatch, VertexProgram, scalar};
 use emulator::fault::{Fault, FaultKind, Result};
+use emulator::silicon::Silicon;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
@@ -432,7 +433,7 @@ impl Engine for Stepping {
         stepper.memory = batch.uniforms.to_vec();
         let attributes = |vertex| batch.attributes.vertex(vertex).collect();
         stepper.attributes = (0..batch.vertices).map(attributes).collect();
-        scalar::vertices(batch, &mut *stepper)
+        scalar::vertices(batch, Silicon::default(), &mut *stepper)
     }
 
     fn fragments(
@@ -448,6 +449,6 @@ impl Engine for Stepping {
         if *stepper.uniforms != context.uniforms {
             stepper.uniforms = Arc::new(context.uniforms.to_vec());
         }
-        scalar::fragments(context, inputs, quads, out, &mut *stepper)
+        scalar::fragments(context, inputs, quads, out, Silicon::default(), &mut *stepper)
     }
 }

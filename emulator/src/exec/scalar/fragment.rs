@@ -1,10 +1,12 @@
 //! One quad through a PP program (docs/spec/mali/pp.md). The four fragments go together; where they part at a branch, the
 //! ones that are furthest behind go first, so that they meet again.
 
+use super::numbers::Numbers;
 use crate::exec::inputs::{Inputs, SLOTS};
 use crate::exec::observe::{FragmentStep, Observer, Outside};
 use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad};
 use crate::fault::{Fault, FaultKind, Result};
+use crate::silicon::{Silicon, Switch};
 use crate::texture::Lod;
 use num::lanes::One;
 use num::{half, math};
@@ -46,15 +48,19 @@ struct Lanes<'a, O> {
     inputs: &'a Inputs,
     quad: Quad,
     fragments: [Fragment; 4],
+    silicon: Silicon,
+    numbers: Numbers,
+    /// The register that the varying unit of the instruction in front wrote, and what it held before.
+    stale: Option<(Register, [Vec4; 4])>,
     observer: &'a mut O,
 }
 
 pub(super) fn run<O: Observer>(
-    context: &FragmentContext<'_>,
-    inputs: &Inputs,
+    (context, inputs): (&FragmentContext<'_>, &Inputs),
     quad: Quad,
     number: usize,
     out: &mut Fragments,
+    silicon: Silicon,
     observer: &mut O,
 ) -> Result<()> {
     observer.quad(context.program, quad.x, quad.y, quad.live);
@@ -72,6 +78,9 @@ pub(super) fn run<O: Observer>(
         inputs,
         quad,
         fragments: std::array::from_fn(|_| fragment.clone()),
+        silicon,
+        numbers: Numbers::new(silicon),
+        stale: None,
         observer,
     };
     let mut budget = BUDGET;
@@ -105,11 +114,13 @@ impl<O: Observer> Lanes<'_, O> {
         };
         let before = O::ON.then(|| self.fragments.each_ref().map(|fragment| fragment.registers));
         for fragment in &mut self.fragments {
+            let halves = |constant: &Constant| halves(constant).map(|value| self.numbers.loaded(value));
             let constant = |constant: &Option<Constant>| constant.as_ref().map_or([0.0; 4], halves);
             let pipeline = [constant(&i.const0), constant(&i.const1), [0.0; 4], [0.0; 4]];
             fragment.registers[Register::CONST0.index()..].copy_from_slice(&pipeline);
             (fragment.vec_mul, fragment.float_mul) = ([0.0; 4], 0.0);
         }
+        let held = self.held(i);
         let coordinates = i
             .varying
             .as_ref()
@@ -119,6 +130,7 @@ impl<O: Observer> Lanes<'_, O> {
         if let Some(unit) = &i.sampler {
             self.sample(unit, &coordinates)?;
         }
+        self.stale = held;
         for lane in (0..4).filter(|lane| active[*lane]) {
             if let Some(unit) = &i.load {
                 self.load(lane, unit)?;
@@ -199,7 +211,7 @@ impl<O: Observer> Lanes<'_, O> {
         let register = &mut self.fragments[lane].registers[write.register.index()];
         for (component, value) in write.value.into_iter().enumerate() {
             if write.mask >> component & 1 == 1 {
-                register[component] = half::round(value);
+                register[component] = self.numbers.half(value);
             }
         }
         if O::ON && write.mask != 0 {
@@ -326,7 +338,7 @@ impl<O: Observer> Lanes<'_, O> {
             .and_then(|index| self.context.textures.get(index));
         let lod = |lane: usize| match unit.level() {
             LevelOfDetail::Explicit(scalar) => Lod::Level(self.scalar(lane, scalar)),
-            LevelOfDetail::Bias(scalar) => Lod::Bias(self.scalar(lane, scalar)),
+            LevelOfDetail::Bias(scalar) => Lod::Bias(self.bias(lane, scalar, unit.is_cube())),
             LevelOfDetail::Implicit => Lod::Bias(0.0),
         };
         let lods = std::array::from_fn(lod);
@@ -342,6 +354,27 @@ impl<O: Observer> Lanes<'_, O> {
             fragment.registers[Register::TEXTURE.index()] = texel;
         }
         Ok(())
+    }
+
+    /// The bias a fragment's look-up has in a register.
+    fn bias(&self, lane: usize, scalar: Scalar, cube: bool) -> f32 {
+        let shared = !cube && self.silicon.has(Switch::OneBiasPerQuad);
+        let lane = if shared { 0 } else { lane };
+        match self.stale {
+            Some((register, held)) if !cube && register == scalar.register() => held[lane][scalar.component()],
+            _ => self.scalar(lane, scalar),
+        }
+    }
+
+    /// The register that an instruction's varying unit alone writes, and what it holds before, where that is asked for.
+    fn held(&self, i: &Instruction) -> Option<(Register, [Vec4; 4])> {
+        if !self.silicon.has(Switch::BiasBeforeVarying) {
+            return None;
+        }
+        let register = i.varying.as_ref()?.written()?;
+        let alone = i.vec_mul.is_none() && i.float_mul.is_none() && i.vec_acc.is_none() && i.float_acc.is_none();
+        let held = |fragment: &Fragment| fragment.registers[register.index()];
+        alone.then(|| (register, self.fragments.each_ref().map(held)))
     }
 
     /// Float number of an index.
@@ -368,7 +401,7 @@ impl<O: Observer> Lanes<'_, O> {
     fn uniform(&mut self, lane: usize, at: i32) -> f32 {
         let value = usize::try_from(at).ok().and_then(|at| self.context.uniforms.get(at));
         match value {
-            Some(value) => *value,
+            Some(value) => self.numbers.loaded(*value),
             None => {
                 self.outside(lane, Outside::Uniform, i64::from(at));
                 0.0
@@ -398,7 +431,10 @@ impl<O: Observer> Lanes<'_, O> {
             let vector = unit.unit();
             let (a, b) = (vector_of(fragment, &vector.a), vector_of(fragment, &vector.b));
             for component in 0..4 {
-                vec_mul[component] = outcome(multiplied(unit.op, a[component], b[component])?, unit.modifier);
+                vec_mul[component] = outcome(
+                    multiplied(self.numbers, unit.op, (a[component], b[component]))?,
+                    unit.modifier,
+                );
             }
             writes[0] = Write {
                 register: unit.destination,
@@ -409,7 +445,7 @@ impl<O: Observer> Lanes<'_, O> {
         if let Some(unit) = &i.float_mul {
             let scalar = unit.unit();
             let (a, b) = (self.source(lane, scalar.a), self.source(lane, scalar.b));
-            float_mul = outcome(multiplied(unit.op, a, b)?, unit.modifier);
+            float_mul = outcome(multiplied(self.numbers, unit.op, (a, b))?, unit.modifier);
             writes[1] = scalar_write(&scalar, float_mul);
         }
         (self.fragments[lane].vec_mul, self.fragments[lane].float_mul) = (vec_mul, float_mul);
@@ -488,8 +524,8 @@ impl<O: Observer> Lanes<'_, O> {
             AccOp::Eq => math::truth::<One>(a == b),
             AccOp::Floor => a.floor(),
             AccOp::Ceil => math::ceil::<One>(a),
-            AccOp::Min => minimum(a, b),
-            AccOp::Max => maximum(a, b),
+            AccOp::Min => self.numbers.minimum(a, b),
+            AccOp::Max => self.numbers.maximum(a, b),
             // The right fragment's first operand and the left one's second.
             AccOp::DFdx => of(lane | 1).0 + of(lane & !1).1,
             AccOp::DFdy if self.context.orientation.flip_derivative => of(lane & !2).0 + of(lane | 2).1,
@@ -519,10 +555,10 @@ impl<O: Observer> Lanes<'_, O> {
         let (register, mask) = unit.destination_vector();
         let vector = |value: Vec4| Write { register, mask, value };
         let write = match unit.form() {
-            Form::Scalar(op) => scalar(function(op, a)?),
+            Form::Scalar(op) => scalar(function(self.numbers, op, a)?),
             // The atan chain: the first part gives the finished angle, the second passes it on ([?] in docs/spec/mali/pp.md, section 10).
             Form::AtanPart2(b) => scalar(vector_of(&self.fragments[lane], &b)[0]),
-            Form::Scale(b) => vector(vector_of(&self.fragments[lane], &b).map(|b| a * b)),
+            Form::Scale(b) => vector(vector_of(&self.fragments[lane], &b).map(|b| self.numbers.product(a, b))),
             Form::Vector(VectorFunction::AtanPart1) => vector([a.atan(), 1.0, 0.0, 0.0]),
             Form::Vector(VectorFunction::Atan2Part1) => {
                 let b = self.source(lane, unit.b_source());
@@ -555,8 +591,9 @@ impl<O: Observer> Lanes<'_, O> {
         let first = self.place(lane, unit.signed_index(), unit.alignment, unit.offset());
         for component in 0..unit.alignment.components() {
             let value = self.scalar(lane, unit.first().behind(component as u32));
+            let value = self.numbers.half(value);
             if let Some(slot) = self.temporary(lane, first.wrapping_add(component as i32), true) {
-                *slot = half::round(value);
+                *slot = value;
             }
         }
         Ok(())
@@ -604,7 +641,13 @@ fn outcome(value: f32, modifier: Modifier) -> f32 {
     match modifier {
         Modifier::None => value,
         Modifier::Saturate => math::saturate::<One>(value),
-        Modifier::Positive => maximum(value, 0.0),
+        Modifier::Positive => {
+            if value > 0.0 {
+                value
+            } else {
+                0.0
+            }
+        }
         Modifier::Integer => value.trunc(),
     }
 }
@@ -612,14 +655,6 @@ fn outcome(value: f32, modifier: Modifier) -> f32 {
 /// The fault of a number that no table has.
 fn unknown(what: String) -> Fault {
     Fault::new(FaultKind::Program, format!("{what} is unknown"))
-}
-
-fn minimum(a: f32, b: f32) -> f32 {
-    if a < b { a } else { b }
-}
-
-fn maximum(a: f32, b: f32) -> f32 {
-    if a > b { a } else { b }
 }
 
 /// A vector as an operand has it.
@@ -640,12 +675,12 @@ fn scalar_write(unit: &ScalarUnit, value: f32) -> Write {
 }
 
 /// The multipliers' operations.
-fn multiplied(op: MulOp, a: f32, b: f32) -> Result<f32> {
+fn multiplied(numbers: Numbers, op: MulOp, (a, b): (f32, f32)) -> Result<f32> {
     let truth = math::truth::<One>;
     Ok(match op {
-        MulOp::Mul => a * b,
+        MulOp::Mul => numbers.product(a, b),
         MulOp::MulX2 | MulOp::MulX4 | MulOp::MulX8 | MulOp::MulD16 | MulOp::MulD8 | MulOp::MulD4 | MulOp::MulD2 => {
-            a * b * op.scale().unwrap_or(1.0)
+            numbers.product(a, b) * op.scale().unwrap_or(1.0)
         }
         MulOp::Not => truth(a == 0.0),
         MulOp::And => truth((a != 0.0) & (b != 0.0)),
@@ -655,17 +690,17 @@ fn multiplied(op: MulOp, a: f32, b: f32) -> Result<f32> {
         MulOp::Gt => truth(a > b),
         MulOp::Ge => truth(a >= b),
         MulOp::Eq => truth(a == b),
-        MulOp::Min => minimum(a, b),
-        MulOp::Max => maximum(a, b),
+        MulOp::Min => numbers.minimum(a, b),
+        MulOp::Max => numbers.maximum(a, b),
         MulOp::Mov => a,
         MulOp::Undocumented(op) => return Err(unknown(format!("mul operation {op}"))),
     })
 }
 
 /// The combine unit's functions of one number.
-fn function(op: ScalarFunction, a: f32) -> Result<f32> {
+fn function(numbers: Numbers, op: ScalarFunction, a: f32) -> Result<f32> {
     Ok(match op {
-        ScalarFunction::Rcp => math::rcp::<One>(a),
+        ScalarFunction::Rcp => numbers.reciprocal(a),
         ScalarFunction::Mov => a,
         ScalarFunction::Sqrt => a.sqrt(),
         ScalarFunction::Rsqrt => math::rsqrt::<One>(a),

@@ -1,8 +1,10 @@
 //! One vertex through a GP program (docs/spec/mali/gp.md).
 
+use super::numbers::Numbers;
 use crate::exec::observe::{Observer, Outside, VertexStep};
 use crate::exec::{BUDGET, VERTEX_MEMORY, VertexProgram};
 use crate::fault::{Fault, FaultKind, Result};
+use crate::silicon::Silicon;
 use num::lanes::One;
 use num::math;
 use utgard::gp::{
@@ -41,6 +43,7 @@ struct Vertex<'a> {
     /// Results of the last two instructions, the last one first.
     results: [Results; 2],
     port0_before: [f32; 4],
+    numbers: Numbers,
 }
 
 /// What an instruction's loads brought.
@@ -56,6 +59,7 @@ pub(super) fn run<O: Observer>(
     uniforms: &[[f32; 4]],
     attributes: &[[f32; 4]],
     outputs: &mut [[f32; 4]],
+    silicon: Silicon,
     observer: &mut O,
 ) -> Result<u64> {
     observer.vertex(program);
@@ -67,6 +71,7 @@ pub(super) fn run<O: Observer>(
         addresses: [0; 4],
         results: [Results::default(); 2],
         port0_before: [0.0; 4],
+        numbers: Numbers::new(silicon),
     };
     let (mut at, mut budget) = (0, BUDGET);
     while let Some(instruction) = program.instructions.get(at) {
@@ -207,7 +212,7 @@ impl Vertex<'_> {
                 let sign = |value: f32, negate: bool| if negate { -value } else { value };
                 let a = sign(self.source(loads, sum.a)?, sum.a_negate);
                 let b = sign(self.second(loads, sum.b, 0.0)?, sum.b_negate);
-                *result = acc(i.acc_op, a, b)?;
+                *result = acc(self.numbers, i.acc_op, (a, b))?;
             }
         }
         results.mul = self.multiply(i, loads)?;
@@ -236,7 +241,7 @@ impl Vertex<'_> {
         let value = match product.b {
             // Times one is a move, bit for bit.
             Operand::Identity => a,
-            Operand::Source(b) => a * self.source(loads, b)?,
+            Operand::Source(b) => self.numbers.product(a, self.source(loads, b)?),
         };
         Ok(if product.negate { -value } else { value })
     }
@@ -252,7 +257,7 @@ impl Vertex<'_> {
                 if idle {
                     0.0
                 } else {
-                    source(i.mul0_a)? * source(i.mul0_b)?
+                    self.numbers.product(source(i.mul0_a)?, source(i.mul0_b)?)
                 },
                 self.product(loads, second)?,
             ],
@@ -344,27 +349,15 @@ fn unknown(what: String) -> Fault {
     Fault::new(FaultKind::Program, format!("{what} is unknown"))
 }
 
-fn acc(op: AccOp, a: f32, b: f32) -> Result<f32> {
+fn acc(numbers: Numbers, op: AccOp, (a, b): (f32, f32)) -> Result<f32> {
     Ok(match op {
         AccOp::Add => a + b,
         AccOp::Floor => a.floor(),
         AccOp::Sign => math::sign::<One>(a),
         AccOp::Ge => math::truth::<One>(a >= b),
         AccOp::Lt => math::truth::<One>(a < b),
-        AccOp::Min => {
-            if a < b {
-                a
-            } else {
-                b
-            }
-        }
-        AccOp::Max => {
-            if a > b {
-                a
-            } else {
-                b
-            }
-        }
+        AccOp::Min => numbers.minimum(a, b),
+        AccOp::Max => numbers.maximum(a, b),
         AccOp::Undocumented(op) => return Err(unknown(format!("acc operation {op}"))),
     })
 }
