@@ -75,7 +75,7 @@ fn draw(args: &DrawArgs) -> Outcome {
     if args.output.is_none() && !args.running.tells() && !args.expected.is_given() {
         return Ok(());
     }
-    if args.running.is_vulkan() {
+    if args.running.is_vulkan()? {
         let context =
             vulkan::Context::new(&vulkan::Options::default()).map_err(|error| Failure::Trouble(error.into()))?;
         let picture = lifted::draw(&context, &pair, &scene, true).map_err(fault)?;

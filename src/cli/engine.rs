@@ -1,10 +1,14 @@
 //! Engines by the names the command line has for them.
 
 use crate::outcome::{Failure, Outcome};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use emulator::exec::Engine;
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
+use emulator::exec::supposing::supposing;
 use emulator::exec::wide::Wide;
+use emulator::silicon::{Silicon, Switch};
 
 /// Which engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -44,6 +48,33 @@ impl EngineName {
             )),
             _ => Ok(()),
         }
+    }
+}
+
+/// What hardware is supposed to do.
+#[derive(Args, Clone, Debug)]
+pub struct SiliconArgs {
+    /// Suppose that silicon does this, where what it does is not known (docs/spec/open-questions.md); several with commas.
+    /// Where it changes what programs compute, they run on the scalar engine
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = switches())]
+    silicon: Vec<Switch>,
+}
+
+/// Names of switches, and what they say.
+fn switches() -> impl TypedValueParser<Value = Switch> {
+    let value = |switch: &Switch| PossibleValue::new(switch.name()).help(switch.what());
+    PossibleValuesParser::new(Switch::ALL.iter().map(value)).try_map(|name| name.parse::<Switch>())
+}
+
+impl SiliconArgs {
+    /// The hardware.
+    pub fn silicon(&self) -> Silicon {
+        Silicon::from_switches(&self.silicon)
+    }
+
+    /// An engine on it.
+    pub fn around(&self, engine: Box<dyn Engine>) -> Box<dyn Engine> {
+        supposing(engine, self.silicon())
     }
 }
 

@@ -1,6 +1,6 @@
 //! `skrymir gles`: OpenGL ES 2 programs on the emulator, with the unmodified driver of Mesa.
 
-use super::engine::{EngineName, default_threads};
+use super::engine::{EngineName, SiliconArgs, default_threads};
 use crate::ending;
 use crate::error::{Error, Result, Within};
 use crate::gles::{self, Desktop, Driver, Machine, Record, Session, Show, frames, view};
@@ -35,10 +35,10 @@ pub struct GlesArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["program", "compile"])]
     pub serve: Option<PathBuf>,
     /// Use the server in this folder
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["serve", "record", "dump_frames", "stats", "dump", "desktop"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["serve", "record", "dump_frames", "stats", "dump", "desktop", "silicon"])]
     pub join: Option<PathBuf>,
     /// List who uses the server in this folder, with jobs per second
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["program", "serve", "join", "compile"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["program", "serve", "join", "compile", "silicon"])]
     pub list: Option<PathBuf>,
     /// Start a Wayland desktop around the program
     #[arg(long, conflicts_with_all = ["serve", "list", "compile", "root"])]
@@ -103,6 +103,9 @@ pub struct GlesArgs {
     /// What runs the programs
     #[arg(long, value_enum, default_value_t)]
     pub engine: EngineName,
+    /// What hardware is supposed to do
+    #[command(flatten)]
+    pub silicon: SiliconArgs,
     /// Threads that paint tiles [default: as many as the machine has]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
@@ -412,11 +415,9 @@ fn options(args: &GlesArgs) -> Result<Options> {
             "--engine vulkan draws pairs; devices run on scalar, wide or native",
         ));
     }
-    let mut options = Options::new(move || {
-        engine
-            .engine()
-            .unwrap_or_else(|| Box::new(emulator::exec::scalar::Scalar))
-    });
+    let silicon = args.silicon.clone();
+    let plain = || Box::new(emulator::exec::scalar::Scalar) as _;
+    let mut options = Options::new(move || silicon.around(engine.engine().unwrap_or_else(plain)));
     options.threads = args.threads.unwrap_or_else(default_threads);
     options.pps = args.pps;
     if let Some(mib) = args.memory {

@@ -1,11 +1,12 @@
 //! Watching Mali-400 programs from the command line: what `replay` and `draw` have in common.
 
-use super::engine::{EngineName, default_threads};
+use super::engine::{EngineName, SiliconArgs, default_threads};
 use crate::error::Within;
 use crate::outcome::{Failure, Outcome};
 use clap::Args;
 use emulator::exec::Engine;
 use emulator::exec::observed::{Observed, Sink, Stage, Tell, Text};
+use emulator::silicon::Silicon;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,9 @@ pub struct EngineArgs {
     /// Threads that paint tiles [default: as many as the machine has]
     #[arg(long, value_name = "N", conflicts_with_all = WATCHING)]
     threads: Option<usize>,
+    /// What hardware is supposed to do
+    #[command(flatten)]
+    silicon: SiliconArgs,
     /// Write every instruction of every vertex and fragment with its operands and results (`-` for standard output)
     #[arg(long, value_name = "FILE", conflicts_with = "watch_pixel")]
     trace: Option<PathBuf>,
@@ -71,7 +75,9 @@ impl EngineArgs {
         if tell == Tell::Nothing && !self.profile && self.lcov.is_none() {
             self.engine.of_jobs()?;
             return Ok(Running {
-                engine: self.engine.engine().unwrap_or_else(super::engine::plain),
+                engine: self
+                    .silicon
+                    .around(self.engine.engine().unwrap_or_else(super::engine::plain)),
                 threads: self.threads.unwrap_or_else(default_threads),
                 watching: None,
             });
@@ -84,7 +90,7 @@ impl EngineArgs {
             }
             _ => Box::new(std::io::BufWriter::new(std::io::stdout())),
         };
-        let watching = Observed::new(tell, sink);
+        let watching = Observed::new(tell, sink).supposing(self.silicon.silicon());
         // One thread, so that what is told comes in order.
         Ok(Running {
             engine: Box::new(watching.clone()),
@@ -93,9 +99,18 @@ impl EngineArgs {
         })
     }
 
-    /// The programs are to be drawn on Vulkan.
-    pub fn is_vulkan(&self) -> bool {
-        self.engine == EngineName::Vulkan
+    /// Whether the programs are to be drawn on Vulkan.
+    ///
+    /// # Errors
+    /// When that would leave out what hardware is supposed to do.
+    pub fn is_vulkan(&self) -> Outcome<bool> {
+        let vulkan = self.engine == EngineName::Vulkan;
+        match vulkan && self.silicon.silicon() != Silicon::default() {
+            true => Err(Failure::usage(
+                "--silicon is the emulator's: it changes nothing on --engine vulkan",
+            )),
+            false => Ok(vulkan),
+        }
     }
 
     /// Whether something is printed, so that a picture need not be written.

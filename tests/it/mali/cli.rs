@@ -130,6 +130,29 @@ fn check_names_the_broken_rule() {
 }
 
 #[test]
+fn silicon_is_supposed_by_name() {
+    let [vertex, fragment] = ["triangle.vert.s", "triangle.frag.s"].map(example);
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.png");
+    let draw = ["draw", path(&vertex), path(&fragment), "-o", path(&out)];
+    printed(&[&draw[..], &["--silicon", "zero-wins,cube-faces-join"]].concat());
+    let help = printed(&["replay", "--help"]);
+    assert!(
+        help.contains("a product with zero is zero, in both processors"),
+        "{help}"
+    );
+    for (more, said) in [
+        (&["--silicon", "zero"][..], "magnitude-of-infinity"),
+        (&["--silicon", "zero-wins", "--engine", "vulkan"], "it changes nothing"),
+    ] {
+        let (code, text) = refused(&[&draw[..], more].concat());
+        assert!(code == 2 && text.contains(said), "{more:?}: {code} {text}");
+    }
+    let (code, text) = refused(&["gles", "--list", path(folder.path()), "--silicon", "zero-wins"]);
+    assert!(code == 2 && text.contains("cannot be used with"), "{code} {text}");
+}
+
+#[test]
 fn draws_records_and_replays() {
     let folder = tempfile::tempdir().unwrap();
     let [vertex, fragment] = assembled(folder.path());
