@@ -93,6 +93,17 @@ int main(void)
         }
         printf("\n");
     }
+    /* A bias that grows by two levels from column to column, and none: reds of a quad's four fragments. */
+    program(VERTEX, FRAGMENT("texture2D(picture, at.xy, 2.0 * mod(floor(gl_FragCoord.x), 2.0))"));
+    texture(GL_NEAREST_MIPMAP_NEAREST, GL_NEAREST, GL_REPEAT);
+    unsigned char color[4];
+    at_scale(2, color);
+    printf("a bias of 0 and 2 in a quad:");
+    for (int at = 0; at < 4; at++) {
+        read_pixel(20 + at % 2, 20 + at / 2, color);
+        printf(" %d", color[0]);
+    }
+    printf("\n");
     close_target(&target);
     return 0;
 }

@@ -50,13 +50,13 @@ fn board_programs_print_their_numbers() {
     let wanted = [
         (
             "stencil",
-            7,
+            42,
             "0xcc over 0x55 with mask 0x3c: draw 0x4d, clear 0x4d, front 0x4d, back 0xd4\n",
         ),
         ("lines", 14, "a bent strip\n"),
         ("clip", 64, "+1.9 +1.9 +1.9, +1.7 +1.7 +1.7: "),
         ("specials", 31, "vertex 1/0: 255 255 0 255\n"),
-        ("levels", 52, "texture2D(picture, at.xy, at.z): 40 80 120 160 200\n"),
+        ("levels", 53, "texture2D(picture, at.xy, at.z): 40 80 120 160 200\n"),
     ];
     for (name, lines, line) in wanted {
         let program = built(driver, "board", name);
@@ -70,6 +70,58 @@ fn board_programs_print_their_numbers() {
         let numbers = run(&[]);
         assert_eq!(numbers.lines().count(), lines, "{name}: {numbers}");
         assert_eq!(numbers, run(&["--mali450"]), "{name}: a Mali-450 differs");
+    }
+}
+
+/// What silicon may do shows in the numbers of the programs that are to settle it.
+#[test]
+fn board_programs_tell_switches_apart() {
+    let Some(driver) = driver() else { return };
+    for (name, switch, without, with) in [
+        (
+            "stencil",
+            "stencil-counts-past-mask",
+            "increment with mask 0x02: 0000-0000 0x01-0x03 0x03-0x01",
+            "increment with mask 0x02: 0000-0000 0x01-0x03 0x03-0x05",
+        ),
+        ("specials", "zero-wins", "vertex 0 / 0: 0 0", "vertex 0 / 0: 255 0 255"),
+        (
+            "specials",
+            "halves-have-no-infinity",
+            "fragment 0 * (1/0): 0 0",
+            "fragment 0 * (1/0): 255 0 255",
+        ),
+        (
+            "specials",
+            "numbers-win",
+            "vertex max(3, 0/0): 0 0",
+            "vertex max(3, 0/0): 255 0 255",
+        ),
+        (
+            "specials",
+            "reciprocals-towards-zero",
+            "fragment ceil(100 / 100) - 1: 255 0 0",
+            "fragment ceil(100 / 100) - 1: 255 0 255",
+        ),
+        ("levels", "bias-before-varying", "at.z): 40 80 120", "at.z): 0 40 80"),
+        (
+            "levels",
+            "one-bias-per-quad",
+            "in a quad: 40 120 40 120",
+            "in a quad: 40 40 40 40",
+        ),
+        (
+            "clip",
+            "opposite-corners-drop",
+            "",
+            "+1.9 +1.9 +1.9, -1.7 -1.7 -1.7: 0 pixels",
+        ),
+    ] {
+        let program = built(driver, "board", name);
+        let run = |options: &[&str]| text(&gles(options, &program, &[]));
+        let (plain, supposed) = (run(&[]), run(&["--silicon", switch]));
+        assert!(plain.contains(without) && !plain.contains(with), "{name}: {plain}");
+        assert!(supposed.contains(with), "{name} with {switch}: {supposed}");
     }
 }
 
