@@ -1,9 +1,11 @@
 //! Recorded jobs of a conformance suite whose pictures it rejected once: now they are within its tolerance.
 
 use crate::common;
+use emulator::exec::supposing::supposing;
 use emulator::exec::wide::Wide;
 use emulator::gpu::frame::Frame;
 use emulator::gpu::{Gpu, write_back};
+use emulator::silicon::Silicon;
 use loader::trace::{Pipe, Record, Trace};
 use skrymir::picture::Picture;
 use std::path::Path;
@@ -26,7 +28,7 @@ const EXPLAINED: [(&str, &str); 3] = [
 ];
 
 /// A picture of a job: what it wrote, and the parts its draws are in.
-struct Drawn {
+pub(super) struct Drawn {
     picture: Picture,
     /// Left, top, width, height in the picture as it lies in memory.
     parts: Vec<[u32; 4]>,
@@ -56,10 +58,11 @@ fn scissors(gpu: &Gpu, frame: &[u32]) -> Vec<[u32; 4]> {
     parts
 }
 
-fn drawn(path: &Path) -> Vec<Drawn> {
+/// The pictures of a recording's pixel jobs.
+pub(super) fn drawn(path: &Path, silicon: Silicon) -> Vec<Drawn> {
     let bytes = std::fs::read(path).unwrap();
     let trace = Trace::read(&bytes).unwrap();
-    let mut gpu = Gpu::new(Box::<Wide>::default());
+    let mut gpu = Gpu::new(supposing(Box::<Wide>::default(), silicon));
     let (mut pictures, mut parts) = (Vec::new(), Vec::new());
     for (_, record) in &trace.records {
         match record {
@@ -96,14 +99,14 @@ fn drawn(path: &Path) -> Vec<Drawn> {
 
 /// How near a picture has to come to the suite's.
 #[derive(Clone, Copy, Debug)]
-struct Tolerance {
+pub(super) struct Tolerance {
     channel: u8,
     /// A pixel may be in its neighbour's place.
     radius: u32,
 }
 
 /// The suite's tolerance: what its messages name, or what its own checks of levels come to.
-fn tolerance(name: &str, text: &str) -> Tolerance {
+pub(super) fn tolerance(name: &str, text: &str) -> Tolerance {
     let number = |mark: &str| {
         let rest = &text[text.find(mark)? + mark.len()..];
         rest.split([',', ')']).next()?.trim().parse::<f64>().ok()
@@ -141,7 +144,7 @@ fn near(want: &Picture, mask: Option<&Picture>, tolerance: Tolerance, at: impl F
 impl Drawn {
     /// A part that has the wanted picture's size is near it where the mask says. The suite turns pictures, as OpenGL
     /// reads them.
-    fn is_near(&self, want: &Picture, mask: Option<&Picture>, tolerance: Tolerance) -> bool {
+    pub(super) fn is_near(&self, want: &Picture, mask: Option<&Picture>, tolerance: Tolerance) -> bool {
         let fits = |part: &&[u32; 4]| part[2..] == [want.width, want.height];
         let parts = self
             .parts
@@ -162,7 +165,7 @@ impl Drawn {
 }
 
 /// The pictures of a case whose name begins so, in order.
-fn pictures(folder: &Path, names: &[&str]) -> Vec<Picture> {
+pub(super) fn pictures(folder: &Path, names: &[&str]) -> Vec<Picture> {
     let all = common::files(folder, "png");
     let fits = |path: &&std::path::PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -196,7 +199,7 @@ fn what_the_suite_rejected_is_within_its_tolerance() {
         }
         let text = std::fs::read_to_string(case.join("text.txt")).unwrap();
         let tolerance = tolerance(&name, &text);
-        let drawn = drawn(&case.join("device0.trace"));
+        let drawn = drawn(&case.join("device0.trace"), Silicon::default());
         // In perspective the suite lets levels be one off, and only its mask says where it does not.
         let mask = pictures(&case, &["err0"]).pop().filter(|_| name.contains("projected"));
         let found = |want: &&Picture| {
@@ -266,7 +269,7 @@ fn wide_lines_are_as_wide_as_they_are() {
         let case = folder.join(format!("rasterization__primitives__{name}"));
         let (ends, width) = lines(&std::fs::read_to_string(case.join("text.txt")).unwrap());
         assert_eq!((ends.len(), width), (3, 100.0));
-        let drawn = drawn(&case.join("device0.trace"));
+        let drawn = drawn(&case.join("device0.trace"), Silicon::default());
         let picture = &drawn.last().unwrap().picture;
         let off = |width: f64| {
             let pixel = |number: u32| {

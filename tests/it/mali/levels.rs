@@ -11,7 +11,7 @@ const LEVELS: usize = 5;
 const PITCH: u32 = 6 * 1024;
 
 /// Levels in one red each, 50 apart; columns of level 0 are green in turn.
-fn memory() -> Memory {
+pub(super) fn memory() -> Memory {
     let mut memory = Memory::default();
     memory.map(BASE, 0x1_0000).unwrap();
     for level in 0..LEVELS {
@@ -28,7 +28,7 @@ fn memory() -> Memory {
     memory
 }
 
-fn descriptor(nearest: [bool; 2], mip_linear: bool, bias: f32, cube: bool) -> Descriptor {
+pub(super) fn descriptor(nearest: [bool; 2], mip_linear: bool, bias: f32, cube: bool) -> Descriptor {
     Descriptor {
         format: TexelFormat::Rgba8888,
         swap: true,
@@ -49,7 +49,7 @@ fn descriptor(nearest: [bool; 2], mip_linear: bool, bias: f32, cube: bool) -> De
 }
 
 /// The level that is sampled where a step is so many texels.
-fn level(texture: &Texture<'_>, lod: f32) -> f32 {
+pub(super) fn level(texture: &Texture<'_>, lod: f32) -> f32 {
     let step = lod.exp2() / 16.0;
     let at = |x: f32, y: f32| [0.3 + x * step, 0.3 + y * step, 0.0, 0.0];
     let quad = [at(0.0, 0.0), at(1.0, 0.0), at(0.0, 1.0), at(1.0, 1.0)];

@@ -15,5 +15,6 @@ mod observe;
 mod pairs;
 mod random;
 mod replay;
+mod silicon;
 mod text;
 mod trim;

@@ -22,7 +22,7 @@ fn engines() -> Vec<Box<dyn Engine>> {
 }
 
 /// Largest difference of a channel, and the share of pixels with one above 6.
-fn difference(have: &Picture, want: &Picture) -> (u8, f64) {
+pub(super) fn difference(have: &Picture, want: &Picture) -> (u8, f64) {
     assert_eq!((have.width, have.height), (want.width, want.height));
     let (mut worst, mut off) = (0, 0);
     for (a, b) in have.rgba.chunks(4).zip(want.rgba.chunks(4)) {
@@ -34,7 +34,7 @@ fn difference(have: &Picture, want: &Picture) -> (u8, f64) {
 }
 
 /// Share of pixels that may be further off than 6/255: the recordings' own rule.
-const TOLERANCE: f64 = 0.01;
+pub(super) const TOLERANCE: f64 = 0.01;
 
 /// Recordings that are further off, and why. Each has a test of its own below.
 const EXPLAINED: [(&str, &str); 2] = [
@@ -48,7 +48,7 @@ const EXPLAINED: [(&str, &str); 2] = [
     ),
 ];
 
-fn picture(bytes: &[u8], engine: Box<dyn Engine>, threads: usize) -> Picture {
+pub(super) fn picture(bytes: &[u8], engine: Box<dyn Engine>, threads: usize) -> Picture {
     let trace = Trace::read(bytes).unwrap();
     assert_eq!(trace.write(), bytes, "a recording does not come back");
     let done = replay(&trace, engine, threads).unwrap();
@@ -57,7 +57,7 @@ fn picture(bytes: &[u8], engine: Box<dyn Engine>, threads: usize) -> Picture {
     done.picture().unwrap()
 }
 
-fn wanted(folder: &Path, name: &str) -> Picture {
+pub(super) fn wanted(folder: &Path, name: &str) -> Picture {
     Picture::load(&folder.join(format!("{name}.png"))).unwrap()
 }
 

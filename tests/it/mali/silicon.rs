@@ -1,0 +1,249 @@
+//! What silicon may do: each switch shows what it says, breaks nothing that is known to be right, and changes those of the
+//! conformance suite's cases that it is to explain (docs/spec/open-questions.md).
+
+use super::conformance::{drawn, pictures, tolerance};
+use super::levels::{descriptor, level, memory};
+use super::replay::{TOLERANCE, difference, picture, wanted};
+use crate::common;
+use emulator::exec::inputs::Inputs;
+use emulator::exec::native::Native;
+use emulator::exec::scalar::Supposing;
+use emulator::exec::supposing::supposing;
+use emulator::exec::{Engine, FragmentContext, FragmentProgram, Fragments, Orientation, Quad};
+use emulator::memory::Memory;
+use emulator::silicon::{Silicon, Switch};
+use emulator::texture::{Descriptor, Lod, Texture};
+use std::path::Path;
+use utgard::pp;
+use utgard::texture::Wrap;
+
+const NONE: Silicon = Silicon::from_switches(&[]);
+
+fn on(switch: Switch) -> Silicon {
+    Silicon::from_switches(&[switch])
+}
+
+/// Recordings whose pictures are right stay right with any switch.
+#[test]
+fn no_switch_breaks_a_recording() {
+    let Some(folder) = common::corpus("mali") else { return };
+    let (mut all, mut changed) = (0, 0);
+    for path in common::recordings(&folder) {
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let bytes = std::fs::read(&path).unwrap();
+        let on_silicon = |silicon| picture(&bytes, supposing(Box::<Native>::default(), silicon), 1);
+        let (plain, want) = (on_silicon(NONE), wanted(&folder, &name));
+        let off = |have: &_| difference(have, &want).1;
+        for switch in Switch::ALL {
+            let have = on_silicon(on(*switch));
+            let fine = off(&have) <= TOLERANCE.max(off(&plain));
+            assert!(fine, "{name} with {}: {} off", switch.name(), off(&have));
+            changed += usize::from(have != plain);
+            all += 1;
+        }
+    }
+    println!("{all} pictures with a switch on are as near as without; {changed} of them are others");
+    assert!(all == 72 * Switch::ALL.len() && changed > 0);
+}
+
+/// Pictures of a case that are within the suite's tolerance.
+fn within(case: &Path, silicon: Silicon) -> usize {
+    let name = case.file_name().unwrap().to_str().unwrap();
+    let tolerance = tolerance(name, &std::fs::read_to_string(case.join("text.txt")).unwrap());
+    let drawn = drawn(&case.join("device0.trace"), silicon);
+    let mask = pictures(case, &["err0"]).pop().filter(|_| name.contains("projected"));
+    let wanted = pictures(case, &["ref", "Reference"]);
+    let near = |want: &&_| drawn.iter().any(|drawn| drawn.is_near(want, mask.as_ref(), tolerance));
+    wanted.iter().filter(near).count()
+}
+
+/// Cases of which a switch changes how many pictures are within the tolerance: without it, and with it.
+const CHANGED: [(&str, Switch, usize, usize); 1] = [(
+    "shaders__random__all_features__fragment__16",
+    Switch::MagnitudeOfInfinity,
+    0,
+    1,
+)];
+
+#[test]
+fn switches_change_the_cases_they_are_to_explain() {
+    let Some(folder) = common::corpus("mali/conformance") else {
+        return;
+    };
+    let mut found = Vec::new();
+    let mut cases: Vec<_> = std::fs::read_dir(&folder)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    cases.sort();
+    for case in &cases {
+        let name = case.file_name().unwrap().to_str().unwrap().to_owned();
+        let without = within(case, NONE);
+        for switch in Switch::ALL {
+            let with = within(case, on(*switch));
+            if with != without {
+                println!("{name}, {}: {without}, {with}", switch.name());
+                found.push((name.clone(), *switch, without, with));
+            }
+        }
+    }
+    let wanted = CHANGED.map(|(name, switch, without, with)| (name.to_owned(), switch, without, with));
+    assert_eq!(found, wanted);
+}
+
+/// A texture of the levels' memory, on some silicon.
+fn texture(memory: &Memory, descriptor: Descriptor, silicon: Silicon) -> Texture<'_> {
+    Texture::new(memory, descriptor).unwrap().supposing(silicon)
+}
+
+#[test]
+fn infinite_coordinates_lose_their_sign() {
+    let memory = memory();
+    let column = |coordinate: f32, silicon| {
+        let mut clamped = descriptor([true, true], false, 0.0, false);
+        (clamped.wrap, clamped.lod) = ([Wrap::Clamp; 3], [0.0; 2]);
+        // Green says whether a column is odd.
+        let quad = [[coordinate, 0.3, 0.0, 0.0]; 4];
+        texture(&memory, clamped, silicon).sample(&quad, &[Lod::Bias(0.0); 4], false)[0][1]
+    };
+    let switch = on(Switch::MagnitudeOfInfinity);
+    for (coordinate, without, with) in [
+        (f32::NEG_INFINITY, 0.0, 1.0),
+        (f32::INFINITY, 0.0, 1.0),
+        (f32::NAN, 0.0, 0.0),
+        (-3.0, 0.0, 0.0),
+        (3.0, 1.0, 1.0),
+    ] {
+        assert_eq!(
+            [column(coordinate, NONE), column(coordinate, switch)],
+            [without, with],
+            "{coordinate}"
+        );
+    }
+}
+
+#[test]
+fn levels_are_blended_in_eight_steps() {
+    let memory = memory();
+    let steps = |silicon| {
+        let texture = texture(&memory, descriptor([true, true], true, 0.5, false), silicon);
+        let levels: std::collections::BTreeSet<i32> = (0..=100)
+            .map(|step| (level(&texture, 1.0 + step as f32 / 100.0) * 32.0).round() as i32)
+            .collect();
+        levels.len() - 1
+    };
+    assert_eq!([steps(NONE), steps(on(Switch::EightLevelWeights))], [16, 8]);
+}
+
+#[test]
+fn texels_outside_are_blended_in_sixteen_steps() {
+    let memory = memory();
+    let steps = |first: f32, wrap, silicon| {
+        let mut mirrored = descriptor([false, false], false, 0.0, false);
+        (mirrored.wrap, mirrored.lod) = ([wrap; 3], [0.0; 2]);
+        let texture = texture(&memory, mirrored, silicon);
+        // From the middle of one texel to the middle of the next.
+        let greens = (0..=64).map(|step| {
+            let quad = [[first + (0.5 + step as f32 / 64.0) / 16.0, 0.28, 0.0, 0.0]; 4];
+            texture.sample(&quad, &[Lod::Bias(0.0); 4], false)[0][1].to_bits()
+        });
+        greens.collect::<std::collections::BTreeSet<_>>().len() - 1
+    };
+    let switch = on(Switch::SixteenTexelWeights);
+    for (first, wrap, with) in [
+        (0.0, Wrap::Mirror, 64),
+        (1.0, Wrap::Mirror, 16),
+        (1.0, Wrap::Repeat, 64),
+    ] {
+        assert_eq!(
+            [steps(first, wrap, NONE), steps(first, wrap, switch)],
+            [64, with],
+            "{first} {wrap:?}"
+        );
+    }
+}
+
+#[test]
+fn faces_of_a_cube_join() {
+    let memory = memory();
+    let faces = |at: [f32; 3], silicon| {
+        let mut cube = descriptor([false, false], false, 0.0, true);
+        (cube.wrap, cube.lod) = ([Wrap::Clamp; 3], [0.0; 2]);
+        let [x, y, z] = at;
+        // Blue is the face's number.
+        let texels = texture(&memory, cube, silicon).sample(&[[x, y, z, 0.0]; 4], &[Lod::Bias(0.0); 4], true);
+        (texels[0][2] * 255.0 * 100.0).round() / 100.0
+    };
+    let switch = on(Switch::CubeFacesJoin);
+    // The border between the faces of +x, which is 0, and -z, which is 5; then the middle of -z.
+    assert_eq!(
+        [faces([1.0, 0.1, -0.999_99], NONE), faces([1.0, 0.1, -0.999_99], switch)],
+        [0.0, 2.5]
+    );
+    assert_eq!(
+        [faces([0.999_99, 0.1, -1.0], NONE), faces([0.999_99, 0.1, -1.0], switch)],
+        [5.0, 2.5]
+    );
+    assert_eq!(
+        [faces([0.1, 0.1, -1.0], NONE), faces([0.1, 0.1, -1.0], switch)],
+        [5.0, 5.0]
+    );
+}
+
+/// Reds of a quad's fragments, of a program with a texture whose levels are 50 apart.
+fn reds(text: &str, silicon: Silicon) -> [i32; 4] {
+    let memory = memory();
+    let textures = [Texture::new(&memory, descriptor([true, true], false, 0.0, false)).unwrap()];
+    let words = pp::assemble(text).unwrap_or_else(|error| panic!("{error}"));
+    let context = FragmentContext {
+        program: &FragmentProgram::read(&words).unwrap(),
+        uniforms: &[],
+        textures: &textures,
+        color_register: 1,
+        second_register: None,
+        depth_register: None,
+        orientation: Orientation {
+            x: 0.5,
+            y: 0.5,
+            flip: false,
+            flip_derivative: false,
+        },
+        tile: None,
+        wants_words: false,
+        wants_alpha: false,
+        blending: None,
+    };
+    // Varying 0 is a texel a pixel; varying 1 is 2, and half as much to the right.
+    let mut inputs = Inputs {
+        flat: true,
+        ..Inputs::default()
+    };
+    inputs.varyings[0][0].dx = 1.0 / 16.0;
+    inputs.varyings[0][1].dy = 1.0 / 16.0;
+    (inputs.varyings[1][0].base, inputs.varyings[1][0].dx) = (3.0, -2.0);
+    let mut out = Box::<Fragments>::default();
+    let quads = [Quad { x: 0, y: 0, live: 15 }];
+    Supposing(silicon)
+        .fragments(&context, &inputs, &quads, &mut out)
+        .unwrap();
+    std::array::from_fn(|lane| (out.color[0][lane] * 255.0 / 50.0).round() as i32)
+}
+
+#[test]
+fn the_sampler_reads_another_bias() {
+    let look = "load.v ^discard.xy 0.xy, texld.b 0 $0.x, mov.v1 $1 ^texture, sync, stop";
+    let varying = format!("load.v $0.x 1.x\n{look}");
+    let computed = format!("load.v $0.x 1.x\nmov.v1 $0 $0\n{look}");
+    let early = on(Switch::BiasBeforeVarying);
+    assert_eq!(reds(&varying, NONE), reds(&computed, NONE));
+    assert_eq!(reds(&varying, early), [0; 4], "the bias is what the register was");
+    assert_eq!(
+        reds(&computed, early),
+        reds(&computed, NONE),
+        "an adder's result is there"
+    );
+    let shared = reds(&varying, on(Switch::OneBiasPerQuad));
+    let own = reds(&varying, NONE);
+    assert!(own[0] != own[1] && shared == [own[0]; 4], "{own:?} {shared:?}");
+}
