@@ -7,7 +7,8 @@ use crate::exec::wide::fragment_code::row;
 /// Textures that one piece of code can look into.
 pub const MAX_TEXTURES: usize = 8;
 
-/// Rows of fragments' places. Where a whole tile is painted these are all the rows there are, twice as long as others.
+/// Rows of fragments' places. Where a whole tile is painted these are all the rows there are, twice as long as others, and
+/// one for alphas behind them.
 pub(super) const PLACES: [u16; 4] = [row::X, row::Y, row::COLUMN, row::ROW];
 
 /// What code is called with.
@@ -44,7 +45,7 @@ pub(super) enum Which {
     All,
     /// Those of rows of which a mask says so; the others keep what they have.
     Masked,
-    /// A whole tile's, which have nothing but [`PLACES`] and words.
+    /// A whole tile's, which have nothing but [`PLACES`], words and alphas.
     Tile,
 }
 

@@ -305,9 +305,9 @@ impl<'a, M: Machine> Emitter<'a, M> {
 
     /// Place of a row's lanes.
     fn row(&mut self, row: u16, copy: usize) -> Address {
-        let place = || PLACES.iter().position(|place| *place == row).unwrap_or(0);
+        let place = || PLACES.iter().position(|place| *place == row);
         let (row, rows) = match self.which {
-            Which::Tile => (2 * place() as u16, 2),
+            Which::Tile => (2 * place().unwrap_or(PLACES.len()) as u16, 2),
             Which::All | Which::Masked => (row, 1),
         };
         self.needs.rows = self.needs.rows.max(usize::from(row) + rows);

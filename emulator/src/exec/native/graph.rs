@@ -416,10 +416,33 @@ fn unpacked(word: Value) -> [Value; 4] {
     [byte(0), byte(8), byte(16), byte(24)]
 }
 
+/// The bytes of a word as [parts of 255](unit), lowest first, without conversions: below the bits of a large number bytes are
+/// that number's last places.
+fn units(word: Value) -> [Value; 4] {
+    const POWER: f32 = 1.0 / 256.0;
+    let splat = |value: f32| bits(value.to_bits());
+    [0, 8, 16, 24].map(|shift| {
+        let byte = match shift {
+            0 => op(Kind::AndBits, &[word, bits(0xff)]),
+            24 => op(Kind::ShiftRight(24), &[word]),
+            _ => op(Kind::AndBits, &[op(Kind::ShiftRight(shift), &[word]), bits(0xff)]),
+        };
+        let large = op(Kind::OrBits, &[byte, bits(LARGE.to_bits())]);
+        let exact = op(Kind::Fused, &[large, splat(POWER), splat(-LARGE * POWER)]);
+        op(Kind::Fused, &[exact, splat(REST), exact])
+    })
+}
+
+/// What a byte's 256th part lacks of its 255th, by the part.
+const REST: f32 = 1.0 / 255.0;
+
 /// The word that a colour and the destination come to.
 pub fn blended(blending: &Blending, color: [Value; 4]) -> Value {
     let destination = leaf(Node::Destination);
-    let tile = unpacked(destination).map(|byte| unit::<Notes>(byte, 255.0));
+    let tile = match GRAPH.with_borrow(|graph| graph.has_masks) {
+        true => units(destination),
+        false => unpacked(destination).map(|byte| unit::<Notes>(byte, 255.0)),
+    };
     let none = [Notes::splat(0.0); 4];
     let written = packed(blending.blend::<Notes>(color, none, tile));
     let bytes = u32::from_le_bytes([0, 1, 2, 3].map(|channel| if blending.writes(channel) { 0xff } else { 0 }));

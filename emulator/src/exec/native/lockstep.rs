@@ -317,12 +317,16 @@ fn random_programs_are_the_same_in_machine_code() {
     }
 }
 
-/// The short way to the byte of a half is the long one, denormals included.
+/// The short way to the byte of a half is the long one, denormals included; so is the way back.
 #[test]
 fn bytes_of_halves_need_no_conversion() {
     for half in (0..=0x3c00).map(num::half::to_f32) {
         let byte = half.mul_add(255.0, (1 << 23) as f32).to_bits() & 0xff;
         assert_eq!(byte, u32::from(crate::exec::unorm(half, 255.0)), "{half}");
+    }
+    for byte in (0u8..=255).map(f32::from) {
+        let exact = byte / 256.0;
+        assert_eq!(exact.mul_add(1.0 / 255.0, exact), byte / 255.0, "{byte}");
     }
 }
 

@@ -16,8 +16,8 @@ use std::sync::Arc;
 thread_local! {
     /// Rows of the thread's last call: what they hold does not matter.
     static ROWS: RefCell<Vec<Row>> = const { RefCell::new(Vec::new()) };
-    /// The same of a whole tile's places.
-    static TILE: RefCell<[Row; 8]> = const { RefCell::new([Row::splat(0.0); 8]) };
+    /// The same of a whole tile's places, and of its alphas.
+    static TILE: RefCell<[Row; 10]> = const { RefCell::new([Row::splat(0.0); 10]) };
 }
 
 /// Lanes that machine code takes at a time in any of its forms.
@@ -39,6 +39,11 @@ impl Painter for Straight {
     }
 
     fn paint(&self, context: &FragmentContext<'_>, inputs: &Inputs, quads: Quads<'_>, out: &mut Fragments) -> bool {
+        if let Quads::Tile(first) = quads
+            && self.takes_tiles()
+        {
+            return TILE.with_borrow_mut(|rows| self.tile_beside(&mut Call { context, inputs, rows }, first, out));
+        }
         self.on_rows(|rows| {
             let mut call = Call { context, inputs, rows };
             match quads {
@@ -58,7 +63,7 @@ impl Painter for Straight {
         first: [u32; 2],
         words: &mut [u32; MAX_FRAGMENTS],
     ) -> bool {
-        if self.code().is_some_and(Stretch::takes_tiles) {
+        if self.takes_tiles() {
             return TILE.with_borrow_mut(|rows| {
                 let call = &mut Call { context, inputs, rows };
                 self.tile(call, first);
@@ -108,6 +113,24 @@ impl Straight {
             [Piece::Code(code)] => Some(&**code),
             _ => None,
         }
+    }
+
+    fn takes_tiles(&self) -> bool {
+        self.code().is_some_and(Stretch::takes_tiles)
+    }
+
+    /// Words of a whole tile's fragments, and alphas if they are wanted.
+    fn tile_beside(&self, call: &mut Call<'_>, first: [u32; 2], out: &mut Fragments) -> bool {
+        self.tile(call, first);
+        let done = self.run_code(call, MAX_FRAGMENTS, &mut out.words);
+        if call.context.wants_alpha
+            && let [.., low, high] = &call.rows
+        {
+            let (before, behind) = out.color[3].split_at_mut(LANES);
+            before.copy_from_slice(&low[..]);
+            behind.copy_from_slice(&high[..]);
+        }
+        done
     }
 
     /// Places of half a tile's fragments, the `from`th and those behind it.
@@ -193,7 +216,7 @@ fn tile_places<L: QuadLanes>(first: [u32; 2], from: usize, origin: [f32; 2], pix
 #[inline(always)]
 fn long_places<L: QuadLanes>(first: [u32; 2], origin: [f32; 2], pixels: bool, rows: &mut [Row]) {
     let pixel = [first[0] as f32, first[1] as f32];
-    let [columns, rest, pixel_columns, pixel_rows] = rows.as_chunks_mut::<2>().0 else {
+    let [columns, rest, pixel_columns, pixel_rows, ..] = rows.as_chunks_mut::<2>().0 else {
         return;
     };
     for half in 0..2 {

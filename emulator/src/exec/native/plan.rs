@@ -82,12 +82,12 @@ impl Forms {
         form.get_or_init(make).as_ref()
     }
 
-    /// The code for a whole tile; nothing where more than words is wanted of it.
+    /// The code for a whole tile; nothing where more than words and one row, of alphas, is wanted of it.
     fn tile(&self) -> Option<&Code> {
-        let stores = |effect: &Effect| matches!(effect, Effect::Store(..) | Effect::StoreAll(..));
+        let stores = |effect: &&Effect| matches!(effect, Effect::Store(..) | Effect::StoreAll(..));
         let others = |node: &Node| matches!(node, Node::Row(row) if !PLACES.contains(row));
         let make = || {
-            if self.graph.effects.iter().any(stores) || self.graph.nodes.iter().any(others) {
+            if self.graph.effects.iter().filter(stores).count() > 1 || self.graph.nodes.iter().any(others) {
                 return None;
             }
             emit(&self.graph, self.isa, Which::Tile, Copies::Best).and_then(Code::new)
