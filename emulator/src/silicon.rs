@@ -53,8 +53,8 @@ macro_rules! switches {
 }
 
 switches! {
-    StencilCountsPastMask = "stencil-counts-past-mask", Pipeline,
-        "incrementing and decrementing a stencil writes all bits from the write mask's lowest on, but where they wrap";
+    StencilCountsWithinMask = "stencil-counts-within-mask", Pipeline,
+        "incrementing and decrementing a stencil writes the bits of the write mask and no others";
     MagnitudeOfInfinity = "magnitude-of-infinity", Textures,
         "a texture coordinate that is infinite is the positive infinity";
     ZeroWins = "zero-wins", Programs,

@@ -19,11 +19,25 @@ pub struct Stencil {
     pub mask: u8,
     /// Bits that are written.
     pub write_mask: u8,
-    /// Incrementing and decrementing write bits beyond the mask.
+    /// Incrementing and decrementing write bits beyond the mask (docs/spec/open-questions.md).
     pub counts_past_mask: bool,
 }
 
 impl Stencil {
+    /// The mask's bits from the lowest one to the highest there is.
+    fn and_above(&self) -> u8 {
+        self.write_mask | self.write_mask.wrapping_neg()
+    }
+
+    /// Whether some operation counts, and there are bits beyond the mask to count to.
+    fn can_count_past(&self) -> bool {
+        let counts = |operation: &StencilOp| match operation {
+            StencilOp::Increment | StencilOp::Decrement | StencilOp::IncrementWrap | StencilOp::DecrementWrap => true,
+            StencilOp::Keep | StencilOp::Replace | StencilOp::Zero | StencilOp::Invert => false,
+        };
+        self.and_above() != self.write_mask && self.operations.iter().any(counts)
+    }
+
     /// Bits that an outcome writes over a stencil: those of the mask, and if counting goes beyond it, all from its lowest one
     /// on, unless the stencil wraps.
     pub(super) fn written_bits(&self, outcome: usize, have: u8) -> u8 {
@@ -34,7 +48,7 @@ impl Stencil {
             StencilOp::Keep | StencilOp::Replace | StencilOp::Zero | StencilOp::Invert => false,
         };
         match counts && self.counts_past_mask {
-            true => self.write_mask | self.write_mask.wrapping_neg(),
+            true => self.and_above(),
             false => self.write_mask,
         }
     }
@@ -143,7 +157,7 @@ impl State {
     /// As hardware takes it that switches suppose.
     pub(super) fn supposing(mut self, silicon: Silicon) -> Self {
         for face in &mut self.stencil {
-            face.counts_past_mask = silicon.has(Switch::StencilCountsPastMask);
+            face.counts_past_mask = !silicon.has(Switch::StencilCountsWithinMask) && face.can_count_past();
         }
         self
     }

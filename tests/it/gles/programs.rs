@@ -80,9 +80,9 @@ fn board_programs_tell_switches_apart() {
     for (name, switch, without, with) in [
         (
             "stencil",
-            "stencil-counts-past-mask",
-            "increment with mask 0x02: 0000-0000 0x01-0x03 0x03-0x01",
+            "stencil-counts-within-mask",
             "increment with mask 0x02: 0000-0000 0x01-0x03 0x03-0x05",
+            "increment with mask 0x02: 0000-0000 0x01-0x03 0x03-0x01",
         ),
         ("specials", "zero-wins", "vertex 0 / 0: 0 0", "vertex 0 / 0: 255 0 255"),
         (
