@@ -1,6 +1,7 @@
 //! What a piece of a program computes, as a graph of values. The formulas are not written here: they are those of
 //! every engine, generic in [`Lanes`], run once with lanes that take notes instead of computing.
 
+use super::call::PLACES;
 use super::isa::Isa;
 use crate::blend::{Blending, unit};
 use crate::exec::inputs::{Inputs, Plane};
@@ -181,6 +182,12 @@ impl Graph {
             of_vertices: true,
             ..Self::new(isa)
         }
+    }
+
+    /// Whether no rows are read but those of fragments' places.
+    pub fn is_of_places(&self) -> bool {
+        let others = |node: &Node| matches!(node, Node::Row(row) if !PLACES.contains(row));
+        !self.nodes.iter().any(others)
     }
 
     /// The value of a node.
@@ -400,20 +407,23 @@ pub fn point(axis: u8) -> usize {
     offset_of!(Inputs, point) + usize::from(axis & 1) * size_of::<Plane>()
 }
 
-/// The bytes of a word as floats, lowest first.
-fn unpacked(word: Value) -> [Value; 4] {
-    let byte = |shift: u8| {
+/// The bytes of a word as whole numbers, lowest first, each made into something.
+fn bytes(word: Value, make: impl Fn(Value) -> Value) -> [Value; 4] {
+    [0, 8, 16, 24].map(|shift| {
         let shifted = match shift {
             0 => word,
             _ => op(Kind::ShiftRight(shift), &[word]),
         };
-        let byte = match shift {
+        make(match shift {
             24 => shifted,
             _ => op(Kind::AndBits, &[shifted, bits(0xff)]),
-        };
-        op(Kind::ToFloat, &[byte])
-    };
-    [byte(0), byte(8), byte(16), byte(24)]
+        })
+    })
+}
+
+/// The bytes of a word as floats, lowest first.
+fn unpacked(word: Value) -> [Value; 4] {
+    bytes(word, |byte| op(Kind::ToFloat, &[byte]))
 }
 
 /// The bytes of a word as [parts of 255](unit), lowest first, without conversions: below the bits of a large number bytes are
@@ -421,12 +431,7 @@ fn unpacked(word: Value) -> [Value; 4] {
 fn units(word: Value) -> [Value; 4] {
     const POWER: f32 = 1.0 / 256.0;
     let splat = |value: f32| bits(value.to_bits());
-    [0, 8, 16, 24].map(|shift| {
-        let byte = match shift {
-            0 => op(Kind::AndBits, &[word, bits(0xff)]),
-            24 => op(Kind::ShiftRight(24), &[word]),
-            _ => op(Kind::AndBits, &[op(Kind::ShiftRight(shift), &[word]), bits(0xff)]),
-        };
+    bytes(word, |byte| {
         let large = op(Kind::OrBits, &[byte, bits(LARGE.to_bits())]);
         let exact = op(Kind::Fused, &[large, splat(POWER), splat(-LARGE * POWER)]);
         op(Kind::Fused, &[exact, splat(REST), exact])

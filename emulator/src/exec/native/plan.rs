@@ -1,7 +1,7 @@
 //! A program cut into stretches that run from their first instruction to their last: as machine code, but for the few
 //! operations that are left to the wide engine in between.
 
-use super::call::{Call, MAX_TEXTURES, PLACES, Which};
+use super::call::{Call, MAX_TEXTURES, Which};
 use super::code::Code;
 use super::emit::{Copies, emit};
 use super::graph::{self, Effect, Graph, Kind, Node, Notes, Value};
@@ -85,9 +85,8 @@ impl Forms {
     /// The code for a whole tile; nothing where more than words and one row, of alphas, is wanted of it.
     fn tile(&self) -> Option<&Code> {
         let stores = |effect: &&Effect| matches!(effect, Effect::Store(..) | Effect::StoreAll(..));
-        let others = |node: &Node| matches!(node, Node::Row(row) if !PLACES.contains(row));
         let make = || {
-            if self.graph.effects.iter().filter(stores).count() > 1 || self.graph.nodes.iter().any(others) {
+            if self.graph.effects.iter().filter(stores).count() > 1 || !self.graph.is_of_places() {
                 return None;
             }
             emit(&self.graph, self.isa, Which::Tile, Copies::Best).and_then(Code::new)
@@ -548,8 +547,7 @@ impl Builder<'_> {
 
     fn piece(&mut self) -> Option<()> {
         let graph = std::mem::replace(&mut self.graph, Graph::new(self.isa));
-        let others = |node: &Node| matches!(node, Node::Row(row) if !PLACES.contains(row));
-        self.of_places &= !graph.nodes.iter().any(others);
+        self.of_places &= graph.is_of_places();
         if !graph.effects.is_empty() {
             let forms = Forms::new(graph, self.isa)?;
             self.size += forms.whole.size();
