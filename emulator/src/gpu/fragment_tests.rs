@@ -199,6 +199,9 @@ impl Tile {
         let (Quads::Tile(_), 1, Colors::Bytes(color)) = (batch.quads, self.samples, &mut self.color) else {
             return false;
         };
+        if batch.face().counts_past_mask {
+            return false;
+        }
         let (depth, stencil) = (self.depth.first_chunk_mut(), self.stencil.first_chunk_mut());
         let (Some(color), Some(depth), Some(stencil)) = (color.first_chunk_mut(), depth, stencil) else {
             return false;
@@ -224,7 +227,8 @@ impl Tile {
         let (state, count) = (batch.state, batch.count());
         let (uses_depth, uses_stencil) = (state.uses_depth(), !batch.ignores_stencil());
         let face = batch.face();
-        if let (Quads::Tile(_), 1, false) = (spots.quads, spots.samples, state.packed_depth)
+        let special = state.packed_depth || face.counts_past_mask;
+        if let (Quads::Tile(_), 1, false) = (spots.quads, spots.samples, special)
             && let (Some(depth), Some(stencil)) = (self.depth.first_chunk_mut(), self.stencil.first_chunk_mut())
         {
             if uses_depth {

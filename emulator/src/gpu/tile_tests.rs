@@ -164,9 +164,9 @@ fn step(
     if let Some(face) = tests.stencil {
         let outcomes = [without(&arrived, &fits), without(&fits, &passed), passed];
         let mut now = have;
-        for (outcome, mine) in outcomes.iter().enumerate() {
-            if face.operations[outcome] != StencilOp::Keep {
-                now = chosen(mine, &updated(face, outcome, &have), &now);
+        for (outcome, operation) in outcomes.iter().zip(face.operations) {
+            if operation != StencilOp::Keep {
+                now = chosen(outcome, &updated(face, operation, &have), &now);
             }
         }
         for lane in 0..STEP {
@@ -274,9 +274,9 @@ fn holds(compare: Compare, a: &Sixteen, b: &Sixteen) -> Sixteen {
     }
 }
 
-/// What stencils become after an outcome, [`updated`](super::tile::updated).
+/// What stencils become by an operation, [`updated`](super::tile::updated).
 #[inline(always)]
-fn updated(face: &Stencil, outcome: usize, have: &Sixteen) -> Sixteen {
+fn updated(face: &Stencil, operation: StencilOp, have: &Sixteen) -> Sixteen {
     macro_rules! each {
         (|$have:ident| $new:expr) => {{
             let mut all = [0u32; STEP];
@@ -287,7 +287,7 @@ fn updated(face: &Stencil, outcome: usize, have: &Sixteen) -> Sixteen {
             all
         }};
     }
-    let new = match face.operations[outcome] {
+    let new = match operation {
         StencilOp::Keep => *have,
         StencilOp::Replace => [u32::from(face.reference); STEP],
         StencilOp::Zero => [0; STEP],
@@ -297,9 +297,6 @@ fn updated(face: &Stencil, outcome: usize, have: &Sixteen) -> Sixteen {
         StencilOp::Increment => each!(|have| (have + 1).min(255)),
         StencilOp::Decrement => each!(|have| have.max(1) - 1),
     };
-    let written = match face.counts_past_mask {
-        true => each!(|have| u32::from(face.written_bits(outcome, have as u8))),
-        false => [u32::from(face.write_mask); STEP],
-    };
+    let written = [u32::from(face.write_mask); STEP];
     chosen(&written, &new, have)
 }
