@@ -2,8 +2,8 @@
 //! memory), the same picture from both, in turn, with one thread and with all.
 //!
 //! `cargo bench --bench emulator` prints for each case the median, the tenth percentile and the best, and the ratios of
-//! those of each round; at the end what the machine's memory allows. Meshes: lavapipe's figure is what one more draw adds to
-//! a frame, for its frames begin with copying the vertices. `-- --threads N` runs it with so many threads only,
+//! those of each round; at the end what the machine's memory allows. Meshes: lavapipe's frames begin with copying the vertices,
+//! so its figure is a frame without them and what one more draw adds to a frame. `-- --threads N` runs it with so many threads only,
 //! `-- --only ENGINE ROUNDS THREADS CASE` one of our engines alone, to look at it with a profiler; `-- --case TEXT` cases
 //! whose name has it.
 #![allow(missing_docs)]
@@ -333,7 +333,7 @@ fn beside(threads: usize, only: &str) {
                 wide.add(jobs[1].run());
             }
             if let Some(peer) = &mut peer {
-                other.add(peer.time(case));
+                other.add(peer.time());
                 ratios.0.push(other.0[round] / native.0[round]);
             }
         }
@@ -530,6 +530,8 @@ fn put(memory: &mut Memory, at: u32, words: &[u32]) {
 struct Peer {
     loaded: Loaded,
     scene: Scene,
+    /// The scene with one triangle of no size, of a mesh.
+    bare: Option<Scene>,
 }
 
 impl Peer {
@@ -585,23 +587,33 @@ impl Peer {
             };
             scene.slots.insert("3".to_owned(), slot);
         }
-        Self { loaded, scene }
+        let bare = (!matches!(case.mesh, Mesh::Screen(..))).then(|| {
+            let mut bare = scene.clone();
+            bare.vertices = Some(3);
+            for numbers in ["0", "1"] {
+                bare.inputs.insert(numbers.to_owned(), list(vec![1.0; 12]));
+            }
+            bare
+        });
+        Self { loaded, scene, bare }
     }
 
+    /// Time of a frame that draws the scene so many times.
     fn run(&mut self, draws: u32) -> Duration {
         self.scene.draws = Some(draws);
         self.loaded.draw(&self.scene, &[], None).unwrap().frame.timing.draw
     }
 
-    /// A frame's time; of meshes what a draw adds.
-    fn time(&mut self, case: &Case) -> Duration {
-        match case.mesh {
-            Mesh::Screen(..) => self.run(1),
-            _ => {
-                let one = self.run(1);
-                self.run(2).saturating_sub(one)
-            }
-        }
+    /// A frame's time; of meshes, without copying the vertices to where they are drawn from.
+    fn time(&mut self) -> Duration {
+        /// Draws more than one, for two frames to differ by more than frames do by themselves.
+        const MORE: u32 = 4;
+        let Some(bare) = &self.bare else {
+            return self.run(1);
+        };
+        let bare = self.loaded.draw(bare, &[], None).unwrap().frame.timing.draw;
+        let one = self.run(1);
+        bare + self.run(1 + MORE).saturating_sub(one) / MORE
     }
 
     /// Says where pictures differ.
