@@ -1,5 +1,6 @@
 //! What silicon may do where it is not known: each explanation that is left, of verdicts on which hardware and this emulator
-//! differ, as a named switch (docs/spec/open-questions.md). All of them are off unless somebody asks.
+//! differ, as a named switch (docs/spec/open-questions.md), and what was assumed before one explanation was left, as the way
+//! back. All of them are off unless somebody asks.
 
 use std::fmt;
 use std::str::FromStr;
@@ -55,8 +56,8 @@ macro_rules! switches {
 switches! {
     StencilCountsWithinMask = "stencil-counts-within-mask", Pipeline,
         "incrementing and decrementing a stencil writes the bits of the write mask and no others";
-    MagnitudeOfInfinity = "magnitude-of-infinity", Textures,
-        "a texture coordinate that is infinite is the positive infinity";
+    InfinityIsTexelZero = "infinity-is-texel-zero", Textures,
+        "a texture coordinate that is infinite looks at texel 0, as one that is no number";
     ZeroWins = "zero-wins", Programs,
         "a product with zero is zero, in both processors";
     HalvesHaveNoInfinity = "halves-have-no-infinity", Programs,

@@ -13,11 +13,12 @@ impl Texture<'_> {
         self
     }
 
-    /// A coordinate in texels where it is not finite.
+    /// A coordinate in texels where it is not finite: the sampler sees the magnitude of an infinity, and what is no number is
+    /// texel 0. The short ways leave all of these to this one.
     #[cold]
     pub(super) fn not_finite(&self, scaled: f32) -> f32 {
-        let positive = self.silicon.has(Switch::MagnitudeOfInfinity) && scaled.is_infinite();
-        if positive { 1e9 } else { 0.0 }
+        let zero = scaled.is_nan() || self.silicon.has(Switch::InfinityIsTexelZero);
+        if zero { 0.0 } else { 1e9 }
     }
 
     /// The part of the next level, of sixteen steps or fewer.

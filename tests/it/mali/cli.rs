@@ -142,7 +142,7 @@ fn silicon_is_supposed_by_name() {
         "{help}"
     );
     for (more, said) in [
-        (&["--silicon", "zero"][..], "magnitude-of-infinity"),
+        (&["--silicon", "zero"][..], "infinity-is-texel-zero"),
         (&["--silicon", "zero-wins", "--engine", "vulkan"], "it changes nothing"),
     ] {
         let (code, text) = refused(&[&draw[..], more].concat());

@@ -7,8 +7,9 @@ use super::replay::{TOLERANCE, difference, picture, wanted};
 use crate::common;
 use emulator::exec::inputs::Inputs;
 use emulator::exec::native::Native;
-use emulator::exec::scalar::Supposing;
+use emulator::exec::scalar::{Scalar, Supposing};
 use emulator::exec::supposing::supposing;
+use emulator::exec::wide::Wide;
 use emulator::exec::{Engine, FragmentContext, FragmentProgram, Fragments, Orientation, Quad};
 use emulator::memory::Memory;
 use emulator::silicon::{Silicon, Switch};
@@ -58,12 +59,21 @@ fn within(case: &Path, silicon: Silicon) -> usize {
 }
 
 /// Cases of which a switch changes how many pictures are within the tolerance: without it, and with it.
-const CHANGED: [(&str, Switch, usize, usize); 1] = [(
-    "shaders__random__all_features__fragment__16",
-    Switch::MagnitudeOfInfinity,
-    0,
-    1,
-)];
+const CHANGED: [(&str, Switch, usize, usize); 2] = [
+    (
+        "shaders__random__all_features__fragment__16",
+        Switch::InfinityIsTexelZero,
+        1,
+        0,
+    ),
+    // The only infinity there is none any more then.
+    (
+        "shaders__random__all_features__fragment__16",
+        Switch::HalvesHaveNoInfinity,
+        1,
+        0,
+    ),
+];
 
 #[test]
 fn switches_change_the_cases_they_are_to_explain() {
@@ -100,17 +110,32 @@ fn texture(memory: &Memory, descriptor: Descriptor, silicon: Silicon) -> Texture
 #[test]
 fn infinite_coordinates_lose_their_sign() {
     let memory = memory();
+    let engines: [Box<dyn Engine>; 3] = [Box::new(Scalar), Box::<Wide>::default(), Box::<Native>::default()];
     let column = |coordinate: f32, silicon| {
-        let mut clamped = descriptor([true, true], false, 0.0, false);
-        (clamped.wrap, clamped.lod) = ([Wrap::Clamp; 3], [0.0; 2]);
-        // Green says whether a column is odd.
-        let quad = [[coordinate, 0.3, 0.0, 0.0]; 4];
-        texture(&memory, clamped, silicon).sample(&quad, &[Lod::Bias(0.0); 4], false)[0][1]
+        let mut greens = Vec::new();
+        for (engine, (levels, filter)) in engines.iter().flat_map(|engine| {
+            let ways = [(0.0, [true, true]), (0.0, [false, false]), (4.0, [true, true])];
+            ways.map(|way| (engine, way))
+        }) {
+            // Green says whether a column is odd; the largest of the levels is told, or the only one.
+            let mut clamped = descriptor(filter, false, 0.0, false);
+            (clamped.wrap, clamped.lod) = ([Wrap::Clamp; 3], [0.0, levels]);
+            let mut inputs = Inputs::default();
+            (inputs.varyings[0][0].base, inputs.varyings[0][1].base) = (coordinate, 0.3);
+            let look = "load.v $0.x 1.x\nload.v ^discard.xy 0.xy, texld.l 0 $0.x, mov.v1 $1 ^texture, sync, stop";
+            let clamped = texture(&memory, clamped, silicon);
+            greens.extend(quad(&**engine, look, clamped, &inputs).map(|[_, green, ..]| green));
+        }
+        assert!(
+            greens.iter().all(|green| *green == greens[0]),
+            "{coordinate}: {greens:?}"
+        );
+        greens[0]
     };
-    let switch = on(Switch::MagnitudeOfInfinity);
+    let switch = on(Switch::InfinityIsTexelZero);
     for (coordinate, without, with) in [
-        (f32::NEG_INFINITY, 0.0, 1.0),
-        (f32::INFINITY, 0.0, 1.0),
+        (f32::NEG_INFINITY, 1.0, 0.0),
+        (f32::INFINITY, 1.0, 0.0),
         (f32::NAN, 0.0, 0.0),
         (-3.0, 0.0, 0.0),
         (3.0, 1.0, 1.0),
@@ -191,10 +216,9 @@ fn faces_of_a_cube_join() {
     );
 }
 
-/// Reds of a quad's fragments, of a program with a texture whose levels are 50 apart.
-fn reds(text: &str, silicon: Silicon) -> [i32; 4] {
-    let memory = memory();
-    let textures = [Texture::new(&memory, descriptor([true, true], false, 0.0, false)).unwrap()];
+/// Colours of a quad's fragments on an engine.
+fn quad(engine: &dyn Engine, text: &str, texture: Texture<'_>, inputs: &Inputs) -> [[f32; 4]; 4] {
+    let textures = [texture];
     let words = pp::assemble(text).unwrap_or_else(|error| panic!("{error}"));
     let context = FragmentContext {
         program: &FragmentProgram::read(&words).unwrap(),
@@ -214,6 +238,16 @@ fn reds(text: &str, silicon: Silicon) -> [i32; 4] {
         wants_alpha: false,
         blending: None,
     };
+    let mut out = Box::<Fragments>::default();
+    let quads = [Quad { x: 0, y: 0, live: 15 }];
+    engine.fragments(&context, inputs, &quads, &mut out).unwrap();
+    std::array::from_fn(|lane| out.color.map(|channel| channel[lane]))
+}
+
+/// Reds of a quad's fragments, of a program with a texture whose levels are 50 apart.
+fn reds(text: &str, silicon: Silicon) -> [i32; 4] {
+    let memory = memory();
+    let texture = Texture::new(&memory, descriptor([true, true], false, 0.0, false)).unwrap();
     // Varying 0 is a texel a pixel; varying 1 is 2, and half as much to the right.
     let mut inputs = Inputs {
         flat: true,
@@ -222,12 +256,7 @@ fn reds(text: &str, silicon: Silicon) -> [i32; 4] {
     inputs.varyings[0][0].dx = 1.0 / 16.0;
     inputs.varyings[0][1].dy = 1.0 / 16.0;
     (inputs.varyings[1][0].base, inputs.varyings[1][0].dx) = (3.0, -2.0);
-    let mut out = Box::<Fragments>::default();
-    let quads = [Quad { x: 0, y: 0, live: 15 }];
-    Supposing(silicon)
-        .fragments(&context, &inputs, &quads, &mut out)
-        .unwrap();
-    std::array::from_fn(|lane| (out.color[0][lane] * 255.0 / 50.0).round() as i32)
+    quad(&Supposing(silicon), text, texture, &inputs).map(|[red, ..]| (red * 255.0 / 50.0).round() as i32)
 }
 
 #[test]
