@@ -29,6 +29,8 @@ mod operations;
 mod order;
 mod paint;
 pub(super) mod plan;
+#[cfg(test)]
+mod sampled;
 mod vertex;
 mod x86;
 

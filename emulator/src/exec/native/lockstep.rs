@@ -13,7 +13,7 @@ use utgard::texture::{self as fields, Dimension, MipFilter, TexelFormat, TexelLa
 use utgard::{gp, pp};
 
 /// Numbers as bits; which NaN it is does not count.
-fn bits(values: &[f32]) -> Vec<u32> {
+pub fn bits(values: &[f32]) -> Vec<u32> {
     let one = |value: &f32| if value.is_nan() { f32::NAN } else { *value }.to_bits();
     values.iter().map(one).collect()
 }
@@ -62,36 +62,51 @@ fn inputs(random: &mut Rng) -> Inputs {
     inputs
 }
 
-/// Textures of every short way, and some of the long one.
-fn textures(memory: &mut Memory, random: &mut Rng) -> Vec<Descriptor> {
+/// Memory with texels in it.
+pub fn noise(memory: &mut Memory, random: &mut Rng) {
     memory.map(0x1_0000, 0x10_0000).unwrap();
     let noise: Vec<u8> = (0..0x10_0000).map(|_| random.u32(..) as u8).collect();
     memory.write(0x1_0000, &noise).unwrap();
-    let mut one = |format, [width, height]: [u16; 2], levels: u8, cube, [wrap_s, wrap_t, wrap_r]: [Wrap; 3]| {
-        let mip_filter = choice(random, &[MipFilter::Nearest, MipFilter::Linear]);
-        let nearest = choice(random, &[false, true]);
-        let head = fields::Descriptor {
-            format,
-            cube,
-            dimension: if cube { Dimension::Three } else { Dimension::Two },
-            max_lod: levels << 4,
-            mip_filter,
-            min_nearest: nearest,
-            mag_nearest: nearest,
-            wrap_s,
-            wrap_t,
-            wrap_r,
-            width,
-            height,
-            depth: 1,
-            layout: TexelLayout::Tiled,
-            ..fields::Descriptor::default()
-        };
-        let mut words = head.to_words().to_vec();
-        words.resize(16, 0);
-        (0..8).for_each(|level| fields::set_level(&mut words, level, 0x1_0000 + 0x1000 * level as u32));
-        Descriptor::parse(&words)
+}
+
+/// A texture in that memory, of any filters.
+pub fn texture(
+    random: &mut Rng,
+    format: TexelFormat,
+    [width, height]: [u16; 2],
+    levels: u8,
+    cube: bool,
+    [wrap_s, wrap_t, wrap_r]: [Wrap; 3],
+) -> Descriptor {
+    let mip_filter = choice(random, &[MipFilter::Nearest, MipFilter::Linear]);
+    let nearest = choice(random, &[false, true]);
+    let head = fields::Descriptor {
+        format,
+        cube,
+        dimension: if cube { Dimension::Three } else { Dimension::Two },
+        max_lod: levels << 4,
+        mip_filter,
+        min_nearest: nearest,
+        mag_nearest: nearest,
+        wrap_s,
+        wrap_t,
+        wrap_r,
+        width,
+        height,
+        depth: 1,
+        layout: TexelLayout::Tiled,
+        ..fields::Descriptor::default()
     };
+    let mut words = head.to_words().to_vec();
+    words.resize(16, 0);
+    (0..8).for_each(|level| fields::set_level(&mut words, level, 0x1_0000 + 0x1000 * level as u32));
+    Descriptor::parse(&words)
+}
+
+/// Textures of every short way, and some of the long one.
+fn textures(memory: &mut Memory, random: &mut Rng) -> Vec<Descriptor> {
+    noise(memory, random);
+    let mut one = |format, size, levels, cube, wrap| texture(random, format, size, levels, cube, wrap);
     let (repeat, clamp) = (Wrap::Repeat, Wrap::Clamp);
     vec![
         one(TexelFormat::Rgba8888, [32, 20], 0, false, [repeat; 3]),
