@@ -74,8 +74,8 @@ switches! {
         "there are eight steps between two levels that are blended, not sixteen";
     SixteenTexelWeights = "sixteen-texel-weights", Textures,
         "coordinates outside 0 to 1 that are clamped or mirrored have sixteen steps between two texels that are blended";
-    CubeFacesJoin = "cube-faces-join", Textures,
-        "a cube's texels are blended with those of the face beside them, whatever the wrap mode";
+    CubeFacesApart = "cube-faces-apart", Textures,
+        "a cube's texels are blended with others of their own face, as the wrap mode says";
     OppositeCornersDrop = "opposite-corners-drop", Pipeline,
         "a triangle with two corners beyond opposite corners of the clip volume is not drawn";
 }

@@ -1,5 +1,6 @@
 //! Texels of levels as words: decoded row by row, or found where an earlier job left them.
 
+use super::faces::beside;
 use super::kept::{Decoded, Key};
 use super::{Layout, Level, Texture, texel};
 use std::sync::Arc;
@@ -7,8 +8,8 @@ use texel::Format;
 use utgard::texture::TexelFormat;
 
 impl Texture<'_> {
-    /// The first layer, or all faces, of the levels from `first` on, whose channels are whole numbers of a byte at most, in
-    /// rows: from an earlier job, where their bytes are still the same. Smaller ones may be there.
+    /// The first layer, or all faces with the borders that they have, of the levels from `first` on, whose channels are whole
+    /// numbers of a byte at most, in rows: from an earlier job, where their bytes are still the same. Smaller ones may be there.
     pub(super) fn decoded(&self, first: usize, have: Option<(usize, &[u32])>) -> Option<Arc<Vec<u32>>> {
         let format = self.format.filter(|_| self.has_words)?;
         let levels = self.levels.get(first..self.chain.len())?;
@@ -24,7 +25,7 @@ impl Texture<'_> {
             let mut colors = Vec::with_capacity(self.chain.count(first));
             colors.extend_from_slice(texels);
             for level in levels.iter().take(there - first).rev() {
-                (0..faces).for_each(|face| colors.extend_from_slice(&self.all_colors(level, &format, face)));
+                self.add_colors(&mut colors, level, &format);
             }
             Arc::new(colors)
         };
@@ -39,6 +40,7 @@ impl Texture<'_> {
             layout: self.descriptor.layout,
             size: [largest.size[0], largest.size[1]],
             faces,
+            border: self.border,
             levels: levels.len(),
         };
         let same = |decoded: &Arc<Decoded>| {
@@ -63,31 +65,55 @@ impl Texture<'_> {
         Some(colors)
     }
 
-    /// The texels of a layer of a level.
-    fn all_colors(&self, level: &Level<'_>, format: &Format, layer: u32) -> Vec<u32> {
+    /// Adds the texels of a level: the first layer, or all faces.
+    fn add_colors(&self, colors: &mut Vec<u32>, level: &Level<'_>, format: &Format) {
+        let [width, height] = level.stored(self.border);
+        let (start, area) = (colors.len(), width * height);
+        colors.resize(start + area * self.descriptor.faces() as usize, self.black());
+        // Behind a row and a texel of the border.
+        let inside = if self.border { width + 1 } else { 0 };
+        for (layer, texels) in (0..).zip(colors[start..].chunks_exact_mut(area)) {
+            self.layer_colors(&mut texels[inside..], width, (level, layer), format);
+        }
+        if self.border {
+            add_borders(&mut colors[start..], level.size[0]);
+        }
+    }
+
+    /// What is outside memory, as a word.
+    fn black(&self) -> u32 {
+        u32::from_le_bytes([0, 0, 0, self.ones[3]])
+    }
+
+    /// The texels of a layer of a level over black ones, each row so many behind the one before.
+    fn layer_colors(&self, colors: &mut [u32], stride: usize, (level, layer): (&Level<'_>, u32), format: &Format) {
+        let black = self.black();
         let bytes = |color: [f32; 4]| color.map(|channel| (channel * 255.0).round() as u8);
         let [width, height, _] = level.size;
         let start = level.layer as usize * layer as usize;
         let (data, swap) = (level.data().get(start..).unwrap_or_default(), self.descriptor.swap);
-        let black = u32::from_le_bytes([0, 0, 0, self.ones[3]]);
         let rows = Rows {
             layout: self.descriptor.layout,
             data,
             size: [width, height],
+            stride,
             black,
         };
         // A loop of its own for every format.
         macro_rules! by_format {
             ($($bytes:literal: $($name:ident)*;)*) => {
                 match format.code {
-                    $($(TexelFormat::$name => rows.all::<$bytes>(|bytes| {
+                    $($(TexelFormat::$name => rows.all::<$bytes>(colors, |bytes| {
                         texel::decode_whole(TexelFormat::$name, swap, &bytes)
                             .map_or(black, |whole| u32::from_le_bytes(whole.channels))
                     }),)*)*
-                    _ => (0..height)
-                        .flat_map(|y| (0..width).map(move |x| (x, y)))
-                        .map(|(x, y)| self.decode(level, x, y, layer).map_or(black, |color| u32::from_le_bytes(bytes(color))))
-                        .collect(),
+                    _ => {
+                        for (y, row) in (0..height).zip(colors.chunks_mut(stride)) {
+                            for (x, to) in (0..width).zip(row) {
+                                *to = self.decode(level, x, y, layer).map_or(black, |color| u32::from_le_bytes(bytes(color)));
+                            }
+                        }
+                    }
                 }
             };
         }
@@ -118,12 +144,49 @@ impl Texture<'_> {
     }
 }
 
+/// Puts around each face of a cube, of so many texels a side, those of the faces beside it.
+fn add_borders(texels: &mut [u32], side: u32) {
+    let (stride, end) = (side as usize + 2, i64::from(side));
+    let last = end - 1;
+    let number = |face: u32, [x, y]: [i64; 2]| {
+        let row = face as usize * stride + (y + 1) as usize;
+        row * stride + (x + 1) as usize
+    };
+    for face in 0..6 {
+        let source = |at| {
+            let (face, texel) = beside([side; 2], at, face);
+            number(face, texel.map(i64::from))
+        };
+        for corner in [[-1, -1], [end, -1], [-1, end], [end, end]] {
+            texels[number(face, corner)] = texels[source(corner)];
+        }
+        for [first, last] in [
+            [[0, -1], [last, -1]],
+            [[0, end], [last, end]],
+            [[-1, 0], [-1, last]],
+            [[end, 0], [end, last]],
+        ] {
+            // Those of an edge follow one another on the face beside it, too, one way or the other.
+            let edge = |[first, last]: [usize; 2]| {
+                let step = (last as isize - first as isize) / (side as isize - 1).max(1);
+                (0..side as isize).map(move |at| first.wrapping_add_signed(at * step))
+            };
+            let border = edge([number(face, first), number(face, last)]);
+            for (to, from) in border.zip(edge([source(first), source(last)])) {
+                texels[to] = texels[from];
+            }
+        }
+    }
+}
+
 /// Texels to be decoded row by row.
 struct Rows<'a> {
     layout: Layout,
     data: &'a [u8],
     /// Width and height.
     size: [u32; 2],
+    /// Texels from row to row where they go.
+    stride: usize,
     /// What is outside the data.
     black: u32,
 }
@@ -142,11 +205,11 @@ static IN_TILE: [[u8; 16]; 16] = {
 impl Rows<'_> {
     /// All of them, of `N` bytes each.
     #[inline(always)]
-    fn all<const N: usize>(&self, decode: impl Fn([u8; N]) -> u32) -> Vec<u32> {
+    fn all<const N: usize>(&self, colors: &mut [u32], decode: impl Fn([u8; N]) -> u32) {
         let [width, height] = self.size.map(|size| size as usize);
         let texels = self.data.as_chunks::<N>().0;
-        let mut colors = vec![self.black; width * height];
-        for (y, row) in colors.chunks_exact_mut(width.max(1)).enumerate() {
+        for (y, row) in colors.chunks_mut(self.stride).take(height).enumerate() {
+            let row = &mut row[..width];
             match self.layout {
                 Layout::Linear { stride } => {
                     let bytes = self.data.get(y * stride as usize..).unwrap_or_default();
@@ -174,7 +237,6 @@ impl Rows<'_> {
                 }
             }
         }
-        colors
     }
 }
 
@@ -199,15 +261,23 @@ mod tests {
     use super::*;
     use crate::memory::Memory;
     use crate::texture::{BLACK, Descriptor, Kept};
+    use utgard::texture::Dimension;
 
-    /// Levels decoded row by row are what their texels are one by one, also where memory ends before they do; and what is
-    /// kept of them is as good as new, until their bytes change.
+    /// Levels decoded row by row are what their texels are one by one, also where memory ends before they do, and the borders
+    /// of a cube's faces are texels of the others; and what is kept of them is as good as new, until their bytes change.
     #[test]
     fn whole_levels_are_their_texels() {
         let mut random = fastrand::Rng::with_seed(3);
+        let mut bordered = 0;
         let formats = (0..64).filter_map(|code| texel::by_code(utgard::field::Code::from_code(code)));
         for format in formats {
-            for (size, linear) in [([37, 21, 1], false), ([16, 16, 1], false), ([19, 7, 1], true)] {
+            let sizes = [
+                ([37, 21, 1], false),
+                ([16, 16, 1], false),
+                ([19, 7, 1], true),
+                ([5, 5, 1], true),
+            ];
+            for (size, linear) in sizes {
                 for pages in [1, 4] {
                     let mut memory = Memory::default();
                     memory.map(0x10000, pages * 4096).unwrap();
@@ -221,7 +291,8 @@ mod tests {
                     let mut descriptor = Descriptor::parse(&[]);
                     (descriptor.format, descriptor.size, descriptor.layout) = (format.code, size, layout);
                     (descriptor.levels[0], descriptor.swap) = (0x10000, random.bool());
-                    descriptor.cube = random.bool();
+                    (descriptor.cube, descriptor.dimension) = (random.bool(), Dimension::Two);
+                    descriptor.nearest = [random.bool(); 2];
                     let kept = Kept::default();
                     for round in 0..3 {
                         let texture = || Texture::new(&memory, descriptor.clone()).unwrap().with_kept(&kept);
@@ -229,10 +300,21 @@ mod tests {
                         let level = &texture.levels[0];
                         let Some(colors) = texture.texels_from(0) else { continue };
                         let faces = descriptor.faces();
-                        let rows = (0..faces).flat_map(|face| (0..size[1]).map(move |y| (face, y)));
-                        let places = rows.flat_map(|(face, y)| (0..size[0]).map(move |x| (x, y, face)));
-                        assert_eq!(colors.len() as u32, size[0] * size[1] * faces);
+                        let border = i64::from(texture.border);
+                        let [width, height] = [size[0], size[1]].map(i64::from);
+                        let rows = (0..faces).flat_map(|face| (-border..height + border).map(move |y| (face, y)));
+                        let places = rows.flat_map(|(face, y)| (-border..width + border).map(move |x| (x, y, face)));
+                        assert_eq!(
+                            colors.len() as u32,
+                            faces * ((width + 2 * border) * (height + 2 * border)) as u32
+                        );
+                        bordered += usize::from(texture.border);
                         for ((x, y, face), color) in places.zip(colors) {
+                            let inside = (0..width).contains(&x) && (0..height).contains(&y);
+                            let (face, [x, y]) = match inside {
+                                true => (face, [x as u32, y as u32]),
+                                false => beside([size[0], size[1]], [x, y], face),
+                            };
                             let channels = color.to_le_bytes();
                             let have = [0, 1, 2, 3].map(|at| f32::from(channels[at]) / f32::from(texture.ones[at]));
                             let want = texture.decode(level, x, y, face).unwrap_or(BLACK);
@@ -245,6 +327,7 @@ mod tests {
                 }
             }
         }
+        assert!(bordered > 10);
     }
 
     /// Whatever level is asked for first, each one's words are its texels; larger levels are there only if they were asked

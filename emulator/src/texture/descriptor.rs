@@ -57,6 +57,11 @@ impl Descriptor {
         if self.cube { 6 } else { 1 }
     }
 
+    /// Whether texels that are blended can be on two faces of a cube, if it has one filter.
+    pub fn blends_faces(&self) -> bool {
+        self.cube && !self.nearest[0]
+    }
+
     /// Texels of the largest level in a coordinate's unit.
     pub fn scale(&self) -> [f32; 2] {
         let [width, height, _] = self.size.map(|size| size as f32);

@@ -32,13 +32,15 @@ pub(crate) struct Form {
 pub(super) struct Filter {
     clamp: [bool; 2],
     nearest: bool,
+    /// Faces have a border of the texels beside them, so that nothing is outside.
+    border: bool,
     /// The numbers that 1.0 is, of each channel.
     ones: [u8; 4],
 }
 
 /// The texels that lanes look at.
 pub(super) struct Texels<L: Lanes> {
-    /// Width and height.
+    /// Width and height, with the border if there is one.
     pub size: [L::V; 2],
     /// The last column's and row's numbers.
     pub last: [L::V; 2],
@@ -65,7 +67,9 @@ impl<'a> Plain<'a> {
             .wrap
             .iter()
             .all(|wrap| matches!(wrap, Wrap::Repeat | Wrap::Clamp));
-        flat && wraps && descriptor.nearest[0] == descriptor.nearest[1]
+        // There are no cubes of other faces.
+        let square = !descriptor.blends_faces() || width == height;
+        flat && wraps && square && descriptor.nearest[0] == descriptor.nearest[1]
     }
 
     /// The only level of a fitting descriptor's texture; `None` where texels are missing, or more than can be counted in a
@@ -111,6 +115,7 @@ impl Filter {
         Self {
             clamp: [0, 1].map(|axis: usize| descriptor.wrap[axis] == Wrap::Clamp),
             nearest: descriptor.nearest[0],
+            border: descriptor.blends_faces(),
             ones,
         }
     }
@@ -132,9 +137,18 @@ impl Filter {
         let (left, top) = (L::floor(x), L::floor(y));
         let (right, bottom) = (L::add(left, L::splat(1.0)), L::add(top, L::splat(1.0)));
         let (along, down) = (L::sub(x, left), L::sub(y, top));
-        let columns = (self.wrap::<L>(texels, 0, left), self.wrap::<L>(texels, 0, right));
-        let top = texels.row(self.wrap::<L>(texels, 1, top));
-        let bottom = texels.row(self.wrap::<L>(texels, 1, bottom));
+        let (columns, [top, bottom]) = if self.border {
+            // The border is column and row 0, so each has the number of the one behind it.
+            let row = texels.row(bottom);
+            (
+                (right, L::add(right, L::splat(1.0))),
+                [row, L::add(row, texels.size[0])],
+            )
+        } else {
+            let columns = (self.wrap::<L>(texels, 0, left), self.wrap::<L>(texels, 0, right));
+            let [top, bottom] = [self.wrap::<L>(texels, 1, top), self.wrap::<L>(texels, 1, bottom)];
+            (columns, [texels.row(top), texels.row(bottom)])
+        };
         let upper = texels.two(colors, top, columns, along);
         let lower = texels.two(colors, bottom, columns, along);
         (self.parts::<L>(mix::<L>(upper, lower, down)), near)
@@ -204,6 +218,7 @@ mod tests {
             let mut filter = Filter {
                 clamp: [false, true],
                 nearest: true,
+                border: false,
                 ones: [255; 4],
             };
             let texels = Texels::<One> {

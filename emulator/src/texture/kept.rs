@@ -18,6 +18,8 @@ pub(super) struct Key {
     pub layout: Layout,
     pub size: [u32; 2],
     pub faces: u32,
+    /// Each face has a border.
+    pub border: bool,
     /// Levels, of which all this is the largest one's.
     pub levels: usize,
 }
@@ -107,6 +109,7 @@ mod tests {
             layout: Layout::Tiled,
             size: [1, 1],
             faces: 1,
+            border: false,
             levels: 1,
         };
         let level = || Decoded {

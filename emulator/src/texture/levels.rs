@@ -36,13 +36,13 @@ const MOST_LEVELS: usize = 16;
 /// small ones only does without large ones.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// Width and height, the last column's and row's numbers, one by the size.
+    /// Width and height, with borders of faces; the last column's and row's numbers and one by the size, without.
     size: [[f32; MOST_LEVELS]; 2],
     last: [[f32; MOST_LEVELS]; 2],
     inverse: [[f32; MOST_LEVELS]; 2],
     /// Texels of this level to those of the largest.
     ratio: [[f32; MOST_LEVELS]; 2],
-    /// Texels of a face.
+    /// Texels of a face, with its border.
     area: [f32; MOST_LEVELS],
     /// Number of the first texel.
     start: [f32; MOST_LEVELS],
@@ -52,21 +52,25 @@ impl Tables {
     /// Those of levels of these sizes, the largest first; nothing where texels cannot be counted in floats, or there are
     /// none.
     pub fn new(descriptor: &Descriptor, sizes: &[[u32; 2]]) -> Option<Box<Self>> {
-        let count = |size: &[u32; 2]| u64::from(size[0]) * u64::from(size[1]) * u64::from(descriptor.faces());
+        let border = if descriptor.blends_faces() { 2 } else { 0 };
+        let stored = |size: [u32; 2]| size.map(|size| u64::from(size) + border);
+        let area = |size: [u32; 2]| stored(size).iter().product::<u64>();
+        let count = |size: &[u32; 2]| area(*size) * u64::from(descriptor.faces());
         let fits = sizes.iter().all(|size| (1..=MOST_TEXELS).contains(&count(size)));
         if !fits || sizes.is_empty() || sizes.len() > MOST_LEVELS {
             return None;
         }
         // Levels that are not there are like the last one.
-        let of = |number: usize| sizes[number.min(sizes.len() - 1)].map(|size| size as f32);
+        let size = |number: usize| sizes[number.min(sizes.len() - 1)];
+        let of = |number: usize| size(number).map(|size| size as f32);
         let by_axis =
             |f: &dyn Fn(usize, usize) -> f32| [0, 1].map(|axis| std::array::from_fn(|number| f(number, axis)));
         Some(Box::new(Self {
-            size: by_axis(&|number, axis| of(number)[axis]),
+            size: by_axis(&|number, axis| stored(size(number))[axis] as f32),
             last: by_axis(&|number, axis| of(number)[axis] - 1.0),
             inverse: by_axis(&|number, axis| 1.0 / of(number)[axis]),
             ratio: by_axis(&|number, axis| of(number)[axis] / (descriptor.size[axis].max(1) as f32)),
-            area: std::array::from_fn(|number| of(number)[0] * of(number)[1]),
+            area: std::array::from_fn(|number| area(size(number)) as f32),
             start: std::array::from_fn(|number| sizes.iter().skip(number + 1).map(count).sum::<u64>() as f32),
         }))
     }
@@ -292,7 +296,7 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// The faces of a cube that lanes look at: [`cube_face`](super::cube_face) and [`on_face`](super::on_face), many at a time.
+/// The faces of a cube that lanes look at: [`cube_face`](super::faces::cube_face) and [`on_face`](super::faces::on_face), many at a time.
 pub(crate) struct Faces<L: Lanes> {
     direction: [L::V; 3],
     /// Numbers of the faces.

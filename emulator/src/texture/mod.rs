@@ -3,6 +3,7 @@
 mod chain;
 mod decode;
 mod descriptor;
+mod faces;
 pub(crate) mod filter;
 mod kept;
 pub(crate) mod levels;
@@ -15,6 +16,7 @@ use crate::memory::Memory;
 use crate::silicon::Silicon;
 use chain::Chain;
 pub use descriptor::{Descriptor, Layout};
+use faces::{beside, cube_face, on_face};
 use filter::Plain;
 pub use kept::Kept;
 use levels::{Faces, Levels, Rule, Tables, half_log};
@@ -86,6 +88,11 @@ struct Level<'a> {
 }
 
 impl Level<'_> {
+    /// Width and height of a layer as words, which may have a border.
+    fn stored(&self, border: bool) -> [usize; 2] {
+        [self.size[0], self.size[1]].map(|size| size as usize + if border { 2 } else { 0 })
+    }
+
     fn data(&self) -> &[u8] {
         let copy = || self.memory.bytes_up_to(self.address, self.length).into_owned();
         match self.borrowed {
@@ -106,6 +113,8 @@ pub struct Texture<'a> {
     has_words: bool,
     /// They can, and it is two-dimensional or a cube, with one filter, repeated or clamped.
     simple: bool,
+    /// In those words every face of a cube has a border: a texel of the faces beside it all around.
+    border: bool,
     /// Levels that are sampled as red, green, blue, alpha of a byte each, row by row and face by face.
     chain: Chain,
     /// What there is to know of them where they go the short way.
@@ -135,11 +144,17 @@ impl<'a> Texture<'a> {
         let whole = format.and_then(|format| texel::decode_whole(format.code, false, &[0; 4]));
         let sampled = if one_level { 1 } else { levels.len() };
         let faces = descriptor.faces() as usize;
-        let texels = |level: &Level<'_>| level.size[0] as usize * level.size[1] as usize * faces;
         let has_words = whole.is_some() || format.is_some_and(|format| format.code == texel::ETC1);
+        let simple = has_words && Plain::fits(&descriptor);
+        let border = simple && descriptor.blends_faces();
+        let texels = |level: &Level<'_>| {
+            let [width, height] = level.stored(border);
+            width * height * faces
+        };
         Ok(Self {
             has_words,
-            simple: has_words && Plain::fits(&descriptor),
+            simple,
+            border,
             chain: Chain::new(levels[..sampled].iter().map(texels)),
             tables: OnceLock::new(),
             descriptor,
@@ -357,7 +372,14 @@ impl<'a> Texture<'a> {
         }
         let (x, y) = (at[0] - 0.5, at[1] - 0.5);
         let (left, top) = (x.floor(), y.floor());
-        let texel = |dx: i64, dy: i64| self.texel(level, left as i64 + dx, top as i64 + dy, layer);
+        let joins = self.joins();
+        let texel = |dx: i64, dy: i64| {
+            let [x, y] = [left as i64 + dx, top as i64 + dy];
+            match joins {
+                true => self.joined(level, [x, y], layer),
+                false => self.texel(level, x, y, layer),
+            }
+        };
         let (along, down) = (
             self.texel_weight(x - left, 0, place),
             self.texel_weight(y - top, 1, place),
@@ -367,10 +389,18 @@ impl<'a> Texture<'a> {
         mix(upper, lower, down)
     }
 
+    /// A texel of a cube's face, or of the one beside it where it is outside, whatever the wrap mode.
+    fn joined(&self, level: &Level<'_>, at: [i64; 2], face: u32) -> [f32; 4] {
+        let [width, height, _] = level.size;
+        let inside = |at: i64, size: u32| (0..i64::from(size)).contains(&at);
+        let (face, [x, y]) = match inside(at[0], width) && inside(at[1], height) {
+            true => (face, at.map(|at| at as u32)),
+            false => beside([width, height], at, face),
+        };
+        self.fetch(level, x, y, face)
+    }
+
     fn texel(&self, level: &Level<'_>, x: i64, y: i64, layer: u32) -> [f32; 4] {
-        if let Some((face, [x, y])) = self.joined(level.size, [x, y], layer) {
-            return self.fetch(level, x, y, face);
-        }
         let [s, t, _] = self.descriptor.wrap;
         match (wrapped(s, x, level.size[0]), wrapped(t, y, level.size[1])) {
             (Some(x), Some(y)) => self.fetch(level, x, y, layer),
@@ -389,8 +419,9 @@ impl<'a> Texture<'a> {
             && let Some(texels) = self.texels_from(level.number)
             && let Some(colors) = self.chain.level(level.number, texels)
         {
-            let row = layer as usize * level.size[1] as usize + y as usize;
-            let at = row * level.size[0] as usize + x as usize;
+            let ([width, height], first) = (level.stored(self.border), usize::from(self.border));
+            let row = layer as usize * height + y as usize + first;
+            let at = row * width + x as usize + first;
             let parts = |color: &u32| {
                 let channels = color.to_le_bytes();
                 [0, 1, 2, 3].map(|at: usize| f32::from(channels[at]) / f32::from(self.ones[at]))
@@ -446,42 +477,10 @@ fn level<'a>(memory: &'a Memory, descriptor: &Descriptor, format: &Format, numbe
     })
 }
 
-/// Face of a direction, as OpenGL numbers them. Where two axes are as long, y comes before x before z (\[?\]: what
-/// hardware does is not known; the recorded pictures agree with y before x).
-fn cube_face([x, y, z, _]: [f32; 4]) -> u32 {
-    let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
-    if ay >= ax && ay >= az {
-        if y >= 0.0 { 2 } else { 3 }
-    } else if ax >= az {
-        if x >= 0.0 { 0 } else { 1 }
-    } else if z >= 0.0 {
-        4
-    } else {
-        5
-    }
-}
-
-/// A direction's parts along a face, and towards it.
-fn face_axes([x, y, z, _]: [f32; 4], face: u32) -> [f32; 3] {
-    match face {
-        0 => [-z, -y, x],
-        1 => [z, -y, -x],
-        2 => [x, z, y],
-        3 => [x, -z, -y],
-        4 => [x, -y, z],
-        _ => [-x, -y, -z],
-    }
-}
-
-/// Where a direction meets the plane of a face; the face itself is from 0 to 1.
-fn on_face(direction: [f32; 4], face: u32) -> [f32; 2] {
-    let [s, t, major] = face_axes(direction, face);
-    [s, t].map(|v| (v / major + 1.0) * 0.5)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::silicon::Switch;
     use utgard::texture::TexelFormat;
 
     #[test]
@@ -511,14 +510,44 @@ mod tests {
         assert_eq!(Descriptor::parse(&words).unknown, [(0, 1 << 31)]);
     }
 
+    /// Where a texture that goes the short way is blended from, and how: the long way says the same, but for rounding.
     #[test]
-    fn faces() {
-        let look = |direction| (cube_face(direction), on_face(direction, cube_face(direction)));
-        assert_eq!(look([1.0, 0.0, 0.0, 0.0]), (0, [0.5, 0.5]));
-        assert_eq!(look([0.0, -2.0, 1.0, 0.0]), (3, [0.5, 0.25]));
-        assert_eq!(look([-2.0, 0.0, 1.0, 0.0]), (1, [0.75, 0.5]));
-        assert_eq!(look([0.0, 0.0, -1.0, 0.0]), (5, [0.5, 0.5]));
-        // A direction beside the face it is asked for.
-        assert_eq!(on_face([1.0, 0.0, -1.5, 0.0], 0), [1.25, 0.5]);
+    fn the_short_way_is_the_long_way() {
+        let mut random = fastrand::Rng::with_seed(9);
+        let mut memory = Memory::default();
+        memory.map(0x10000, 0x20000).unwrap();
+        let bytes: Vec<u8> = (0..0x20000).map(|_| random.u8(..)).collect();
+        memory.write(0x10000, &bytes).unwrap();
+        let mut borders = 0;
+        for _ in 0..200 {
+            let side = [1, 2, 5, 16, 33][random.usize(..5)];
+            let mut descriptor = Descriptor::parse(&[]);
+            (descriptor.format, descriptor.layout) = (TexelFormat::Rgba8888, Layout::Tiled);
+            (descriptor.cube, descriptor.dimension) = (random.bool(), Dimension::Two);
+            (descriptor.size, descriptor.lod) = ([side, side, 1], [0.0, 4.0]);
+            (descriptor.nearest, descriptor.mip_linear) = ([random.u32(..4) == 0; 2], random.bool());
+            descriptor.wrap = [[Wrap::Repeat, Wrap::Clamp][random.usize(..2)]; 3];
+            descriptor.levels = std::array::from_fn(|level| 0x10000 + 0x1000 * level as u32);
+            let texture = || Texture::new(&memory, descriptor.clone()).unwrap();
+            let (short, mut long, mut apart) = (texture(), texture(), texture());
+            assert!(short.short_levels(false).is_some() || short.plain(false).is_some());
+            long.simple = false;
+            apart.simple = false;
+            apart.silicon = Silicon::from_switches(&[Switch::CubeFacesApart]);
+            for _ in 0..50 {
+                let mut part = || [random.f32() * 2.0 - 1.0, 1.0, -0.999, 0.0][random.usize(..4)];
+                let quad = [(); 4].map(|()| [part(), part(), part(), 0.0]);
+                let lods = [Lod::Level(random.f32() * 5.0 - 1.0); 4];
+                let [short, long, apart] = [&short, &long, &apart].map(|texture| texture.sample(&quad, &lods, false));
+                let far = |a: &[[f32; 4]; 4], b: &[[f32; 4]; 4]| {
+                    let pairs = a.as_flattened().iter().zip(b.as_flattened());
+                    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max) > 1e-5
+                };
+                assert!(!far(&short, &long), "{descriptor:?}, {quad:?}: {short:?}, {long:?}");
+                borders += usize::from(far(&short, &apart));
+            }
+        }
+        // Negative control: what the faces beside have to do with it is seen.
+        assert!(borders > 500, "{borders}");
     }
 }

@@ -135,7 +135,7 @@ fn silicon_is_supposed_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out.png");
     let draw = ["draw", path(&vertex), path(&fragment), "-o", path(&out)];
-    printed(&[&draw[..], &["--silicon", "zero-wins,cube-faces-join"]].concat());
+    printed(&[&draw[..], &["--silicon", "zero-wins,cube-faces-apart"]].concat());
     let help = printed(&["replay", "--help"]);
     assert!(
         help.contains("a product with zero is zero, in both processors"),

@@ -200,20 +200,15 @@ fn faces_of_a_cube_join() {
         let texels = texture(&memory, cube, silicon).sample(&[[x, y, z, 0.0]; 4], &[Lod::Bias(0.0); 4], true);
         (texels[0][2] * 255.0 * 100.0).round() / 100.0
     };
-    let switch = on(Switch::CubeFacesJoin);
+    let apart = on(Switch::CubeFacesApart);
     // The border between the faces of +x, which is 0, and -z, which is 5; then the middle of -z.
-    assert_eq!(
-        [faces([1.0, 0.1, -0.999_99], NONE), faces([1.0, 0.1, -0.999_99], switch)],
-        [0.0, 2.5]
-    );
-    assert_eq!(
-        [faces([0.999_99, 0.1, -1.0], NONE), faces([0.999_99, 0.1, -1.0], switch)],
-        [5.0, 2.5]
-    );
-    assert_eq!(
-        [faces([0.1, 0.1, -1.0], NONE), faces([0.1, 0.1, -1.0], switch)],
-        [5.0, 5.0]
-    );
+    for (at, joined, own) in [
+        ([1.0, 0.1, -0.999_99], 2.5, 0.0),
+        ([0.999_99, 0.1, -1.0], 2.5, 5.0),
+        ([0.1, 0.1, -1.0], 5.0, 5.0),
+    ] {
+        assert_eq!([faces(at, NONE), faces(at, apart)], [joined, own], "{at:?}");
+    }
 }
 
 /// Colours of a quad's fragments on an engine.
