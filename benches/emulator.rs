@@ -349,8 +349,8 @@ fn beside(threads: usize, only: &str) {
             three(theirs),
             theirs[0] / ours[0],
             theirs[2] / ours[2],
-            // What the other samples otherwise looks otherwise, and so do the borders of a cube's faces, across which it filters.
-            peer.filter(|_| !matches!(case.more, More::Five65 | More::Cube))
+            // What the other samples otherwise looks otherwise.
+            peer.filter(|_| case.more != More::Five65)
                 .map_or(String::new(), |mut peer| peer.difference(&mut jobs[0]))
         );
     }
