@@ -20,6 +20,7 @@ use crate::silicon::Silicon;
 use crate::texture::Texture;
 use compiled::Compiled;
 use inputs::Inputs;
+use lanes::LANES;
 use num::lanes::One;
 use std::sync::{Arc, OnceLock};
 use utgard::{gp, pp};
@@ -369,6 +370,33 @@ pub trait Painter: Send + Sync {
     ) -> bool;
 }
 
+/// Quads that a [`Gatherer`] takes at most.
+pub const MAX_GATHERED: usize = LANES / 4;
+
+/// Numbers of gathered fragments, a row for each.
+#[derive(Clone, Debug, Default)]
+pub struct GatheredRows(Vec<Row>);
+
+/// What a [`Painter`] is for fragments of one primitive, for those of many: each primitive's planes are computed when its
+/// quads are gathered, the program runs once for all of them.
+pub trait Gatherer: Send + Sync {
+    /// Instructions that each fragment runs.
+    fn steps(&self) -> u32;
+
+    /// Computes what the quads of a primitive get from their vertices, behind `from` other quads; what is beyond
+    /// [`MAX_GATHERED`] is left out.
+    fn gather(&self, inputs: &Inputs, quads: &[Quad], from: usize, rows: &mut GatheredRows);
+
+    /// Makes words of the quads that were gathered, as [`Painter::paint`] does.
+    fn paint(
+        &self,
+        context: &FragmentContext<'_>,
+        quads: &[Quad],
+        rows: &mut GatheredRows,
+        out: &mut Fragments,
+    ) -> bool;
+}
+
 /// Something that runs programs.
 pub trait Engine: Send + Sync {
     /// Its name, as on the command line.
@@ -400,6 +428,12 @@ pub trait Engine: Send + Sync {
     /// What makes words of fragments in one go, for a context that wants them; `flat`: of primitives with one w. Nothing where
     /// [`Engine::fragments`] has to be asked each time.
     fn painter(&self, _context: &FragmentContext<'_>, _flat: bool) -> Option<Arc<dyn Painter>> {
+        None
+    }
+
+    /// What makes words of fragments of many primitives in one go, where [`Engine::painter`] has something that does so for
+    /// one and this is worth while.
+    fn gatherer(&self, _context: &FragmentContext<'_>, _flat: bool) -> Option<Arc<dyn Gatherer>> {
         None
     }
 

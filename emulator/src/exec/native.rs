@@ -16,6 +16,7 @@ mod code;
 mod code;
 mod emit;
 mod emitter;
+mod gather;
 mod graph;
 mod isa;
 mod key;
@@ -42,7 +43,7 @@ pub use vertex::VertexForms;
 use super::inputs::Inputs;
 use super::lanes::LANES;
 use super::wide::{self, FragmentCode, Wide};
-use super::{Engine, FragmentContext, Fragments, MAX_QUADS, Painter, Quad, VertexBatch};
+use super::{Engine, FragmentContext, Fragments, Gatherer, MAX_QUADS, Painter, Quad, VertexBatch};
 use crate::fault::Result;
 use crate::simd::{Found, Level};
 use std::collections::HashMap;
@@ -122,6 +123,13 @@ impl Native {
         }
         forms.push((key.clone(), program.clone()));
         program
+    }
+
+    /// A program that is all one piece of code.
+    fn straight(&self, program: Arc<Program>) -> Option<paint::Straight> {
+        program.straight()?;
+        let found = self.wide.found();
+        Some(paint::Straight { program, found })
     }
 
     /// Takes note of a program: the bytes of its code and what it leaves to the wide engine, if there is code.
@@ -209,9 +217,14 @@ impl Engine for Native {
             .program
             .native
             .with(&key, || self.program(context, &key), Clone::clone)?;
-        program.straight()?;
-        let found = self.wide.found();
-        Some(Arc::new(paint::Straight { program, found }))
+        self.straight(program).map(|straight| Arc::new(straight) as _)
+    }
+
+    fn gatherer(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn Gatherer>> {
+        let key = Key::new(context, flat).gathered();
+        let program = self.program(context, &key)?;
+        let straight = self.straight(program)?;
+        Some(Arc::new(gather::Gathering(straight)))
     }
 
     fn report(&self) -> Option<String> {

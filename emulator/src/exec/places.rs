@@ -65,13 +65,19 @@ pub fn pixels(quads: &[Quad], [columns, rows]: [&mut [f32]; 2]) {
     }
 }
 
+/// Column and row of the first and of the last fragment of a quad.
+#[inline(always)]
+pub fn corners(quad: &Quad, inputs: &Inputs) -> ([f32; 2], [f32; 2]) {
+    (inputs.offset(quad.x, quad.y), inputs.offset(quad.x + 1, quad.y + 1))
+}
+
 /// Columns and rows of the fragments of quads; where there is room for more, those of the last once more.
 pub fn of_quads(quads: &[Quad], inputs: &Inputs, [columns, rows]: [&mut [f32]; 2]) {
     let Some(last) = quads.last() else { return };
     let (columns, rows) = (columns.as_chunks_mut::<4>().0, rows.as_chunks_mut::<4>().0);
     for (number, (columns, rows)) in columns.iter_mut().zip(rows).enumerate() {
         let quad = quads.get(number).unwrap_or(last);
-        let ([left, upper], [right, lower]) = (inputs.offset(quad.x, quad.y), inputs.offset(quad.x + 1, quad.y + 1));
+        let ([left, upper], [right, lower]) = corners(quad, inputs);
         *columns = [left, right, left, right];
         *rows = [upper, upper, lower, lower];
     }

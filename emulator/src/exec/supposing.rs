@@ -1,7 +1,7 @@
 //! Engines on hardware that somebody supposes.
 
 use super::inputs::Inputs;
-use super::{Engine, FragmentContext, Fragments, Painter, Quad, VertexBatch, scalar};
+use super::{Engine, FragmentContext, Fragments, Gatherer, Painter, Quad, VertexBatch, scalar};
 use crate::fault::Result;
 use crate::silicon::{Part, Silicon};
 use std::sync::Arc;
@@ -49,6 +49,10 @@ impl Engine for Around {
 
     fn painter(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn Painter>> {
         self.engine.painter(context, flat)
+    }
+
+    fn gatherer(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn Gatherer>> {
+        self.engine.gatherer(context, flat)
     }
 
     fn watched_pixel(&self) -> Option<(u32, u32)> {

@@ -559,6 +559,7 @@ mod tests {
                 tested: false,
                 inputs: &inputs,
                 offset,
+                depths: None,
             };
             tile.put_batch(&batch, &mut room);
             assert_eq!(tile.color, wanted.color, "{round}: {state:?}");
@@ -632,6 +633,7 @@ mod tests {
                 tested: false,
                 inputs: &inputs,
                 offset: 0.0,
+                depths: None,
             };
             if state.stencil[usize::from(!inputs.front)].counts_past_mask {
                 assert!(!tile.put_whole(&batch, &mut room.tested));

@@ -36,6 +36,7 @@ impl Drops {
 #[cfg(test)]
 mod tests {
     use super::super::geometry::{Rules, Vertex, build};
+    use super::super::primitives::Piece;
     use super::*;
     use utgard::stream::PrimitiveMode;
 
@@ -51,7 +52,7 @@ mod tests {
             position: [x, y, z, 1.0],
             ..Vertex::default()
         });
-        let mut out = Vec::new();
+        let mut out = Piece::default();
         build(PrimitiveMode::Triangles, &vertices, &rules, &mut out);
         out.len()
     }

@@ -6,8 +6,8 @@ use super::spots::{Batch, Lanes, Row, Spots};
 use super::state::{State, Stencil};
 use super::tile::{Colors, Tile, alpha_reaches, compares, reloaded, steps, updated, within};
 use super::tile_tests::{Tests, Whole, Words};
-use crate::exec::inputs::Plane;
-use crate::exec::{MAX_FRAGMENTS, Quads, places};
+use crate::exec::inputs::{Inputs, Plane};
+use crate::exec::{MAX_FRAGMENTS, Quad, Quads, places};
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
 use utgard::state::{Compare, StencilOp};
@@ -158,6 +158,10 @@ impl Batch<'_> {
             }
             return;
         }
+        if let Some(depths) = self.depths {
+            into[..count].copy_from_slice(&depths[..count]);
+            return;
+        }
         let (quads, inputs, offset) = (spots.quads, self.inputs, self.offset);
         if (inputs.z.dx, inputs.z.dy) == (0.0, 0.0) {
             // One depth for all: what the sums below come to wherever a fragment is.
@@ -254,7 +258,11 @@ impl Tile {
             let nearer = Passes::of(state.depth_compare);
             dispatch!(near_all(nearer: Passes, count: usize, tested: &mut Tested) -> (), Found::best());
             if state.depth_write {
-                spots.store(&mut self.depth, &tested.have);
+                // Quads of several primitives may be the same one: each stores its own fragments.
+                match batch.depths {
+                    Some(_) => spots.scatter(&mut self.depth, &tested.passed, &tested.have),
+                    None => spots.store(&mut self.depth, &tested.have),
+                }
             }
         }
         if uses_stencil {
@@ -263,8 +271,24 @@ impl Tile {
                 update_all(face: &Stencil, packed: bool, tested: &mut Tested) -> (),
                 Found::best()
             );
-            spots.store(&mut self.stencil, &tested.stencils);
+            match batch.depths {
+                Some(_) => spots.scatter(&mut self.stencil, &tested.arrived, &tested.stencils),
+                None => spots.store(&mut self.stencil, &tested.stencils),
+            }
         }
+    }
+}
+
+/// Depths of the fragments of quads as a tile of one sample has them, in a state that takes them from the primitive.
+pub(super) fn depths_of(state: &State, (inputs, offset): (&Inputs, f64), quads: &[Quad], into: &mut [u32]) {
+    let range = state.depth_range.map(steps);
+    for (quad, into) in quads.iter().zip(into.as_chunks_mut::<4>().0) {
+        let ([left, upper], [right, lower]) = places::corners(quad, inputs);
+        let (columns, rows) = ([left, right, left, right], [upper, upper, lower, lower]);
+        *into = std::array::from_fn(|lane| {
+            let depth = inputs.z.at(columns[lane], rows[lane]);
+            within(range, steps(depth) + offset)
+        });
     }
 }
 

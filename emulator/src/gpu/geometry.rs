@@ -2,6 +2,7 @@
 //! section 2 and 3).
 
 pub use super::dropped::Drops;
+use super::primitives::{Corner, Odd, Piece, Primitive};
 use utgard::stream::PrimitiveMode;
 
 /// A draw of a polygon list: what its primitives share.
@@ -24,32 +25,6 @@ pub struct Bounds {
     pub min: [u32; 2],
     /// Last column and row.
     pub max: [u32; 2],
-}
-
-/// A corner of the triangle that values are interpolated over.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Corner {
-    /// Window column and row in pixels, depth, 1/w.
-    pub position: [f32; 4],
-    /// How much of each of the primitive's vertices is in this corner.
-    pub weights: [f32; 3],
-}
-
-/// A triangle of pixels; lines, points and rectangles are two of them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Primitive {
-    /// Number of its draw.
-    pub draw: u32,
-    /// The triangle that is covered, in window pixels.
-    pub shape: [[f32; 2]; 3],
-    /// What is interpolated over it.
-    pub corners: [Corner; 3],
-    /// Slots of its vertices in the varyings.
-    pub vertices: [u32; 3],
-    /// Twice the area is negative: it turns counter-clockwise in the picture's rows.
-    pub ccw: bool,
-    /// Left, top and size of a point.
-    pub point: Option<[f32; 3]>,
 }
 
 /// A vertex as the polygon list builder reads it.
@@ -123,99 +98,8 @@ pub fn corners(mode: PrimitiveMode, vertices: u32, at: u32) -> ([u32; 3], usize)
     }
 }
 
-/// Primitives in pieces, so that several threads can make them; a primitive's number says which piece and where in it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Primitives {
-    pieces: Vec<Vec<Primitive>>,
-}
-
-/// Bits of a primitive's number that say where in its piece it is.
-const IN_PIECE: u32 = 16;
-
-/// What a triangle becomes at most: clipped by seven planes, it has ten corners.
-const MOST_OF_ONE: usize = 8;
-
-/// Points, lines or triangles whose primitives are all in one piece.
-pub const PIECE: u32 = (1 << IN_PIECE) / MOST_OF_ONE as u32;
-
-/// Primitives that room is kept for from one job to the next.
-const MOST_SPARE: usize = 1 << 18;
-
-impl Primitives {
-    /// The primitive with a number.
-    #[inline]
-    pub fn get(&self, number: u32) -> Option<&Primitive> {
-        let (piece, at) = Self::place(number);
-        self.pieces.get(piece)?.get(at)
-    }
-
-    /// Piece of a number, and place in the piece.
-    #[inline]
-    pub fn place(number: u32) -> (usize, usize) {
-        ((number >> IN_PIECE) as usize, (number & ((1 << IN_PIECE) - 1)) as usize)
-    }
-
-    /// The pieces.
-    pub fn pieces(&self) -> &[Vec<Primitive>] {
-        &self.pieces
-    }
-
-    /// All with their numbers, in their order.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &Primitive)> {
-        let numbered =
-            |(piece, all): (u32, &'_ Vec<Primitive>)| piece << IN_PIECE..(piece << IN_PIECE) + all.len() as u32;
-        let pieces = (0..).zip(&self.pieces);
-        pieces.flat_map(move |(piece, all)| numbered((piece, all)).zip(all))
-    }
-
-    /// How many.
-    pub fn len(&self) -> usize {
-        self.pieces.iter().map(Vec::len).sum()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.pieces.iter().all(Vec::is_empty)
-    }
-
-    /// How many come before a number.
-    pub fn position(&self, number: u32) -> usize {
-        let (piece, at) = Self::place(number);
-        self.pieces.iter().take(piece).map(Vec::len).sum::<usize>() + at
-    }
-
-    /// Room at the end for what so many points, lines or triangles become, and the number of the first; [`PIECE`] at most.
-    /// New pieces are made of spare ones, as far as those go.
-    pub(super) fn room(&mut self, count: u32, spare: &mut Vec<Vec<Primitive>>) -> (u32, &mut Vec<Primitive>) {
-        let most = count as usize * MOST_OF_ONE;
-        if self.pieces.last().is_none_or(|last| last.len() + most > 1 << IN_PIECE) {
-            self.pieces.push(spare.pop().unwrap_or_default());
-        }
-        let piece = self.pieces.len() - 1;
-        let all = &mut self.pieces[piece];
-        ((piece as u32) << IN_PIECE | all.len() as u32, all)
-    }
-
-    /// Empty pieces for others to fill, but no more room than one job in many needs.
-    pub(super) fn into_spare(self) -> Vec<Vec<Primitive>> {
-        let (mut spare, mut room) = (self.pieces, 0);
-        spare.retain_mut(|piece| {
-            piece.clear();
-            room += piece.capacity();
-            room <= MOST_SPARE
-        });
-        spare
-    }
-
-    /// Adds a piece; the number of its first.
-    pub(super) fn push(&mut self, piece: Vec<Primitive>) -> u32 {
-        self.pieces.push(piece);
-        (self.pieces.len() as u32 - 1) << IN_PIECE
-    }
-}
-
 /// The primitives that a point, a line or a triangle comes to.
-pub fn build(mode: PrimitiveMode, vertices: &[Vertex], rules: &Rules, out: &mut Vec<Primitive>) {
+pub fn build(mode: PrimitiveMode, vertices: &[Vertex], rules: &Rules, out: &mut Piece) {
     match (mode, vertices) {
         (_, [vertex]) => point(vertex, rules, out),
         (_, [a, b]) => line(a, b, rules, out),
@@ -229,7 +113,7 @@ fn in_depth(z: f32, rules: &Rules) -> bool {
     z >= rules.depth[0] && z <= rules.depth[1]
 }
 
-fn point(vertex: &Vertex, rules: &Rules, out: &mut Vec<Primitive>) {
+fn point(vertex: &Vertex, rules: &Rules, out: &mut Piece) {
     let [x, y, z, w] = vertex.position;
     let half = vertex.size / 2.0;
     if !(w > 0.0
@@ -248,21 +132,19 @@ fn point(vertex: &Vertex, rules: &Rules, out: &mut Vec<Primitive>) {
     };
     let corners = [corner(-half, -half), corner(half, -half), corner(-half, half)];
     let point = Some([x - half, y - half, vertex.size]);
-    let shape = |a: [f32; 2], b: [f32; 2], c: [f32; 2]| Primitive {
-        draw: rules.draw,
-        shape: [a, b, c],
-        corners,
-        vertices: [vertex.slot; 3],
-        ccw: false,
-        point,
+    let mut put = |shape: [[f32; 2]; 3]| {
+        out.push_odd(
+            Primitive::covering(shape, [vertex.slot; 3], rules.draw),
+            Odd { corners, point },
+        )
     };
     let (left, right, top, bottom) = (x - half, x + half, y - half, y + half);
-    out.push(shape([left, top], [right, top], [left, bottom]));
-    out.push(shape([right, top], [right, bottom], [left, bottom]));
+    put([[left, top], [right, top], [left, bottom]]);
+    put([[right, top], [right, bottom], [left, bottom]]);
 }
 
 /// A line is a parallelogram: its width lies along the axis it runs less in.
-fn line(a: &Vertex, b: &Vertex, rules: &Rules, out: &mut Vec<Primitive>) {
+fn line(a: &Vertex, b: &Vertex, rules: &Rules, out: &mut Piece) {
     let mut ends = vec![full(a, 0), full(b, 1)];
     if needs_clipping(&ends, rules) {
         ends = clip(&ends, rules, false);
@@ -279,20 +161,18 @@ fn line(a: &Vertex, b: &Vertex, rules: &Rules, out: &mut Vec<Primitive>) {
     let mut beside = a_end;
     beside.position[0] += if dx > 0.0 { 1.0 } else { 0.0 };
     beside.position[1] += if dy > 0.0 { 1.0 } else { 0.0 };
-    let shape = |shape: [[f32; 2]; 3]| Primitive {
-        draw: rules.draw,
-        shape,
+    let odd = Odd {
         corners: [a_end, b_end, beside],
-        vertices: [a.slot, b.slot, a.slot],
-        ccw: false,
         point: None,
     };
-    out.push(shape([[ax - dx, ay - dy], [bx - dx, by - dy], [ax + dx, ay + dy]]));
-    out.push(shape([[bx - dx, by - dy], [bx + dx, by + dy], [ax + dx, ay + dy]]));
+    let mut put =
+        |shape: [[f32; 2]; 3]| out.push_odd(Primitive::covering(shape, [a.slot, b.slot, a.slot], rules.draw), odd);
+    put([[ax - dx, ay - dy], [bx - dx, by - dy], [ax + dx, ay + dy]]);
+    put([[bx - dx, by - dy], [bx + dx, by + dy], [ax + dx, ay + dy]]);
 }
 
 /// Right top, left top, left bottom; the fourth corner follows.
-fn rectangle(vertices: [&Vertex; 3], rules: &Rules, out: &mut Vec<Primitive>) {
+fn rectangle(vertices: [&Vertex; 3], rules: &Rules, out: &mut Piece) {
     let corners = [full(vertices[0], 0), full(vertices[1], 1), full(vertices[2], 2)];
     if corners
         .iter()
@@ -304,14 +184,10 @@ fn rectangle(vertices: [&Vertex; 3], rules: &Rules, out: &mut Vec<Primitive>) {
     let fourth = [a[0] + c[0] - b[0], a[1] + c[1] - b[1]];
     for shape in [[a, b, c], [a, fourth, c]] {
         let slots = vertices.map(|vertex| vertex.slot);
-        out.push(Primitive {
-            draw: rules.draw,
-            shape,
-            corners,
-            vertices: slots,
-            ccw: false,
-            point: None,
-        });
+        out.push_odd(
+            Primitive::covering(shape, slots, rules.draw),
+            Odd { corners, point: None },
+        );
     }
 }
 
@@ -328,24 +204,29 @@ fn needs_clipping(corners: &[Corner], rules: &Rules) -> bool {
     !corners.iter().all(|corner| is_inside(corner.position, rules.depth))
 }
 
-fn triangle(vertices: [&Vertex; 3], rules: &Rules, out: &mut Vec<Primitive>) {
+fn triangle(vertices: [&Vertex; 3], rules: &Rules, out: &mut Piece) {
     let whole = [full(vertices[0], 0), full(vertices[1], 1), full(vertices[2], 2)];
     if rules.drops.drops(whole.map(|corner| corner.position), rules.depth) {
         return;
     }
-    let clipped;
-    let corners: &[Corner] = if needs_clipping(&whole, rules) {
-        clipped = clip(&whole, rules, true);
-        &clipped
-    } else {
-        &whole
-    };
     let slots = vertices.map(|vertex| vertex.slot);
+    if !needs_clipping(&whole, rules) {
+        let positions = vertices.map(|vertex| vertex.position);
+        let area = area(positions.map(|[x, y, ..]| [x, y]));
+        if is_seen(area, rules.cull) {
+            out.push(Primitive::of_vertices(positions, slots, rules.draw, area < 0.0));
+        }
+        return;
+    }
+    let corners = clip(&whole, rules, true);
     for at in 2..corners.len() {
         let corners = [corners[0], corners[at - 1], corners[at]];
-        let area = area(corners.map(|corner| [corner.position[0], corner.position[1]]));
+        let shape = corners.map(|corner| [corner.position[0], corner.position[1]]);
+        let area = area(shape);
         if is_seen(area, rules.cull) {
-            out.push(of_corners(corners, slots, rules.draw, area < 0.0));
+            let mut primitive = Primitive::covering(shape, slots, rules.draw);
+            primitive.ccw = area < 0.0;
+            out.push_odd(primitive, Odd { corners, point: None });
         }
     }
 }
@@ -366,21 +247,6 @@ fn area([a, b, c]: [[f32; 2]; 3]) -> f64 {
 fn is_seen(area: f64, cull: [bool; 2]) -> bool {
     // Neither holds of what is no number.
     (area > 0.0) & !cull[0] | (area < 0.0) & !cull[1]
-}
-
-/// The triangle of three corners.
-#[inline]
-fn of_corners(corners: [Corner; 3], vertices: [u32; 3], draw: u32, ccw: bool) -> Primitive {
-    let [a, b, c] = &corners;
-    let place = |corner: &Corner| [corner.position[0], corner.position[1]];
-    Primitive {
-        draw,
-        shape: [place(a), place(b), place(c)],
-        corners,
-        vertices,
-        ccw,
-        point: None,
-    }
 }
 
 /// Triangles that are looked at together.
@@ -440,7 +306,7 @@ impl Block {
     }
 
     /// Makes the primitives of the triangles: what [`build`] does of each.
-    pub fn build(&mut self, rules: &Rules, out: &mut Vec<Primitive>) {
+    pub fn build(&mut self, rules: &Rules, out: &mut Piece) {
         self.judge(rules);
         for at in 0..self.count {
             if self.is_wanted[at] {
@@ -466,7 +332,7 @@ impl Block {
         }
     }
 
-    fn one(&self, at: usize, rules: &Rules, out: &mut Vec<Primitive>) {
+    fn one(&self, at: usize, rules: &Rules, out: &mut Piece) {
         let vertex = |corner: usize| {
             let [x, y, z, w] = &self.positions[corner];
             Vertex {
@@ -479,9 +345,8 @@ impl Block {
         if !self.is_whole[at] {
             return triangle([&a, &b, &c], rules, out);
         }
-        let corners = [full(&a, 0), full(&b, 1), full(&c, 2)];
-        out.push(of_corners(
-            corners,
+        out.push(Primitive::of_vertices(
+            [a.position, b.position, c.position],
             [a.slot, b.slot, c.slot],
             rules.draw,
             self.area[at] < 0.0,
@@ -624,7 +489,7 @@ mod tests {
             depth: [0.0, 1.0],
             ..Default::default()
         };
-        let mut out = Vec::new();
+        let mut out = Piece::default();
         // w of -1: behind the eye.
         build(
             PrimitiveMode::Triangles,
@@ -672,7 +537,7 @@ mod tests {
             vertex(0.0, 10.0, 0.5, 1.0),
         ];
         for (cull, left) in [([false, false], 1), ([true, false], 0), ([false, true], 1)] {
-            let mut out = Vec::new();
+            let mut out = Piece::default();
             build(
                 PrimitiveMode::Triangles,
                 &corners,

@@ -1,14 +1,13 @@
 //! The planes of what is interpolated over a primitive.
 
-use super::geometry::{Corner, Primitive};
+use super::primitives::{Odd, Primitive};
 use crate::exec::inputs::{Inputs, Plane, SLOTS};
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
 
 /// Where planes have their base: at the first corner, or near the picture when that is so far away that the pixels'
 /// distances from it would be rounded.
-fn origin(corners: &[Corner; 3]) -> [f32; 2] {
-    let [x, y, ..] = corners[0].position;
+fn origin([[x, y, ..], ..]: [[f32; 4]; 3]) -> [f32; 2] {
     [x.clamp(-4096.0, 8192.0), y.clamp(-4096.0, 8192.0)]
 }
 
@@ -51,9 +50,9 @@ struct Sides {
 }
 
 impl Sides {
-    fn new(corners: &[Corner; 3], origin: [f32; 2]) -> Self {
+    fn new(positions: [[f32; 4]; 3], origin: [f32; 2]) -> Self {
         let place = |corner: usize| {
-            let [x, y, ..] = corners[corner].position;
+            let [x, y, ..] = positions[corner];
             [f64::from(x), f64::from(y)]
         };
         let [[ax, ay], [bx, by], [cx, cy]] = [place(0), place(1), place(2)];
@@ -67,52 +66,60 @@ impl Sides {
     }
 }
 
-/// The planes through values at three corners; level when the corners are in a line. A plain loop, which becomes as wide
-/// as what it is compiled for.
+/// The planes through values at three corners; level when the corners are in a line.
 #[inline(always)]
+#[expect(
+    clippy::extra_unused_type_parameters,
+    reason = "the same loop, compiled for each kind of processor"
+)]
 fn planes<L: QuadLanes>(sides: Sides, values: &Values, count: usize, planes: &mut Planes) {
-    let Sides { b, c, area, away } = sides;
-    let [first, second, third] = values;
-    let [base, dx, dy] = planes;
-    let mut at = 0;
-    while at < count.min(MOST) {
-        for at in at..(at + L::COUNT).min(MOST) {
-            let (to_b, to_c) = (second[at] - first[at], third[at] - first[at]);
-            let (x, y) = if area == 0.0 {
-                (0.0, 0.0)
-            } else {
-                ((to_b * c[1] - to_c * b[1]) / area, (to_c * b[0] - to_b * c[0]) / area)
-            };
-            base[at] = (first[at] + x * away[0] + y * away[1]) as f32;
-            dx[at] = x as f32;
-            dy[at] = y as f32;
-        }
-        at += L::COUNT;
+    match count {
+        0..=8 => first_planes::<8>(sides, values, planes),
+        9..=16 => first_planes::<16>(sides, values, planes),
+        _ => first_planes::<MOST>(sides, values, planes),
     }
 }
 
-/// The inputs of a primitive: `fetch` gives the components wanted of one of its vertices, in the order of `used`, nought
+/// The first of them: a plain loop of a known length, which becomes as wide as what it is compiled for.
+#[inline(always)]
+fn first_planes<const COUNT: usize>(sides: Sides, values: &Values, planes: &mut Planes) {
+    let Sides { b, c, area, away } = sides;
+    let [first, second, third] = values;
+    let [base, dx, dy] = planes;
+    for at in 0..COUNT {
+        let (to_b, to_c) = (second[at] - first[at], third[at] - first[at]);
+        let (x, y) = if area == 0.0 {
+            (0.0, 0.0)
+        } else {
+            ((to_b * c[1] - to_c * b[1]) / area, (to_c * b[0] - to_b * c[0]) / area)
+        };
+        base[at] = (first[at] + x * away[0] + y * away[1]) as f32;
+        dx[at] = x as f32;
+        dy[at] = y as f32;
+    }
+}
+
+/// The inputs of a primitive, and of what else than its vertices is interpolated: `fetch` gives the components wanted of one of its vertices, in the order of `used`, nought
 /// without a sign, as mixing leaves it; others stay as they are, for nobody looks at them.
 pub fn inputs(
-    primitive: &Primitive,
+    (primitive, odd): (&Primitive, Option<&Odd>),
     front: bool,
     used: &[(usize, usize)],
     mut fetch: impl FnMut(u32, &mut [f64]),
     room: &mut Setup,
     inputs: &mut Inputs,
 ) {
-    let corners = &primitive.corners;
-    let [a, b, c] = corners;
-    let w = [
-        f64::from(a.position[3]),
-        f64::from(b.position[3]),
-        f64::from(c.position[3]),
-    ];
+    let positions = odd.map_or_else(
+        || primitive.positions(),
+        |odd| odd.corners.map(|corner| corner.position),
+    );
+    let [a, b, c] = positions;
+    let w = [f64::from(a[3]), f64::from(b[3]), f64::from(c[3])];
     let flat = w[0] == w[1] && w[0] == w[2];
-    inputs.origin = origin(corners);
+    inputs.origin = origin(positions);
     (inputs.flat, inputs.front) = (flat, front);
     inputs.point = [Plane::default(); 2];
-    if let Some([left, top, size]) = primitive.point {
+    if let Some([left, top, size]) = odd.and_then(|odd| odd.point) {
         let along = |axis: usize, edge: f32| Plane {
             base: (inputs.origin[axis] - edge) / size,
             dx: if axis == 0 { 1.0 / size } else { 0.0 },
@@ -127,25 +134,22 @@ pub fn inputs(
         values,
         found,
     } = room;
-    if is_whole(corners) {
-        for (values, vertex) in values.iter_mut().zip(primitive.vertices) {
-            fetch(vertex, &mut values[2..count]);
-        }
-    } else {
-        for (values, vertex) in of_vertices.iter_mut().zip(primitive.vertices) {
-            fetch(vertex, &mut values[2..count]);
-        }
-        for (values, corner) in values.iter_mut().zip(corners) {
+    let of_corners = if odd.is_some() { &mut *of_vertices } else { &mut *values };
+    for (values, vertex) in of_corners.iter_mut().zip(primitive.vertices) {
+        fetch(vertex, &mut values[2..count]);
+    }
+    if let Some(odd) = odd {
+        for (values, corner) in values.iter_mut().zip(&odd.corners) {
             mix(corner.weights, of_vertices, count, values);
         }
     }
-    for ((values, corner), w) in values.iter_mut().zip(corners).zip(w) {
+    for ((values, position), w) in values.iter_mut().zip(positions).zip(w) {
         if !flat {
             values[2..count].iter_mut().for_each(|value| *value *= w);
         }
-        (values[0], values[1]) = (w, f64::from(corner.position[2]));
+        (values[0], values[1]) = (w, f64::from(position[2]));
     }
-    let sides = Sides::new(corners, inputs.origin);
+    let sides = Sides::new(positions, inputs.origin);
     let (values, into) = (&*values, &mut *found);
     dispatch!(planes(sides: Sides, values: &Values, count: usize, into: &mut Planes) -> (), Found::best());
     let [base, dx, dy] = found;
@@ -158,12 +162,6 @@ pub fn inputs(
     for (at, (slot, component)) in (2..).zip(used) {
         inputs.varyings[*slot][*component] = plane(at);
     }
-}
-
-/// Each corner is the vertex of its number.
-#[inline]
-fn is_whole([a, b, c]: &[Corner; 3]) -> bool {
-    (a.weights, b.weights, c.weights) == ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
 }
 
 /// What a corner has of the vertices; one that has no part in it may hold anything.
@@ -187,16 +185,13 @@ mod tests {
 
     #[test]
     fn planes_go_through_their_corners() {
-        let corners = [[1.0, 2.0], [9.0, 3.0], [4.0, 12.0]].map(|[x, y]| Corner {
-            position: [x, y, 0.0, 1.0],
-            weights: [0.0; 3],
-        });
+        let corners = [[1.0, 2.0], [9.0, 3.0], [4.0, 12.0]].map(|[x, y]| [x, y, 0.0, 1.0]);
         let (values, mut found) = ([5.0, -3.0, 8.0].map(|value| [value; MOST]), [[0.0; MOST]; 3]);
-        planes::<crate::simd::Portable>(Sides::new(&corners, [1.0, 2.0]), &values, MOST, &mut found);
+        planes::<crate::simd::Portable>(Sides::new(corners, [1.0, 2.0]), &values, MOST, &mut found);
         let [base, dx, dy] = found.map(|row| row[MOST - 1]);
         let plane = Plane { base, dx, dy };
         for (corner, value) in corners.iter().zip([5.0, -3.0, 8.0]) {
-            let [x, y, ..] = corner.position;
+            let [x, y, ..] = corner;
             assert!((plane.at(x - 1.0, y - 2.0) - value).abs() < 1e-5);
         }
     }

@@ -4,9 +4,10 @@
 //! What hardware writes into the lists is not public, and nothing but the pixel processors reads it: ours are kept
 //! beside memory, by the address of the block they belong to.
 
-use super::geometry::{self, BLOCK, Block, Bounds, Draw, Drops, PIECE, Primitive, Primitives, Rules, Vertex};
+use super::geometry::{self, BLOCK, Block, Bounds, Draw, Drops, Rules, Vertex};
 use super::kept::lock;
 use super::notes::Notes;
+use super::primitives::{PIECE, Piece, Primitive, Primitives};
 use super::raster::Shape;
 use super::tile::SIDE;
 use super::vertex::Commands;
@@ -88,7 +89,7 @@ pub struct Plbu<'a> {
     state: u32,
     geometry: Geometry,
     /// Room for primitives.
-    spare: Vec<Vec<Primitive>>,
+    spare: Vec<Piece>,
     /// Draw commands so far.
     commands: u32,
     binned: Vec<Vec<Entry>>,
@@ -437,7 +438,7 @@ struct Source<'a> {
 
 impl Source<'_> {
     /// Makes the primitives of some points, lines or triangles, and says of each what it touches.
-    fn build(&self, numbers: Range<u32>, out: &mut Vec<Primitive>, touched: &mut Vec<Option<Bounds>>) -> Result<()> {
+    fn build(&self, numbers: Range<u32>, out: &mut Piece, touched: &mut Vec<Option<Bounds>>) -> Result<()> {
         let mut block = Block::default();
         for first in numbers.clone().step_by(BLOCK) {
             let numbers = first..numbers.end.min(first + BLOCK as u32);
@@ -485,7 +486,7 @@ impl Source<'_> {
     }
 
     /// Makes the primitives of some points, lines or triangles, one after the other.
-    fn build_each(&self, numbers: Range<u32>, out: &mut Vec<Primitive>) -> Result<()> {
+    fn build_each(&self, numbers: Range<u32>, out: &mut Piece) -> Result<()> {
         for number in numbers {
             let (corners, count) = geometry::corners(self.mode, self.count, number);
             let mut vertices = [Vertex::default(); 3];

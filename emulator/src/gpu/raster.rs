@@ -1,14 +1,15 @@
 //! Which samples of a tile a triangle covers: eight bits below the pixel, top-left rule with rows counted downwards
 //! (docs/spec/mali/streams.md, section 3).
 
-use super::geometry::{Bounds, Primitive};
+use super::geometry::Bounds;
+use super::primitives::Primitive;
 use super::tile::SIDE;
 use crate::exec::{MAX_QUADS, Quad, Quads};
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
 
 /// Parts of a pixel.
-const ONE: i64 = 256;
+pub(super) const ONE: i64 = 256;
 
 /// Largest coordinate of a corner, in parts of a pixel, so that a pixel's 20 bits times a side's 39 stay in 64.
 const FAR_CORNER: u64 = 1 << 38;
@@ -23,7 +24,7 @@ const NEAR: u64 = 1 << 29;
 const SAMPLES: [[i64; 2]; 4] = [[96, 32], [224, 96], [32, 160], [160, 224]];
 
 /// The first and the last place a sample has on either axis.
-const OUTERMOST: [i64; 2] = [32, 224];
+pub(super) const OUTERMOST: [i64; 2] = [32, 224];
 
 /// Where planes of depth are read: the sample's distance from the pixel's centre, in pixels.
 pub fn sample_offset(sample: usize) -> [f32; 2] {
@@ -103,6 +104,13 @@ pub struct Coverage {
 }
 
 impl Coverage {
+    /// Nothing is covered any more.
+    pub(super) fn clear(&mut self) {
+        self.whole = None;
+        self.quads.clear();
+        self.samples.clear();
+    }
+
     /// Whether anything is covered.
     pub fn is_empty(&self) -> bool {
         self.whole.is_none() && self.quads.is_empty()
@@ -242,9 +250,7 @@ impl Shape {
 
     /// What the shape covers of the tile whose first pixel is `origin`.
     pub fn cover(&self, origin: [u32; 2], multisample: bool, coverage: &mut Coverage) {
-        coverage.whole = None;
-        coverage.quads.clear();
-        coverage.samples.clear();
+        coverage.clear();
         let Bounds { min, max } = self.bounds;
         let last = [origin[0] + SIDE - 1, origin[1] + SIDE - 1];
         if (0..2).any(|axis| min[axis] > last[axis].min(max[axis]) || max[axis] < origin[axis]) {
@@ -398,10 +404,10 @@ const SMALL_STEP: u64 = 1 << 18;
 const FAR_START: i64 = 1 << 24;
 
 /// A part of a tile, from its first pixel, which is a quad's, to its last; covered is what is within bounds.
-struct Part {
-    first: [u32; 2],
-    last: [u32; 2],
-    bounds: Bounds,
+pub(super) struct Part {
+    pub first: [u32; 2],
+    pub last: [u32; 2],
+    pub bounds: Bounds,
 }
 
 impl Part {
@@ -444,7 +450,7 @@ static TWO_BY_TWO: [[f32; 16]; 2] = [
 /// What [`Shape::row`] does, some quads at a time: `edges` are the sides' changes per column and row, and their values at the
 /// part's first pixel.
 #[inline(always)]
-fn cover_part<L: QuadLanes>(edges: &[[f32; 3]; 3], part: &Part, coverage: &mut Coverage) {
+pub(super) fn cover_part<L: QuadLanes>(edges: &[[f32; 3]; 3], part: &Part, coverage: &mut Coverage) {
     let Part { first, last, bounds } = part;
     let is_narrow = L::COUNT == 16 && last[0] < first[0] + 4;
     let pattern = if is_narrow { &TWO_BY_TWO } else { &FOUR_QUADS };
@@ -552,23 +558,7 @@ fn put_samples(mut covered: [u32; 4], [mut x, y]: [u32; 2], coverage: &mut Cover
 
 #[cfg(test)]
 mod tests {
-    use super::super::geometry::Corner;
     use super::*;
-
-    fn primitive(shape: [[f32; 2]; 3]) -> Primitive {
-        let corners = shape.map(|[x, y]| Corner {
-            position: [x, y, 0.5, 1.0],
-            weights: [1.0, 0.0, 0.0],
-        });
-        Primitive {
-            draw: 0,
-            shape,
-            corners,
-            vertices: [0; 3],
-            ccw: false,
-            point: None,
-        }
-    }
 
     const ALL: Bounds = Bounds {
         min: [0, 0],
@@ -577,7 +567,7 @@ mod tests {
 
     fn pixels(shape: [[f32; 2]; 3]) -> Vec<[u32; 2]> {
         let mut coverage = Coverage::default();
-        let Some(shape) = Shape::new(&primitive(shape), ALL) else {
+        let Some(shape) = Shape::new(&Primitive::covering(shape, [0; 3], 0), ALL) else {
             return Vec::new();
         };
         shape.cover([0, 0], false, &mut coverage);
@@ -653,7 +643,7 @@ mod tests {
                 min: origin.map(|at| at + random.u32(..6)),
                 max: origin.map(|at| at + random.u32(8..40)),
             };
-            let Some(shape) = Shape::new(&primitive(shape), bounds) else {
+            let Some(shape) = Shape::new(&Primitive::covering(shape, [0; 3], 0), bounds) else {
                 continue;
             };
             let mut coverage = Coverage::default();

@@ -1,16 +1,17 @@
 //! What a PP job paints: primitives and shaders by the polygon lists of its tiles, made ready as far as tiles want them.
 
-use super::geometry::{Primitive, Primitives};
 use super::kept::Kept;
 use super::notes::Notes;
 use super::planes::{self, Setup};
 use super::plbu::{Entry, Geometry, List};
+use super::primitives::{Odd, Primitive, Primitives};
 use super::raster::{Coverage, Shape};
+use super::small;
 use super::state::State;
-use super::tile::{SIDE, steps};
+use super::tile::steps;
 use super::watch::{self, Fate, Place, Watch};
 use crate::exec::inputs::{Inputs, SLOTS};
-use crate::exec::{Engine, FragmentContext, FragmentProgram, Painter};
+use crate::exec::{Engine, FragmentContext, FragmentProgram, Gatherer, Painter};
 use crate::fault::Result;
 use crate::memory::Memory;
 use crate::silicon::Silicon;
@@ -34,8 +35,9 @@ pub(super) struct Shader<'a> {
     fields: Vec<Field>,
     /// From where varyings begin to the end of their object, where nobody else holds that.
     varyings: Option<&'a [u8]>,
-    /// All of the fields are whole floats.
+    /// All of the fields are whole floats; and there is no room between them.
     all_whole: bool,
+    dense: bool,
     /// Where the last of the fields ends.
     reach: usize,
     /// [`State::takes_words`].
@@ -46,6 +48,8 @@ pub(super) struct Shader<'a> {
     pub simple: bool,
     /// What makes words of its fragments, once somebody asked: for primitives of one w, and for others.
     painters: [OnceLock<Option<Arc<dyn Painter>>>; 2],
+    /// The same for fragments of many primitives.
+    gatherers: [OnceLock<Option<Arc<dyn Gatherer>>>; 2],
 }
 
 impl Shader<'_> {
@@ -53,6 +57,17 @@ impl Shader<'_> {
     pub fn painter(&self, engine: &dyn Engine, context: &FragmentContext<'_>, flat: bool) -> Option<&dyn Painter> {
         let painter = &self.painters[usize::from(flat)];
         painter.get_or_init(|| engine.painter(context, flat)).as_deref()
+    }
+
+    /// What makes words of its fragments of many primitives in one go, if the engine has that.
+    pub fn gatherer<'b>(
+        &self,
+        engine: &dyn Engine,
+        context: impl FnOnce() -> FragmentContext<'b>,
+        flat: bool,
+    ) -> Option<&dyn Gatherer> {
+        let gatherer = &self.gatherers[usize::from(flat)];
+        gatherer.get_or_init(|| engine.gatherer(&context(), flat)).as_deref()
     }
 }
 
@@ -81,8 +96,8 @@ pub(super) struct Prepared<'a> {
     pub geometry: &'a Geometry,
     /// The shader of each draw; of those that cover nothing there is none.
     shaders: Vec<Option<usize>>,
-    /// By piece, and place in the piece.
-    large: Vec<Vec<Large>>,
+    /// By piece, and place in the piece; of pieces that have none nothing.
+    large: Vec<OnceLock<Box<[Large]>>>,
 }
 
 /// Where shaders come from: memory, what is kept from earlier jobs, and the hardware that is supposed.
@@ -135,6 +150,8 @@ pub(super) struct Scene<'a> {
     pub multisample: bool,
     /// Depth or stencil are tested, kept or read.
     pub depth: bool,
+    /// There are as many primitives as meshes have.
+    pub has_many: bool,
 }
 
 impl<'a> Scene<'a> {
@@ -151,6 +168,7 @@ impl<'a> Scene<'a> {
             let ready = prepare(source, geometry, &mut scene, notes)?;
             scene.geometries.push(ready);
         }
+        scene.has_many = scene.primitives() >= MANY;
         Ok(scene)
     }
 }
@@ -166,12 +184,7 @@ fn prepare<'a>(
     for (shader, draw) in shaders.iter_mut().zip(&geometry.draws).filter(|(_, draw)| draw.covers) {
         *shader = Some(scene.shader(source, draw.state, notes)?);
     }
-    let room = |piece: &Vec<Primitive>| {
-        let mut large = Vec::new();
-        large.resize_with(piece.len(), OnceLock::new);
-        large
-    };
-    let large = geometry.primitives.pieces().iter().map(room).collect();
+    let large = geometry.primitives.pieces().iter().map(|_| OnceLock::new()).collect();
     Ok(Prepared {
         geometry,
         shaders,
@@ -257,73 +270,80 @@ impl Scene<'_> {
 
 impl Prepared<'_> {
     /// Finds what a primitive covers of the tile whose first pixel is `origin`, and makes it ready where that is
-    /// something: in `room`, or kept from another tile. With its shader.
+    /// something: in `room`, or kept from another tile. With its shader's number.
     pub fn cover<'b>(
         &'b self,
         memory: &Memory,
-        shaders: &'b [Shader<'_>],
+        shaders: &[Shader<'_>],
         number: u32,
         (origin, coverage): ([u32; 2], &mut Coverage),
         Room { ready, shape, setup }: &'b mut Room,
-    ) -> Option<(&'b Ready, &'b Shader<'b>)> {
-        let primitive = self.geometry.primitives.get(number)?;
+    ) -> Option<(&'b Ready, usize)> {
+        let (piece, at) = Primitives::place(number);
+        let of_piece = self.geometry.primitives.pieces().get(piece)?;
+        let primitive = of_piece.get(at)?;
         let draw = &self.geometry.draws[primitive.draw as usize];
-        let shader = &shaders[self.shaders[primitive.draw as usize]?];
+        let number_of_shader = self.shaders[primitive.draw as usize]?;
+        let shader = &shaders[number_of_shader];
         let multisample = shader.state.multisample;
-        if is_small(&primitive.shape) {
-            if !shape.set(primitive, draw.bounds) {
-                return None;
+        if small::is_small(&primitive.shape) {
+            if multisample || !small::cover(&primitive.shape, draw.bounds, origin, coverage) {
+                if !shape.set(primitive, draw.bounds) {
+                    return None;
+                }
+                shape.cover(origin, multisample, coverage);
             }
-            shape.cover(origin, multisample, coverage);
             if coverage.is_empty() {
                 return None;
             }
-            make_ready(memory, shader, primitive, setup, ready);
-            return Some((ready, shader));
+            make_ready(memory, shader, (primitive, of_piece.odd(primitive)), setup, ready);
+            return Some((ready, number_of_shader));
         }
-        let (piece, at) = Primitives::place(number);
         let make = || {
             let shape = Shape::new(primitive, draw.bounds)?;
             let mut ready = Ready::default();
-            make_ready(memory, shader, primitive, setup, &mut ready);
+            make_ready(memory, shader, (primitive, of_piece.odd(primitive)), setup, &mut ready);
             Some(Box::new((shape, ready)))
         };
-        let (shape, ready) = self.large.get(piece)?.get(at)?.get_or_init(make).as_deref()?;
+        let room = || of_piece.iter().map(|_| OnceLock::new()).collect();
+        let large = self.large.get(piece)?.get_or_init(room);
+        let (shape, ready) = large.get(at)?.get_or_init(make).as_deref()?;
         shape.cover(origin, multisample, coverage);
-        (!coverage.is_empty()).then_some((ready, shader))
+        (!coverage.is_empty()).then_some((ready, number_of_shader))
     }
 }
 
 /// What a primitive's fragments get.
-fn make_ready(memory: &Memory, shader: &Shader<'_>, primitive: &Primitive, setup: &mut Setup, ready: &mut Ready) {
+fn make_ready(
+    memory: &Memory,
+    shader: &Shader<'_>,
+    (primitive, odd): (&Primitive, Option<&Odd>),
+    setup: &mut Setup,
+    ready: &mut Ready,
+) {
     planes::inputs(
-        primitive,
+        (primitive, odd),
         primitive.ccw == shader.state.front_ccw,
         &shader.used,
         |vertex, values| varyings(memory, shader, vertex, values),
         setup,
         &mut ready.inputs,
     );
-    ready.offset = offset(&shader.state, &ready.inputs, primitive);
-}
-
-/// Few tiles are touched: no more than two each way.
-fn is_small(shape: &[[f32; 2]; 3]) -> bool {
-    (0..2).all(|axis| {
-        let [a, b, c] = [0, 1, 2].map(|corner: usize| shape[corner][axis]);
-        a.max(b).max(c) - a.min(b).min(c) < SIDE as f32
-    })
+    ready.offset = offset(&shader.state, &ready.inputs, odd);
 }
 
 /// Polygon offset, in steps of the depth buffer: the steepest slope times the factor, and units, each of which is a step
 /// wherever a depth lies between two of them.
-fn offset(state: &State, inputs: &Inputs, primitive: &Primitive) -> f64 {
+fn offset(state: &State, inputs: &Inputs, odd: Option<&Odd>) -> f64 {
     let [factor, units] = state.polygon_offset.map(f64::from);
-    if primitive.point.is_some() {
+    if odd.is_some_and(|odd| odd.point.is_some()) {
         return 0.0;
     }
     factor * steps(inputs.z.dx.abs().max(inputs.z.dy.abs())) + units
 }
+
+/// Primitives from which on a job [has many](Scene::has_many): code for them is made once, and has to be worth it.
+const MANY: usize = 1 << 10;
 
 /// Bytes of a vertex's varyings at most.
 const MAX_STRIDE: usize = 16 * SLOTS;
@@ -338,6 +358,12 @@ fn varyings(memory: &Memory, shader: &Shader<'_>, vertex: u32, values: &mut [f64
     let Some(bytes) = near else {
         return far_varyings(memory, shader, first as u32, values);
     };
+    if shader.dense {
+        for (value, bytes) in values.iter_mut().zip(bytes.as_chunks().0) {
+            *value = unsigned(f32::from_le_bytes(*bytes));
+        }
+        return;
+    }
     if shader.all_whole {
         for (value, field) in values.iter_mut().zip(&shader.fields) {
             let bytes = bytes.get(field.at..).and_then(|bytes| bytes.first_chunk());
@@ -447,6 +473,9 @@ fn shader<'a>((memory, kept, silicon): Source<'a>, address: u32, notes: &mut Not
     let varyings = memory.borrow(state.varyings, memory.length_up_to(state.varyings, u32::MAX));
     Ok(Shader {
         all_whole: fields.iter().all(|field| field.whole),
+        dense: (0..)
+            .zip(&fields)
+            .all(|(number, field)| field.whole && field.at == 4 * number),
         reach: fields.iter().map(Field::end).max().unwrap_or(0),
         takes_words: state.takes_words(),
         covers: state.blending.covers(),
@@ -459,6 +488,7 @@ fn shader<'a>((memory, kept, silicon): Source<'a>, address: u32, notes: &mut Not
         varyings,
         simple,
         painters: Default::default(),
+        gatherers: Default::default(),
     })
 }
 

@@ -25,6 +25,8 @@ pub struct Batch<'a> {
     pub inputs: &'a Inputs,
     /// Polygon offset, in the depth buffer's steps.
     pub offset: f64,
+    /// Depths as the tile has them, where the fragments are of several primitives.
+    pub depths: Option<&'a [u32; MAX_FRAGMENTS]>,
 }
 
 impl Batch<'_> {

@@ -3,6 +3,7 @@
 use super::batch;
 use super::fragment_tests::Passed;
 use super::frame::Frame;
+use super::gathered::Gathered;
 use super::plbu::Entry;
 use super::raster::{self, Coverage};
 use super::scene::{self, Ready, Scene, Shader};
@@ -42,19 +43,21 @@ impl PixelStats {
 
 /// Paints tiles.
 pub(super) struct TileWorker<'a> {
-    memory: &'a Memory,
-    frame: &'a Frame,
-    scene: &'a Scene<'a>,
-    engine: &'a dyn Engine,
-    out: Box<Fragments>,
-    coverage: Coverage,
-    tile: Tile,
+    pub(super) memory: &'a Memory,
+    pub(super) frame: &'a Frame,
+    pub(super) scene: &'a Scene<'a>,
+    pub(super) engine: &'a dyn Engine,
+    pub(super) out: Box<Fragments>,
+    pub(super) coverage: Coverage,
+    pub(super) tile: Tile,
+    /// Small primitives that are not painted yet.
+    pub(super) gathered: Box<Gathered>,
     /// Colours of the tile are still another's.
     uncleared: bool,
     /// Room for primitives, while nobody has it.
     primitives: Option<Box<scene::Room>>,
     /// Room for a batch.
-    room: Box<batch::Room>,
+    pub(super) room: Box<batch::Room>,
     pub runs: Runs,
     pub stats: PixelStats,
     /// Instructions of all workers, and how many there may be.
@@ -83,6 +86,7 @@ impl<'a> TileWorker<'a> {
             out: Box::default(),
             coverage: Coverage::default(),
             tile: Tile::default(),
+            gathered: Box::default(),
             uncleared: false,
             primitives: None,
             room: Box::default(),
@@ -135,7 +139,7 @@ impl<'a> TileWorker<'a> {
     }
 
     /// Clears the tile's colours, if nobody did.
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         if std::mem::take(&mut self.uncleared) {
             self.tile.clear(self.frame);
         }
@@ -145,6 +149,7 @@ impl<'a> TileWorker<'a> {
     fn lists(&mut self, lists: &[Option<(usize, &[Entry])>], room: &mut scene::Room) -> Result<()> {
         let scene = self.scene;
         let tile = self.tile.origin.map(|at| (at / SIDE) as u8);
+        let mut gathers = self.gathers();
         for (geometry, entries) in lists.iter().flatten() {
             let prepared = &scene.geometries[*geometry];
             // A list is of several tiles.
@@ -154,6 +159,11 @@ impl<'a> TileWorker<'a> {
                 let Some((ready, shader)) = prepared.cover(self.memory, &scene.shaders, number, tile, room) else {
                     continue;
                 };
+                if gathers && self.gather(ready, shader, (*geometry, number), &mut gathers)? {
+                    continue;
+                }
+                gathers = gathers && self.put_gathered()?;
+                let shader = &scene.shaders[shader];
                 match self.watch {
                     None => self.primitive(ready, shader)?,
                     Some(watch) => {
@@ -163,10 +173,12 @@ impl<'a> TileWorker<'a> {
                 }
             }
         }
+        self.put_gathered()?;
         Ok(())
     }
 
-    fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+    /// Shades and puts a primitive.
+    pub(super) fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
         if self.scene.multisample
             && self.tile.samples == 1
             && (shader.state.tells_samples_apart() || self.coverage.tells_samples_apart())
@@ -326,7 +338,7 @@ impl<'a> TileWorker<'a> {
     }
 
     /// Counts what the engine did.
-    fn ran(&mut self) -> Result<()> {
+    pub(super) fn ran(&mut self) -> Result<()> {
         let more = std::mem::take(&mut self.out.instructions);
         self.stats.instructions += more;
         self.unsettled += more;
@@ -370,7 +382,7 @@ impl<'a> TileWorker<'a> {
     }
 
     /// Colours of a draw may come as words.
-    fn wants_words(&self, shader: &Shader<'_>) -> bool {
+    pub(super) fn wants_words(&self, shader: &Shader<'_>) -> bool {
         let tile = &self.tile;
         shader.takes_words && tile.samples == 1 && tile.one == 255.0 && self.watch.is_none()
     }
@@ -446,6 +458,7 @@ fn batch<'a>(
         tested,
         inputs: &ready.inputs,
         offset: ready.offset,
+        depths: None,
     }
 }
 

@@ -1,8 +1,9 @@
 //! What a pixel job tells whoever watches its tiles: primitives as they are painted, and what becomes of every fragment at
 //! chosen pixels. The tests and the blending are the tile's own; nobody watching costs a look for each primitive and tile.
 
-use super::geometry::{Bounds, Draw, Primitive};
+use super::geometry::{Bounds, Draw};
 use super::plbu::Geometry;
+use super::primitives::Primitive;
 use super::raster::Shape;
 use super::state::State;
 use super::tile::{Incoming, Stored, Tile, Verdict, stored_depth};

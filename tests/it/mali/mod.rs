@@ -11,6 +11,7 @@ mod fuzz;
 mod inspect;
 mod levels;
 mod lift;
+mod meshes;
 mod observe;
 mod pairs;
 mod random;

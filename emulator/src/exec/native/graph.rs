@@ -163,6 +163,8 @@ pub struct Graph {
     pub tables: Vec<[u32; 16]>,
     /// Rows are those of vertices, which hold whole floats.
     of_vertices: bool,
+    /// Rows from this one on have what planes come to, where fragments are gathered.
+    gathered: Option<u16>,
     /// There are mask registers, and with them short ways.
     has_masks: bool,
 }
@@ -184,9 +186,27 @@ impl Graph {
         }
     }
 
-    /// Whether no rows are read but those of fragments' places.
+    /// An empty graph of a program for gathered fragments, whose planes are in the rows from `first` on.
+    pub fn gathered(isa: Isa, first: u16) -> Self {
+        Self {
+            gathered: Some(first),
+            ..Self::new(isa)
+        }
+    }
+
+    /// Whether a row has what a plane comes to.
+    fn is_gathered(&self, row: u16) -> bool {
+        self.gathered.is_some_and(|first| row >= first)
+    }
+
+    /// Whether all of a tile's fragments may be computed at once: no rows are read but those of their places.
+    pub fn takes_tiles(&self) -> bool {
+        self.gathered.is_none() && self.is_of_places()
+    }
+
+    /// Whether no rows are read but those of fragments' places, and of gathered planes.
     pub fn is_of_places(&self) -> bool {
-        let others = |node: &Node| matches!(node, Node::Row(row) if !PLACES.contains(row));
+        let others = |node: &Node| matches!(node, Node::Row(row) if !PLACES.contains(row) && !self.is_gathered(*row));
         !self.nodes.iter().any(others)
     }
 
@@ -212,7 +232,7 @@ impl Graph {
                     register: half::round(value).to_bits() == bits,
                 }
             }
-            Node::Row(_) if self.of_vertices => Known::default(),
+            Node::Row(row) if self.of_vertices || self.is_gathered(row) => Known::default(),
             // Registers and temporaries.
             Node::Row(row) => {
                 if (row::TEXTURE - 8..row::TEMPORARIES).contains(&row) {

@@ -29,6 +29,8 @@ pub struct Key {
     pub(super) orientation: Orientation,
     /// The primitive has one w.
     pub(super) flat: bool,
+    /// Planes are computed where fragments of many primitives are gathered; rows have what they come to.
+    pub(super) gathered: bool,
     pub(super) color_register: usize,
     pub(super) second_register: Option<usize>,
     pub(super) depth_register: Option<usize>,
@@ -43,6 +45,7 @@ pub struct Key {
 }
 
 impl Key {
+    /// For fragments of one primitive at a time.
     pub(super) fn new(context: &FragmentContext<'_>, flat: bool) -> Self {
         let mut textures = [None; MAX_TEXTURES];
         let used = context.program.samplers;
@@ -59,6 +62,7 @@ impl Key {
         Self {
             orientation: context.orientation,
             flat,
+            gathered: false,
             color_register: register(context.color_register).unwrap_or(0),
             second_register: context.second_register.and_then(register),
             depth_register: context.depth_register.and_then(register),
@@ -67,5 +71,10 @@ impl Key {
             blending: context.blending.filter(|_| words).copied(),
             textures,
         }
+    }
+
+    /// For fragments of many primitives that were gathered.
+    pub(super) fn gathered(self) -> Self {
+        Self { gathered: true, ..self }
     }
 }

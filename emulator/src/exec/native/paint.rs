@@ -21,7 +21,7 @@ thread_local! {
 }
 
 /// Lanes that machine code takes at a time in any of its forms.
-const STEP: usize = 16;
+pub(super) const STEP: usize = 16;
 
 /// A program of one piece.
 pub(super) struct Straight {
@@ -82,14 +82,14 @@ impl Painter for Straight {
 }
 
 /// What a call is about.
-struct Call<'a> {
-    context: &'a FragmentContext<'a>,
-    inputs: &'a Inputs,
-    rows: &'a mut [Row],
+pub(super) struct Call<'a> {
+    pub context: &'a FragmentContext<'a>,
+    pub inputs: &'a Inputs,
+    pub rows: &'a mut [Row],
 }
 
 /// The first lanes of two rows, one behind the other.
-fn pair(rows: &mut [Row], first: u16, lanes: usize) -> [&mut [f32]; 2] {
+pub(super) fn pair(rows: &mut [Row], first: u16, lanes: usize) -> [&mut [f32]; 2] {
     match &mut rows[usize::from(first)..] {
         [columns, rows, ..] => [&mut columns[..lanes], &mut rows[..lanes]],
         _ => [&mut [], &mut []],
@@ -175,7 +175,7 @@ impl Straight {
     }
 
     /// Runs the code for so many lanes; its words are those from `from` on.
-    fn run(&self, call: &mut Call<'_>, from: usize, lanes: usize, out: &mut Fragments) -> bool {
+    pub(super) fn run(&self, call: &mut Call<'_>, from: usize, lanes: usize, out: &mut Fragments) -> bool {
         let done = self.run_code(call, lanes, &mut out.words[from..]);
         if let Some(register) =
             FragmentContext::output(call.context.color_register).filter(|_| call.context.wants_alpha)

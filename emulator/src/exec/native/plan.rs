@@ -34,6 +34,8 @@ pub struct Program {
     pub rows: usize,
     /// It reads the columns and rows of pixels.
     pub reads_pixels: bool,
+    /// Planes whose values are in the last rows, where fragments of many primitives are gathered.
+    pub gathered: Vec<Input>,
     /// One piece is all of it, from the fragments' places to words.
     is_straight: bool,
 }
@@ -86,7 +88,7 @@ impl Forms {
     fn tile(&self) -> Option<&Code> {
         let stores = |effect: &&Effect| matches!(effect, Effect::Store(..) | Effect::StoreAll(..));
         let make = || {
-            if self.graph.effects.iter().filter(stores).count() > 1 || !self.graph.is_of_places() {
+            if self.graph.effects.iter().filter(stores).count() > 1 || !self.graph.takes_tiles() {
                 return None;
             }
             emit(&self.graph, self.isa, Which::Tile, Copies::Best).and_then(Code::new)
@@ -124,8 +126,8 @@ impl Forms {
     }
 }
 
-/// What vertices have no use for.
-static NO_INPUTS: LazyLock<Inputs> = LazyLock::new(Inputs::default);
+/// What vertices have no use for, nor code whose planes are computed before.
+pub(super) static NO_INPUTS: LazyLock<Inputs> = LazyLock::new(Inputs::default);
 
 /// As many uniforms as code reads; what is not there is zero.
 fn padded<'a>(uniforms: &'a [f32], code: &Code) -> Cow<'a, [f32]> {
@@ -234,6 +236,7 @@ impl Program {
             size: 0,
             rows: code.rows + CONSTANT_ROWS,
             reads_pixels: code.places,
+            gathered: Vec::new(),
             is_straight: words && !branches && ends,
         };
         let leaders = leaders(code);
@@ -249,13 +252,14 @@ impl Program {
                 isa,
                 branches,
                 words,
-                graph: Graph::new(isa),
+                graph: empty(code, key, isa),
                 rows: BTreeMap::new(),
                 pieces: Vec::new(),
                 some: true,
                 size: 0,
                 of_places: true,
                 left: &mut program.left,
+                gathered: &mut program.gathered,
             };
             if first == 0 {
                 builder.begin();
@@ -275,6 +279,7 @@ impl Program {
             };
             program.stretches.plans[first] = Some(plan);
         }
+        program.rows += program.gathered.len();
         Some(program)
     }
 }
@@ -334,6 +339,30 @@ struct Builder<'a> {
     /// Code reads no rows but those of places.
     of_places: bool,
     left: &'a mut Vec<&'static str>,
+    gathered: &'a mut Vec<Input>,
+}
+
+/// A graph with nothing in it.
+fn empty(code: &FragmentCode, key: &Key, isa: Isa) -> Graph {
+    match key.gathered {
+        true => Graph::gathered(isa, first_gathered(code)),
+        false => Graph::new(isa),
+    }
+}
+
+/// The first row of planes that are computed before.
+fn first_gathered(code: &FragmentCode) -> u16 {
+    (code.rows + CONSTANT_ROWS) as u16
+}
+
+/// Byte of a plane among the inputs.
+fn offset_of_plane(what: Input) -> usize {
+    match what {
+        Input::Varying(at) => graph::varying(at),
+        Input::Point(axis) => graph::point(axis),
+        Input::Z => offset_of!(Inputs, z),
+        Input::W | Input::Front => offset_of!(Inputs, inverse_w),
+    }
 }
 
 /// Rows that only the instruction that writes them reads.
@@ -418,26 +447,37 @@ impl Builder<'_> {
 
     fn interpolate(&mut self, input: &Interpolate) -> Result<(), &'static str> {
         let slots = crate::exec::inputs::SLOTS as u16;
-        let (offset, perspective) = match input.what {
-            Input::Varying(at) if at < 4 * slots => (graph::varying(at), !self.key.flat),
+        let perspective = match input.what {
+            Input::Varying(at) if at < 4 * slots => !self.key.flat,
             Input::Varying(_) => return Err("varyings that are not there"),
-            Input::Z => (offset_of!(Inputs, z), false),
-            Input::W => (offset_of!(Inputs, inverse_w), false),
-            Input::Point(axis) => (graph::point(axis), false),
             Input::Front => return Err("the side that is seen"),
+            Input::Z | Input::W | Input::Point(_) => false,
         };
-        let [x, y] = [row::X, row::Y].map(|row| self.row(row));
+        let value = self.plane(input.what);
         let w = perspective.then(|| self.w());
-        let value = graph::record(&mut self.graph, || {
-            let value = plane_at::<Notes>(graph::plane(offset), x, y);
-            match (input.what, w) {
-                (Input::W, _) => Notes::div(Notes::splat(1.0), value),
-                (_, Some(w)) => Notes::mul(value, w),
-                _ => value,
-            }
+        let value = graph::record(&mut self.graph, || match (input.what, w) {
+            (Input::W, _) => Notes::div(Notes::splat(1.0), value),
+            (_, Some(w)) => Notes::mul(value, w),
+            _ => value,
         });
         self.set(input.to, value);
         Ok(())
+    }
+
+    /// What a plane comes to: computed, or in a row where fragments are gathered.
+    fn plane(&mut self, what: Input) -> Value {
+        if self.key.gathered {
+            let known = self.gathered.iter().position(|have| *have == what);
+            let number = known.unwrap_or_else(|| {
+                self.gathered.push(what);
+                self.gathered.len() - 1
+            });
+            return self.row(first_gathered(self.code) + number as u16);
+        }
+        let [x, y] = [row::X, row::Y].map(|row| self.row(row));
+        graph::record(&mut self.graph, || {
+            plane_at::<Notes>(graph::plane(offset_of_plane(what)), x, y)
+        })
     }
 
     /// w of the fragments. What begins with places alone computes it; elsewhere a row has it.
@@ -445,11 +485,8 @@ impl Builder<'_> {
         if !self.words || self.branches || !self.pieces.is_empty() || self.rows.contains_key(&row::W) {
             return self.row(row::W);
         }
-        let [x, y] = [row::X, row::Y].map(|row| self.row(row));
-        let w = graph::record(&mut self.graph, || {
-            let plane = graph::plane(offset_of!(Inputs, inverse_w));
-            Notes::div(Notes::splat(1.0), plane_at::<Notes>(plane, x, y))
-        });
+        let value = self.plane(Input::W);
+        let w = graph::record(&mut self.graph, || Notes::div(Notes::splat(1.0), value));
         // The row has it, too.
         self.rows.insert(row::W, (w, true));
         w
@@ -546,7 +583,7 @@ impl Builder<'_> {
     }
 
     fn piece(&mut self) -> Option<()> {
-        let graph = std::mem::replace(&mut self.graph, Graph::new(self.isa));
+        let graph = std::mem::replace(&mut self.graph, empty(self.code, self.key, self.isa));
         self.of_places &= graph.is_of_places();
         if !graph.effects.is_empty() {
             let forms = Forms::new(graph, self.isa)?;

@@ -1,0 +1,269 @@
+//! Meshes of small triangles, which machine code shades many at a time: the pictures and counts are those of the scalar
+//! engine, which knows of one primitive at a time.
+
+use emulator::driver::{self, Blend, Depth, Draw, Image};
+use emulator::exec::inputs::Inputs;
+use emulator::exec::native::Native;
+use emulator::exec::scalar::Scalar;
+use emulator::exec::wide::Wide;
+use emulator::exec::{
+    Engine, FragmentContext, Fragments, GatheredRows, Gatherer, MAX_GATHERED, Painter, Quad, VertexBatch,
+};
+use emulator::fault::Result;
+use emulator::gpu::Gpu;
+use emulator::gpu::pixel::PixelStats;
+use fastrand::Rng;
+use loader::mbs::{Program, Stage};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use utgard::shader;
+use utgard::state::{Compare, RenderState, StencilOp};
+
+const SIZE: u32 = 96;
+const TRIANGLES: u32 = 1500;
+
+const VERTEX: &str = include_str!("../../../examples/mali/triangle.vert.s");
+
+/// A look into a texture.
+const TEXTURE: &str = "load.v ^discard.xy 0.xy, texld 0, mov.v1 $1 ^texture, sync\nload.v $0 0, mul.v0 $0 $1 $0, stop";
+
+/// Fragment programs: what they are about, their instructions, and how large what vertices have is for them.
+const FRAGMENTS: [(&str, &str, f32); 6] = [
+    ("a varying", "load.v $0 0, stop", 1.0),
+    (
+        "a sum",
+        "load.v $0 0, mul.v0 $0 $0, add.v1 $0 ^v0 ^const0, const0 0.25 0.5 0.125 0.0, stop",
+        1.0,
+    ),
+    (
+        "the place",
+        "load.v $0 gl_FragCoord, mul.v0 $0 $0 ^const0, const0 0.01 0.01 0.9 0.7, stop",
+        1.0,
+    ),
+    (
+        "derivatives",
+        "load.v $0 0\ndFdx.v1 $1 -$0 $0, sync\nadd.v1 $0 $0 $1, stop",
+        1.0,
+    ),
+    ("a texture", TEXTURE, 1.0),
+    ("a texture at places far away", TEXTURE, 60_000.0),
+];
+
+/// What happens to fragments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum State {
+    Replace,
+    Blend,
+    DepthLess,
+    DepthAndBlend,
+    Stencil,
+    Alpha,
+    Offset,
+}
+
+const STATES: [State; 7] = [
+    State::Replace,
+    State::Blend,
+    State::DepthLess,
+    State::DepthAndBlend,
+    State::Stencil,
+    State::Alpha,
+    State::Offset,
+];
+
+/// How often quads of several primitives were shaded at once, how many there were, and how often that was left to others.
+#[derive(Debug, Default)]
+struct Counts {
+    calls: AtomicUsize,
+    quads: AtomicUsize,
+    left: AtomicUsize,
+}
+
+/// The engine of machine code, counted.
+struct Counted(Native, Arc<Counts>);
+
+struct CountedGatherer(Arc<dyn Gatherer>, Arc<Counts>);
+
+impl Engine for Counted {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
+        self.0.vertices(batch)
+    }
+
+    fn fragments(
+        &self,
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
+        quads: &[Quad],
+        out: &mut Fragments,
+    ) -> Result<()> {
+        self.0.fragments(context, inputs, quads, out)
+    }
+
+    fn painter(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn Painter>> {
+        self.0.painter(context, flat)
+    }
+
+    fn gatherer(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn Gatherer>> {
+        let gatherer = self.0.gatherer(context, flat)?;
+        Some(Arc::new(CountedGatherer(gatherer, self.1.clone())))
+    }
+}
+
+impl Gatherer for CountedGatherer {
+    fn steps(&self) -> u32 {
+        self.0.steps()
+    }
+
+    fn gather(&self, inputs: &Inputs, quads: &[Quad], from: usize, rows: &mut GatheredRows) {
+        assert!(from + quads.len() <= MAX_GATHERED);
+        self.0.gather(inputs, quads, from, rows);
+    }
+
+    fn paint(
+        &self,
+        context: &FragmentContext<'_>,
+        quads: &[Quad],
+        rows: &mut GatheredRows,
+        out: &mut Fragments,
+    ) -> bool {
+        let done = self.0.paint(context, quads, rows, out);
+        self.1.calls.fetch_add(1, Ordering::Relaxed);
+        self.1.quads.fetch_add(quads.len(), Ordering::Relaxed);
+        self.1.left.fetch_add(usize::from(!done), Ordering::Relaxed);
+        done
+    }
+}
+
+fn assemble(text: &str, stage: Stage) -> Program {
+    let mbs = shader::assemble(text).unwrap_or_else(|error| panic!("{}", error.render(text, "mesh")));
+    mbs.program(stage).unwrap().unwrap()
+}
+
+/// Positions and colours of triangles of some pixels, one over the other, with one w or others.
+fn mesh(random: &mut Rng, flat: bool, scale: f32) -> [Vec<[f32; 4]>; 2] {
+    let mut all = [Vec::new(), Vec::new()];
+    for _ in 0..TRIANGLES {
+        let middle = [0, 1].map(|_| random.f32() * 2.1 - 1.05);
+        let size = [0.04, 0.1, 0.25][random.usize(..3)];
+        let w = if random.u32(..3) == 0 { 1.0 } else { 0.5 + random.f32() };
+        for _ in 0..3 {
+            let w = if flat { w } else { w + random.f32() };
+            let [x, y] = middle.map(|at| (at + (random.f32() - 0.5) * size) * w);
+            all[0].push([x, y, (random.f32() * 1.6 - 0.8) * w, w]);
+            all[1].push([0; 4].map(|_| (random.f32() * 1.2 - 0.1) * scale));
+        }
+    }
+    all
+}
+
+fn draw<'a>(programs: [&'a Program; 2], mesh: &[Vec<[f32; 4]>; 2], state: State) -> Draw<'a> {
+    let [vertex, fragment] = programs;
+    let mut draw = Draw::new(vertex, fragment, [SIZE, SIZE]);
+    let [positions, colors] = mesh;
+    draw.count = positions.len() as u32;
+    draw.attributes = vec![
+        ("position".to_owned(), positions.clone()),
+        ("color".to_owned(), colors.clone()),
+    ];
+    let identity = (0..16).map(|at| if at % 5 == 0 { 1.0 } else { 0.0 }).collect();
+    draw.uniforms = vec![("transform".to_owned(), identity)];
+    draw.clear = [0.1, 0.2, 0.3, 0.4];
+    if matches!(state, State::Blend | State::DepthAndBlend | State::Alpha) {
+        draw.blend = Blend::Alpha;
+    }
+    if matches!(state, State::DepthLess | State::DepthAndBlend | State::Offset) {
+        draw.depth = Some(Depth {
+            compare: Compare::Less,
+            write: state != State::DepthAndBlend,
+        });
+    }
+    draw
+}
+
+/// Draws it; the picture, and what was counted.
+fn picture(engine: Box<dyn Engine>, draw: &Draw<'_>, state: State) -> (Vec<u8>, PixelStats) {
+    let mut gpu = Gpu::new(engine).with_threads(1);
+    let prepared = driver::prepare(&mut gpu, draw).unwrap();
+    prepared.submit(&mut gpu).unwrap();
+    let at = gpu.geometry().expect("a job was run").draws[0].state;
+    let words = gpu.memory.words(at, RenderState::WORDS as u32).unwrap();
+    let mut render = RenderState::from_words(&words);
+    match state {
+        State::Stencil => {
+            (render.front_compare, render.back_compare) = (Compare::NotEqual, Compare::GreaterEqual);
+            (render.front_mask, render.back_mask) = (3, 255);
+            (render.front_reference, render.back_reference) = (2, 3);
+            (render.front_write_mask, render.back_write_mask) = (255, 255);
+            (render.front_pass, render.back_pass) = (StencilOp::Increment, StencilOp::Increment);
+        }
+        State::Alpha => (render.alpha_compare, render.alpha_reference) = (Compare::Greater, 100),
+        State::Offset => (render.offset_slope, render.offset_units) = (3, 60),
+        _ => {}
+    }
+    for (at, word) in (at..).step_by(4).zip(render.to_words()) {
+        gpu.memory.write(at, &word.to_le_bytes()).unwrap();
+    }
+    let (_, stats) = prepared.submit(&mut gpu).unwrap();
+    (prepared.picture(&gpu).unwrap().rgba, stats)
+}
+
+#[test]
+fn meshes_are_drawn_triangle_by_triangle() {
+    let mut random = Rng::with_seed(21);
+    let vertex = assemble(VERTEX, Stage::Vertex);
+    let texture = Image {
+        width: 16,
+        height: 8,
+        rgba: (0..512).map(|_| random.u8(..)).collect(),
+        linear: true,
+        repeat: true,
+    };
+    let (mut pictures, counts) = (Vec::new(), Arc::<Counts>::default());
+    let mut left = Vec::new();
+    for (name, body, scale) in FRAGMENTS {
+        let text = format!(".fragment\n.uniform sampler2D picture\n.varying vec4 tint\n{body}\n");
+        let fragment = assemble(&text, Stage::Fragment);
+        for (flat, state) in [true, false]
+            .into_iter()
+            .flat_map(|flat| STATES.map(|state| (flat, state)))
+        {
+            let mesh = mesh(&mut random, flat, scale);
+            let mut draw = draw([&vertex, &fragment], &mesh, state);
+            draw.textures = vec![("picture".to_owned(), texture.clone())];
+            let wanted = picture(Box::new(Scalar), &draw, state);
+            let before = counts.left.load(Ordering::Relaxed);
+            let engines: [Box<dyn Engine>; 3] = [
+                Box::new(Counted(Native::default(), counts.clone())),
+                Box::new(Counted(Native::at_most(emulator::simd::Level::Avx2), counts.clone())),
+                Box::<Wide>::default(),
+            ];
+            for engine in engines {
+                let which = engine.name();
+                let have = picture(engine, &draw, state);
+                assert_eq!(have.1, wanted.1, "{name}, {state:?}, flat: {flat}, {which}");
+                let differ = have.0.iter().zip(&wanted.0).filter(|(a, b)| a != b).count();
+                assert_eq!(differ, 0, "{name}, {state:?}, flat: {flat}, {which}");
+            }
+            left.push(counts.left.load(Ordering::Relaxed) > before);
+            pictures.push((wanted.0, format!("{name}, {state:?}, flat: {flat}")));
+        }
+    }
+    // States, programs and perspective show.
+    pictures.sort_unstable();
+    for two in pictures.windows(2) {
+        assert_ne!(two[0].0, two[1].0, "{} and {}", two[0].1, two[1].1);
+    }
+    let [calls, quads] = [&counts.calls, &counts.quads].map(|count| count.load(Ordering::Relaxed));
+    println!(
+        "{quads} quads in {calls} calls; {} draws were left in part",
+        left.iter().filter(|left| **left).count()
+    );
+    if Native::default().is_there() {
+        assert!(quads > 4 * calls && calls > 1000, "{quads} quads in {calls} calls");
+        assert!(left.contains(&true) && left.contains(&false));
+    }
+}
