@@ -7,7 +7,7 @@ use rayon::ThreadPool;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub(crate) use lent::Put;
+pub(crate) use lent::{Array, Lent, Put, Target};
 
 /// Bytes of a page.
 pub const PAGE: u32 = 4096;

@@ -23,6 +23,7 @@ pub mod tile;
 mod tile_tests;
 mod tile_worker;
 pub mod vertex;
+mod vertex_outputs;
 pub mod watch;
 pub mod write_back;
 

@@ -3,7 +3,7 @@
 use super::batch;
 use super::fragment_tests::Passed;
 use super::frame::Frame;
-use super::gathered::Gathered;
+use super::gathered::{Common, FEW_QUADS, Gathered};
 use super::plbu::Entry;
 use super::raster::{self, Coverage};
 use super::scene::{self, Ready, Scene, Shader};
@@ -43,21 +43,21 @@ impl PixelStats {
 
 /// Paints tiles.
 pub(super) struct TileWorker<'a> {
-    pub(super) memory: &'a Memory,
-    pub(super) frame: &'a Frame,
-    pub(super) scene: &'a Scene<'a>,
-    pub(super) engine: &'a dyn Engine,
-    pub(super) out: Box<Fragments>,
-    pub(super) coverage: Coverage,
-    pub(super) tile: Tile,
+    memory: &'a Memory,
+    frame: &'a Frame,
+    scene: &'a Scene<'a>,
+    engine: &'a dyn Engine,
+    out: Box<Fragments>,
+    coverage: Coverage,
+    tile: Tile,
     /// Small primitives that are not painted yet.
-    pub(super) gathered: Box<Gathered>,
+    gathered: Box<Gathered>,
     /// Colours of the tile are still another's.
     uncleared: bool,
     /// Room for primitives, while nobody has it.
     primitives: Option<Box<scene::Room>>,
     /// Room for a batch.
-    pub(super) room: Box<batch::Room>,
+    room: Box<batch::Room>,
     pub runs: Runs,
     pub stats: PixelStats,
     /// Instructions of all workers, and how many there may be.
@@ -139,7 +139,7 @@ impl<'a> TileWorker<'a> {
     }
 
     /// Clears the tile's colours, if nobody did.
-    pub(super) fn clear(&mut self) {
+    fn clear(&mut self) {
         if std::mem::take(&mut self.uncleared) {
             self.tile.clear(self.frame);
         }
@@ -177,8 +177,82 @@ impl<'a> TileWorker<'a> {
         Ok(())
     }
 
+    /// Whether primitives of the tile may be gathered.
+    fn gathers(&self) -> bool {
+        let scene = self.scene;
+        scene.has_many && !scene.multisample && self.watch.is_none() && self.engine.watched_pixel().is_none()
+    }
+
+    /// Gathers the primitive whose fragments are covered, its geometry's number and its own; false where it has to be painted
+    /// by itself. `gathers` becomes false where others turned out to have to.
+    fn gather(&mut self, ready: &Ready, number: usize, primitive: (usize, u32), gathers: &mut bool) -> Result<bool> {
+        let (scene, engine, frame) = (self.scene, self.engine, self.frame);
+        let shader = &scene.shaders[number];
+        let Quads::Some(quads) = self.coverage.covered() else {
+            return Ok(false);
+        };
+        if quads.len() > FEW_QUADS || !self.wants_words(shader) {
+            return Ok(false);
+        }
+        let common = Common::of(ready, number);
+        let context = || context(shader, frame, None, true);
+        let Some(gatherer) = shader.gatherer(engine, context, common.flat) else {
+            return Ok(false);
+        };
+        if !self.gathered.takes(common, quads) && !self.put_gathered()? {
+            *gathers = false;
+            return Ok(false);
+        }
+        let about = (common, primitive);
+        self.gathered
+            .add(about, (ready, shader), gatherer, &self.coverage.quads);
+        Ok(true)
+    }
+
+    /// Shades and puts what was gathered, if anything was; false where that had to be done one by one.
+    fn put_gathered(&mut self) -> Result<bool> {
+        let Some(common) = self.gathered.take() else {
+            return Ok(true);
+        };
+        let (scene, engine, frame) = (self.scene, self.engine, self.frame);
+        let shader = &scene.shaders[common.shader];
+        let context = || context(shader, frame, None, true);
+        let Some(gatherer) = shader.gatherer(engine, context, common.flat) else {
+            return self.put_apart();
+        };
+        self.clear();
+        let tile = (&mut self.tile, &mut *self.room);
+        if !self.gathered.paint((gatherer, &context()), shader, tile, &mut self.out) {
+            return self.put_apart();
+        }
+        let [quads, fragments] = self.gathered.counts();
+        self.stats.quads += quads;
+        self.stats.fragments += fragments;
+        self.out.instructions += 4 * quads * u64::from(gatherer.steps());
+        self.ran()?;
+        Ok(true)
+    }
+
+    /// Paints one by one what was gathered and cannot be painted together.
+    #[cold]
+    fn put_apart(&mut self) -> Result<bool> {
+        let scene = self.scene;
+        let coverage = std::mem::take(&mut self.coverage);
+        let primitives = self.gathered.primitives().to_vec();
+        let mut room = scene::Room::default();
+        for (geometry, number) in primitives {
+            let tile = (self.tile.origin, &mut self.coverage);
+            let covered = scene.geometries[geometry].cover(self.memory, &scene.shaders, number, tile, &mut room);
+            if let Some((ready, shader)) = covered {
+                self.primitive(ready, &scene.shaders[shader])?;
+            }
+        }
+        self.coverage = coverage;
+        Ok(false)
+    }
+
     /// Shades and puts a primitive.
-    pub(super) fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+    fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
         if self.scene.multisample
             && self.tile.samples == 1
             && (shader.state.tells_samples_apart() || self.coverage.tells_samples_apart())
@@ -338,7 +412,7 @@ impl<'a> TileWorker<'a> {
     }
 
     /// Counts what the engine did.
-    pub(super) fn ran(&mut self) -> Result<()> {
+    fn ran(&mut self) -> Result<()> {
         let more = std::mem::take(&mut self.out.instructions);
         self.stats.instructions += more;
         self.unsettled += more;
@@ -382,7 +456,7 @@ impl<'a> TileWorker<'a> {
     }
 
     /// Colours of a draw may come as words.
-    pub(super) fn wants_words(&self, shader: &Shader<'_>) -> bool {
+    fn wants_words(&self, shader: &Shader<'_>) -> bool {
         let tile = &self.tile;
         shader.takes_words && tile.samples == 1 && tile.one == 255.0 && self.watch.is_none()
     }

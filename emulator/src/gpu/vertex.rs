@@ -3,9 +3,10 @@
 
 use super::kept::{Kept, lock};
 use super::notes::Notes;
+use super::vertex_outputs::{Borrowed, MAX_NEAR, lend, plain, store, store_apart};
 use crate::exec::{Engine, MAX_VERTICES as BATCH, Row, VERTEX_MEMORY, VertexBatch, VertexProgram, VertexRows};
 use crate::fault::{Fault, FaultKind, Result};
-use crate::memory::Memory;
+use crate::memory::{Memory, Put, Target};
 use crate::simd::{Found, dispatch, fetch_to_read, fetch_to_write};
 use num::half;
 use num::lanes::QuadLanes;
@@ -219,13 +220,26 @@ impl<'a> VertexShader<'a> {
         };
         // Batches that may get in each other's way come one after the other.
         let pool = pool.filter(|_| count >= MANY && self.are_apart(count) && !room.keeps_writes());
-        let worker = || work.all(&room, engine);
         match pool {
-            Some(pool) => pool.in_place_scope(|scope| {
-                (1..pool.current_num_threads()).for_each(|_| scope.spawn(|_| worker()));
-                worker();
-            }),
-            None => worker(),
+            Some(pool) => {
+                let run = |targets: Option<&[Target<'_>]>| {
+                    pool.in_place_scope(|scope| {
+                        (1..pool.current_num_threads()).for_each(|_| scope.spawn(|_| work.all(&room, engine, targets)));
+                        work.all(&room, engine, targets);
+                    });
+                };
+                let mut lent = lend(&mut room.write(), work.attributes, work.stored(), count);
+                let targets = lent.as_mut().and_then(Borrowed::targets);
+                let is_done = targets.is_some_and(|targets| {
+                    run(Some(&targets));
+                    true
+                });
+                lent.into_iter().for_each(|lent| lent.give_back(&mut room.write()));
+                if !is_done {
+                    run(None);
+                }
+            }
+            None => work.all(&room, engine, None),
         }
         self.ran = room.ran.load(Ordering::Relaxed);
         let faults = std::mem::take(&mut *lock(&room.faults));
@@ -327,12 +341,20 @@ struct Batch {
 }
 
 impl Work<'_> {
+    /// The outputs that are stored.
+    fn stored(&self) -> &[VertexSpec] {
+        &self.outputs[..self.outputs.len().min(self.output_count)]
+    }
+
     /// Runs batches while there are any.
-    fn all(&self, room: &Shared<'_>, engine: &dyn Engine) {
+    fn all(&self, room: &Shared<'_>, engine: &dyn Engine, targets: Option<&[Target<'_>]>) {
         let (mut batch, mut notes) = (Batch::default(), Notes::default());
         batch.attributes.clear(self.attribute_count);
         batch.outputs.clear(self.output_count);
         let batches = self.count.div_ceil(BATCH as u32);
+        // Nobody writes to memory where outputs go elsewhere.
+        let held = targets.map(|_| room.read());
+        let held = held.as_ref().map(|memory| &***memory);
         loop {
             let number = room.next.fetch_add(1, Ordering::Relaxed);
             if number >= batches {
@@ -340,7 +362,7 @@ impl Work<'_> {
             }
             let first = number * BATCH as u32;
             let vertices = first..(first + BATCH as u32).min(self.count);
-            if let Err(fault) = self.one(room, engine, vertices, &mut batch, &mut notes) {
+            if let Err(fault) = self.one((room, held, targets), engine, vertices, &mut batch, &mut notes) {
                 // Others may finish what they have.
                 room.next.store(batches, Ordering::Relaxed);
                 lock(&room.faults).push((number, fault));
@@ -352,40 +374,48 @@ impl Work<'_> {
 
     /// Brings what a batch fetches and stores near, all at once: what is far away comes as fast as it can only where much of
     /// it is asked for together.
-    fn expect(&self, memory: &Memory, vertices: &Range<u32>) {
+    fn expect(&self, memory: &Memory, targets: Option<&[Target<'_>]>, vertices: &Range<u32>) {
         let near = |spec: &VertexSpec| {
             let all = (vertices.len() as u32).checked_mul(spec.stride)?;
             let start = spec.address.wrapping_add(spec.stride.wrapping_mul(vertices.start));
             memory.borrow(start, all).filter(|_| spec.stride <= MAX_NEAR)
         };
         self.attributes.iter().filter_map(near).for_each(fetch_to_read);
-        let outputs = self.outputs.iter().take(self.output_count);
-        outputs.filter_map(near).for_each(fetch_to_write);
+        let outputs = self.stored().iter();
+        let Some(targets) = targets else {
+            return outputs.filter_map(near).for_each(fetch_to_write);
+        };
+        for (spec, target) in outputs.zip(targets) {
+            let start = spec.address.wrapping_add(spec.stride.wrapping_mul(vertices.start));
+            target.expect(start, spec.stride as usize * (vertices.len() - 1) + 1);
+        }
     }
 
     /// Fetches and runs a batch, and stores what comes out.
     fn one(
         &self,
-        room: &Shared<'_>,
+        (room, held, targets): (&Shared<'_>, Option<&Memory>, Option<&[Target<'_>]>),
         engine: &dyn Engine,
         vertices: Range<u32>,
         batch: &mut Batch,
         notes: &mut Notes,
     ) -> Result<()> {
-        let memory = room.read();
-        self.expect(&memory, &vertices);
+        let guard = held.is_none().then(|| room.read());
+        let memory = held.or(guard.as_ref().map(|memory| &***memory));
+        let Some(memory) = memory else { return Ok(()) };
+        self.expect(memory, targets, &vertices);
         for (number, spec) in self.attributes.iter().enumerate() {
             let Some(rows) = batch.attributes.four_mut(number) else {
                 break;
             };
-            if !fetch(&memory, spec, vertices.start, vertices.len(), rows) {
+            if !fetch(memory, spec, vertices.start, vertices.len(), rows) {
                 let address = spec.address;
                 notes.add(format!(
                     "an attribute at {address:#x} is read outside all buffer objects"
                 ));
             }
         }
-        drop(memory);
+        drop(guard);
         if !self.stores_alike {
             batch.outputs.clear(self.output_count);
         }
@@ -403,8 +433,15 @@ impl Work<'_> {
             let what = "the vertices run more instructions than a job may";
             return Err(Fault::new(FaultKind::Budget, what));
         }
+        let outputs = self.stored().iter().enumerate();
+        if let Some(targets) = targets {
+            for ((number, spec), target) in outputs.zip(targets) {
+                store_apart(target, *spec, vertices.clone(), (&batch.outputs, number));
+            }
+            return Ok(());
+        }
         let mut memory = room.write();
-        for (number, spec) in self.outputs.iter().enumerate().take(self.output_count) {
+        for (number, spec) in outputs {
             store(&mut memory, *spec, vertices.clone(), (&batch.outputs, number), notes)?;
         }
         Ok(())
@@ -537,9 +574,6 @@ pub fn value(memory: &Memory, spec: &VertexSpec, vertex: u32) -> Option<[f32; 4]
     fetch(memory, &spec, vertex, 1, rows.four_mut(0)?).then_some(rows.get(0, 0))
 }
 
-/// Bytes from one vertex to the next up to which a batch's attributes are read in one piece.
-const MAX_NEAR: u32 = 256;
-
 /// A component as a float. Signed normalised numbers are c / (2^(n-1) - 1), not below -1 ([?] in docs/spec/mali/streams.md,
 /// section 1).
 fn component(spec: &VertexSpec, data: &[u8]) -> f32 {
@@ -560,115 +594,6 @@ fn component(spec: &VertexSpec, data: &[u8]) -> f32 {
         }
         ComponentType::Unorm8 | ComponentType::Unorm16 | ComponentType::Unorm32 => (f64::from(unsigned) / top) as f32,
         ComponentType::Undocumented(_) => 0.0,
-    }
-}
-
-/// An output's specification with position and point size as the floats they are.
-fn plain(spec: VertexSpec) -> VertexSpec {
-    match spec.output() {
-        OutputKind::Position => VertexSpec::floats(spec.address, 4, spec.stride),
-        OutputKind::PointSize => VertexSpec::floats(spec.address, 1, spec.stride),
-        OutputKind::Varying => spec,
-    }
-}
-
-/// Stores one output of vertices, which is the numbered one of `outputs`.
-fn store(
-    memory: &mut Memory,
-    spec: VertexSpec,
-    vertices: Range<u32>,
-    (outputs, number): (&VertexRows, usize),
-    notes: &mut Notes,
-) -> Result<()> {
-    let spec = plain(spec);
-    let (Some(rows), count) = (outputs.four(number), vertices.len().min(BATCH)) else {
-        return Ok(());
-    };
-    let components = usize::from(spec.components) + 1;
-    let bytes = match (spec.kind, spec.fixed) {
-        (ComponentType::F32, false) => 4 * components,
-        (ComponentType::F16, false) => 2 * components,
-        _ => {
-            notes.add(format!("output type {:#x} is unknown", spec.type_code()));
-            return Ok(());
-        }
-    };
-    let start = spec.address.wrapping_add(spec.stride.wrapping_mul(vertices.start));
-    let stride = spec.stride as usize;
-    let put = |all: &mut [u8], stride: usize| match spec.kind {
-        ComponentType::F32 => dispatch!(
-            put_floats(
-                components: usize,
-                all: &mut [u8],
-                stride: usize,
-                count: usize,
-                rows: &[Row; 4],
-            ) -> (),
-            Found::best()
-        ),
-        _ => put_halves(all, stride, count, &rows[..components]),
-    };
-    let all = stride * count.saturating_sub(1) + bytes;
-    // By far most arrays are all in one object.
-    if (bytes..=MAX_NEAR as usize).contains(&stride)
-        && let Some(all) = memory.borrow_mut(start, all, stride == bytes)
-    {
-        put(all, stride);
-        return Ok(());
-    }
-    let mut packed = [0; 16 * BATCH];
-    let packed = &mut packed[..bytes * count];
-    put(packed, bytes);
-    memory.write_apart(start, spec.stride, bytes, packed)
-}
-
-/// The first floats of vertices, a stride apart; compiled for what was found.
-#[inline(always)]
-#[expect(
-    clippy::extra_unused_type_parameters,
-    reason = "its loops become as wide as the lanes are"
-)]
-fn put_floats<L: QuadLanes>(components: usize, all: &mut [u8], stride: usize, count: usize, rows: &[Row; 4]) {
-    match components {
-        1 => put_vectors::<1>(all, stride, count, rows),
-        2 => put_vectors::<2>(all, stride, count, rows),
-        3 => put_vectors::<3>(all, stride, count, rows),
-        _ => put_vectors::<4>(all, stride, count, rows),
-    }
-}
-
-/// The first so many floats of vertices.
-#[inline(always)]
-fn put_vectors<const N: usize>(all: &mut [u8], stride: usize, count: usize, rows: &[Row; 4]) {
-    let count = count.min(BATCH);
-    if stride == 4 * N {
-        return turn_out::<N>(all, count, rows);
-    }
-    let mut packed = [[[0; 4]; N]; BATCH];
-    turn_out::<N>(packed.as_flattened_mut().as_flattened_mut(), count, rows);
-    for (vertex, vector) in packed.iter().enumerate().take(count) {
-        all[stride * vertex..][..4 * N].copy_from_slice(vector.as_flattened());
-    }
-}
-
-/// The first floats of vertices, side by side.
-#[inline(always)]
-fn turn_out<const N: usize>(all: &mut [u8], count: usize, rows: &[Row; 4]) {
-    let vectors = &mut all.as_chunks_mut::<4>().0.as_chunks_mut::<N>().0[..count.min(BATCH)];
-    for vertex in 0..vectors.len() {
-        for component in 0..N {
-            vectors[vertex][component] = rows[component][vertex].to_le_bytes();
-        }
-    }
-}
-
-/// The same as halves.
-fn put_halves(all: &mut [u8], stride: usize, count: usize, rows: &[Row]) {
-    for (number, row) in rows.iter().enumerate() {
-        for (vertex, value) in row.iter().enumerate().take(count) {
-            let at = vertex * stride + 2 * number;
-            all[at..at + 2].copy_from_slice(&half::from_f32(*value).to_le_bytes());
-        }
     }
 }
 

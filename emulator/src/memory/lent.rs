@@ -69,6 +69,39 @@ impl Lent {
     }
 }
 
+/// An array of which parts are written at a time: its address, its length, and the length of a part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Array {
+    pub address: u32,
+    pub length: usize,
+    pub part: usize,
+}
+
+impl Lent {
+    /// [`Lent::target`] for each of some arrays that lie apart in what was asked for; nothing where they do not, or
+    /// where somebody else holds the bytes, too.
+    pub fn targets(&mut self, arrays: &[Array]) -> Option<Vec<Target<'_>>> {
+        let Data::Own(bytes) = &mut self.data else { return None };
+        let (mut rest, mut at) = (&mut bytes[self.start..self.start + self.length], self.address);
+        let mut order: Vec<usize> = (0..arrays.len()).collect();
+        order.sort_by_key(|number| arrays[*number].address);
+        let mut targets: Vec<Option<Target<'_>>> = arrays.iter().map(|_| None).collect();
+        for number in order {
+            let Array { address, length, part } = arrays[number];
+            let before = address.checked_sub(at)? as usize;
+            let (array, behind) = rest.split_at_mut_checked(before)?.1.split_at_mut_checked(length)?;
+            (rest, at) = (behind, address.checked_add(u32::try_from(length).ok()?)?);
+            let part = part.max(1);
+            targets[number] = Some(Target {
+                address,
+                length,
+                bytes: Bytes::Parts(array.chunks_mut(part).map(Mutex::new).collect(), part),
+            });
+        }
+        targets.into_iter().collect()
+    }
+}
+
 /// Somewhere that pieces go.
 pub(crate) trait Put: Sync {
     /// Says that a piece of so many bytes is to come.
@@ -174,5 +207,32 @@ mod tests {
             assert!(memory.equals(0x1800 + 64 * at, &[at as u8; 64]));
         }
         assert!(memory.equals(0x17ff, &[0]) && memory.equals(0x2800, &[0; 0x800]));
+    }
+
+    #[test]
+    fn arrays_are_lent_apart() {
+        let mut memory = Memory::default();
+        memory.map(0x1000, 0x1000).unwrap();
+        let array = |address: u32, length: usize| Array {
+            address,
+            length,
+            part: 32,
+        };
+        let mut lent = memory.lend(0x1100, 0x200).unwrap();
+        for overlapping in [
+            [array(0x1100, 33), array(0x1120, 32)],
+            [array(0x1100, 32), array(0x12f0, 32)],
+            [array(0x10ff, 32), array(0x1200, 32)],
+        ] {
+            assert!(lent.targets(&overlapping).is_none());
+        }
+        let targets = lent.targets(&[array(0x1200, 80), array(0x1110, 64)]).unwrap();
+        assert!(targets[0].fill(0x1240, 16, &mut |bytes| bytes.fill(1)));
+        assert!(!targets[0].fill(0x1240, 17, &mut |bytes| bytes.fill(2)));
+        assert!(targets[1].fill(0x1130, 32, &mut |bytes| bytes.fill(3)));
+        drop(targets);
+        memory.take_back(lent);
+        assert!(memory.equals(0x1230, &[0; 16]) && memory.equals(0x1240, &[1; 16]) && memory.equals(0x1250, &[0; 16]));
+        assert!(memory.equals(0x1110, &[0; 32]) && memory.equals(0x1130, &[3; 32]) && memory.equals(0x1150, &[0; 32]));
     }
 }

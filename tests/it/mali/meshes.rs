@@ -186,7 +186,7 @@ fn draw<'a>(programs: [&'a Program; 2], mesh: &[Vec<[f32; 4]>; 2], state: State)
 
 /// Draws it; the picture, and what was counted.
 fn picture(engine: Box<dyn Engine>, draw: &Draw<'_>, state: State) -> (Vec<u8>, PixelStats) {
-    let mut gpu = Gpu::new(engine).with_threads(1);
+    let mut gpu = Gpu::new(engine).with_threads(3);
     let prepared = driver::prepare(&mut gpu, draw).unwrap();
     prepared.submit(&mut gpu).unwrap();
     let at = gpu.geometry().expect("a job was run").draws[0].state;
