@@ -74,6 +74,8 @@ switches! {
         "there are eight steps between two levels that are blended, not sixteen";
     SixteenTexelWeights = "sixteen-texel-weights", Textures,
         "coordinates outside 0 to 1 that are clamped or mirrored have sixteen steps between two texels that are blended";
+    EightBitTexelWeights = "eight-bit-texel-weights", Textures,
+        "there are 256 steps between two texels that are blended, and what lies between two is the lower one";
     CubeFacesApart = "cube-faces-apart", Textures,
         "a cube's texels are blended with others of their own face, as the wrap mode says";
     OppositeCornersDrop = "opposite-corners-drop", Pipeline,

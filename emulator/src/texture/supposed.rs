@@ -33,10 +33,14 @@ impl Texture<'_> {
     pub(super) fn texel_weight(&self, weight: f32, axis: usize, place: &Place) -> f32 {
         let inside = (0.0..=self.descriptor.size[axis] as f32).contains(&place.texel[axis]);
         let coarse = !inside && self.descriptor.wrap[axis] != Wrap::Repeat;
-        match coarse && self.silicon.has(Switch::SixteenTexelWeights) {
-            true => (weight * 16.0).floor() / 16.0,
-            false => weight,
-        }
+        let steps = if coarse && self.silicon.has(Switch::SixteenTexelWeights) {
+            16.0
+        } else if self.silicon.has(Switch::EightBitTexelWeights) {
+            256.0
+        } else {
+            return weight;
+        };
+        (weight * steps).floor() / steps
     }
 
     /// What is blended of a cube is beside each other on the cube.

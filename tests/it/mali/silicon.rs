@@ -161,20 +161,30 @@ fn levels_are_blended_in_eight_steps() {
     assert_eq!([steps(NONE), steps(on(Switch::EightLevelWeights))], [16, 8]);
 }
 
+/// How many of so many steps from the middle of a column of texels to that of the next differ in colour.
+fn steps(count: u32, first: f32, wrap: Wrap, silicon: Silicon) -> usize {
+    let memory = memory();
+    let mut wrapped = descriptor([false, false], false, 0.0, false);
+    (wrapped.wrap, wrapped.lod) = ([wrap; 3], [0.0; 2]);
+    let texture = texture(&memory, wrapped, silicon);
+    let greens = (0..=count).map(|step| {
+        let quad = [[first + (0.5 + step as f32 / count as f32) / 16.0, 0.28, 0.0, 0.0]; 4];
+        texture.sample(&quad, &[Lod::Bias(0.0); 4], false)[0][1].to_bits()
+    });
+    greens.collect::<std::collections::BTreeSet<_>>().len() - 1
+}
+
+#[test]
+fn texels_are_blended_in_as_many_steps_as_eight_bits_have() {
+    let switch = on(Switch::EightBitTexelWeights);
+    for wrap in [Wrap::Repeat, Wrap::Clamp] {
+        let have = [NONE, switch].map(|silicon| steps(1024, 0.0, wrap, silicon));
+        assert_eq!(have, [1024, 256], "{wrap:?}");
+    }
+}
+
 #[test]
 fn texels_outside_are_blended_in_sixteen_steps() {
-    let memory = memory();
-    let steps = |first: f32, wrap, silicon| {
-        let mut mirrored = descriptor([false, false], false, 0.0, false);
-        (mirrored.wrap, mirrored.lod) = ([wrap; 3], [0.0; 2]);
-        let texture = texture(&memory, mirrored, silicon);
-        // From the middle of one texel to the middle of the next.
-        let greens = (0..=64).map(|step| {
-            let quad = [[first + (0.5 + step as f32 / 64.0) / 16.0, 0.28, 0.0, 0.0]; 4];
-            texture.sample(&quad, &[Lod::Bias(0.0); 4], false)[0][1].to_bits()
-        });
-        greens.collect::<std::collections::BTreeSet<_>>().len() - 1
-    };
     let switch = on(Switch::SixteenTexelWeights);
     for (first, wrap, with) in [
         (0.0, Wrap::Mirror, 64),
@@ -182,7 +192,7 @@ fn texels_outside_are_blended_in_sixteen_steps() {
         (1.0, Wrap::Repeat, 64),
     ] {
         assert_eq!(
-            [steps(first, wrap, NONE), steps(first, wrap, switch)],
+            [NONE, switch].map(|silicon| steps(64, first, wrap, silicon)),
             [64, with],
             "{first} {wrap:?}"
         );
