@@ -65,10 +65,11 @@ pub fn pixels(quads: &[Quad], [columns, rows]: [&mut [f32]; 2]) {
     }
 }
 
-/// Column and row of the first and of the last fragment of a quad.
+/// Columns and rows of the fragments of a quad.
 #[inline(always)]
-pub fn corners(quad: &Quad, inputs: &Inputs) -> ([f32; 2], [f32; 2]) {
-    (inputs.offset(quad.x, quad.y), inputs.offset(quad.x + 1, quad.y + 1))
+pub fn of_quad(quad: &Quad, inputs: &Inputs) -> [[f32; 4]; 2] {
+    let ([left, upper], [right, lower]) = (inputs.offset(quad.x, quad.y), inputs.offset(quad.x + 1, quad.y + 1));
+    [[left, right, left, right], [upper, upper, lower, lower]]
 }
 
 /// Columns and rows of the fragments of quads; where there is room for more, those of the last once more.
@@ -77,9 +78,7 @@ pub fn of_quads(quads: &[Quad], inputs: &Inputs, [columns, rows]: [&mut [f32]; 2
     let (columns, rows) = (columns.as_chunks_mut::<4>().0, rows.as_chunks_mut::<4>().0);
     for (number, (columns, rows)) in columns.iter_mut().zip(rows).enumerate() {
         let quad = quads.get(number).unwrap_or(last);
-        let ([left, upper], [right, lower]) = corners(quad, inputs);
-        *columns = [left, right, left, right];
-        *rows = [upper, upper, lower, lower];
+        [*columns, *rows] = of_quad(quad, inputs);
     }
 }
 

@@ -283,8 +283,7 @@ impl Tile {
 pub(super) fn depths_of(state: &State, (inputs, offset): (&Inputs, f64), quads: &[Quad], into: &mut [u32]) {
     let range = state.depth_range.map(steps);
     for (quad, into) in quads.iter().zip(into.as_chunks_mut::<4>().0) {
-        let ([left, upper], [right, lower]) = places::corners(quad, inputs);
-        let (columns, rows) = ([left, right, left, right], [upper, upper, lower, lower]);
+        let [columns, rows] = places::of_quad(quad, inputs);
         *into = std::array::from_fn(|lane| {
             let depth = inputs.z.at(columns[lane], rows[lane]);
             within(range, steps(depth) + offset)

@@ -391,19 +391,16 @@ impl Work<'_> {
         }
     }
 
-    /// Fetches and runs a batch, and stores what comes out.
-    fn one(
+    /// Fetches the attributes of a batch.
+    fn fetch(
         &self,
-        (room, held, targets): (&Shared<'_>, Option<&Memory>, Option<&[Target<'_>]>),
-        engine: &dyn Engine,
-        vertices: Range<u32>,
+        memory: &Memory,
+        targets: Option<&[Target<'_>]>,
+        vertices: &Range<u32>,
         batch: &mut Batch,
         notes: &mut Notes,
-    ) -> Result<()> {
-        let guard = held.is_none().then(|| room.read());
-        let memory = held.or(guard.as_ref().map(|memory| &***memory));
-        let Some(memory) = memory else { return Ok(()) };
-        self.expect(memory, targets, &vertices);
+    ) {
+        self.expect(memory, targets, vertices);
         for (number, spec) in self.attributes.iter().enumerate() {
             let Some(rows) = batch.attributes.four_mut(number) else {
                 break;
@@ -415,7 +412,21 @@ impl Work<'_> {
                 ));
             }
         }
-        drop(guard);
+    }
+
+    /// Fetches and runs a batch, and stores what comes out.
+    fn one(
+        &self,
+        (room, held, targets): (&Shared<'_>, Option<&Memory>, Option<&[Target<'_>]>),
+        engine: &dyn Engine,
+        vertices: Range<u32>,
+        batch: &mut Batch,
+        notes: &mut Notes,
+    ) -> Result<()> {
+        match held {
+            Some(memory) => self.fetch(memory, targets, &vertices, batch, notes),
+            None => self.fetch(&room.read(), targets, &vertices, batch, notes),
+        }
         if !self.stores_alike {
             batch.outputs.clear(self.output_count);
         }
