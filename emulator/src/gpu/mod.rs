@@ -20,6 +20,7 @@ mod small;
 pub mod spots;
 pub mod state;
 pub mod tile;
+mod tile_list;
 mod tile_tests;
 mod tile_worker;
 pub mod vertex;

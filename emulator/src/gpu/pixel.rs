@@ -6,84 +6,21 @@ use super::kept::Kept;
 use super::notes::Notes;
 use super::plbu::List;
 use super::scene::{Listed, Scene};
+use super::tile_list::Tiles;
 use super::tile_worker::{TileWorker, context};
 use super::watch::Watch;
 use super::write_back::{self, Runs};
 use crate::exec::{Engine, MAX_QUADS};
-use crate::fault::{Fault, FaultKind, Result};
+use crate::fault::{Fault, Result};
 use crate::memory::{Memory, Put};
 use crate::silicon::Silicon;
 use rayon::ThreadPool;
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use utgard::frame::WriteBackSource;
-use utgard::stream::TileCommand;
 
 pub use super::tile_worker::PixelStats;
-
-/// Tiles of a frame at most: 4096 pixels each way.
-const MAX_TILES: usize = 1 << 16;
-
-/// Commands of a tile list at most.
-const MAX_COMMANDS: u32 = 1 << 20;
-
-/// The tiles of a job and the polygon lists of each.
-#[derive(Default)]
-struct Tiles {
-    /// Row and column of each tile in that order, and which of the lists are its own.
-    tiles: Vec<((u32, u32), Range<usize>)>,
-    /// Addresses of polygon lists.
-    lists: Vec<u32>,
-}
-
-impl Tiles {
-    /// Tiles from mentions of them, with a list or without, in the order of the job.
-    fn of(mut mentions: Vec<((u32, u32), Option<u32>)>) -> Self {
-        let mut all = Self::default();
-        mentions.sort_by_key(|(tile, _)| *tile);
-        for of_tile in mentions.chunk_by(|a, b| a.0 == b.0) {
-            let start = all.lists.len();
-            all.lists.extend(of_tile.iter().filter_map(|(_, list)| *list));
-            all.tiles.push((of_tile[0].0, start..all.lists.len()));
-        }
-        all
-    }
-}
-
-/// Reads every PP's list of tiles.
-fn tiles(memory: &Memory, frame: &Frame, notes: &mut Notes) -> Result<Tiles> {
-    let mut mentions = Vec::new();
-    for start in &frame.lists {
-        let (mut at, mut tile) = (*start, None);
-        for command in 0.. {
-            if command == MAX_COMMANDS {
-                return Err(Fault::new(FaultKind::Budget, "a list of tiles does not end").at(*start));
-            }
-            match TileCommand::decode(memory.pair(at)?) {
-                TileCommand::EndOfTiles(_) => break,
-                TileCommand::BeginTile(begin) => {
-                    tile = Some((begin.row.into(), begin.column.into()));
-                    mentions.extend(tile.map(|tile| (tile, None)));
-                }
-                TileCommand::RunBlock(run) => match tile {
-                    Some(tile) => mentions.push((tile, Some(run.block.0))),
-                    None => return Err(Fault::new(FaultKind::Command, "a polygon list before any tile").at(at)),
-                },
-                TileCommand::Undocumented([low, high]) => {
-                    notes.add(format!("tile list command {high:#010x} {low:#010x} is unknown"));
-                }
-            }
-            at = at.wrapping_add(8);
-        }
-    }
-    let tiles = Tiles::of(mentions);
-    if tiles.tiles.len() > MAX_TILES {
-        return Err(Fault::new(FaultKind::Limit, "too many tiles"));
-    }
-    Ok(tiles)
-}
 
 /// Tiles a worker takes at a time.
 const CLAIM: usize = 8;
@@ -116,7 +53,7 @@ pub fn run(
     spare: &mut Vec<Runs>,
     notes: &mut Notes,
 ) -> Result<(Vec<Runs>, PixelStats)> {
-    let tiles = tiles(memory, frame, notes)?;
+    let tiles = Tiles::read(memory, &frame.lists, notes)?;
     let listed = Listed::new(&tiles.lists, lists, notes);
     let scene = scene(memory, frame, &listed, limits, notes)?;
     let extent = at_once(memory, (frame, &tiles), &scene, engine, limits);

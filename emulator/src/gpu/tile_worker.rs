@@ -10,6 +10,7 @@ use super::scene::{self, Ready, Scene, Shader};
 use super::spots::Batch;
 use super::state::State;
 use super::tile::{Incoming, SIDE, Tile, in_tile, reloaded, steps};
+use super::tile_list::ListedTile;
 use super::watch::{self, Fate, Painted, Place, Watch};
 use super::write_back::{self, Runs};
 use crate::exec::{Engine, FragmentContext, Fragments, Painter, Quads, TileReader};
@@ -101,7 +102,7 @@ impl<'a> TileWorker<'a> {
     }
 
     /// Paints tiles from the `first` of the job on; a fault comes with its tile's number.
-    pub fn tiles(&mut self, first: usize, tiles: &[((u32, u32), Range<usize>)]) -> Result<(), (usize, Fault)> {
+    pub fn tiles(&mut self, first: usize, tiles: &[ListedTile]) -> Result<(), (usize, Fault)> {
         for (number, ((row, column), lists)) in (first..).zip(tiles) {
             let done = self.tile(number, *column, *row, lists.clone());
             done.map_err(|fault| (number, fault))?;

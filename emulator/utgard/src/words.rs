@@ -155,6 +155,7 @@ macro_rules! commands {
 
         impl $name {
             /// The command of two words, the value first.
+            #[inline]
             pub fn decode(words: [u32; 2]) -> Self {
                 let [low, high] = words;
                 $(if $crate::words::is(low, $low_mask, $low) && $crate::words::is(high, $high_mask, $high) {

@@ -1,0 +1,218 @@
+//! The tiles of a PP job, as the lists of its processors have them (docs/spec/mali/tile-lists.md).
+
+use super::notes::Notes;
+use crate::fault::{Fault, FaultKind, Result};
+use crate::memory::{Memory, PAGE};
+use std::borrow::Cow;
+use std::ops::Range;
+use utgard::stream::TileCommand;
+
+/// Tiles of a frame at most: 4096 pixels each way.
+const MAX_TILES: usize = 1 << 16;
+
+/// Commands of a tile list at most.
+const MAX_COMMANDS: u32 = 1 << 20;
+
+/// A tile: its row and column, and which of the job's mentions of polygon lists are its own.
+pub(super) type ListedTile = ((u32, u32), Range<usize>);
+
+/// The tiles of a job and the polygon lists of each.
+#[derive(Default)]
+pub(super) struct Tiles {
+    /// The tiles in the order of rows, then columns, each once.
+    pub tiles: Vec<ListedTile>,
+    /// Addresses of polygon lists.
+    pub lists: Vec<u32>,
+}
+
+impl Tiles {
+    /// Reads every PP's list of tiles.
+    ///
+    /// # Errors
+    /// A list that is not there, does not end, or runs polygons before any tile; too many tiles.
+    pub fn read(memory: &Memory, starts: &[u32], notes: &mut Notes) -> Result<Self> {
+        let mut all = Self::default();
+        for start in starts {
+            all.read_list(memory, *start, notes)?;
+        }
+        let all = all.in_order();
+        match all.tiles.len() {
+            0..=MAX_TILES => Ok(all),
+            _ => Err(Fault::new(FaultKind::Limit, "too many tiles")),
+        }
+    }
+
+    /// Reads one list, its tiles as they come.
+    fn read_list(&mut self, memory: &Memory, start: u32, notes: &mut Notes) -> Result<()> {
+        let mut commands = Commands::new(memory, start);
+        let first = self.tiles.len();
+        for _ in 0..MAX_COMMANDS {
+            let at = commands.at;
+            match TileCommand::decode(commands.step()?) {
+                TileCommand::EndOfTiles(_) => return Ok(()),
+                TileCommand::BeginTile(begin) => {
+                    let end = self.lists.len();
+                    self.tiles.push(((begin.row.into(), begin.column.into()), end..end));
+                }
+                TileCommand::RunBlock(run) => match self.tiles[first..].last_mut() {
+                    Some((_, lists)) => {
+                        self.lists.push(run.block.0);
+                        lists.end = self.lists.len();
+                    }
+                    None => return Err(Fault::new(FaultKind::Command, "a polygon list before any tile").at(at)),
+                },
+                TileCommand::Undocumented([low, high]) => {
+                    notes.add(format!("tile list command {high:#010x} {low:#010x} is unknown"));
+                }
+            }
+        }
+        Err(Fault::new(FaultKind::Budget, "a list of tiles does not end").at(start))
+    }
+
+    /// The tiles in their order, those that came several times put together.
+    fn in_order(mut self) -> Self {
+        // Drivers of one PP write them like that.
+        if self.tiles.is_sorted_by(|(a, _), (b, _)| a < b) {
+            return self;
+        }
+        let mut all = Self::default();
+        self.tiles.sort_by_key(|(tile, _)| *tile);
+        for of_tile in self.tiles.chunk_by(|(a, _), (b, _)| a == b) {
+            let start = all.lists.len();
+            for (_, lists) in of_tile {
+                all.lists.extend_from_slice(&self.lists[lists.clone()]);
+            }
+            all.tiles.push((of_tile[0].0, start..all.lists.len()));
+        }
+        all
+    }
+}
+
+/// Commands of a list one after the other.
+struct Commands<'a> {
+    memory: &'a Memory,
+    /// Address of the next one.
+    at: u32,
+    /// Bytes from there on, as far as they were looked up together.
+    near: Cow<'a, [u8]>,
+    /// How many of them were read.
+    read: usize,
+}
+
+impl<'a> Commands<'a> {
+    fn new(memory: &'a Memory, at: u32) -> Self {
+        Self {
+            memory,
+            at,
+            near: Cow::Borrowed(&[]),
+            read: 0,
+        }
+    }
+
+    /// The next command's two words.
+    #[inline]
+    fn step(&mut self) -> Result<[u32; 2]> {
+        let near = self.near.get(self.read..).and_then(|near| near.first_chunk());
+        let words = match near {
+            Some([a, b, c, d, e, f, g, h]) => [
+                u32::from_le_bytes([*a, *b, *c, *d]),
+                u32::from_le_bytes([*e, *f, *g, *h]),
+            ],
+            None => self.far()?,
+        };
+        (self.at, self.read) = (self.at.wrapping_add(8), self.read + 8);
+        Ok(words)
+    }
+
+    /// The same where no more bytes were looked up: looks up some more.
+    #[cold]
+    fn far(&mut self) -> Result<[u32; 2]> {
+        let words = self.memory.pair(self.at)?;
+        (self.near, self.read) = (self.memory.bytes_up_to(self.at, PAGE), 0);
+        Ok(words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use utgard::field::Aligned;
+    use utgard::stream::{BeginTile, EndOfTiles, RunBlock};
+
+    /// A list's bytes: tiles, each with its polygon lists.
+    fn bytes(tiles: &[((u8, u8), &[u32])]) -> Vec<u8> {
+        let mut list: Vec<TileCommand> = Vec::new();
+        for ((row, column), lists) in tiles {
+            let (row, column) = (*row, *column);
+            list.push(BeginTile { column, row }.into());
+            list.extend(
+                lists
+                    .iter()
+                    .map(|list| TileCommand::from(RunBlock { block: Aligned(*list) })),
+            );
+        }
+        list.push(EndOfTiles {}.into());
+        let words = list.into_iter().flat_map(TileCommand::encode);
+        words.flat_map(u32::to_le_bytes).collect()
+    }
+
+    /// Lists of several processors, in any order, come to tiles in theirs.
+    #[test]
+    fn tiles_come_in_order() {
+        let mut memory = Memory::default();
+        memory.map(0x1000, 0x1000).unwrap();
+        memory
+            .write(0x1000, &bytes(&[((0, 0), &[32]), ((2, 1), &[64]), ((0, 3), &[])]))
+            .unwrap();
+        memory
+            .write(0x1800, &bytes(&[((0, 1), &[96, 128]), ((2, 1), &[160])]))
+            .unwrap();
+        let tiles = Tiles::read(&memory, &[0x1000, 0x1800], &mut Notes::default()).unwrap();
+        assert_eq!(
+            tiles.tiles,
+            [((0, 0), 0..1), ((0, 1), 1..3), ((0, 3), 3..3), ((2, 1), 3..5)]
+        );
+        assert_eq!(tiles.lists, [32, 96, 128, 64, 160]);
+        let tiles = Tiles::read(&memory, &[0x1800], &mut Notes::default()).unwrap();
+        assert_eq!((tiles.tiles.len(), &tiles.lists[..]), (2, &[96, 128, 160][..]));
+    }
+
+    /// Lists go on from one object into the next, wherever the border is.
+    #[test]
+    fn lists_go_beyond_objects() {
+        let tiles: Vec<((u8, u8), &[u32])> = (0..200).map(|column| ((7, column), &[0x20, 0x40][..])).collect();
+        for start in [0x1000, 0x1004, 0x1008, 0x1ffc] {
+            let mut memory = Memory::default();
+            memory.map(0x1000, 0x1000).unwrap();
+            memory.map(0x2000, 0x1000).unwrap();
+            memory.map(0x3000, 0x1000).unwrap();
+            let (list, border) = (bytes(&tiles), 0x2000 - start as usize);
+            memory.write(start, &list[..border]).unwrap();
+            memory
+                .write(0x2000, &list[border..list.len().min(border + 0x1000)])
+                .unwrap();
+            memory.write(0x3000, &list[list.len().min(border + 0x1000)..]).unwrap();
+            let read = Tiles::read(&memory, &[start], &mut Notes::default()).unwrap();
+            assert_eq!((read.tiles.len(), read.lists.len()), (200, 400), "{start:#x}");
+            assert!((0..).zip(&read.tiles).all(|(number, (tile, lists))| {
+                *tile == (7, number as u32) && *lists == (2 * number..2 * number + 2)
+            }));
+            assert_eq!(read.lists[..4], [0x20, 0x40, 0x20, 0x40]);
+        }
+    }
+
+    #[test]
+    fn what_is_no_list() {
+        let mut memory = Memory::default();
+        memory.map(0x1000, 0x1000).unwrap();
+        let mut kind = |bytes: &[u8]| {
+            memory.write(0x1000, bytes).unwrap();
+            let fault = Tiles::read(&memory, &[0x1000], &mut Notes::default()).err().unwrap();
+            fault.kind
+        };
+        let before = TileCommand::from(RunBlock { block: Aligned(32) }).encode();
+        assert_eq!(kind(&before.map(u32::to_le_bytes).concat()), FaultKind::Command);
+        // It goes on past its object.
+        assert_eq!(kind(&[0; 8]), FaultKind::Unmapped);
+    }
+}
