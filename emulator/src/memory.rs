@@ -7,7 +7,7 @@ use rayon::ThreadPool;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub(crate) use lent::{Array, Lent, Put, Target};
+pub(crate) use lent::{Array, Lent, Sink, Sinks, Target};
 
 /// Bytes of a page.
 pub const PAGE: u32 = 4096;

@@ -127,9 +127,7 @@ impl Native {
 
     /// A program that is all one piece of code.
     fn straight(&self, program: Arc<Program>) -> Option<paint::Straight> {
-        program.straight()?;
-        let found = self.wide.found();
-        Some(paint::Straight { program, found })
+        paint::Straight::new(program, self.wide.found())
     }
 
     /// Takes note of a program: the bytes of its code and what it leaves to the wide engine, if there is code.

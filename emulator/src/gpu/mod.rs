@@ -26,6 +26,7 @@ mod tile_worker;
 pub mod vertex;
 mod vertex_outputs;
 pub mod watch;
+mod way;
 pub mod write_back;
 
 use crate::exec::Engine;

@@ -7,12 +7,13 @@ use super::notes::Notes;
 use super::plbu::List;
 use super::scene::{Listed, Scene};
 use super::tile_list::Tiles;
-use super::tile_worker::{TileWorker, context};
+use super::tile_worker::TileWorker;
 use super::watch::Watch;
+use super::way::{Way, context};
 use super::write_back::{self, Runs};
 use crate::exec::{Engine, MAX_QUADS};
 use crate::fault::{Fault, Result};
-use crate::memory::{Memory, Put};
+use crate::memory::{Memory, Sinks};
 use crate::silicon::Silicon;
 use rayon::ThreadPool;
 use std::collections::HashMap;
@@ -63,13 +64,16 @@ pub fn run(
     drop(scene);
     let mut lent = memory.lend(address, length);
     let scene = self::scene(memory, frame, &listed, limits, notes);
-    let target = lent.as_mut().map(|lent| lent.target(part));
-    let memory_and_put = (&*memory, target.as_ref().map(|target| target as &dyn Put));
+    let claims = frame
+        .write_backs
+        .first()
+        .map(|unit| write_back::claims(unit, &tiles.tiles, CLAIM));
+    let sinks = lent.as_mut().map(|lent| lent.sinks(&claims.unwrap_or_default(), part));
     let painted = scene.and_then(|scene| {
         let job = (frame, &tiles);
-        paint(memory_and_put, job, &scene, engine, limits, spare, notes)
+        paint((memory, sinks.as_ref()), job, &scene, engine, limits, spare, notes)
     });
-    drop(target);
+    drop(sinks);
     lent.into_iter().for_each(|lent| memory.take_back(lent));
     painted
 }
@@ -134,7 +138,7 @@ fn at_once(
 
 /// Paints the tiles, into a target or into what is left for memory.
 fn paint(
-    (memory, target): (&Memory, Option<&dyn Put>),
+    (memory, sinks): (&Memory, Option<&Sinks<'_>>),
     (frame, tiles): (&Frame, &Tiles),
     scene: &Scene<'_>,
     engine: &dyn Engine,
@@ -153,8 +157,9 @@ fn paint(
     let spare = Mutex::new(spare);
     let results = Mutex::new(Vec::new());
     let worker = || {
-        let mut worker = TileWorker::new(memory, frame, scene, engine, (&ran, limits.instructions));
-        (worker.watch, worker.target) = (limits.watch, target);
+        let ways = Way::all(scene, frame);
+        let mut worker = TileWorker::new(memory, frame, scene, (engine, &ways), (&ran, limits.instructions));
+        worker.watch = limits.watch;
         worker.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
         let mut fault = None;
         while fault.is_none() {
@@ -165,6 +170,7 @@ fn paint(
             else {
                 break;
             };
+            worker.target = sinks.and_then(|sinks| sinks.take(first / CLAIM));
             fault = worker.tiles(first, claimed).err();
             if fault.is_some() {
                 // Others may finish what they have; the first fault by tile is the job's.

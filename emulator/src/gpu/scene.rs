@@ -25,6 +25,8 @@ use utgard::texture::MAX_BYTES;
 
 /// What the fragments of draws with one render state share.
 pub(super) struct Shader<'a> {
+    /// Its place among the scene's.
+    pub number: usize,
     pub state: State,
     pub program: Arc<FragmentProgram>,
     pub uniforms: Vec<f32>,
@@ -200,7 +202,8 @@ impl<'a> Scene<'a> {
         if let Some(number) = self.by_state.get(&state) {
             return Ok(*number);
         }
-        let shader = shader(source, state, notes).map_err(|fault| fault.at(state))?;
+        let mut shader = shader(source, state, notes).map_err(|fault| fault.at(state))?;
+        shader.number = self.shaders.len();
         self.multisample |= shader.state.multisample || shader.state.sample_mask != 15;
         self.depth |= !shader.simple || shader.state.uses_depth() || shader.program.reads_tile;
         self.shaders.push(shader);
@@ -474,6 +477,8 @@ fn shader<'a>((memory, kept, silicon): Source<'a>, address: u32, notes: &mut Not
     let fields: Vec<Field> = used.iter().map(|used| Field::new(&state, *used)).collect();
     let varyings = memory.borrow(state.varyings, memory.length_up_to(state.varyings, u32::MAX));
     Ok(Shader {
+        // Whoever adds it to a scene says which.
+        number: 0,
         all_whole: fields.iter().all(|field| field.whole),
         dense: (0..)
             .zip(&fields)

@@ -12,13 +12,13 @@ use super::state::State;
 use super::tile::{Incoming, SIDE, Tile, in_tile, reloaded, steps};
 use super::tile_list::ListedTile;
 use super::watch::{self, Fate, Painted, Place, Watch};
+use super::way::{Brush, Way, context};
 use super::write_back::{self, Runs};
-use crate::exec::{Engine, FragmentContext, Fragments, Painter, Quads, TileReader};
+use crate::exec::{Engine, FragmentContext, Fragments, Quads, TileReader};
 use crate::fault::{Fault, FaultKind, Result};
-use crate::memory::{Memory, Put};
+use crate::memory::{Memory, Sink};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use utgard::state::Compare;
 
 /// What a PP job did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,11 +43,15 @@ impl PixelStats {
 }
 
 /// Paints tiles.
-pub(super) struct TileWorker<'a> {
+pub(super) struct TileWorker<'a, 'b> {
     memory: &'a Memory,
     frame: &'a Frame,
     scene: &'a Scene<'a>,
     engine: &'a dyn Engine,
+    /// By the shaders' numbers.
+    ways: &'a [Way<'a>],
+    /// The engine wants to be told of a pixel.
+    tells: bool,
     out: Box<Fragments>,
     coverage: Coverage,
     tile: Tile,
@@ -67,16 +71,16 @@ pub(super) struct TileWorker<'a> {
     /// Instructions that are not in that sum yet.
     unsettled: u64,
     pub watch: Option<&'a dyn Watch>,
-    /// Where finished tiles go at once, if they do.
-    pub target: Option<&'a dyn Put>,
+    /// Where finished tiles of the present claim go at once, if they do.
+    pub target: Option<Sink<'a, 'b>>,
 }
 
-impl<'a> TileWorker<'a> {
+impl<'a> TileWorker<'a, '_> {
     pub fn new(
         memory: &'a Memory,
         frame: &'a Frame,
         scene: &'a Scene<'a>,
-        engine: &'a dyn Engine,
+        (engine, ways): (&'a dyn Engine, &'a [Way<'a>]),
         (ran, budget): (&'a AtomicU64, u64),
     ) -> Self {
         Self {
@@ -84,6 +88,8 @@ impl<'a> TileWorker<'a> {
             frame,
             scene,
             engine,
+            ways,
+            tells: engine.watched_pixel().is_some(),
             out: Box::default(),
             coverage: Coverage::default(),
             tile: Tile::default(),
@@ -121,7 +127,7 @@ impl<'a> TileWorker<'a> {
             self.clear();
         }
         self.stats.tiles += 1;
-        if let (Some(target), [unit]) = (self.target, &self.frame.write_backs[..]) {
+        if let (Some(target), [unit]) = (&self.target, &self.frame.write_backs[..]) {
             write_back::expect(self.frame, unit, self.tile.origin, target);
         }
         self.watch.into_iter().for_each(|watch| watch.begun(&self.tile));
@@ -133,9 +139,16 @@ impl<'a> TileWorker<'a> {
         self.clear();
         let mut units = self.frame.write_backs.iter();
         units.try_for_each(|unit| {
-            write_back::encode(self.frame, unit, &self.tile, number, &mut self.runs, self.target)
+            write_back::encode(
+                self.frame,
+                unit,
+                &self.tile,
+                number,
+                &mut self.runs,
+                self.target.as_mut(),
+            )
         })?;
-        self.target.into_iter().for_each(|target| self.runs.hand_over(target));
+        self.target.iter_mut().for_each(|target| self.runs.hand_over(target));
         Ok(())
     }
 
@@ -261,7 +274,7 @@ impl<'a> TileWorker<'a> {
             self.clear();
             self.tile.split();
         }
-        if self.engine.watched_pixel().is_some() {
+        if self.tells {
             self.clear();
             return self.primitive_told(ready, shader);
         }
@@ -278,12 +291,14 @@ impl<'a> TileWorker<'a> {
 
     /// Shades and puts a primitive in one go.
     fn paint(&mut self, ready: &Ready, shader: &Shader<'_>) -> Words {
-        let Some(context) = self.wants_words(shader).then(|| self.context(shader, None)) else {
+        let ways = self.ways;
+        let Some(way) = ways.get(shader.number).filter(|_| self.wants_words(shader)) else {
             return Words::None;
         };
-        let Some(painter) = shader.painter(self.engine, &context, ready.inputs.flat) else {
+        let Some(brush) = way.brush(self.engine, ready.inputs.flat) else {
             return Words::None;
         };
+        let context = &way.context;
         let quads = self.coverage.covered();
         let batch = self::batch((&self.coverage, ready, shader), &self.out, false);
         // Where alphas are tested, that comes first.
@@ -293,13 +308,13 @@ impl<'a> TileWorker<'a> {
             false => Passed::All,
         };
         // What is blended with must not be lost.
-        let is_safe = context.blending.is_none() || painter.is_sure();
+        let is_safe = context.blending.is_none() || brush.is_sure;
         let done = match (quads, passed) {
             (_, Passed::None) => true,
             (Quads::Tile(first), Passed::All) if is_safe && !context.wants_alpha => {
-                self.paint_over((painter, &context), ready, first)
+                self.paint_over((brush, context), ready, first)
             }
-            _ => self.paint_beside((painter, &context), (ready, shader), tested),
+            _ => self.paint_beside((brush, context), (ready, shader), tested),
         };
         if !done {
             return if tested { Words::Tested } else { Words::None };
@@ -308,24 +323,24 @@ impl<'a> TileWorker<'a> {
         let count = self.coverage.covered().count() as u64;
         self.stats.quads += count;
         self.stats.fragments += self.coverage.fragments();
-        self.out.instructions += 4 * count * u64::from(painter.steps());
+        self.out.instructions += 4 * count * u64::from(brush.steps);
         Words::There
     }
 
     /// Paints all of a tile in the tile itself; false where others have to.
-    fn paint_over(&mut self, (painter, context): Painting<'_>, ready: &Ready, first: [u32; 2]) -> bool {
-        if context.blending.is_none() && painter.is_sure() {
+    fn paint_over(&mut self, (brush, context): Painting<'_>, ready: &Ready, first: [u32; 2]) -> bool {
+        if context.blending.is_none() && brush.is_sure {
             self.uncleared = false;
         }
         self.clear();
         let words = self.tile.bytes();
-        words.is_some_and(|words| painter.paint_over(context, &ready.inputs, first, words))
+        words.is_some_and(|words| brush.painter.paint_over(context, &ready.inputs, first, words))
     }
 
     /// Paints beside the tile, then brings what passes into it; false where others have to.
     fn paint_beside(
         &mut self,
-        (painter, context): Painting<'_>,
+        (brush, context): Painting<'_>,
         (ready, shader): (&Ready, &Shader<'_>),
         tested: bool,
     ) -> bool {
@@ -334,7 +349,7 @@ impl<'a> TileWorker<'a> {
         if context.blending.is_some() {
             self.tile.words(quads, &mut self.out.words);
         }
-        if !painter.paint(context, &ready.inputs, quads, &mut self.out) {
+        if !brush.painter.paint(context, &ready.inputs, quads, &mut self.out) {
             return false;
         }
         if tested || context.wants_alpha {
@@ -496,29 +511,6 @@ impl<'a> TileWorker<'a> {
     }
 }
 
-/// What the fragments of a draw share; `tile` reads the tile.
-pub(super) fn context<'b>(
-    shader: &'b Shader<'_>,
-    frame: &Frame,
-    tile: Option<&'b TileReader<'b>>,
-    wants_words: bool,
-) -> FragmentContext<'b> {
-    let state = &shader.state;
-    FragmentContext {
-        program: &shader.program,
-        uniforms: &shader.uniforms,
-        textures: &shader.textures,
-        color_register: state.color_register,
-        second_register: state.blending.uses_second().then_some(state.second_register),
-        depth_register: state.depth_register.or(state.packed_depth.then_some(0)),
-        orientation: frame.orientation,
-        tile: tile.filter(|_| shader.program.reads_tile),
-        wants_words,
-        wants_alpha: wants_words && state.alpha_compare != Compare::Always,
-        blending: Some(&state.blending).filter(|_| wants_words && !shader.covers),
-    }
-}
-
 /// What a primitive covers of the tile, on its way there.
 fn batch<'a>(
     (coverage, ready, shader): (&'a Coverage, &'a Ready, &'a Shader<'_>),
@@ -538,7 +530,7 @@ fn batch<'a>(
 }
 
 /// What paints, and what for.
-type Painting<'a> = (&'a dyn Painter, &'a FragmentContext<'a>);
+type Painting<'a> = (Brush<'a>, &'a FragmentContext<'a>);
 
 /// What became of the wish for words in one go.
 enum Words {

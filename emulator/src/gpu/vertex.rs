@@ -6,7 +6,7 @@ use super::notes::Notes;
 use super::vertex_outputs::{Borrowed, MAX_NEAR, lend, plain, store, store_apart};
 use crate::exec::{Engine, MAX_VERTICES as BATCH, Row, VERTEX_MEMORY, VertexBatch, VertexProgram, VertexRows};
 use crate::fault::{Fault, FaultKind, Result};
-use crate::memory::{Memory, Put, Target};
+use crate::memory::{Memory, Target};
 use crate::simd::{Found, dispatch, fetch_to_read, fetch_to_write};
 use num::half;
 use num::lanes::QuadLanes;

@@ -3,7 +3,7 @@
 use super::notes::Notes;
 use crate::exec::{MAX_VERTICES as BATCH, Row, VertexRows};
 use crate::fault::Result;
-use crate::memory::{Array, Lent, Memory, Put, Target};
+use crate::memory::{Array, Lent, Memory, Target};
 use crate::simd::{Found, dispatch};
 use num::half;
 use num::lanes::QuadLanes;
@@ -147,7 +147,7 @@ pub(super) fn store_apart(
     let (count, stride) = (vertices.len().min(BATCH), spec.stride as usize);
     let start = spec.address.wrapping_add(spec.stride.wrapping_mul(vertices.start));
     let all = stride * count.saturating_sub(1) + bytes;
-    let is_there = target.fill(start, all, &mut |all| put(&spec, rows, count, all, stride));
+    let is_there = target.fill(start, all, |all| put(&spec, rows, count, all, stride));
     debug_assert!(is_there, "a batch stores a part");
 }
 

@@ -2,10 +2,13 @@
 
 use super::frame::{Frame, WriteBack};
 use super::tile::{Colors, PIXELS, SIDE, Tile, in_tile, place};
+use super::tile_list::ListedTile;
 use crate::fault::{Fault, FaultKind, Result};
-use crate::memory::{Memory, Put};
+use crate::memory::{Memory, Sink};
+use crate::simd::{Found, dispatch};
 use crate::texture::texel::u_order;
 use num::half;
+use num::lanes::Lanes;
 use rayon::ThreadPool;
 use std::sync::LazyLock;
 use utgard::field::Code;
@@ -15,9 +18,14 @@ use utgard::frame::{PixelFormat, TargetLayout, WriteBackSource};
 ///
 /// # Errors
 /// A format nobody knows.
+#[inline]
 pub fn format_bytes(format: PixelFormat) -> Result<u32> {
-    let unknown = || Fault::new(FaultKind::State, format!("pixel format {:#x}", format.code()));
-    format.bytes().ok_or_else(unknown)
+    format.bytes().ok_or_else(|| unknown_format(format))
+}
+
+#[cold]
+fn unknown_format(format: PixelFormat) -> Fault {
+    Fault::new(FaultKind::State, format!("pixel format {:#x}", format.code()))
 }
 
 /// A piece of what goes to memory.
@@ -55,7 +63,7 @@ impl Runs {
     }
 
     /// Writes all pieces where they go, and forgets them.
-    pub(super) fn hand_over(&mut self, to: &dyn Put) {
+    pub(super) fn hand_over(&mut self, to: &mut Sink<'_, '_>) {
         for run in &self.runs {
             to.put(run.address, &self.bytes[run.bytes()]);
         }
@@ -107,7 +115,7 @@ pub(super) fn encode(
     tile: &Tile,
     number: usize,
     runs: &mut Runs,
-    target: Option<&dyn Put>,
+    mut target: Option<&mut Sink<'_, '_>>,
 ) -> Result<()> {
     let bytes = format_bytes(unit.format)?;
     let mut plane = |sample| {
@@ -118,9 +126,8 @@ pub(super) fn encode(
             sample,
             bytes,
             number,
-            target,
         };
-        picture.encode(runs)
+        picture.encode(runs, target.as_deref_mut())
     };
     if unit.planes == 0 {
         plane(None)?;
@@ -155,9 +162,26 @@ pub(super) fn extent(frame: &Frame, unit: &WriteBack) -> Option<(u32, u32, usize
     Some((unit.address, length, usize::try_from(part).ok()?))
 }
 
+/// Where the tiles of each of a job's claims lie in memory: their address and how many bytes they take, which are all of
+/// the tiles and no others' where the addresses rise. Nothing of pictures that are not in tiles.
+pub(super) fn claims(unit: &WriteBack, tiles: &[ListedTile], claim: usize) -> Vec<(u32, usize)> {
+    let Some(bytes) = unit.format.bytes().filter(|_| unit.layout == TargetLayout::Tiled) else {
+        return Vec::new();
+    };
+    let address = |((row, column), _): &ListedTile| {
+        let tile = row.wrapping_mul(unit.pitch).wrapping_add(*column);
+        unit.address.wrapping_add(tile.wrapping_mul(PIXELS as u32 * bytes))
+    };
+    let piece = |tiles: &[ListedTile]| {
+        let (first, last) = (address(&tiles[0]), address(&tiles[tiles.len() - 1]));
+        (first, last.wrapping_sub(first) as usize + PIXELS * bytes as usize)
+    };
+    tiles.chunks(claim).map(piece).collect()
+}
+
 /// Says that a tile with this first pixel is going to be written.
-pub(super) fn expect(frame: &Frame, unit: &WriteBack, [left, top]: [u32; 2], to: &dyn Put) {
-    let bytes = format_bytes(unit.format).unwrap_or(0);
+pub(super) fn expect(frame: &Frame, unit: &WriteBack, [left, top]: [u32; 2], to: &Sink<'_, '_>) {
+    let Some(bytes) = unit.format.bytes() else { return };
     let (pieces, length) = match unit.layout {
         TargetLayout::Linear => (frame.height.saturating_sub(top).min(SIDE), SIDE),
         _ => (1, SIDE * SIDE),
@@ -177,11 +201,10 @@ struct Plane<'a> {
     sample: Option<usize>,
     bytes: u32,
     number: usize,
-    target: Option<&'a dyn Put>,
 }
 
 impl Plane<'_> {
-    fn encode(&self, runs: &mut Runs) -> Result<()> {
+    fn encode(&self, runs: &mut Runs, target: Option<&mut Sink<'_, '_>>) -> Result<()> {
         let (unit, bytes) = (self.unit, self.bytes);
         let [left, top] = self.tile.origin;
         let (columns, rows) = (
@@ -195,8 +218,7 @@ impl Plane<'_> {
         if unit.layout == TargetLayout::Tiled && columns == SIDE && rows == SIDE {
             let address = address.wrapping_add(offset(unit, bytes, left, top)?);
             let length = step * PIXELS;
-            let at_once = |target: &dyn Put| target.fill(address, length, &mut |out| self.whole(out));
-            if !self.target.is_some_and(at_once) {
+            if !target.is_some_and(|target| target.fill(address, length, |out| self.whole(out))) {
                 self.whole(runs.piece(self.number, address, length));
             }
             return Ok(());
@@ -250,11 +272,8 @@ impl Plane<'_> {
         let Some(out) = out.first_chunk_mut() else {
             return false;
         };
-        // A loop for each, with nothing to choose inside.
-        match self.unit.swap {
-            true => tiled_words(words, out, |word| word),
-            false => tiled_words(words, out, swapped),
-        }
+        let swap = !self.unit.swap;
+        dispatch!(tiled_words(words: &[u32; PIXELS], out: &mut [u8; 4 * PIXELS], swap: bool) -> (), Found::best());
         true
     }
 
@@ -414,23 +433,44 @@ fn tiled<T: Copy>(pixels: &[T; PIXELS], mut put: impl FnMut(usize, [T; 4])) {
     }
 }
 
-/// [`tiled`] of words as bytes, each changed by `of`.
+/// [`tiled`] of words as bytes, red and blue exchanged or not.
 #[inline(always)]
-fn tiled_words(words: &[u32; PIXELS], out: &mut [u8; 4 * PIXELS], of: impl Fn(u32) -> u32) {
-    let slots = out.as_chunks_mut::<16>().0;
-    tiled(words, |at, quad| {
-        let mut bytes = [0; 16];
-        for (into, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(quad) {
-            *into = of(word).to_le_bytes();
-        }
-        slots[at] = bytes;
-    });
+#[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
+fn tiled_words<L: Lanes>(words: &[u32; PIXELS], out: &mut [u8; 4 * PIXELS], swap: bool) {
+    // A loop for each, with nothing to choose inside.
+    match swap {
+        true => tiled_blocks(words, out, swapped),
+        false => tiled_blocks(words, out, |word| word),
+    }
 }
+
+/// Words of four quads by four quads, which are two rows of the tile's, and in memory one behind the other.
+#[inline(always)]
+fn tiled_blocks(words: &[u32; PIXELS], out: &mut [u8; 4 * PIXELS], of: impl Fn(u32) -> u32) {
+    let pairs = words.as_chunks::<8>().0;
+    let blocks = out.as_chunks_mut::<64>().0;
+    for (block, quad) in blocks.iter_mut().zip(QUADS.iter().step_by(4)) {
+        let upper = usize::from(*quad) / 2 % pairs.len();
+        // The row of quads below.
+        let (upper, lower) = (&pairs[upper], &pairs[(upper + 4) % pairs.len()]);
+        let in_order: [u32; 16] = std::array::from_fn(|at| match at {
+            0..8 => upper[IN_BLOCK[at]],
+            _ => lower[IN_BLOCK[at]],
+        });
+        for (bytes, word) in block.as_chunks_mut::<4>().0.iter_mut().zip(in_order) {
+            *bytes = of(word).to_le_bytes();
+        }
+    }
+}
+
+/// Which of two quads' words is where in a block's half: of the upper two, and of the lower two, which go backwards.
+const IN_BLOCK: [usize; 16] = [0, 1, 3, 2, 4, 5, 7, 6, 4, 5, 7, 6, 0, 1, 3, 2];
 
 /// Byte of a pixel from its picture's address.
 ///
 /// # Errors
 /// A layout nobody knows.
+#[inline]
 pub fn offset(unit: &WriteBack, bytes: u32, x: u32, y: u32) -> Result<u32> {
     match unit.layout {
         TargetLayout::Linear => Ok(y.wrapping_mul(unit.pitch.wrapping_mul(8)).wrapping_add(x * bytes)),
@@ -438,11 +478,14 @@ pub fn offset(unit: &WriteBack, bytes: u32, x: u32, y: u32) -> Result<u32> {
             let tile = (y / SIDE).wrapping_mul(unit.pitch).wrapping_add(x / SIDE);
             Ok(tile.wrapping_mul(256).wrapping_add(u_order(x, y)).wrapping_mul(bytes))
         }
-        TargetLayout::UOrder | TargetLayout::Undocumented(_) => {
-            let message = format!("write-back layout {}", unit.layout.code());
-            Err(Fault::new(FaultKind::State, message))
-        }
+        TargetLayout::UOrder | TargetLayout::Undocumented(_) => Err(unknown_layout(unit)),
     }
+}
+
+#[cold]
+fn unknown_layout(unit: &WriteBack) -> Fault {
+    let message = format!("write-back layout {}", unit.layout.code());
+    Fault::new(FaultKind::State, message)
 }
 
 /// One pixel's bits: of a sample, or the average of all.
@@ -616,6 +659,7 @@ fn unpack(unit: &WriteBack, bits: u64) -> [f32; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::Level;
 
     /// A whole tile is what its pixels are one by one, in every format.
     #[test]
@@ -659,7 +703,6 @@ mod tests {
                 sample: random.bool().then(|| random.usize(..4)),
                 bytes: format_bytes(format).unwrap(),
                 number: 0,
-                target: None,
             };
             for (at, have) in plane.pixels().into_iter().enumerate() {
                 let [column, row] = place(at);
@@ -689,6 +732,28 @@ mod tests {
         // What a format holds exactly stays.
         tile.color = Colors::Bytes(vec![u32::from_le_bytes([255, 0, 255, 255]); 256]);
         assert!((0..256).all(|at| pixel(&dithered, &tile, place(at), None) == 31 | 31 << 11));
+    }
+
+    /// Words of a tile lie in memory as its pixels do, on vector units of any width.
+    #[test]
+    fn words_are_in_order() {
+        let words: [u32; PIXELS] = std::array::from_fn(|at| 0x0102_0305u32.wrapping_mul(at as u32));
+        let levels = [Level::Portable, Level::Avx2, Level::Avx512];
+        for (level, swap) in levels.into_iter().flat_map(|level| [(level, false), (level, true)]) {
+            let (mut out, words, found) = ([0; 4 * PIXELS], &words, Found::at_most(level));
+            let into = &mut out;
+            dispatch!(tiled_words(words: &[u32; PIXELS], into: &mut [u8; 4 * PIXELS], swap: bool) -> (), found);
+            for (at, word) in words.iter().enumerate() {
+                let [column, row] = place(at);
+                let wanted = if swap { swapped(*word) } else { *word };
+                let at = u_order(column, row) as usize;
+                assert_eq!(
+                    out.as_chunks::<4>().0[at],
+                    wanted.to_le_bytes(),
+                    "{level:?} {column} {row}"
+                );
+            }
+        }
     }
 
     #[test]

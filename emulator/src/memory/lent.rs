@@ -102,18 +102,6 @@ impl Lent {
     }
 }
 
-/// Somewhere that pieces go.
-pub(crate) trait Put: Sync {
-    /// Says that a piece of so many bytes is to come.
-    fn expect(&self, address: u32, length: usize);
-
-    /// Puts a piece where its address says.
-    fn put(&self, address: u32, piece: &[u8]);
-
-    /// Has somebody write a piece of so many bytes where its address says; false where that is not to be had.
-    fn fill(&self, address: u32, length: usize, write: &mut dyn FnMut(&mut [u8])) -> bool;
-}
-
 /// Bytes that many may write.
 pub(crate) struct Target<'a> {
     address: u32,
@@ -126,9 +114,9 @@ enum Bytes<'a> {
     Backed(&'a dyn Backing, usize),
 }
 
-impl Put for Target<'_> {
-    /// Brings where it goes near, so that nobody waits then.
-    fn expect(&self, address: u32, length: usize) {
+impl Target<'_> {
+    /// Brings the place of a piece of so many bytes near, so that nobody waits when it comes.
+    pub fn expect(&self, address: u32, length: usize) {
         let at = address.wrapping_sub(self.address) as usize;
         let Bytes::Parts(parts, part) = &self.bytes else { return };
         if let Some(bytes) = parts.get(at / part).and_then(|bytes| bytes.try_lock().ok())
@@ -139,7 +127,7 @@ impl Put for Target<'_> {
     }
 
     /// Copies a piece to its address; what is not all in one part is left out.
-    fn put(&self, address: u32, piece: &[u8]) {
+    pub fn put(&self, address: u32, piece: &[u8]) {
         if let Bytes::Backed(backing, start) = &self.bytes {
             let at = address.wrapping_sub(self.address) as usize;
             if at + piece.len() <= self.length {
@@ -147,10 +135,11 @@ impl Put for Target<'_> {
             }
             return;
         }
-        self.fill(address, piece.len(), &mut |bytes| bytes.copy_from_slice(piece));
+        self.fill(address, piece.len(), |bytes| bytes.copy_from_slice(piece));
     }
 
-    fn fill(&self, address: u32, length: usize, write: &mut dyn FnMut(&mut [u8])) -> bool {
+    /// Has somebody write a piece of so many bytes where its address says; false where that is not to be had.
+    pub fn fill(&self, address: u32, length: usize, write: impl FnOnce(&mut [u8])) -> bool {
         let at = address.wrapping_sub(self.address) as usize;
         let Bytes::Parts(parts, part) = &self.bytes else {
             return false;
@@ -160,10 +149,112 @@ impl Put for Target<'_> {
         };
         // A part that somebody left in a panic is bytes all the same.
         let mut bytes = bytes.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let bytes = bytes.get_mut(at % part..at % part + length);
-        let is_there = bytes.is_some();
-        bytes.into_iter().for_each(write);
-        is_there
+        bytes.get_mut(at % part..at % part + length).map(write).is_some()
+    }
+}
+
+/// Bytes that nobody else writes.
+pub(crate) struct Own<'a> {
+    address: u32,
+    bytes: &'a mut [u8],
+}
+
+/// Where somebody's pieces go.
+pub(crate) enum Sink<'a, 'b> {
+    Shared(&'a Target<'b>),
+    Own(Own<'b>),
+}
+
+impl Sink<'_, '_> {
+    /// [`Target::expect`]
+    #[inline]
+    pub fn expect(&self, address: u32, length: usize) {
+        match self {
+            Self::Shared(target) => target.expect(address, length),
+            Self::Own(own) => {
+                let at = address.wrapping_sub(own.address) as usize;
+                if let Some(bytes) = own.bytes.get(at..at + length) {
+                    crate::simd::fetch_to_write(bytes);
+                }
+            }
+        }
+    }
+
+    /// [`Target::put`]
+    pub fn put(&mut self, address: u32, piece: &[u8]) {
+        match self {
+            Self::Shared(target) => target.put(address, piece),
+            Self::Own(_) => {
+                self.fill(address, piece.len(), |bytes| bytes.copy_from_slice(piece));
+            }
+        }
+    }
+
+    /// [`Target::fill`]
+    #[inline]
+    pub fn fill(&mut self, address: u32, length: usize, write: impl FnOnce(&mut [u8])) -> bool {
+        match self {
+            Self::Shared(target) => target.fill(address, length, write),
+            Self::Own(own) => {
+                let at = address.wrapping_sub(own.address) as usize;
+                own.bytes.get_mut(at..at + length).map(write).is_some()
+            }
+        }
+    }
+}
+
+/// Where the pieces of many go.
+pub(crate) enum Sinks<'a> {
+    /// Anywhere.
+    Shared(Target<'a>),
+    /// Each to bytes of its own, until somebody has them.
+    Own(Vec<Mutex<Option<Own<'a>>>>),
+}
+
+impl<'a> Sinks<'a> {
+    /// The place with a number, which is asked for once.
+    pub fn take(&self, number: usize) -> Option<Sink<'_, 'a>> {
+        match self {
+            Self::Shared(target) => Some(Sink::Shared(target)),
+            Self::Own(all) => {
+                let mut own = all.get(number)?.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                own.take().map(Sink::Own)
+            }
+        }
+    }
+}
+
+impl Lent {
+    /// Somewhere for each of some pieces, by address and length, if they lie one behind the other in what was asked for;
+    /// else a [`Lent::target`] for all.
+    pub fn sinks(&mut self, pieces: &[(u32, usize)], part: usize) -> Sinks<'_> {
+        if !self.has_apart(pieces) {
+            return Sinks::Shared(self.target(part));
+        }
+        let (mut rest, mut at) = match &mut self.data {
+            Data::Own(bytes) => (&mut bytes[self.start..self.start + self.length], self.address),
+            Data::Backed(_) => (&mut [][..], self.address),
+        };
+        let mut own = |(address, length): &(u32, usize)| {
+            let (_, piece) = std::mem::take(&mut rest).split_at_mut((address - at) as usize);
+            let (bytes, behind) = piece.split_at_mut(*length);
+            (rest, at) = (behind, address.wrapping_add(*length as u32));
+            let address = *address;
+            Mutex::new(Some(Own { address, bytes }))
+        };
+        Sinks::Own(pieces.iter().map(&mut own).collect())
+    }
+
+    /// Whether pieces lie one behind the other in what was asked for, and nobody else holds the bytes.
+    fn has_apart(&self, pieces: &[(u32, usize)]) -> bool {
+        let mut end = 0;
+        let mut is_behind = |(address, length): &(u32, usize)| {
+            let from = u64::from(*address).checked_sub(u64::from(self.address));
+            let fits = from.is_some_and(|from| from >= end);
+            end = from.unwrap_or(0) + *length as u64;
+            fits && end <= self.length as u64
+        };
+        matches!(self.data, Data::Own(_)) && !pieces.is_empty() && pieces.iter().all(&mut is_behind)
     }
 }
 
@@ -190,7 +281,7 @@ mod tests {
                         let address = 0x1800 + 64 * at;
                         target.expect(address, 64);
                         match at % 8 {
-                            7 => assert!(target.fill(address, 64, &mut |bytes| bytes.fill(at as u8))),
+                            7 => assert!(target.fill(address, 64, |bytes| bytes.fill(at as u8))),
                             _ => target.put(address, &[at as u8; 64]),
                         }
                     })
@@ -201,7 +292,7 @@ mod tests {
         target.put(0x1800 + 60, &[99; 5]);
         target.expect(0x2800, 1);
         target.put(0x2800, &[99]);
-        assert!(!target.fill(0x1800 + 60, 5, &mut |bytes| bytes.fill(99)));
+        assert!(!target.fill(0x1800 + 60, 5, |bytes| bytes.fill(99)));
         memory.take_back(lent);
         for at in 0..64u32 {
             assert!(memory.equals(0x1800 + 64 * at, &[at as u8; 64]));
@@ -227,12 +318,40 @@ mod tests {
             assert!(lent.targets(&overlapping).is_none());
         }
         let targets = lent.targets(&[array(0x1200, 80), array(0x1110, 64)]).unwrap();
-        assert!(targets[0].fill(0x1240, 16, &mut |bytes| bytes.fill(1)));
-        assert!(!targets[0].fill(0x1240, 17, &mut |bytes| bytes.fill(2)));
-        assert!(targets[1].fill(0x1130, 32, &mut |bytes| bytes.fill(3)));
+        assert!(targets[0].fill(0x1240, 16, |bytes| bytes.fill(1)));
+        assert!(!targets[0].fill(0x1240, 17, |bytes| bytes.fill(2)));
+        assert!(targets[1].fill(0x1130, 32, |bytes| bytes.fill(3)));
         drop(targets);
         memory.take_back(lent);
         assert!(memory.equals(0x1230, &[0; 16]) && memory.equals(0x1240, &[1; 16]) && memory.equals(0x1250, &[0; 16]));
         assert!(memory.equals(0x1110, &[0; 32]) && memory.equals(0x1130, &[3; 32]) && memory.equals(0x1150, &[0; 32]));
+    }
+
+    #[test]
+    fn places_are_own_where_they_lie_apart() {
+        let mut memory = Memory::default();
+        memory.map(0x1000, 0x1000).unwrap();
+        let mut lent = memory.lend(0x1100, 0x200).unwrap();
+        for shared in [
+            &[(0x1100, 33), (0x1120, 32)][..],
+            &[(0x1140, 32), (0x1100, 32)],
+            &[(0x10ff, 32)],
+            &[(0x1100, 32), (0x12f0, 17)],
+            &[],
+        ] {
+            assert!(matches!(lent.sinks(shared, 64), Sinks::Shared(_)), "{shared:?}");
+        }
+        let sinks = lent.sinks(&[(0x1100, 32), (0x1120, 16), (0x12f0, 16)], 64);
+        let [mut first, mut last] = [0, 2].map(|number| sinks.take(number).unwrap());
+        assert!(sinks.take(0).is_none() && sinks.take(3).is_none());
+        first.expect(0x1100, 32);
+        last.put(0x12f0, &[3; 16]);
+        // What is another's stays as it is.
+        last.put(0x12f8, &[4; 16]);
+        assert!(first.fill(0x1110, 16, |bytes| bytes.fill(1)) && !first.fill(0x1110, 17, |bytes| bytes.fill(2)));
+        drop(sinks);
+        memory.take_back(lent);
+        assert!(memory.equals(0x1100, &[0; 16]) && memory.equals(0x1110, &[1; 16]) && memory.equals(0x1120, &[0; 32]));
+        assert!(memory.equals(0x12f0, &[3; 16]) && memory.equals(0x1300, &[0; 16]));
     }
 }

@@ -4,7 +4,7 @@
 use super::plan::Program;
 use super::wide::alu::Machine;
 use super::wide::fragment_code::row;
-use super::wide::stretch::{Piece, Stretch, Work};
+use super::wide::stretch::{Piece, Plan, Stretch, Work};
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::{LANES, Row};
 use crate::exec::{FragmentContext, Fragments, MAX_FRAGMENTS, MAX_QUADS, Painter, Quad, Quads, places};
@@ -27,15 +27,17 @@ pub(super) const STEP: usize = 16;
 pub(super) struct Straight {
     pub program: Arc<Program>,
     pub found: Found,
+    steps: u32,
+    is_sure: bool,
 }
 
 impl Painter for Straight {
     fn steps(&self) -> u32 {
-        self.program.straight().map_or(0, |plan| plan.steps)
+        self.steps
     }
 
     fn is_sure(&self) -> bool {
-        self.code().is_some_and(Stretch::is_sure)
+        self.is_sure
     }
 
     fn paint(&self, context: &FragmentContext<'_>, inputs: &Inputs, quads: Quads<'_>, out: &mut Fragments) -> bool {
@@ -81,6 +83,14 @@ impl Painter for Straight {
     }
 }
 
+/// The code of a plan of one piece.
+fn code(plan: &Plan) -> Option<&dyn Stretch> {
+    match &plan.pieces[..] {
+        [Piece::Code(code)] => Some(&**code),
+        _ => None,
+    }
+}
+
 /// What a call is about.
 pub(super) struct Call<'a> {
     pub context: &'a FragmentContext<'a>,
@@ -97,6 +107,18 @@ pub(super) fn pair(rows: &mut [Row], first: u16, lanes: usize) -> [&mut [f32]; 2
 }
 
 impl Straight {
+    /// A program, if it is of one piece.
+    pub fn new(program: Arc<Program>, found: Found) -> Option<Self> {
+        let plan = program.straight()?;
+        let (steps, is_sure) = (plan.steps, code(plan).is_some_and(Stretch::is_sure));
+        Some(Self {
+            program,
+            found,
+            steps,
+            is_sure,
+        })
+    }
+
     /// Calls something with the thread's rows.
     fn on_rows(&self, f: impl FnOnce(&mut [Row]) -> bool) -> bool {
         ROWS.with_borrow_mut(|rows| {
@@ -109,10 +131,7 @@ impl Straight {
 
     /// The one piece there is.
     fn code(&self) -> Option<&dyn Stretch> {
-        match &self.program.straight()?.pieces[..] {
-            [Piece::Code(code)] => Some(&**code),
-            _ => None,
-        }
+        code(self.program.straight()?)
     }
 
     fn takes_tiles(&self) -> bool {
