@@ -35,15 +35,21 @@ pub fn is_of_tile(quads: &[Quad], from: usize) -> bool {
 #[inline(always)]
 pub fn of_tile<L: Lanes>(first: [f32; 2], from: usize, origin: [f32; 2], into: [&mut [f32]; 2]) {
     for (axis, into) in into.into_iter().enumerate() {
-        let (start, origin) = (L::splat(first[axis]), L::splat(origin[axis]));
-        let pattern = &TILE[axis][from..from + into.len()];
-        let mut at = 0;
-        while at < into.len() {
-            // The first sum is exact.
-            let place = L::sub(L::add(L::load(&pattern[at..]), start), origin);
-            L::store(&mut into[at..], place);
-            at += L::COUNT;
-        }
+        of_axis::<L>(axis, first[axis], from, origin[axis], into);
+    }
+}
+
+/// The same on one axis.
+#[inline(always)]
+pub fn of_axis<L: Lanes>(axis: usize, first: f32, from: usize, origin: f32, into: &mut [f32]) {
+    let (start, origin) = (L::splat(first), L::splat(origin));
+    let pattern = &TILE[axis][from..from + into.len()];
+    let mut at = 0;
+    while at < into.len() {
+        // The first sum is exact.
+        let place = L::sub(L::add(L::load(&pattern[at..]), start), origin);
+        L::store(&mut into[at..], place);
+        at += L::COUNT;
     }
 }
 

@@ -177,6 +177,7 @@ fn paint(
                 next.store(work.len(), Ordering::Relaxed);
             }
         }
+        let fault = fault.or_else(|| worker.settle().err().map(|fault| (work.len(), fault)));
         if let Ok(mut results) = results.lock() {
             results.push((worker.runs, worker.stats, fault));
         }

@@ -456,6 +456,8 @@ pub(super) fn cover_part<L: QuadLanes>(edges: &[[f32; 3]; 3], part: &Part, cover
     let pattern = if is_narrow { &TWO_BY_TWO } else { &FOUR_QUADS };
     let (columns, rows) = (L::load(&pattern[0]), L::load(&pattern[1]));
     let (across, down) = if is_narrow { (4, 4) } else { ((L::COUNT / 2) as u32, 2) };
+    // All lanes, where those are quads side by side, as they are inside of large ones.
+    let all = if is_narrow { u32::MAX } else { (1 << L::COUNT) - 1 };
     let side = |edge: [f32; 3]| {
         let along = L::add(L::mul(L::splat(edge[0]), columns), L::mul(L::splat(edge[1]), rows));
         L::add(along, L::splat(edge[2]))
@@ -481,6 +483,17 @@ pub(super) fn cover_part<L: QuadLanes>(edges: &[[f32; 3]; 3], part: &Part, cover
                 let here = L::add(columns, L::splat(column as f32));
                 let (min, max) = (L::splat(bounds.min[0] as f32), L::splat(last[0] as f32));
                 live &= L::bits(L::ge(here, min)) & L::bits(L::ge(max, here));
+            }
+            let count = L::COUNT / 4;
+            if live == all && coverage.quads.len() + count <= MAX_QUADS {
+                let quad = |at: u32| Quad {
+                    x: column + at * 2,
+                    y: row,
+                    live: 15,
+                };
+                let quads = [quad(0), quad(1), quad(2), quad(3)];
+                coverage.quads.extend_from_slice(&quads[..count.min(4)]);
+                live = 0;
             }
             let mut at = 0;
             while live != 0 && coverage.quads.len() < MAX_QUADS {

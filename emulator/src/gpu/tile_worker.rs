@@ -113,7 +113,11 @@ impl<'a> TileWorker<'a, '_> {
             let done = self.tile(number, *column, *row, lists.clone());
             done.map_err(|fault| (number, fault))?;
         }
-        self.settle().map_err(|fault| (first, fault))
+        // Small budgets are looked after at once.
+        match self.unsettled > self.budget >> 16 {
+            true => self.settle().map_err(|fault| (first, fault)),
+            false => Ok(()),
+        }
     }
 
     /// Paints a tile, the `number`th of the job.
@@ -440,8 +444,8 @@ impl<'a> TileWorker<'a, '_> {
         }
     }
 
-    /// Adds what was counted to the sum of all workers.
-    fn settle(&mut self) -> Result<()> {
+    /// Adds what was counted to the sum of all workers, which has to be done in the end, too.
+    pub fn settle(&mut self) -> Result<()> {
         let more = std::mem::take(&mut self.unsettled);
         let all = self.ran.fetch_add(more, Ordering::Relaxed) + more;
         if all > self.budget {

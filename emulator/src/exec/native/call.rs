@@ -63,8 +63,8 @@ pub(super) struct Call<'a> {
     pub uniforms: &'a [f32],
     /// The primitive.
     pub inputs: &'a Inputs,
-    /// Lanes that are written.
-    pub mask: Mask,
+    /// Lanes that are written; all without one.
+    pub mask: Option<&'a Mask>,
     /// Texels of the textures the code looks into, and the largest level that is among them.
     pub textures: &'a [(f32, &'a [u32])],
     /// Where colours go that leave as words.

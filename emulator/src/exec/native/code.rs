@@ -78,7 +78,7 @@ impl Code {
             last[number] = (texels.len().min(1 << 30) as u32).saturating_sub(1);
             largest[number] = *level;
         }
-        let masks = call.mask.to_le_bytes();
+        let masks = call.mask.map_or([0xff; LANES / 8], |mask| mask.to_le_bytes());
         let lanes = self.emitted.mask_lanes.then(|| words(&masks));
         let pool = self.emitted.pool;
         let mut args = Args {

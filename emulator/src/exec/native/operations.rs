@@ -158,7 +158,7 @@ fn every_operation_gives_the_same_bits() {
                         lanes: LANES,
                         uniforms: &[],
                         inputs: &Inputs::default(),
-                        mask,
+                        mask: Some(&mask),
                         textures: &[(0.0, &words)],
                         words: &mut [],
                     });
@@ -218,7 +218,7 @@ fn spilled_values_come_back() {
             lanes: LANES,
             uniforms: &[],
             inputs: &Inputs::default(),
-            mask: Mask::MAX,
+            mask: None,
             textures: &[],
             words: &mut [],
         });

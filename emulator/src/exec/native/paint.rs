@@ -16,12 +16,27 @@ use std::sync::Arc;
 thread_local! {
     /// Rows of the thread's last call: what they hold does not matter.
     static ROWS: RefCell<Vec<Row>> = const { RefCell::new(Vec::new()) };
-    /// The same of a whole tile's places, and of its alphas.
-    static TILE: RefCell<[Row; 10]> = const { RefCell::new([Row::splat(0.0); 10]) };
+    /// The same of a whole tile.
+    static TILE: RefCell<TileRows> = const { RefCell::new(TileRows::NEW) };
 }
 
 /// Lanes that machine code takes at a time in any of its forms.
 pub(super) const STEP: usize = 16;
+
+/// Rows of a whole tile's places, and of its alphas.
+struct TileRows {
+    rows: [Row; 10],
+    /// Where columns and rows of places begin, and from where they are seen, as bits: code leaves them as they are, and
+    /// tiles that follow each other have one or the other in common.
+    known: [Option<(u32, u32)>; 2],
+}
+
+impl TileRows {
+    const NEW: Self = Self {
+        rows: [Row::splat(0.0); 10],
+        known: [None; 2],
+    };
+}
 
 /// A program of one piece.
 pub(super) struct Straight {
@@ -44,7 +59,7 @@ impl Painter for Straight {
         if let Quads::Tile(first) = quads
             && self.takes_tiles()
         {
-            return TILE.with_borrow_mut(|rows| self.tile_beside(&mut Call { context, inputs, rows }, first, out));
+            return TILE.with_borrow_mut(|tile| self.tile_beside((context, inputs), tile, first, out));
         }
         self.on_rows(|rows| {
             let mut call = Call { context, inputs, rows };
@@ -66,11 +81,7 @@ impl Painter for Straight {
         words: &mut [u32; MAX_FRAGMENTS],
     ) -> bool {
         if self.takes_tiles() {
-            return TILE.with_borrow_mut(|rows| {
-                let call = &mut Call { context, inputs, rows };
-                self.tile(call, first);
-                self.run_code(call, MAX_FRAGMENTS, words)
-            });
+            return TILE.with_borrow_mut(|tile| self.tile((context, inputs), tile, first, words));
         }
         self.on_rows(|rows| {
             let mut call = Call { context, inputs, rows };
@@ -139,17 +150,39 @@ impl Straight {
     }
 
     /// Words of a whole tile's fragments, and alphas if they are wanted.
-    fn tile_beside(&self, call: &mut Call<'_>, first: [u32; 2], out: &mut Fragments) -> bool {
-        self.tile(call, first);
-        let done = self.run_code(call, MAX_FRAGMENTS, &mut out.words);
-        if call.context.wants_alpha
-            && let [.., low, high] = &call.rows
+    fn tile_beside(
+        &self,
+        about: (&FragmentContext<'_>, &Inputs),
+        tile: &mut TileRows,
+        first: [u32; 2],
+        out: &mut Fragments,
+    ) -> bool {
+        let done = self.tile(about, tile, first, &mut out.words);
+        if about.0.wants_alpha
+            && let [.., low, high] = &tile.rows
         {
             let (before, behind) = out.color[3].split_at_mut(LANES);
             before.copy_from_slice(&low[..]);
             behind.copy_from_slice(&high[..]);
         }
         done
+    }
+
+    /// Words of a whole tile's fragments.
+    fn tile(
+        &self,
+        (context, inputs): (&FragmentContext<'_>, &Inputs),
+        TileRows { rows, known }: &mut TileRows,
+        first: [u32; 2],
+        words: &mut [u32],
+    ) -> bool {
+        for (axis, known) in known.iter_mut().enumerate() {
+            let about = Some((first[axis], inputs.origin[axis].to_bits()));
+            if std::mem::replace(known, about) != about || self.program.reads_pixels {
+                self.places(first[axis], inputs.origin[axis], axis, rows);
+            }
+        }
+        self.run_code(&mut Call { context, inputs, rows }, MAX_FRAGMENTS, words)
     }
 
     /// Places of half a tile's fragments, the `from`th and those behind it.
@@ -167,15 +200,16 @@ impl Straight {
         );
     }
 
-    /// Places of a whole tile's fragments.
-    fn tile(&self, call: &mut Call<'_>, first: [u32; 2]) {
-        let (origin, pixels, rows) = (call.inputs.origin, self.program.reads_pixels, &mut *call.rows);
+    /// Places of a whole tile's fragments on an axis.
+    fn places(&self, first: u32, origin: f32, axis: usize, rows: &mut [Row; 10]) {
+        let pixels = self.program.reads_pixels;
         dispatch!(
             long_places(
-                first: [u32; 2],
-                origin: [f32; 2],
+                first: u32,
+                origin: f32,
+                axis: usize,
                 pixels: bool,
-                rows: &mut [Row],
+                rows: &mut [Row; 10],
             ) -> (),
             self.found
         );
@@ -231,19 +265,16 @@ fn tile_places<L: QuadLanes>(first: [u32; 2], from: usize, origin: [f32; 2], pix
     }
 }
 
-/// Places of a whole tile's fragments, in rows of twice the length.
+/// Places of a whole tile's fragments on an axis, in rows of twice the length, and the pixels' own where they are wanted.
 #[inline(always)]
-fn long_places<L: QuadLanes>(first: [u32; 2], origin: [f32; 2], pixels: bool, rows: &mut [Row]) {
-    let pixel = [first[0] as f32, first[1] as f32];
-    let [columns, rest, pixel_columns, pixel_rows, ..] = rows.as_chunks_mut::<2>().0 else {
-        return;
-    };
-    for half in 0..2 {
-        let (from, into) = (half * LANES, [&mut columns[half][..], &mut rest[half][..]]);
-        places::of_tile::<L>(places::middle(first), from, origin, into);
-        if pixels {
-            let into = [&mut pixel_columns[half][..], &mut pixel_rows[half][..]];
-            places::of_tile::<L>(pixel, from, [0.0; 2], into);
+fn long_places<L: QuadLanes>(first: u32, origin: f32, axis: usize, pixels: bool, rows: &mut [Row; 10]) {
+    let long = rows.as_chunks_mut::<2>().0;
+    for (half, into) in long[axis].iter_mut().enumerate() {
+        places::of_axis::<L>(axis, first as f32 + 0.5, half * LANES, origin, &mut into[..]);
+    }
+    if pixels {
+        for (half, into) in long[axis + 2].iter_mut().enumerate() {
+            places::of_axis::<L>(axis, first as f32, half * LANES, 0.0, &mut into[..]);
         }
     }
 }

@@ -104,6 +104,19 @@ impl Forms {
         self.form(!lanes.is_multiple_of(self.whole.lanes()), masked)
     }
 
+    /// Finds the texels of the textures that code looks into; false where nobody looked at them yet.
+    fn textures<'a>(&self, context: &FragmentContext<'a>, into: &mut [(f32, &'a [u32])]) -> bool {
+        let used = self.graph.textures.iter().zip(into).enumerate();
+        used.filter(|(_, (used, _))| **used).all(|(number, (_, into))| {
+            let texture = context.textures.get(number);
+            let Some((largest, texels)) = texture.and_then(|texture| texture.texels_ready()) else {
+                return false;
+            };
+            *into = (largest as f32, texels);
+            true
+        })
+    }
+
     /// Bytes of the code for all lanes.
     pub(super) fn size(&self) -> usize {
         self.whole.size()
@@ -119,7 +132,7 @@ impl Forms {
             rows: machine.rows,
             lanes: machine.lanes,
             inputs: &NO_INPUTS,
-            mask: mask.unwrap_or(Mask::MAX),
+            mask: mask.as_ref(),
             textures: &[],
             words: &mut [],
         })
@@ -146,20 +159,15 @@ impl Stretch for Forms {
         let Some(code) = self.code(lanes, work.mask.is_some()) else {
             return false;
         };
-        let mut textures: [(f32, &[u32]); MAX_TEXTURES] = [(0.0, &[]); MAX_TEXTURES];
-        let textures = &mut textures[..self.graph.textures.len()];
-        let used = self.graph.textures.iter().enumerate().filter(|(_, used)| **used);
-        for (number, _) in used {
-            // Of what nobody looked at yet there is nothing; who finds out looks at it.
-            let Some((largest, texels)) = work
-                .context
-                .textures
-                .get(number)
-                .and_then(|texture| texture.texels_ready())
-            else {
+        let mut textures: [(f32, &[u32]); MAX_TEXTURES];
+        let mut used = &[][..];
+        if !self.graph.textures.is_empty() {
+            textures = [(0.0, &[]); MAX_TEXTURES];
+            let of_code = &mut textures[..self.graph.textures.len()];
+            if !self.textures(work.context, of_code) {
                 return false;
-            };
-            textures[number] = (largest as f32, texels);
+            }
+            used = of_code;
         }
         // What is blended with stays as it is, for whoever takes over.
         if let Some(destination) = work.destination.filter(|_| self.blends) {
@@ -170,8 +178,8 @@ impl Stretch for Forms {
             rows: work.machine.rows,
             lanes,
             inputs: work.inputs,
-            mask: work.mask.unwrap_or(Mask::MAX),
-            textures,
+            mask: work.mask.as_ref(),
+            textures: used,
             words: work.words,
         })
     }
