@@ -5,7 +5,7 @@ use super::fragment_tests::{Passed, Tested};
 use super::spots::{self, Batch, Lanes, Row, Spots, spread};
 use super::tile::{Colors, Tile, coverage_of};
 use crate::blend::{Blending, unit};
-use crate::exec::{MAX_FRAGMENTS, Quads};
+use crate::exec::{MAX_FRAGMENTS, Quad, Quads};
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
 
@@ -143,6 +143,13 @@ impl Tile {
             (Quads::Tile(_), Some(tile)) => *tile = *words,
             (Quads::Tile(_), None) => {}
             (Quads::Some(quads), _) => spots::put_live(quads, tile, words),
+        }
+    }
+
+    /// Puts those of a whole tile's words that quads are live in, as [`Tile::put_words`].
+    pub fn put_some_words(&mut self, quads: &[Quad], words: &[u32; MAX_FRAGMENTS]) {
+        if let Colors::Bytes(tile) = &mut self.color {
+            spots::put_live_of(quads, tile, words);
         }
     }
 

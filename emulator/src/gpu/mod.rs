@@ -11,6 +11,7 @@ pub mod geometry;
 mod kept;
 pub mod notes;
 pub mod pixel;
+mod plain;
 mod planes;
 pub mod plbu;
 pub mod primitives;

@@ -162,17 +162,29 @@ impl Spots<'_> {
 /// Puts what the live fragments of quads have into a row of a tile of one sample.
 pub(super) fn put_live<T: Copy>(quads: &[Quad], row: &mut [T], values: &[T; MAX_FRAGMENTS]) {
     for (quad, values) in quads.iter().zip(values.as_chunks::<4>().0) {
-        let Some(four) = row.get_mut(first_of(quad)..).and_then(|row| row.first_chunk_mut::<4>()) else {
-            continue;
-        };
-        if quad.live == 15 {
-            *four = *values;
-            continue;
-        }
-        for lane in 0..4 {
-            if quad.live >> lane & 1 == 1 {
-                four[lane] = values[lane];
-            }
+        put_quad(quad, row, values);
+    }
+}
+
+/// The same of values that are those of all of the tile.
+pub(super) fn put_live_of<T: Copy>(quads: &[Quad], row: &mut [T], values: &[T; MAX_FRAGMENTS]) {
+    for quad in quads {
+        put_quad(quad, row, &values.as_chunks::<4>().0[first_of(quad) / 4]);
+    }
+}
+
+#[inline]
+fn put_quad<T: Copy>(quad: &Quad, row: &mut [T], values: &[T; 4]) {
+    let Some(four) = row.get_mut(first_of(quad)..).and_then(|row| row.first_chunk_mut::<4>()) else {
+        return;
+    };
+    if quad.live == 15 {
+        *four = *values;
+        return;
+    }
+    for lane in 0..4 {
+        if quad.live >> lane & 1 == 1 {
+            four[lane] = values[lane];
         }
     }
 }

@@ -4,6 +4,7 @@ use super::batch;
 use super::fragment_tests::Passed;
 use super::frame::Frame;
 use super::gathered::{Common, FEW_QUADS, Gathered};
+use super::plain::Plain;
 use super::plbu::Entry;
 use super::raster::{self, Coverage};
 use super::scene::{self, Ready, Scene, Shader};
@@ -48,6 +49,8 @@ pub(super) struct TileWorker<'a, 'b> {
     frame: &'a Frame,
     scene: &'a Scene<'a>,
     engine: &'a dyn Engine,
+    /// What of the frame's pictures is known of all whole tiles.
+    plain: Option<Plain>,
     /// By the shaders' numbers.
     ways: &'a [Way<'a>],
     /// The engine wants to be told of a pixel.
@@ -88,6 +91,7 @@ impl<'a> TileWorker<'a, '_> {
             frame,
             scene,
             engine,
+            plain: Plain::of(frame),
             ways,
             tells: engine.watched_pixel().is_some(),
             out: Box::default(),
@@ -131,7 +135,9 @@ impl<'a> TileWorker<'a, '_> {
             self.clear();
         }
         self.stats.tiles += 1;
-        if let (Some(target), [unit]) = (&self.target, &self.frame.write_backs[..]) {
+        let plain = self.plain.zip(self.target.as_ref());
+        let at = plain.and_then(|(plain, target)| plain.expect([column, row], target));
+        if let (Some(target), [unit], None) = (&self.target, &self.frame.write_backs[..], at) {
             write_back::expect(self.frame, unit, self.tile.origin, target);
         }
         self.watch.into_iter().for_each(|watch| watch.begun(&self.tile));
@@ -141,6 +147,11 @@ impl<'a> TileWorker<'a, '_> {
         self.primitives = Some(room);
         painted?;
         self.clear();
+        if let (Some(at), Some(plain), Some(target)) = (at, self.plain, &mut self.target)
+            && plain.put(&self.tile, at, target)
+        {
+            return Ok(());
+        }
         let mut units = self.frame.write_backs.iter();
         units.try_for_each(|unit| {
             write_back::encode(
@@ -350,6 +361,13 @@ impl<'a> TileWorker<'a, '_> {
     ) -> bool {
         self.clear();
         let quads = self.coverage.covered();
+        if let Quads::Some(quads) = quads
+            && !tested
+            && !context.wants_alpha
+            && brush.takes_rest(quads.len())
+        {
+            return self.paint_more((brush, context), (ready, shader));
+        }
         if context.blending.is_some() {
             self.tile.words(quads, &mut self.out.words);
         }
@@ -362,6 +380,21 @@ impl<'a> TileWorker<'a, '_> {
             self.tile.put_live_words(&batch, &mut self.room);
         } else if shader.state.blending.write_mask != 0 {
             self.tile.put_words(quads, &self.out.words);
+        }
+        true
+    }
+
+    /// Paints all of a tile beside it, then brings those quads into it that the primitive covers.
+    fn paint_more(&mut self, (brush, context): Painting<'_>, (ready, shader): (&Ready, &Shader<'_>)) -> bool {
+        let whole = Quads::Tile(self.tile.origin);
+        if context.blending.is_some() {
+            self.tile.words(whole, &mut self.out.words);
+        }
+        if !brush.painter.paint(context, &ready.inputs, whole, &mut self.out) {
+            return false;
+        }
+        if shader.state.blending.write_mask != 0 {
+            self.tile.put_some_words(&self.coverage.quads, &self.out.words);
         }
         true
     }

@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::scene::{Scene, Shader};
-use crate::exec::{Engine, FragmentContext, Painter, TileReader};
+use crate::exec::{Engine, FragmentContext, MAX_QUADS, Painter, TileReader};
 use std::cell::OnceCell;
 use utgard::state::Compare;
 
@@ -14,6 +14,15 @@ pub(super) struct Brush<'a> {
     pub is_sure: bool,
     /// [`Painter::steps`]
     pub steps: u32,
+}
+
+impl Brush<'_> {
+    /// Whether all of a tile is shaded sooner than so many of its quads: a quad by itself has to be placed, which takes about
+    /// as long as eight of the instructions of another one.
+    pub fn takes_rest(&self, quads: usize) -> bool {
+        let rest = MAX_QUADS.saturating_sub(quads);
+        self.is_sure && rest * (self.steps as usize) < 8 * quads
+    }
 }
 
 /// The way of a shader's fragments, where it takes words.

@@ -1,14 +1,13 @@
 //! Tiles to memory, in every format and layout (docs/spec/mali/frame.md, section 2).
 
 use super::frame::{Frame, WriteBack};
+use super::plain::{in_memory_order, swapped, tiled};
 use super::tile::{Colors, PIXELS, SIDE, Tile, in_tile, place};
 use super::tile_list::ListedTile;
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::{Memory, Sink};
-use crate::simd::{Found, dispatch};
 use crate::texture::texel::u_order;
 use num::half;
-use num::lanes::Lanes;
 use rayon::ThreadPool;
 use std::sync::LazyLock;
 use utgard::field::Code;
@@ -272,8 +271,7 @@ impl Plane<'_> {
         let Some(out) = out.first_chunk_mut() else {
             return false;
         };
-        let swap = !self.unit.swap;
-        dispatch!(tiled_words(words: &[u32; PIXELS], out: &mut [u8; 4 * PIXELS], swap: bool) -> (), Found::best());
+        in_memory_order(words, out, !self.unit.swap);
         true
     }
 
@@ -404,67 +402,6 @@ impl Fields {
         field(a) | field(b) | field(c) | field(d)
     }
 }
-
-/// A word with its lowest and its third byte exchanged.
-#[inline(always)]
-fn swapped(word: u32) -> u32 {
-    word & 0xff00_ff00 | word >> 16 & 0xff | (word & 0xff) << 16
-}
-
-/// For each quad of memory's order which of the tile it is. In memory the quad's lower row goes backwards.
-static QUADS: [u8; PIXELS / 4] = {
-    let mut quads = [0; PIXELS / 4];
-    let mut number = 0;
-    while number < PIXELS {
-        let [column, row] = place(number);
-        quads[u_order(column, row) as usize / 4] = (number / 4) as u8;
-        number += 4;
-    }
-    quads
-};
-
-/// A tile's pixels in memory's order.
-#[inline(always)]
-fn tiled<T: Copy>(pixels: &[T; PIXELS], mut put: impl FnMut(usize, [T; 4])) {
-    let four = pixels.as_chunks::<4>().0;
-    for (at, quad) in QUADS.iter().enumerate() {
-        let [a, b, c, d] = four[usize::from(*quad) % four.len()];
-        put(at, [a, b, d, c]);
-    }
-}
-
-/// [`tiled`] of words as bytes, red and blue exchanged or not.
-#[inline(always)]
-#[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
-fn tiled_words<L: Lanes>(words: &[u32; PIXELS], out: &mut [u8; 4 * PIXELS], swap: bool) {
-    // A loop for each, with nothing to choose inside.
-    match swap {
-        true => tiled_blocks(words, out, swapped),
-        false => tiled_blocks(words, out, |word| word),
-    }
-}
-
-/// Words of four quads by four quads, which are two rows of the tile's, and in memory one behind the other.
-#[inline(always)]
-fn tiled_blocks(words: &[u32; PIXELS], out: &mut [u8; 4 * PIXELS], of: impl Fn(u32) -> u32) {
-    let pairs = words.as_chunks::<8>().0;
-    let blocks = out.as_chunks_mut::<64>().0;
-    for (block, quad) in blocks.iter_mut().zip(QUADS.iter().step_by(4)) {
-        let upper = usize::from(*quad) / 2 % pairs.len();
-        // The row of quads below.
-        let (upper, lower) = (&pairs[upper], &pairs[(upper + 4) % pairs.len()]);
-        let in_order: [u32; 16] = std::array::from_fn(|at| match at {
-            0..8 => upper[IN_BLOCK[at]],
-            _ => lower[IN_BLOCK[at]],
-        });
-        for (bytes, word) in block.as_chunks_mut::<4>().0.iter_mut().zip(in_order) {
-            *bytes = of(word).to_le_bytes();
-        }
-    }
-}
-
-/// Which of two quads' words is where in a block's half: of the upper two, and of the lower two, which go backwards.
-const IN_BLOCK: [usize; 16] = [0, 1, 3, 2, 4, 5, 7, 6, 4, 5, 7, 6, 0, 1, 3, 2];
 
 /// Byte of a pixel from its picture's address.
 ///
@@ -659,7 +596,6 @@ fn unpack(unit: &WriteBack, bits: u64) -> [f32; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::Level;
 
     /// A whole tile is what its pixels are one by one, in every format.
     #[test]
@@ -732,28 +668,6 @@ mod tests {
         // What a format holds exactly stays.
         tile.color = Colors::Bytes(vec![u32::from_le_bytes([255, 0, 255, 255]); 256]);
         assert!((0..256).all(|at| pixel(&dithered, &tile, place(at), None) == 31 | 31 << 11));
-    }
-
-    /// Words of a tile lie in memory as its pixels do, on vector units of any width.
-    #[test]
-    fn words_are_in_order() {
-        let words: [u32; PIXELS] = std::array::from_fn(|at| 0x0102_0305u32.wrapping_mul(at as u32));
-        let levels = [Level::Portable, Level::Avx2, Level::Avx512];
-        for (level, swap) in levels.into_iter().flat_map(|level| [(level, false), (level, true)]) {
-            let (mut out, words, found) = ([0; 4 * PIXELS], &words, Found::at_most(level));
-            let into = &mut out;
-            dispatch!(tiled_words(words: &[u32; PIXELS], into: &mut [u8; 4 * PIXELS], swap: bool) -> (), found);
-            for (at, word) in words.iter().enumerate() {
-                let [column, row] = place(at);
-                let wanted = if swap { swapped(*word) } else { *word };
-                let at = u_order(column, row) as usize;
-                assert_eq!(
-                    out.as_chunks::<4>().0[at],
-                    wanted.to_le_bytes(),
-                    "{level:?} {column} {row}"
-                );
-            }
-        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use emulator::driver::{self, Compare, Depth, Draw, Image, Picture, PrimitiveMode};
+use emulator::driver::{self, Blend, Compare, Depth, Draw, Image, Picture, PrimitiveMode};
 use emulator::exec::Engine;
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
@@ -594,11 +594,20 @@ fn tiles_go_to_memory_at_once_or_at_the_end() {
         ".fragment\n.varying vec4 tint\nload.v $0 0, mul.v0 $0 $0 $0, stop\n",
         Stage::Fragment,
     );
-    // The last column and row of tiles are not whole.
-    let draw = full_screen(&vertex, &fragment, [200, 180]);
+    // The last column and row of tiles are not whole, and some along the diagonal are covered in part.
+    let mut draw = full_screen(&vertex, &fragment, [200, 180]);
+    let (_, tints) = &mut draw.attributes[1];
+    tints.iter_mut().for_each(|tint| tint[3] = 0.75);
+    for blend in [Blend::None, Blend::Alpha] {
+        draw.blend = blend;
+        goes_to_memory(&draw);
+    }
+}
+
+fn goes_to_memory(draw: &Draw<'_>) {
     let run = |engine: Box<dyn Engine>, threads: usize, keeps: bool, budget: u64| {
         let mut gpu = Gpu::new(engine).with_threads(threads).with_budget(budget);
-        let prepared = driver::prepare(&mut gpu, &draw).unwrap();
+        let prepared = driver::prepare(&mut gpu, draw).unwrap();
         let bytes = |gpu: &Gpu| -> Vec<_> { gpu.memory.objects().map(|(at, bytes)| (at, bytes.to_vec())).collect() };
         prepared.run_vertices(&mut gpu).unwrap();
         let before = bytes(&gpu);

@@ -4,14 +4,14 @@
 use super::plan::Program;
 use super::wide::alu::Machine;
 use super::wide::fragment_code::row;
-use super::wide::stretch::{Piece, Plan, Stretch, Work};
+use super::wide::stretch::{Piece, Stretch, Work};
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::{LANES, Row};
 use crate::exec::{FragmentContext, Fragments, MAX_FRAGMENTS, MAX_QUADS, Painter, Quad, Quads, places};
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 thread_local! {
     /// Rows of the thread's last call: what they hold does not matter.
@@ -42,8 +42,11 @@ impl TileRows {
 pub(super) struct Straight {
     pub program: Arc<Program>,
     pub found: Found,
+    /// The one piece there is.
+    code: Arc<dyn Stretch>,
     steps: u32,
     is_sure: bool,
+    takes_tiles: OnceLock<bool>,
 }
 
 impl Painter for Straight {
@@ -94,14 +97,6 @@ impl Painter for Straight {
     }
 }
 
-/// The code of a plan of one piece.
-fn code(plan: &Plan) -> Option<&dyn Stretch> {
-    match &plan.pieces[..] {
-        [Piece::Code(code)] => Some(&**code),
-        _ => None,
-    }
-}
-
 /// What a call is about.
 pub(super) struct Call<'a> {
     pub context: &'a FragmentContext<'a>,
@@ -121,12 +116,16 @@ impl Straight {
     /// A program, if it is of one piece.
     pub fn new(program: Arc<Program>, found: Found) -> Option<Self> {
         let plan = program.straight()?;
-        let (steps, is_sure) = (plan.steps, code(plan).is_some_and(Stretch::is_sure));
+        let [Piece::Code(code)] = &plan.pieces[..] else {
+            return None;
+        };
         Some(Self {
+            code: code.clone(),
+            steps: plan.steps,
+            is_sure: code.is_sure(),
+            takes_tiles: OnceLock::new(),
             program,
             found,
-            steps,
-            is_sure,
         })
     }
 
@@ -140,13 +139,8 @@ impl Straight {
         })
     }
 
-    /// The one piece there is.
-    fn code(&self) -> Option<&dyn Stretch> {
-        code(self.program.straight()?)
-    }
-
     fn takes_tiles(&self) -> bool {
-        self.code().is_some_and(Stretch::takes_tiles)
+        *self.takes_tiles.get_or_init(|| self.code.takes_tiles())
     }
 
     /// Words of a whole tile's fragments, and alphas if they are wanted.
@@ -251,7 +245,7 @@ impl Straight {
             words,
             destination: None,
         };
-        self.code().is_some_and(|code| code.run(work))
+        self.code.run(work)
     }
 }
 

@@ -18,7 +18,7 @@ use num::lanes::Lanes;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use utgard::pp::{LevelOfDetail, Sampler};
 
 /// A program as machine code.
@@ -596,7 +596,7 @@ impl Builder<'_> {
         if !graph.effects.is_empty() {
             let forms = Forms::new(graph, self.isa)?;
             self.size += forms.whole.size();
-            self.pieces.push(Piece::Code(Box::new(forms)));
+            self.pieces.push(Piece::Code(Arc::new(forms)));
         }
         Some(())
     }

@@ -4,6 +4,7 @@ use super::alu::Machine;
 use crate::exec::FragmentContext;
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::Mask;
+use std::sync::Arc;
 
 /// What runs the operations of a stretch, or some of them.
 pub trait Stretch: std::fmt::Debug + Send + Sync {
@@ -71,7 +72,7 @@ pub type VertexPlans = Vec<Option<VertexPlan>>;
 #[derive(Debug)]
 pub enum Piece {
     /// Machine code.
-    Code(Box<dyn Stretch>),
+    Code(Arc<dyn Stretch>),
     /// An operation of the wide engine: instruction and number.
     Op(usize, usize),
 }
