@@ -67,3 +67,75 @@ impl Inputs {
         [column as f32 + 0.5 - self.origin[0], row as f32 + 0.5 - self.origin[1]]
     }
 }
+
+/// Primitives whose inputs are [side by side](ManyInputs).
+pub const MANY: usize = 16;
+
+/// A plane of each of some primitives.
+#[derive(Clone, Debug)]
+pub struct Planes {
+    /// Values at the primitives' origins.
+    pub base: [f32; MANY],
+    /// Changes per column.
+    pub dx: [f32; MANY],
+    /// Changes per row.
+    pub dy: [f32; MANY],
+}
+
+impl Default for Planes {
+    fn default() -> Self {
+        Self {
+            base: [0.0; MANY],
+            dx: [0.0; MANY],
+            dy: [0.0; MANY],
+        }
+    }
+}
+
+impl Planes {
+    /// One primitive's.
+    #[inline]
+    pub fn get(&self, at: usize) -> Plane {
+        Plane {
+            base: self.base[at],
+            dx: self.dx[at],
+            dy: self.dy[at],
+        }
+    }
+
+    fn set(&mut self, at: usize, plane: Plane) {
+        (self.base[at], self.dx[at], self.dy[at]) = (plane.base, plane.dx, plane.dy);
+    }
+}
+
+/// [`Inputs`] of some primitives, as far as somebody asks for them: what nobody set is another's.
+#[derive(Clone, Debug, Default)]
+pub struct ManyInputs {
+    /// Where planes have their base, in pixels: columns and rows.
+    pub origin: [[f32; MANY]; 2],
+    /// 1/w.
+    pub inverse_w: Planes,
+    /// Depth in the window.
+    pub z: Planes,
+    /// Each varying component, times 1/w unless the primitive is flat.
+    pub varyings: [[Planes; 4]; SLOTS],
+    /// `gl_PointCoord`.
+    pub point: [Planes; 2],
+}
+
+impl ManyInputs {
+    /// Sets a primitive's, of its varyings the slots and components that are used.
+    pub fn set(&mut self, at: usize, inputs: &Inputs, used: &[(usize, usize)]) {
+        for (into, from) in self.origin.iter_mut().zip(inputs.origin) {
+            into[at] = from;
+        }
+        self.inverse_w.set(at, inputs.inverse_w);
+        self.z.set(at, inputs.z);
+        for (into, from) in self.point.iter_mut().zip(inputs.point) {
+            into.set(at, from);
+        }
+        for (slot, component) in used {
+            self.varyings[*slot][*component].set(at, inputs.varyings[*slot][*component]);
+        }
+    }
+}

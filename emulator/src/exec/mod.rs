@@ -1,6 +1,7 @@
 //! Engines that run GP and PP programs, behind one trait: [`scalar`] is plain and the specification.
 
 mod compiled;
+pub mod gathered;
 pub mod inputs;
 mod lanes;
 pub mod native;
@@ -19,8 +20,8 @@ use crate::fault::{Fault, FaultKind, Result};
 use crate::silicon::Silicon;
 use crate::texture::Texture;
 use compiled::Compiled;
+use gathered::Gatherer;
 use inputs::Inputs;
-use lanes::LANES;
 use num::lanes::One;
 use std::sync::{Arc, OnceLock};
 use utgard::{gp, pp};
@@ -256,7 +257,7 @@ impl FragmentContext<'_> {
 }
 
 /// Four fragments: (x, y), (x+1, y), (x, y+1), (x+1, y+1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quad {
     /// Column of the first fragment, even.
     pub x: u32,
@@ -367,33 +368,6 @@ pub trait Painter: Send + Sync {
         inputs: &Inputs,
         first: [u32; 2],
         words: &mut [u32; MAX_FRAGMENTS],
-    ) -> bool;
-}
-
-/// Quads that a [`Gatherer`] takes at most.
-pub const MAX_GATHERED: usize = LANES / 4;
-
-/// Numbers of gathered fragments, a row for each.
-#[derive(Clone, Debug, Default)]
-pub struct GatheredRows(Vec<Row>);
-
-/// What a [`Painter`] is for fragments of one primitive, for those of many: each primitive's planes are computed when its
-/// quads are gathered, the program runs once for all of them.
-pub trait Gatherer: Send + Sync {
-    /// Instructions that each fragment runs.
-    fn steps(&self) -> u32;
-
-    /// Computes what the quads of a primitive get from their vertices, behind `from` other quads; what is beyond
-    /// [`MAX_GATHERED`] is left out.
-    fn gather(&self, inputs: &Inputs, quads: &[Quad], from: usize, rows: &mut GatheredRows);
-
-    /// Makes words of the quads that were gathered, as [`Painter::paint`] does.
-    fn paint(
-        &self,
-        context: &FragmentContext<'_>,
-        quads: &[Quad],
-        rows: &mut GatheredRows,
-        out: &mut Fragments,
     ) -> bool;
 }
 

@@ -40,10 +40,11 @@ pub use key::Key;
 pub use plan::Program;
 pub use vertex::VertexForms;
 
+use super::gathered::Gatherer;
 use super::inputs::Inputs;
 use super::lanes::LANES;
 use super::wide::{self, FragmentCode, Wide};
-use super::{Engine, FragmentContext, Fragments, Gatherer, MAX_QUADS, Painter, Quad, VertexBatch};
+use super::{Engine, FragmentContext, Fragments, MAX_QUADS, Painter, Quad, VertexBatch};
 use crate::fault::Result;
 use crate::simd::{Found, Level};
 use std::collections::HashMap;

@@ -1,7 +1,8 @@
 //! Engines on hardware that somebody supposes.
 
+use super::gathered::Gatherer;
 use super::inputs::Inputs;
-use super::{Engine, FragmentContext, Fragments, Gatherer, Painter, Quad, VertexBatch, scalar};
+use super::{Engine, FragmentContext, Fragments, Painter, Quad, VertexBatch, scalar};
 use crate::fault::Result;
 use crate::silicon::{Part, Silicon};
 use std::sync::Arc;

@@ -101,7 +101,7 @@ impl Batch<'_> {
 
     /// Fragments meet a test of depth or stencil.
     pub(super) fn is_tested(&self) -> bool {
-        self.state.uses_depth() || !self.ignores_stencil()
+        self.state.is_tested(self.inputs.front)
     }
 
     /// Stencil of the side that is seen.
@@ -109,17 +109,11 @@ impl Batch<'_> {
         &self.state.stencil[usize::from(!self.inputs.front)]
     }
 
-    /// The stencil of the side that is seen lets everything pass and stays as it is.
-    fn ignores_stencil(&self) -> bool {
-        let face = self.face();
-        face.compare == Compare::Always && face.operations[1..] == [StencilOp::Keep; 2]
-    }
-
     /// The tests there are beside that of alpha.
     fn tests(&self) -> Tests<'_> {
         let state = self.state;
         Tests {
-            stencil: (!self.ignores_stencil()).then(|| self.face()),
+            stencil: state.stencil_of(self.inputs.front),
             depth: state.uses_depth().then_some((state.depth_compare, state.depth_write)),
         }
     }
@@ -229,7 +223,7 @@ impl Tile {
     /// has then.
     pub(super) fn test(&mut self, batch: &Batch<'_>, spots: Spots<'_>, tested: &mut Tested) {
         let (state, count) = (batch.state, batch.count());
-        let (uses_depth, uses_stencil) = (state.uses_depth(), !batch.ignores_stencil());
+        let (uses_depth, uses_stencil) = (state.uses_depth(), state.stencil_of(batch.inputs.front).is_some());
         let face = batch.face();
         let special = state.packed_depth || face.counts_past_mask;
         if let (Quads::Tile(_), 1, false) = (spots.quads, spots.samples, special)

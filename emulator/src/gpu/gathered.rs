@@ -3,14 +3,15 @@
 
 use super::batch;
 use super::fragment_tests::{Passed, depths_of};
-use super::scene::{Ready, Shader};
+use super::scene::{self, Shader};
 use super::spots::Batch;
 use super::tile::{PIXELS, Tile, in_tile};
-use crate::exec::inputs::Inputs;
-use crate::exec::{FragmentContext, Fragments, GatheredRows, Gatherer, MAX_FRAGMENTS, MAX_GATHERED, Quad, Quads};
+use crate::exec::gathered::{GatheredQuads, Gatherer, MAX_GATHERED};
+use crate::exec::inputs::{Inputs, ManyInputs};
+use crate::exec::{FragmentContext, Fragments, MAX_FRAGMENTS, Quad, Quads};
 
 /// Quads of a primitive up to which it is gathered.
-pub(super) const FEW_QUADS: usize = MAX_GATHERED / 4;
+pub(super) const FEW_QUADS: usize = MAX_GATHERED / 2;
 
 /// What gathered primitives have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,18 +20,21 @@ pub(super) struct Common {
     pub shader: usize,
     /// They have one w each.
     pub flat: bool,
-    front: bool,
+    /// Their fronts are seen.
+    pub front: bool,
 }
 
-impl Common {
-    /// What a primitive has that a shader with a number paints.
-    pub fn of(ready: &Ready, shader: usize) -> Self {
-        Self {
-            shader,
-            flat: ready.inputs.flat,
-            front: ready.inputs.front,
-        }
-    }
+/// A primitive that is to be gathered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Small {
+    /// What it has in common with others.
+    pub common: Common,
+    /// The geometry's number, and its own.
+    pub primitive: (usize, u32),
+    /// Which one it is of those whose inputs are side by side.
+    pub at: usize,
+    /// Polygon offset, if that does not follow from its planes.
+    pub offset: Option<f64>,
 }
 
 /// Primitives of a tile that are not painted yet.
@@ -39,16 +43,14 @@ pub(super) struct Gathered {
     /// What they have in common; nothing where there are none.
     common: Option<Common>,
     /// Their quads, in the order they were drawn.
-    quads: Vec<Quad>,
+    quads: GatheredQuads,
     /// The geometry's number of each, and its own.
     primitives: Vec<(usize, u32)>,
     /// A bit for each pixel of the tile that one of them covers.
     covered: [u64; PIXELS / 64],
-    /// What the program gets.
-    rows: GatheredRows,
     /// Depths as the tile has them, if somebody asks for them.
     depths: [u32; MAX_FRAGMENTS],
-    /// An input that all have: the side that is seen.
+    /// What inputs all have: the side that is seen. The rest is the last one's.
     inputs: Inputs,
 }
 
@@ -56,62 +58,65 @@ impl Default for Gathered {
     fn default() -> Self {
         Self {
             common: None,
-            quads: Vec::new(),
+            quads: GatheredQuads::default(),
             primitives: Vec::new(),
             covered: [0; PIXELS / 64],
-            rows: GatheredRows::default(),
             depths: [0; MAX_FRAGMENTS],
             inputs: Inputs::default(),
         }
     }
 }
 
-/// Word and bits of a quad's pixels in [`Gathered::covered`].
-#[inline(always)]
-fn bits(quad: &Quad) -> (usize, u64) {
-    let first = in_tile(quad.x, quad.y);
-    (first / 64, u64::from(quad.live) << (first % 64))
-}
-
 impl Gathered {
-    /// Whether quads of a primitive can go with what there is, if there is something.
-    pub fn takes(&self, common: Common, quads: &[Quad]) -> bool {
-        let is_free = |quad: &Quad| {
-            let (word, bits) = bits(quad);
-            self.covered[word] & bits == 0
-        };
-        self.common.is_none_or(|have| {
-            have == common && self.quads.len() + quads.len() <= MAX_GATHERED && quads.iter().all(is_free)
-        })
-    }
-
-    /// Takes the quads of a primitive, its geometry's number and its own.
+    /// Takes the quads of a primitive; false, and nothing is taken, where they cannot go with what there is.
+    #[inline]
     pub fn add(
         &mut self,
-        (common, primitive): (Common, (usize, u32)),
-        (ready, shader): (&Ready, &Shader<'_>),
-        gatherer: &dyn Gatherer,
-        quads: &[Quad],
-    ) {
-        if self.common.is_none() {
-            self.common = Some(common);
-            self.inputs.front = common.front;
-            self.covered = [0; PIXELS / 64];
-            self.quads.clear();
-            self.primitives.clear();
+        small: &Small,
+        quads: impl Iterator<Item = Quad>,
+        shader: &Shader<'_>,
+        inputs: &ManyInputs,
+    ) -> bool {
+        match self.common {
+            Some(common) if common != small.common => return false,
+            Some(_) => {}
+            None => {
+                self.inputs.front = small.common.front;
+                self.covered = [0; PIXELS / 64];
+                self.quads.cut(0);
+                self.primitives.clear();
+            }
         }
-        let from = self.quads.len();
-        gatherer.gather(&ready.inputs, quads, from, &mut self.rows);
-        if shader.state.uses_depth() {
-            let into = &mut self.depths[4 * from..];
-            depths_of(&shader.state, (&ready.inputs, ready.offset), quads, into);
-        }
+        let (from, mut is_free) = (self.quads.quads().len(), true);
+        // Its own quads are not in each other's way.
+        let covered = &mut self.covered;
         for quad in quads {
-            let (word, bits) = bits(quad);
-            self.covered[word] |= bits;
+            let first = in_tile(quad.x, quad.y);
+            let bits = u64::from(quad.live) << (first % 64);
+            is_free &= covered[first / 64] & bits == 0 && self.quads.push(quad, small.at);
+            covered[first / 64] |= bits;
         }
-        self.quads.extend_from_slice(quads);
-        self.primitives.push(primitive);
+        if !is_free {
+            // What is covered does not matter any more: what there is goes first.
+            self.quads.cut(from);
+            return false;
+        }
+        self.common = Some(small.common);
+        self.primitives.push(small.primitive);
+        if shader.state.uses_depth() {
+            self.find_depths(small, from, shader, inputs);
+        }
+        true
+    }
+
+    /// Finds the depths of a primitive's quads, those from a number on.
+    fn find_depths(&mut self, small: &Small, from: usize, shader: &Shader<'_>, inputs: &ManyInputs) {
+        self.inputs.origin = inputs.origin.map(|axis| axis[small.at]);
+        self.inputs.z = inputs.z.get(small.at);
+        let offset = small.offset;
+        let offset = offset.unwrap_or_else(|| scene::offset(&shader.state, &self.inputs));
+        let (quads, into) = (&self.quads.quads()[from..], &mut self.depths[4 * from..]);
+        depths_of(&shader.state, (&self.inputs, offset), quads, into);
     }
 
     /// What the primitives have in common, once: there are none any more then, for those who add others.
@@ -126,24 +131,32 @@ impl Gathered {
 
     /// How many quads were taken, and how many of their fragments are wanted.
     pub fn counts(&self) -> [u64; 2] {
-        let fragments = self.quads.iter().map(|quad| u64::from(quad.live.count_ones()));
-        [self.quads.len() as u64, fragments.sum()]
+        let quads = self.quads.quads();
+        let fragments = quads.iter().map(|quad| u64::from(quad.live.count_ones()));
+        [quads.len() as u64, fragments.sum()]
     }
 
     /// Shades and puts what was taken into a tile that has words; false where they have to be painted one by one.
     pub fn paint(
         &mut self,
         (gatherer, context): (&dyn Gatherer, &FragmentContext<'_>),
-        shader: &Shader<'_>,
+        (shader, inputs): (&Shader<'_>, &ManyInputs),
         (tile, room): (&mut Tile, &mut batch::Room),
         out: &mut Fragments,
     ) -> bool {
-        let quads = Quads::Some(&self.quads);
         if context.blending.is_some() {
-            tile.words(quads, &mut out.words);
+            tile.words(Quads::Some(self.quads.quads()), &mut out.words);
         }
-        if !gatherer.paint(context, &self.quads, &mut self.rows, out) {
+        if !gatherer.paint(context, inputs, &mut self.quads, out) {
             return false;
+        }
+        let quads = Quads::Some(self.quads.quads());
+        let is_tested = shader.state.is_tested(self.inputs.front);
+        if !is_tested && !context.wants_alpha {
+            if shader.state.blending.write_mask != 0 {
+                tile.put_words(quads, &out.words);
+            }
+            return true;
         }
         (out.has_words, out.live) = (true, quads.live());
         let mut batch = Batch {
@@ -156,16 +169,10 @@ impl Gathered {
             offset: 0.0,
             depths: Some(&self.depths),
         };
-        let is_tested = batch.is_tested();
-        if is_tested && !context.wants_alpha {
-            batch.tested = true;
-            if tile.test_early(&batch, room) != Passed::None {
-                tile.put_batch(&batch, room);
-            }
-        } else if is_tested || context.wants_alpha {
+        // Where alphas are tested, that comes first.
+        batch.tested = is_tested && !context.wants_alpha;
+        if !batch.tested || tile.test_early(&batch, room) != Passed::None {
             tile.put_batch(&batch, room);
-        } else if shader.state.blending.write_mask != 0 {
-            tile.put_words(quads, &batch.fragments.words);
         }
         true
     }

@@ -7,12 +7,13 @@ use num::lanes::QuadLanes;
 
 /// Where planes have their base: at the first corner, or near the picture when that is so far away that the pixels'
 /// distances from it would be rounded.
-fn origin([[x, y, ..], ..]: [[f32; 4]; 3]) -> [f32; 2] {
+#[inline(always)]
+pub(super) fn origin([x, y]: [f32; 2]) -> [f32; 2] {
     [x.clamp(-4096.0, 8192.0), y.clamp(-4096.0, 8192.0)]
 }
 
 /// Numbers of a primitive that are interpolated at most: 1/w, depth, and components of varyings.
-const MOST: usize = (2 + 4 * SLOTS).next_multiple_of(16);
+pub(super) const MOST: usize = (2 + 4 * SLOTS).next_multiple_of(16);
 
 /// What is interpolated, at the three corners.
 type Values = [[f64; MOST]; 3];
@@ -40,22 +41,20 @@ impl Default for Setup {
 
 /// Three corners of planes, seen from the first.
 #[derive(Clone, Copy, Debug)]
-struct Sides {
-    b: [f64; 2],
-    c: [f64; 2],
+pub(super) struct Sides {
+    pub b: [f64; 2],
+    pub c: [f64; 2],
     /// Twice the area; nought where the corners are in a line.
-    area: f64,
+    pub area: f64,
     /// From the first corner to where planes have their base.
-    away: [f64; 2],
+    pub away: [f64; 2],
 }
 
 impl Sides {
-    fn new(positions: [[f32; 4]; 3], origin: [f32; 2]) -> Self {
-        let place = |corner: usize| {
-            let [x, y, ..] = positions[corner];
-            [f64::from(x), f64::from(y)]
-        };
-        let [[ax, ay], [bx, by], [cx, cy]] = [place(0), place(1), place(2)];
+    #[inline(always)]
+    pub fn new([a, b, c]: [[f32; 2]; 3], origin: [f32; 2]) -> Self {
+        let place = |[x, y]: [f32; 2]| [f64::from(x), f64::from(y)];
+        let [[ax, ay], [bx, by], [cx, cy]] = [place(a), place(b), place(c)];
         let (b, c) = ([bx - ax, by - ay], [cx - ax, cy - ay]);
         Self {
             b,
@@ -83,20 +82,24 @@ fn planes<L: QuadLanes>(sides: Sides, values: &Values, count: usize, planes: &mu
 /// The first of them: a plain loop of a known length, which becomes as wide as what it is compiled for.
 #[inline(always)]
 fn first_planes<const COUNT: usize>(sides: Sides, values: &Values, planes: &mut Planes) {
-    let Sides { b, c, area, away } = sides;
     let [first, second, third] = values;
     let [base, dx, dy] = planes;
     for at in 0..COUNT {
-        let (to_b, to_c) = (second[at] - first[at], third[at] - first[at]);
-        let (x, y) = if area == 0.0 {
-            (0.0, 0.0)
-        } else {
-            ((to_b * c[1] - to_c * b[1]) / area, (to_c * b[0] - to_b * c[0]) / area)
-        };
-        base[at] = (first[at] + x * away[0] + y * away[1]) as f32;
-        dx[at] = x as f32;
-        dy[at] = y as f32;
+        [base[at], dx[at], dy[at]] = plane([first[at], second[at], third[at]], sides);
     }
+}
+
+/// Base, and change per column and row, of the plane through values at three corners; level when the corners are in a line.
+#[inline(always)]
+pub(super) fn plane([first, second, third]: [f64; 3], sides: Sides) -> [f32; 3] {
+    let Sides { b, c, area, away } = sides;
+    let (to_b, to_c) = (second - first, third - first);
+    let (x, y) = if area == 0.0 {
+        (0.0, 0.0)
+    } else {
+        ((to_b * c[1] - to_c * b[1]) / area, (to_c * b[0] - to_b * c[0]) / area)
+    };
+    [(first + x * away[0] + y * away[1]) as f32, x as f32, y as f32]
 }
 
 /// The inputs of a primitive, and of what else than its vertices is interpolated: `fetch` gives the components wanted of one of its vertices, in the order of `used`, nought
@@ -116,7 +119,8 @@ pub fn inputs(
     let [a, b, c] = positions;
     let w = [f64::from(a[3]), f64::from(b[3]), f64::from(c[3])];
     let flat = w[0] == w[1] && w[0] == w[2];
-    inputs.origin = origin(positions);
+    let shape = positions.map(|[x, y, ..]| [x, y]);
+    inputs.origin = origin(shape[0]);
     (inputs.flat, inputs.front) = (flat, front);
     inputs.point = [Plane::default(); 2];
     if let Some([left, top, size]) = odd.and_then(|odd| odd.point) {
@@ -149,7 +153,7 @@ pub fn inputs(
         }
         (values[0], values[1]) = (w, f64::from(position[2]));
     }
-    let sides = Sides::new(positions, inputs.origin);
+    let sides = Sides::new(shape, inputs.origin);
     let (values, into) = (&*values, &mut *found);
     dispatch!(planes(sides: Sides, values: &Values, count: usize, into: &mut Planes) -> (), Found::best());
     let [base, dx, dy] = found;
@@ -185,13 +189,13 @@ mod tests {
 
     #[test]
     fn planes_go_through_their_corners() {
-        let corners = [[1.0, 2.0], [9.0, 3.0], [4.0, 12.0]].map(|[x, y]| [x, y, 0.0, 1.0]);
+        let corners = [[1.0, 2.0], [9.0, 3.0], [4.0, 12.0]];
         let (values, mut found) = ([5.0, -3.0, 8.0].map(|value| [value; MOST]), [[0.0; MOST]; 3]);
         planes::<crate::simd::Portable>(Sides::new(corners, [1.0, 2.0]), &values, MOST, &mut found);
         let [base, dx, dy] = found.map(|row| row[MOST - 1]);
         let plane = Plane { base, dx, dy };
         for (corner, value) in corners.iter().zip([5.0, -3.0, 8.0]) {
-            let [x, y, ..] = corner;
+            let [x, y] = corner;
             assert!((plane.at(x - 1.0, y - 2.0) - value).abs() < 1e-5);
         }
     }

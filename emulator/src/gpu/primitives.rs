@@ -64,6 +64,12 @@ impl Primitive {
         }
     }
 
+    /// Whether its corners are its vertices.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.odd.is_none()
+    }
+
     /// Column, row, depth and 1/w of its vertices, where they are its corners.
     #[inline]
     pub(super) fn positions(&self) -> [[f32; 4]; 3] {

@@ -1,5 +1,6 @@
 //! What a PP job paints: primitives and shaders by the polygon lists of its tiles, made ready as far as tiles want them.
 
+use super::geometry::Bounds;
 use super::kept::Kept;
 use super::notes::Notes;
 use super::planes::{self, Setup};
@@ -10,8 +11,9 @@ use super::small;
 use super::state::State;
 use super::tile::steps;
 use super::watch::{self, Fate, Place, Watch};
+use crate::exec::gathered::Gatherer;
 use crate::exec::inputs::{Inputs, SLOTS};
-use crate::exec::{Engine, FragmentContext, FragmentProgram, Gatherer, Painter};
+use crate::exec::{Engine, FragmentContext, FragmentProgram, Painter};
 use crate::fault::Result;
 use crate::memory::Memory;
 use crate::silicon::Silicon;
@@ -37,8 +39,7 @@ pub(super) struct Shader<'a> {
     fields: Vec<Field>,
     /// From where varyings begin to the end of their object, where nobody else holds that.
     varyings: Option<&'a [u8]>,
-    /// All of the fields are whole floats; and there is no room between them.
-    all_whole: bool,
+    /// The fields are whole floats one behind the other.
     dense: bool,
     /// Where the last of the fields ends.
     reach: usize,
@@ -70,6 +71,35 @@ impl Shader<'_> {
     ) -> Option<&dyn Gatherer> {
         let gatherer = &self.gatherers[usize::from(flat)];
         gatherer.get_or_init(|| engine.gatherer(&context(), flat)).as_deref()
+    }
+
+    /// Slots and components of the varyings that its program reads.
+    pub fn used(&self) -> &[(usize, usize)] {
+        &self.used
+    }
+
+    /// Gives what a vertex has of those to `put`, each with its number among them, nought without a sign; what is in no buffer
+    /// object is zero.
+    #[inline(always)]
+    pub fn varyings(&self, memory: &Memory, vertex: u32, mut put: impl FnMut(usize, f64)) {
+        let stride = self.state.varying_stride;
+        let first = u64::from(vertex) * u64::from(stride);
+        // By far most vertices are all in one object.
+        let near = self.varyings.filter(|_| self.reach <= stride as usize);
+        let near = near.and_then(|bytes| bytes.get(first as usize..)?.get(..self.reach));
+        match near {
+            Some(bytes) if self.dense => {
+                let floats = bytes.as_chunks().0.iter().enumerate();
+                floats.for_each(|(number, bytes)| put(number, unsigned(f32::from_le_bytes(*bytes))));
+            }
+            Some(bytes) => {
+                let values = self.fields.iter().map(|field| field.value(bytes).unwrap_or(0.0));
+                values
+                    .enumerate()
+                    .for_each(|(number, value)| put(number, unsigned(value)));
+            }
+            None => far_varyings(memory, self, first as u32, &mut put),
+        }
     }
 }
 
@@ -274,6 +304,18 @@ impl Scene<'_> {
 }
 
 impl Prepared<'_> {
+    /// A primitive, if it has this number.
+    #[inline]
+    pub fn primitive(&self, number: u32) -> Option<&Primitive> {
+        self.geometry.primitives.get(number)
+    }
+
+    /// What a draw's primitives may touch, and their shader's number; nothing where they cover nothing.
+    pub fn draw(&self, draw: u32) -> (Bounds, Option<usize>) {
+        let draw = draw as usize;
+        (self.geometry.draws[draw].bounds, self.shaders[draw])
+    }
+
     /// Finds what a primitive covers of the tile whose first pixel is `origin`, and makes it ready where that is
     /// something: in `room`, or kept from another tile. With its shader's number.
     pub fn cover<'b>(
@@ -330,20 +372,22 @@ fn make_ready(
         (primitive, odd),
         primitive.ccw == shader.state.front_ccw,
         &shader.used,
-        |vertex, values| varyings(memory, shader, vertex, values),
+        |vertex, values| shader.varyings(memory, vertex, |number, value| values[number] = value),
         setup,
         &mut ready.inputs,
     );
-    ready.offset = offset(&shader.state, &ready.inputs, odd);
+    let is_point = odd.is_some_and(|odd| odd.point.is_some());
+    ready.offset = if is_point {
+        0.0
+    } else {
+        offset(&shader.state, &ready.inputs)
+    };
 }
 
 /// Polygon offset, in steps of the depth buffer: the steepest slope times the factor, and units, each of which is a step
-/// wherever a depth lies between two of them.
-fn offset(state: &State, inputs: &Inputs, odd: Option<&Odd>) -> f64 {
+/// wherever a depth lies between two of them. Points have none.
+pub(super) fn offset(state: &State, inputs: &Inputs) -> f64 {
     let [factor, units] = state.polygon_offset.map(f64::from);
-    if odd.is_some_and(|odd| odd.point.is_some()) {
-        return 0.0;
-    }
     factor * steps(inputs.z.dx.abs().max(inputs.z.dy.abs())) + units
 }
 
@@ -353,45 +397,17 @@ const MANY: usize = 1 << 10;
 /// Bytes of a vertex's varyings at most.
 const MAX_STRIDE: usize = 16 * SLOTS;
 
-/// The components of a vertex's varyings that a shader uses; what is in no buffer object is zero.
-fn varyings(memory: &Memory, shader: &Shader<'_>, vertex: u32, values: &mut [f64]) {
-    let stride = shader.state.varying_stride;
-    let first = u64::from(vertex) * u64::from(stride);
-    // By far most vertices are all in one object.
-    let near = shader.varyings.filter(|_| shader.reach <= stride as usize);
-    let near = near.and_then(|bytes| bytes.get(first as usize..)?.get(..shader.reach));
-    let Some(bytes) = near else {
-        return far_varyings(memory, shader, first as u32, values);
-    };
-    if shader.dense {
-        for (value, bytes) in values.iter_mut().zip(bytes.as_chunks().0) {
-            *value = unsigned(f32::from_le_bytes(*bytes));
-        }
-        return;
-    }
-    if shader.all_whole {
-        for (value, field) in values.iter_mut().zip(&shader.fields) {
-            let bytes = bytes.get(field.at..).and_then(|bytes| bytes.first_chunk());
-            *value = unsigned(bytes.map_or(0.0, |bytes| f32::from_le_bytes(*bytes)));
-        }
-        return;
-    }
-    for (value, field) in values.iter_mut().zip(&shader.fields) {
-        *value = unsigned(field.value(bytes).unwrap_or(0.0));
-    }
-}
-
-/// The same of a vertex whose varyings begin so many bytes behind the first one's, wherever they are.
+/// [`Shader::varyings`] of a vertex whose varyings begin so many bytes behind the first one's, wherever they are.
 #[cold]
-fn far_varyings(memory: &Memory, shader: &Shader<'_>, first: u32, values: &mut [f64]) {
+fn far_varyings(memory: &Memory, shader: &Shader<'_>, first: u32, put: &mut impl FnMut(usize, f64)) {
     let start = shader.state.varyings.wrapping_add(first);
     // What somebody else holds too is copied at once.
     let mut copy = [0; MAX_STRIDE];
     let copy = copy.get_mut(..shader.state.varying_stride as usize);
     let all = copy.and_then(|copy| memory.read(start, copy).ok().map(|()| &*copy));
-    for (value, field) in values.iter_mut().zip(&shader.fields) {
+    for (number, field) in shader.fields.iter().enumerate() {
         let near = all.and_then(|all| field.value(all));
-        *value = unsigned(near.unwrap_or_else(|| field.value_at(memory, start)));
+        put(number, unsigned(near.unwrap_or_else(|| field.value_at(memory, start))));
     }
 }
 
@@ -479,7 +495,6 @@ fn shader<'a>((memory, kept, silicon): Source<'a>, address: u32, notes: &mut Not
     Ok(Shader {
         // Whoever adds it to a scene says which.
         number: 0,
-        all_whole: fields.iter().all(|field| field.whole),
         dense: (0..)
             .zip(&fields)
             .all(|(number, field)| field.whole && field.at == 4 * number),

@@ -6,7 +6,7 @@ use super::tile::SIDE;
 use crate::simd::{Found, dispatch};
 
 /// Parts of a pixel.
-const PARTS: i32 = ONE as i32;
+pub(super) const PARTS: i32 = ONE as i32;
 
 /// Largest coordinate in parts of a pixel: beside [`LARGE`] every number up to it has its nearest whole number's bits.
 const FURTHEST: f32 = (1 << 22) as f32;
@@ -20,26 +20,46 @@ pub(super) fn is_small(shape: &[[f32; 2]; 3]) -> bool {
     extent(ax, bx, cx) < SIDE as f32 && extent(ay, by, cy) < SIDE as f32
 }
 
-/// Corners in parts of a pixel, to the nearest, halves away from zero; nothing of those that are far away or no numbers.
-#[inline]
-fn snapped(shape: &[[f32; 2]; 3]) -> Option<[[i32; 2]; 3]> {
-    let (mut corners, mut is_near) = ([[0; 2]; 3], true);
-    for (corner, into) in shape.as_flattened().iter().zip(corners.as_flattened_mut()) {
-        let value = corner * PARTS as f32;
-        let large = value + LARGE;
-        let rest = value - (large - LARGE);
-        let away = i32::from((rest == 0.5) & (value > 0.0)) - i32::from((rest == -0.5) & (value < 0.0));
-        *into = (large.to_bits() as i32)
-            .wrapping_sub(LARGE.to_bits() as i32)
-            .wrapping_add(away);
-        is_near &= value.abs() < FURTHEST;
-    }
-    is_near.then_some(corners)
+/// A coordinate in parts of a pixel, to the nearest, halves away from zero, if it is [near](is_near).
+#[inline(always)]
+pub(super) fn parts(at: f32) -> i32 {
+    let value = at * PARTS as f32;
+    let large = value + LARGE;
+    let rest = value - (large - LARGE);
+    let away = i32::from((rest == 0.5) & (value > 0.0)) - i32::from((rest == -0.5) & (value < 0.0));
+    (large.to_bits() as i32)
+        .wrapping_sub(LARGE.to_bits() as i32)
+        .wrapping_add(away)
+}
+
+/// A coordinate is a number and not far away.
+#[inline(always)]
+pub(super) fn is_near(at: f32) -> bool {
+    (at * PARTS as f32).abs() < FURTHEST
+}
+
+/// First and last pixel along an axis that have a sample between the corners, and are within bounds; corners in parts of a
+/// pixel, and all counted from the tile's first pixel.
+#[inline(always)]
+pub(super) fn span([a, b, c]: [i32; 3], [first, last]: [i32; 2]) -> [i32; 2] {
+    let low = a.min(b).min(c) + (PARTS - 1 - OUTERMOST[1] as i32);
+    let high = a.max(b).max(c) - OUTERMOST[0] as i32;
+    [
+        (low >> PARTS.trailing_zeros()).max(first).max(0),
+        (high >> PARTS.trailing_zeros()).min(last).min(SIDE as i32 - 1),
+    ]
+}
+
+/// Twice the area of a [small](is_small) triangle, in square parts; positive where it turns clockwise in the picture's rows.
+#[inline(always)]
+pub(super) fn turn([a, b, c]: [[i32; 2]; 3]) -> i32 {
+    let across = |b: [i32; 2], c: [i32; 2]| (b[0] - a[0]) * (c[1] - a[1]);
+    across(b, c) - across(c, b)
 }
 
 /// A side's change per column and row, and its value in the middle of a pixel, in parts: what is not negative is inside.
-#[inline]
-fn side(a: [i32; 2], b: [i32; 2], pixel: [i32; 2]) -> [f32; 3] {
+#[inline(always)]
+pub(super) fn side(a: [i32; 2], b: [i32; 2], pixel: [i32; 2]) -> [f32; 3] {
     let (run, rise) = (b[0] - a[0], b[1] - a[1]);
     // Pixels on a top or a left side belong to the triangle.
     let owned = (rise == 0) & (run > 0) | (rise < 0);
@@ -51,28 +71,23 @@ fn side(a: [i32; 2], b: [i32; 2], pixel: [i32; 2]) -> [f32; 3] {
 /// Finds what a [small](is_small) triangle covers of the tile whose first pixel is `origin`, by the middles of pixels; false
 /// where it is not near enough for that.
 pub(super) fn cover(shape: &[[f32; 2]; 3], bounds: Bounds, origin: [u32; 2], coverage: &mut Coverage) -> bool {
-    let Some(corners) = snapped(shape) else { return false };
+    if !shape.as_flattened().iter().all(|at| is_near(*at)) {
+        return false;
+    }
     coverage.clear();
     let origin = origin.map(|at| at as i32);
-    let [a, b, c] = corners.map(|corner| [corner[0] - PARTS * origin[0], corner[1] - PARTS * origin[1]]);
+    let [a, b, c] = shape.map(|[x, y]| [parts(x) - PARTS * origin[0], parts(y) - PARTS * origin[1]]);
     // Pixels of the tile, counted from its first one, that have a sample in the corners' box.
     let [mut min, mut first, mut last] = [[0; 2]; 3];
     for axis in 0..2 {
-        let low = a[axis].min(b[axis]).min(c[axis]) + (PARTS - 1 - OUTERMOST[1] as i32);
-        let high = a[axis].max(b[axis]).max(c[axis]) - OUTERMOST[0] as i32;
-        min[axis] = (low >> PARTS.trailing_zeros())
-            .max(bounds.min[axis] as i32 - origin[axis])
-            .max(0);
+        let within = [bounds.min[axis], bounds.max[axis]].map(|at| at as i32 - origin[axis]);
+        [min[axis], last[axis]] = span([a[axis], b[axis], c[axis]], within);
         first[axis] = min[axis] & !1;
-        last[axis] = (high >> PARTS.trailing_zeros())
-            .min(bounds.max[axis] as i32 - origin[axis])
-            .min(SIDE as i32 - 1);
         if min[axis] > last[axis] {
             return true;
         }
     }
-    let across = |b: [i32; 2], c: [i32; 2]| i64::from(b[0] - a[0]) * i64::from(c[1] - a[1]);
-    let turn = across(b, c) - across(c, b);
+    let turn = turn([a, b, c]);
     if turn == 0 {
         return true;
     }

@@ -24,6 +24,11 @@ pub struct Stencil {
 }
 
 impl Stencil {
+    /// It lets everything pass and stays as it is.
+    fn is_ignored(&self) -> bool {
+        self.compare == Compare::Always && self.operations[1..] == [StencilOp::Keep; 2]
+    }
+
     /// The mask's bits from the lowest one to the highest there is.
     fn and_above(&self) -> u8 {
         self.write_mask | self.write_mask.wrapping_neg()
@@ -137,6 +142,16 @@ impl State {
     /// Samples of one pixel may fare differently, whatever the shape covers of them.
     pub fn tells_samples_apart(&self) -> bool {
         self.alpha_to_coverage || self.sample_mask != 15 || self.uses_depth()
+    }
+
+    /// The stencil that counts on the side that is seen, if one does.
+    pub fn stencil_of(&self, front: bool) -> Option<&Stencil> {
+        Some(&self.stencil[usize::from(!front)]).filter(|face| !face.is_ignored())
+    }
+
+    /// Fragments of the side that is seen meet a test of depth or stencil.
+    pub fn is_tested(&self, front: bool) -> bool {
+        self.uses_depth() || self.stencil_of(front).is_some()
     }
 
     /// Depth is compared or written.

@@ -3,11 +3,12 @@
 use super::batch;
 use super::fragment_tests::Passed;
 use super::frame::Frame;
-use super::gathered::{Common, FEW_QUADS, Gathered};
+use super::gathered::Gathered;
 use super::plain::Plain;
 use super::plbu::Entry;
 use super::raster::{self, Coverage};
 use super::scene::{self, Ready, Scene, Shader};
+use super::setup::Block;
 use super::spots::Batch;
 use super::state::State;
 use super::tile::{Incoming, SIDE, Tile, in_tile, reloaded, steps};
@@ -45,27 +46,29 @@ impl PixelStats {
 
 /// Paints tiles.
 pub(super) struct TileWorker<'a, 'b> {
-    memory: &'a Memory,
-    frame: &'a Frame,
-    scene: &'a Scene<'a>,
-    engine: &'a dyn Engine,
     /// What of the frame's pictures is known of all whole tiles.
     plain: Option<Plain>,
     /// By the shaders' numbers.
     ways: &'a [Way<'a>],
     /// The engine wants to be told of a pixel.
     tells: bool,
-    out: Box<Fragments>,
-    coverage: Coverage,
-    tile: Tile,
+    pub(super) memory: &'a Memory,
+    pub(super) frame: &'a Frame,
+    pub(super) scene: &'a Scene<'a>,
+    pub(super) engine: &'a dyn Engine,
+    pub(super) out: Box<Fragments>,
+    pub(super) coverage: Coverage,
+    pub(super) tile: Tile,
     /// Small primitives that are not painted yet.
-    gathered: Box<Gathered>,
+    pub(super) gathered: Box<Gathered>,
+    /// Room for small primitives that are set up together, while nobody has it.
+    pub(super) block: Option<Box<Block>>,
     /// Colours of the tile are still another's.
     uncleared: bool,
     /// Room for primitives, while nobody has it.
     primitives: Option<Box<scene::Room>>,
     /// Room for a batch.
-    room: Box<batch::Room>,
+    pub(super) room: Box<batch::Room>,
     pub runs: Runs,
     pub stats: PixelStats,
     /// Instructions of all workers, and how many there may be.
@@ -98,6 +101,7 @@ impl<'a> TileWorker<'a, '_> {
             coverage: Coverage::default(),
             tile: Tile::default(),
             gathered: Box::default(),
+            block: None,
             uncleared: false,
             primitives: None,
             room: Box::default(),
@@ -168,7 +172,7 @@ impl<'a> TileWorker<'a, '_> {
     }
 
     /// Clears the tile's colours, if nobody did.
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         if std::mem::take(&mut self.uncleared) {
             self.tile.clear(self.frame);
         }
@@ -176,112 +180,40 @@ impl<'a> TileWorker<'a, '_> {
 
     /// Paints the primitives of a tile's lists.
     fn lists(&mut self, lists: &[Option<(usize, &[Entry])>], room: &mut scene::Room) -> Result<()> {
-        let scene = self.scene;
         let tile = self.tile.origin.map(|at| (at / SIDE) as u8);
         let mut gathers = self.gathers();
         for (geometry, entries) in lists.iter().flatten() {
-            let prepared = &scene.geometries[*geometry];
             // A list is of several tiles.
-            for entry in entries.iter().filter(|entry| entry.touches(tile)) {
-                let number = entry.primitive;
-                let tile = (self.tile.origin, &mut self.coverage);
-                let Some((ready, shader)) = prepared.cover(self.memory, &scene.shaders, number, tile, room) else {
-                    continue;
-                };
-                if gathers && self.gather(ready, shader, (*geometry, number), &mut gathers)? {
-                    continue;
-                }
-                gathers = gathers && self.put_gathered()?;
-                let shader = &scene.shaders[shader];
-                match self.watch {
-                    None => self.primitive(ready, shader)?,
-                    Some(watch) => {
-                        let (geometry, primitive) = (prepared.geometry, number);
-                        self.primitive_watched(ready, shader, watch, Place { geometry, primitive })?;
-                    }
-                }
+            let touching = entries.iter().filter(|entry| entry.touches(tile));
+            let mut numbers = touching.map(|entry| entry.primitive);
+            match gathers {
+                true => gathers = self.mesh(*geometry, numbers, room)?,
+                false => numbers.try_for_each(|number| self.one(*geometry, number, room))?,
             }
         }
-        self.put_gathered()?;
         Ok(())
     }
 
-    /// Whether primitives of the tile may be gathered.
-    fn gathers(&self) -> bool {
+    /// Paints a primitive, by its geometry's number and its own.
+    pub(super) fn one(&mut self, geometry: usize, primitive: u32, room: &mut scene::Room) -> Result<()> {
         let scene = self.scene;
-        scene.has_many && !scene.multisample && self.watch.is_none() && self.engine.watched_pixel().is_none()
-    }
-
-    /// Gathers the primitive whose fragments are covered, its geometry's number and its own; false where it has to be painted
-    /// by itself. `gathers` becomes false where others turned out to have to.
-    fn gather(&mut self, ready: &Ready, number: usize, primitive: (usize, u32), gathers: &mut bool) -> Result<bool> {
-        let (scene, engine, frame) = (self.scene, self.engine, self.frame);
-        let shader = &scene.shaders[number];
-        let Quads::Some(quads) = self.coverage.covered() else {
-            return Ok(false);
+        let prepared = &scene.geometries[geometry];
+        let tile = (self.tile.origin, &mut self.coverage);
+        let Some((ready, shader)) = prepared.cover(self.memory, &scene.shaders, primitive, tile, room) else {
+            return Ok(());
         };
-        if quads.len() > FEW_QUADS || !self.wants_words(shader) {
-            return Ok(false);
-        }
-        let common = Common::of(ready, number);
-        let context = || context(shader, frame, None, true);
-        let Some(gatherer) = shader.gatherer(engine, context, common.flat) else {
-            return Ok(false);
-        };
-        if !self.gathered.takes(common, quads) && !self.put_gathered()? {
-            *gathers = false;
-            return Ok(false);
-        }
-        let about = (common, primitive);
-        self.gathered
-            .add(about, (ready, shader), gatherer, &self.coverage.quads);
-        Ok(true)
-    }
-
-    /// Shades and puts what was gathered, if anything was; false where that had to be done one by one.
-    fn put_gathered(&mut self) -> Result<bool> {
-        let Some(common) = self.gathered.take() else {
-            return Ok(true);
-        };
-        let (scene, engine, frame) = (self.scene, self.engine, self.frame);
-        let shader = &scene.shaders[common.shader];
-        let context = || context(shader, frame, None, true);
-        let Some(gatherer) = shader.gatherer(engine, context, common.flat) else {
-            return self.put_apart();
-        };
-        self.clear();
-        let tile = (&mut self.tile, &mut *self.room);
-        if !self.gathered.paint((gatherer, &context()), shader, tile, &mut self.out) {
-            return self.put_apart();
-        }
-        let [quads, fragments] = self.gathered.counts();
-        self.stats.quads += quads;
-        self.stats.fragments += fragments;
-        self.out.instructions += 4 * quads * u64::from(gatherer.steps());
-        self.ran()?;
-        Ok(true)
-    }
-
-    /// Paints one by one what was gathered and cannot be painted together.
-    #[cold]
-    fn put_apart(&mut self) -> Result<bool> {
-        let scene = self.scene;
-        let coverage = std::mem::take(&mut self.coverage);
-        let primitives = self.gathered.primitives().to_vec();
-        let mut room = scene::Room::default();
-        for (geometry, number) in primitives {
-            let tile = (self.tile.origin, &mut self.coverage);
-            let covered = scene.geometries[geometry].cover(self.memory, &scene.shaders, number, tile, &mut room);
-            if let Some((ready, shader)) = covered {
-                self.primitive(ready, &scene.shaders[shader])?;
+        let shader = &scene.shaders[shader];
+        match self.watch {
+            None => self.primitive(ready, shader),
+            Some(watch) => {
+                let geometry = prepared.geometry;
+                self.primitive_watched(ready, shader, watch, Place { geometry, primitive })
             }
         }
-        self.coverage = coverage;
-        Ok(false)
     }
 
     /// Shades and puts a primitive.
-    fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+    pub(super) fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
         if self.scene.multisample
             && self.tile.samples == 1
             && (shader.state.tells_samples_apart() || self.coverage.tells_samples_apart())
@@ -465,7 +397,7 @@ impl<'a> TileWorker<'a, '_> {
     }
 
     /// Counts what the engine did.
-    fn ran(&mut self) -> Result<()> {
+    pub(super) fn ran(&mut self) -> Result<()> {
         let more = std::mem::take(&mut self.out.instructions);
         self.stats.instructions += more;
         self.unsettled += more;
@@ -509,7 +441,7 @@ impl<'a> TileWorker<'a, '_> {
     }
 
     /// Colours of a draw may come as words.
-    fn wants_words(&self, shader: &Shader<'_>) -> bool {
+    pub(super) fn wants_words(&self, shader: &Shader<'_>) -> bool {
         let tile = &self.tile;
         shader.takes_words && tile.samples == 1 && tile.one == 255.0 && self.watch.is_none()
     }

@@ -2,13 +2,12 @@
 //! engine, which knows of one primitive at a time.
 
 use emulator::driver::{self, Blend, Depth, Draw, Image};
-use emulator::exec::inputs::Inputs;
+use emulator::exec::gathered::{GatheredQuads, Gatherer};
+use emulator::exec::inputs::{Inputs, ManyInputs};
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
-use emulator::exec::{
-    Engine, FragmentContext, Fragments, GatheredRows, Gatherer, MAX_GATHERED, Painter, Quad, VertexBatch,
-};
+use emulator::exec::{Engine, FragmentContext, Fragments, Painter, Quad, VertexBatch};
 use emulator::fault::Result;
 use emulator::gpu::Gpu;
 use emulator::gpu::pixel::PixelStats;
@@ -118,21 +117,21 @@ impl Gatherer for CountedGatherer {
         self.0.steps()
     }
 
-    fn gather(&self, inputs: &Inputs, quads: &[Quad], from: usize, rows: &mut GatheredRows) {
-        assert!(from + quads.len() <= MAX_GATHERED);
-        self.0.gather(inputs, quads, from, rows);
+    fn reads_depth(&self) -> bool {
+        self.0.reads_depth()
     }
 
     fn paint(
         &self,
         context: &FragmentContext<'_>,
-        quads: &[Quad],
-        rows: &mut GatheredRows,
+        inputs: &ManyInputs,
+        gathered: &mut GatheredQuads,
         out: &mut Fragments,
     ) -> bool {
-        let done = self.0.paint(context, quads, rows, out);
+        let quads = gathered.quads().len();
+        let done = self.0.paint(context, inputs, gathered, out);
         self.1.calls.fetch_add(1, Ordering::Relaxed);
-        self.1.quads.fetch_add(quads.len(), Ordering::Relaxed);
+        self.1.quads.fetch_add(quads, Ordering::Relaxed);
         self.1.left.fetch_add(usize::from(!done), Ordering::Relaxed);
         done
     }

@@ -1,122 +1,94 @@
-//! Programs that are one piece of machine code, for fragments of many primitives at once: planes are computed when quads are
-//! gathered, and the code finds what they come to in rows.
+//! Programs that are one piece of machine code, for fragments of many primitives at once: what planes come to is computed
+//! first, and the code finds it in rows.
 
 use super::paint::{Call, STEP, Straight, pair};
-use super::plan::{NO_INPUTS, Program};
+use super::plan::NO_INPUTS;
 use super::wide::alu::plane_at;
 use super::wide::fragment_code::{Input, row};
-use crate::exec::inputs::{Inputs, Plane};
+use crate::exec::gathered::{GatheredQuads, Gatherer};
+use crate::exec::inputs::{ManyInputs, Planes};
 use crate::exec::lanes::Row;
-use crate::exec::{FragmentContext, Fragments, GatheredRows, Gatherer, MAX_GATHERED, Quad, places};
+use crate::exec::{FragmentContext, Fragments, places};
 use crate::simd::dispatch;
 use num::lanes::QuadLanes;
 
 /// A program of one piece that was made for gathered fragments.
 pub(super) struct Gathering(pub Straight);
 
-impl Gathering {
-    /// The rows of planes, and which planes they are of.
-    fn rows<'a>(&self, rows: &'a mut GatheredRows) -> (&'a mut [Row], &[Input]) {
-        let Program {
-            rows: count, gathered, ..
-        } = &*self.0.program;
-        if rows.0.len() < *count {
-            rows.0.resize(*count, Row::splat(0.0));
-        }
-        (&mut rows.0[count - gathered.len()..*count], gathered)
-    }
-}
-
 impl Gatherer for Gathering {
     fn steps(&self) -> u32 {
         self.0.program.straight().map_or(0, |plan| plan.steps)
     }
 
-    fn gather(&self, inputs: &Inputs, quads: &[Quad], from: usize, rows: &mut GatheredRows) {
-        let found = self.0.found;
-        let (rows, planes) = self.rows(rows);
-        for (quads, from) in quads.chunks(SOME / 4).zip((from..MAX_GATHERED).step_by(SOME / 4)) {
-            let mut places = [[0.0; SOME]; 2];
-            let [columns, lines] = &mut places;
-            places::of_quads(quads, inputs, [columns, lines]);
-            let places = &places;
-            dispatch!(
-                gather_some(
-                    inputs: &Inputs,
-                    planes: &[Input],
-                    places: &[[f32; SOME]; 2],
-                    from: usize,
-                    rows: &mut [Row],
-                ) -> (),
-                found
-            );
-        }
+    fn reads_depth(&self) -> bool {
+        let mut planes = self.0.program.gathered.iter();
+        planes.any(|what| matches!(what, Input::Z | Input::W))
     }
 
     fn paint(
         &self,
         context: &FragmentContext<'_>,
-        quads: &[Quad],
-        rows: &mut GatheredRows,
+        inputs: &ManyInputs,
+        quads: &mut GatheredQuads,
         out: &mut Fragments,
     ) -> bool {
-        let quads = &quads[..quads.len().min(MAX_GATHERED)];
-        let lanes = (4 * quads.len()).next_multiple_of(STEP);
-        let (planes, _) = self.rows(rows);
-        for row in planes {
-            // Lanes nobody wants must not ask for more than those that are wanted.
-            let fours = row[..lanes].as_chunks_mut::<4>().0;
-            if let Some(last) = quads.len().checked_sub(1).map(|last| fours[last]) {
-                fours[quads.len()..].fill(last);
+        let lanes = (4 * quads.quads().len()).next_multiple_of(STEP);
+        // Lanes nobody wants must not ask for more than those that are wanted.
+        quads.pad(lanes / 4);
+        let quads = &*quads;
+        let program = &self.0.program;
+        self.0.on_rows(|rows| {
+            let planes = &program.gathered;
+            let into = &mut rows[program.rows - planes.len()..program.rows];
+            dispatch!(
+                planes_of_all(
+                    inputs: &ManyInputs,
+                    planes: &[Input],
+                    quads: &GatheredQuads,
+                    lanes: usize,
+                    into: &mut [Row],
+                ) -> (),
+                self.0.found
+            );
+            if program.reads_pixels {
+                places::pixels(quads.quads(), pair(rows, row::COLUMN, lanes));
             }
-        }
-        if self.0.program.reads_pixels {
-            places::pixels(quads, pair(&mut rows.0, row::COLUMN, lanes));
-        }
-        let mut call = Call {
-            context,
-            inputs: &NO_INPUTS,
-            rows: &mut rows.0,
-        };
-        self.0.run(&mut call, 0, lanes, out)
+            let mut call = Call {
+                context,
+                inputs: &NO_INPUTS,
+                rows,
+            };
+            self.0.run(&mut call, 0, lanes, out)
+        })
     }
 }
 
-/// Lanes that are gathered at a time: four quads, of which most small primitives have no more.
-const SOME: usize = 16;
-
-/// What planes come to at the places of some quads, those from `from` on. What is beyond the rows' end is left out.
+/// What planes come to at the places of some fragments.
 #[inline(always)]
-fn gather_some<L: QuadLanes>(
-    inputs: &Inputs,
+fn planes_of_all<L: QuadLanes>(
+    inputs: &ManyInputs,
     planes: &[Input],
-    [columns, lines]: &[[f32; SOME]; 2],
-    from: usize,
-    rows: &mut [Row],
+    quads: &GatheredQuads,
+    lanes: usize,
+    into: &mut [Row],
 ) {
-    for (row, what) in rows.iter_mut().zip(planes) {
-        let Plane { base, dx, dy } = *plane(inputs, *what);
-        let plane = [L::splat(base), L::splat(dx), L::splat(dy)];
-        let into = &mut row[4 * from..];
-        let mut short = [0.0; SOME];
-        let is_short = into.len() < SOME;
-        let some = if is_short { &mut short[..] } else { &mut into[..SOME] };
-        let mut at = 0;
-        while at < SOME {
-            let value = plane_at::<L>(plane, L::load(&columns[at..]), L::load(&lines[at..]));
-            L::store(&mut some[at..], value);
-            at += L::COUNT;
+    let mut at = 0;
+    while at < lanes {
+        let [column, line, of] = quads.fragments::<L>(at);
+        let x = L::sub(column, L::lookup(&inputs.origin[0], of));
+        let y = L::sub(line, L::lookup(&inputs.origin[1], of));
+        for (row, what) in into.iter_mut().zip(planes) {
+            let Planes { base, dx, dy } = planes_of(inputs, *what);
+            let plane = [L::lookup(base, of), L::lookup(dx, of), L::lookup(dy, of)];
+            L::store(&mut row[at..], plane_at::<L>(plane, x, y));
         }
-        if is_short {
-            let count = into.len();
-            into.copy_from_slice(&short[..count]);
-        }
+        at += L::COUNT;
     }
 }
 
-/// A plane of a primitive's inputs.
+/// The planes of an input.
 #[inline(always)]
-fn plane(inputs: &Inputs, what: Input) -> &Plane {
+fn planes_of(inputs: &ManyInputs, what: Input) -> &Planes {
     match what {
         Input::Varying(at) => &inputs.varyings[usize::from(at) / 4][usize::from(at) % 4],
         Input::Z => &inputs.z,

@@ -130,7 +130,7 @@ impl Straight {
     }
 
     /// Calls something with the thread's rows.
-    fn on_rows(&self, f: impl FnOnce(&mut [Row]) -> bool) -> bool {
+    pub(super) fn on_rows(&self, f: impl FnOnce(&mut [Row]) -> bool) -> bool {
         ROWS.with_borrow_mut(|rows| {
             if rows.len() < self.program.rows {
                 rows.resize(self.program.rows, Row::splat(0.0));

@@ -1,0 +1,602 @@
+//! Triangle setup of many at a time: what small triangles cover of a tile, and the planes of what is interpolated over them.
+//! Of one triangle [`small::cover`] and [`planes::inputs`] say the same, number by number.
+
+use super::geometry::Bounds;
+use super::planes::{self, MOST, Sides};
+use super::primitives::Primitive;
+use super::scene::Shader;
+use super::small::{self, PARTS};
+use crate::exec::Quad;
+use crate::exec::inputs::{Inputs, MANY, ManyInputs, Plane, Planes};
+use crate::memory::Memory;
+use crate::simd::{Found, dispatch};
+use num::lanes::QuadLanes;
+
+/// Pixels of a window's side. A window begins with a quad, and has all that its triangle covers of the tile.
+const WINDOW: usize = 8;
+
+/// Quads of a window's side.
+const ACROSS: usize = WINDOW / 2;
+
+/// A number of each triangle.
+type Each<T> = [T; MANY];
+
+/// What a triangle covers of a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Covered {
+    /// Nothing.
+    Nothing,
+    /// Some of its window.
+    Window,
+    /// It is not small, or its corners are not its vertices: it has to be looked at by itself.
+    Unknown,
+}
+
+/// Triangles that are set up together.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    count: usize,
+    numbers: Each<u32>,
+    vertices: Each<[u32; 3]>,
+    /// Corners are vertices.
+    is_plain: Each<bool>,
+    ccw: Each<bool>,
+    corners: Corners,
+    windows: Windows,
+    values: Box<[Values; MOST]>,
+    /// The planes of those that cover some of their window.
+    pub inputs: ManyInputs,
+    /// Some of them are a point's.
+    has_points: bool,
+}
+
+/// Where triangles are.
+#[derive(Clone, Debug, Default)]
+struct Corners {
+    /// Columns and rows of each corner.
+    places: [[Each<f32>; 2]; 3],
+    /// Depths, and 1/w.
+    depths: [[Each<f32>; 2]; 3],
+    /// First and last column, first and last row that may be touched.
+    bounds: [[i32; 2]; 2],
+}
+
+/// A number that is interpolated, at the three corners.
+type Values = [Each<f64>; 3];
+
+/// The windows of triangles in a tile.
+#[derive(Clone, Debug, Default)]
+struct Windows {
+    /// Column and row of the first pixel within bounds, counted from the tile's, and of the last.
+    first: [Each<i32>; 2],
+    last: [Each<i32>; 2],
+    /// All bits of those that may cover something; and of those that have no window.
+    touches: Each<i32>,
+    unknown: Each<i32>,
+    /// Each side's change per column and row, and its value at the window's first pixel.
+    sides: [[Each<f32>; 3]; 3],
+    /// For each row of quads, those of their fragments that are inside as a whole number's bits.
+    rows: [Each<f32>; ACROSS],
+    /// What is covered: a bit for each fragment of the upper two rows of quads, and of the lower two.
+    live: [Each<u32>; 2],
+    /// All bits of triangles that have one w.
+    flat: Each<i32>,
+}
+
+/// The three corners of planes, seen from the first.
+#[derive(Clone, Debug, Default)]
+struct ManySides {
+    b: [Each<f64>; 2],
+    c: [Each<f64>; 2],
+    area: Each<f64>,
+    away: [Each<f64>; 2],
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self {
+            count: 0,
+            numbers: [0; MANY],
+            vertices: [[0; 3]; MANY],
+            is_plain: [false; MANY],
+            ccw: [false; MANY],
+            corners: Corners::default(),
+            windows: Windows::default(),
+            values: Box::new([[[0.0; MANY]; 3]; MOST]),
+            inputs: ManyInputs::default(),
+            has_points: false,
+        }
+    }
+}
+
+impl Block {
+    /// Forgets the triangles; others cover nothing out of bounds.
+    pub fn begin(&mut self, bounds: Bounds) {
+        self.count = 0;
+        let end = |end: u32| end.min(i32::MAX as u32) as i32;
+        self.corners.bounds = [0, 1].map(|axis: usize| [bounds.min[axis], bounds.max[axis]].map(end));
+        // Triangles have no coordinates of points.
+        if std::mem::take(&mut self.has_points) {
+            self.inputs.point = Default::default();
+        }
+    }
+
+    /// How many triangles there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is no room for another.
+    pub fn is_full(&self) -> bool {
+        self.count == MANY
+    }
+
+    /// Adds a triangle by its number, while there is room.
+    #[inline]
+    pub fn push(&mut self, number: u32, primitive: &Primitive) {
+        let at = self.count;
+        if at >= MANY {
+            return;
+        }
+        self.count += 1;
+        self.numbers[at] = number;
+        self.vertices[at] = primitive.vertices;
+        (self.is_plain[at], self.ccw[at]) = (primitive.is_plain(), primitive.ccw);
+        let Corners { places, depths, .. } = &mut self.corners;
+        for (corner, [x, y, z, w]) in primitive.positions().into_iter().enumerate() {
+            (places[corner][0][at], places[corner][1][at]) = (x, y);
+            (depths[corner][0][at], depths[corner][1][at]) = (z, w);
+        }
+    }
+
+    /// Finds what all triangles cover of the tile whose first pixel is `origin`; whether there is one that covers some of its
+    /// window.
+    pub fn cover(&mut self, origin: [u32; 2]) -> bool {
+        let origin = origin.map(|at| at as i32);
+        let (corners, windows) = (&self.corners, &mut self.windows);
+        dispatch!(
+            cover_all(corners: &Corners, origin: [i32; 2], windows: &mut Windows) -> (),
+            Found::best()
+        );
+        // What is beyond the count is of others.
+        self.live().any(|live| live != 0)
+    }
+
+    /// What triangles cover of their windows: a bit for each fragment, quad by quad, row by row.
+    fn live(&self) -> impl Iterator<Item = u64> {
+        (0..self.count).map(|at| self.windows.live(at))
+    }
+
+    /// What a triangle covers.
+    #[inline]
+    pub fn covered(&self, at: usize) -> Covered {
+        let is_there = self.windows.live(at) != 0;
+        if self.windows.unknown[at] != 0 || !self.is_plain[at] && is_there {
+            Covered::Unknown
+        } else if is_there {
+            Covered::Window
+        } else {
+            Covered::Nothing
+        }
+    }
+
+    /// The quads of the tile whose first pixel is `origin` that a triangle covers, if that is some of its window.
+    #[inline]
+    pub fn quads(&self, at: usize, origin: [u32; 2]) -> WindowQuads {
+        WindowQuads {
+            first: [0, 1].map(|axis: usize| origin[axis] + (self.windows.first[axis][at] & !1) as u32),
+            live: self.windows.live(at),
+        }
+    }
+
+    /// Sets the inputs of one that was set up by itself, of its varyings those that are used.
+    pub fn set(&mut self, at: usize, inputs: &Inputs, used: &[(usize, usize)]) {
+        self.has_points |= inputs.point != [Plane::default(); 2];
+        self.inputs.set(at, inputs, used);
+    }
+
+    /// A triangle's number.
+    pub fn number(&self, at: usize) -> u32 {
+        self.numbers[at]
+    }
+
+    /// Whether a triangle turns counter-clockwise.
+    pub fn ccw(&self, at: usize) -> bool {
+        self.ccw[at]
+    }
+
+    /// Whether a triangle has one w.
+    #[inline]
+    pub fn is_flat(&self, at: usize) -> bool {
+        self.windows.flat[at] != 0
+    }
+
+    /// Whether any triangle that covers some of its window has one w, or has not.
+    pub fn has_some(&self, flat: bool) -> bool {
+        let mut all = self.live().zip(self.windows.flat);
+        all.any(|(live, is_flat)| live != 0 && (is_flat != 0) == flat)
+    }
+
+    /// Finds the planes of triangles that cover some of their window: of varyings, and, if they are wanted, of depth and 1/w.
+    pub fn find_planes(&mut self, memory: &Memory, shader: &Shader<'_>, wants_depth: bool) {
+        let values = &mut self.values[2..];
+        for at in (0..self.count).filter(|at| self.windows.live(*at) != 0) {
+            for (corner, vertex) in self.vertices[at].into_iter().enumerate() {
+                shader.varyings(memory, vertex, |number, value| values[number][corner][at] = value);
+            }
+        }
+        self.find_planes_of_values(shader.used(), wants_depth);
+    }
+
+    fn find_planes_of_values(&mut self, used: &[(usize, usize)], wants_depth: bool) {
+        let all_flat = !self.has_some(false);
+        let job = &Job {
+            corners: &self.corners,
+            flat: if all_flat { None } else { Some(&self.windows.flat) },
+            used,
+            wants_depth: wants_depth || !all_flat,
+        };
+        let (values, inputs) = (&mut *self.values, &mut self.inputs);
+        dispatch!(
+            planes_all(job: &Job<'_>, values: &mut [Values; MOST], inputs: &mut ManyInputs) -> (),
+            Found::best()
+        );
+    }
+}
+
+/// Quads of a window with anything in them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WindowQuads {
+    /// Column and row of the window's first pixel.
+    first: [u32; 2],
+    /// A bit for each fragment of those that are still to come.
+    live: u64,
+}
+
+impl Iterator for WindowQuads {
+    type Item = Quad;
+
+    #[inline]
+    fn next(&mut self) -> Option<Quad> {
+        if self.live == 0 {
+            return None;
+        }
+        let number = self.live.trailing_zeros() / 4;
+        let quad = Quad {
+            x: self.first[0] + number % ACROSS as u32 * 2,
+            y: self.first[1] + number / ACROSS as u32 * 2,
+            live: (self.live >> (4 * number)) as u8 & 15,
+        };
+        self.live &= !(15 << (4 * number));
+        Some(quad)
+    }
+}
+
+impl Windows {
+    /// A bit for each fragment that a triangle covers.
+    #[inline]
+    fn live(&self, at: usize) -> u64 {
+        u64::from(self.live[0][at]) | u64::from(self.live[1][at]) << 32
+    }
+}
+
+/// All bits, or none.
+#[inline(always)]
+fn all(yes: bool) -> i32 {
+    -i32::from(yes)
+}
+
+/// Finds windows, and what triangles cover of them.
+#[inline(always)]
+fn cover_all<L: QuadLanes>(corners: &Corners, origin: [i32; 2], windows: &mut Windows) {
+    find_windows(corners, origin, windows);
+    fill_windows::<L>(&windows.sides, &mut windows.rows);
+    cut_windows(windows);
+    find_flat(&corners.depths, &mut windows.flat);
+}
+
+/// A plain loop, which becomes as wide as what it is compiled for.
+#[inline(always)]
+fn find_windows(corners: &Corners, origin: [i32; 2], windows: &mut Windows) {
+    let [a, b, c] = &corners.places;
+    let within = |axis: usize| corners.bounds[axis].map(|end| end - origin[axis]);
+    let [columns, rows] = [within(0), within(1)];
+    for at in 0..MANY {
+        let shape = [[a[0][at], a[1][at]], [b[0][at], b[1][at]], [c[0][at], c[1][at]]];
+        let is_near = |[x, y]: [f32; 2]| small::is_near(x) & small::is_near(y);
+        let is_small = small::is_small(&shape) & is_near(shape[0]) & is_near(shape[1]) & is_near(shape[2]);
+        // What is not looked at must not be too large to count with.
+        let only = |[x, y]: [i32; 2], which: i32| [x & which, y & which];
+        let corner = |[x, y]: [f32; 2]| {
+            let [x, y] = only([small::parts(x), small::parts(y)], all(is_small));
+            [x - PARTS * origin[0], y - PARTS * origin[1]]
+        };
+        let [a, b, c] = [corner(shape[0]), corner(shape[1]), corner(shape[2])];
+        let across = small::span([a[0], b[0], c[0]], columns);
+        let down = small::span([a[1], b[1], c[1]], rows);
+        let is_there = (across[0] <= across[1]) & (down[0] <= down[1]);
+        let fits = (across[1] - (across[0] & !1) < WINDOW as i32) & (down[1] - (down[0] & !1) < WINDOW as i32);
+        let wanted = all(is_small & is_there & fits);
+        let [a, b, c] = [only(a, wanted), only(b, wanted), only(c, wanted)];
+        let turn = small::turn([a, b, c]);
+        let clockwise = all(turn > 0);
+        let chosen = |b: i32, c: i32| b & clockwise | c & !clockwise;
+        let (b, c) = (
+            [chosen(b[0], c[0]), chosen(b[1], c[1])],
+            [chosen(c[0], b[0]), chosen(c[1], b[1])],
+        );
+        let first = only([across[0] & !1, down[0] & !1], wanted);
+        for (number, (from, to)) in [(a, b), (b, c), (c, a)].into_iter().enumerate() {
+            let [dx, dy, value] = small::side(from, to, first);
+            windows.sides[number][0][at] = dx;
+            windows.sides[number][1][at] = dy;
+            windows.sides[number][2][at] = value;
+        }
+        (windows.first[0][at], windows.first[1][at]) = (across[0], down[0]);
+        (windows.last[0][at], windows.last[1][at]) = (across[1], down[1]);
+        windows.touches[at] = wanted & all(turn != 0);
+        windows.unknown[at] = all(!is_small | is_there & !fits);
+    }
+}
+
+/// Which fragments of a row of quads are in the upper row of pixels: the bit of each, and of the one below it.
+const BITS: [[f32; 2]; WINDOW] = {
+    let mut bits = [[0.0; 2]; WINDOW];
+    let mut column = 0;
+    while column < WINDOW {
+        let upper = 4 * (column / 2) + column % 2;
+        bits[column] = [(1u32 << upper) as f32, (1u32 << (upper + 2)) as f32];
+        column += 1;
+    }
+    bits
+};
+
+/// Looks at every pixel of the windows; the sums are exact, and never negative zero.
+#[inline(always)]
+fn fill_windows<L: QuadLanes>(sides: &[[Each<f32>; 3]; 3], rows: &mut [Each<f32>; ACROSS]) {
+    let mut at = 0;
+    while at < MANY {
+        let load = |number: usize| [0, 1, 2].map(|side: usize| L::load(&sides[side][number][at..]));
+        let [right, below, mut start] = [load(0), load(1), load(2)];
+        let step =
+            |from: [L::V; 3], by: [L::V; 3]| [L::add(from[0], by[0]), L::add(from[1], by[1]), L::add(from[2], by[2])];
+        let is_inside = |[a, b, c]: [L::V; 3]| L::ge(L::min(L::min(a, b), c), L::splat(0.0));
+        for row in rows.iter_mut() {
+            let (mut upper, mut lower) = (start, step(start, below));
+            start = step(lower, below);
+            let mut found = L::splat(0.0);
+            for [of_upper, of_lower] in BITS {
+                let bit = |inside: L::M, bit: f32| L::select(inside, L::splat(bit), L::splat(0.0));
+                found = L::add(found, bit(is_inside(upper), of_upper));
+                found = L::add(found, bit(is_inside(lower), of_lower));
+                (upper, lower) = (step(upper, right), step(lower, right));
+            }
+            L::store(&mut row[at..], found);
+        }
+        at += L::COUNT;
+    }
+}
+
+/// Leaves what is within bounds.
+#[inline(always)]
+fn cut_windows(windows: &mut Windows) {
+    for at in 0..MANY {
+        let wanted = windows.touches[at] as u32;
+        let (odd_column, odd_row) = (windows.first[0][at] as u32 & 1, windows.first[1][at] as u32 & 1);
+        let last_column = (windows.last[0][at] - (windows.first[0][at] & !1)) as u32 & 7;
+        let last_row = (windows.last[1][at] - (windows.first[1][at] & !1)) as u32 & 7;
+        // An odd first column leaves the right half of the first quad, an even last one the left half of the last quad.
+        let shift = 4 * (last_column / 2);
+        let columns = ((1u32 << shift) - 1) | ((5 + (last_column & 1) * 10) << shift);
+        let columns = columns & !(odd_column * 5) & wanted;
+        let row = |quad: u32, row: f32| {
+            let rows = (u32::from(2 * quad <= last_row) * 0x3333) | (u32::from(2 * quad < last_row) * 0xcccc);
+            // Beside a number this large a float's last bits are the whole number's.
+            (row + (1 << 23) as f32).to_bits() & rows & columns
+        };
+        let [a, b, c, d] = &windows.rows;
+        let first = row(0, a[at]) & !(odd_row * 0x3333);
+        windows.live[0][at] = first | row(1, b[at]) << 16;
+        windows.live[1][at] = row(2, c[at]) | row(3, d[at]) << 16;
+    }
+}
+
+#[inline(always)]
+fn find_flat(depths: &[[Each<f32>; 2]; 3], flat: &mut Each<i32>) {
+    let [[_, a], [_, b], [_, c]] = depths;
+    for at in 0..MANY {
+        flat[at] = all((a[at] == b[at]) & (a[at] == c[at]));
+    }
+}
+
+/// What planes are found of.
+struct Job<'a> {
+    corners: &'a Corners,
+    /// Which triangles have one w, unless all have.
+    flat: Option<&'a Each<i32>>,
+    /// Slots and components of varyings.
+    used: &'a [(usize, usize)],
+    wants_depth: bool,
+}
+
+/// Finds all planes; compiled for what was found.
+#[inline(always)]
+#[expect(
+    clippy::extra_unused_type_parameters,
+    reason = "its loops become as wide as the lanes are"
+)]
+fn planes_all<L: QuadLanes>(job: &Job<'_>, values: &mut [Values; MOST], inputs: &mut ManyInputs) {
+    let sides = &mut ManySides::default();
+    find_sides(job.corners, sides, &mut inputs.origin);
+    let depths = &job.corners.depths;
+    for corner in 0..3 {
+        if job.wants_depth {
+            widened(&depths[corner][1], &mut values[0][corner]);
+            widened(&depths[corner][0], &mut values[1][corner]);
+        }
+        if let Some(flat) = job.flat {
+            for values in &mut values[2..2 + job.used.len()] {
+                in_perspective(flat, &depths[corner][1], &mut values[corner]);
+            }
+        }
+    }
+    if job.wants_depth {
+        find_planes(sides, &values[0], &mut inputs.inverse_w);
+        find_planes(sides, &values[1], &mut inputs.z);
+    }
+    for ((slot, component), values) in job.used.iter().zip(&values[2..]) {
+        find_planes(sides, values, &mut inputs.varyings[*slot][*component]);
+    }
+}
+
+#[inline(always)]
+fn find_sides(corners: &Corners, sides: &mut ManySides, origins: &mut [Each<f32>; 2]) {
+    let [a, b, c] = &corners.places;
+    for at in 0..MANY {
+        let shape = [[a[0][at], a[1][at]], [b[0][at], b[1][at]], [c[0][at], c[1][at]]];
+        let origin = planes::origin(shape[0]);
+        let one = Sides::new(shape, origin);
+        for axis in 0..2 {
+            sides.b[axis][at] = one.b[axis];
+            sides.c[axis][at] = one.c[axis];
+            sides.away[axis][at] = one.away[axis];
+            origins[axis][at] = origin[axis];
+        }
+        sides.area[at] = one.area;
+    }
+}
+
+#[inline(always)]
+fn widened(from: &Each<f32>, into: &mut Each<f64>) {
+    for at in 0..MANY {
+        into[at] = f64::from(from[at]);
+    }
+}
+
+/// Values times 1/w, where triangles have more than one.
+#[inline(always)]
+fn in_perspective(flat: &Each<i32>, w: &Each<f32>, values: &mut Each<f64>) {
+    for at in 0..MANY {
+        let w = if flat[at] != 0 { 1.0 } else { f64::from(w[at]) };
+        values[at] *= w;
+    }
+}
+
+#[inline(always)]
+fn find_planes(sides: &ManySides, [first, second, third]: &Values, planes: &mut Planes) {
+    for at in 0..MANY {
+        let sides = Sides {
+            b: [sides.b[0][at], sides.b[1][at]],
+            c: [sides.c[0][at], sides.c[1][at]],
+            area: sides.area[at],
+            away: [sides.away[0][at], sides.away[1][at]],
+        };
+        [planes.base[at], planes.dx[at], planes.dy[at]] = planes::plane([first[at], second[at], third[at]], sides);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::primitives::Primitive;
+    use super::super::raster::Coverage;
+    use super::*;
+    use crate::exec::inputs::SLOTS;
+    use fastrand::Rng;
+
+    /// Coordinates on sides, through the middles of pixels and elsewhere, some of them far away or no numbers.
+    fn shape(random: &mut Rng, origin: [u32; 2]) -> [[f32; 2]; 3] {
+        let coarse = [1.0, 2.0, 256.0, 1e9][random.usize(..4)];
+        let size = [2.0, 5.0, 9.0, 15.9, 40.0][random.usize(..5)];
+        let start = origin.map(|at| at as f32 - 12.0 + 32.0 * random.f32());
+        let mut shape =
+            [0; 3].map(|_| [0, 1].map(|axis: usize| ((start[axis] + size * random.f32()) * coarse).round() / coarse));
+        if random.u32(..40) == 0 {
+            let odd = [f32::NAN, f32::INFINITY, -1e30, 3e9, -20_000.0][random.usize(..5)];
+            shape[random.usize(..3)][random.usize(..2)] = odd;
+        }
+        shape
+    }
+
+    /// Side by side, triangles cover what each covers by itself, and have the planes that it has by itself.
+    #[test]
+    fn blocks_are_triangles() {
+        let mut random = Rng::with_seed(8);
+        let used: Vec<(usize, usize)> = (0..SLOTS).map(|slot| (slot, random.usize(..4))).collect();
+        let (mut block, mut setup) = (Block::default(), planes::Setup::default());
+        let mut counts = [0; 3];
+        for round in 0..3000 {
+            let origin = [[0, 0], [16, 32], [4080, 4080]][random.usize(..3)];
+            let bounds = Bounds {
+                min: origin.map(|at| at + random.u32(..4)),
+                max: origin.map(|at| at + random.u32(4..40)),
+            };
+            block.begin(bounds);
+            let used = &used[..random.usize(..=SLOTS)];
+            let wants_depth = random.bool();
+            let vertex = |vertex: u32, number: usize| f64::from(vertex * 97 % 101) - number as f64 * 3.5;
+            let mut all = Vec::new();
+            for at in 0..random.usize(1..=MANY) {
+                let w = if round % 2 == 0 {
+                    [0.5; 3]
+                } else {
+                    [0, 1, 2].map(|_| 0.5 + random.f32())
+                };
+                let shape = shape(&mut random, origin);
+                let corner = |corner: usize| [shape[corner][0], shape[corner][1], w[corner] * 0.3, w[corner]];
+                let vertices = [0; 3].map(|_| random.u32(..1000));
+                let primitive = Primitive::of_vertices([corner(0), corner(1), corner(2)], vertices, 0, false);
+                block.push(at as u32, &primitive);
+                all.push(primitive);
+            }
+            block.cover(origin);
+            for (at, primitive) in all.iter().enumerate() {
+                for (corner, of) in primitive.vertices.into_iter().enumerate() {
+                    (0..used.len()).for_each(|number| block.values[2 + number][corner][at] = vertex(of, number));
+                }
+            }
+            block.find_planes_of_values(used, wants_depth);
+            for (at, primitive) in all.iter().enumerate() {
+                let (mut coverage, mut wanted) = (Coverage::default(), Inputs::default());
+                let is_known =
+                    small::is_small(&primitive.shape) && small::cover(&primitive.shape, bounds, origin, &mut coverage);
+                let covered = block.covered(at);
+                counts[covered as usize] += 1;
+                let mut quads: Vec<Quad> = block.quads(at, origin).collect();
+                match covered {
+                    Covered::Unknown => {
+                        // A window has room for this much, wherever it begins.
+                        let [[ax, ay], [bx, by], [cx, cy]] = primitive.shape;
+                        let extent = |a: f32, b: f32, c: f32| a.max(b).max(c) - a.min(b).min(c);
+                        assert!(!is_known || extent(ax, bx, cx) > 6.0 || extent(ay, by, cy) > 6.0);
+                        continue;
+                    }
+                    Covered::Nothing => assert!(is_known && coverage.is_empty(), "{primitive:?}"),
+                    Covered::Window => assert!(is_known),
+                }
+                quads.sort_by_key(|quad| (quad.y, quad.x));
+                coverage.quads.sort_by_key(|quad| (quad.y, quad.x));
+                assert_eq!(quads, coverage.quads, "{primitive:?}");
+                if covered == Covered::Nothing {
+                    continue;
+                }
+                let fetch = |of: u32, values: &mut [f64]| {
+                    (0..)
+                        .zip(values)
+                        .for_each(|(number, value)| *value = vertex(of, number));
+                };
+                planes::inputs((primitive, None), true, used, fetch, &mut setup, &mut wanted);
+                let have = &block.inputs;
+                let flat = block.is_flat(at);
+                assert_eq!((flat, have.origin.map(|axis| axis[at])), (wanted.flat, wanted.origin));
+                if wants_depth || !flat {
+                    assert_eq!((have.inverse_w.get(at), have.z.get(at)), (wanted.inverse_w, wanted.z));
+                }
+                for (slot, component) in used {
+                    let have = have.varyings[*slot][*component].get(at);
+                    assert_eq!(have, wanted.varyings[*slot][*component], "{primitive:?}");
+                }
+            }
+        }
+        assert!(counts.iter().all(|count| *count > 1000), "{counts:?}");
+    }
+}
