@@ -204,7 +204,7 @@ fn needs_clipping(corners: &[Corner], rules: &Rules) -> bool {
     !corners.iter().all(|corner| is_inside(corner.position, rules.depth))
 }
 
-fn triangle(vertices: [&Vertex; 3], rules: &Rules, out: &mut Piece) {
+pub(super) fn triangle(vertices: [&Vertex; 3], rules: &Rules, out: &mut Piece) {
     let whole = [full(vertices[0], 0), full(vertices[1], 1), full(vertices[2], 2)];
     if rules.drops.drops(whole.map(|corner| corner.position), rules.depth) {
         return;
@@ -233,7 +233,7 @@ fn triangle(vertices: [&Vertex; 3], rules: &Rules, out: &mut Piece) {
 
 /// Twice the area of a triangle, negative where it turns counter-clockwise in the picture's rows.
 #[inline(always)]
-fn area([a, b, c]: [[f32; 2]; 3]) -> f64 {
+pub(super) fn area([a, b, c]: [[f32; 2]; 3]) -> f64 {
     let ([ax, ay], [bx, by], [cx, cy]) = (
         [f64::from(a[0]), f64::from(a[1])],
         [f64::from(b[0]), f64::from(b[1])],
@@ -244,119 +244,14 @@ fn area([a, b, c]: [[f32; 2]; 3]) -> f64 {
 
 /// Whether a triangle of an area has an inside, and is not one of those that are left out.
 #[inline(always)]
-fn is_seen(area: f64, cull: [bool; 2]) -> bool {
+pub(super) fn is_seen(area: f64, cull: [bool; 2]) -> bool {
     // Neither holds of what is no number.
     (area > 0.0) & !cull[0] | (area < 0.0) & !cull[1]
 }
 
-/// Triangles that are looked at together.
-pub const BLOCK: usize = 32;
-
-/// Some triangles of a draw, number beside number, so that what is to be known of all is found of many at a time.
-#[derive(Clone, Debug)]
-pub struct Block {
-    /// Of each corner the four numbers of its position.
-    positions: [[[f32; BLOCK]; 4]; 3],
-    slots: [[u32; BLOCK]; 3],
-    count: usize,
-    area: [f64; BLOCK],
-    /// No corner has to be clipped away.
-    is_whole: [bool; BLOCK],
-    /// There is something to see, or that is not known.
-    is_wanted: [bool; BLOCK],
-}
-
-impl Default for Block {
-    fn default() -> Self {
-        Self {
-            positions: [[[0.0; BLOCK]; 4]; 3],
-            slots: [[0; BLOCK]; 3],
-            count: 0,
-            area: [0.0; BLOCK],
-            is_whole: [false; BLOCK],
-            is_wanted: [false; BLOCK],
-        }
-    }
-}
-
-impl Block {
-    /// Forgets the triangles.
-    pub fn clear(&mut self) {
-        self.count = 0;
-    }
-
-    /// Whether there is no room for another.
-    pub fn is_full(&self) -> bool {
-        self.count == BLOCK
-    }
-
-    /// Adds a triangle by its vertices' slots and positions, while there is room.
-    #[inline(always)]
-    pub fn push(&mut self, slots: [u32; 3], positions: [[f32; 4]; 3]) {
-        let at = self.count;
-        if at >= BLOCK {
-            return;
-        }
-        for corner in 0..3 {
-            self.slots[corner][at] = slots[corner];
-            let ([x, y, z, w], position) = (&mut self.positions[corner], positions[corner]);
-            [x[at], y[at], z[at], w[at]] = position;
-        }
-        self.count += 1;
-    }
-
-    /// Makes the primitives of the triangles: what [`build`] does of each.
-    pub fn build(&mut self, rules: &Rules, out: &mut Piece) {
-        self.judge(rules);
-        for at in 0..self.count {
-            if self.is_wanted[at] {
-                self.one(at, rules, out);
-            }
-        }
-    }
-
-    /// Finds which triangles are whole, how large they are, and which of them are worth a second look. Plain loops, which
-    /// become as wide as what they are compiled for.
-    fn judge(&mut self, rules: &Rules) {
-        let [a, b, c] = &self.positions;
-        for at in 0..BLOCK {
-            self.area[at] = area([[a[0][at], a[1][at]], [b[0][at], b[1][at]], [c[0][at], c[1][at]]]);
-        }
-        for at in 0..BLOCK {
-            self.is_whole[at] = is_inside([a[0][at], a[1][at], a[2][at], a[3][at]], rules.depth)
-                & is_inside([b[0][at], b[1][at], b[2][at], b[3][at]], rules.depth)
-                & is_inside([c[0][at], c[1][at], c[2][at], c[3][at]], rules.depth);
-        }
-        for at in 0..BLOCK {
-            self.is_wanted[at] = !self.is_whole[at] | is_seen(self.area[at], rules.cull);
-        }
-    }
-
-    fn one(&self, at: usize, rules: &Rules, out: &mut Piece) {
-        let vertex = |corner: usize| {
-            let [x, y, z, w] = &self.positions[corner];
-            Vertex {
-                position: [x[at], y[at], z[at], w[at]],
-                slot: self.slots[corner][at],
-                size: 0.0,
-            }
-        };
-        let [a, b, c] = [vertex(0), vertex(1), vertex(2)];
-        if !self.is_whole[at] {
-            return triangle([&a, &b, &c], rules, out);
-        }
-        out.push(Primitive::of_vertices(
-            [a.position, b.position, c.position],
-            [a.slot, b.slot, c.slot],
-            rules.draw,
-            self.area[at] < 0.0,
-        ));
-    }
-}
-
 /// Whether nothing has to be clipped at a corner.
 #[inline(always)]
-fn is_inside([x, y, z, w]: [f32; 4], [near, far]: [f32; 2]) -> bool {
+pub(super) fn is_inside([x, y, z, w]: [f32; 4], [near, far]: [f32; 2]) -> bool {
     (w > 0.0) & (w < 1.0 / NEAREST) & (x.abs() < GUARD) & (y.abs() < GUARD) & (z >= near) & (z <= far)
 }
 

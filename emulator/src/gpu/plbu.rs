@@ -4,12 +4,12 @@
 //! What hardware writes into the lists is not public, and nothing but the pixel processors reads it: ours are kept
 //! beside memory, by the address of the block they belong to.
 
-use super::geometry::{self, BLOCK, Block, Bounds, Draw, Drops, Rules, Vertex};
+use super::assembly::{self, BLOCK, Block};
+use super::geometry::{self, Bounds, Draw, Drops, Rules, Vertex};
 use super::kept::lock;
 use super::notes::Notes;
-use super::primitives::{PIECE, Piece, Primitive, Primitives};
+use super::primitives::{Entry, PIECE, Piece, Primitive, Primitives};
 use super::raster::Shape;
-use super::tile::SIDE;
 use super::vertex::Commands;
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
@@ -47,25 +47,6 @@ pub struct List {
     pub geometry: Arc<Geometry>,
     /// Those that may touch the block, in order.
     pub primitives: Vec<Entry>,
-}
-
-/// A primitive in a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Its number among the job's.
-    pub primitive: u32,
-    /// Column and row of the first tile that it may touch.
-    first: [u8; 2],
-    /// And of the last.
-    last: [u8; 2],
-}
-
-impl Entry {
-    /// Whether the primitive may touch the tile in a column and row.
-    #[inline]
-    pub fn touches(&self, tile: [u8; 2]) -> bool {
-        (0..2).all(|axis| tile[axis] >= self.first[axis] && tile[axis] <= self.last[axis])
-    }
 }
 
 /// The polygon list builder's registers.
@@ -298,16 +279,16 @@ impl<'a> Plbu<'a> {
     /// Makes the primitives of a draw and puts them into lists; whether one of them covers something.
     fn primitives(&mut self, source: &Source<'_>) -> Result<bool> {
         let count = geometry::count(source.mode, source.count);
-        let (mut covers, mut touched) = (false, Vec::new());
+        let (mut covers, mut touching) = (false, Vec::new());
         let Some(pool) = self.pool.filter(|_| count > PIECE) else {
             for first in (0..count).step_by(PIECE as usize) {
                 let numbers = first..count.min(first + PIECE);
                 let (number, room) = self.geometry.primitives.room(numbers.len() as u32, &mut self.spare);
                 let before = room.len();
-                touched.clear();
-                source.build(numbers, room, &mut touched)?;
+                touching.clear();
+                source.build(numbers, room, &mut touching)?;
                 covers = covers || room[before..].iter().any(|one| source.covers(one));
-                self.bin(number, &touched)?;
+                self.bin(number - before as u32, &touching)?;
                 self.few()?;
             }
             return Ok(covers);
@@ -318,17 +299,17 @@ impl<'a> Plbu<'a> {
         let spare = Mutex::new(std::mem::take(&mut self.spare));
         for firsts in firsts.chunks(wave) {
             let make = |first: &u32| -> Result<_> {
-                let (mut room, mut touched) = (lock(&spare).pop().unwrap_or_default(), Vec::new());
-                source.build(*first..count.min(first + PIECE), &mut room, &mut touched)?;
+                let (mut room, mut touching) = (lock(&spare).pop().unwrap_or_default(), Vec::new());
+                source.build(*first..count.min(first + PIECE), &mut room, &mut touching)?;
                 let covers = room.iter().any(|one| source.covers(one));
-                Ok((room, touched, covers))
+                Ok((room, touching, covers))
             };
             let made: Vec<Result<_>> = pool.install(|| firsts.par_iter().map(make).collect());
             for made in made {
-                let (piece, touched, one_covers) = made?;
+                let (piece, touching, one_covers) = made?;
                 covers |= one_covers;
                 let number = self.geometry.primitives.push(piece);
-                self.bin(number, &touched)?;
+                self.bin(number, &touching)?;
             }
             self.few()?;
         }
@@ -389,20 +370,14 @@ impl<'a> Plbu<'a> {
         })
     }
 
-    /// Puts primitives from a number on into the lists of the blocks that they touch.
-    fn bin(&mut self, first: u32, touched: &[Option<Bounds>]) -> Result<()> {
-        let [shift_x, shift_y] = self.shift.map(|shift| 4 + shift);
-        for (number, touched) in (first..).zip(touched) {
-            let Some(touched) = touched else { continue };
-            // Tiles are numbered in bytes everywhere.
-            let tiles = |at: [u32; 2]| at.map(|at| (at / SIDE).min(255) as u8);
-            let entry = Entry {
-                primitive: number,
-                first: tiles(touched.min),
-                last: tiles(touched.max),
-            };
-            for row in touched.min[1] >> shift_y..=touched.max[1] >> shift_y {
-                for column in touched.min[0] >> shift_x..=touched.max[0] >> shift_x {
+    /// Puts primitives into the lists of the blocks that they touch; their entries count from a number on.
+    fn bin(&mut self, first: u32, touching: &[Entry]) -> Result<()> {
+        let [shift_x, shift_y] = self.shift;
+        for entry in touching {
+            let entry = entry.behind(first);
+            let ([left, top], [right, bottom]) = (entry.first(), entry.last());
+            for row in u32::from(top) >> shift_y..=u32::from(bottom) >> shift_y {
+                for column in u32::from(left) >> shift_x..=u32::from(right) >> shift_x {
                     let block = u64::from(row) * u64::from(self.block_width) + u64::from(column);
                     if let Some(list) = self.binned.get_mut(block as usize) {
                         list.push(entry);
@@ -437,18 +412,20 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Makes the primitives of some points, lines or triangles, and says of each what it touches.
-    fn build(&self, numbers: Range<u32>, out: &mut Piece, touched: &mut Vec<Option<Bounds>>) -> Result<()> {
+    /// Makes the primitives of some points, lines or triangles, and entries of those that may touch something, by their number
+    /// in the piece.
+    fn build(&self, numbers: Range<u32>, out: &mut Piece, touching: &mut Vec<Entry>) -> Result<()> {
         let mut block = Block::default();
         for first in numbers.clone().step_by(BLOCK) {
             let numbers = first..numbers.end.min(first + BLOCK as u32);
-            let before = out.len();
-            match self.fill(numbers.clone(), &mut block) {
-                Some(()) => block.build(&self.rules, out),
-                None => self.build_each(numbers, out)?,
+            if let Some(()) = self.fill(numbers.clone(), &mut block) {
+                block.build(&self.rules, self.bounds, out, touching);
+                continue;
             }
-            // While the processor still has them at hand.
-            touched.extend(out[before..].iter().map(|one| self.touched(one)));
+            let before = out.len();
+            self.build_each(numbers, out)?;
+            let made = (before as u32..).zip(&out[before..]);
+            touching.extend(made.filter_map(|(number, made)| assembly::entry(number, &made.shape, self.bounds)));
         }
         Ok(())
     }
@@ -516,11 +493,6 @@ impl Source<'_> {
         })
     }
 
-    /// Pixels a primitive may touch.
-    fn touched(&self, primitive: &Primitive) -> Option<Bounds> {
-        touched(&primitive.shape, self.bounds)
-    }
-
     /// Whether a primitive covers anything at all.
     fn covers(&self, primitive: &Primitive) -> bool {
         Shape::new(primitive, self.bounds).is_some()
@@ -551,27 +523,4 @@ impl Slots {
             .as_ref()
             .map_or(number, |indices| indices.get(number as usize).copied().unwrap_or(0))
     }
-}
-
-/// How far inside a pixel's sides its outermost samples are, and a little less, for corners are moved to the nearest part
-/// of a pixel before anything is covered.
-const MARGIN: f32 = 0.12;
-
-/// Pixels a shape may touch within bounds.
-fn touched(shape: &[[f32; 2]; 3], bounds: Bounds) -> Option<Bounds> {
-    let mut touched = bounds;
-    for axis in 0..2 {
-        let values = shape.map(|corner| corner[axis]);
-        let low = values.into_iter().fold(f32::INFINITY, f32::min);
-        let high = values.into_iter().fold(f32::NEG_INFINITY, f32::max);
-        // The first pixel whose last sample is not in front of it all, and the last whose first one is not behind. Cut,
-        // which is rounded down for what is not negative; and up, where something was cut. No calls.
-        let up = |value: f32| (value as u32).saturating_add(u32::from(value > (value as u32) as f32));
-        touched.min[axis] = touched.min[axis].max(up(low - (1.0 - MARGIN)));
-        touched.max[axis] = touched.max[axis].min(up(high - MARGIN).saturating_sub(1));
-        if high <= MARGIN || touched.min[axis] > touched.max[axis] {
-            return None;
-        }
-    }
-    Some(touched)
 }

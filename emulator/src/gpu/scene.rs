@@ -4,8 +4,8 @@ use super::geometry::Bounds;
 use super::kept::Kept;
 use super::notes::Notes;
 use super::planes::{self, Setup};
-use super::plbu::{Entry, Geometry, List};
-use super::primitives::{Odd, Primitive, Primitives};
+use super::plbu::{Geometry, List};
+use super::primitives::{Entry, Odd, Primitive, Primitives};
 use super::raster::{Coverage, Shape};
 use super::small;
 use super::state::State;
@@ -78,10 +78,9 @@ impl Shader<'_> {
         &self.used
     }
 
-    /// Gives what a vertex has of those to `put`, each with its number among them, nought without a sign; what is in no buffer
-    /// object is zero.
+    /// Gives what a vertex has of those to `put`, each with its number among them; what is in no buffer object is zero.
     #[inline(always)]
-    pub fn varyings(&self, memory: &Memory, vertex: u32, mut put: impl FnMut(usize, f64)) {
+    pub fn varyings(&self, memory: &Memory, vertex: u32, mut put: impl FnMut(usize, f32)) {
         let stride = self.state.varying_stride;
         let first = u64::from(vertex) * u64::from(stride);
         // By far most vertices are all in one object.
@@ -90,13 +89,11 @@ impl Shader<'_> {
         match near {
             Some(bytes) if self.dense => {
                 let floats = bytes.as_chunks().0.iter().enumerate();
-                floats.for_each(|(number, bytes)| put(number, unsigned(f32::from_le_bytes(*bytes))));
+                floats.for_each(|(number, bytes)| put(number, f32::from_le_bytes(*bytes)));
             }
             Some(bytes) => {
                 let values = self.fields.iter().map(|field| field.value(bytes).unwrap_or(0.0));
-                values
-                    .enumerate()
-                    .for_each(|(number, value)| put(number, unsigned(value)));
+                values.enumerate().for_each(|(number, value)| put(number, value));
             }
             None => far_varyings(memory, self, first as u32, &mut put),
         }
@@ -372,7 +369,7 @@ fn make_ready(
         (primitive, odd),
         primitive.ccw == shader.state.front_ccw,
         &shader.used,
-        |vertex, values| shader.varyings(memory, vertex, |number, value| values[number] = value),
+        |vertex, values| shader.varyings(memory, vertex, |number, value| values[number] = unsigned(value)),
         setup,
         &mut ready.inputs,
     );
@@ -399,7 +396,7 @@ const MAX_STRIDE: usize = 16 * SLOTS;
 
 /// [`Shader::varyings`] of a vertex whose varyings begin so many bytes behind the first one's, wherever they are.
 #[cold]
-fn far_varyings(memory: &Memory, shader: &Shader<'_>, first: u32, put: &mut impl FnMut(usize, f64)) {
+fn far_varyings(memory: &Memory, shader: &Shader<'_>, first: u32, put: &mut impl FnMut(usize, f32)) {
     let start = shader.state.varyings.wrapping_add(first);
     // What somebody else holds too is copied at once.
     let mut copy = [0; MAX_STRIDE];
@@ -407,13 +404,13 @@ fn far_varyings(memory: &Memory, shader: &Shader<'_>, first: u32, put: &mut impl
     let all = copy.and_then(|copy| memory.read(start, copy).ok().map(|()| &*copy));
     for (number, field) in shader.fields.iter().enumerate() {
         let near = all.and_then(|all| field.value(all));
-        put(number, unsigned(near.unwrap_or_else(|| field.value_at(memory, start))));
+        put(number, near.unwrap_or_else(|| field.value_at(memory, start)));
     }
 }
 
-/// -0 as 0, everything else as it is.
+/// What is interpolated of a vertex: -0 as 0, as mixing leaves it, everything else as it is.
 #[inline(always)]
-fn unsigned(value: f32) -> f64 {
+pub(super) fn unsigned(value: f32) -> f64 {
     f64::from(value) + 0.0
 }
 

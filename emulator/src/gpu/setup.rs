@@ -2,12 +2,12 @@
 //! Of one triangle [`small::cover`] and [`planes::inputs`] say the same, number by number.
 
 use super::geometry::Bounds;
-use super::planes::{self, MOST, Sides};
+use super::planes::{self, Sides};
 use super::primitives::Primitive;
-use super::scene::Shader;
+use super::scene::{Shader, unsigned};
 use super::small::{self, PARTS};
 use crate::exec::Quad;
-use crate::exec::inputs::{Inputs, MANY, ManyInputs, Plane, Planes};
+use crate::exec::inputs::{Inputs, MANY, ManyInputs, Plane, Planes, SLOTS};
 use crate::memory::Memory;
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
@@ -43,7 +43,7 @@ pub(super) struct Block {
     ccw: Each<bool>,
     corners: Corners,
     windows: Windows,
-    values: Box<[Values; MOST]>,
+    values: Box<[Values; MOST_VALUES]>,
     /// The planes of those that cover some of their window.
     pub inputs: ManyInputs,
     /// Some of them are a point's.
@@ -61,8 +61,11 @@ struct Corners {
     bounds: [[i32; 2]; 2],
 }
 
-/// A number that is interpolated, at the three corners.
-type Values = [Each<f64>; 3];
+/// Components of varyings.
+const MOST_VALUES: usize = 4 * SLOTS;
+
+/// One of them at the three corners.
+type Values = [Each<f32>; 3];
 
 /// The windows of triangles in a tile.
 #[derive(Clone, Debug, Default)]
@@ -102,7 +105,7 @@ impl Default for Block {
             ccw: [false; MANY],
             corners: Corners::default(),
             windows: Windows::default(),
-            values: Box::new([[[0.0; MANY]; 3]; MOST]),
+            values: Box::new([[[0.0; MANY]; 3]; MOST_VALUES]),
             inputs: ManyInputs::default(),
             has_points: false,
         }
@@ -184,7 +187,10 @@ impl Block {
     #[inline]
     pub fn quads(&self, at: usize, origin: [u32; 2]) -> WindowQuads {
         WindowQuads {
-            first: [0, 1].map(|axis: usize| origin[axis] + (self.windows.first[axis][at] & !1) as u32),
+            first: [
+                origin[0] + (self.windows.first[0][at] & !1) as u32,
+                origin[1] + (self.windows.first[1][at] & !1) as u32,
+            ],
             live: self.windows.live(at),
         }
     }
@@ -219,7 +225,7 @@ impl Block {
 
     /// Finds the planes of triangles that cover some of their window: of varyings, and, if they are wanted, of depth and 1/w.
     pub fn find_planes(&mut self, memory: &Memory, shader: &Shader<'_>, wants_depth: bool) {
-        let values = &mut self.values[2..];
+        let values = &mut self.values;
         for at in (0..self.count).filter(|at| self.windows.live(*at) != 0) {
             for (corner, vertex) in self.vertices[at].into_iter().enumerate() {
                 shader.varyings(memory, vertex, |number, value| values[number][corner][at] = value);
@@ -229,16 +235,15 @@ impl Block {
     }
 
     fn find_planes_of_values(&mut self, used: &[(usize, usize)], wants_depth: bool) {
-        let all_flat = !self.has_some(false);
         let job = &Job {
             corners: &self.corners,
-            flat: if all_flat { None } else { Some(&self.windows.flat) },
+            flat: &self.windows.flat,
             used,
-            wants_depth: wants_depth || !all_flat,
+            wants_depth: wants_depth || self.has_some(false),
         };
-        let (values, inputs) = (&mut *self.values, &mut self.inputs);
+        let (values, inputs) = (&*self.values, &mut self.inputs);
         dispatch!(
-            planes_all(job: &Job<'_>, values: &mut [Values; MOST], inputs: &mut ManyInputs) -> (),
+            planes_all(job: &Job<'_>, values: &[Values; MOST_VALUES], inputs: &mut ManyInputs) -> (),
             Found::best()
         );
     }
@@ -273,6 +278,20 @@ impl Iterator for WindowQuads {
 }
 
 impl Windows {
+    /// Columns and rows of the largest window.
+    #[inline(always)]
+    fn extent(&self) -> [usize; 2] {
+        let along = |[first, last]: [&Each<i32>; 2]| {
+            let mut most = 0;
+            for at in 0..MANY {
+                most = most.max((last[at] - (first[at] & !1)) & self.touches[at]);
+            }
+            (most as usize + 1).min(WINDOW)
+        };
+        let ([left, top], [right, bottom]) = (&self.first, &self.last);
+        [along([left, right]), along([top, bottom])]
+    }
+
     /// A bit for each fragment that a triangle covers.
     #[inline]
     fn live(&self, at: usize) -> u64 {
@@ -290,7 +309,7 @@ fn all(yes: bool) -> i32 {
 #[inline(always)]
 fn cover_all<L: QuadLanes>(corners: &Corners, origin: [i32; 2], windows: &mut Windows) {
     find_windows(corners, origin, windows);
-    fill_windows::<L>(&windows.sides, &mut windows.rows);
+    fill_windows::<L>(windows);
     cut_windows(windows);
     find_flat(&corners.depths, &mut windows.flat);
 }
@@ -351,9 +370,11 @@ const BITS: [[f32; 2]; WINDOW] = {
     bits
 };
 
-/// Looks at every pixel of the windows; the sums are exact, and never negative zero.
+/// Looks at the pixels of the windows, as far as any of them goes; the sums are exact.
 #[inline(always)]
-fn fill_windows<L: QuadLanes>(sides: &[[Each<f32>; 3]; 3], rows: &mut [Each<f32>; ACROSS]) {
+fn fill_windows<L: QuadLanes>(windows: &mut Windows) {
+    let [columns, rows] = windows.extent();
+    let (sides, bits) = (&windows.sides, &BITS[..columns]);
     let mut at = 0;
     while at < MANY {
         let load = |number: usize| [0, 1, 2].map(|side: usize| L::load(&sides[side][number][at..]));
@@ -361,14 +382,14 @@ fn fill_windows<L: QuadLanes>(sides: &[[Each<f32>; 3]; 3], rows: &mut [Each<f32>
         let step =
             |from: [L::V; 3], by: [L::V; 3]| [L::add(from[0], by[0]), L::add(from[1], by[1]), L::add(from[2], by[2])];
         let is_inside = |[a, b, c]: [L::V; 3]| L::ge(L::min(L::min(a, b), c), L::splat(0.0));
-        for row in rows.iter_mut() {
+        for row in &mut windows.rows[..rows.div_ceil(2)] {
             let (mut upper, mut lower) = (start, step(start, below));
             start = step(lower, below);
             let mut found = L::splat(0.0);
-            for [of_upper, of_lower] in BITS {
+            for [of_upper, of_lower] in bits {
                 let bit = |inside: L::M, bit: f32| L::select(inside, L::splat(bit), L::splat(0.0));
-                found = L::add(found, bit(is_inside(upper), of_upper));
-                found = L::add(found, bit(is_inside(lower), of_lower));
+                found = L::add(found, bit(is_inside(upper), *of_upper));
+                found = L::add(found, bit(is_inside(lower), *of_lower));
                 (upper, lower) = (step(upper, right), step(lower, right));
             }
             L::store(&mut row[at..], found);
@@ -412,8 +433,8 @@ fn find_flat(depths: &[[Each<f32>; 2]; 3], flat: &mut Each<i32>) {
 /// What planes are found of.
 struct Job<'a> {
     corners: &'a Corners,
-    /// Which triangles have one w, unless all have.
-    flat: Option<&'a Each<i32>>,
+    /// Which triangles have one w.
+    flat: &'a Each<i32>,
     /// Slots and components of varyings.
     used: &'a [(usize, usize)],
     wants_depth: bool,
@@ -425,27 +446,20 @@ struct Job<'a> {
     clippy::extra_unused_type_parameters,
     reason = "its loops become as wide as the lanes are"
 )]
-fn planes_all<L: QuadLanes>(job: &Job<'_>, values: &mut [Values; MOST], inputs: &mut ManyInputs) {
+fn planes_all<L: QuadLanes>(job: &Job<'_>, values: &[Values; MOST_VALUES], inputs: &mut ManyInputs) {
     let sides = &mut ManySides::default();
     find_sides(job.corners, sides, &mut inputs.origin);
-    let depths = &job.corners.depths;
-    for corner in 0..3 {
-        if job.wants_depth {
-            widened(&depths[corner][1], &mut values[0][corner]);
-            widened(&depths[corner][0], &mut values[1][corner]);
-        }
-        if let Some(flat) = job.flat {
-            for values in &mut values[2..2 + job.used.len()] {
-                in_perspective(flat, &depths[corner][1], &mut values[corner]);
-            }
-        }
-    }
+    let [a, b, c] = &job.corners.depths;
     if job.wants_depth {
-        find_planes(sides, &values[0], &mut inputs.inverse_w);
-        find_planes(sides, &values[1], &mut inputs.z);
+        let as_is = |value: f32, _, _| f64::from(value);
+        find_planes(sides, [&a[1], &b[1], &c[1]], as_is, &mut inputs.inverse_w);
+        find_planes(sides, [&a[0], &b[0], &c[0]], as_is, &mut inputs.z);
     }
-    for ((slot, component), values) in job.used.iter().zip(&values[2..]) {
-        find_planes(sides, values, &mut inputs.varyings[*slot][*component]);
+    let factors = &factors(job.flat, [&a[1], &b[1], &c[1]]);
+    for ((slot, component), [first, second, third]) in job.used.iter().zip(values) {
+        let divided = |value: f32, corner: usize, at: usize| unsigned(value) * factors[corner][at];
+        let planes = &mut inputs.varyings[*slot][*component];
+        find_planes(sides, [first, second, third], divided, planes);
     }
 }
 
@@ -466,24 +480,26 @@ fn find_sides(corners: &Corners, sides: &mut ManySides, origins: &mut [Each<f32>
     }
 }
 
+/// What values of triangles' corners are multiplied by: 1/w, or nothing where there is one w.
 #[inline(always)]
-fn widened(from: &Each<f32>, into: &mut Each<f64>) {
-    for at in 0..MANY {
-        into[at] = f64::from(from[at]);
+fn factors(flat: &Each<i32>, w: [&Each<f32>; 3]) -> [Each<f64>; 3] {
+    let mut factors = [[0.0; MANY]; 3];
+    for (factors, w) in factors.iter_mut().zip(w) {
+        for at in 0..MANY {
+            factors[at] = if flat[at] != 0 { 1.0 } else { f64::from(w[at]) };
+        }
     }
+    factors
 }
 
-/// Values times 1/w, where triangles have more than one.
+/// Finds planes through values at the corners, of each of which `number` says what is interpolated.
 #[inline(always)]
-fn in_perspective(flat: &Each<i32>, w: &Each<f32>, values: &mut Each<f64>) {
-    for at in 0..MANY {
-        let w = if flat[at] != 0 { 1.0 } else { f64::from(w[at]) };
-        values[at] *= w;
-    }
-}
-
-#[inline(always)]
-fn find_planes(sides: &ManySides, [first, second, third]: &Values, planes: &mut Planes) {
+fn find_planes(
+    sides: &ManySides,
+    [first, second, third]: [&Each<f32>; 3],
+    number: impl Fn(f32, usize, usize) -> f64,
+    planes: &mut Planes,
+) {
     for at in 0..MANY {
         let sides = Sides {
             b: [sides.b[0][at], sides.b[1][at]],
@@ -491,7 +507,12 @@ fn find_planes(sides: &ManySides, [first, second, third]: &Values, planes: &mut 
             area: sides.area[at],
             away: [sides.away[0][at], sides.away[1][at]],
         };
-        [planes.base[at], planes.dx[at], planes.dy[at]] = planes::plane([first[at], second[at], third[at]], sides);
+        let numbers = [
+            number(first[at], 0, at),
+            number(second[at], 1, at),
+            number(third[at], 2, at),
+        ];
+        [planes.base[at], planes.dx[at], planes.dy[at]] = planes::plane(numbers, sides);
     }
 }
 
@@ -500,7 +521,6 @@ mod tests {
     use super::super::primitives::Primitive;
     use super::super::raster::Coverage;
     use super::*;
-    use crate::exec::inputs::SLOTS;
     use fastrand::Rng;
 
     /// Coordinates on sides, through the middles of pixels and elsewhere, some of them far away or no numbers.
@@ -533,7 +553,7 @@ mod tests {
             block.begin(bounds);
             let used = &used[..random.usize(..=SLOTS)];
             let wants_depth = random.bool();
-            let vertex = |vertex: u32, number: usize| f64::from(vertex * 97 % 101) - number as f64 * 3.5;
+            let vertex = |vertex: u32, number: usize| (vertex * 97 % 101) as f32 - number as f32 * 3.5;
             let mut all = Vec::new();
             for at in 0..random.usize(1..=MANY) {
                 let w = if round % 2 == 0 {
@@ -551,7 +571,7 @@ mod tests {
             block.cover(origin);
             for (at, primitive) in all.iter().enumerate() {
                 for (corner, of) in primitive.vertices.into_iter().enumerate() {
-                    (0..used.len()).for_each(|number| block.values[2 + number][corner][at] = vertex(of, number));
+                    (0..used.len()).for_each(|number| block.values[number][corner][at] = vertex(of, number));
                 }
             }
             block.find_planes_of_values(used, wants_depth);
@@ -582,7 +602,7 @@ mod tests {
                 let fetch = |of: u32, values: &mut [f64]| {
                     (0..)
                         .zip(values)
-                        .for_each(|(number, value)| *value = vertex(of, number));
+                        .for_each(|(number, value)| *value = unsigned(vertex(of, number)));
                 };
                 planes::inputs((primitive, None), true, used, fetch, &mut setup, &mut wanted);
                 let have = &block.inputs;

@@ -159,33 +159,39 @@ impl Spots<'_> {
     }
 }
 
+/// All bits of the fragments that a quad's four bits say are live.
+static LIVE: [[u32; 4]; 16] = {
+    let mut masks = [[0; 4]; 16];
+    let mut at = 0;
+    while at < 64 {
+        masks[at / 4][at % 4] = if (at / 4) >> (at % 4) & 1 == 1 { u32::MAX } else { 0 };
+        at += 1;
+    }
+    masks
+};
+
 /// Puts what the live fragments of quads have into a row of a tile of one sample.
-pub(super) fn put_live<T: Copy>(quads: &[Quad], row: &mut [T], values: &[T; MAX_FRAGMENTS]) {
+pub(super) fn put_live(quads: &[Quad], row: &mut [u32], values: &[u32; MAX_FRAGMENTS]) {
     for (quad, values) in quads.iter().zip(values.as_chunks::<4>().0) {
         put_quad(quad, row, values);
     }
 }
 
 /// The same of values that are those of all of the tile.
-pub(super) fn put_live_of<T: Copy>(quads: &[Quad], row: &mut [T], values: &[T; MAX_FRAGMENTS]) {
+pub(super) fn put_live_of(quads: &[Quad], row: &mut [u32], values: &[u32; MAX_FRAGMENTS]) {
     for quad in quads {
         put_quad(quad, row, &values.as_chunks::<4>().0[first_of(quad) / 4]);
     }
 }
 
 #[inline]
-fn put_quad<T: Copy>(quad: &Quad, row: &mut [T], values: &[T; 4]) {
+fn put_quad(quad: &Quad, row: &mut [u32], values: &[u32; 4]) {
     let Some(four) = row.get_mut(first_of(quad)..).and_then(|row| row.first_chunk_mut::<4>()) else {
         return;
     };
-    if quad.live == 15 {
-        *four = *values;
-        return;
-    }
+    let live = &LIVE[usize::from(quad.live & 15)];
     for lane in 0..4 {
-        if quad.live >> lane & 1 == 1 {
-            four[lane] = values[lane];
-        }
+        four[lane] = values[lane] & live[lane] | four[lane] & !live[lane];
     }
 }
 

@@ -5,7 +5,7 @@ use super::fragment_tests::Passed;
 use super::frame::Frame;
 use super::gathered::Gathered;
 use super::plain::Plain;
-use super::plbu::Entry;
+use super::primitives::Entry;
 use super::raster::{self, Coverage};
 use super::scene::{self, Ready, Scene, Shader};
 use super::setup::Block;

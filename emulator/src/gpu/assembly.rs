@@ -1,0 +1,170 @@
+//! Primitive assembly of many triangles at a time: those that nothing has to be clipped of, as by far most, are judged side by
+//! side, and so is which tiles they may touch.
+
+use super::geometry::{Bounds, Rules, Vertex, area, is_inside, is_seen, triangle};
+use super::primitives::{Entry, Piece, Primitive};
+use super::tile::SIDE;
+use crate::simd::{Found, dispatch};
+use num::lanes::QuadLanes;
+
+/// How far inside a pixel's sides its outermost samples are, and a little less, for corners are moved to the nearest part
+/// of a pixel before anything is covered.
+const MARGIN: f32 = 0.12;
+
+/// First and last pixel along an axis that corners may touch within bounds; nothing where the first is behind the last.
+#[inline(always)]
+fn span([a, b, c]: [f32; 3], [first, last]: [u32; 2]) -> [u32; 2] {
+    let low = f32::INFINITY.min(a).min(b).min(c);
+    let high = f32::NEG_INFINITY.max(a).max(b).max(c);
+    // The first pixel whose last sample is not in front of it all, and the last whose first one is not behind. Cut,
+    // which is rounded down for what is not negative; and up, where something was cut. No calls.
+    let up = |value: f32| (value as u32).saturating_add(u32::from(value > (value as u32) as f32));
+    let first = first.max(up(low - (1.0 - MARGIN)));
+    // Where even the first pixel is behind, the first is made to be behind the last.
+    let nothing = u32::from(high <= MARGIN).wrapping_neg();
+    [
+        first | nothing,
+        last.min(up(high - MARGIN).saturating_sub(1)) & !nothing,
+    ]
+}
+
+/// The entry of a primitive in the lists of the tiles that it may touch within bounds.
+pub(super) fn entry(number: u32, shape: &[[f32; 2]; 3], bounds: Bounds) -> Option<Entry> {
+    let axis = |axis: usize| span(shape.map(|corner| corner[axis]), [bounds.min[axis], bounds.max[axis]]);
+    let [columns, rows] = [axis(0), axis(1)];
+    (columns[0] <= columns[1] && rows[0] <= rows[1]).then(|| {
+        let tiles = |x: u32, y: u32| [tile(x), tile(y)];
+        Entry::new(number, tiles(columns[0], rows[0]), tiles(columns[1], rows[1]))
+    })
+}
+
+/// Column or row of the tile that a pixel is in. Tiles are numbered in bytes everywhere.
+#[inline(always)]
+fn tile(pixel: u32) -> u8 {
+    (pixel / SIDE).min(255) as u8
+}
+
+/// Triangles that are looked at together.
+pub const BLOCK: usize = 32;
+
+/// Some triangles of a draw, number beside number, so that what is to be known of all is found of many at a time.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Of each corner the four numbers of its position.
+    positions: [[[f32; BLOCK]; 4]; 3],
+    /// The same, number behind number.
+    corners: [[[f32; 4]; 3]; BLOCK],
+    slots: [[u32; 3]; BLOCK],
+    count: usize,
+    area: [f64; BLOCK],
+    /// No corner has to be clipped away.
+    is_whole: [bool; BLOCK],
+    /// There is something to see, or that is not known.
+    is_wanted: [bool; BLOCK],
+    /// First and last column, and row, that may be touched; the first is behind the last where nothing is.
+    spans: [[[u32; BLOCK]; 2]; 2],
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self {
+            positions: [[[0.0; BLOCK]; 4]; 3],
+            corners: [[[0.0; 4]; 3]; BLOCK],
+            slots: [[0; 3]; BLOCK],
+            count: 0,
+            area: [0.0; BLOCK],
+            is_whole: [false; BLOCK],
+            is_wanted: [false; BLOCK],
+            spans: [[[0; BLOCK]; 2]; 2],
+        }
+    }
+}
+
+impl Block {
+    /// Forgets the triangles.
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Adds a triangle by its vertices' slots and positions, while there is room.
+    #[inline(always)]
+    pub fn push(&mut self, slots: [u32; 3], positions: [[f32; 4]; 3]) {
+        let at = self.count;
+        if at >= BLOCK {
+            return;
+        }
+        (self.slots[at], self.corners[at]) = (slots, positions);
+        for (row, position) in self.positions.iter_mut().zip(positions) {
+            let [x, y, z, w] = row;
+            [x[at], y[at], z[at], w[at]] = position;
+        }
+        self.count += 1;
+    }
+
+    /// Makes the primitives of the triangles: what [`build`](super::geometry::build) does of each. Entries of those that may
+    /// touch something within bounds go to `touching`, by their number in the piece.
+    pub fn build(&mut self, rules: &Rules, bounds: Bounds, out: &mut Piece, touching: &mut Vec<Entry>) {
+        let block = &mut *self;
+        dispatch!(judge(block: &mut Block, rules: &Rules, bounds: Bounds) -> (), Found::best());
+        for at in 0..self.count {
+            if !self.is_wanted[at] {
+                continue;
+            }
+            let number = out.len();
+            if !self.is_whole[at] {
+                self.clip(at, rules, out);
+                let made = (number as u32..).zip(&out[number..]);
+                touching.extend(made.filter_map(|(number, made)| entry(number, &made.shape, bounds)));
+                continue;
+            }
+            let is_ccw = self.area[at] < 0.0;
+            out.push(Primitive::of_vertices(
+                self.corners[at],
+                self.slots[at],
+                rules.draw,
+                is_ccw,
+            ));
+            let [[left, right], [top, bottom]] = self.spans.each_ref().map(|axis| [axis[0][at], axis[1][at]]);
+            if left <= right && top <= bottom {
+                let (first, last) = ([tile(left), tile(top)], [tile(right), tile(bottom)]);
+                touching.push(Entry::new(number as u32, first, last));
+            }
+        }
+    }
+
+    #[cold]
+    fn clip(&self, at: usize, rules: &Rules, out: &mut Piece) {
+        let vertex = |corner: usize| Vertex {
+            position: self.corners[at][corner],
+            slot: self.slots[at][corner],
+            size: 0.0,
+        };
+        triangle([&vertex(0), &vertex(1), &vertex(2)], rules, out);
+    }
+}
+
+/// Finds which triangles are whole, how large they are, which of them are worth a second look, and what they may touch as they
+/// are before anything is clipped. Plain loops, which become as wide as what they are compiled for.
+#[inline(always)]
+#[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
+fn judge<L: QuadLanes>(block: &mut Block, rules: &Rules, bounds: Bounds) {
+    let [a, b, c] = &block.positions;
+    for at in 0..BLOCK {
+        block.area[at] = area([[a[0][at], a[1][at]], [b[0][at], b[1][at]], [c[0][at], c[1][at]]]);
+    }
+    for at in 0..BLOCK {
+        block.is_whole[at] = is_inside([a[0][at], a[1][at], a[2][at], a[3][at]], rules.depth)
+            & is_inside([b[0][at], b[1][at], b[2][at], b[3][at]], rules.depth)
+            & is_inside([c[0][at], c[1][at], c[2][at], c[3][at]], rules.depth);
+    }
+    for at in 0..BLOCK {
+        block.is_wanted[at] = !block.is_whole[at] | is_seen(block.area[at], rules.cull);
+    }
+    for axis in 0..2 {
+        let ends = [bounds.min[axis], bounds.max[axis]];
+        let [first, last] = &mut block.spans[axis];
+        for at in 0..BLOCK {
+            [first[at], last[at]] = span([a[axis][at], b[axis][at], c[axis][at]], ends);
+        }
+    }
+}
