@@ -14,6 +14,8 @@ pub struct Draw {
     pub state: u32,
     /// First and last column and row that may be touched.
     pub bounds: Bounds,
+    /// Slots of its vertices in the varyings: how many there are up to the last.
+    pub slots: u32,
     /// A primitive of it covers something.
     pub covers: bool,
 }

@@ -96,9 +96,8 @@ fn scene<'a>(
     Ok(scene)
 }
 
-/// Tiles from which on it is worth while to ask whether they may go to memory at once, and primitives up to which it is.
+/// Tiles from which on it is worth while to ask whether they may go to memory at once.
 const MANY_TILES: usize = 64;
-const FEW_PRIMITIVES: usize = 1 << 14;
 
 /// Where the picture goes, if finished tiles may go there at once: nothing can fail any more, so that all of it will be
 /// written, and nobody reads there.
@@ -111,7 +110,7 @@ fn at_once(
 ) -> Option<(u32, u32, usize)> {
     let [unit] = frame.write_backs[..] else { return None };
     let told = limits.watch.is_some() || engine.watched_pixel().is_some() || memory.keeps_writes();
-    if told || unit.planes != 0 || tiles.tiles.len() < MANY_TILES || scene.primitives() > FEW_PRIMITIVES {
+    if told || unit.planes != 0 || tiles.tiles.len() < MANY_TILES {
         return None;
     }
     let extent = write_back::extent(frame, &unit)?;

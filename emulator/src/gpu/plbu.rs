@@ -248,10 +248,11 @@ impl<'a> Plbu<'a> {
         };
         let Some(bounds) = self.bounds(mode) else { return Ok(()) };
         let slots = self.slots(count, start, indexed)?;
+        let most = slots.up_to_last(count);
         let source = Source {
             memory: self.memory,
             positions: self.positions,
-            all: self.all_positions(&slots, count),
+            all: self.all_positions(most, count),
             slots,
             sizes: self.sizes(mode),
             size: self.size,
@@ -264,6 +265,7 @@ impl<'a> Plbu<'a> {
             number,
             state: self.state,
             bounds,
+            slots: most,
             covers: false,
         });
         let covers = self.primitives(&source)?;
@@ -352,11 +354,7 @@ impl<'a> Plbu<'a> {
 
     /// The positions of all vertices, where they are all in one object, as by far most are, and not far more than a draw
     /// names.
-    fn all_positions(&self, slots: &Slots, count: u32) -> Option<Cow<'a, [u8]>> {
-        let most = match &slots.indices {
-            Some(indices) => indices.iter().max()?.checked_add(1)?,
-            None => count,
-        };
+    fn all_positions(&self, most: u32, count: u32) -> Option<Cow<'a, [u8]>> {
         let few = most <= count.saturating_mul(4).saturating_add(64);
         few.then(|| self.memory.bytes(self.positions, most.saturating_mul(16)).ok())?
     }
@@ -517,6 +515,12 @@ struct Slots {
 }
 
 impl Slots {
+    /// How many there are up to the last that one of so many vertices has.
+    fn up_to_last(&self, count: u32) -> u32 {
+        let last = self.indices.as_ref().map(|indices| indices.iter().max());
+        last.map_or(count, |last| last.map_or(0, |last| last.saturating_add(1)))
+    }
+
     fn slot(&self, number: u32) -> u32 {
         // Arrays begin with the first vertex that is drawn.
         self.indices

@@ -254,13 +254,12 @@ impl Scene<'_> {
 
     /// Whether varyings of a geometry's primitives are beyond the object that they begin in.
     fn strays(&self, memory: &Memory, prepared: &Prepared<'_>) -> bool {
-        prepared.geometry.primitives.iter().any(|(_, primitive)| {
-            let shader = prepared.shaders[primitive.draw as usize].map(|number| &self.shaders[number]);
+        let mut draws = prepared.geometry.draws.iter().zip(&prepared.shaders);
+        draws.any(|(draw, shader)| {
+            let shader = shader.map(|number| &self.shaders[number]);
             shader.filter(|shader| !shader.used.is_empty()).is_some_and(|shader| {
-                let [a, b, c] = primitive.vertices;
-                let vertices = u64::from(a.max(b).max(c)) + 1;
                 let there = memory.length_up_to(shader.state.varyings, u32::MAX);
-                vertices * u64::from(shader.state.varying_stride) > u64::from(there)
+                u64::from(draw.slots) * u64::from(shader.state.varying_stride) > u64::from(there)
             })
         })
     }
