@@ -281,15 +281,8 @@ impl Windows {
     /// Columns and rows of the largest window.
     #[inline(always)]
     fn extent(&self) -> [usize; 2] {
-        let along = |[first, last]: [&Each<i32>; 2]| {
-            let mut most = 0;
-            for at in 0..MANY {
-                most = most.max((last[at] - (first[at] & !1)) & self.touches[at]);
-            }
-            (most as usize + 1).min(WINDOW)
-        };
         let ([left, top], [right, bottom]) = (&self.first, &self.last);
-        [along([left, right]), along([top, bottom])]
+        [along(&self.touches, [left, right]), along(&self.touches, [top, bottom])]
     }
 
     /// A bit for each fragment that a triangle covers.
@@ -297,6 +290,16 @@ impl Windows {
     fn live(&self, at: usize) -> u64 {
         u64::from(self.live[0][at]) | u64::from(self.live[1][at]) << 32
     }
+}
+
+/// Pixels of the largest of some windows along an axis.
+#[inline(always)]
+fn along(touches: &Each<i32>, [first, last]: [&Each<i32>; 2]) -> usize {
+    let mut most = 0;
+    for at in 0..MANY {
+        most = most.max((last[at] - (first[at] & !1)) & touches[at]);
+    }
+    (most as usize + 1).min(WINDOW)
 }
 
 /// All bits, or none.
