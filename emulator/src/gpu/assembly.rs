@@ -1,8 +1,9 @@
 //! Primitive assembly of many triangles at a time: those that nothing has to be clipped of, as by far most, are judged side by
 //! side, and so is which tiles they may touch.
 
+use super::entries::Entry;
 use super::geometry::{Bounds, Rules, Vertex, area, is_inside, is_seen, triangle};
-use super::primitives::{Entry, Piece, Primitive};
+use super::primitives::{Piece, Primitive};
 use super::tile::SIDE;
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
@@ -34,7 +35,11 @@ pub(super) fn entry(number: u32, shape: &[[f32; 2]; 3], bounds: Bounds) -> Optio
     let [columns, rows] = [axis(0), axis(1)];
     (columns[0] <= columns[1] && rows[0] <= rows[1]).then(|| {
         let tiles = |x: u32, y: u32| [tile(x), tile(y)];
-        Entry::new(number, tiles(columns[0], rows[0]), tiles(columns[1], rows[1]))
+        Entry {
+            primitive: number,
+            first: tiles(columns[0], rows[0]),
+            last: tiles(columns[1], rows[1]),
+        }
     })
 }
 
@@ -126,8 +131,11 @@ impl Block {
             ));
             let [[left, right], [top, bottom]] = self.spans.each_ref().map(|axis| [axis[0][at], axis[1][at]]);
             if left <= right && top <= bottom {
-                let (first, last) = ([tile(left), tile(top)], [tile(right), tile(bottom)]);
-                touching.push(Entry::new(number as u32, first, last));
+                touching.push(Entry {
+                    primitive: number as u32,
+                    first: [tile(left), tile(top)],
+                    last: [tile(right), tile(bottom)],
+                });
             }
         }
     }

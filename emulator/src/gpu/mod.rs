@@ -5,6 +5,7 @@
 mod assembly;
 pub mod batch;
 mod dropped;
+pub mod entries;
 mod fragment_tests;
 pub mod frame;
 mod gathered;

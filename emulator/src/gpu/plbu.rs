@@ -5,10 +5,11 @@
 //! beside memory, by the address of the block they belong to.
 
 use super::assembly::{self, BLOCK, Block};
+use super::entries::{Entries, Entry};
 use super::geometry::{self, Bounds, Draw, Drops, Rules, Vertex};
 use super::kept::lock;
 use super::notes::Notes;
-use super::primitives::{Entry, PIECE, Piece, Primitive, Primitives};
+use super::primitives::{PIECE, Piece, Primitive, Primitives};
 use super::raster::Shape;
 use super::vertex::Commands;
 use crate::fault::{Fault, FaultKind, Result};
@@ -46,7 +47,7 @@ pub struct List {
     /// The job's primitives.
     pub geometry: Arc<Geometry>,
     /// Those that may touch the block, in order.
-    pub primitives: Vec<Entry>,
+    pub primitives: Entries,
 }
 
 /// The polygon list builder's registers.
@@ -73,7 +74,7 @@ pub struct Plbu<'a> {
     spare: Vec<Piece>,
     /// Draw commands so far.
     commands: u32,
-    binned: Vec<Vec<Entry>>,
+    binned: Vec<Entries>,
     entries: usize,
     silicon: Silicon,
 }
@@ -166,7 +167,7 @@ impl<'a> Plbu<'a> {
         let addresses = self.memory.words(table, count)?;
         let geometry = Arc::new(self.geometry);
         let mut binned = self.binned;
-        binned.resize(addresses.len().max(binned.len()), Vec::new());
+        binned.resize(addresses.len().max(binned.len()), Entries::default());
         let list = |(address, primitives)| {
             (
                 address,
@@ -200,7 +201,7 @@ impl<'a> Plbu<'a> {
             ListCommand::BlockTable(table) => {
                 let count = u32::from(table.last) + 1;
                 self.blocks = Some((table.address, count));
-                self.binned = vec![Vec::new(); count as usize];
+                self.binned = vec![Entries::default(); count as usize];
             }
             ListCommand::BlockWidth(width) => self.block_width = width.blocks.max(1),
             ListCommand::Scissor(scissor) => {
@@ -372,8 +373,11 @@ impl<'a> Plbu<'a> {
     fn bin(&mut self, first: u32, touching: &[Entry]) -> Result<()> {
         let [shift_x, shift_y] = self.shift;
         for entry in touching {
-            let entry = entry.behind(first);
-            let ([left, top], [right, bottom]) = (entry.first(), entry.last());
+            let entry = Entry {
+                primitive: first + entry.primitive,
+                ..*entry
+            };
+            let ([left, top], [right, bottom]) = (entry.first, entry.last);
             for row in u32::from(top) >> shift_y..=u32::from(bottom) >> shift_y {
                 for column in u32::from(left) >> shift_x..=u32::from(right) >> shift_x {
                     let block = u64::from(row) * u64::from(self.block_width) + u64::from(column);

@@ -81,52 +81,6 @@ impl Primitive {
     }
 }
 
-/// A primitive in a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Its number among the job's.
-    pub primitive: u32,
-    /// Column and row of the first tile that it may touch.
-    first: [u8; 2],
-    /// And of the last.
-    last: [u8; 2],
-}
-
-impl Entry {
-    /// The entry of a primitive with a number, by column and row of the first and the last tile that it may touch.
-    #[inline]
-    pub(super) fn new(primitive: u32, first: [u8; 2], last: [u8; 2]) -> Self {
-        Self { primitive, first, last }
-    }
-
-    /// The same of a primitive so many numbers behind.
-    #[inline]
-    pub(super) fn behind(self, number: u32) -> Self {
-        Self {
-            primitive: self.primitive + number,
-            ..self
-        }
-    }
-
-    /// Column and row of the first tile that it may touch.
-    #[inline]
-    pub fn first(&self) -> [u8; 2] {
-        self.first
-    }
-
-    /// Column and row of the last tile that it may touch.
-    #[inline]
-    pub fn last(&self) -> [u8; 2] {
-        self.last
-    }
-
-    /// Whether the primitive may touch the tile in a column and row.
-    #[inline]
-    pub fn touches(&self, tile: [u8; 2]) -> bool {
-        (0..2).all(|axis| tile[axis] >= self.first[axis] && tile[axis] <= self.last[axis])
-    }
-}
-
 /// Some primitives.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Piece {

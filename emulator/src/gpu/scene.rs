@@ -1,11 +1,12 @@
 //! What a PP job paints: primitives and shaders by the polygon lists of its tiles, made ready as far as tiles want them.
 
+use super::entries::Entries;
 use super::geometry::Bounds;
 use super::kept::Kept;
 use super::notes::Notes;
 use super::planes::{self, Setup};
 use super::plbu::{Geometry, List};
-use super::primitives::{Entry, Odd, Primitive, Primitives};
+use super::primitives::{Odd, Primitive, Primitives};
 use super::raster::{Coverage, Shape};
 use super::small;
 use super::state::State;
@@ -136,7 +137,7 @@ type Source<'a> = (&'a Memory, &'a Kept, Silicon);
 pub(super) struct Listed<'a> {
     geometries: Vec<&'a Geometry>,
     /// For every mention of a list its geometry's number, and which of its primitives are in the list.
-    lists: Vec<Option<(usize, &'a [Entry])>>,
+    lists: Vec<Option<(usize, &'a Entries)>>,
 }
 
 impl<'a> Listed<'a> {
@@ -153,7 +154,7 @@ impl<'a> Listed<'a> {
             if list.is_none() {
                 notes.add(format!("no polygon list was built at {address:#x}"));
             }
-            let list = list.map(|list| (listed.number(&list.geometry), &list.primitives[..]));
+            let list = list.map(|list| (listed.number(&list.geometry), &list.primitives));
             listed.lists.extend(same.iter().map(|_| list));
         }
         listed
@@ -177,7 +178,7 @@ pub(super) struct Scene<'a> {
     /// Each geometry's primitives.
     pub geometries: Vec<Prepared<'a>>,
     /// For every mention of a list its geometry's number, and which of its primitives are in the list.
-    pub lists: &'a [Option<(usize, &'a [Entry])>],
+    pub lists: &'a [Option<(usize, &'a Entries)>],
     pub multisample: bool,
     /// Depth or stencil are tested, kept or read.
     pub depth: bool,
@@ -329,28 +330,34 @@ impl Prepared<'_> {
         let number_of_shader = self.shaders[primitive.draw as usize]?;
         let shader = &shaders[number_of_shader];
         let multisample = shader.state.multisample;
-        if small::is_small(&primitive.shape) {
-            if multisample || !small::cover(&primitive.shape, draw.bounds, origin, coverage) {
-                if !shape.set(primitive, draw.bounds) {
+        let known = self.large.get(piece).and_then(|large| large.get()?.get(at)?.get());
+        let large = match known {
+            Some(large) => large,
+            None if small::is_small(&primitive.shape) => {
+                if multisample || !small::cover(&primitive.shape, draw.bounds, origin, coverage) {
+                    if !shape.set(primitive, draw.bounds) {
+                        return None;
+                    }
+                    shape.cover(origin, multisample, coverage);
+                }
+                if coverage.is_empty() {
                     return None;
                 }
-                shape.cover(origin, multisample, coverage);
+                make_ready(memory, shader, (primitive, of_piece.odd(primitive)), setup, ready);
+                return Some((ready, number_of_shader));
             }
-            if coverage.is_empty() {
-                return None;
+            None => {
+                let make = || {
+                    let shape = Shape::new(primitive, draw.bounds)?;
+                    let mut ready = Ready::default();
+                    make_ready(memory, shader, (primitive, of_piece.odd(primitive)), setup, &mut ready);
+                    Some(Box::new((shape, ready)))
+                };
+                let room = || of_piece.iter().map(|_| OnceLock::new()).collect();
+                self.large.get(piece)?.get_or_init(room).get(at)?.get_or_init(make)
             }
-            make_ready(memory, shader, (primitive, of_piece.odd(primitive)), setup, ready);
-            return Some((ready, number_of_shader));
-        }
-        let make = || {
-            let shape = Shape::new(primitive, draw.bounds)?;
-            let mut ready = Ready::default();
-            make_ready(memory, shader, (primitive, of_piece.odd(primitive)), setup, &mut ready);
-            Some(Box::new((shape, ready)))
         };
-        let room = || of_piece.iter().map(|_| OnceLock::new()).collect();
-        let large = self.large.get(piece)?.get_or_init(room);
-        let (shape, ready) = large.get(at)?.get_or_init(make).as_deref()?;
+        let (shape, ready) = large.as_deref()?;
         shape.cover(origin, multisample, coverage);
         (!coverage.is_empty()).then_some((ready, number_of_shader))
     }

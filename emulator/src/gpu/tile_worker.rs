@@ -1,11 +1,11 @@
 //! The painting of tiles: the fragments of each primitive in a tile's lists, and what finished tiles leave.
 
 use super::batch;
+use super::entries::Entries;
 use super::fragment_tests::Passed;
 use super::frame::Frame;
 use super::gathered::Gathered;
 use super::plain::Plain;
-use super::primitives::Entry;
 use super::raster::{self, Coverage};
 use super::scene::{self, Ready, Scene, Shader};
 use super::setup::Block;
@@ -179,13 +179,12 @@ impl<'a> TileWorker<'a, '_> {
     }
 
     /// Paints the primitives of a tile's lists.
-    fn lists(&mut self, lists: &[Option<(usize, &[Entry])>], room: &mut scene::Room) -> Result<()> {
+    fn lists(&mut self, lists: &[Option<(usize, &Entries)>], room: &mut scene::Room) -> Result<()> {
         let tile = self.tile.origin.map(|at| (at / SIDE) as u8);
         let mut gathers = self.gathers();
         for (geometry, entries) in lists.iter().flatten() {
             // A list is of several tiles.
-            let touching = entries.iter().filter(|entry| entry.touches(tile));
-            let mut numbers = touching.map(|entry| entry.primitive);
+            let mut numbers = entries.touching(tile);
             match gathers {
                 true => gathers = self.mesh(*geometry, numbers, room)?,
                 false => numbers.try_for_each(|number| self.one(*geometry, number, room))?,
