@@ -79,15 +79,28 @@ impl Shader<'_> {
         &self.used
     }
 
+    /// What a vertex has of those as it lies in memory, where that is whole vectors of floats one behind the other.
+    #[inline(always)]
+    pub fn vectors(&self, vertex: u32) -> Option<&[[u8; 16]]> {
+        if !self.dense || !self.used.len().is_multiple_of(4) {
+            return None;
+        }
+        Some(self.near(vertex)?.as_chunks().0)
+    }
+
+    /// Varyings of a vertex, up to where the last ends that is used, where they are in the one object that by far most are in.
+    #[inline(always)]
+    fn near(&self, vertex: u32) -> Option<&[u8]> {
+        let stride = self.state.varying_stride;
+        let first = u64::from(vertex) * u64::from(stride);
+        let bytes = self.varyings.filter(|_| self.reach <= stride as usize)?;
+        bytes.get(first as usize..)?.get(..self.reach)
+    }
+
     /// Gives what a vertex has of those to `put`, each with its number among them; what is in no buffer object is zero.
     #[inline(always)]
     pub fn varyings(&self, memory: &Memory, vertex: u32, mut put: impl FnMut(usize, f32)) {
-        let stride = self.state.varying_stride;
-        let first = u64::from(vertex) * u64::from(stride);
-        // By far most vertices are all in one object.
-        let near = self.varyings.filter(|_| self.reach <= stride as usize);
-        let near = near.and_then(|bytes| bytes.get(first as usize..)?.get(..self.reach));
-        match near {
+        match self.near(vertex) {
             Some(bytes) if self.dense => {
                 let floats = bytes.as_chunks().0.iter().enumerate();
                 floats.for_each(|(number, bytes)| put(number, f32::from_le_bytes(*bytes)));
@@ -96,7 +109,7 @@ impl Shader<'_> {
                 let values = self.fields.iter().map(|field| field.value(bytes).unwrap_or(0.0));
                 values.enumerate().for_each(|(number, value)| put(number, value));
             }
-            None => far_varyings(memory, self, first as u32, &mut put),
+            None => far_varyings(memory, self, vertex.wrapping_mul(self.state.varying_stride), &mut put),
         }
     }
 }

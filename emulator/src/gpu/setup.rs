@@ -44,6 +44,8 @@ pub(super) struct Block {
     corners: Corners,
     windows: Windows,
     values: Box<[Values; MOST_VALUES]>,
+    /// The same where they are whole vectors, as they lie in memory.
+    vectors: Box<[[Each<[u8; 16]>; 3]; SLOTS]>,
     /// The planes of those that cover some of their window.
     pub inputs: ManyInputs,
     /// Some of them are a point's.
@@ -106,6 +108,7 @@ impl Default for Block {
             corners: Corners::default(),
             windows: Windows::default(),
             values: Box::new([[[0.0; MANY]; 3]; MOST_VALUES]),
+            vectors: Box::new([[[[0; 16]; MANY]; 3]; SLOTS]),
             inputs: ManyInputs::default(),
             has_points: false,
         }
@@ -225,10 +228,29 @@ impl Block {
 
     /// Finds the planes of triangles that cover some of their window: of varyings, and, if they are wanted, of depth and 1/w.
     pub fn find_planes(&mut self, memory: &Memory, shader: &Shader<'_>, wants_depth: bool) {
-        let values = &mut self.values;
+        let (values, vectors) = (&mut self.values, &mut self.vectors);
+        let mut are_vectors = true;
         for at in (0..self.count).filter(|at| self.windows.live(*at) != 0) {
             for (corner, vertex) in self.vertices[at].into_iter().enumerate() {
-                shader.varyings(memory, vertex, |number, value| values[number][corner][at] = value);
+                let whole = shader.vectors(vertex).filter(|_| are_vectors);
+                are_vectors = whole.is_some();
+                for (into, vector) in vectors.iter_mut().zip(whole.into_iter().flatten()) {
+                    into[corner][at] = *vector;
+                }
+            }
+        }
+        let slots = shader.used().len() / 4;
+        if are_vectors {
+            let (vectors, values) = (&vectors[..slots], &mut **values);
+            dispatch!(
+                turn(vectors: &[[Each<[u8; 16]>; 3]], values: &mut [Values; MOST_VALUES]) -> (),
+                Found::best()
+            );
+        } else {
+            for at in (0..self.count).filter(|at| self.windows.live(*at) != 0) {
+                for (corner, vertex) in self.vertices[at].into_iter().enumerate() {
+                    shader.varyings(memory, vertex, |number, value| values[number][corner][at] = value);
+                }
             }
         }
         self.find_planes_of_values(shader.used(), wants_depth);
@@ -430,6 +452,32 @@ fn find_flat(depths: &[[Each<f32>; 2]; 3], flat: &mut Each<i32>) {
     let [[_, a], [_, b], [_, c]] = depths;
     for at in 0..MANY {
         flat[at] = all((a[at] == b[at]) & (a[at] == c[at]));
+    }
+}
+
+/// Vectors of triangles' corners become rows of numbers.
+#[inline(always)]
+#[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
+fn turn<L: QuadLanes>(vectors: &[[Each<[u8; 16]>; 3]], values: &mut [Values; MOST_VALUES]) {
+    for (vectors, values) in vectors.iter().zip(values.as_chunks_mut::<4>().0) {
+        let [x, y, z, w] = values;
+        for corner in 0..3 {
+            turn_one(
+                &vectors[corner],
+                [&mut x[corner], &mut y[corner], &mut z[corner], &mut w[corner]],
+            );
+        }
+    }
+}
+
+#[inline(always)]
+fn turn_one(vectors: &Each<[u8; 16]>, [x, y, z, w]: [&mut Each<f32>; 4]) {
+    for at in 0..MANY {
+        let four = vectors[at].as_chunks::<4>().0;
+        x[at] = f32::from_le_bytes(four[0]);
+        y[at] = f32::from_le_bytes(four[1]);
+        z[at] = f32::from_le_bytes(four[2]);
+        w[at] = f32::from_le_bytes(four[3]);
     }
 }
 
