@@ -32,6 +32,7 @@ pub mod vertex;
 mod vertex_outputs;
 pub mod watch;
 mod way;
+mod windows;
 pub mod write_back;
 
 use crate::exec::Engine;
