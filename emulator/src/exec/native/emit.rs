@@ -8,16 +8,28 @@ use super::isa::Isa;
 use super::order::Order;
 use super::{arm, x86};
 
-/// Makes code of a graph. `copies`: rows of lanes side by side. Nothing where the stack would not do.
+/// Makes code of a graph. `copies`: rows of lanes side by side, fewer where the stack would not do for all. Nothing where
+/// it would not do for one.
 pub(super) fn emit(graph: &Graph, isa: Isa, which: Which, copies: Copies) -> Option<Emitted> {
     let order = Order::new(graph);
-    let copies = match copies {
+    let mut copies = match copies {
         Copies::One => 1,
-        Copies::Best => order.copies(graph, isa),
+        Copies::Best => order.copies(graph, isa, which),
     };
+    loop {
+        let emitted = emit_copies(graph, &order, isa, which, copies);
+        if emitted.is_some() || copies == 1 {
+            return emitted;
+        }
+        copies /= 2;
+    }
+}
+
+/// The same with exactly so many rows of lanes side by side.
+fn emit_copies(graph: &Graph, order: &Order, isa: Isa, which: Which, copies: usize) -> Option<Emitted> {
     match isa {
-        Isa::Neon => Emitter::<arm::Asm>::new(graph, &order, isa, which, copies).finish(),
-        Isa::Avx2 { .. } | Isa::Avx512 => Emitter::<x86::Asm>::new(graph, &order, isa, which, copies).finish(),
+        Isa::Neon => Emitter::<arm::Asm>::new(graph, order, isa, which, copies).finish(),
+        Isa::Avx2 { .. } | Isa::Avx512 => Emitter::<x86::Asm>::new(graph, order, isa, which, copies).finish(),
     }
 }
 
@@ -26,6 +38,6 @@ pub(super) fn emit(graph: &Graph, isa: Isa, which: Which, copies: Copies) -> Opt
 pub enum Copies {
     /// For few lanes.
     One,
-    /// As many as there are registers for.
+    /// As many as it takes to keep the processor busy, as far as registers and what goes to the stack allow it.
     Best,
 }

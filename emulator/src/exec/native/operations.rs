@@ -235,3 +235,43 @@ fn spilled_values_come_back() {
         }
     }
 }
+
+/// The graph of a sum of so many products that are all there at once, each compared with a number if `masks` says so.
+fn many_at_once(count: usize, masks: bool) -> Graph {
+    let mut graph = Graph::new(Isa::Avx512);
+    let x = graph.node(Node::Row(super::call::PLACES[0]));
+    let sum = graph::record(&mut graph, || {
+        let limit = |at: usize| Notes::splat(at as f32 + 0.5);
+        let values: Vec<_> = (0..count)
+            .map(|at| match masks {
+                true => Notes::gt(x, limit(at)),
+                false => Notes::round_half(Notes::mul(x, limit(at))),
+            })
+            .collect();
+        values.iter().fold(x, |sum, value| match masks {
+            true => Notes::select(*value, Notes::add(sum, x), sum),
+            false => Notes::add(sum, *value),
+        })
+    });
+    graph.effects.push(Effect::Words(sum));
+    graph
+}
+
+/// Whole tiles have four rows side by side, even where some of them are on the stack, and fewer when that is most of them.
+#[test]
+fn whole_tiles_have_many_rows_side_by_side() {
+    let lanes = |count: usize, masks: bool, which: Which| {
+        let code = emit(&many_at_once(count, masks), Isa::Avx512, which, Copies::Best);
+        code.expect("room on the stack for one row").lanes
+    };
+    assert_eq!(
+        [4, 12, 30, 60].map(|count| lanes(count, false, Which::Tile)),
+        [64, 64, 32, 16]
+    );
+    assert_eq!(
+        [4, 12, 30, 60].map(|count| lanes(count, false, Which::All)),
+        [32, 32, 32, 16]
+    );
+    // Masks have six registers: two rows are more than there is stack for.
+    assert_eq!([12, 34].map(|count| lanes(count, true, Which::Tile)), [64, 16]);
+}

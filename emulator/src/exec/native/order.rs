@@ -1,10 +1,16 @@
 //! In which order a graph is computed, and where values are used.
 
+use super::call::Which;
 use super::graph::{Effect, Graph, Node, Value};
 use super::isa::Isa;
 
 /// Registers that rows want beside what is computed: an operation's, and one that stays.
 const FOR_ROWS: usize = 4;
+
+/// How many values there may be for two registers, where there are mask registers: going to the stack and back takes units
+/// that have little else to do, and what is waited for costs more. Measured on a Zen 5: with 2.4 for one, more rows are
+/// faster still, with 3.5 slower.
+const SPILLED: usize = 5;
 
 /// Something to be done, in order.
 #[derive(Clone, Copy, Debug)]
@@ -76,10 +82,21 @@ impl Order {
         most
     }
 
-    /// Two rows side by side where the registers are enough for both.
-    pub fn copies(&self, graph: &Graph, isa: Isa) -> usize {
-        // One more is for what is not computed.
-        if 2 * self.most(graph) < isa.registers() { 2 } else { 1 }
+    /// Rows side by side: an operation that is rounded takes 19 cycles from its operands to its result, but its
+    /// instructions only two, so that of colours of four it takes four rows until something can be done at any time. A
+    /// whole tile has them; other calls may have few lanes.
+    pub fn copies(&self, graph: &Graph, isa: Isa, which: Which) -> usize {
+        let most = self.most(graph);
+        if !isa.evex() {
+            // One more is for what is not computed.
+            return if 2 * most < isa.registers() { 2 } else { 1 };
+        }
+        let room = isa.registers() * SPILLED / 2;
+        let wanted = if which == Which::Tile { 4 } else { 2 };
+        [wanted, 2]
+            .into_iter()
+            .find(|copies| copies * most <= room)
+            .unwrap_or(1)
     }
 
     /// Values that are one number for all lanes and used again in every round, the dearest first, as far as the

@@ -342,7 +342,9 @@ impl Emitter<'_, Asm> {
         self.machine.vector(code::FMADD213PS, to, second, third);
     }
 
-    /// To the nearest half, denormals to zero: those without an exponent.
+    /// To the nearest half, denormals to zero: those without an exponent. With a product in front this takes a Zen 5 2.0
+    /// cycles for sixteen lanes where there is enough to do beside it, and 1.6 without the test; to note what would have
+    /// to be done again with one, zeros aside, comes to 1.8 at best.
     fn round(&mut self, value: Value, a: Value, copy: usize) {
         let from = self.register(a, copy);
         let to = self.result(value, copy);
