@@ -82,9 +82,15 @@ impl Plain {
         let Colors::Bytes(words) = &tile.color else {
             return false;
         };
-        let Some(words) = words.first_chunk().filter(|_| tile.samples == 1) else {
-            return false;
-        };
+        match words.first_chunk() {
+            Some(words) if tile.samples == 1 => self.put_words(words, address, to),
+            _ => false,
+        }
+    }
+
+    /// The same of a tile's words.
+    #[inline]
+    pub fn put_words(&self, words: &[u32; PIXELS], address: u32, to: &mut Sink<'_, '_>) -> bool {
         let swap = !self.swap;
         to.fill(address, Self::BYTES, |out| {
             if let Some(out) = out.first_chunk_mut() {

@@ -92,6 +92,16 @@ pub struct Shape {
     bounds: Bounds,
 }
 
+/// A side along a row of tiles.
+pub(super) struct Along {
+    /// What a tile's width changes.
+    pub step: i64,
+    /// Its smallest value in the first tile: where one is negative, not all of the tile is inside.
+    pub least: i64,
+    /// Its largest: where one is negative, nothing is.
+    pub most: i64,
+}
+
 /// What of a tile is covered.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
@@ -114,6 +124,12 @@ impl Coverage {
     /// Whether anything is covered.
     pub fn is_empty(&self) -> bool {
         self.whole.is_none() && self.quads.is_empty()
+    }
+
+    /// Whether all of the tile is covered.
+    #[cfg(test)]
+    pub(super) fn whole(&self) -> bool {
+        self.whole.is_some()
     }
 
     /// What is covered.
@@ -241,6 +257,30 @@ impl Shape {
             false => [Edge::new(a, b), Edge::new(b, c), Edge::new(c, a)],
         };
         true
+    }
+
+    /// What of the picture it can cover at all.
+    pub(super) fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// It is as wide as some tiles.
+    pub(super) fn is_wide(&self) -> bool {
+        const MANY: u32 = 8 * SIDE;
+        self.bounds.max[0].saturating_sub(self.bounds.min[0]) >= MANY
+    }
+
+    /// Its sides along the row of tiles whose first row of pixels is `row`.
+    pub(super) fn along(&self, row: u32) -> [Along; 3] {
+        let side = i64::from(SIDE) * ONE;
+        self.edges.each_ref().map(|edge| {
+            let (least, most) = edge.range(0, i64::from(row) * ONE, side);
+            Along {
+                step: edge.dx * side,
+                least,
+                most,
+            }
+        })
     }
 
     /// Whether the shape covers anything of a pixel, its bounds aside.

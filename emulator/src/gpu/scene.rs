@@ -326,6 +326,15 @@ impl Prepared<'_> {
         (self.geometry.draws[draw].bounds, self.shaders[draw])
     }
 
+    /// The shape of a large primitive, what its fragments get, and its shader's number, once a tile wanted it.
+    #[inline]
+    pub fn known(&self, number: u32) -> Option<(&Shape, &Ready, usize)> {
+        let (piece, at) = Primitives::place(number);
+        let (shape, ready) = self.large.get(piece)?.get()?.get(at)?.get()?.as_deref()?;
+        let draw = self.geometry.primitives.pieces().get(piece)?.get(at)?.draw;
+        Some((shape, ready, self.shaders[draw as usize]?))
+    }
+
     /// Finds what a primitive covers of the tile whose first pixel is `origin`, and makes it ready where that is
     /// something: in `room`, or kept from another tile. With its shader's number.
     pub fn cover<'b>(

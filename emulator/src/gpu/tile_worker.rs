@@ -9,6 +9,7 @@ use super::plain::Plain;
 use super::raster::{self, Coverage};
 use super::scene::{self, Ready, Scene, Shader};
 use super::setup::Block;
+use super::short_way::{self, LastMet};
 use super::spots::Batch;
 use super::state::State;
 use super::tile::{Incoming, SIDE, Tile, in_tile, reloaded, steps};
@@ -49,7 +50,10 @@ pub(super) struct TileWorker<'a, 'b> {
     /// What of the frame's pictures is known of all whole tiles.
     plain: Option<Plain>,
     /// By the shaders' numbers.
-    ways: &'a [Way<'a>],
+    pub(super) ways: &'a [Way<'a>],
+    /// Tiles may go [the short way](TileWorker::paint_short).
+    is_short: bool,
+    pub(super) met: LastMet<'a>,
     /// The engine wants to be told of a pixel.
     tells: bool,
     pub(super) memory: &'a Memory,
@@ -96,6 +100,8 @@ impl<'a> TileWorker<'a, '_> {
             engine,
             plain: Plain::of(frame),
             ways,
+            is_short: short_way::is_there(frame, scene),
+            met: LastMet::default(),
             tells: engine.watched_pixel().is_some(),
             out: Box::default(),
             coverage: Coverage::default(),
@@ -130,7 +136,17 @@ impl<'a> TileWorker<'a, '_> {
 
     /// Paints a tile, the `number`th of the job.
     fn tile(&mut self, number: usize, column: u32, row: u32, lists: Range<usize>) -> Result<()> {
+        self.stats.tiles += 1;
+        let plain = self.plain.zip(self.target.as_ref());
+        let at = plain.and_then(|(plain, target)| Some((plain, plain.expect([column, row], target)?)));
         let scene = self.scene;
+        let lists = &scene.lists[lists];
+        if let Some(at) = at
+            && self.is_short
+            && self.paint_short(lists, [column, row], at)?
+        {
+            return Ok(());
+        }
         // Samples are told apart once that is asked for, or at once for those who look at them.
         let alike = self.frame.begins_alike() && self.watch.is_none();
         let samples = if self.scene.multisample && !alike { 4 } else { 1 };
@@ -138,21 +154,18 @@ impl<'a> TileWorker<'a, '_> {
         if !self.tile.begin(self.frame, samples, self.scene.depth, column, row) || self.watch.is_some() {
             self.clear();
         }
-        self.stats.tiles += 1;
-        let plain = self.plain.zip(self.target.as_ref());
-        let at = plain.and_then(|(plain, target)| plain.expect([column, row], target));
         if let (Some(target), [unit], None) = (&self.target, &self.frame.write_backs[..], at) {
             write_back::expect(self.frame, unit, self.tile.origin, target);
         }
         self.watch.into_iter().for_each(|watch| watch.begun(&self.tile));
         // Out of the worker while it paints with it.
         let mut room = self.primitives.take().unwrap_or_default();
-        let painted = self.lists(&scene.lists[lists], &mut room);
+        let painted = self.lists(lists, &mut room);
         self.primitives = Some(room);
         painted?;
         self.clear();
-        if let (Some(at), Some(plain), Some(target)) = (at, self.plain, &mut self.target)
-            && plain.put(&self.tile, at, target)
+        if let (Some((plain, address)), Some(target)) = (at, &mut self.target)
+            && plain.put(&self.tile, address, target)
         {
             return Ok(());
         }
@@ -265,12 +278,17 @@ impl<'a> TileWorker<'a, '_> {
         if !done {
             return if tested { Words::Tested } else { Words::None };
         }
-        // Fragments nobody will see count as if they ran: how many there are is no matter of speed.
-        let count = self.coverage.covered().count() as u64;
-        self.stats.quads += count;
-        self.stats.fragments += self.coverage.fragments();
-        self.out.instructions += 4 * count * u64::from(brush.steps);
+        self.painted(self.coverage.covered().count(), self.coverage.fragments(), brush);
         Words::There
+    }
+
+    /// Counts quads and fragments that were painted in one go.
+    pub(super) fn painted(&mut self, quads: usize, fragments: u64, brush: Brush<'_>) {
+        // Fragments nobody will see count as if they ran: how many there are is no matter of speed.
+        let quads = quads as u64;
+        self.stats.quads += quads;
+        self.stats.fragments += fragments;
+        self.out.instructions += 4 * quads * u64::from(brush.steps);
     }
 
     /// Paints all of a tile in the tile itself; false where others have to.

@@ -1,7 +1,7 @@
 //! The way of a shader's fragments into the tile in one go: what is the same for all of a job's primitives, found once.
 
 use super::frame::Frame;
-use super::scene::{Scene, Shader};
+use super::scene::{Ready, Scene, Shader};
 use crate::exec::{Engine, FragmentContext, MAX_QUADS, Painter, TileReader};
 use std::cell::OnceCell;
 use utgard::state::Compare;
@@ -56,6 +56,18 @@ impl<'a> Way<'a> {
                 steps: painter.steps(),
             })
         })
+    }
+}
+
+impl<'a> Way<'a> {
+    /// What paints the fragments of a primitive, if all of a tile that it covers becomes their words, whatever was there.
+    pub fn covers(&self, engine: &dyn Engine, ready: &Ready) -> Option<Brush<'a>> {
+        let (state, context) = (&self.shader.state, &self.context);
+        let asks = state.is_tested(ready.inputs.front) || context.wants_alpha || context.blending.is_some();
+        if asks || !self.shader.takes_words {
+            return None;
+        }
+        self.brush(engine, ready.inputs.flat)
     }
 }
 
