@@ -32,6 +32,7 @@ mod paint;
 pub(super) mod plan;
 #[cfg(test)]
 mod sampled;
+mod shares;
 mod vertex;
 mod x86;
 

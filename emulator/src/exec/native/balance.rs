@@ -4,6 +4,7 @@
 use super::graph::{Graph, Kind, Node};
 use super::isa::Isa;
 use super::order::{Item, Order};
+use super::shares::Shares;
 
 /// Sums that are given to the units that multiply: evenly, so that both kinds of units are done at the same time.
 pub(super) struct Balance {
@@ -15,19 +16,20 @@ pub(super) struct Balance {
 
 impl Balance {
     /// That of a graph's code.
-    pub fn of(graph: &Graph, order: &Order, isa: Isa) -> Self {
+    pub fn of(graph: &Graph, order: &Order, shares: &Shares, isa: Isa) -> Self {
         let (mut multiply, mut add, mut either) = (0.0, 0.0, 0.0);
         for item in &order.items {
             let Item::Compute(value) = *item else { continue };
             let Node::Op(kind, _) = graph.nodes[value as usize] else {
                 continue;
             };
+            let times = shares.count(value) as f32;
             if matches!(kind, Kind::Add | Kind::Sub) {
-                either += 1.0;
+                either += times;
             }
             let [first, second] = cycles(kind);
-            multiply += first;
-            add += second;
+            multiply += times * first;
+            add += times * second;
         }
         let most: f32 = if isa.evex() { either } else { 0.0 };
         Self {

@@ -6,6 +6,7 @@ use super::call::{Args, Emitted, Needs, PLACES, Which};
 use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::isa::Isa;
 use super::order::{Item, Order, operands};
+use super::shares::Shares;
 use crate::exec::MAX_FRAGMENTS;
 use crate::exec::lanes::{LANES, Row};
 use std::mem::offset_of;
@@ -119,6 +120,7 @@ pub struct Emitter<'a, M> {
     order: &'a Order,
     which: Which,
     copies: usize,
+    shares: Shares,
     /// The instructions.
     pub machine: M,
     /// Number of the present item.
@@ -145,6 +147,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
     /// Nothing is written yet. `which` and `copies` as for [`super::emit::emit`].
     pub fn new(graph: &'a Graph, order: &'a Order, isa: Isa, which: Which, copies: usize) -> Self {
         let residents = order.residents(graph, isa, copies);
+        let shares = Shares::new(graph, isa, which, copies);
         Self {
             graph,
             order,
@@ -165,7 +168,8 @@ impl<'a, M: Machine> Emitter<'a, M> {
                 textures: graph.textures.clone(),
                 ..Needs::default()
             },
-            balance: Balance::of(graph, order, isa),
+            balance: Balance::of(graph, order, &shares, isa),
+            shares,
         }
     }
 
@@ -230,7 +234,9 @@ impl<'a, M: Machine> Emitter<'a, M> {
 
     fn compute(&mut self, value: Value, copy: usize) {
         if let Node::Op(kind, operands) = self.node(value) {
-            M::compute(self, value, kind, operands, copy);
+            if self.own(value, copy) == copy {
+                M::compute(self, value, kind, operands, copy);
+            }
             self.release(value, copy);
         }
     }
@@ -364,15 +370,14 @@ impl<'a, M: Machine> Emitter<'a, M> {
         self.graph.nodes[value as usize]
     }
 
-    /// The copy whose register and slot a copy has: what is found as one number is all copies'.
+    /// The copy whose register and slot a copy has.
     fn own(&self, value: Value, copy: usize) -> usize {
-        if self.node(value).is_of_all_lanes() { 0 } else { copy }
+        self.shares.first(value, copy)
     }
 
     /// Whether nothing that is still to be written uses a value.
     fn ends(&self, value: Value, copy: usize) -> bool {
-        let is_last = copy + 1 == self.copies || !self.node(value).is_of_all_lanes();
-        is_last && self.next_use(value).is_none()
+        self.next_use(value).is_none() && self.shares.is_last(value, copy)
     }
 
     fn place(&mut self, value: Value, copy: usize) -> &mut Place {
@@ -525,7 +530,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
         let register = self.place(old, copy).register.take();
         self.place(new, copy).register = register;
         if let Some(register) = register {
-            self.file[usize::from(register)] = Some((new, copy));
+            self.file[usize::from(register)] = Some((new, self.own(new, copy)));
         }
     }
 
