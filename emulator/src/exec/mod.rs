@@ -360,14 +360,15 @@ pub trait Painter: Send + Sync {
     /// are of no use then.
     fn paint(&self, context: &FragmentContext<'_>, inputs: &Inputs, quads: Quads<'_>, out: &mut Fragments) -> bool;
 
-    /// Makes words of all fragments of the tile whose first pixel is `first`, in a context that wants them and no alphas, in
-    /// the place of those they are blended with. False as for [`Painter::paint`]; what they are blended with is lost then.
+    /// Makes words of all fragments of tiles beside each other, of which the first one's first pixel is `first`, in a context
+    /// that wants them and no alphas, in the place of those they are blended with. False as for [`Painter::paint`]; what they
+    /// are blended with is lost then.
     fn paint_over(
         &self,
         context: &FragmentContext<'_>,
         inputs: &Inputs,
         first: [u32; 2],
-        words: &mut [u32; MAX_FRAGMENTS],
+        tiles: &mut [[u32; MAX_FRAGMENTS]],
     ) -> bool;
 }
 

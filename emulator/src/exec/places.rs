@@ -5,6 +5,9 @@ use super::inputs::Inputs;
 use super::{MAX_FRAGMENTS, Quad};
 use num::lanes::Lanes;
 
+/// Pixels of a tile's side.
+pub const SIDE: u32 = 16;
+
 /// Columns and rows of a tile's fragments from its first one, quad beside quad, row by row.
 static TILE: [[f32; MAX_FRAGMENTS]; 2] = {
     let mut places = [[0.0; MAX_FRAGMENTS]; 2];

@@ -7,8 +7,7 @@ use crate::exec::unorm;
 use num::lanes::One;
 use utgard::state::{Compare, StencilOp};
 
-/// Pixels of a tile's side.
-pub const SIDE: u32 = 16;
+pub use crate::exec::places::SIDE;
 
 /// Pixels of a tile.
 pub const PIXELS: usize = 256;

@@ -12,7 +12,7 @@ use super::setup::Block;
 use super::short_way::{self, LastMet};
 use super::spots::Batch;
 use super::state::State;
-use super::tile::{Incoming, SIDE, Tile, in_tile, reloaded, steps};
+use super::tile::{Incoming, PIXELS, SIDE, Tile, in_tile, reloaded, steps};
 use super::tile_list::ListedTile;
 use super::watch::{self, Fate, Painted, Place, Watch};
 use super::way::{Brush, Way, context};
@@ -48,12 +48,14 @@ impl PixelStats {
 /// Paints tiles.
 pub(super) struct TileWorker<'a, 'b> {
     /// What of the frame's pictures is known of all whole tiles.
-    plain: Option<Plain>,
+    pub(super) plain: Option<Plain>,
     /// By the shaders' numbers.
     pub(super) ways: &'a [Way<'a>],
     /// Tiles may go [the short way](TileWorker::paint_short).
-    is_short: bool,
+    pub(super) is_short: bool,
     pub(super) met: LastMet<'a>,
+    /// Room for what goes there.
+    pub(super) words: Box<short_way::Words>,
     /// The engine wants to be told of a pixel.
     tells: bool,
     pub(super) memory: &'a Memory,
@@ -102,6 +104,7 @@ impl<'a> TileWorker<'a, '_> {
             ways,
             is_short: short_way::is_there(frame, scene),
             met: LastMet::default(),
+            words: Box::new([[0; PIXELS]; _]),
             tells: engine.watched_pixel().is_some(),
             out: Box::default(),
             coverage: Coverage::default(),
@@ -123,9 +126,17 @@ impl<'a> TileWorker<'a, '_> {
 
     /// Paints tiles from the `first` of the job on; a fault comes with its tile's number.
     pub fn tiles(&mut self, first: usize, tiles: &[ListedTile]) -> Result<(), (usize, Fault)> {
-        for (number, ((row, column), lists)) in (first..).zip(tiles) {
-            let done = self.tile(number, *column, *row, lists.clone());
-            done.map_err(|fault| (number, fault))?;
+        let mut next = 0;
+        while next < tiles.len() {
+            let short = self.paint_short(&tiles[next..]);
+            let (count, is_painted) = short.map_err(|fault| (first + next, fault))?;
+            let looked_at = next..next + count;
+            next = looked_at.end;
+            for number in looked_at.filter(|_| !is_painted) {
+                let ((row, column), lists) = &tiles[number];
+                let done = self.tile(first + number, *column, *row, lists.clone());
+                done.map_err(|fault| (first + number, fault))?;
+            }
         }
         // Small budgets are looked after at once.
         match self.unsettled > self.budget >> 16 {
@@ -140,13 +151,6 @@ impl<'a> TileWorker<'a, '_> {
         let plain = self.plain.zip(self.target.as_ref());
         let at = plain.and_then(|(plain, target)| Some((plain, plain.expect([column, row], target)?)));
         let scene = self.scene;
-        let lists = &scene.lists[lists];
-        if let Some(at) = at
-            && self.is_short
-            && self.paint_short(lists, [column, row], at)?
-        {
-            return Ok(());
-        }
         // Samples are told apart once that is asked for, or at once for those who look at them.
         let alike = self.frame.begins_alike() && self.watch.is_none();
         let samples = if self.scene.multisample && !alike { 4 } else { 1 };
@@ -160,7 +164,7 @@ impl<'a> TileWorker<'a, '_> {
         self.watch.into_iter().for_each(|watch| watch.begun(&self.tile));
         // Out of the worker while it paints with it.
         let mut room = self.primitives.take().unwrap_or_default();
-        let painted = self.lists(lists, &mut room);
+        let painted = self.lists(&scene.lists[lists], &mut room);
         self.primitives = Some(room);
         painted?;
         self.clear();
@@ -298,7 +302,10 @@ impl<'a> TileWorker<'a, '_> {
         }
         self.clear();
         let words = self.tile.bytes();
-        words.is_some_and(|words| brush.painter.paint_over(context, &ready.inputs, first, words))
+        words.is_some_and(|words| {
+            let words = std::slice::from_mut(words);
+            brush.painter.paint_over(context, &ready.inputs, first, words)
+        })
     }
 
     /// Paints beside the tile, then brings what passes into it; false where others have to.

@@ -102,6 +102,9 @@ impl Lent {
     }
 }
 
+/// Bytes of a piece that is written at once where somebody else holds them, too.
+const MAX_BACKED: usize = 1024;
+
 /// Bytes that many may write.
 pub(crate) struct Target<'a> {
     address: u32,
@@ -141,8 +144,17 @@ impl Target<'_> {
     /// Has somebody write a piece of so many bytes where its address says; false where that is not to be had.
     pub fn fill(&self, address: u32, length: usize, write: impl FnOnce(&mut [u8])) -> bool {
         let at = address.wrapping_sub(self.address) as usize;
-        let Bytes::Parts(parts, part) = &self.bytes else {
-            return false;
+        let (parts, part) = match &self.bytes {
+            Bytes::Parts(parts, part) => (parts, part),
+            Bytes::Backed(backing, start) => {
+                let mut room = [0; MAX_BACKED];
+                let piece = room.get_mut(..length).filter(|_| at + length <= self.length);
+                return piece.is_some_and(|piece| {
+                    write(piece);
+                    backing.write(start + at, piece);
+                    true
+                });
+            }
         };
         let Some(bytes) = parts.get(at / part) else {
             return false;
@@ -298,6 +310,47 @@ mod tests {
             assert!(memory.equals(0x1800 + 64 * at, &[at as u8; 64]));
         }
         assert!(memory.equals(0x17ff, &[0]) && memory.equals(0x2800, &[0; 0x800]));
+    }
+
+    /// Bytes behind an object, of which somebody else keeps a hold.
+    struct Shared(std::sync::Arc<Mutex<Vec<u8>>>);
+
+    impl Backing for Shared {
+        fn size(&self) -> usize {
+            self.0.lock().unwrap().len()
+        }
+
+        fn read(&self, at: usize, to: &mut [u8]) {
+            to.copy_from_slice(&self.0.lock().unwrap()[at..at + to.len()]);
+        }
+
+        fn write(&self, at: usize, from: &[u8]) {
+            self.0.lock().unwrap()[at..at + from.len()].copy_from_slice(from);
+        }
+    }
+
+    #[test]
+    fn what_others_hold_is_written_piece_by_piece() {
+        let bytes = std::sync::Arc::new(Mutex::new(vec![0; 0x2000]));
+        let mut memory = Memory::default();
+        memory.map_backed(0x1000, Box::new(Shared(bytes.clone()))).unwrap();
+        let mut lent = memory.lend(0x1800, 0x1000).unwrap();
+        let target = lent.target(64);
+        assert!(target.fill(0x1840, 1024, |bytes| bytes.fill(1)));
+        // More than is written at once, and what goes beyond the end.
+        assert!(!target.fill(0x1800, 1025, |bytes| bytes.fill(2)) && !target.fill(0x27f0, 17, |bytes| bytes.fill(3)));
+        target.put(0x27f0, &[4; 16]);
+        memory.take_back(lent);
+        let bytes = bytes.lock().unwrap();
+        let ranges = [0x840..0xc40, 0x17f0..0x1800];
+        let wanted = |at: usize| {
+            if ranges[0].contains(&at) {
+                1
+            } else {
+                u8::from(ranges[1].contains(&at)) * 4
+            }
+        };
+        assert!((0..0x2000).all(|at| bytes[at] == wanted(at)));
     }
 
     #[test]

@@ -1,15 +1,22 @@
 //! Machine code with what it needs, and what it is called with.
 
+use crate::exec::MAX_FRAGMENTS;
 use crate::exec::inputs::Inputs;
-use crate::exec::lanes::{Mask, Row};
+use crate::exec::lanes::{LANES, Mask, Row};
 use crate::exec::wide::fragment_code::row;
 
 /// Textures that one piece of code can look into.
 pub const MAX_TEXTURES: usize = 8;
 
-/// Rows of fragments' places. Where a whole tile is painted these are all the rows there are, twice as long as others, and
-/// one for alphas behind them.
+/// Rows of fragments' places. Where whole tiles are painted these are all the rows there are, each as long as [`TILE_ROWS`],
+/// and one for alphas behind them.
 pub(super) const PLACES: [u16; 4] = [row::X, row::Y, row::COLUMN, row::ROW];
+
+/// Tiles beside each other that are painted in one call.
+pub(super) const TILES: usize = 4;
+
+/// Rows that have a lane for each of their fragments.
+pub(super) const TILE_ROWS: usize = TILES * MAX_FRAGMENTS / LANES;
 
 /// What code is called with.
 #[repr(C)]
@@ -45,7 +52,7 @@ pub(super) enum Which {
     All,
     /// Those of rows of which a mask says so; the others keep what they have.
     Masked,
-    /// A whole tile's, which have nothing but [`PLACES`], words and alphas.
+    /// Those of whole tiles, which have nothing but [`PLACES`], words and alphas.
     Tile,
 }
 

@@ -2,7 +2,7 @@
 //! instructions for each are a [`Machine`]'s.
 
 use super::balance::Balance;
-use super::call::{Args, Emitted, Needs, PLACES, Which};
+use super::call::{Args, Emitted, Needs, PLACES, TILE_ROWS, TILES, Which};
 use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::isa::Isa;
 use super::order::{Item, Order, operands};
@@ -223,7 +223,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
             pool,
             lanes: self.copies * isa.lanes(),
             most: if self.which == Which::Tile {
-                MAX_FRAGMENTS
+                TILES * MAX_FRAGMENTS
             } else {
                 LANES
             },
@@ -313,13 +313,13 @@ impl<'a, M: Machine> Emitter<'a, M> {
     fn row(&mut self, row: u16, copy: usize) -> Address {
         let place = || PLACES.iter().position(|place| *place == row);
         let (row, rows) = match self.which {
-            Which::Tile => (2 * place().unwrap_or(PLACES.len()) as u16, 2),
-            Which::All | Which::Masked => (row, 1),
+            Which::Tile => (TILE_ROWS * place().unwrap_or(PLACES.len()), TILE_ROWS),
+            Which::All | Which::Masked => (usize::from(row), 1),
         };
-        self.needs.rows = self.needs.rows.max(usize::from(row) + rows);
+        self.needs.rows = self.needs.rows.max(row + rows);
         Address {
             base: Base::Rows,
-            offset: usize::from(row) * size_of::<Row>() + copy * self.size(),
+            offset: row * size_of::<Row>() + copy * self.size(),
         }
     }
 

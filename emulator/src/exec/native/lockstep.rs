@@ -200,8 +200,21 @@ fn painted(
     if let Quads::Tile(first) = what
         && !context.wants_alpha
     {
-        assert_eq!(painter.paint_over(context, inputs, first, &mut over), done);
+        // And tiles in front of it and behind it, as they would be by themselves.
+        let mut beside = [over; 6];
+        let [column, row] = first;
+        for (number, tile) in beside.iter_mut().enumerate().filter(|(number, _)| *number != 2) {
+            let first = [column + 16 * number as u32 - 32, row];
+            painter.paint_over(context, inputs, first, std::slice::from_mut(tile));
+        }
+        let mut all = [over; 6];
+        let all_done = painter.paint_over(context, inputs, [column - 32, row], &mut all);
+        let is_done = painter.paint_over(context, inputs, first, std::slice::from_mut(&mut over));
+        assert_eq!(is_done, done);
         assert!(!done || over == out.words, "in place");
+        beside[2] = over;
+        assert!(!all_done || all == beside, "tiles beside each other");
+        assert!(all_done || !painter.is_sure());
     }
     done.then(|| {
         (

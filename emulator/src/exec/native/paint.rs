@@ -1,12 +1,14 @@
 //! Programs that are one piece of machine code from their first instruction to the picture's words: fragments go through
 //! them with nothing around.
 
+use super::call::{PLACES, TILE_ROWS, TILES};
 use super::plan::Program;
 use super::wide::alu::Machine;
 use super::wide::fragment_code::row;
 use super::wide::stretch::{Piece, Stretch, Work};
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::{LANES, Row};
+use crate::exec::places::SIDE;
 use crate::exec::{FragmentContext, Fragments, MAX_FRAGMENTS, MAX_QUADS, Painter, Quad, Quads, places};
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
@@ -16,24 +18,24 @@ use std::sync::{Arc, OnceLock};
 thread_local! {
     /// Rows of the thread's last call: what they hold does not matter.
     static ROWS: RefCell<Vec<Row>> = const { RefCell::new(Vec::new()) };
-    /// The same of a whole tile.
-    static TILE: RefCell<TileRows> = const { RefCell::new(TileRows::NEW) };
+    /// The same of whole tiles.
+    static WHOLE: RefCell<TileRows> = const { RefCell::new(TileRows::NEW) };
 }
 
 /// Lanes that machine code takes at a time in any of its forms.
 pub(super) const STEP: usize = 16;
 
-/// Rows of a whole tile's places, and of its alphas.
+/// Rows of places of tiles beside each other, and of their alphas.
 struct TileRows {
-    rows: [Row; 10],
-    /// Where columns and rows of places begin, and from where they are seen, as bits: code leaves them as they are, and
-    /// tiles that follow each other have one or the other in common.
-    known: [Option<(u32, u32)>; 2],
+    rows: [Row; TILE_ROWS * (PLACES.len() + 1)],
+    /// Where columns and rows of places begin, from where they are seen, as bits, and of how many tiles: code leaves them as
+    /// they are, and tiles that follow each other have one or the other in common.
+    known: [Option<(u32, u32, usize)>; 2],
 }
 
 impl TileRows {
     const NEW: Self = Self {
-        rows: [Row::splat(0.0); 10],
+        rows: [Row::splat(0.0); TILE_ROWS * (PLACES.len() + 1)],
         known: [None; 2],
     };
 }
@@ -62,7 +64,7 @@ impl Painter for Straight {
         if let Quads::Tile(first) = quads
             && self.takes_tiles()
         {
-            return TILE.with_borrow_mut(|tile| self.tile_beside((context, inputs), tile, first, out));
+            return WHOLE.with_borrow_mut(|rows| self.tile_beside((context, inputs), rows, first, out));
         }
         self.on_rows(|rows| {
             let mut call = Call { context, inputs, rows };
@@ -80,17 +82,21 @@ impl Painter for Straight {
         &self,
         context: &FragmentContext<'_>,
         inputs: &Inputs,
-        first: [u32; 2],
-        words: &mut [u32; MAX_FRAGMENTS],
+        [left, top]: [u32; 2],
+        tiles: &mut [[u32; MAX_FRAGMENTS]],
     ) -> bool {
         if self.takes_tiles() {
-            return TILE.with_borrow_mut(|tile| self.tile((context, inputs), tile, first, words));
+            return WHOLE.with_borrow_mut(|rows| {
+                let mut some = (left..).step_by(TILES * SIDE as usize).zip(tiles.chunks_mut(TILES));
+                some.all(|(left, tiles)| self.tiles((context, inputs), rows, [left, top], tiles.as_flattened_mut()))
+            });
         }
         self.on_rows(|rows| {
             let mut call = Call { context, inputs, rows };
-            let halves = (0..MAX_FRAGMENTS).step_by(LANES).zip(words.chunks_exact_mut(LANES));
-            halves.into_iter().all(|(from, words)| {
-                self.half_a_tile(&mut call, first, from);
+            let mut halves = tiles.as_flattened_mut().chunks_exact_mut(LANES).enumerate();
+            halves.all(|(number, words)| {
+                let (tile, from) = (number * LANES / MAX_FRAGMENTS, number * LANES % MAX_FRAGMENTS);
+                self.half_a_tile(&mut call, [left + tile as u32 * SIDE, top], from);
                 self.run_code(&mut call, LANES, words)
             })
         })
@@ -147,13 +153,13 @@ impl Straight {
     fn tile_beside(
         &self,
         about: (&FragmentContext<'_>, &Inputs),
-        tile: &mut TileRows,
+        rows: &mut TileRows,
         first: [u32; 2],
         out: &mut Fragments,
     ) -> bool {
-        let done = self.tile(about, tile, first, &mut out.words);
+        let done = self.tiles(about, rows, first, &mut out.words);
         if about.0.wants_alpha
-            && let [.., low, high] = &tile.rows
+            && let Some([low, high, ..]) = rows.rows.get(TILE_ROWS * PLACES.len()..)
         {
             let (before, behind) = out.color[3].split_at_mut(LANES);
             before.copy_from_slice(&low[..]);
@@ -162,21 +168,25 @@ impl Straight {
         done
     }
 
-    /// Words of a whole tile's fragments.
-    fn tile(
+    /// Words of the fragments of whole tiles beside each other, [`TILES`] at most.
+    fn tiles(
         &self,
         (context, inputs): (&FragmentContext<'_>, &Inputs),
         TileRows { rows, known }: &mut TileRows,
         first: [u32; 2],
         words: &mut [u32],
     ) -> bool {
+        let tiles = words.len() / MAX_FRAGMENTS;
         for (axis, known) in known.iter_mut().enumerate() {
-            let about = Some((first[axis], inputs.origin[axis].to_bits()));
-            if std::mem::replace(known, about) != about || self.program.reads_pixels {
-                self.places(first[axis], inputs.origin[axis], axis, rows);
+            let (first, origin) = (first[axis], inputs.origin[axis]);
+            let about = (first, origin.to_bits());
+            let is_known = known.is_some_and(|(first, origin, have)| (first, origin) == about && have >= tiles);
+            if !is_known || self.program.reads_pixels {
+                *known = Some((about.0, about.1, tiles));
+                (0..tiles).for_each(|tile| self.places((axis, tile), first, origin, rows));
             }
         }
-        self.run_code(&mut Call { context, inputs, rows }, MAX_FRAGMENTS, words)
+        self.run_code(&mut Call { context, inputs, rows }, words.len(), words)
     }
 
     /// Places of half a tile's fragments, the `from`th and those behind it.
@@ -194,16 +204,19 @@ impl Straight {
         );
     }
 
-    /// Places of a whole tile's fragments on an axis.
-    fn places(&self, first: u32, origin: f32, axis: usize, rows: &mut [Row; 10]) {
+    /// Places of a whole tile's fragments on an axis: so many tiles behind the first.
+    fn places(&self, (axis, tile): (usize, usize), first: u32, origin: f32, rows: &mut [Row]) {
         let pixels = self.program.reads_pixels;
+        let first = if axis == 0 { first + tile as u32 * SIDE } else { first };
+        let from = TILE_ROWS * axis + tile * (MAX_FRAGMENTS / LANES);
+        let rows = &mut rows[from..];
         dispatch!(
             long_places(
                 first: u32,
                 origin: f32,
                 axis: usize,
                 pixels: bool,
-                rows: &mut [Row; 10],
+                rows: &mut [Row],
             ) -> (),
             self.found
         );
@@ -259,15 +272,16 @@ fn tile_places<L: QuadLanes>(first: [u32; 2], from: usize, origin: [f32; 2], pix
     }
 }
 
-/// Places of a whole tile's fragments on an axis, in rows of twice the length, and the pixels' own where they are wanted.
+/// Places of a whole tile's fragments on an axis in the first rows, and the pixels' own behind those of both axes where they
+/// are wanted.
 #[inline(always)]
-fn long_places<L: QuadLanes>(first: u32, origin: f32, axis: usize, pixels: bool, rows: &mut [Row; 10]) {
-    let long = rows.as_chunks_mut::<2>().0;
-    for (half, into) in long[axis].iter_mut().enumerate() {
+fn long_places<L: QuadLanes>(first: u32, origin: f32, axis: usize, pixels: bool, rows: &mut [Row]) {
+    const OF_TILE: usize = MAX_FRAGMENTS / LANES;
+    for (half, into) in rows[..OF_TILE].iter_mut().enumerate() {
         places::of_axis::<L>(axis, first as f32 + 0.5, half * LANES, origin, &mut into[..]);
     }
     if pixels {
-        for (half, into) in long[axis + 2].iter_mut().enumerate() {
+        for (half, into) in rows[2 * TILE_ROWS..][..OF_TILE].iter_mut().enumerate() {
             places::of_axis::<L>(axis, first as f32, half * LANES, 0.0, &mut into[..]);
         }
     }

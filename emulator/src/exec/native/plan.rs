@@ -84,7 +84,7 @@ impl Forms {
         form.get_or_init(make).as_ref()
     }
 
-    /// The code for a whole tile; nothing where more than words and one row, of alphas, is wanted of it.
+    /// The code for whole tiles; nothing where more than words and one row, of alphas, is wanted of it.
     fn tile(&self) -> Option<&Code> {
         let stores = |effect: &&Effect| matches!(effect, Effect::Store(..) | Effect::StoreAll(..));
         let make = || {
