@@ -12,6 +12,7 @@ mod gathered;
 pub mod geometry;
 mod kept;
 mod mesh;
+mod met;
 pub mod notes;
 pub mod pixel;
 mod plain;

@@ -5,11 +5,11 @@ use super::entries::Entries;
 use super::fragment_tests::Passed;
 use super::frame::Frame;
 use super::gathered::Gathered;
+use super::met::LastMet;
 use super::plain::Plain;
 use super::raster::{self, Coverage};
 use super::scene::{self, Ready, Scene, Shader};
 use super::setup::Block;
-use super::short_way::{self, LastMet};
 use super::spots::Batch;
 use super::state::State;
 use super::tile::{Incoming, PIXELS, SIDE, Tile, in_tile, reloaded, steps};
@@ -22,6 +22,9 @@ use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::{Memory, Sink};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Tiles that are painted together, at most.
+pub(super) const TOGETHER: usize = 8;
 
 /// What a PP job did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,11 +54,9 @@ pub(super) struct TileWorker<'a, 'b> {
     pub(super) plain: Option<Plain>,
     /// By the shaders' numbers.
     pub(super) ways: &'a [Way<'a>],
-    /// Tiles may go [the short way](TileWorker::paint_short).
-    pub(super) is_short: bool,
     pub(super) met: LastMet<'a>,
-    /// Room for what goes there.
-    pub(super) words: Box<short_way::Words>,
+    /// Room for the words of tiles that are painted together.
+    pub(super) words: Box<[[u32; PIXELS]; TOGETHER]>,
     /// The engine wants to be told of a pixel.
     tells: bool,
     pub(super) memory: &'a Memory,
@@ -102,9 +103,8 @@ impl<'a> TileWorker<'a, '_> {
             engine,
             plain: Plain::of(frame),
             ways,
-            is_short: short_way::is_there(frame, scene),
             met: LastMet::default(),
-            words: Box::new([[0; PIXELS]; _]),
+            words: Box::new([[0; PIXELS]; TOGETHER]),
             tells: engine.watched_pixel().is_some(),
             out: Box::default(),
             coverage: Coverage::default(),
