@@ -2,10 +2,10 @@
 //! memory), the same picture from both, in turn, with one thread and with all.
 //!
 //! `cargo bench --bench emulator` prints for each case the median, the tenth percentile and the best, and the ratios of
-//! those of each round; at the end what the machine's memory allows. Meshes: lavapipe's frames begin with copying the vertices,
-//! so its figure is a frame without them and what one more draw adds to a frame. `-- --threads N` runs it with so many threads only,
-//! `-- --only ENGINE ROUNDS THREADS CASE` one of our engines alone, to look at it with a profiler; `-- --case TEXT` cases
-//! whose name has it.
+//! those of each round; at the end what the machine allows: its memory, and operations by themselves. Meshes: lavapipe's
+//! frames begin with copying the vertices, so its figure is a frame without them and what one more draw adds to a frame.
+//! `-- --threads N` runs it with so many threads only, `-- --only ENGINE ROUNDS THREADS CASE` one of our engines alone, to
+//! look at it with a profiler; `-- --case TEXT` cases whose name has it.
 #![allow(missing_docs)]
 
 use emulator::driver::{self, Blend, Depth, Draw, Image, Prepared};
@@ -108,17 +108,23 @@ fn look(kind: &str, sample: &str) -> String {
     )
 }
 
+/// Two operations of a fragment program.
+const STEP: &str = "mul.v0 $1 $0, add.v1 $1 ^v0 ^const0, const0 0.05 0.04 0.03 0.02\n";
+
+/// A fragment program of so many times two operations.
+fn steps(count: usize) -> String {
+    format!("load.v $0 0, mov.v1 $1 $0\n{}mov.v1 $2 $1, stop\n", STEP.repeat(count))
+}
+
 fn cases() -> Vec<Case> {
-    let step = "mul.v0 $1 $0, add.v1 $1 ^v0 ^const0, const0 0.05 0.04 0.03 0.02\n";
-    let steps = |count: usize| format!("load.v $0 0, mov.v1 $1 $0\n{}mov.v1 $2 $1, stop\n", step.repeat(count));
     let wgsl_step = "c = c * v.tint + vec4<f32>(0.05, 0.04, 0.03, 0.02);\n";
     let wgsl_steps = |count: usize| format!("var c = v.tint;\n{}return c;", wgsl_step.repeat(count));
     let fill = || plain("fill", "load.v $0 0, stop\n", "return v.tint;");
     let with = |name: &'static str, mesh: Mesh| Case { name, mesh, ..fill() };
     let branches = format!(
         "load.v $0 0, mov.v1 $1 $0, branch.gt $0.x $0.y other\n{}branch end\nother:\n{}end:\nmov.v1 $2 $1, stop\n",
-        step.repeat(25),
-        step.repeat(25)
+        STEP.repeat(25),
+        STEP.repeat(25)
     );
     let wgsl_branches = format!(
         "var c = v.tint; if (v.tint.x <= v.tint.y) {{ {0} }} else {{ {0} }} return c;",
@@ -376,6 +382,21 @@ fn roof() {
         "roof of one thread: {:.2} ms to write a picture, {:.2} ms to copy it",
         best[0], best[1]
     );
+    println!(
+        "20 operations of every pixel on one thread, with nothing around them: {:.2} ms",
+        operations()
+    );
+}
+
+/// What 20 operations more take in a program that has many, at best: what no frame can do without.
+fn operations() -> f64 {
+    let best = |count: usize| {
+        let mut job = Job::new(engine("native"), &plain("", &steps(count), ""), 1);
+        let mut times = Times::default();
+        (0..ROUNDS).for_each(|_| times.add(job.run()));
+        times.figures()[2]
+    };
+    (best(60) - best(10)) / 5.0
 }
 
 /// Jobs of one pixel.
