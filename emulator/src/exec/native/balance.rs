@@ -64,10 +64,12 @@ fn cycles(kind: Kind) -> [f32; 2] {
         Kind::Sqrt => [6.0, 0.0],
         Kind::Floor | Kind::Trunc | Kind::Min | Kind::Max => [0.0, 1.0],
         Kind::ToInt | Kind::ToFloat | Kind::ShiftLeft(_) | Kind::ShiftRight(_) => [0.0, 1.0],
-        Kind::RoundHalf | Kind::HalfUnit => [0.5, 2.7],
+        Kind::RoundHalf => [0.5, 2.7],
+        Kind::HalfUnit => [2.2, 1.2],
         Kind::Unit => [1.2, 0.2],
         Kind::Permute(_) | Kind::Lookup(_) => [0.5, 0.5],
         Kind::Abs | Kind::Neg | Kind::Select | Kind::AddInt | Kind::AndBits | Kind::OrBits | Kind::Move => [0.2, 0.2],
+        Kind::OrThree | Kind::AndOr => [0.2, 0.2],
         Kind::Gather(_) => [2.0, 2.0],
     }
 }

@@ -53,7 +53,7 @@ pub enum Kind {
     RoundHalf,
     /// From 0 to 1, what is no number as 0.
     Unit,
-    /// To the nearest half, denormals as they are, then from 0 to 1: what becomes a byte.
+    /// From 0 to 1, to the nearest half, where that is a normal one: what becomes a byte, which is 0 for all below.
     HalfUnit,
     /// Whole numbers, cut.
     ToInt,
@@ -62,6 +62,10 @@ pub enum Kind {
     AddInt,
     AndBits,
     OrBits,
+    /// Bits that are in one of three.
+    OrThree,
+    /// Bits of a that b has, and all of c.
+    AndOr,
     ShiftLeft(u8),
     ShiftRight(u8),
     /// Neighbours in the quads.
@@ -111,7 +115,7 @@ impl Kind {
     /// Operands.
     pub fn operands(self) -> usize {
         match self {
-            Self::Fused | Self::Select => 3,
+            Self::Fused | Self::Select | Self::OrThree | Self::AndOr => 3,
             Self::Add | Self::Sub | Self::Mul | Self::Div | Self::Min | Self::Max => 2,
             Self::Gt | Self::Ge | Self::Eq | Self::Ne | Self::AddInt | Self::AndBits | Self::OrBits => 2,
             _ => 1,
@@ -481,16 +485,19 @@ pub fn blended(blending: &Blending, color: [Value; 4]) -> Value {
 /// A word with the colour's bytes, red lowest, as the tile stores a plain colour: clamped, to the nearest.
 pub fn packed(color: [Value; 4]) -> Value {
     let [red, green, blue, alpha] = color.map(byte);
-    let red = match GRAPH.with_borrow(|graph| graph.nodes[red as usize]) {
-        Node::Op(Kind::ToInt, _) => red,
-        _ => op(Kind::AndBits, &[red, bits(0xff)]),
+    let [green, blue, alpha] =
+        [(8, green), (16, blue), (24, alpha)].map(|(bits, value)| op(Kind::ShiftLeft(bits), &[value]));
+    let (node, has_masks) = GRAPH.with_borrow(|graph| (graph.nodes[red as usize], graph.has_masks));
+    let is_byte = matches!(node, Node::Op(Kind::ToInt, _));
+    let low = match (is_byte, has_masks) {
+        (true, _) => op(Kind::OrBits, &[red, green]),
+        (false, true) => op(Kind::AndOr, &[red, bits(0xff), green]),
+        (false, false) => op(Kind::OrBits, &[op(Kind::AndBits, &[red, bits(0xff)]), green]),
     };
-    let low = op(Kind::OrBits, &[red, op(Kind::ShiftLeft(8), &[green])]);
-    let high = op(
-        Kind::OrBits,
-        &[op(Kind::ShiftLeft(16), &[blue]), op(Kind::ShiftLeft(24), &[alpha])],
-    );
-    op(Kind::OrBits, &[low, high])
+    match has_masks {
+        true => op(Kind::OrThree, &[low, blue, alpha]),
+        false => op(Kind::OrBits, &[low, op(Kind::OrBits, &[blue, alpha])]),
+    }
 }
 
 /// What a channel is stored as: in the lowest byte, with no more above it than the highest may have.

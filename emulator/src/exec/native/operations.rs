@@ -180,6 +180,52 @@ fn every_operation_gives_the_same_bits() {
     }
 }
 
+/// Words of colours are what the scalar engine makes of them: of halves, of what is between two of them, and of numbers of
+/// every kind.
+#[test]
+fn colors_become_words() {
+    let mut random = Rng::with_seed(12);
+    let near = (0u32..=0x3c02).flat_map(|half| {
+        let bits = num::half::to_f32(half as u16).to_bits();
+        [0, 1, 0xfff, 0x1000, 0x1001, 0x1fff].map(|more| f32::from_bits(bits + more))
+    });
+    let mut colors: Vec<f32> = near.collect();
+    colors.extend((0..10_000).map(|_| number(&mut random)));
+    colors.resize(colors.len().next_multiple_of(LANES), 0.0);
+    for isa in levels().into_iter().filter_map(|level| isa(Found::at_most(level))) {
+        // Of vertices, for their rows may hold anything.
+        let mut graph = Graph::of_vertices(isa);
+        let row = graph.node(Node::Row(0));
+        graph::record(&mut graph, || {
+            let [red, green] = [
+                Notes::round_half(row),
+                Notes::round_half(Notes::mul(row, Notes::splat(0.5))),
+            ];
+            let blue = Notes::round_half(Notes::neg(row));
+            graph::effect(Effect::Words(graph::packed([red, green, blue, Notes::splat(0.75)])));
+        });
+        let code = Code::new(emit(&graph, isa, Which::All, Copies::Best).expect("room on the stack")).expect("memory");
+        for some in colors.as_chunks::<LANES>().0 {
+            let (mut rows, mut words) = ([Row::splat(0.0)], [0; LANES]);
+            rows[0].copy_from_slice(some);
+            assert!(code.run(Call {
+                rows: &mut rows,
+                lanes: LANES,
+                uniforms: &[],
+                inputs: &Inputs::default(),
+                mask: None,
+                textures: &[],
+                words: &mut words,
+            }));
+            for (value, word) in some.iter().zip(words) {
+                let of = |value: f32| u32::from(crate::exec::unorm(num::half::round(value), 255.0));
+                let wanted = of(*value) | of(value * 0.5) << 8 | of(-value) << 16 | 191 << 24;
+                assert_eq!(word, wanted, "{isa:?} of {value:e}: {word:#x} is not {wanted:#x}");
+            }
+        }
+    }
+}
+
 /// More values at once than there are registers, masks among them: what went to the stack comes back.
 #[test]
 fn spilled_values_come_back() {

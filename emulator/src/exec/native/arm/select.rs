@@ -160,7 +160,9 @@ impl Machine for Asm {
             Kind::Select => emitter.select(value, [a, b, c], copy),
             Kind::Fused => emitter.fused(value, [a, b, c], copy),
             Kind::RoundHalf => emitter.round(value, a, copy),
-            Kind::Unit | Kind::HalfUnit => unreachable!("noted for machines with mask registers only"),
+            Kind::Unit | Kind::HalfUnit | Kind::OrThree | Kind::AndOr => {
+                unreachable!("noted for machines with mask registers only")
+            }
             Kind::Gather(texture) => emitter.gather(texture, value, a, copy),
             Kind::Lookup(table) => emitter.lookup(table, value, a, copy),
         };

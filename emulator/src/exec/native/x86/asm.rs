@@ -106,6 +106,7 @@ pub mod code {
     pub const FMSUB213PS: Op = op(1, 2, 0xaa);
     pub const FNMADD213PS: Op = op(1, 2, 0xac);
     pub const FMADD231PS: Op = op(1, 2, 0xb8);
+    pub const FNMADD231PS: Op = op(1, 2, 0xbc);
     pub const PERMILPS: Op = op(1, 3, 0x04);
     pub const ROUNDPS: Op = op(1, 3, 0x08);
     pub const CVTPS2PH: Op = Op {
@@ -113,10 +114,7 @@ pub mod code {
         ..op(1, 3, 0x1d)
     };
     pub const PCMPUD: Op = op(1, 3, 0x1e);
-    pub const PCMPUW: Op = Op {
-        wide: true,
-        ..op(1, 3, 0x3e)
-    };
+    pub const PTERNLOGD: Op = op(1, 3, 0x25);
     pub const BLENDVPS: Op = op(1, 3, 0x4a);
 }
 
@@ -246,12 +244,6 @@ impl Asm {
     /// Tests words of a register of half length: EVEX only.
     pub fn test_words(&mut self, mask: u8, a: u8, b: u8) {
         self.evex(code::PTESTMW, MIDDLE, mask, a, Rm::Reg(b), Masked::default());
-    }
-
-    /// Compares words of registers of half length, those of `a` being no more: EVEX only.
-    pub fn words_up_to(&mut self, mask: u8, a: u8, b: u8) {
-        self.evex(code::PCMPUW, MIDDLE, mask, a, Rm::Reg(b), Masked::default());
-        self.bytes.push(2);
     }
 
     /// Words of 32 bits at `base + 4 * index`; EVEX takes a mask register and clears it, VEX a vector register.

@@ -188,6 +188,8 @@ impl Machine for Asm {
             Kind::Fused => emitter.fused(value, [a, b, c], copy),
             Kind::RoundHalf => emitter.round(value, a, copy),
             Kind::HalfUnit => emitter.half_unit(value, a, copy),
+            Kind::OrThree => emitter.ternary(0xfe, value, [a, b, c], copy),
+            Kind::AndOr => emitter.ternary(0xea, value, [a, b, c], copy),
             Kind::Unit => emitter.unit(value, a, copy),
             Kind::Gather(texture) => emitter.gather(texture, value, a, copy),
             Kind::Lookup(table) => emitter.lookup(table, value, a, copy),
@@ -363,19 +365,38 @@ impl Emitter<'_, Asm> {
         self.machine.vector(code::CVTPH2PS, to, 0, Rm::Reg(to));
     }
 
-    /// To the nearest half, then from 0 to 1. As whole numbers, halves that are negative or no numbers are more than infinity.
+    /// From 0 to 1, then to the nearest half: beside 8192 times its power of two there is no room for more than a half's bits.
+    /// That takes fewer of the units' time than to convert it there and back, and all are right but denormals.
     fn half_unit(&mut self, value: Value, a: Value, copy: usize) {
         let from = self.register(a, copy);
+        let zero = self.literal(0);
         let to = self.result(value, copy);
-        self.machine.vector_immediate(code::CVTPS2PH, from, 0, Rm::Reg(to), 0);
-        self.machine.words_up_to(SPARE_MASK, to, EXPONENTS);
-        self.machine
-            .vector_masked(code::CVTPH2PS, to, 0, Rm::Reg(to), zero_elsewhere());
-        let one = self.literal(1f32.to_bits());
-        self.machine.vector(code::PMINUD, to, to, one);
+        // What is no number becomes the second one.
+        self.machine.vector(code::MAXPS, to, from, zero);
+        self.machine.vector(code::PMINUD, to, to, Rm::Reg(ONE));
+        let (exponent, far) = (self.literal(f32::INFINITY.to_bits()), self.literal(8192f32.to_bits()));
+        let power = self.spare();
+        self.machine.vector(code::PAND, power, to, exponent);
+        self.machine.vector(code::FMADD231PS, to, power, far);
+        self.machine.vector(code::FNMADD231PS, to, power, far);
     }
 
-    /// From 0 to 1, in the same way.
+    /// Bits of three, by what the table says of each three, in the place of the first where nobody asks for that any more.
+    fn ternary(&mut self, table: u8, value: Value, [a, b, c]: [Value; 3], copy: usize) {
+        let first = self.register(a, copy);
+        let second = self.register(b, copy);
+        let third = self.operand(c, copy);
+        if self.dies(a, copy) && a != b && a != c {
+            self.machine
+                .vector_immediate(code::PTERNLOGD, first, second, third, table);
+            return self.rename(a, value, copy);
+        }
+        let to = self.take(value, copy);
+        self.machine.vector(code::MOVAPS, to, 0, Rm::Reg(first));
+        self.machine.vector_immediate(code::PTERNLOGD, to, second, third, table);
+    }
+
+    /// From 0 to 1. As whole numbers, floats that are negative or no numbers are more than infinity.
     fn unit(&mut self, value: Value, a: Value, copy: usize) {
         let from = self.register(a, copy);
         let one = self.literal(1f32.to_bits());

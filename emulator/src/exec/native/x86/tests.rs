@@ -24,6 +24,7 @@ fn every_form_decodes() {
             (code::PMINUD, "vpminud", true),
             (code::FMADD213PS, "vfmadd213ps", true),
             (code::FMADD231PS, "vfmadd231ps", true),
+            (code::FNMADD231PS, "vfnmadd231ps", true),
             (code::FMSUB213PS, "vfmsub213ps", true),
             (code::FNMADD213PS, "vfnmadd213ps", true),
             (code::PAND, if isa.evex() { "vpandd" } else { "vpand" }, true),
@@ -95,7 +96,10 @@ fn special_forms_decode() {
             "vcvtps2ph xmm9,ymm10,0",
         ),
         (wide(&|a| a.test_words(7, 25, 31)), "vptestmw k7,ymm25,ymm31"),
-        (wide(&|a| a.words_up_to(7, 25, 31)), "vpcmpleuw k7,ymm25,ymm31"),
+        (
+            wide(&|a| a.vector_immediate(code::PTERNLOGD, 18, 2, Rm::Each(far), 0xfe)),
+            "vpternlogd zmm18,zmm2,[r9+8]{1to16},0FEh",
+        ),
         (
             wide(&|a| a.vector_immediate(code::PCMPUD, 7, 21, Rm::Each(far), 2)),
             "vpcmpleud k7,zmm21,[r9+8]{1to16}",
