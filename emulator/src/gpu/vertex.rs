@@ -253,9 +253,10 @@ impl<'a> VertexShader<'a> {
 
     /// Whether no vertex reads or stores what another stores.
     fn are_apart(&self, count: u32) -> bool {
+        // Not a byte more: arrays lie one behind the other.
         let range = |spec: &VertexSpec| {
-            let start = u64::from(spec.address);
-            start..start + u64::from(spec.stride) * u64::from(count) + 16
+            let (start, bytes) = (u64::from(spec.address), u64::from(vector_bytes(spec)));
+            start..start + u64::from(spec.stride) * u64::from(count.saturating_sub(1)) + bytes
         };
         let wraps = |range: &Range<u64>| range.end > 1 << 32;
         let touch = |a: &Range<u64>, b: &Range<u64>| a.start < b.end && b.start < a.end;
@@ -265,10 +266,7 @@ impl<'a> VertexShader<'a> {
             let (first, last) = (a.address.min(b.address), a.address.max(b.address));
             a.stride == b.stride && last - first + 16 <= a.stride
         };
-        let alone = |spec: &VertexSpec| {
-            let bytes = component_bytes(spec).map_or(0, |bytes| (u32::from(spec.components) + 1) * bytes);
-            spec.stride >= bytes && !wraps(&range(spec))
-        };
+        let alone = |spec: &VertexSpec| spec.stride >= vector_bytes(spec) && !wraps(&range(spec));
         let pairs = stored
             .iter()
             .enumerate()
@@ -477,6 +475,11 @@ fn component_bytes(spec: &VertexSpec) -> Option<u32> {
     spec.kind.bytes().filter(|_| known)
 }
 
+/// Bytes of a vertex's components; none of types that nobody knows, which are neither read nor stored.
+fn vector_bytes(spec: &VertexSpec) -> u32 {
+    component_bytes(spec).map_or(0, |bytes| (u32::from(spec.components) + 1) * bytes)
+}
+
 /// What components are that an array does not have ([I]).
 const MISSING: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
 
@@ -625,6 +628,11 @@ mod tests {
         assert!(are_apart(VertexSpec::floats(0x4000, 4, 16), 0x200));
         assert!(!are_apart(VertexSpec::floats(0x4000, 4, 16), 0x400));
         assert!(!are_apart(VertexSpec::floats(0xff0, 4, 16), 10));
+        // One behind the other, to the byte.
+        assert!(are_apart(VertexSpec::floats(0x4000, 4, 16), 0x300));
+        assert!(!are_apart(VertexSpec::floats(0x3fff, 4, 16), 0x300));
+        assert!(are_apart(VertexSpec::floats(0x8000, 4, 16), 0x100));
+        assert!(!are_apart(VertexSpec::floats(0x8001, 4, 16), 0x100));
         assert!(!are_apart(VertexSpec::position(0x1100), 0x200));
         assert!(!are_apart(VertexSpec::floats(0xffff_fff0, 4, 16), 2), "around the end");
     }
