@@ -6,6 +6,7 @@
 
 use num::half;
 use num::lanes::{Lanes, One, QuadLanes};
+use std::sync::OnceLock;
 
 /// What the processor can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,8 +45,14 @@ impl Found {
     }
 }
 
-/// The best level of this processor.
+/// The best level of this processor, which is asked once: others want to know it very often.
+#[inline]
 pub fn level() -> Level {
+    static LEVEL: OnceLock<Level> = OnceLock::new();
+    *LEVEL.get_or_init(find)
+}
+
+fn find() -> Level {
     #[cfg(target_arch = "x86_64")]
     {
         let foundation = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq");
