@@ -5,6 +5,7 @@ use super::entries::Entry;
 use super::geometry::{Bounds, Rules, Vertex, area, is_inside, is_seen, triangle};
 use super::primitives::{Piece, Primitive};
 use super::tile::SIDE;
+use super::vectors::turn;
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
 
@@ -12,14 +13,15 @@ use num::lanes::QuadLanes;
 /// of a pixel before anything is covered.
 const MARGIN: f32 = 0.12;
 
+/// A coordinate that is behind all pixels.
+const FURTHEST: f32 = (1 << 22) as f32;
+
 /// First and last pixel along an axis that corners may touch within bounds; nothing where the first is behind the last.
 #[inline(always)]
 fn span([a, b, c]: [f32; 3], [first, last]: [u32; 2]) -> [u32; 2] {
     let low = f32::INFINITY.min(a).min(b).min(c);
     let high = f32::NEG_INFINITY.max(a).max(b).max(c);
-    // The first pixel whose last sample is not in front of it all, and the last whose first one is not behind. Cut,
-    // which is rounded down for what is not negative; and up, where something was cut. No calls.
-    let up = |value: f32| (value as u32).saturating_add(u32::from(value > (value as u32) as f32));
+    // The first pixel whose last sample is not in front of it all, and the last whose first one is not behind.
     let first = first.max(up(low - (1.0 - MARGIN)));
     // Where even the first pixel is behind, the first is made to be behind the last.
     let nothing = u32::from(high <= MARGIN).wrapping_neg();
@@ -27,6 +29,18 @@ fn span([a, b, c]: [f32; 3], [first, last]: [u32; 2]) -> [u32; 2] {
         first | nothing,
         last.min(up(high - MARGIN).saturating_sub(1)) & !nothing,
     ]
+}
+
+/// A coordinate rounded up; nought below that and where it is no number, [`FURTHEST`] behind that.
+/// Beside a number as large as the one that is added, the nearest whole number is in the lowest bits: that is no call, and no
+/// conversion, which is one of each number by itself.
+#[inline(always)]
+fn up(value: f32) -> u32 {
+    const LARGE: f32 = (1 << 23) as f32;
+    let value = if value > 0.0 { value } else { 0.0 };
+    let value = if value < FURTHEST { value } else { FURTHEST };
+    let large = value + LARGE;
+    (large.to_bits() - LARGE.to_bits()) + u32::from(value > large - LARGE)
 }
 
 /// The entry of a primitive in the lists of the tiles that it may touch within bounds.
@@ -55,10 +69,10 @@ pub const BLOCK: usize = 32;
 /// Some triangles of a draw, number beside number, so that what is to be known of all is found of many at a time.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// Of each corner the four numbers of its position.
+    /// Of each corner its position.
+    corners: [[[f32; 4]; BLOCK]; 3],
+    /// The same, a row for each of its numbers.
     positions: [[[f32; BLOCK]; 4]; 3],
-    /// The same, number behind number.
-    corners: [[[f32; 4]; 3]; BLOCK],
     slots: [[u32; 3]; BLOCK],
     count: usize,
     area: [f64; BLOCK],
@@ -73,8 +87,8 @@ pub struct Block {
 impl Default for Block {
     fn default() -> Self {
         Self {
+            corners: [[[0.0; 4]; BLOCK]; 3],
             positions: [[[0.0; BLOCK]; 4]; 3],
-            corners: [[[0.0; 4]; 3]; BLOCK],
             slots: [[0; 3]; BLOCK],
             count: 0,
             area: [0.0; BLOCK],
@@ -98,11 +112,9 @@ impl Block {
         if at >= BLOCK {
             return;
         }
-        (self.slots[at], self.corners[at]) = (slots, positions);
-        for (row, position) in self.positions.iter_mut().zip(positions) {
-            let [x, y, z, w] = row;
-            [x[at], y[at], z[at], w[at]] = position;
-        }
+        let [a, b, c] = &mut self.corners;
+        self.slots[at] = slots;
+        [a[at], b[at], c[at]] = positions;
         self.count += 1;
     }
 
@@ -119,12 +131,13 @@ impl Block {
             if !self.is_whole[at] {
                 self.clip(at, rules, out);
                 let made = (number as u32..).zip(&out[number..]);
-                touching.extend(made.filter_map(|(number, made)| entry(number, &made.shape, bounds)));
+                touching.extend(made.filter_map(|(number, made)| entry(number, &made.shape(), bounds)));
                 continue;
             }
             let is_ccw = self.area[at] < 0.0;
+            let [a, b, c] = &self.corners;
             out.push(Primitive::of_vertices(
-                self.corners[at],
+                [a[at], b[at], c[at]],
                 self.slots[at],
                 rules.draw,
                 is_ccw,
@@ -143,7 +156,7 @@ impl Block {
     #[cold]
     fn clip(&self, at: usize, rules: &Rules, out: &mut Piece) {
         let vertex = |corner: usize| Vertex {
-            position: self.corners[at][corner],
+            position: self.corners[corner][at],
             slot: self.slots[at][corner],
             size: 0.0,
         };
@@ -156,6 +169,9 @@ impl Block {
 #[inline(always)]
 #[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
 fn judge<L: QuadLanes>(block: &mut Block, rules: &Rules, bounds: Bounds) {
+    for (vectors, rows) in block.corners.iter().zip(&mut block.positions) {
+        turn(vectors, rows.each_mut());
+    }
     let [a, b, c] = &block.positions;
     for at in 0..BLOCK {
         block.area[at] = area([[a[0][at], a[1][at]], [b[0][at], b[1][at]], [c[0][at], c[1][at]]]);

@@ -33,12 +33,25 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// Adds a primitive.
-    #[inline]
-    pub(super) fn push(&mut self, entry: Entry) {
-        let ([left, top], [right, bottom]) = (entry.first, entry.last);
-        self.primitives.push(entry.primitive);
-        self.ranges.push([left, top, u8::MAX - right, u8::MAX - bottom]);
+    /// Adds primitives, whose numbers count from a number on.
+    pub(super) fn extend(&mut self, first: u32, entries: &[Entry]) {
+        self.primitives
+            .extend(entries.iter().map(|entry| first + entry.primitive));
+        self.ranges.extend(entries.iter().map(|entry| {
+            let ([left, top], [right, bottom]) = (entry.first, entry.last);
+            [left, top, u8::MAX - right, u8::MAX - bottom]
+        }));
+    }
+
+    /// Forgets all, and keeps their room.
+    pub(super) fn clear(&mut self) {
+        self.primitives.clear();
+        self.ranges.clear();
+    }
+
+    /// How many there is room for.
+    pub(super) fn room(&self) -> usize {
+        self.primitives.capacity()
     }
 
     /// How many.
@@ -106,24 +119,27 @@ fn touching(ranges: &[Range], tile: Range) -> u64 {
     dispatch!(touching_some(all: &[Range; SOME], tile: Range) -> u64, Found::best())
 }
 
-/// Plain loops, which become as wide as what they are compiled for.
+/// Compiled for what was found.
 #[inline(always)]
-#[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
 fn touching_some<L: QuadLanes>(ranges: &[Range; SOME], tile: Range) -> u64 {
-    const AT_ONCE: usize = 16;
-    let mut found = 0;
-    for (number, ranges) in ranges.as_chunks::<AT_ONCE>().0.iter().enumerate() {
-        let mut bits = [0u32; AT_ONCE];
-        for at in 0..AT_ONCE {
-            let [left, top, right, bottom] = ranges[at];
-            let is_in = (left <= tile[0]) & (top <= tile[1]) & (right <= tile[2]) & (bottom <= tile[3]);
-            bits[at] = u32::from(is_in) << at;
-        }
-        let mut all = 0;
-        for bit in bits {
-            all |= bit;
-        }
-        found |= u64::from(all) << (AT_ONCE * number);
+    // How much too large each of a range's numbers is: none of those that the tile is in.
+    let mut beyond = [0.0; SOME];
+    for at in 0..SOME {
+        let [left, top, right, bottom] = ranges[at];
+        let beyond_tile = u32::from_le_bytes([
+            left.saturating_sub(tile[0]),
+            top.saturating_sub(tile[1]),
+            right.saturating_sub(tile[2]),
+            bottom.saturating_sub(tile[3]),
+        ]);
+        // A number that is none but nought itself: neither the other nought nor one that some would take for it.
+        beyond[at] = f32::from_bits(u32::from(beyond_tile != 0) * 1.0f32.to_bits());
+    }
+    let (mut found, mut at) = (0, 0);
+    while at < SOME {
+        let is_in = L::eq(L::load(&beyond[at..]), L::splat(0.0));
+        found |= u64::from(L::bits(is_in)) << at;
+        at += L::COUNT;
     }
     found
 }
@@ -148,7 +164,7 @@ mod tests {
                     first,
                     last,
                 };
-                entries.push(entry);
+                entries.extend(0, &[entry]);
                 all.push(entry);
             }
             let tile = [0; 2].map(|_| random.u8(..=most));

@@ -399,7 +399,7 @@ mod tests {
             &mut out,
         );
         assert_eq!(out.len(), 2, "a corner behind the eye leaves four corners");
-        let finite = |p: &Primitive| p.shape.iter().flatten().all(|v| v.abs() <= GUARD * 1.01);
+        let finite = |p: &Primitive| p.shape().iter().flatten().all(|v| v.abs() <= GUARD * 1.01);
         assert!(out.iter().all(finite), "{out:?}");
         out.clear();
         build(

@@ -31,6 +31,7 @@ pub mod tile;
 mod tile_list;
 mod tile_tests;
 mod tile_worker;
+mod vectors;
 pub mod vertex;
 mod vertex_outputs;
 pub mod watch;
@@ -42,6 +43,7 @@ use crate::exec::Engine;
 use crate::fault::{Fault, FaultKind, Job, Result};
 use crate::memory::Memory;
 use crate::silicon::Silicon;
+use entries::Entries;
 use frame::Frame;
 use kept::Kept;
 use notes::Notes;
@@ -73,6 +75,8 @@ pub struct Gpu {
     geometry: Option<Arc<Geometry>>,
     /// Of the job before the last: room for the next job's.
     earlier: Option<Geometry>,
+    /// Room for the next job's lists.
+    spare_lists: Vec<Entries>,
     engine: Box<dyn Engine>,
     /// Threads that help, while the device lives; nothing where there is one only.
     pool: Option<ThreadPool>,
@@ -85,6 +89,9 @@ pub struct Gpu {
 
 /// Instructions a job may run unless another number is asked for: half a minute or so of the fast engine.
 const BUDGET: u64 = 1 << 36;
+
+/// Entries of lists that room is kept for from one job to the next.
+const MOST_SPARE: usize = 1 << 20;
 
 /// What a GP job did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,6 +114,7 @@ impl Gpu {
             lists: HashMap::new(),
             geometry: None,
             earlier: None,
+            spare_lists: Vec::new(),
             engine,
             pool: None,
             budget: BUDGET,
@@ -156,7 +164,8 @@ impl Gpu {
         let workers = (&*self.engine, self.pool.as_ref());
         shader.run(&mut self.memory, start, end, workers, &mut self.notes)?;
         let plbu = plbu::Plbu::new(&self.memory, &shader.point_sizes, self.pool.as_ref());
-        let plbu = plbu.with_room_of(self.earlier.take()).supposing(self.silicon);
+        let spare = std::mem::take(&mut self.spare_lists);
+        let plbu = plbu.with_room_of(self.earlier.take(), spare).supposing(self.silicon);
         let lists = plbu.run(frame.list_start, frame.list_end, &mut self.notes)?;
         let geometry = lists.first().map(|(_, list)| list.geometry.clone());
         let earlier = std::mem::replace(&mut self.geometry, geometry);
@@ -164,7 +173,7 @@ impl Gpu {
         if self.lists.len() + lists.len() > MAX_LISTS {
             self.lists.clear();
         }
-        self.lists.extend(lists);
+        self.spare_lists = replace(&mut self.lists, lists);
         // Nobody's any more, once its lists are others'.
         self.earlier = earlier.and_then(Arc::into_inner);
         Ok(GeometryStats {
@@ -217,4 +226,20 @@ impl Gpu {
         self.spare.iter_mut().for_each(Runs::clear);
         Ok(stats)
     }
+}
+
+/// Puts lists in the place of those that were at the same addresses; what is left of these is room for others.
+fn replace(lists: &mut HashMap<u32, List>, new: Vec<(u32, List)>) -> Vec<Entries> {
+    let (mut spare, mut room) = (Vec::new(), 0);
+    for (address, list) in new {
+        let Some(List { mut primitives, .. }) = lists.insert(address, list) else {
+            continue;
+        };
+        room += primitives.room();
+        if room <= MOST_SPARE {
+            primitives.clear();
+            spare.push(primitives);
+        }
+    }
+    spare
 }

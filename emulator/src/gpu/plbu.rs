@@ -11,6 +11,7 @@ use super::kept::lock;
 use super::notes::Notes;
 use super::primitives::{PIECE, Piece, Primitive, Primitives};
 use super::raster::Shape;
+use super::vectors::of_bytes;
 use super::vertex::Commands;
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
@@ -72,6 +73,8 @@ pub struct Plbu<'a> {
     geometry: Geometry,
     /// Room for primitives.
     spare: Vec<Piece>,
+    /// Room for lists.
+    spare_lists: Vec<Entries>,
     /// Draw commands so far.
     commands: u32,
     binned: Vec<Entries>,
@@ -122,6 +125,7 @@ impl<'a> Plbu<'a> {
             state: 0,
             geometry: Geometry::default(),
             spare: Vec::new(),
+            spare_lists: Vec::new(),
             commands: 0,
             binned: Vec::new(),
             entries: 0,
@@ -129,10 +133,11 @@ impl<'a> Plbu<'a> {
         }
     }
 
-    /// With room for primitives that an earlier job's have left.
+    /// With room for primitives and lists that earlier jobs' have left.
     #[must_use]
-    pub fn with_room_of(mut self, earlier: Option<Geometry>) -> Self {
+    pub fn with_room_of(mut self, earlier: Option<Geometry>, lists: Vec<Entries>) -> Self {
         self.spare = earlier.map_or_else(Vec::new, |earlier| earlier.primitives.into_spare());
+        self.spare_lists = lists;
         self
     }
 
@@ -201,7 +206,8 @@ impl<'a> Plbu<'a> {
             ListCommand::BlockTable(table) => {
                 let count = u32::from(table.last) + 1;
                 self.blocks = Some((table.address, count));
-                self.binned = vec![Entries::default(); count as usize];
+                let mut spare = std::mem::take(&mut self.spare_lists).into_iter();
+                self.binned = (0..count).map(|_| spare.next().unwrap_or_default()).collect();
             }
             ListCommand::BlockWidth(width) => self.block_width = width.blocks.max(1),
             ListCommand::Scissor(scissor) => {
@@ -371,27 +377,36 @@ impl<'a> Plbu<'a> {
 
     /// Puts primitives into the lists of the blocks that they touch; their entries count from a number on.
     fn bin(&mut self, first: u32, touching: &[Entry]) -> Result<()> {
-        let [shift_x, shift_y] = self.shift;
-        for entry in touching {
-            let entry = Entry {
-                primitive: first + entry.primitive,
-                ..*entry
-            };
-            let ([left, top], [right, bottom]) = (entry.first, entry.last);
-            for row in u32::from(top) >> shift_y..=u32::from(bottom) >> shift_y {
-                for column in u32::from(left) >> shift_x..=u32::from(right) >> shift_x {
+        let mut rest = touching;
+        while let Some(entry) = rest.first() {
+            // Those that follow each other are near each other, most of them in one block.
+            let ends = self.ends(entry);
+            let same = rest.iter().take_while(|entry| self.ends(entry) == ends).count();
+            let (all, others) = rest.split_at(same);
+            rest = others;
+            let [[left, top], [right, bottom]] = ends;
+            for row in top..bottom + 1 {
+                for column in left..right + 1 {
                     let block = u64::from(row) * u64::from(self.block_width) + u64::from(column);
                     if let Some(list) = self.binned.get_mut(block as usize) {
-                        list.push(entry);
-                        self.entries += 1;
+                        list.extend(first, all);
+                        self.entries += same;
                     }
                 }
-            }
-            if self.entries > MAX_ENTRIES {
-                return Err(Fault::new(FaultKind::Limit, "the polygon lists are too long"));
+                if self.entries > MAX_ENTRIES {
+                    return Err(Fault::new(FaultKind::Limit, "the polygon lists are too long"));
+                }
             }
         }
         Ok(())
+    }
+
+    /// Column and row of the first block that a primitive touches, and of the last.
+    #[inline(always)]
+    fn ends(&self, entry: &Entry) -> [[u32; 2]; 2] {
+        let [x, y] = self.shift;
+        let block = |[column, row]: [u8; 2]| [u32::from(column) >> x, u32::from(row) >> y];
+        [block(entry.first), block(entry.last)]
     }
 }
 
@@ -427,7 +442,7 @@ impl Source<'_> {
             let before = out.len();
             self.build_each(numbers, out)?;
             let made = (before as u32..).zip(&out[before..]);
-            touching.extend(made.filter_map(|(number, made)| assembly::entry(number, &made.shape, self.bounds)));
+            touching.extend(made.filter_map(|(number, made)| assembly::entry(number, &made.shape(), self.bounds)));
         }
         Ok(())
     }
@@ -458,7 +473,7 @@ impl Source<'_> {
             let positions = [all.get(a as usize)?, all.get(b as usize)?, all.get(c as usize)?];
             block.push(
                 slots,
-                [position(positions[0]), position(positions[1]), position(positions[2])],
+                [of_bytes(positions[0]), of_bytes(positions[1]), of_bytes(positions[2])],
             );
         }
         Some(())
@@ -489,7 +504,7 @@ impl Source<'_> {
             None => self.size,
         };
         Ok(Vertex {
-            position: position(&bytes),
+            position: of_bytes(&bytes),
             slot,
             size,
         })
@@ -499,18 +514,6 @@ impl Source<'_> {
     fn covers(&self, primitive: &Primitive) -> bool {
         Shape::new(primitive, self.bounds).is_some()
     }
-}
-
-/// A position as it lies in memory.
-#[inline(always)]
-fn position(bytes: &[u8; 16]) -> [f32; 4] {
-    let words = bytes.as_chunks::<4>().0;
-    [
-        f32::from_le_bytes(words[0]),
-        f32::from_le_bytes(words[1]),
-        f32::from_le_bytes(words[2]),
-        f32::from_le_bytes(words[3]),
-    ]
 }
 
 /// Which vertices a draw names.

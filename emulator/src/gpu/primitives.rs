@@ -16,10 +16,9 @@ pub struct Corner {
 pub struct Primitive {
     /// Number of its draw.
     pub draw: u32,
-    /// The triangle that is covered, in window pixels.
-    pub shape: [[f32; 2]; 3],
-    /// Depth and 1/w of its corners, where they are the vertices.
-    depths: [[f32; 2]; 3],
+    /// The corners of the triangle that is covered: column and row in the window; and where they are the vertices, depth
+    /// and 1/w. As vertices have them, for whole vectors are soon copied.
+    positions: [[f32; 4]; 3],
     /// Slots of its vertices in the varyings.
     pub vertices: [u32; 3],
     /// Where its piece says what is interpolated over it, one more than the number; nothing where its corners are the
@@ -41,11 +40,10 @@ pub struct Odd {
 impl Primitive {
     /// The triangle whose corners are its vertices, which have these positions and slots.
     #[inline]
-    pub(super) fn of_vertices([a, b, c]: [[f32; 4]; 3], vertices: [u32; 3], draw: u32, ccw: bool) -> Self {
+    pub(super) fn of_vertices(positions: [[f32; 4]; 3], vertices: [u32; 3], draw: u32, ccw: bool) -> Self {
         Self {
             draw,
-            shape: [[a[0], a[1]], [b[0], b[1]], [c[0], c[1]]],
-            depths: [[a[2], a[3]], [b[2], b[3]], [c[2], c[3]]],
+            positions,
             vertices,
             odd: None,
             ccw,
@@ -56,8 +54,7 @@ impl Primitive {
     pub(super) fn covering(shape: [[f32; 2]; 3], vertices: [u32; 3], draw: u32) -> Self {
         Self {
             draw,
-            shape,
-            depths: [[0.0; 2]; 3],
+            positions: shape.map(|[x, y]| [x, y, 0.0, 0.0]),
             vertices,
             odd: None,
             ccw: false,
@@ -70,14 +67,17 @@ impl Primitive {
         self.odd.is_none()
     }
 
+    /// The triangle that is covered, in window pixels.
+    #[inline]
+    pub fn shape(&self) -> [[f32; 2]; 3] {
+        let [a, b, c] = &self.positions;
+        [[a[0], a[1]], [b[0], b[1]], [c[0], c[1]]]
+    }
+
     /// Column, row, depth and 1/w of its vertices, where they are its corners.
     #[inline]
     pub(super) fn positions(&self) -> [[f32; 4]; 3] {
-        let position = |corner: usize| {
-            let ([x, y], [z, w]) = (self.shape[corner], self.depths[corner]);
-            [x, y, z, w]
-        };
-        [position(0), position(1), position(2)]
+        self.positions
     }
 }
 

@@ -209,7 +209,7 @@ impl Shape {
     /// Becomes the shape of a primitive; not if that covers nothing at all.
     pub fn set(&mut self, primitive: &Primitive, bounds: Bounds) -> bool {
         const LIMIT: f32 = (NEAR / 2 / ONE as u64) as f32;
-        let [[ax, ay], [bx, by], [cx, cy]] = primitive.shape;
+        let [[ax, ay], [bx, by], [cx, cy]] = primitive.shape();
         let furthest = ax
             .abs()
             .max(ay.abs())
@@ -224,7 +224,7 @@ impl Shape {
                 [snap_near(bx), snap_near(by)],
                 [snap_near(cx), snap_near(cy)],
             ],
-            false => primitive.shape.map(|corner| corner.map(snap)),
+            false => primitive.shape().map(|corner| corner.map(snap)),
         };
         if !is_near && corners.iter().flatten().any(|at| at.unsigned_abs() > FAR_CORNER) {
             return false;

@@ -11,6 +11,7 @@ use super::raster::{Coverage, Shape};
 use super::small;
 use super::state::State;
 use super::tile::steps;
+use super::vectors::of_bytes;
 use super::watch::{self, Fate, Place, Watch};
 use crate::exec::gathered::Gatherer;
 use crate::exec::inputs::{Inputs, SLOTS};
@@ -79,13 +80,12 @@ impl Shader<'_> {
         &self.used
     }
 
-    /// What a vertex has of those as it lies in memory, where that is whole vectors of floats one behind the other.
-    #[inline(always)]
-    pub fn vectors(&self, vertex: u32) -> Option<&[[u8; 16]]> {
-        if !self.dense || !self.used.len().is_multiple_of(4) {
-            return None;
-        }
-        Some(self.near(vertex)?.as_chunks().0)
+    /// What vertices have of those as it lies in memory, where that is whole vectors of floats one behind the other.
+    pub fn vectors(&self) -> Option<Vectors<'_>> {
+        let stride = self.state.varying_stride;
+        let is_whole = self.dense && self.used.len().is_multiple_of(4) && self.reach <= stride as usize;
+        let bytes = self.varyings.filter(|_| is_whole)?;
+        Some(Vectors { bytes, stride })
     }
 
     /// Varyings of a vertex, up to where the last ends that is used, where they are in the one object that by far most are in.
@@ -111,6 +111,24 @@ impl Shader<'_> {
             }
             None => far_varyings(memory, self, vertex.wrapping_mul(self.state.varying_stride), &mut put),
         }
+    }
+}
+
+/// Varyings of vertices that are whole vectors of floats one behind the other.
+#[derive(Clone, Copy)]
+pub(super) struct Vectors<'a> {
+    bytes: &'a [u8],
+    /// Bytes from one vertex to the next.
+    stride: u32,
+}
+
+impl Vectors<'_> {
+    /// One of a vertex, by its number, if it is where those of by far most are.
+    #[inline(always)]
+    pub fn of(self, vertex: u32, number: usize) -> Option<[f32; 4]> {
+        let first = u64::from(vertex) * u64::from(self.stride);
+        let first = usize::try_from(first).ok()?.checked_add(16 * number)?;
+        self.bytes.get(first..)?.first_chunk().map(of_bytes)
     }
 }
 
@@ -355,8 +373,8 @@ impl Prepared<'_> {
         let known = self.large.get(piece).and_then(|large| large.get()?.get(at)?.get());
         let large = match known {
             Some(large) => large,
-            None if small::is_small(&primitive.shape) => {
-                if multisample || !small::cover(&primitive.shape, draw.bounds, origin, coverage) {
+            None if small::is_small(&primitive.shape()) => {
+                if multisample || !small::cover(&primitive.shape(), draw.bounds, origin, coverage) {
                     if !shape.set(primitive, draw.bounds) {
                         return None;
                     }

@@ -5,6 +5,7 @@ use super::geometry::Bounds;
 use super::planes::{self, Sides};
 use super::primitives::Primitive;
 use super::scene::{Shader, unsigned};
+use super::vectors::turn;
 use super::windows::{Corners, Each, WindowQuads, Windows};
 use crate::exec::inputs::{Inputs, MANY, ManyInputs, Plane, Planes, SLOTS};
 use crate::memory::Memory;
@@ -31,11 +32,13 @@ pub(super) struct Block {
     /// Corners are vertices.
     is_plain: Each<bool>,
     ccw: Each<bool>,
+    /// Of each corner column, row, depth and 1/w.
+    positions: [Each<[f32; 4]>; 3],
     corners: Corners,
     windows: Windows,
     values: Box<[Values; MOST_VALUES]>,
-    /// The same where they are whole vectors, as they lie in memory.
-    vectors: Box<[[Each<[u8; 16]>; 3]; SLOTS]>,
+    /// The same where they are whole vectors.
+    vectors: Box<[[Each<[f32; 4]>; 3]; SLOTS]>,
     /// The planes of those that cover some of their window.
     pub inputs: ManyInputs,
     /// Some of them are a point's.
@@ -65,10 +68,11 @@ impl Default for Block {
             vertices: [[0; 3]; MANY],
             is_plain: [false; MANY],
             ccw: [false; MANY],
+            positions: [[[0.0; 4]; MANY]; 3],
             corners: Corners::default(),
             windows: Windows::default(),
             values: Box::new([[[0.0; MANY]; 3]; MOST_VALUES]),
-            vectors: Box::new([[[[0; 16]; MANY]; 3]; SLOTS]),
+            vectors: Box::new([[[[0.0; 4]; MANY]; 3]; SLOTS]),
             inputs: ManyInputs::default(),
             has_points: false,
         }
@@ -108,16 +112,18 @@ impl Block {
         self.numbers[at] = number;
         self.vertices[at] = primitive.vertices;
         (self.is_plain[at], self.ccw[at]) = (primitive.is_plain(), primitive.ccw);
-        let Corners { places, depths, .. } = &mut self.corners;
-        for (corner, [x, y, z, w]) in primitive.positions().into_iter().enumerate() {
-            (places[corner][0][at], places[corner][1][at]) = (x, y);
-            (depths[corner][0][at], depths[corner][1][at]) = (z, w);
-        }
+        let [a, b, c] = &mut self.positions;
+        [a[at], b[at], c[at]] = primitive.positions();
     }
 
     /// Finds what all triangles cover of the tile whose first pixel is `origin`; whether there is one that covers some of its
     /// window.
     pub fn cover(&mut self, origin: [u32; 2]) -> bool {
+        let (positions, corners) = (&self.positions, &mut self.corners);
+        dispatch!(
+            turn_corners(positions: &[Each<[f32; 4]>; 3], corners: &mut Corners) -> (),
+            Found::best()
+        );
         self.windows.find(&self.corners, origin);
         // What is beyond the count is of others.
         self.live().any(|live| live != 0)
@@ -177,32 +183,35 @@ impl Block {
 
     /// Finds the planes of triangles that cover some of their window: of varyings, and, if they are wanted, of depth and 1/w.
     pub fn find_planes(&mut self, memory: &Memory, shader: &Shader<'_>, wants_depth: bool) {
-        let (values, vectors) = (&mut self.values, &mut self.vectors);
-        let mut are_vectors = true;
-        for at in (0..self.count).filter(|at| self.windows.live(*at) != 0) {
-            for (corner, vertex) in self.vertices[at].into_iter().enumerate() {
-                let whole = shader.vectors(vertex).filter(|_| are_vectors);
-                are_vectors = whole.is_some();
-                for (into, vector) in vectors.iter_mut().zip(whole.into_iter().flatten()) {
-                    into[corner][at] = *vector;
-                }
-            }
-        }
-        let slots = shader.used().len() / 4;
-        if are_vectors {
-            let (vectors, values) = (&vectors[..slots], &mut **values);
-            dispatch!(
-                turn(vectors: &[[Each<[u8; 16]>; 3]], values: &mut [Values; MOST_VALUES]) -> (),
-                Found::best()
-            );
-        } else {
+        if self.find_vectors(shader).is_none() {
             for at in (0..self.count).filter(|at| self.windows.live(*at) != 0) {
                 for (corner, vertex) in self.vertices[at].into_iter().enumerate() {
+                    let values = &mut self.values;
                     shader.varyings(memory, vertex, |number, value| values[number][corner][at] = value);
                 }
             }
         }
         self.find_planes_of_values(shader.used(), wants_depth);
+    }
+
+    /// Finds what is interpolated where that is whole vectors of all vertices.
+    fn find_vectors(&mut self, shader: &Shader<'_>) -> Option<()> {
+        let of_vertices = shader.vectors()?;
+        let slots = shader.used().len() / 4;
+        for (slot, [a, b, c]) in self.vectors.iter_mut().enumerate().take(slots) {
+            for at in (0..self.count).filter(|at| self.windows.live(*at) != 0) {
+                let vertices = self.vertices[at];
+                a[at] = of_vertices.of(vertices[0], slot)?;
+                b[at] = of_vertices.of(vertices[1], slot)?;
+                c[at] = of_vertices.of(vertices[2], slot)?;
+            }
+        }
+        let (vectors, values) = (&self.vectors[..slots], &mut *self.values);
+        dispatch!(
+            turn_values(vectors: &[[Each<[f32; 4]>; 3]], values: &mut [Values; MOST_VALUES]) -> (),
+            Found::best()
+        );
+        Some(())
     }
 
     fn find_planes_of_values(&mut self, used: &[(usize, usize)], wants_depth: bool) {
@@ -220,29 +229,29 @@ impl Block {
     }
 }
 
-/// Vectors of triangles' corners become rows of numbers.
+/// Where corners are becomes rows of numbers.
 #[inline(always)]
 #[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
-fn turn<L: QuadLanes>(vectors: &[[Each<[u8; 16]>; 3]], values: &mut [Values; MOST_VALUES]) {
+fn turn_corners<L: QuadLanes>(positions: &[Each<[f32; 4]>; 3], corners: &mut Corners) {
+    let Corners { places, depths, .. } = corners;
+    for corner in 0..3 {
+        let ([x, y], [z, w]) = (&mut places[corner], &mut depths[corner]);
+        turn(&positions[corner], [x, y, z, w]);
+    }
+}
+
+/// The same of what is interpolated.
+#[inline(always)]
+#[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
+fn turn_values<L: QuadLanes>(vectors: &[[Each<[f32; 4]>; 3]], values: &mut [Values; MOST_VALUES]) {
     for (vectors, values) in vectors.iter().zip(values.as_chunks_mut::<4>().0) {
         let [x, y, z, w] = values;
         for corner in 0..3 {
-            turn_one(
+            turn(
                 &vectors[corner],
                 [&mut x[corner], &mut y[corner], &mut z[corner], &mut w[corner]],
             );
         }
-    }
-}
-
-#[inline(always)]
-fn turn_one(vectors: &Each<[u8; 16]>, [x, y, z, w]: [&mut Each<f32>; 4]) {
-    for at in 0..MANY {
-        let four = vectors[at].as_chunks::<4>().0;
-        x[at] = f32::from_le_bytes(four[0]);
-        y[at] = f32::from_le_bytes(four[1]);
-        z[at] = f32::from_le_bytes(four[2]);
-        w[at] = f32::from_le_bytes(four[3]);
     }
 }
 
@@ -395,15 +404,15 @@ mod tests {
             block.find_planes_of_values(used, wants_depth);
             for (at, primitive) in all.iter().enumerate() {
                 let (mut coverage, mut wanted) = (Coverage::default(), Inputs::default());
-                let is_known =
-                    small::is_small(&primitive.shape) && small::cover(&primitive.shape, bounds, origin, &mut coverage);
+                let is_known = small::is_small(&primitive.shape())
+                    && small::cover(&primitive.shape(), bounds, origin, &mut coverage);
                 let covered = block.covered(at);
                 counts[covered as usize] += 1;
                 let mut quads: Vec<Quad> = block.quads(at, origin).collect();
                 match covered {
                     Covered::Unknown => {
                         // A window has room for this much, wherever it begins.
-                        let [[ax, ay], [bx, by], [cx, cy]] = primitive.shape;
+                        let [[ax, ay], [bx, by], [cx, cy]] = primitive.shape();
                         let extent = |a: f32, b: f32, c: f32| a.max(b).max(c) - a.min(b).min(c);
                         assert!(!is_known || extent(ax, bx, cx) > 6.0 || extent(ay, by, cy) > 6.0);
                         continue;

@@ -151,7 +151,7 @@ pub fn mesh(geometry: &plbu::Geometry, draw: u32) -> (Vec<[[f32; 2]; 3]>, usize)
     let number = |draw: u32| geometry.draws.get(draw as usize).map(|draw| draw.number);
     let own = geometry.primitives.iter().map(|(_, one)| one);
     let own = own.filter(|one| number(one.draw) == Some(draw));
-    let all: Vec<[[f32; 2]; 3]> = own.map(|one| one.shape).collect();
+    let all: Vec<[[f32; 2]; 3]> = own.map(|one| one.shape()).collect();
     let more = all.len().saturating_sub(MAX_TRIANGLES);
     (all.into_iter().take(MAX_TRIANGLES).collect(), more)
 }
