@@ -1,14 +1,47 @@
 //! The painting of meshes: small primitives of a tile are set up side by side, gathered, and shaded together.
 
 use super::gathered::{Common, FEW_QUADS, Small};
-use super::scene::{self, Shader};
+use super::primitives::Primitive;
+use super::scene::{self, Prepared, Shader};
 use super::setup::{Block, Covered};
 use super::tile_worker::TileWorker;
 use super::way::context;
+use super::windows::{Each, WindowQuads};
+use crate::exec::Quads;
 use crate::exec::gathered::Gatherer;
-use crate::exec::inputs::ManyInputs;
-use crate::exec::{Quad, Quads};
+use crate::exec::inputs::MANY;
 use crate::fault::Result;
+use std::iter::Peekable;
+
+/// Primitives of a tile that follow each other and are of one draw.
+#[derive(Default)]
+struct Following<'a> {
+    draw: u32,
+    count: usize,
+    /// Each with its number.
+    primitives: Each<Option<(u32, &'a Primitive)>>,
+}
+
+impl<'a> Following<'a> {
+    /// The next of a geometry's.
+    fn of(prepared: &'a Prepared<'_>, numbers: &mut Peekable<impl Iterator<Item = u32>>) -> Self {
+        let mut all = Self::default();
+        while all.count < MANY
+            && let Some(number) = numbers.peek()
+        {
+            if let Some(primitive) = prepared.primitive(*number) {
+                if all.count > 0 && primitive.draw != all.draw {
+                    break;
+                }
+                all.draw = primitive.draw;
+                all.primitives[all.count] = Some((*number, primitive));
+                all.count += 1;
+            }
+            numbers.next();
+        }
+        all
+    }
+}
 
 /// Numbers of a geometry, and of the shader of its primitives.
 type Which = (usize, usize);
@@ -41,23 +74,18 @@ impl<'a> TileWorker<'a, '_> {
         block: &mut Block,
         room: &mut scene::Room,
     ) -> Result<bool> {
-        let prepared = &self.scene.geometries[geometry];
-        let (mut numbers, mut gathers) = (numbers, true);
-        let mut next = numbers.next();
-        while let Some(number) = next {
-            let Some(draw) = prepared.primitive(number).map(|primitive| primitive.draw) else {
-                next = numbers.next();
-                continue;
-            };
-            let (bounds, shader) = prepared.draw(draw);
+        let scene = self.scene;
+        let prepared = &scene.geometries[geometry];
+        let (mut numbers, mut gathers) = (numbers.peekable(), true);
+        let mut next = Following::of(prepared, &mut numbers);
+        while next.count > 0 {
+            let (bounds, shader) = prepared.draw(next.draw);
             block.begin(bounds);
-            while let Some(number) = next.filter(|_| !block.is_full())
-                && let Some(primitive) = prepared.primitive(number)
-                && primitive.draw == draw
-            {
-                block.push(number, primitive);
-                next = numbers.next();
+            for (number, primitive) in next.primitives.iter().flatten() {
+                block.push(*number, primitive);
             }
+            // They are far away: they come while these are painted.
+            next = Following::of(prepared, &mut numbers);
             if let Some(shader) = shader {
                 gathers = self.paint_block((geometry, shader), block, room, gathers)?;
             }
@@ -78,30 +106,25 @@ impl<'a> TileWorker<'a, '_> {
                 .try_for_each(|at| self.one(geometry, block.number(at), room))
                 .map(|()| gathers);
         };
-        for at in 0..block.count() {
-            let is_flat = block.is_flat(at);
+        let gatherable = gatherers.map(|gatherer| gatherer.is_some());
+        let mut at = 0;
+        while at < block.count() {
             match block.covered(at) {
-                Covered::Nothing => {}
-                Covered::Window if gathers && gatherers[usize::from(is_flat)].is_some() => {
-                    let small = Small {
-                        common: Common {
-                            shader,
-                            flat: is_flat,
-                            front: block.ccw(at) == self.scene.shaders[shader].state.front_ccw,
-                        },
-                        primitive: (geometry, block.number(at)),
-                        at,
-                        offset: None,
-                    };
-                    gathers = self.gather(&small, block.quads(at, self.tile.origin), &block.inputs)?;
-                    if !gathers {
-                        self.one(geometry, block.number(at), room)?;
-                    }
+                Covered::Nothing => at += 1,
+                Covered::Window if gathers && gatherable[usize::from(block.is_flat(at))] => {
+                    let (origin, shader) = (self.tile.origin, &self.scene.shaders[shader]);
+                    at = self.gathered.add_some((block, at), gatherable, shader, origin);
+                    // Those that cannot go with these are the first of others.
+                    let is_next = at < block.count() && block.covered(at) == Covered::Window;
+                    gathers = !is_next || self.put_gathered(geometry, block)?;
                 }
-                _ => gathers = self.by_itself((geometry, shader), (block, at), room, gathers)?,
+                _ => {
+                    gathers = self.by_itself((geometry, shader), (block, at), room, gathers)?;
+                    at += 1;
+                }
             }
         }
-        Ok(self.put_gathered(&block.inputs)? && gathers)
+        Ok(self.put_gathered(geometry, block)? && gathers)
     }
 
     /// What shades gathered quads of a shader's, if there is something.
@@ -148,9 +171,7 @@ impl<'a> TileWorker<'a, '_> {
         let flat = ready.inputs.flat;
         let is_gathered = match self.coverage.covered() {
             Quads::Some(quads) if gathers && quads.len() <= FEW_QUADS && self.gatherer(number, flat).is_some() => {
-                let mut copy = [Quad::default(); FEW_QUADS];
-                let copy = &mut copy[..quads.len()];
-                copy.copy_from_slice(quads);
+                let windows = WindowQuads::of(quads);
                 block.set(at, &ready.inputs, shader.used());
                 let small = Small {
                     common: Common {
@@ -158,53 +179,48 @@ impl<'a> TileWorker<'a, '_> {
                         flat,
                         front: ready.inputs.front,
                     },
-                    primitive: (geometry, primitive),
                     at,
                     offset: Some(ready.offset),
                 };
-                self.gather(&small, copy.iter().copied(), &block.inputs)?
+                self.gather(&small, &windows, (geometry, block))?
             }
             _ => false,
         };
         if is_gathered {
             return Ok(true);
         }
-        let gathers = self.put_gathered(&block.inputs)? && gathers;
+        let gathers = self.put_gathered(geometry, block)? && gathers;
         self.primitive(ready, shader)?;
         Ok(gathers)
     }
 
-    /// Gathers a primitive; false where others turned out to have to be painted one by one, as this has to then.
+    /// Gathers a primitive of a geometry's block; false where others turned out to have to be painted one by one, as this has
+    /// to then.
     #[inline]
-    fn gather(
-        &mut self,
-        small: &Small,
-        quads: impl Iterator<Item = Quad> + Clone,
-        inputs: &ManyInputs,
-    ) -> Result<bool> {
+    fn gather(&mut self, small: &Small, windows: &[WindowQuads], (geometry, block): (usize, &Block)) -> Result<bool> {
         let shader = &self.scene.shaders[small.common.shader];
-        Ok(self.gathered.add(small, quads.clone(), shader, inputs)
-            || self.put_gathered(inputs)? && self.gathered.add(small, quads, shader, inputs))
+        let quads = (windows, self.tile.origin);
+        Ok(self.gathered.add(small, quads, shader, &block.inputs)
+            || self.put_gathered(geometry, block)? && self.gathered.add(small, quads, shader, &block.inputs))
     }
 
-    /// Shades and puts what was gathered, if anything was; false where that had to be done one by one.
-    fn put_gathered(&mut self, inputs: &ManyInputs) -> Result<bool> {
+    /// Shades and puts what was gathered of a geometry's block, if anything was; false where that had to be done one by one.
+    fn put_gathered(&mut self, geometry: usize, block: &Block) -> Result<bool> {
         let Some(common) = self.gathered.take() else {
             return Ok(true);
         };
-        let (scene, frame) = (self.scene, self.frame);
-        let shader = &scene.shaders[common.shader];
-        let Some(gatherer) = self.gatherer(common.shader, common.flat) else {
-            return self.put_apart();
+        let (shader, ways) = (&self.scene.shaders[common.shader], self.ways);
+        let gatherer = self.gatherer(common.shader, common.flat);
+        let (Some(gatherer), Some(way)) = (gatherer, ways.get(common.shader)) else {
+            return self.put_apart(geometry, block);
         };
         self.clear();
-        let context = context(shader, frame, None, true);
-        let tile = (&mut self.tile, &mut *self.room);
+        let (painting, tile) = ((gatherer, &way.context), (&mut self.tile, &mut *self.room));
         if !self
             .gathered
-            .paint((gatherer, &context), (shader, inputs), tile, &mut self.out)
+            .paint(painting, (shader, &block.inputs), tile, &mut self.out)
         {
-            return self.put_apart();
+            return self.put_apart(geometry, block);
         }
         let [quads, fragments] = self.gathered.counts();
         self.stats.quads += quads;
@@ -216,12 +232,12 @@ impl<'a> TileWorker<'a, '_> {
 
     /// Paints one by one what was gathered and cannot be painted together.
     #[cold]
-    fn put_apart(&mut self) -> Result<bool> {
+    fn put_apart(&mut self, geometry: usize, block: &Block) -> Result<bool> {
         let scene = self.scene;
         let coverage = std::mem::take(&mut self.coverage);
-        let primitives = self.gathered.primitives().to_vec();
         let mut room = scene::Room::default();
-        for (geometry, number) in primitives {
+        for at in self.gathered.primitives() {
+            let number = block.number(at);
             let tile = (self.tile.origin, &mut self.coverage);
             let covered = scene.geometries[geometry].cover(self.memory, &scene.shaders, number, tile, &mut room);
             if let Some((ready, shader)) = covered {

@@ -96,11 +96,6 @@ impl Block {
         self.count
     }
 
-    /// Whether there is no room for another.
-    pub fn is_full(&self) -> bool {
-        self.count == MANY
-    }
-
     /// Adds a triangle by its number, while there is room.
     #[inline]
     pub fn push(&mut self, number: u32, primitive: &Primitive) {
@@ -147,10 +142,10 @@ impl Block {
         }
     }
 
-    /// The quads of the tile whose first pixel is `origin` that a triangle covers, if that is some of its window.
+    /// The quads of the tile that a triangle covers, if that is some of its window.
     #[inline]
-    pub fn quads(&self, at: usize, origin: [u32; 2]) -> WindowQuads {
-        self.windows.quads(at, origin)
+    pub fn quads(&self, at: usize) -> WindowQuads {
+        self.windows.quads(at)
     }
 
     /// Sets the inputs of one that was set up by itself, of its varyings those that are used.
@@ -346,8 +341,8 @@ mod tests {
     use super::super::primitives::Primitive;
     use super::super::raster::Coverage;
     use super::super::small;
+    use super::super::tile::in_tile;
     use super::*;
-    use crate::exec::Quad;
     use fastrand::Rng;
 
     /// Coordinates on sides, through the middles of pixels and elsewhere, some of them far away or no numbers.
@@ -408,7 +403,7 @@ mod tests {
                     && small::cover(&primitive.shape(), bounds, origin, &mut coverage);
                 let covered = block.covered(at);
                 counts[covered as usize] += 1;
-                let mut quads: Vec<Quad> = block.quads(at, origin).collect();
+                let mut quads: Vec<(u32, u32)> = block.quads(at).collect();
                 match covered {
                     Covered::Unknown => {
                         // A window has room for this much, wherever it begins.
@@ -420,9 +415,15 @@ mod tests {
                     Covered::Nothing => assert!(is_known && coverage.is_empty(), "{primitive:?}"),
                     Covered::Window => assert!(is_known),
                 }
-                quads.sort_by_key(|quad| (quad.y, quad.x));
-                coverage.quads.sort_by_key(|quad| (quad.y, quad.x));
-                assert_eq!(quads, coverage.quads, "{primitive:?}");
+                let wanted_quads = coverage.quads.iter();
+                let wanted_quads = wanted_quads.map(|quad| (in_tile(quad.x, quad.y) as u32 / 4, quad.live.into()));
+                let mut wanted_quads: Vec<(u32, u32)> = wanted_quads.collect();
+                wanted_quads.sort_unstable();
+                quads.sort_unstable();
+                assert_eq!(quads, wanted_quads, "{primitive:?}");
+                let mut of_windows: Vec<_> = WindowQuads::of(&coverage.quads).into_iter().flatten().collect();
+                of_windows.sort_unstable();
+                assert_eq!(of_windows, wanted_quads, "{primitive:?}");
                 if covered == Covered::Nothing {
                     continue;
                 }

@@ -177,6 +177,18 @@ pub(super) fn put_live(quads: &[Quad], row: &mut [u32], values: &[u32; MAX_FRAGM
     }
 }
 
+/// The same of quads by their numbers in the tile, with what is live of each.
+pub(super) fn put_live_at(
+    quads: impl Iterator<Item = (usize, u8)>,
+    row: &mut [u32; MAX_FRAGMENTS],
+    values: &[u32; MAX_FRAGMENTS],
+) {
+    let fours = row.as_chunks_mut::<4>().0;
+    for ((number, live), values) in quads.zip(values.as_chunks::<4>().0) {
+        put_four(live, &mut fours[number], values);
+    }
+}
+
 /// The same of values that are those of all of the tile.
 pub(super) fn put_live_of(quads: &[Quad], row: &mut [u32], values: &[u32; MAX_FRAGMENTS]) {
     for quad in quads {
@@ -189,7 +201,12 @@ fn put_quad(quad: &Quad, row: &mut [u32], values: &[u32; 4]) {
     let Some(four) = row.get_mut(first_of(quad)..).and_then(|row| row.first_chunk_mut::<4>()) else {
         return;
     };
-    let live = &LIVE[usize::from(quad.live & 15)];
+    put_four(quad.live, four, values);
+}
+
+#[inline(always)]
+fn put_four(live: u8, four: &mut [u32; 4], values: &[u32; 4]) {
+    let live = &LIVE[usize::from(live & 15)];
     for lane in 0..4 {
         four[lane] = values[lane] & live[lane] | four[lane] & !live[lane];
     }

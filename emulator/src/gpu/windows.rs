@@ -2,6 +2,7 @@
 //! [`small::cover`] says the same, number by number.
 
 use super::small::{self, PARTS};
+use super::tile::SIDE;
 use crate::exec::Quad;
 use crate::exec::inputs::MANY;
 use crate::simd::{Found, dispatch};
@@ -11,7 +12,7 @@ use num::lanes::QuadLanes;
 pub(super) const WINDOW: usize = 8;
 
 /// Quads of a window's side.
-const ACROSS: usize = WINDOW / 2;
+pub(super) const ACROSS: usize = WINDOW / 2;
 
 /// A number of each triangle.
 pub(super) type Each<T> = [T; MANY];
@@ -46,31 +47,69 @@ pub(super) struct Windows {
     flat: Each<i32>,
 }
 
-/// Quads of a window with anything in them.
-#[derive(Clone, Copy, Debug)]
+/// Quads of a window with anything in them: each one's number in the tile, and what is live of it.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WindowQuads {
-    /// Column and row of the window's first pixel.
+    /// Column and row of the window's first quad.
     first: [u32; 2],
     /// A bit for each fragment of those that are still to come.
     live: u64,
 }
 
+/// Windows that have all of a tile, and those of a row.
+const WHOLE: usize = (SIDE / WINDOW as u32).pow(2) as usize;
+const WHOLE_ACROSS: u32 = SIDE / WINDOW as u32;
+
+impl WindowQuads {
+    /// Quads of a tile.
+    pub fn of(quads: &[Quad]) -> [Self; WHOLE] {
+        let across = ACROSS as u32;
+        let first = |window: u32| [window % WHOLE_ACROSS * across, window / WHOLE_ACROSS * across];
+        let mut windows = [0, 1, 2, 3].map(|window| Self {
+            first: first(window),
+            live: 0,
+        });
+        for quad in quads {
+            let [x, y] = [quad.x % SIDE / 2, quad.y % SIDE / 2];
+            let window = &mut windows[(y / across * WHOLE_ACROSS + x / across) as usize];
+            window.live |= u64::from(quad.live & 15) << (4 * (y % across * across + x % across));
+        }
+        windows
+    }
+
+    /// The tile's row of quads that the window's first one is in, and of this and the next ones the fragments: a bit for
+    /// each, quad by quad.
+    #[inline(always)]
+    pub fn rows(self) -> (usize, [u32; ACROSS]) {
+        let row = |number: u32| (self.live >> (16 * number)) as u32 & 0xffff;
+        let rows = [row(0), row(1), row(2), row(3)];
+        let [column, first] = self.first;
+        (
+            first as usize,
+            [
+                rows[0] << (4 * column),
+                rows[1] << (4 * column),
+                rows[2] << (4 * column),
+                rows[3] << (4 * column),
+            ],
+        )
+    }
+}
+
 impl Iterator for WindowQuads {
-    type Item = Quad;
+    type Item = (u32, u32);
 
     #[inline]
-    fn next(&mut self) -> Option<Quad> {
+    fn next(&mut self) -> Option<(u32, u32)> {
         if self.live == 0 {
             return None;
         }
-        let number = self.live.trailing_zeros() / 4;
-        let quad = Quad {
-            x: self.first[0] + number % ACROSS as u32 * 2,
-            y: self.first[1] + number / ACROSS as u32 * 2,
-            live: (self.live >> (4 * number)) as u8 & 15,
-        };
-        self.live &= !(15 << (4 * number));
-        Some(quad)
+        let at = self.live.trailing_zeros() / 4;
+        let live = (self.live >> (4 * at)) as u32 & 15;
+        self.live &= !(15 << (4 * at));
+        let [column, row] = self.first;
+        // A row of the tile has twice as many.
+        Some((column + row * SIDE / 2 + at + at / ACROSS as u32 * ACROSS as u32, live))
     }
 }
 
@@ -100,14 +139,12 @@ impl Windows {
         &self.flat
     }
 
-    /// The quads that a triangle covers of the tile whose first pixel is `origin`.
+    /// The quads that a triangle covers of the tile.
     #[inline]
-    pub fn quads(&self, at: usize, origin: [u32; 2]) -> WindowQuads {
+    pub fn quads(&self, at: usize) -> WindowQuads {
+        let first = |axis: usize| self.first[axis][at] as u32 % SIDE / 2;
         WindowQuads {
-            first: [
-                origin[0] + (self.first[0][at] & !1) as u32,
-                origin[1] + (self.first[1][at] & !1) as u32,
-            ],
+            first: [first(0), first(1)],
             live: self.live(at),
         }
     }

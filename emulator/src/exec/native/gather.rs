@@ -7,7 +7,7 @@ use super::wide::alu::plane_at;
 use super::wide::fragment_code::{Input, row};
 use crate::exec::gathered::{GatheredQuads, Gatherer};
 use crate::exec::inputs::{ManyInputs, Planes};
-use crate::exec::lanes::Row;
+use crate::exec::lanes::{LANES, Row};
 use crate::exec::{FragmentContext, Fragments, places};
 use crate::simd::dispatch;
 use num::lanes::QuadLanes;
@@ -32,10 +32,9 @@ impl Gatherer for Gathering {
         quads: &mut GatheredQuads,
         out: &mut Fragments,
     ) -> bool {
-        let lanes = (4 * quads.quads().len()).next_multiple_of(STEP);
+        let lanes = (4 * quads.count()).next_multiple_of(STEP);
         // Lanes nobody wants must not ask for more than those that are wanted.
         quads.pad(lanes / 4);
-        let quads = &*quads;
         let program = &self.0.program;
         self.0.on_rows(|rows| {
             let planes = &program.gathered;
@@ -44,7 +43,7 @@ impl Gatherer for Gathering {
                 planes_of_all(
                     inputs: &ManyInputs,
                     planes: &[Input],
-                    quads: &GatheredQuads,
+                    quads: &mut GatheredQuads,
                     lanes: usize,
                     into: &mut [Row],
                 ) -> (),
@@ -68,21 +67,32 @@ impl Gatherer for Gathering {
 fn planes_of_all<L: QuadLanes>(
     inputs: &ManyInputs,
     planes: &[Input],
-    quads: &GatheredQuads,
+    quads: &mut GatheredQuads,
     lanes: usize,
     into: &mut [Row],
 ) {
+    quads.place();
+    let quads = &*quads;
+    // Where fragments are, first: then what is looked up of a plane stays near.
+    let [mut columns, mut lines, mut numbers] = [[0.0; LANES]; 3];
     let mut at = 0;
-    while at < lanes {
-        let [column, line, of] = quads.fragments::<L>(at);
-        let x = L::sub(column, L::lookup(&inputs.origin[0], of));
-        let y = L::sub(line, L::lookup(&inputs.origin[1], of));
-        for (row, what) in into.iter_mut().zip(planes) {
-            let Planes { base, dx, dy } = planes_of(inputs, *what);
-            let plane = [L::lookup(base, of), L::lookup(dx, of), L::lookup(dy, of)];
-            L::store(&mut row[at..], plane_at::<L>(plane, x, y));
-        }
+    while at < lanes.min(LANES) {
+        let [column, line, of] = quads.at::<L>(at);
+        L::store(&mut columns[at..], L::sub(column, L::lookup(&inputs.origin[0], of)));
+        L::store(&mut lines[at..], L::sub(line, L::lookup(&inputs.origin[1], of)));
+        L::store(&mut numbers[at..], of);
         at += L::COUNT;
+    }
+    for (row, what) in into.iter_mut().zip(planes) {
+        let Planes { base, dx, dy } = planes_of(inputs, *what);
+        let mut at = 0;
+        while at < lanes.min(LANES) {
+            let of = L::load(&numbers[at..]);
+            let plane = [L::lookup(base, of), L::lookup(dx, of), L::lookup(dy, of)];
+            let value = plane_at::<L>(plane, L::load(&columns[at..]), L::load(&lines[at..]));
+            L::store(&mut row[at..], value);
+            at += L::COUNT;
+        }
     }
 }
 
