@@ -152,28 +152,27 @@ fn paint(
         ));
     }
     let work = &tiles.tiles;
-    let (next, ran) = (AtomicUsize::new(0), AtomicU64::new(0));
+    // Few tiles are painted before anybody else is awake.
+    let pool = limits.pool.filter(|_| work.len() > 2 * CLAIM);
+    let workers = pool.map_or(1, ThreadPool::current_num_threads);
+    let (claims, ran) = (Claims::new(work.len(), workers), AtomicU64::new(0));
     let spare = Mutex::new(spare);
     let results = Mutex::new(Vec::new());
-    let worker = || {
+    let worker = |number: usize| {
         let ways = Way::all(scene, frame);
         let mut worker = TileWorker::new(memory, frame, scene, (engine, &ways), (&ran, limits.instructions));
         worker.watch = limits.watch;
         worker.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
         let mut fault = None;
-        while fault.is_none() {
-            let first = next.fetch_add(CLAIM, Ordering::Relaxed);
-            let Some(claimed) = work
-                .get(first..(first + CLAIM).min(work.len()))
-                .filter(|some| !some.is_empty())
-            else {
-                break;
-            };
-            worker.target = sinks.and_then(|sinks| sinks.take(first / CLAIM));
+        while fault.is_none()
+            && let Some(claim) = claims.take(number)
+        {
+            let first = claim * CLAIM;
+            worker.target = sinks.and_then(|sinks| sinks.take(claim));
+            let claimed = &work[first..(first + CLAIM).min(work.len())];
             fault = worker.tiles(first, claimed).err();
             if fault.is_some() {
-                // Others may finish what they have; the first fault by tile is the job's.
-                next.store(work.len(), Ordering::Relaxed);
+                claims.stop(claim);
             }
         }
         let fault = fault.or_else(|| worker.settle().err().map(|fault| (work.len(), fault)));
@@ -181,15 +180,51 @@ fn paint(
             results.push((worker.runs, worker.stats, fault));
         }
     };
-    match limits.pool {
-        // Few tiles are painted before anybody else is awake.
-        Some(pool) if work.len() > 2 * CLAIM => pool.in_place_scope(|scope| {
-            (1..pool.current_num_threads()).for_each(|_| scope.spawn(|_| worker()));
-            worker();
+    match pool {
+        Some(pool) => pool.in_place_scope(|scope| {
+            let worker = &worker;
+            (1..workers).for_each(|number| scope.spawn(move |_| worker(number)));
+            worker(0);
         }),
-        _ => worker(),
+        None => worker(0),
     }
     collect(results.into_inner().unwrap_or_default())
+}
+
+/// Claims of tiles for workers. Each has a part of them to itself, the same in every job, for what it wrote last is near
+/// its processor; then it helps others.
+struct Claims {
+    /// For each worker the next one of its part, and the end of that.
+    parts: Vec<(AtomicUsize, usize)>,
+    /// No claim from this one on is worth the work.
+    end: AtomicUsize,
+}
+
+impl Claims {
+    fn new(tiles: usize, workers: usize) -> Self {
+        let count = tiles.div_ceil(CLAIM);
+        let border = |worker: usize| count * worker / workers;
+        Self {
+            parts: (0..workers)
+                .map(|worker| (AtomicUsize::new(border(worker)), border(worker + 1)))
+                .collect(),
+            end: AtomicUsize::new(count),
+        }
+    }
+
+    /// The next claim of a worker.
+    fn take(&self, worker: usize) -> Option<usize> {
+        let (before, own) = self.parts.split_at(worker.min(self.parts.len()));
+        own.iter().chain(before).find_map(|(next, end)| {
+            let claim = next.fetch_add(1, Ordering::Relaxed);
+            (claim < *end && claim < self.end.load(Ordering::Relaxed)).then_some(claim)
+        })
+    }
+
+    /// A claim had a fault: the first fault by tile is the job's, so none behind it matters any more.
+    fn stop(&self, claim: usize) {
+        self.end.fetch_min(claim, Ordering::Relaxed);
+    }
 }
 
 /// What a worker leaves: its pictures, what it did, and its fault with the tile's number.
@@ -208,5 +243,36 @@ fn collect(results: Vec<Done>) -> Result<(Vec<Runs>, PixelStats)> {
     match faults.into_iter().min_by_key(|(at, _)| *at) {
         Some((_, fault)) => Err(fault),
         None => Ok((pictures, stats)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every claim is taken once, whoever is the fastest; behind a fault none is, and all before it are.
+    #[test]
+    fn claims_are_taken_once() {
+        for (tiles, workers) in [(1, 1), (17, 2), (4096, 2), (800, 16), (9, 16)] {
+            let claims = Claims::new(tiles, workers);
+            let taken = Mutex::new(vec![0; tiles.div_ceil(CLAIM)]);
+            std::thread::scope(|scope| {
+                for worker in 0..workers {
+                    let (claims, taken) = (&claims, &taken);
+                    scope.spawn(move || {
+                        while let Some(claim) = claims.take(worker) {
+                            taken.lock().unwrap()[claim] += 1;
+                        }
+                    });
+                }
+            });
+            let taken = taken.into_inner().unwrap();
+            assert!(taken.iter().all(|count| *count == 1), "{tiles} {workers}: {taken:?}");
+        }
+        let claims = Claims::new(64 * CLAIM, 2);
+        assert_eq!((claims.take(0), claims.take(1)), (Some(0), Some(32)));
+        claims.stop(32);
+        assert_eq!((claims.take(1), claims.take(0)), (Some(1), Some(2)));
+        assert!((3..32).all(|claim| claims.take(0) == Some(claim)) && claims.take(0).is_none());
     }
 }
