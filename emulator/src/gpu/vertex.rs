@@ -21,6 +21,9 @@ use utgard::stream::{ComponentType, OutputKind, VertexCommand, VertexSpec};
 /// Vertices of a draw that are worth waking other threads for.
 const MANY: u32 = 2048;
 
+/// Batches that somebody takes at a time at most: what the next one needs comes while one runs.
+const CLAIM: u32 = 8;
+
 /// Vertices of a job at most.
 const MAX_VERTICES: u64 = 1 << 24;
 
@@ -194,6 +197,7 @@ impl<'a> VertexShader<'a> {
         let program = self.kept.vertex_program(&self.program[..length]);
         self.note_point_sizes();
         let attribute_count = self.attribute_count.clamp(1, 16);
+        let threads = pool.map_or(1, |pool| pool.current_num_threads() as u32);
         let work = Work {
             program: &program,
             uniforms: &self.uniforms,
@@ -203,6 +207,7 @@ impl<'a> VertexShader<'a> {
             output_count: self.output_count.clamp(1, 16),
             stores_alike: !program.instructions.iter().any(|instruction| instruction.branch),
             count,
+            claim: (count / (BATCH as u32 * 4 * threads)).clamp(1, CLAIM),
         };
         for spec in work.attributes.iter().filter(|_| count > 0) {
             if component_bytes(spec).is_none() {
@@ -301,6 +306,8 @@ struct Work<'a> {
     /// Every vertex stores the same outputs, over those of the batch before: others stay zero.
     stores_alike: bool,
     count: u32,
+    /// Batches that one takes at a time.
+    claim: u32,
 }
 
 /// What those who run batches have in common.
@@ -331,6 +338,10 @@ impl<'a> Shared<'a> {
     }
 }
 
+/// Where batches come from and go to: memory as all share it, or, while nobody writes to it, memory itself and somewhere to
+/// store each output.
+type Place<'a, 'b, 'c> = (&'a Shared<'b>, Option<&'a Memory>, Option<&'a [Target<'c>]>);
+
 /// Attributes and outputs of a batch.
 #[derive(Default)]
 struct Batch {
@@ -350,17 +361,28 @@ impl Work<'_> {
         batch.attributes.clear(self.attribute_count);
         batch.outputs.clear(self.output_count);
         let batches = self.count.div_ceil(BATCH as u32);
+        let vertices = |number: u32| number * BATCH as u32..((number + 1) * BATCH as u32).min(self.count);
         // Nobody writes to memory where outputs go elsewhere.
         let held = targets.map(|_| room.read());
         let held = held.as_ref().map(|memory| &***memory);
+        let (mut next, mut end) = (0, 0);
         loop {
-            let number = room.next.fetch_add(1, Ordering::Relaxed);
-            if number >= batches {
-                break;
+            if next == end {
+                next = room.next.fetch_add(self.claim, Ordering::Relaxed).min(batches);
+                end = (next + self.claim).min(batches);
+                if next == end {
+                    break;
+                }
+                self.expect((room, held, targets), &vertices(next));
             }
-            let first = number * BATCH as u32;
-            let vertices = first..(first + BATCH as u32).min(self.count);
-            if let Err(fault) = self.one((room, held, targets), engine, vertices, &mut batch, &mut notes) {
+            let number = next;
+            next += 1;
+            // It comes while this one runs.
+            if next < end {
+                self.expect((room, held, targets), &vertices(next));
+            }
+            let (place, vertices) = ((room, held, targets), vertices(number));
+            if let Err(fault) = self.one(place, engine, vertices, &mut batch, &mut notes) {
                 // Others may finish what they have.
                 room.next.store(batches, Ordering::Relaxed);
                 lock(&room.faults).push((number, fault));
@@ -372,7 +394,14 @@ impl Work<'_> {
 
     /// Brings what a batch fetches and stores near, all at once: what is far away comes as fast as it can only where much of
     /// it is asked for together.
-    fn expect(&self, memory: &Memory, targets: Option<&[Target<'_>]>, vertices: &Range<u32>) {
+    fn expect(&self, (room, held, targets): Place<'_, '_, '_>, vertices: &Range<u32>) {
+        match held {
+            Some(memory) => self.expect_in(memory, targets, vertices),
+            None => self.expect_in(&room.read(), targets, vertices),
+        }
+    }
+
+    fn expect_in(&self, memory: &Memory, targets: Option<&[Target<'_>]>, vertices: &Range<u32>) {
         let near = |spec: &VertexSpec| {
             let all = (vertices.len() as u32).checked_mul(spec.stride)?;
             let start = spec.address.wrapping_add(spec.stride.wrapping_mul(vertices.start));
@@ -390,15 +419,7 @@ impl Work<'_> {
     }
 
     /// Fetches the attributes of a batch.
-    fn fetch(
-        &self,
-        memory: &Memory,
-        targets: Option<&[Target<'_>]>,
-        vertices: &Range<u32>,
-        batch: &mut Batch,
-        notes: &mut Notes,
-    ) {
-        self.expect(memory, targets, vertices);
+    fn fetch(&self, memory: &Memory, vertices: &Range<u32>, batch: &mut Batch, notes: &mut Notes) {
         for (number, spec) in self.attributes.iter().enumerate() {
             let Some(rows) = batch.attributes.four_mut(number) else {
                 break;
@@ -415,15 +436,15 @@ impl Work<'_> {
     /// Fetches and runs a batch, and stores what comes out.
     fn one(
         &self,
-        (room, held, targets): (&Shared<'_>, Option<&Memory>, Option<&[Target<'_>]>),
+        (room, held, targets): Place<'_, '_, '_>,
         engine: &dyn Engine,
         vertices: Range<u32>,
         batch: &mut Batch,
         notes: &mut Notes,
     ) -> Result<()> {
         match held {
-            Some(memory) => self.fetch(memory, targets, &vertices, batch, notes),
-            None => self.fetch(&room.read(), targets, &vertices, batch, notes),
+            Some(memory) => self.fetch(memory, &vertices, batch, notes),
+            None => self.fetch(&room.read(), &vertices, batch, notes),
         }
         if !self.stores_alike {
             batch.outputs.clear(self.output_count);
