@@ -17,10 +17,10 @@ use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
 use crate::silicon::Silicon;
 use rayon::ThreadPool;
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use utgard::stream::{DrawPrimitives, ListCommand, PrimitiveMode, PrimitiveSetup};
 
@@ -50,6 +50,9 @@ pub struct List {
     /// Those that may touch the block, in order.
     pub primitives: Entries,
 }
+
+/// A piece, entries of those of its primitives that may touch something, and whether one covers something.
+type Made = (Piece, Vec<Entry>, bool);
 
 /// The polygon list builder's registers.
 pub struct Plbu<'a> {
@@ -289,40 +292,70 @@ impl<'a> Plbu<'a> {
     fn primitives(&mut self, source: &Source<'_>) -> Result<bool> {
         let count = geometry::count(source.mode, source.count);
         let (mut covers, mut touching) = (false, Vec::new());
-        let Some(pool) = self.pool.filter(|_| count > PIECE) else {
-            for first in (0..count).step_by(PIECE as usize) {
-                let numbers = first..count.min(first + PIECE);
-                let (number, room) = self.geometry.primitives.room(numbers.len() as u32, &mut self.spare);
-                let before = room.len();
-                touching.clear();
-                source.build(numbers, room, &mut touching)?;
-                covers = covers || room[before..].iter().any(|one| source.covers(one));
-                self.bin(number - before as u32, &touching)?;
-                self.few()?;
-            }
-            return Ok(covers);
-        };
-        // Few at a time, so that a draw that is too large is told before it takes all memory.
-        let wave = 4 * pool.current_num_threads();
-        let firsts: Vec<u32> = (0..count).step_by(PIECE as usize).collect();
-        let spare = Mutex::new(std::mem::take(&mut self.spare));
-        for firsts in firsts.chunks(wave) {
-            let make = |first: &u32| -> Result<_> {
-                let (mut room, mut touching) = (lock(&spare).pop().unwrap_or_default(), Vec::new());
-                source.build(*first..count.min(first + PIECE), &mut room, &mut touching)?;
-                let covers = room.iter().any(|one| source.covers(one));
-                Ok((room, touching, covers))
-            };
-            let made: Vec<Result<_>> = pool.install(|| firsts.par_iter().map(make).collect());
-            for made in made {
-                let (piece, touching, one_covers) = made?;
-                covers |= one_covers;
-                let number = self.geometry.primitives.push(piece);
-                self.bin(number, &touching)?;
-            }
+        if let Some(pool) = self.pool.filter(|_| count > PIECE) {
+            return self.primitives_by_all(pool, source, count);
+        }
+        for first in (0..count).step_by(PIECE as usize) {
+            let numbers = first..count.min(first + PIECE);
+            let (number, room) = self.geometry.primitives.room(numbers.len() as u32, &mut self.spare);
+            let before = room.len();
+            touching.clear();
+            source.build(numbers, room, &mut touching)?;
+            covers = covers || room[before..].iter().any(|one| source.covers(one));
+            self.bin(number - before as u32, &touching)?;
             self.few()?;
         }
         Ok(covers)
+    }
+
+    /// The same with threads that help: all make pieces, and one puts them into lists in their order, as they are done.
+    fn primitives_by_all(&mut self, pool: &ThreadPool, source: &Source<'_>, count: u32) -> Result<bool> {
+        let spare = &Mutex::new(std::mem::take(&mut self.spare));
+        let make = |first: u32| -> Result<Made> {
+            let numbers = first..count.min(first + PIECE);
+            let (mut piece, mut touching) = (lock(spare).pop().unwrap_or_default(), Vec::with_capacity(numbers.len()));
+            source.build(numbers, &mut piece, &mut touching)?;
+            let covers = piece.iter().any(|one| source.covers(one));
+            Ok((piece, touching, covers))
+        };
+        let firsts = (0..count).step_by(PIECE as usize);
+        let places: &Vec<_> = &firsts.map(|first| (first, Mutex::new(None))).collect();
+        let (next, made) = (&AtomicUsize::new(0), &AtomicUsize::new(0));
+        // Makes the next piece, if there is another.
+        let make_one = &|| {
+            let place = places.get(next.fetch_add(1, Ordering::Relaxed));
+            place.is_some_and(|(first, place)| {
+                let one = make(*first);
+                made.fetch_add(one.as_ref().map_or(0, |(piece, ..)| piece.len()), Ordering::Relaxed);
+                *lock(place) = Some(one);
+                true
+            })
+        };
+        pool.in_place_scope(|scope| {
+            for _ in 1..pool.current_num_threads() {
+                // A draw that is too large is told before it takes all memory.
+                scope.spawn(|_| while made.load(Ordering::Relaxed) < MAX_PRIMITIVES && make_one() {});
+            }
+            let mut covers = false;
+            let listed = places.iter().try_for_each(|(_, place)| {
+                let (piece, touching, one_covers) = loop {
+                    let one = lock(place).take();
+                    match one {
+                        Some(one) => break one?,
+                        // Others are not done with it.
+                        None if !make_one() => std::thread::yield_now(),
+                        None => {}
+                    }
+                };
+                covers |= one_covers;
+                let number = self.geometry.primitives.push(piece);
+                self.bin(number, &touching)?;
+                self.few()
+            });
+            // Of those that are still to be made none is wanted after a fault.
+            next.store(places.len(), Ordering::Relaxed);
+            listed.map(|()| covers)
+        })
     }
 
     /// Whether there are no more primitives than a job may have.
