@@ -325,9 +325,10 @@ impl<'a> Plbu<'a> {
         let make_one = &|| {
             let place = places.get(next.fetch_add(1, Ordering::Relaxed));
             place.is_some_and(|(first, place)| {
+                let mut place = lock(place);
                 let one = make(*first);
                 made.fetch_add(one.as_ref().map_or(0, |(piece, ..)| piece.len()), Ordering::Relaxed);
-                *lock(place) = Some(one);
+                *place = Some(one);
                 true
             })
         };
@@ -337,14 +338,12 @@ impl<'a> Plbu<'a> {
                 scope.spawn(|_| while made.load(Ordering::Relaxed) < MAX_PRIMITIVES && make_one() {});
             }
             let mut covers = false;
-            let listed = places.iter().try_for_each(|(_, place)| {
+            let listed = places.iter().try_for_each(|(first, place)| {
                 let (piece, touching, one_covers) = loop {
-                    let one = lock(place).take();
-                    match one {
-                        Some(one) => break one?,
-                        // Others are not done with it.
-                        None if !make_one() => std::thread::yield_now(),
-                        None => {}
+                    let one = place.try_lock().ok().and_then(|mut place| place.take());
+                    // While others are not done with it another one is made.
+                    if one.is_some() || !make_one() {
+                        break one.or_else(|| lock(place).take()).unwrap_or_else(|| make(*first))?;
                     }
                 };
                 covers |= one_covers;
