@@ -30,6 +30,12 @@ use vulkan::{Context, Options};
 const SIZE: u32 = 1024;
 const ROUNDS: usize = 31;
 
+/// Frames of each in a row, as a program draws them.
+const TURN: usize = 4;
+
+/// Turns of each.
+const TURNS: usize = 12;
+
 const VERTEX: &str = include_str!("../examples/mali/triangle.vert.s");
 
 /// What is drawn.
@@ -333,16 +339,18 @@ fn beside(threads: usize, only: &str) {
         let mut jobs = ["native", "wide"].map(|name| Job::new(engine(name), case, threads));
         let mut peer = context.as_ref().ok().map(|context| Peer::new(context, case));
         let [mut native, mut wide, mut other, mut ratios] = std::array::from_fn(|_| Times::default());
-        for round in 0..ROUNDS {
-            native.add(jobs[0].run());
-            if round % 4 == 0 {
-                wide.add(jobs[1].run());
+        for turn in 0..TURNS {
+            (0..TURN).for_each(|_| native.add(jobs[0].run()));
+            if turn % 4 == 0 {
+                (0..TURN).for_each(|_| wide.add(jobs[1].run()));
             }
             if let Some(peer) = &mut peer {
-                other.add(peer.time());
-                ratios.0.push(other.0[round] / native.0[round]);
+                (0..TURN).for_each(|_| other.add(peer.time()));
             }
         }
+        ratios
+            .0
+            .extend(other.0.iter().zip(&native.0).map(|(other, native)| other / native));
         let [ours, theirs] = [&native, &other].map(|times| times.figures());
         let three = |[a, b, c]: [f64; 3]| format!("{a:.2} {b:.2} {c:.2}");
         ratios.0.sort_by(f64::total_cmp);
