@@ -2,8 +2,8 @@
 
 mod lent;
 
+use crate::crew::Crew;
 use crate::fault::{Fault, FaultKind, Result};
-use rayon::ThreadPool;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -436,22 +436,22 @@ impl Memory {
 const SHARED: usize = 1 << 18;
 
 impl Memory {
-    /// Copies pieces to their addresses, one after the other where they overlap; with the threads of a pool where they are
+    /// Copies pieces to their addresses, one after the other where they overlap; with all threads where they are
     /// many bytes of one object.
     ///
     /// # Errors
     /// When there is no room for one of them in one buffer object; those in front of it are written.
-    pub fn write_pieces(&mut self, pieces: &[(u32, &[u8])], pool: Option<&ThreadPool>) -> Result<()> {
+    pub fn write_pieces(&mut self, pieces: &[(u32, &[u8])], crew: Option<&Crew>) -> Result<()> {
         let bytes: usize = pieces.iter().map(|(_, bytes)| bytes.len()).sum();
-        let pool = pool.filter(|_| bytes >= SHARED && self.written.is_none());
-        if pool.is_some_and(|pool| self.write_shared(pieces, pool).is_some()) {
+        let crew = crew.filter(|_| bytes >= SHARED && self.written.is_none());
+        if crew.is_some_and(|crew| self.write_shared(pieces, crew).is_some()) {
             return Ok(());
         }
         pieces.iter().try_for_each(|(at, bytes)| self.write(*at, bytes))
     }
 
     /// [`Memory::write_pieces`] with many threads; nothing is written where the pieces are not all in one object.
-    fn write_shared(&mut self, pieces: &[(u32, &[u8])], pool: &ThreadPool) -> Option<()> {
+    fn write_shared(&mut self, pieces: &[(u32, &[u8])], crew: &Crew) -> Option<()> {
         let first = pieces.iter().map(|(at, _)| *at).min()?;
         let ends = pieces.iter().map(|(at, bytes)| u64::from(*at) + bytes.len() as u64);
         let length = u32::try_from(ends.max()? - u64::from(first)).ok()?;
@@ -459,26 +459,20 @@ impl Memory {
         let object = self.objects[slot].as_mut()?;
         let start = object.place(first, length)?;
         let all = length as usize;
-        let part = all.div_ceil(pool.current_num_threads().max(1)).next_multiple_of(64);
+        let part = all.div_ceil(crew.threads()).next_multiple_of(64);
         let parts = (0..all).step_by(part).map(|from| from..(from + part).min(all));
-        pool.in_place_scope(|scope| match &mut object.data {
+        match &mut object.data {
             Data::Own(bytes) => {
                 let rest = bytes[start..start + all].chunks_mut(part);
-                for (range, into) in parts.zip(rest) {
-                    scope.spawn(move |_| {
-                        let copy =
-                            |at: usize, bytes: &[u8]| into[at - range.start..][..bytes.len()].copy_from_slice(bytes);
-                        within(pieces, first, range.clone(), copy);
-                    });
-                }
+                crew.each(parts.zip(rest), |(range, into)| {
+                    let copy = |at: usize, bytes: &[u8]| into[at - range.start..][..bytes.len()].copy_from_slice(bytes);
+                    within(pieces, first, range.clone(), copy);
+                });
             }
-            Data::Backed(backing) => {
-                let backing = &**backing;
-                for range in parts {
-                    scope.spawn(move |_| within(pieces, first, range, |at, bytes| backing.write(start + at, bytes)));
-                }
-            }
-        });
+            Data::Backed(backing) => crew.each(parts, |range| {
+                within(pieces, first, range, |at, bytes| backing.write(start + at, bytes));
+            }),
+        }
         Some(())
     }
 }
@@ -502,7 +496,7 @@ mod tests {
     /// Pieces are in memory as if they were written one by one, whoever holds the object.
     #[test]
     fn pieces_may_be_shared_out() {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let crew = Crew::new(3);
         let noise: Vec<u8> = (0..SHARED + 5000).map(|at| (at * 31 / 7) as u8).collect();
         // The second lies over the first's end, and over a border between threads.
         let pieces = [
@@ -522,11 +516,11 @@ mod tests {
             .map_backed(0x1000, Box::new(Everyone(Mutex::new(vec![0; 0x10_0000]))))
             .unwrap();
         for memory in [&mut own, &mut backed] {
-            memory.write_pieces(&pieces, Some(&pool)).unwrap();
+            memory.write_pieces(&pieces, crew.as_ref()).unwrap();
             assert!(memory.equals(0x1000, &wanted.bytes(0x1000, 0x10_0000).unwrap()));
             // Beyond the object nothing is written by many, and what is in front by one.
             let far = [(0x1000, &noise[5..SHARED + 5]), (0x10_0f00, &noise[..0x300])];
-            assert!(memory.write_pieces(&far, Some(&pool)).is_err());
+            assert!(memory.write_pieces(&far, crew.as_ref()).is_err());
         }
     }
 

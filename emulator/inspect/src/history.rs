@@ -4,7 +4,7 @@
 //! words.
 
 use emulator::dump;
-use emulator::gpu::plbu::Geometry;
+use emulator::gpu::lists::Geometry;
 use emulator::gpu::tile::{MAX_DEPTH, Stored, Verdict};
 use emulator::gpu::watch::{Fate, Place, Sample, Tested};
 use utgard::state::Compare;

@@ -1,5 +1,6 @@
 //! What engines make of a program once, kept beside it.
 
+use crate::crew::lock;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Forms of one program kept at most, beside the first.
@@ -42,7 +43,7 @@ impl<K: PartialEq + Clone, T> Compiled<K, T> {
     #[cold]
     fn other(&self, key: &K, make: impl Fn() -> T) -> Arc<T> {
         // What a thread that panicked left is whole: forms are only added.
-        let mut others = self.others.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut others = lock(&self.others);
         if let Some((_, form)) = others.iter().find(|(have, _)| have == key) {
             return form.clone();
         }

@@ -46,6 +46,7 @@ use super::inputs::Inputs;
 use super::lanes::LANES;
 use super::wide::{self, FragmentCode, Wide};
 use super::{Engine, FragmentContext, Fragments, MAX_QUADS, Painter, Quad, VertexBatch};
+use crate::crew::lock;
 use crate::fault::Result;
 use crate::simd::{Found, Level};
 use std::collections::HashMap;
@@ -103,7 +104,7 @@ impl Native {
     /// The program for a key, made or kept from before.
     fn program(&self, context: &FragmentContext<'_>, key: &Key) -> Option<Arc<Program>> {
         let isa = self.isa?;
-        let mut kept = self.kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut kept = lock(&self.kept);
         if let Some(forms) = kept.get(&context.program.words)
             && let Some((_, program)) = forms.iter().find(|(have, _)| have == key)
         {
@@ -134,7 +135,7 @@ impl Native {
 
     /// Takes note of a program: the bytes of its code and what it leaves to the wide engine, if there is code.
     fn count(&self, made: Option<(usize, &[&'static str])>, time: Duration) {
-        let mut counts = self.counts.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut counts = lock(&self.counts);
         let (counts, left) = &mut *counts;
         counts.programs += 1;
         counts.time += time;
@@ -228,7 +229,7 @@ impl Engine for Native {
     }
 
     fn report(&self) -> Option<String> {
-        let counts = self.counts.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let counts = lock(&self.counts);
         let (counts, left) = &*counts;
         let left = if left.is_empty() {
             "nothing".to_owned()

@@ -63,6 +63,11 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// How many pixels are there.
+    pub fn pixels(&self) -> u64 {
+        u64::from(self.width) * u64::from(self.height)
+    }
+
     /// All samples begin with one colour.
     pub fn begins_alike(&self) -> bool {
         self.half_float || self.clear_color == [self.clear_color[0]; 4]

@@ -1,12 +1,14 @@
 //! What a GPU keeps from job to job: nothing that jobs could see, only what would have to be made again.
 
+use super::tile_list::KeptTiles;
+use crate::crew::lock;
 use crate::exec::{FragmentProgram, VertexProgram};
 use crate::fault::{Fault, Result};
 use crate::memory::Memory;
 use crate::texture;
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use utgard::gp::{self, Instruction};
 
 /// Programs of each kind at most.
@@ -20,15 +22,12 @@ const MAX_PROGRAM: u32 = 1 << 16;
 pub struct Kept {
     /// Decoded levels of textures.
     pub textures: texture::Kept,
+    /// Lists of tiles.
+    pub tiles: KeptTiles,
     /// By their words.
     vertex: Mutex<HashMap<Vec<u32>, Arc<VertexProgram>>>,
     /// By their addresses; what is there may be another by now.
     fragment: Mutex<HashMap<u32, Arc<FragmentProgram>>>,
-}
-
-/// What is behind a lock, also where a thread panicked that had it: things are added whole or not at all.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Adds a program; with too many of them all others go.

@@ -11,6 +11,7 @@ pub mod frame;
 mod gathered;
 pub mod geometry;
 mod kept;
+pub mod lists;
 mod mesh;
 mod met;
 pub mod notes;
@@ -39,6 +40,7 @@ mod way;
 mod windows;
 pub mod write_back;
 
+use crate::crew::Crew;
 use crate::exec::Engine;
 use crate::fault::{Fault, FaultKind, Job, Result};
 use crate::memory::Memory;
@@ -46,20 +48,15 @@ use crate::silicon::Silicon;
 use entries::Entries;
 use frame::Frame;
 use kept::Kept;
+use lists::{Geometry, Lists};
 use notes::Notes;
 use pixel::PixelStats;
-use plbu::{Geometry, List};
-use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::collections::HashMap;
 use std::sync::Arc;
 use utgard::frame::GpFrame;
 use watch::Watch;
 use write_back::Runs;
 
-/// Polygon lists a GPU keeps at most.
-const MAX_LISTS: usize = 1 << 16;
-
-/// Threads that help at most.
+/// Threads of a GPU at most.
 const MAX_THREADS: usize = 64;
 
 /// Words of a GP job's frame.
@@ -71,7 +68,7 @@ pub struct Gpu {
     pub memory: Memory,
     /// What jobs met that nobody knows.
     pub notes: Notes,
-    lists: HashMap<u32, List>,
+    lists: Lists,
     geometry: Option<Arc<Geometry>>,
     /// Of the job before the last: room for the next job's.
     earlier: Option<Geometry>,
@@ -79,7 +76,7 @@ pub struct Gpu {
     spare_lists: Vec<Entries>,
     engine: Box<dyn Engine>,
     /// Threads that help, while the device lives; nothing where there is one only.
-    pool: Option<ThreadPool>,
+    crew: Option<Crew>,
     budget: u64,
     /// Room for the next job's pictures.
     spare: Vec<Runs>,
@@ -89,9 +86,6 @@ pub struct Gpu {
 
 /// Instructions a job may run unless another number is asked for: half a minute or so of the fast engine.
 const BUDGET: u64 = 1 << 36;
-
-/// Entries of lists that room is kept for from one job to the next.
-const MOST_SPARE: usize = 1 << 20;
 
 /// What a GP job did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,12 +105,12 @@ impl Gpu {
         Self {
             memory: Memory::default(),
             notes: Notes::default(),
-            lists: HashMap::new(),
+            lists: Lists::default(),
             geometry: None,
             earlier: None,
             spare_lists: Vec::new(),
             engine,
-            pool: None,
+            crew: None,
             budget: BUDGET,
             spare: Vec::new(),
             kept: Kept::default(),
@@ -132,9 +126,7 @@ impl Gpu {
     /// How many threads paint tiles; pictures are the same with any number.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
-        let builder = ThreadPoolBuilder::new().num_threads(threads.clamp(1, MAX_THREADS));
-        // A system that gives no threads leaves the work to the caller's.
-        self.pool = (threads > 1).then(|| builder.build().ok()).flatten();
+        self.crew = Crew::new(threads.min(MAX_THREADS));
         self
     }
 
@@ -161,19 +153,16 @@ impl Gpu {
         let frame = GpFrame::from_words(frame);
         let mut shader = vertex::VertexShader::new(self.budget, &self.kept);
         let (start, end) = (frame.vertex_start, frame.vertex_end);
-        let workers = (&*self.engine, self.pool.as_ref());
+        let workers = (&*self.engine, self.crew.as_ref());
         shader.run(&mut self.memory, start, end, workers, &mut self.notes)?;
-        let plbu = plbu::Plbu::new(&self.memory, &shader.point_sizes, self.pool.as_ref());
+        let plbu = plbu::Plbu::new(&self.memory, &shader.point_sizes, self.crew.as_ref());
         let spare = std::mem::take(&mut self.spare_lists);
         let plbu = plbu.with_room_of(self.earlier.take(), spare).supposing(self.silicon);
-        let lists = plbu.run(frame.list_start, frame.list_end, &mut self.notes)?;
-        let geometry = lists.first().map(|(_, list)| list.geometry.clone());
+        let built = plbu.run(frame.list_start, frame.list_end, &mut self.notes)?;
+        let geometry = built.as_ref().map(|built| built.geometry.clone());
         let earlier = std::mem::replace(&mut self.geometry, geometry);
         let primitives = self.geometry.as_ref().map_or(0, |all| all.primitives.len() as u64);
-        if self.lists.len() + lists.len() > MAX_LISTS {
-            self.lists.clear();
-        }
-        self.spare_lists = replace(&mut self.lists, lists);
+        self.spare_lists = built.map(|built| self.lists.put(built)).unwrap_or_default();
         // Nobody's any more, once its lists are others'.
         self.earlier = earlier.and_then(Arc::into_inner);
         Ok(GeometryStats {
@@ -213,7 +202,7 @@ impl Gpu {
             &*self.engine,
             pixel::Limits {
                 kept: &self.kept,
-                pool: self.pool.as_ref().filter(|_| watch.is_none()),
+                crew: self.crew.as_ref().filter(|_| watch.is_none()),
                 instructions: self.budget,
                 silicon: self.silicon,
                 watch,
@@ -221,25 +210,9 @@ impl Gpu {
             &mut self.spare,
             &mut self.notes,
         )?;
-        write_back::write(&runs, &mut self.memory, self.pool.as_ref()).map_err(|fault| fault.within("write-back"))?;
+        write_back::write(&runs, &mut self.memory, self.crew.as_ref()).map_err(|fault| fault.within("write-back"))?;
         self.spare = runs;
         self.spare.iter_mut().for_each(Runs::clear);
         Ok(stats)
     }
-}
-
-/// Puts lists in the place of those that were at the same addresses; what is left of these is room for others.
-fn replace(lists: &mut HashMap<u32, List>, new: Vec<(u32, List)>) -> Vec<Entries> {
-    let (mut spare, mut room) = (Vec::new(), 0);
-    for (address, list) in new {
-        let Some(List { mut primitives, .. }) = lists.insert(address, list) else {
-            continue;
-        };
-        room += primitives.room();
-        if room <= MOST_SPARE {
-            primitives.clear();
-            spare.push(primitives);
-        }
-    }
-    spare
 }

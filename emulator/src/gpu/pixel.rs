@@ -3,20 +3,19 @@
 
 use super::frame::Frame;
 use super::kept::Kept;
+use super::lists::Lists;
 use super::notes::Notes;
-use super::plbu::List;
 use super::scene::{Listed, Scene};
 use super::tile_list::Tiles;
 use super::tile_worker::TileWorker;
 use super::watch::Watch;
 use super::way::{Way, context};
 use super::write_back::{self, Runs};
+use crate::crew::Crew;
 use crate::exec::{Engine, MAX_QUADS};
 use crate::fault::{Fault, Result};
 use crate::memory::{Memory, Sinks};
 use crate::silicon::Silicon;
-use rayon::ThreadPool;
-use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use utgard::frame::WriteBackSource;
@@ -26,13 +25,16 @@ pub use super::tile_worker::PixelStats;
 /// Tiles a worker takes at a time.
 const CLAIM: usize = 8;
 
+/// Pixels of a frame that are painted before anybody else is awake.
+const FEW_PIXELS: u64 = (2 * CLAIM * 256) as u64;
+
 /// What a PP job may take, and who watches it.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
     /// What earlier jobs left.
     pub kept: &'a Kept,
-    /// Threads that paint, beside the caller's.
-    pub pool: Option<&'a ThreadPool>,
+    /// The threads that paint, where there are several.
+    pub crew: Option<&'a Crew>,
     /// Instructions that all fragments may run together.
     pub instructions: u64,
     /// The hardware that is supposed.
@@ -48,18 +50,21 @@ pub struct Limits<'a> {
 pub fn run(
     memory: &mut Memory,
     frame: &Frame,
-    lists: &HashMap<u32, List>,
+    lists: &Lists,
     engine: &dyn Engine,
     limits: Limits<'_>,
     spare: &mut Vec<Runs>,
     notes: &mut Notes,
 ) -> Result<(Vec<Runs>, PixelStats)> {
-    let tiles = Tiles::read(memory, &frame.lists, notes)?;
+    if frame.pixels() > FEW_PIXELS {
+        limits.crew.into_iter().for_each(Crew::rouse);
+    }
+    let tiles = &*limits.kept.tiles.read(memory, &frame.lists, notes)?;
     let listed = Listed::new(&tiles.lists, lists, notes);
     let scene = scene(memory, frame, &listed, limits, notes)?;
-    let extent = at_once(memory, (frame, &tiles), &scene, engine, limits);
+    let extent = at_once(memory, (frame, tiles), &scene, engine, limits);
     let Some((address, length, part)) = extent else {
-        return paint((memory, None), (frame, &tiles), &scene, engine, limits, spare, notes);
+        return paint((memory, None), (frame, tiles), &scene, engine, limits, spare, notes);
     };
     drop(scene);
     let mut lent = memory.lend(address, length);
@@ -70,7 +75,7 @@ pub fn run(
         .map(|unit| write_back::claims(unit, &tiles.tiles, CLAIM));
     let sinks = lent.as_mut().map(|lent| lent.sinks(&claims.unwrap_or_default(), part));
     let painted = scene.and_then(|scene| {
-        let job = (frame, &tiles);
+        let job = (frame, tiles);
         paint((memory, sinks.as_ref()), job, &scene, engine, limits, spare, notes)
     });
     drop(sinks);
@@ -153,8 +158,8 @@ fn paint(
     }
     let work = &tiles.tiles;
     // Few tiles are painted before anybody else is awake.
-    let pool = limits.pool.filter(|_| work.len() > 2 * CLAIM);
-    let workers = pool.map_or(1, ThreadPool::current_num_threads);
+    let crew = limits.crew.filter(|_| work.len() > 2 * CLAIM);
+    let workers = crew.map_or(1, Crew::threads);
     let (claims, ran) = (Claims::new(work.len(), workers), AtomicU64::new(0));
     let spare = Mutex::new(spare);
     let results = Mutex::new(Vec::new());
@@ -180,12 +185,8 @@ fn paint(
             results.push((worker.runs, worker.stats, fault));
         }
     };
-    match pool {
-        Some(pool) => pool.in_place_scope(|scope| {
-            let worker = &worker;
-            (1..workers).for_each(|number| scope.spawn(move |_| worker(number)));
-            worker(0);
-        }),
+    match crew {
+        Some(crew) => crew.all(worker),
         None => worker(0),
     }
     collect(results.into_inner().unwrap_or_default())

@@ -7,21 +7,21 @@
 use super::assembly::{self, BLOCK, Block};
 use super::entries::{Entries, Entry};
 use super::geometry::{self, Bounds, Draw, Drops, Rules, Vertex};
-use super::kept::lock;
+use super::lists::{Built, Geometry};
 use super::notes::Notes;
-use super::primitives::{PIECE, Piece, Primitive, Primitives};
+use super::primitives::{PIECE, Piece, Primitive};
 use super::raster::Shape;
 use super::vectors::of_bytes;
 use super::vertex::Commands;
+use crate::crew::{Crew, lock};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
 use crate::silicon::Silicon;
-use rayon::ThreadPool;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use utgard::stream::{DrawPrimitives, ListCommand, PrimitiveMode, PrimitiveSetup};
 
 /// Primitives of a job at most.
@@ -33,24 +33,6 @@ const MAX_ENTRIES: usize = 1 << 24;
 /// Tiles of a row and of a column at most.
 const MAX_TILES: u32 = 256;
 
-/// All primitives of a GP job.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Geometry {
-    /// The draws.
-    pub draws: Vec<Draw>,
-    /// The primitives, in the order they were drawn.
-    pub primitives: Primitives,
-}
-
-/// The list of a block of tiles.
-#[derive(Clone, Debug)]
-pub struct List {
-    /// The job's primitives.
-    pub geometry: Arc<Geometry>,
-    /// Those that may touch the block, in order.
-    pub primitives: Entries,
-}
-
 /// A piece, entries of those of its primitives that may touch something, and whether one covers something.
 type Made = (Piece, Vec<Entry>, bool);
 
@@ -58,7 +40,7 @@ type Made = (Piece, Vec<Entry>, bool);
 pub struct Plbu<'a> {
     memory: &'a Memory,
     /// Threads that help.
-    pool: Option<&'a ThreadPool>,
+    crew: Option<&'a Crew>,
     point_sizes: &'a HashMap<u32, u32>,
     positions: u32,
     indices: u32,
@@ -105,10 +87,10 @@ pub(crate) fn indices(memory: &Memory, setup: &PrimitiveSetup, address: u32, cou
 
 impl<'a> Plbu<'a> {
     /// A builder; `point_sizes` says for each position array where its point sizes are.
-    pub fn new(memory: &'a Memory, point_sizes: &'a HashMap<u32, u32>, pool: Option<&'a ThreadPool>) -> Self {
+    pub fn new(memory: &'a Memory, point_sizes: &'a HashMap<u32, u32>, crew: Option<&'a Crew>) -> Self {
         Self {
             memory,
-            pool,
+            crew,
             point_sizes,
             positions: 0,
             indices: 0,
@@ -151,11 +133,11 @@ impl<'a> Plbu<'a> {
         self
     }
 
-    /// Runs a stream: the lists it builds, by the address of their block.
+    /// Runs a stream: the lists it builds, if it has a table of blocks.
     ///
     /// # Errors
     /// A fault with the command's address.
-    pub fn run(mut self, start: u32, end: u32, notes: &mut Notes) -> Result<Vec<(u32, List)>> {
+    pub fn run(mut self, start: u32, end: u32, notes: &mut Notes) -> Result<Option<Built>> {
         let mut commands = Commands::new(self.memory, start, end);
         while let Some((address, words)) = commands.step()? {
             let command = ListCommand::decode(words);
@@ -168,24 +150,12 @@ impl<'a> Plbu<'a> {
         self.lists()
     }
 
-    fn lists(self) -> Result<Vec<(u32, List)>> {
+    fn lists(self) -> Result<Option<Built>> {
         let Some((table, count)) = self.blocks else {
-            return Ok(Vec::new());
+            return Ok(None);
         };
         let addresses = self.memory.words(table, count)?;
-        let geometry = Arc::new(self.geometry);
-        let mut binned = self.binned;
-        binned.resize(addresses.len().max(binned.len()), Entries::default());
-        let list = |(address, primitives)| {
-            (
-                address,
-                List {
-                    geometry: geometry.clone(),
-                    primitives,
-                },
-            )
-        };
-        Ok(addresses.into_iter().zip(binned).map(list).collect())
+        Ok(Some(Built::new(self.geometry, addresses, self.binned)))
     }
 
     fn command(&mut self, command: ListCommand, notes: &mut Notes) -> Result<()> {
@@ -209,8 +179,9 @@ impl<'a> Plbu<'a> {
             ListCommand::BlockTable(table) => {
                 let count = u32::from(table.last) + 1;
                 self.blocks = Some((table.address, count));
-                let mut spare = std::mem::take(&mut self.spare_lists).into_iter();
-                self.binned = (0..count).map(|_| spare.next().unwrap_or_default()).collect();
+                self.binned.append(&mut self.spare_lists);
+                self.binned.iter_mut().for_each(Entries::clear);
+                self.binned.resize_with(count as usize, Entries::default);
             }
             ListCommand::BlockWidth(width) => self.block_width = width.blocks.max(1),
             ListCommand::Scissor(scissor) => {
@@ -292,8 +263,8 @@ impl<'a> Plbu<'a> {
     fn primitives(&mut self, source: &Source<'_>) -> Result<bool> {
         let count = geometry::count(source.mode, source.count);
         let (mut covers, mut touching) = (false, Vec::new());
-        if let Some(pool) = self.pool.filter(|_| count > PIECE) {
-            return self.primitives_by_all(pool, source, count);
+        if let Some(crew) = self.crew.filter(|_| count > PIECE) {
+            return self.primitives_by_all(crew, source, count);
         }
         for first in (0..count).step_by(PIECE as usize) {
             let numbers = first..count.min(first + PIECE);
@@ -309,7 +280,7 @@ impl<'a> Plbu<'a> {
     }
 
     /// The same with threads that help: all make pieces, and one puts them into lists in their order, as they are done.
-    fn primitives_by_all(&mut self, pool: &ThreadPool, source: &Source<'_>, count: u32) -> Result<bool> {
+    fn primitives_by_all(&mut self, crew: &Crew, source: &Source<'_>, count: u32) -> Result<bool> {
         let spare = &Mutex::new(std::mem::take(&mut self.spare));
         let make = |first: u32| -> Result<Made> {
             let numbers = first..count.min(first + PIECE);
@@ -332,11 +303,9 @@ impl<'a> Plbu<'a> {
                 true
             })
         };
-        pool.in_place_scope(|scope| {
-            for _ in 1..pool.current_num_threads() {
-                // A draw that is too large is told before it takes all memory.
-                scope.spawn(|_| while made.load(Ordering::Relaxed) < MAX_PRIMITIVES && make_one() {});
-            }
+        // A draw that is too large is told before it takes all memory.
+        let help = |_| while made.load(Ordering::Relaxed) < MAX_PRIMITIVES && make_one() {};
+        crew.beside(help, || {
             let mut covers = false;
             let listed = places.iter().try_for_each(|(first, place)| {
                 let (piece, touching, one_covers) = loop {

@@ -3,9 +3,9 @@
 use super::entries::Entries;
 use super::geometry::Bounds;
 use super::kept::Kept;
+use super::lists::{Geometry, Lists};
 use super::notes::Notes;
 use super::planes::{self, Setup};
-use super::plbu::{Geometry, List};
 use super::primitives::{Odd, Primitive, Primitives};
 use super::raster::{Coverage, Shape};
 use super::small;
@@ -173,7 +173,7 @@ pub(super) struct Listed<'a> {
 
 impl<'a> Listed<'a> {
     /// The lists at these addresses.
-    pub fn new(addresses: &[u32], lists: &'a HashMap<u32, List>, notes: &mut Notes) -> Self {
+    pub fn new(addresses: &[u32], lists: &'a Lists, notes: &mut Notes) -> Self {
         let mut listed = Self {
             geometries: Vec::new(),
             lists: Vec::with_capacity(addresses.len()),
@@ -181,11 +181,11 @@ impl<'a> Listed<'a> {
         // Tiles that follow each other are of one block more often than not.
         for same in addresses.chunk_by(|a, b| a == b) {
             let address = same[0];
-            let list = lists.get(&address);
+            let list = lists.get(address);
             if list.is_none() {
                 notes.add(format!("no polygon list was built at {address:#x}"));
             }
-            let list = list.map(|list| (listed.number(&list.geometry), &list.primitives));
+            let list = list.map(|(geometry, primitives)| (listed.number(geometry), primitives));
             listed.lists.extend(same.iter().map(|_| list));
         }
         listed

@@ -1,10 +1,12 @@
 //! The tiles of a PP job, as the lists of its processors have them (docs/spec/mali/tile-lists.md).
 
 use super::notes::Notes;
+use crate::crew::lock;
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::{Memory, PAGE};
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::{Arc, Mutex};
 use utgard::stream::TileCommand;
 
 /// Tiles of a frame at most: 4096 pixels each way.
@@ -17,7 +19,7 @@ const MAX_COMMANDS: u32 = 1 << 20;
 pub(super) type ListedTile = ((u32, u32), Range<usize>);
 
 /// The tiles of a job and the polygon lists of each.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Tiles {
     /// The tiles in the order of rows, then columns, each once.
     pub tiles: Vec<ListedTile>,
@@ -25,31 +27,95 @@ pub(super) struct Tiles {
     pub lists: Vec<u32>,
 }
 
+/// Tiles that lists must have to be kept, and those of all lists that are kept at most.
+const KEPT: Range<usize> = 64..1 << 18;
+
+/// Lists of tiles that earlier jobs have read: drivers write them once for many frames.
+#[derive(Debug, Default)]
+pub struct KeptTiles(Mutex<Vec<Arc<Read>>>);
+
+/// Lists that were read.
+#[derive(Debug)]
+struct Read {
+    /// Where each began.
+    starts: Vec<u32>,
+    /// What each was.
+    bytes: Vec<Vec<u8>>,
+    tiles: Arc<Tiles>,
+}
+
+impl KeptTiles {
+    /// Every PP's list of tiles, read as [`Tiles::read`] does it unless all of them are as they were.
+    ///
+    /// # Errors
+    /// As [`Tiles::read`].
+    pub(super) fn read(&self, memory: &Memory, starts: &[u32], notes: &mut Notes) -> Result<Arc<Tiles>> {
+        let known = lock(&self.0).iter().find(|read| read.starts == starts).cloned();
+        let is_same = |read: &Arc<Read>| {
+            let mut bytes = read.starts.iter().zip(&read.bytes);
+            bytes.all(|(start, bytes)| memory.equals(*start, bytes))
+        };
+        if let Some(read) = known.filter(is_same) {
+            return Ok(read.tiles.clone());
+        }
+        let (tiles, lengths) = Tiles::read(memory, starts, notes)?;
+        let tiles = Arc::new(tiles);
+        if let Some(lengths) = lengths.filter(|_| KEPT.contains(&tiles.tiles.len())) {
+            let bytes = starts
+                .iter()
+                .zip(lengths)
+                .map(|(start, length)| memory.bytes(*start, length));
+            // Lists that go on from one object into another are read each time.
+            if let Ok(bytes) = bytes.map(|bytes| bytes.map(Cow::into_owned)).collect() {
+                self.keep(starts.to_vec(), bytes, tiles.clone());
+            }
+        }
+        Ok(tiles)
+    }
+
+    /// Keeps what was read in the place of what was there before; with too much of it all others go.
+    fn keep(&self, starts: Vec<u32>, bytes: Vec<Vec<u8>>, tiles: Arc<Tiles>) {
+        let mut kept = lock(&self.0);
+        kept.retain(|read| read.starts != starts);
+        let of_all: usize = kept.iter().map(|read| read.tiles.tiles.len()).sum();
+        if of_all + tiles.tiles.len() > KEPT.end {
+            kept.clear();
+        }
+        kept.push(Arc::new(Read { starts, bytes, tiles }));
+    }
+}
+
 impl Tiles {
-    /// Reads every PP's list of tiles.
+    /// Reads every PP's list of tiles; with the bytes of each, where nothing in them is unknown.
     ///
     /// # Errors
     /// A list that is not there, does not end, or runs polygons before any tile; too many tiles.
-    pub fn read(memory: &Memory, starts: &[u32], notes: &mut Notes) -> Result<Self> {
+    fn read(memory: &Memory, starts: &[u32], notes: &mut Notes) -> Result<(Self, Option<Vec<u32>>)> {
         let mut all = Self::default();
+        let mut lengths = Some(Vec::new());
         for start in starts {
-            all.read_list(memory, *start, notes)?;
+            let length = all.read_list(memory, *start, notes)?;
+            lengths = lengths.zip(length).map(|(mut lengths, length)| {
+                lengths.push(length);
+                lengths
+            });
         }
         let all = all.in_order();
         match all.tiles.len() {
-            0..=MAX_TILES => Ok(all),
+            0..=MAX_TILES => Ok((all, lengths)),
             _ => Err(Fault::new(FaultKind::Limit, "too many tiles")),
         }
     }
 
-    /// Reads one list, its tiles as they come.
-    fn read_list(&mut self, memory: &Memory, start: u32, notes: &mut Notes) -> Result<()> {
+    /// Reads one list, its tiles as they come; its bytes, unless there are unknown commands.
+    fn read_list(&mut self, memory: &Memory, start: u32, notes: &mut Notes) -> Result<Option<u32>> {
         let mut commands = Commands::new(memory, start);
         let first = self.tiles.len();
+        let mut is_known = true;
         for _ in 0..MAX_COMMANDS {
             let at = commands.at;
             match TileCommand::decode(commands.step()?) {
-                TileCommand::EndOfTiles(_) => return Ok(()),
+                TileCommand::EndOfTiles(_) => return Ok(is_known.then(|| commands.at.wrapping_sub(start))),
                 TileCommand::BeginTile(begin) => {
                     let end = self.lists.len();
                     self.tiles.push(((begin.row.into(), begin.column.into()), end..end));
@@ -62,6 +128,7 @@ impl Tiles {
                     None => return Err(Fault::new(FaultKind::Command, "a polygon list before any tile").at(at)),
                 },
                 TileCommand::Undocumented([low, high]) => {
+                    is_known = false;
                     notes.add(format!("tile list command {high:#010x} {low:#010x} is unknown"));
                 }
             }
@@ -167,13 +234,14 @@ mod tests {
         memory
             .write(0x1800, &bytes(&[((0, 1), &[96, 128]), ((2, 1), &[160])]))
             .unwrap();
-        let tiles = Tiles::read(&memory, &[0x1000, 0x1800], &mut Notes::default()).unwrap();
+        let (tiles, lengths) = Tiles::read(&memory, &[0x1000, 0x1800], &mut Notes::default()).unwrap();
+        assert_eq!(lengths, Some(vec![48, 48]));
         assert_eq!(
             tiles.tiles,
             [((0, 0), 0..1), ((0, 1), 1..3), ((0, 3), 3..3), ((2, 1), 3..5)]
         );
         assert_eq!(tiles.lists, [32, 96, 128, 64, 160]);
-        let tiles = Tiles::read(&memory, &[0x1800], &mut Notes::default()).unwrap();
+        let (tiles, _) = Tiles::read(&memory, &[0x1800], &mut Notes::default()).unwrap();
         assert_eq!((tiles.tiles.len(), &tiles.lists[..]), (2, &[96, 128, 160][..]));
     }
 
@@ -192,12 +260,43 @@ mod tests {
                 .write(0x2000, &list[border..list.len().min(border + 0x1000)])
                 .unwrap();
             memory.write(0x3000, &list[list.len().min(border + 0x1000)..]).unwrap();
-            let read = Tiles::read(&memory, &[start], &mut Notes::default()).unwrap();
+            let (read, _) = Tiles::read(&memory, &[start], &mut Notes::default()).unwrap();
             assert_eq!((read.tiles.len(), read.lists.len()), (200, 400), "{start:#x}");
             assert!((0..).zip(&read.tiles).all(|(number, (tile, lists))| {
                 *tile == (7, number as u32) && *lists == (2 * number..2 * number + 2)
             }));
             assert_eq!(read.lists[..4], [0x20, 0x40, 0x20, 0x40]);
+        }
+    }
+
+    /// What was kept is found again while every list is as it was, and only then.
+    #[test]
+    fn lists_are_kept_while_they_are_the_same() {
+        let tiles: Vec<((u8, u8), &[u32])> = (0..100).map(|column| ((7, column), &[0x20][..])).collect();
+        let mut memory = Memory::default();
+        memory.map(0x1000, 0x2000).unwrap();
+        let (kept, mut notes) = (KeptTiles::default(), Notes::default());
+        memory.write(0x1000, &bytes(&tiles)).unwrap();
+        memory.write(0x2000, &bytes(&[((9, 9), &[])])).unwrap();
+        let mut read = |memory: &Memory| kept.read(memory, &[0x1000, 0x2000], &mut notes).unwrap();
+        let first = read(&memory);
+        assert_eq!(first.tiles.len(), 101);
+        assert!(Arc::ptr_eq(&first, &read(&memory)));
+        // The last command before the end of the second list.
+        memory.write(0x2000, &bytes(&[((9, 8), &[])])).unwrap();
+        let second = read(&memory);
+        assert_eq!((second.tiles.len(), &second.tiles[100].0), (101, &(9, 8)));
+        assert!(Arc::ptr_eq(&second, &read(&memory)));
+        // Unknown commands are told each time.
+        memory.write(0x2000, &[0xff; 8]).unwrap();
+        memory.write(0x2008, &bytes(&[((9, 8), &[])])).unwrap();
+        for count in 1..3 {
+            let mut notes = Notes::default();
+            assert_eq!(
+                kept.read(&memory, &[0x1000, 0x2000], &mut notes).unwrap().tiles.len(),
+                101
+            );
+            assert_eq!(notes.iter().count(), 1, "{count}");
         }
     }
 

@@ -1,16 +1,16 @@
 //! The GP's vertex command stream: loads a program, its uniforms and attributes, runs vertices and stores their outputs
 //! (docs/spec/mali/streams.md, section 1).
 
-use super::kept::{Kept, lock};
+use super::kept::Kept;
 use super::notes::Notes;
 use super::vertex_outputs::{Borrowed, MAX_NEAR, lend, plain, store, store_apart};
+use crate::crew::{Crew, lock};
 use crate::exec::{Engine, MAX_VERTICES as BATCH, Row, VERTEX_MEMORY, VertexBatch, VertexProgram, VertexRows};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::{Memory, Target};
 use crate::simd::{Found, dispatch, fetch_to_read, fetch_to_write};
 use num::half;
 use num::lanes::QuadLanes;
-use rayon::ThreadPool;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -74,7 +74,7 @@ impl<'a> Commands<'a> {
 }
 
 /// What runs vertices, and the threads that help.
-pub type Workers<'a> = (&'a dyn Engine, Option<&'a ThreadPool>);
+pub type Workers<'a> = (&'a dyn Engine, Option<&'a Crew>);
 
 /// The vertex stream's state.
 pub struct VertexShader<'a> {
@@ -186,7 +186,7 @@ impl<'a> VertexShader<'a> {
         Ok(())
     }
 
-    fn draw(&mut self, memory: &mut Memory, count: u32, (engine, pool): Workers<'_>, notes: &mut Notes) -> Result<()> {
+    fn draw(&mut self, memory: &mut Memory, count: u32, (engine, crew): Workers<'_>, notes: &mut Notes) -> Result<()> {
         if self.vertices + u64::from(count) > MAX_VERTICES {
             return Err(Fault::new(
                 FaultKind::Budget,
@@ -197,7 +197,7 @@ impl<'a> VertexShader<'a> {
         let program = self.kept.vertex_program(&self.program[..length]);
         self.note_point_sizes();
         let attribute_count = self.attribute_count.clamp(1, 16);
-        let threads = pool.map_or(1, |pool| pool.current_num_threads() as u32);
+        let threads = crew.map_or(1, Crew::threads) as u32;
         let work = Work {
             program: &program,
             uniforms: &self.uniforms,
@@ -224,15 +224,10 @@ impl<'a> VertexShader<'a> {
             notes: Mutex::new(notes),
         };
         // Batches that may get in each other's way come one after the other.
-        let pool = pool.filter(|_| count >= MANY && self.are_apart(count) && !room.keeps_writes());
-        match pool {
-            Some(pool) => {
-                let run = |targets: Option<&[Target<'_>]>| {
-                    pool.in_place_scope(|scope| {
-                        (1..pool.current_num_threads()).for_each(|_| scope.spawn(|_| work.all(&room, engine, targets)));
-                        work.all(&room, engine, targets);
-                    });
-                };
+        let crew = crew.filter(|_| count >= MANY && self.are_apart(count) && !room.keeps_writes());
+        match crew {
+            Some(crew) => {
+                let run = |targets: Option<&[Target<'_>]>| crew.all(|_| work.all(&room, engine, targets));
                 let mut lent = lend(&mut room.write(), work.attributes, work.stored(), count);
                 let targets = lent.as_mut().and_then(Borrowed::targets);
                 let is_done = targets.is_some_and(|targets| {

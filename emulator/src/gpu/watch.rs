@@ -2,7 +2,7 @@
 //! chosen pixels. The tests and the blending are the tile's own; nobody watching costs a look for each primitive and tile.
 
 use super::geometry::{Bounds, Draw};
-use super::plbu::Geometry;
+use super::lists::Geometry;
 use super::primitives::Primitive;
 use super::raster::Shape;
 use super::state::State;

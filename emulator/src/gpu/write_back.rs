@@ -4,11 +4,11 @@ use super::frame::{Frame, WriteBack};
 use super::plain::{in_memory_order, swapped, tiled};
 use super::tile::{Colors, PIXELS, SIDE, Tile, in_tile, place};
 use super::tile_list::ListedTile;
+use crate::crew::Crew;
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::{Memory, Sink};
 use crate::texture::texel::u_order;
 use num::half;
-use rayon::ThreadPool;
 use std::sync::LazyLock;
 use utgard::field::Code;
 use utgard::frame::{PixelFormat, TargetLayout, WriteBackSource};
@@ -86,11 +86,11 @@ impl Runs {
     }
 }
 
-/// Writes what any number of workers left, by the tiles' numbers, with a pool's threads.
+/// Writes what any number of workers left, by the tiles' numbers, with all threads.
 ///
 /// # Errors
 /// When a piece is in no buffer object.
-pub fn write(workers: &[Runs], memory: &mut Memory, pool: Option<&ThreadPool>) -> Result<()> {
+pub fn write(workers: &[Runs], memory: &mut Memory, crew: Option<&Crew>) -> Result<()> {
     let mut pieces = Vec::with_capacity(workers.iter().map(|worker| worker.runs.len()).sum());
     for worker in workers {
         pieces.extend(worker.runs.iter().map(|run| (run, &worker.bytes)));
@@ -100,7 +100,7 @@ pub fn write(workers: &[Runs], memory: &mut Memory, pool: Option<&ThreadPool>) -
         .iter()
         .map(|(run, bytes)| (run.address, &bytes[run.bytes()]))
         .collect();
-    memory.write_pieces(&pieces, pool)
+    memory.write_pieces(&pieces, crew)
 }
 
 /// What a finished tile, the `number`th, puts into memory: in pieces for later, or at once where there is a target that

@@ -1,6 +1,7 @@
 //! Objects whose bytes are lent to those who write them, many at once, while everybody else reads the other objects.
 
 use super::{Backing, Data, Memory};
+use crate::crew::lock;
 use std::sync::Mutex;
 
 /// The bytes of an object, taken out of memory for a while.
@@ -160,7 +161,7 @@ impl Target<'_> {
             return false;
         };
         // A part that somebody left in a panic is bytes all the same.
-        let mut bytes = bytes.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut bytes = lock(bytes);
         bytes.get_mut(at % part..at % part + length).map(write).is_some()
     }
 }
@@ -228,10 +229,7 @@ impl<'a> Sinks<'a> {
     pub fn take(&self, number: usize) -> Option<Sink<'_, 'a>> {
         match self {
             Self::Shared(target) => Some(Sink::Shared(target)),
-            Self::Own(all) => {
-                let mut own = all.get(number)?.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                own.take().map(Sink::Own)
-            }
+            Self::Own(all) => lock(all.get(number)?).take().map(Sink::Own),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Decoded levels of textures that are kept from job to job, for as long as the bytes in memory stay what they were.
 
 use super::Layout;
+use crate::crew::lock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use utgard::texture::TexelFormat;
@@ -53,8 +54,7 @@ pub struct Kept(Mutex<Levels>);
 
 impl Kept {
     fn levels(&self) -> MutexGuard<'_, Levels> {
-        // Whatever a thread that panicked was doing, levels are added and taken whole.
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock(&self.0)
     }
 
     /// The level of a key, if it is kept.

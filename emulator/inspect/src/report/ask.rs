@@ -9,8 +9,9 @@ use crate::error::{Error, Result};
 use crate::history::address;
 use crate::recorded;
 use emulator::exec::wide::Wide;
+use emulator::gpu::Gpu;
 use emulator::gpu::frame::Frame;
-use emulator::gpu::{Gpu, plbu};
+use emulator::gpu::lists::Geometry;
 use loader::trace::{Pipe, Record, Trace};
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ pub fn history(trace: &Trace<'_>, report: &Report, job: usize, pixel: [u32; 2]) 
         return Ok(None);
     };
     let mut gpu = Gpu::new(Box::new(Wide::default()));
-    let mut made: Vec<(usize, Arc<plbu::Geometry>)> = Vec::new();
+    let mut made: Vec<(usize, Arc<Geometry>)> = Vec::new();
     let mut number = 0;
     for (offset, record) in &trace.records {
         let at = |fault| Error::fault(number, *offset, fault);

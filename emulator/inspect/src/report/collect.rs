@@ -12,9 +12,10 @@ use crate::recorded;
 use emulator::dump::{self, DrawPrograms};
 use emulator::exec::observed::{self, Observed, Tell};
 use emulator::fault::{Fault, FaultKind, Result};
+use emulator::gpu::Gpu;
 use emulator::gpu::frame::Frame;
+use emulator::gpu::lists::Geometry;
 use emulator::gpu::notes::Notes;
-use emulator::gpu::{Gpu, plbu};
 use emulator::memory::Memory;
 use loader::trace::{Pipe, Record, Trace};
 use std::sync::Arc;
@@ -40,7 +41,7 @@ pub struct Options<'a> {
 /// A geometry job that has run.
 struct Made {
     job: usize,
-    geometry: Arc<plbu::Geometry>,
+    geometry: Arc<Geometry>,
     draws: Vec<DrawPrograms>,
 }
 

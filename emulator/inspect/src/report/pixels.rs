@@ -8,7 +8,7 @@ use crate::history::{Entry, entry};
 use emulator::dump;
 use emulator::fault::{Fault, Result};
 use emulator::gpu::frame::{Frame, WriteBack};
-use emulator::gpu::plbu;
+use emulator::gpu::lists::Geometry;
 use emulator::gpu::state::State;
 use emulator::gpu::tile::SIDE;
 use emulator::gpu::write_back;
@@ -147,7 +147,7 @@ pub fn histories(
 }
 
 /// The triangles of a draw, and how many are too many.
-pub fn mesh(geometry: &plbu::Geometry, draw: u32) -> (Vec<[[f32; 2]; 3]>, usize) {
+pub fn mesh(geometry: &Geometry, draw: u32) -> (Vec<[[f32; 2]; 3]>, usize) {
     let number = |draw: u32| geometry.draws.get(draw as usize).map(|draw| draw.number);
     let own = geometry.primitives.iter().map(|(_, one)| one);
     let own = own.filter(|one| number(one.draw) == Some(draw));
