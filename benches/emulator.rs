@@ -4,6 +4,7 @@
 //! `cargo bench --bench emulator` prints for each case the median, the tenth percentile and the best, and the ratios of
 //! those of each round; at the end what the machine allows: its memory, and operations by themselves. Meshes: lavapipe's
 //! frames begin with copying the vertices, so its figure is a frame without them and what one more draw adds to a frame.
+//! With one thread each has one processor: the other assembles primitives on a thread beside those that it is told to have.
 //! `-- --threads N` runs it with so many threads only, `-- --only ENGINE ROUNDS THREADS CASE` one of our engines alone, to
 //! look at it with a profiler; `-- --case TEXT` cases whose name has it.
 #![allow(missing_docs)]
@@ -321,8 +322,22 @@ fn alone(name: &str, rounds: usize, threads: usize, only: usize) {
     }
 }
 
+/// Keeps this thread, and those that it starts, to one processor.
+fn stay() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
+        let mut here = CpuSet::new();
+        here.set(sched_getcpu());
+        sched_setaffinity(None, &here).expect("a thread may stay where it is");
+    }
+}
+
 /// Every case, ours and the other in turn.
 fn beside(threads: usize, only: &str) {
+    if threads == 1 {
+        stay();
+    }
     let context = Context::new(&Options::default());
     let device = context
         .as_ref()

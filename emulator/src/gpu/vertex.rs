@@ -368,16 +368,12 @@ impl Work<'_> {
                 if next == end {
                     break;
                 }
-                self.expect((room, held, targets), &vertices(next));
             }
             let number = next;
             next += 1;
-            // It comes while this one runs.
-            if next < end {
-                self.expect((room, held, targets), &vertices(next));
-            }
-            let (place, vertices) = ((room, held, targets), vertices(number));
-            if let Err(fault) = self.one(place, engine, vertices, &mut batch, &mut notes) {
+            // Behind what is its own are others'.
+            let two = [vertices(number), if next < end { vertices(next) } else { 0..0 }];
+            if let Err(fault) = self.one((room, held, targets), engine, two, &mut batch, &mut notes) {
                 // Others may finish what they have.
                 room.next.store(batches, Ordering::Relaxed);
                 lock(&room.faults).push((number, fault));
@@ -387,34 +383,16 @@ impl Work<'_> {
         lock(&room.notes).merge(notes);
     }
 
-    /// Brings what a batch fetches and stores near, all at once: what is far away comes as fast as it can only where much of
-    /// it is asked for together.
-    fn expect(&self, (room, held, targets): Place<'_, '_, '_>, vertices: &Range<u32>) {
-        match held {
-            Some(memory) => self.expect_in(memory, targets, vertices),
-            None => self.expect_in(&room.read(), targets, vertices),
-        }
+    /// Where vertices are in an array, if they are as near each other as by far most are.
+    fn place(spec: &VertexSpec, vertices: &Range<u32>) -> Option<(u32, u32)> {
+        let near = Some(spec.stride).filter(|stride| *stride <= MAX_NEAR && !vertices.is_empty());
+        let all = near?.checked_mul(vertices.len() as u32)?;
+        Some((spec.address.wrapping_add(spec.stride.wrapping_mul(vertices.start)), all))
     }
 
-    fn expect_in(&self, memory: &Memory, targets: Option<&[Target<'_>]>, vertices: &Range<u32>) {
-        let near = |spec: &VertexSpec| {
-            let all = (vertices.len() as u32).checked_mul(spec.stride)?;
-            let start = spec.address.wrapping_add(spec.stride.wrapping_mul(vertices.start));
-            memory.borrow(start, all).filter(|_| spec.stride <= MAX_NEAR)
-        };
-        self.attributes.iter().filter_map(near).for_each(fetch_to_read);
-        let outputs = self.stored().iter();
-        let Some(targets) = targets else {
-            return outputs.filter_map(near).for_each(fetch_to_write);
-        };
-        for (spec, target) in outputs.zip(targets) {
-            let start = spec.address.wrapping_add(spec.stride.wrapping_mul(vertices.start));
-            target.expect(start, spec.stride as usize * (vertices.len() - 1) + 1);
-        }
-    }
-
-    /// Fetches the attributes of a batch.
-    fn fetch(&self, memory: &Memory, vertices: &Range<u32>, batch: &mut Batch, notes: &mut Notes) {
+    /// Fetches the attributes of a batch, and brings the next one's near: each array while the next is fetched, for no more
+    /// than some lines can be on their way at once.
+    fn fetch(&self, memory: &Memory, [vertices, ahead]: &[Range<u32>; 2], batch: &mut Batch, notes: &mut Notes) {
         for (number, spec) in self.attributes.iter().enumerate() {
             let Some(rows) = batch.attributes.four_mut(number) else {
                 break;
@@ -425,22 +403,25 @@ impl Work<'_> {
                     "an attribute at {address:#x} is read outside all buffer objects"
                 ));
             }
+            let ahead = Self::place(spec, ahead).and_then(|(start, all)| memory.borrow(start, all));
+            ahead.into_iter().for_each(fetch_to_read);
         }
     }
 
-    /// Fetches and runs a batch, and stores what comes out.
+    /// Fetches and runs a batch, and stores what comes out; what the next one will want comes near meanwhile.
     fn one(
         &self,
         (room, held, targets): Place<'_, '_, '_>,
         engine: &dyn Engine,
-        vertices: Range<u32>,
+        two: [Range<u32>; 2],
         batch: &mut Batch,
         notes: &mut Notes,
     ) -> Result<()> {
         match held {
-            Some(memory) => self.fetch(memory, &vertices, batch, notes),
-            None => self.fetch(&room.read(), &vertices, batch, notes),
+            Some(memory) => self.fetch(memory, &two, batch, notes),
+            None => self.fetch(&room.read(), &two, batch, notes),
         }
+        let [vertices, ahead] = two;
         if !self.stores_alike {
             batch.outputs.clear(self.output_count);
         }
@@ -462,12 +443,17 @@ impl Work<'_> {
         if let Some(targets) = targets {
             for ((number, spec), target) in outputs.zip(targets) {
                 store_apart(target, *spec, vertices.clone(), (&batch.outputs, number));
+                if let Some((start, all)) = Self::place(spec, &ahead) {
+                    target.expect(start, all as usize);
+                }
             }
             return Ok(());
         }
         let mut memory = room.write();
         for (number, spec) in outputs {
             store(&mut memory, *spec, vertices.clone(), (&batch.outputs, number), notes)?;
+            let ahead = Self::place(spec, &ahead).and_then(|(start, all)| memory.borrow(start, all));
+            ahead.into_iter().for_each(fetch_to_write);
         }
         Ok(())
     }
