@@ -349,27 +349,36 @@ impl Quads<'_> {
 
 /// A fragment program made ready for draws with one state, all of whose fragments become words in one go.
 pub trait Painter: Send + Sync {
-    /// Instructions that each fragment runs.
+    /// Instructions that each fragment runs at most.
     fn steps(&self) -> u32;
+
+    /// Fragments may run fewer.
+    fn has_turns(&self) -> bool;
 
     /// It never leaves fragments to [`Engine::fragments`].
     fn is_sure(&self) -> bool;
 
     /// Makes [`Fragments::words`] of fragments, in a context that wants them, in the place of those they are blended with, and
-    /// alphas if it wants those; nothing else of `out` changes. False where that is left to [`Engine::fragments`]: the words
-    /// are of no use then.
-    fn paint(&self, context: &FragmentContext<'_>, inputs: &Inputs, quads: Quads<'_>, out: &mut Fragments) -> bool;
+    /// alphas if it wants those; nothing else of `out` changes. How many instructions each fragment ran; nothing where they are
+    /// left to [`Engine::fragments`]: the words are of no use then.
+    fn paint(
+        &self,
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
+        quads: Quads<'_>,
+        out: &mut Fragments,
+    ) -> Option<u32>;
 
     /// Makes words of all fragments of tiles beside each other, of which the first one's first pixel is `first`, in a context
-    /// that wants them and no alphas, in the place of those they are blended with. False as for [`Painter::paint`]; what they
-    /// are blended with is lost then.
+    /// that wants them and no alphas, in the place of those they are blended with. What comes back is as of
+    /// [`Painter::paint`]; where that is nothing, what they are blended with is lost.
     fn paint_over(
         &self,
         context: &FragmentContext<'_>,
         inputs: &Inputs,
         first: [u32; 2],
         tiles: &mut [[u32; MAX_FRAGMENTS]],
-    ) -> bool;
+    ) -> Option<u32>;
 }
 
 /// Something that runs programs.

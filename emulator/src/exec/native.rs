@@ -8,6 +8,7 @@
 
 mod arm;
 mod balance;
+mod branching;
 mod call;
 #[cfg(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux")))]
 mod code;
@@ -29,10 +30,12 @@ mod lockstep;
 mod operations;
 mod order;
 mod paint;
+mod paths;
 pub(super) mod plan;
 #[cfg(test)]
 mod sampled;
 mod shares;
+mod tally;
 mod vertex;
 mod x86;
 
@@ -41,6 +44,8 @@ pub use key::Key;
 pub use plan::Program;
 pub use vertex::VertexForms;
 
+use self::branching::Branching;
+use self::tally::Tally;
 use super::gathered::Gatherer;
 use super::inputs::Inputs;
 use super::lanes::LANES;
@@ -51,7 +56,7 @@ use crate::fault::Result;
 use crate::simd::{Found, Level};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Programs that are kept from job to job at most, and states of one.
 const MOST: usize = 512;
@@ -60,21 +65,13 @@ const MOST_STATES: usize = 16;
 /// What is kept: code by the program's words.
 type Kept = HashMap<Vec<u32>, Vec<(Key, Option<Arc<Program>>)>>;
 
-/// What was compiled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counts {
-    programs: u32,
-    bytes: usize,
-    time: Duration,
-}
-
 /// The engine of machine code.
 #[derive(Debug)]
 pub struct Native {
     wide: Wide,
     isa: Option<Isa>,
     kept: Mutex<Kept>,
-    counts: Mutex<(Counts, Vec<&'static str>)>,
+    tally: Tally,
 }
 
 impl Default for Native {
@@ -92,7 +89,7 @@ impl Native {
             isa: isa(wide.found()),
             wide,
             kept: Mutex::default(),
-            counts: Mutex::default(),
+            tally: Tally::default(),
         }
     }
 
@@ -116,7 +113,7 @@ impl Native {
             Program::new(code, context, key, isa).map(Arc::new)
         });
         let made = program.as_deref().map(|program| (program.size, &program.left[..]));
-        self.count(made, start.elapsed());
+        self.tally.add(made, start.elapsed());
         if kept.len() == MOST {
             kept.clear();
         }
@@ -131,21 +128,6 @@ impl Native {
     /// A program that is all one piece of code.
     fn straight(&self, program: Arc<Program>) -> Option<paint::Straight> {
         paint::Straight::new(program, self.wide.found())
-    }
-
-    /// Takes note of a program: the bytes of its code and what it leaves to the wide engine, if there is code.
-    fn count(&self, made: Option<(usize, &[&'static str])>, time: Duration) {
-        let mut counts = lock(&self.counts);
-        let (counts, left) = &mut *counts;
-        counts.programs += 1;
-        counts.time += time;
-        let (bytes, names) = made.unwrap_or((0, &["all of a program"]));
-        counts.bytes += bytes;
-        for name in names {
-            if !left.contains(name) {
-                left.push(name);
-            }
-        }
     }
 }
 
@@ -182,7 +164,8 @@ impl Engine for Native {
         let make = || {
             let start = Instant::now();
             let forms = program.wide().and_then(|code| VertexForms::new(code, isa));
-            self.count(forms.as_ref().map(|forms| (forms.size, &[][..])), start.elapsed());
+            self.tally
+                .add(forms.as_ref().map(|forms| (forms.size, &[][..])), start.elapsed());
             forms
         };
         program.native.with(&isa, make, |forms| {
@@ -218,7 +201,11 @@ impl Engine for Native {
             .program
             .native
             .with(&key, || self.program(context, &key), Clone::clone)?;
-        self.straight(program).map(|straight| Arc::new(straight) as _)
+        if let Some(straight) = self.straight(program.clone()) {
+            return Some(Arc::new(straight));
+        }
+        let branching = Branching::new(program, self.isa?, self.wide.found(), self.tally.clone())?;
+        Some(Arc::new(branching))
     }
 
     fn gatherer(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn Gatherer>> {
@@ -229,16 +216,6 @@ impl Engine for Native {
     }
 
     fn report(&self) -> Option<String> {
-        let counts = lock(&self.counts);
-        let (counts, left) = &*counts;
-        let left = if left.is_empty() {
-            "nothing".to_owned()
-        } else {
-            left.join(", ")
-        };
-        Some(format!(
-            "{} programs compiled in {:.1?}, {} bytes; left to the wide engine: {left}",
-            counts.programs, counts.time, counts.bytes
-        ))
+        Some(self.tally.report())
     }
 }

@@ -39,8 +39,8 @@ impl<'a> TileWorker<'a, '_> {
         };
         let first = [first * SIDE, row * SIDE];
         let words = &mut self.words[..count];
-        let is_painted = brush.painter.paint_over(&way.context, &ready.inputs, first, words);
-        let Some(target) = self.target.as_mut().filter(|_| is_painted) else {
+        let ran = brush.painter.paint_over(&way.context, &ready.inputs, first, words);
+        let (Some(target), Some(steps)) = (self.target.as_mut(), ran) else {
             return Ok((count, false));
         };
         // Who goes the long way writes all of them once more.
@@ -49,7 +49,7 @@ impl<'a> TileWorker<'a, '_> {
             return Ok((count, false));
         }
         self.stats.tiles += count as u64;
-        self.painted(count * MAX_QUADS, (count * PIXELS) as u64, brush);
+        self.painted(count * MAX_QUADS, (count * PIXELS) as u64, steps);
         self.ran().map(|()| (count, true))
     }
 

@@ -272,49 +272,48 @@ impl<'a> TileWorker<'a, '_> {
         };
         // What is blended with must not be lost.
         let is_safe = context.blending.is_none() || brush.is_sure;
-        let done = match (quads, passed) {
-            (_, Passed::None) => true,
+        let steps = match (quads, passed) {
+            // How many instructions they would have run is known where all run the same.
+            (_, Passed::None) if brush.has_turns => brush.painter.paint(context, &ready.inputs, quads, &mut self.out),
+            (_, Passed::None) => Some(brush.steps),
             (Quads::Tile(first), Passed::All) if is_safe && !context.wants_alpha => {
                 self.paint_over((brush, context), ready, first)
             }
             _ => self.paint_beside((brush, context), (ready, shader), tested),
         };
-        if !done {
+        let Some(steps) = steps else {
             return if tested { Words::Tested } else { Words::None };
-        }
-        self.painted(self.coverage.covered().count(), self.coverage.fragments(), brush);
+        };
+        self.painted(self.coverage.covered().count(), self.coverage.fragments(), steps);
         Words::There
     }
 
-    /// Counts quads and fragments that were painted in one go.
-    pub(super) fn painted(&mut self, quads: usize, fragments: u64, brush: Brush<'_>) {
+    /// Counts quads and fragments that were painted in one go, each by so many instructions.
+    pub(super) fn painted(&mut self, quads: usize, fragments: u64, steps: u32) {
         // Fragments nobody will see count as if they ran: how many there are is no matter of speed.
         let quads = quads as u64;
         self.stats.quads += quads;
         self.stats.fragments += fragments;
-        self.out.instructions += 4 * quads * u64::from(brush.steps);
+        self.out.instructions += 4 * quads * u64::from(steps);
     }
 
-    /// Paints all of a tile in the tile itself; false where others have to.
-    fn paint_over(&mut self, (brush, context): Painting<'_>, ready: &Ready, first: [u32; 2]) -> bool {
+    /// Paints all of a tile in the tile itself: how many instructions each fragment ran; nothing where others have to.
+    fn paint_over(&mut self, (brush, context): Painting<'_>, ready: &Ready, first: [u32; 2]) -> Option<u32> {
         if context.blending.is_none() && brush.is_sure {
             self.uncleared = false;
         }
         self.clear();
-        let words = self.tile.bytes();
-        words.is_some_and(|words| {
-            let words = std::slice::from_mut(words);
-            brush.painter.paint_over(context, &ready.inputs, first, words)
-        })
+        let words = std::slice::from_mut(self.tile.bytes()?);
+        brush.painter.paint_over(context, &ready.inputs, first, words)
     }
 
-    /// Paints beside the tile, then brings what passes into it; false where others have to.
+    /// Paints beside the tile, then brings what passes into it; as [`TileWorker::paint_over`].
     fn paint_beside(
         &mut self,
         (brush, context): Painting<'_>,
         (ready, shader): (&Ready, &Shader<'_>),
         tested: bool,
-    ) -> bool {
+    ) -> Option<u32> {
         self.clear();
         let quads = self.coverage.covered();
         if let Quads::Some(quads) = quads
@@ -327,9 +326,7 @@ impl<'a> TileWorker<'a, '_> {
         if context.blending.is_some() {
             self.tile.words(quads, &mut self.out.words);
         }
-        if !brush.painter.paint(context, &ready.inputs, quads, &mut self.out) {
-            return false;
-        }
+        let steps = brush.painter.paint(context, &ready.inputs, quads, &mut self.out)?;
         if tested || context.wants_alpha {
             (self.out.has_words, self.out.live) = (true, quads.live());
             let batch = batch((&self.coverage, ready, shader), &self.out, tested);
@@ -337,22 +334,20 @@ impl<'a> TileWorker<'a, '_> {
         } else if shader.state.blending.write_mask != 0 {
             self.tile.put_words(quads, &self.out.words);
         }
-        true
+        Some(steps)
     }
 
     /// Paints all of a tile beside it, then brings those quads into it that the primitive covers.
-    fn paint_more(&mut self, (brush, context): Painting<'_>, (ready, shader): (&Ready, &Shader<'_>)) -> bool {
+    fn paint_more(&mut self, (brush, context): Painting<'_>, (ready, shader): (&Ready, &Shader<'_>)) -> Option<u32> {
         let whole = Quads::Tile(self.tile.origin);
         if context.blending.is_some() {
             self.tile.words(whole, &mut self.out.words);
         }
-        if !brush.painter.paint(context, &ready.inputs, whole, &mut self.out) {
-            return false;
-        }
+        let steps = brush.painter.paint(context, &ready.inputs, whole, &mut self.out)?;
         if shader.state.blending.write_mask != 0 {
             self.tile.put_some_words(&self.coverage.quads, &self.out.words);
         }
-        true
+        Some(steps)
     }
 
     /// Shades and puts a primitive, and tells the engine what became of the pixel it watches.

@@ -14,6 +14,8 @@ pub(super) struct Brush<'a> {
     pub is_sure: bool,
     /// [`Painter::steps`]
     pub steps: u32,
+    /// [`Painter::has_turns`]
+    pub has_turns: bool,
 }
 
 impl Brush<'_> {
@@ -54,6 +56,7 @@ impl<'a> Way<'a> {
                 painter,
                 is_sure: painter.is_sure(),
                 steps: painter.steps(),
+                has_turns: painter.has_turns(),
             })
         })
     }

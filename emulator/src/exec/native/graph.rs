@@ -381,20 +381,22 @@ fn bits(value: u32) -> Value {
     leaf(Node::Const(value))
 }
 
+/// What an operand is; `row` says what rows hold.
+pub fn operand(graph: &mut Graph, operand: &Operand, row: impl FnOnce(&mut Graph, u16) -> Value) -> Value {
+    let value = match operand.from {
+        Source::Row(number) => row(graph, number),
+        Source::Value(value) => graph.node(Node::Const(value.to_bits())),
+        Source::Uniform(at) => graph.node(Node::Uniform(at)),
+    };
+    record(graph, || {
+        let value = if operand.absolute { Notes::abs(value) } else { value };
+        if operand.negate { Notes::neg(value) } else { value }
+    })
+}
+
 /// What an operation computes; `row` says what rows hold.
 pub fn computed(graph: &mut Graph, alu: &Alu, mut row: impl FnMut(&mut Graph, u16) -> Value) -> Value {
-    let mut operand = |operand: &Operand| {
-        let value = match operand.from {
-            Source::Row(number) => row(graph, number),
-            Source::Value(value) => graph.node(Node::Const(value.to_bits())),
-            Source::Uniform(at) => graph.node(Node::Uniform(at)),
-        };
-        record(graph, || {
-            let value = if operand.absolute { Notes::abs(value) } else { value };
-            if operand.negate { Notes::neg(value) } else { value }
-        })
-    };
-    let [a, b, c] = [0, 1, 2].map(|at| operand(&alu.operands[at]));
+    let [a, b, c] = [0, 1, 2].map(|at| operand(graph, &alu.operands[at], &mut row));
     record(graph, || {
         let value = modified::<Notes>(alu.finish, formula::<Notes>(alu.op, a, b, c));
         if alu.round { Notes::round_half(value) } else { value }

@@ -175,14 +175,15 @@ fn outcome(engine: &dyn Engine, context: &FragmentContext<'_>, inputs: &Inputs, 
     (result, rows, out.live[..quads.len()].to_vec(), out.instructions)
 }
 
-/// What a painter makes of a batch, where there is one and it does not leave the batch to others: words, instructions.
+/// What a painter makes of a batch, where there is one and it does not leave the batch to others: words, instructions, and
+/// whether the program has turns.
 fn painted(
     engine: &Native,
     context: &FragmentContext<'_>,
     inputs: &Inputs,
     quads: &[Quad],
     whole: bool,
-) -> Option<(Vec<Vec<u32>>, u64)> {
+) -> Option<(Vec<Vec<u32>>, u64, bool)> {
     let painter = engine.painter(context, inputs.flat)?;
     let mut out = Box::<Fragments>::default();
     for (number, word) in (0..).zip(&mut out.words) {
@@ -193,7 +194,9 @@ fn painted(
         None => Quads::Some(quads),
     };
     let mut over = out.words;
-    let done = painter.paint(context, inputs, what, &mut out);
+    let ran = painter.paint(context, inputs, what, &mut out);
+    let done = ran.is_some();
+    assert!(ran.is_none_or(|ran| ran == painter.steps() || painter.has_turns() && ran < painter.steps()));
     let count = 4 * quads.len();
     let alphas = bits(&out.color[3][..if context.wants_alpha { count } else { 0 }]);
     assert!(done || !painter.is_sure());
@@ -208,24 +211,25 @@ fn painted(
             painter.paint_over(context, inputs, first, std::slice::from_mut(tile));
         }
         let mut all = [over; 6];
-        let all_done = painter.paint_over(context, inputs, [column - 32, row], &mut all);
-        let is_done = painter.paint_over(context, inputs, first, std::slice::from_mut(&mut over));
-        assert_eq!(is_done, done);
+        let all_done = painter
+            .paint_over(context, inputs, [column - 32, row], &mut all)
+            .is_some();
+        let over_ran = painter.paint_over(context, inputs, first, std::slice::from_mut(&mut over));
+        assert_eq!(over_ran, ran);
         assert!(!done || over == out.words, "in place");
         beside[2] = over;
         assert!(!all_done || all == beside, "tiles beside each other");
         assert!(all_done || !painter.is_sure());
     }
-    done.then(|| {
-        (
-            vec![out.words[..count].to_vec(), alphas],
-            count as u64 * u64::from(painter.steps()),
-        )
+    ran.map(|ran| {
+        let words = vec![out.words[..count].to_vec(), alphas];
+        (words, count as u64 * u64::from(ran), painter.has_turns())
     })
 }
 
-/// Programs of random words in random states: the outcome of both engines, to the bit.
-fn lockstep(seed: u64, programs: u32, limit: Level) -> (usize, usize, String) {
+/// Programs of random words in random states: the outcome of both engines, to the bit. How many fragments were compared, how
+/// many of them were painted at once, and how many of these along one way through a program that branches.
+fn lockstep(seed: u64, programs: u32, limit: Level) -> ([usize; 3], String) {
     let mut random = Rng::with_seed(seed);
     let mut memory = Memory::default();
     let descriptors = textures(&mut memory, &mut random);
@@ -234,7 +238,7 @@ fn lockstep(seed: u64, programs: u32, limit: Level) -> (usize, usize, String) {
         .map(|descriptor| Texture::new(&memory, descriptor).unwrap())
         .collect();
     let engine = Native::at_most(limit);
-    let (mut compared, mut at_once) = (0, 0);
+    let [mut compared, mut at_once, mut turned] = [0; 3];
     for number_of in 0..programs {
         let words = pp::random::program(&mut random, 1 + number_of as usize % 16);
         let program = FragmentProgram::read(&words).unwrap();
@@ -291,19 +295,17 @@ fn lockstep(seed: u64, programs: u32, limit: Level) -> (usize, usize, String) {
                 }
             }
             compared += 4 * quads.len();
-            if let Some((words, ran)) = painted(&engine, &context, &inputs, &quads, whole) {
+            if let Some((words, ran, has_turns)) = painted(&engine, &context, &inputs, &quads, whole) {
                 assert!(context.wants_words && want.0.is_ok(), "{}", text());
                 let words: Vec<Vec<u32>> = words.into_iter().map(|row| of_live(row, &want.2)).collect();
                 assert_eq!((&words, ran), (&want.1, want.3), "at once: {}", text());
                 at_once += words[0].len();
+                turned += words[0].len() * usize::from(has_turns);
             }
         }
     }
-    (
-        compared,
-        at_once,
-        format!("{}: {}", engine.name(), engine.report().unwrap_or_default()),
-    )
+    let report = format!("{}: {}", engine.name(), engine.report().unwrap_or_default());
+    ([compared, at_once, turned], report)
 }
 
 fn words_of(program: &FragmentProgram) -> Vec<u32> {
@@ -336,8 +338,10 @@ pub fn levels() -> Vec<Level> {
 #[test]
 fn random_programs_are_the_same_in_machine_code() {
     for limit in levels() {
-        let (compared, at_once, report) = lockstep(seed(), programs(), limit);
-        println!("{compared} fragments are scalar's to the bit, and {at_once} at once: {report}");
+        let ([compared, at_once, turned], report) = lockstep(seed(), programs(), limit);
+        println!(
+            "{compared} fragments are scalar's to the bit, {at_once} at once, {turned} of them with branches: {report}"
+        );
         assert!(compared > 100 * programs() as usize);
         // Without machine code nothing paints at once.
         let has_code = Native::at_most(limit).isa.is_some();

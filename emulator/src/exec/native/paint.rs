@@ -41,6 +41,7 @@ impl TileRows {
 }
 
 /// A program of one piece.
+#[derive(Debug)]
 pub(super) struct Straight {
     pub program: Arc<Program>,
     pub found: Found,
@@ -56,17 +57,28 @@ impl Painter for Straight {
         self.steps
     }
 
+    fn has_turns(&self) -> bool {
+        false
+    }
+
     fn is_sure(&self) -> bool {
         self.is_sure
     }
 
-    fn paint(&self, context: &FragmentContext<'_>, inputs: &Inputs, quads: Quads<'_>, out: &mut Fragments) -> bool {
+    fn paint(
+        &self,
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
+        quads: Quads<'_>,
+        out: &mut Fragments,
+    ) -> Option<u32> {
         if let Quads::Tile(first) = quads
             && self.takes_tiles()
         {
-            return WHOLE.with_borrow_mut(|rows| self.tile_beside((context, inputs), rows, first, out));
+            let done = WHOLE.with_borrow_mut(|rows| self.tile_beside((context, inputs), rows, first, out));
+            return done.then_some(self.steps);
         }
-        self.on_rows(|rows| {
+        let done = self.on_rows(|rows| {
             let mut call = Call { context, inputs, rows };
             match quads {
                 Quads::Tile(first) => (0..MAX_FRAGMENTS).step_by(LANES).all(|from| {
@@ -75,7 +87,8 @@ impl Painter for Straight {
                 }),
                 Quads::Some(quads) => self.quads(call, quads, out),
             }
-        })
+        });
+        done.then_some(self.steps)
     }
 
     fn paint_over(
@@ -84,14 +97,15 @@ impl Painter for Straight {
         inputs: &Inputs,
         [left, top]: [u32; 2],
         tiles: &mut [[u32; MAX_FRAGMENTS]],
-    ) -> bool {
+    ) -> Option<u32> {
         if self.takes_tiles() {
-            return WHOLE.with_borrow_mut(|rows| {
+            let done = WHOLE.with_borrow_mut(|rows| {
                 let mut some = (left..).step_by(TILES * SIDE as usize).zip(tiles.chunks_mut(TILES));
                 some.all(|(left, tiles)| self.tiles((context, inputs), rows, [left, top], tiles.as_flattened_mut()))
             });
+            return done.then_some(self.steps);
         }
-        self.on_rows(|rows| {
+        let done = self.on_rows(|rows| {
             let mut call = Call { context, inputs, rows };
             let mut halves = tiles.as_flattened_mut().chunks_exact_mut(LANES).enumerate();
             halves.all(|(number, words)| {
@@ -99,7 +113,8 @@ impl Painter for Straight {
                 self.half_a_tile(&mut call, [left + tile as u32 * SIDE, top], from);
                 self.run_code(&mut call, LANES, words)
             })
-        })
+        });
+        done.then_some(self.steps)
     }
 }
 

@@ -7,11 +7,12 @@ use super::emit::{Copies, emit};
 use super::graph::{self, Effect, Graph, Kind, Node, Notes, Value};
 use super::isa::Isa;
 use super::key::Key;
+use super::paths::Paths;
 use crate::exec::FragmentContext;
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::{LANES, Mask};
 use crate::exec::wide::alu::{Alu, AluOp, CONSTANT_ROWS, Machine, Source, plane_at};
-use crate::exec::wide::fragment_code::{FragmentCode, Input, Interpolate, Next, Op, row};
+use crate::exec::wide::fragment_code::{Condition, FragmentCode, Input, Interpolate, Next, Op, row};
 use crate::exec::wide::stretch::{Piece, Plan, Stretch, Stretches, Work};
 use crate::texture::levels::{Levels, Wanted};
 use num::lanes::Lanes;
@@ -19,7 +20,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::sync::{Arc, LazyLock, OnceLock};
-use utgard::pp::{LevelOfDetail, Sampler};
+use utgard::pp::{self, LevelOfDetail, Sampler};
 
 /// A program as machine code.
 #[derive(Debug)]
@@ -38,6 +39,8 @@ pub struct Program {
     pub gathered: Vec<Input>,
     /// One piece is all of it, from the fragments' places to words.
     is_straight: bool,
+    /// Ways through a program that branches, each of which may be one piece.
+    pub(super) paths: Option<Paths<Arc<Program>>>,
 }
 
 /// Code for the occasions there are.
@@ -246,6 +249,7 @@ impl Program {
             reads_pixels: code.places,
             gathered: Vec::new(),
             is_straight: words && !branches && ends,
+            paths: None,
         };
         let leaders = leaders(code);
         if leaders.iter().filter(|leader| **leader).count() > MAX_STRETCHES {
@@ -253,22 +257,8 @@ impl Program {
         }
         program.stretches.plans.resize_with(code.steps.len(), || None);
         for first in (0..code.steps.len()).filter(|step| leaders[*step]) {
-            let mut builder = Builder {
-                code,
-                context,
-                key,
-                isa,
-                branches,
-                words,
-                graph: empty(code, key, isa),
-                rows: BTreeMap::new(),
-                pieces: Vec::new(),
-                some: true,
-                size: 0,
-                of_places: true,
-                left: &mut program.left,
-                gathered: &mut program.gathered,
-            };
+            let (left, gathered) = (&mut program.left, &mut program.gathered);
+            let mut builder = Builder::new((code, context, key, isa), (branches, words), (left, gathered));
             if first == 0 {
                 builder.begin();
             }
@@ -288,7 +278,44 @@ impl Program {
             program.stretches.plans[first] = Some(plan);
         }
         program.rows += program.gathered.len();
+        if branches && ends && key.words && !key.gathered && program.left.is_empty() {
+            program.paths = Paths::of(code);
+        }
         Some(program)
+    }
+
+    /// Makes code of one way through a program, for fragments that all go it: at each branch it is taken or not. Nothing
+    /// where something of it is not machine code.
+    pub(super) fn along(
+        code: &FragmentCode,
+        context: &FragmentContext<'_>,
+        key: &Key,
+        isa: Isa,
+        turns: &[bool],
+    ) -> Option<Self> {
+        let (mut left, mut gathered) = (Vec::new(), Vec::new());
+        let mut builder = Builder::new((code, context, key, isa), (false, true), (&mut left, &mut gathered));
+        builder.begin();
+        let (last, steps) = builder.along(turns)?;
+        let plan = Plan {
+            some: builder.some,
+            pieces: builder.pieces,
+            last,
+            steps,
+        };
+        Some(Self {
+            is_straight: builder.of_places && plan.pieces.len() == 1,
+            size: builder.size,
+            stretches: Stretches {
+                plans: vec![Some(plan)],
+                words: true,
+            },
+            left,
+            rows: code.rows + CONSTANT_ROWS,
+            reads_pixels: code.places,
+            gathered,
+            paths: None,
+        })
     }
 }
 
@@ -381,7 +408,31 @@ fn of_instruction(at: u16) -> bool {
 /// The first row behind the registers.
 const FIRST_OF_INSTRUCTION: u16 = 48;
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    /// Nothing is noted yet, of a program that may have branches and words.
+    fn new(
+        (code, context, key, isa): (&'a FragmentCode, &'a FragmentContext<'a>, &'a Key, Isa),
+        (branches, words): (bool, bool),
+        (left, gathered): (&'a mut Vec<&'static str>, &'a mut Vec<Input>),
+    ) -> Self {
+        Self {
+            code,
+            context,
+            key,
+            isa,
+            branches,
+            words,
+            graph: empty(code, key, isa),
+            rows: BTreeMap::new(),
+            pieces: Vec::new(),
+            some: true,
+            size: 0,
+            of_places: true,
+            left,
+            gathered,
+        }
+    }
+
     /// What rows hold before the first instruction, as the wide engine clears them.
     fn begin(&mut self) {
         let outputs = [
@@ -415,8 +466,62 @@ impl Builder<'_> {
                 _ => break,
             }
         }
-        self.finish(at)?;
+        self.finish(matches!(self.code.steps[at].next, Next::End))?;
         Some((at, steps))
+    }
+
+    /// Takes note of one way from the first instruction to the end: the last one's number, and how many there are.
+    fn along(&mut self, turns: &[bool]) -> Option<(usize, u32)> {
+        let (mut at, mut steps, mut turns) = (0, 0, turns.iter());
+        loop {
+            let step = self.code.steps.get(at)?;
+            steps += 1;
+            step.ops.iter().try_for_each(|op| self.op(op)).ok()?;
+            let next = match &step.next {
+                Next::On(next) => Some(*next),
+                Next::End => None,
+                Next::Branch(condition, target, on) => {
+                    let is_taken = *turns.next()?;
+                    self.turn(condition, is_taken);
+                    if is_taken { Some(*target) } else { *on }
+                }
+                Next::Discard | Next::Fault(_) => return None,
+            };
+            self.rows.retain(|row, _| !of_instruction(*row));
+            match next {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        self.finish(true)?;
+        Some((at, steps))
+    }
+
+    /// Fragments have to take a branch, or not to; those that do otherwise are left to others.
+    fn turn(&mut self, condition: &Condition, is_taken: bool) {
+        use pp::Condition::{Always, Never};
+        let wanted = condition.wanted;
+        if wanted == Always || wanted == Never {
+            return;
+        }
+        let rows = &mut self.rows;
+        let [a, b] = condition
+            .operands
+            .each_ref()
+            .map(|operand| graph::operand(&mut self.graph, operand, |graph, row| held(rows, graph, row)));
+        graph::record(&mut self.graph, || {
+            let mut taken = Notes::splat(0.0);
+            let outcomes = [
+                (wanted.greater(), Notes::gt(a, b)),
+                (wanted.equal(), Notes::eq(a, b)),
+                (wanted.less(), Notes::gt(b, a)),
+            ];
+            for (_, mask) in outcomes.into_iter().filter(|(is_wanted, _)| *is_wanted) {
+                taken = Notes::select(mask, Notes::splat(1.0), taken);
+            }
+            let as_it_is = Notes::eq(taken, Notes::splat(f32::from(u8::from(is_taken))));
+            graph::effect(Effect::Require(as_it_is));
+        });
     }
 
     /// What a row holds.
@@ -601,9 +706,8 @@ impl Builder<'_> {
         Some(())
     }
 
-    /// What is left at the end of a stretch.
-    fn finish(&mut self, last: usize) -> Option<()> {
-        let ends = matches!(self.code.steps[last].next, Next::End);
+    /// What is left at the end of a stretch, which may be the program's.
+    fn finish(&mut self, ends: bool) -> Option<()> {
         let key = self.key;
         let output =
             |register: Option<usize>| register.map_or(0..0, |register| 4 * register as u16..4 * register as u16 + 4);

@@ -136,6 +136,8 @@ pub struct Asm {
     pub isa: Isa,
     /// Where the size of the stack frame stands.
     frame: usize,
+    /// Where distances to the end stand that are not known yet.
+    to_end: Vec<usize>,
 }
 
 /// Bits of an EVEX vector length.
@@ -149,6 +151,7 @@ impl Asm {
             bytes: Vec::with_capacity(2048),
             isa,
             frame: 0,
+            to_end: Vec::new(),
         }
     }
 
@@ -356,8 +359,18 @@ impl Asm {
         self.bytes[self.frame..self.frame + 4].copy_from_slice(&bytes.to_le_bytes());
     }
 
+    /// Goes to the end unless the last result was zero.
+    pub fn leave_unless_zero(&mut self) {
+        self.put(&[0x0f, 0x85, 0, 0, 0, 0]);
+        self.to_end.push(self.bytes.len());
+    }
+
     /// Back to the caller.
     pub fn leave(&mut self) {
+        let end = self.bytes.len();
+        for from in std::mem::take(&mut self.to_end) {
+            self.bytes[from - 4..from].copy_from_slice(&((end - from) as i32).to_le_bytes());
+        }
         // vzeroupper; mov rsp, rbp; pop rbp; ret
         self.put(&[0xc5, 0xf8, 0x77, 0x48, 0x89, 0xec, 0x5d, 0xc3]);
     }

@@ -146,6 +146,8 @@ impl Machine for Asm {
             self.flip(Gpr::Rax, 0xff);
         }
         self.or_to(mem(Address::of_argument(offset_of!(Args, left))), Gpr::Rax);
+        // Nobody wants what is still to come.
+        self.leave_unless_zero();
     }
 
     fn compute(emitter: &mut Emitter<'_, Self>, value: Value, kind: Kind, [a, b, c]: [Value; 3], copy: usize) {

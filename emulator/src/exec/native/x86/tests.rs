@@ -2,7 +2,7 @@
 
 use super::asm::{Asm, Gpr, Masked, Mem, Rm, code};
 use crate::exec::native::isa::Isa;
-use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
+use iced_x86::{Decoder, DecoderOptions, Formatter, Mnemonic, NasmFormatter};
 
 /// Every form with low and high registers, near and far memory, is what it is called.
 #[test]
@@ -203,4 +203,27 @@ fn made(isa: Isa, f: &dyn Fn(&mut Asm)) -> Vec<u8> {
     let mut asm = Asm::new(isa);
     f(&mut asm);
     asm.bytes
+}
+
+/// Every early way out leads to the first instruction of the end.
+#[test]
+fn early_ways_out_lead_to_the_end() {
+    let mut asm = Asm::new(Isa::Avx512);
+    for count in 0..3 {
+        (0..100 * count).for_each(|_| asm.flip(Gpr::Rax, 255));
+        asm.leave_unless_zero();
+    }
+    let end = asm.bytes.len() as u64;
+    asm.leave();
+    let decoder = Decoder::with_ip(64, &asm.bytes, 0, DecoderOptions::NONE);
+    let all: Vec<_> = decoder.into_iter().collect();
+    let targets: Vec<u64> = all
+        .iter()
+        .filter(|instruction| instruction.mnemonic() == Mnemonic::Jne)
+        .map(|instruction| instruction.near_branch_target())
+        .collect();
+    assert_eq!(targets, [end; 3]);
+    let last: Vec<_> = all.iter().skip_while(|instruction| instruction.ip() < end).collect();
+    assert_eq!(last[0].mnemonic(), Mnemonic::Vzeroupper);
+    assert_eq!(last[last.len() - 1].mnemonic(), Mnemonic::Ret);
 }

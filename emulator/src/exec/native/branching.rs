@@ -1,0 +1,178 @@
+//! Programs that branch, for fragments that all go the same way: each way through a program is one piece of machine code,
+//! which leaves fragments that go another way to others. Conditions hold for whole tiles more often than not.
+
+use super::isa::Isa;
+use super::key::Key;
+use super::paint::Straight;
+use super::plan::Program;
+use super::tally::Tally;
+use super::wide::fragment_code::FragmentCode;
+use crate::exec::inputs::Inputs;
+use crate::exec::{FragmentContext, Fragments, MAX_FRAGMENTS, Painter, Quads};
+use crate::simd::Found;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Quads that are worth a try: with fewer, what is tried in vain costs more than it may save.
+const FEW_QUADS: usize = 16;
+
+/// A program that branches.
+pub(super) struct Branching {
+    program: Arc<Program>,
+    isa: Isa,
+    found: Found,
+    tally: Tally,
+}
+
+impl Branching {
+    /// A program, if there are [`Paths`] through it.
+    pub fn new(program: Arc<Program>, isa: Isa, found: Found, tally: Tally) -> Option<Self> {
+        program.paths.is_some().then_some(Self {
+            program,
+            isa,
+            found,
+            tally,
+        })
+    }
+
+    /// Paints along the paths, until all fragments went along one.
+    fn each(
+        &self,
+        (context, inputs): (&FragmentContext<'_>, &Inputs),
+        mut paint: impl FnMut(&Straight) -> Option<u32>,
+    ) -> Option<u32> {
+        self.program.paths.as_ref()?.find(|path| {
+            let make = || self.make(&path.turns, context, inputs);
+            let program = path.made.get_or_init(make).clone()?;
+            paint(&Straight::new(program, self.found)?)
+        })
+    }
+
+    /// Makes the code of a path.
+    fn make(&self, turns: &[bool], context: &FragmentContext<'_>, inputs: &Inputs) -> Option<Arc<Program>> {
+        let (start, key) = (Instant::now(), Key::new(context, inputs.flat));
+        let make = || FragmentCode::new(context.program, context.orientation);
+        let program = context.program.wide.with(&context.orientation, make, |code| {
+            Program::along(code, context, &key, self.isa, turns)
+        })?;
+        self.tally.add(Some((program.size, &[])), start.elapsed());
+        Some(Arc::new(program))
+    }
+}
+
+impl Painter for Branching {
+    fn steps(&self) -> u32 {
+        self.program.paths.as_ref().map_or(0, |paths| paths.steps())
+    }
+
+    fn has_turns(&self) -> bool {
+        true
+    }
+
+    fn is_sure(&self) -> bool {
+        false
+    }
+
+    fn paint(
+        &self,
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
+        quads: Quads<'_>,
+        out: &mut Fragments,
+    ) -> Option<u32> {
+        if quads.count() < FEW_QUADS {
+            return None;
+        }
+        // What is tried in vain leaves words of no use.
+        let blended_with = context.blending.map(|_| out.words);
+        self.each((context, inputs), |path| {
+            if let Some(words) = blended_with {
+                out.words = words;
+            }
+            path.paint(context, inputs, quads, out)
+        })
+    }
+
+    fn paint_over(
+        &self,
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
+        first: [u32; 2],
+        tiles: &mut [[u32; MAX_FRAGMENTS]],
+    ) -> Option<u32> {
+        let blended_with = context.blending.map(|_| tiles.to_vec());
+        self.each((context, inputs), |path| {
+            if let Some(words) = &blended_with {
+                tiles.copy_from_slice(words);
+            }
+            path.paint_over(context, inputs, first, tiles)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::exec::native::paths::Paths;
+    use crate::exec::wide::fragment_code::FragmentCode;
+    use crate::exec::{FragmentProgram, Orientation};
+    use utgard::pp;
+
+    const UPRIGHT: Orientation = Orientation {
+        x: 0.0,
+        y: 0.0,
+        flip: false,
+        flip_derivative: false,
+    };
+
+    /// Turns of the ways through a program, and instructions of the longest, if all of them are known.
+    fn paths(text: &str) -> Option<(Vec<Vec<bool>>, u32)> {
+        let program = FragmentProgram::read(&pp::assemble(text).unwrap()).unwrap();
+        let paths = Paths::<()>::of(&FragmentCode::new(&program, UPRIGHT))?;
+        let mut turns = Vec::new();
+        let _: Option<()> = paths.find(|path| {
+            turns.push(path.turns.clone());
+            None
+        });
+        Some((turns, paths.steps()))
+    }
+
+    #[test]
+    fn ways_through_a_program_are_few_and_end() {
+        const END: &str = "mov.v1 $0 $1, stop\n";
+        let skip = "mov.v1 $1 $0, branch.gt $0.x $0.y on\nadd.v1 $1 $1 $0\non:\n";
+        let with = |head: &str| paths(&format!("load.v $0 0\n{head}{END}"));
+        assert_eq!(with(""), Some((vec![vec![]], 2)));
+        assert_eq!(with(skip), Some((vec![vec![true], vec![false]], 4)));
+        let times = |count: usize| {
+            (0..count)
+                .map(|at| skip.replace("on", &format!("on{at}")))
+                .collect::<String>()
+        };
+        let (turns, steps) = with(&times(3)).unwrap();
+        assert_eq!((turns.len(), steps), (8, 8));
+        assert!(turns.iter().all(|turns| turns.len() == 3) && !turns[1..].contains(&turns[0]));
+        // Too many, one without an end, and one that may leave no fragment.
+        assert_eq!(with(&times(4)), None);
+        assert_eq!(with("again:\nadd.v1 $1 $1 $0, branch.gt $1.x $0.y again\n"), None);
+        assert_eq!(with(&format!("branch.gt $0.x $0.y keep\ndiscard\nkeep:\n{skip}")), None);
+        // What is always so is no choice.
+        let always = skip.replace("branch.gt $0.x $0.y", "branch");
+        assert_eq!(with(&always), Some((vec![vec![true]], 3)));
+    }
+
+    /// The way that fragments went last is tried first.
+    #[test]
+    fn the_last_way_comes_first() {
+        let text = "load.v $0 0, branch.gt $0.x $0.y on\nadd.v1 $0 $0 $0\non:\nmov.v1 $0 $0, stop\n";
+        let program = FragmentProgram::read(&pp::assemble(text).unwrap()).unwrap();
+        let paths = Paths::<()>::of(&FragmentCode::new(&program, UPRIGHT)).unwrap();
+        let mut tried = Vec::new();
+        for wanted in [false, false, true] {
+            paths.find(|path| {
+                tried.push(path.turns[0]);
+                (path.turns[0] == wanted).then_some(())
+            });
+        }
+        assert_eq!(tried, [true, false, false, false, true]);
+    }
+}

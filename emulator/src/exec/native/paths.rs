@@ -1,0 +1,99 @@
+//! The ways through a program that branches, from its first instruction to an end.
+
+use super::wide::fragment_code::{FragmentCode, Next};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use utgard::pp::Condition;
+
+/// Paths of a program at most, and instructions of one: making code must not take long, whoever wrote the program.
+const MOST: usize = 8;
+const MAX_LENGTH: u32 = 256;
+
+/// A way from a program's first instruction to its end.
+#[derive(Debug)]
+pub(super) struct Path<P> {
+    /// Of each branch whether it is taken.
+    pub turns: Vec<bool>,
+    /// What is made of it, when fragments may go there.
+    pub made: OnceLock<Option<P>>,
+}
+
+/// All ways through a program.
+#[derive(Debug)]
+pub(super) struct Paths<P> {
+    all: Vec<Path<P>>,
+    /// The one that fragments went last.
+    last: AtomicUsize,
+    /// Instructions of the longest.
+    steps: u32,
+}
+
+impl<P> Paths<P> {
+    /// The ways through a program, where they are few and each comes to an end that leaves its fragment.
+    pub fn of(code: &FragmentCode) -> Option<Self> {
+        let mut paths = Self {
+            all: Vec::new(),
+            last: AtomicUsize::new(0),
+            steps: 0,
+        };
+        paths.walk(code, 0, &mut Vec::new(), 0)?;
+        Some(paths)
+    }
+
+    /// Adds the ways from an instruction on, behind so many turns and instructions.
+    fn walk(&mut self, code: &FragmentCode, mut at: usize, turns: &mut Vec<bool>, mut steps: u32) -> Option<()> {
+        loop {
+            steps += 1;
+            if steps > MAX_LENGTH {
+                return None;
+            }
+            match &code.steps.get(at)?.next {
+                Next::On(next) => at = *next,
+                Next::End => return self.add(turns, steps),
+                Next::Branch(condition, target, on) => {
+                    for (is_taken, next) in [(true, Some(*target)), (false, *on)] {
+                        if is_taken && condition.wanted == Condition::Never
+                            || !is_taken && condition.wanted == Condition::Always
+                        {
+                            continue;
+                        }
+                        turns.push(is_taken);
+                        match next {
+                            Some(next) => self.walk(code, next, turns, steps)?,
+                            None => self.add(turns, steps)?,
+                        }
+                        turns.pop();
+                    }
+                    return Some(());
+                }
+                // Tests come before fragments are shaded, so that none may go missing later.
+                Next::Discard | Next::Fault(_) => return None,
+            }
+        }
+    }
+
+    fn add(&mut self, turns: &[bool], steps: u32) -> Option<()> {
+        self.steps = self.steps.max(steps);
+        self.all.push(Path {
+            turns: turns.to_vec(),
+            made: OnceLock::new(),
+        });
+        (self.all.len() <= MOST).then_some(())
+    }
+
+    /// Instructions of the longest path.
+    pub fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    /// What `f` has of a path, which is asked first for the one that fragments went last.
+    pub fn find<R>(&self, mut f: impl FnMut(&Path<P>) -> Option<R>) -> Option<R> {
+        let last = self.last.load(Ordering::Relaxed);
+        let others = (0..self.all.len()).filter(|number| *number != last);
+        std::iter::once(last).chain(others).find_map(|number| {
+            let found = f(self.all.get(number)?)?;
+            self.last.store(number, Ordering::Relaxed);
+            Some(found)
+        })
+    }
+}
