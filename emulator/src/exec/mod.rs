@@ -355,6 +355,9 @@ pub trait Painter: Send + Sync {
     /// Fragments may run fewer.
     fn has_turns(&self) -> bool;
 
+    /// Fragments that are left to [`Engine::fragments`] may come to nothing: none may be tested before they are shaded.
+    fn may_discard(&self) -> bool;
+
     /// It never leaves fragments to [`Engine::fragments`].
     fn is_sure(&self) -> bool;
 

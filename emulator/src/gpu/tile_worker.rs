@@ -264,14 +264,14 @@ impl<'a> TileWorker<'a, '_> {
         let context = &way.context;
         let quads = self.coverage.covered();
         let batch = self::batch((&self.coverage, ready, shader), &self.out, false);
-        // Where alphas are tested, that comes first.
-        let tested = batch.is_tested() && !context.wants_alpha;
+        // Where alphas are tested, or fragments may come to nothing, that comes first.
+        let tested = batch.is_tested() && !context.wants_alpha && !brush.may_discard;
         let passed = match tested {
             true => self.tile.test_early(&batch, &mut self.room),
             false => Passed::All,
         };
-        // What is blended with must not be lost.
-        let is_safe = context.blending.is_none() || brush.is_sure;
+        // What is blended with, or stays where there is no fragment, must not be lost.
+        let is_safe = context.blending.is_none() && !brush.may_discard || brush.is_sure;
         let steps = match (quads, passed) {
             // How many instructions they would have run is known where all run the same.
             (_, Passed::None) if brush.has_turns => brush.painter.paint(context, &ready.inputs, quads, &mut self.out),
@@ -327,7 +327,7 @@ impl<'a> TileWorker<'a, '_> {
             self.tile.words(quads, &mut self.out.words);
         }
         let steps = brush.painter.paint(context, &ready.inputs, quads, &mut self.out)?;
-        if tested || context.wants_alpha {
+        if tested || context.wants_alpha || brush.may_discard {
             (self.out.has_words, self.out.live) = (true, quads.live());
             let batch = batch((&self.coverage, ready, shader), &self.out, tested);
             self.tile.put_live_words(&batch, &mut self.room);

@@ -16,6 +16,8 @@ pub(super) struct Brush<'a> {
     pub steps: u32,
     /// [`Painter::has_turns`]
     pub has_turns: bool,
+    /// [`Painter::may_discard`]
+    pub may_discard: bool,
 }
 
 impl Brush<'_> {
@@ -57,6 +59,7 @@ impl<'a> Way<'a> {
                 is_sure: painter.is_sure(),
                 steps: painter.steps(),
                 has_turns: painter.has_turns(),
+                may_discard: painter.may_discard(),
             })
         })
     }

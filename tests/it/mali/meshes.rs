@@ -7,7 +7,7 @@ use emulator::exec::inputs::{Inputs, ManyInputs};
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
-use emulator::exec::{Engine, FragmentContext, Fragments, Painter, Quad, VertexBatch};
+use emulator::exec::{Engine, FragmentContext, Fragments, Painter, Quad, Quads, VertexBatch};
 use emulator::fault::Result;
 use emulator::gpu::Gpu;
 use emulator::gpu::pixel::PixelStats;
@@ -20,6 +20,33 @@ use utgard::state::{Compare, RenderState, StencilOp};
 
 const SIZE: u32 = 96;
 const TRIANGLES: u32 = 1500;
+
+/// What triangles of a mesh measure, of a picture that measures two.
+const SMALL: [f32; 3] = [0.04, 0.1, 0.25];
+
+/// Fragment programs with branches: what they are about, and their instructions.
+const BRANCHES: [(&str, &str); 4] = [
+    (
+        "one of two",
+        "load.v $0 0, branch.gt $0.x $0.y other\nmul.v0 $0 $0 $0, branch end\nother:\nadd.v1 $0 $0 $0, mul.v0 $0 $0 $0\n\
+         end:\nmov.v1 $0 $0, stop",
+    ),
+    (
+        "four ways, and one that leaves nothing",
+        "load.v $0 0, branch.gt $0.x $0.y first\nmul.v0 $0 $0 $0, add.v1 $0 ^v0 $0\nfirst:\nbranch.le $0.z $0.x keep\ndiscard\n\
+         keep:\nbranch.eq $0.w $0.w last\nmul.v0 $0 $0 $0\nlast:\nmov.v1 $0 $0, stop",
+    ),
+    (
+        "nothing below a half",
+        "load.v $0 0, mul.v0 $1 $0 ^const0, const0 0.5 0.5 0.5 0.5\nbranch.ge $0.y $1.x keep\ndiscard\nkeep:\n\
+         mov.v1 $0 $0, stop",
+    ),
+    (
+        "a loop",
+        "load.v $0 0, mov.sat.v1 $0 $0\nmul.sat.v0 $1 $0 $0\nagain:\n\
+         add.v1 $1 $1 ^const0, const0 0.25 0.0 0.0 0.0, branch.lt $1.x $0.y again\nmov.v1 $0 $1, stop",
+    ),
+];
 
 const VERTEX: &str = include_str!("../../../examples/mali/triangle.vert.s");
 
@@ -83,6 +110,59 @@ struct Counted(Native, Arc<Counts>);
 
 struct CountedGatherer(Arc<dyn Gatherer>, Arc<Counts>);
 
+/// Counts quads that were painted in one go, and calls that were left.
+struct CountedPainter(Arc<dyn Painter>, Arc<Counts>);
+
+impl CountedPainter {
+    fn count(&self, quads: usize, done: Option<u32>) -> Option<u32> {
+        self.1.calls.fetch_add(1, Ordering::Relaxed);
+        self.1.left.fetch_add(usize::from(done.is_none()), Ordering::Relaxed);
+        let quads = if done.is_some() { quads } else { 0 };
+        self.1.quads.fetch_add(quads, Ordering::Relaxed);
+        done
+    }
+}
+
+impl Painter for CountedPainter {
+    fn steps(&self) -> u32 {
+        self.0.steps()
+    }
+
+    fn has_turns(&self) -> bool {
+        self.0.has_turns()
+    }
+
+    fn may_discard(&self) -> bool {
+        self.0.may_discard()
+    }
+
+    fn is_sure(&self) -> bool {
+        self.0.is_sure()
+    }
+
+    fn paint(
+        &self,
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
+        quads: Quads<'_>,
+        out: &mut Fragments,
+    ) -> Option<u32> {
+        let count = quads.count();
+        self.count(count, self.0.paint(context, inputs, quads, out))
+    }
+
+    fn paint_over(
+        &self,
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
+        first: [u32; 2],
+        tiles: &mut [[u32; 256]],
+    ) -> Option<u32> {
+        let count = 64 * tiles.len();
+        self.count(count, self.0.paint_over(context, inputs, first, tiles))
+    }
+}
+
 impl Engine for Counted {
     fn name(&self) -> &'static str {
         self.0.name()
@@ -103,7 +183,11 @@ impl Engine for Counted {
     }
 
     fn painter(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn Painter>> {
-        self.0.painter(context, flat)
+        let painter = self.0.painter(context, flat)?;
+        if !painter.has_turns() {
+            return Some(painter);
+        }
+        Some(Arc::new(CountedPainter(painter, self.1.clone())))
     }
 
     fn gatherer(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn Gatherer>> {
@@ -142,12 +226,12 @@ fn assemble(text: &str, stage: Stage) -> Program {
     mbs.program(stage).unwrap().unwrap()
 }
 
-/// Positions and colours of triangles of some pixels, one over the other, with one w or others.
-fn mesh(random: &mut Rng, flat: bool, scale: f32) -> [Vec<[f32; 4]>; 2] {
+/// Positions and colours of triangles of some sizes, one over the other, with one w or others.
+fn mesh(random: &mut Rng, flat: bool, scale: f32, (count, sizes): (u32, [f32; 3])) -> [Vec<[f32; 4]>; 2] {
     let mut all = [Vec::new(), Vec::new()];
-    for _ in 0..TRIANGLES {
+    for _ in 0..count {
         let middle = [0, 1].map(|_| random.f32() * 2.1 - 1.05);
-        let size = [0.04, 0.1, 0.25][random.usize(..3)];
+        let size = sizes[random.usize(..3)];
         let w = if random.u32(..3) == 0 { 1.0 } else { 0.5 + random.f32() };
         for _ in 0..3 {
             let w = if flat { w } else { w + random.f32() };
@@ -230,7 +314,7 @@ fn meshes_are_drawn_triangle_by_triangle() {
             .into_iter()
             .flat_map(|flat| STATES.map(|state| (flat, state)))
         {
-            let mesh = mesh(&mut random, flat, scale);
+            let mesh = mesh(&mut random, flat, scale, (TRIANGLES, SMALL));
             let mut draw = draw([&vertex, &fragment], &mesh, state);
             draw.textures = vec![("picture".to_owned(), texture.clone())];
             let wanted = picture(Box::new(Scalar), &draw, state);
@@ -264,5 +348,54 @@ fn meshes_are_drawn_triangle_by_triangle() {
     if Native::default().is_there() {
         assert!(quads > 4 * calls && calls > 1000, "{quads} quads in {calls} calls");
         assert!(left.contains(&true) && left.contains(&false));
+    }
+}
+
+/// What programs with branches make of large triangles, whose tiles may go all one way or not: in every state.
+#[test]
+fn branches_are_taken_by_each_fragment() {
+    let mut random = Rng::with_seed(22);
+    let vertex = assemble(VERTEX, Stage::Vertex);
+    let mut pictures = Vec::new();
+    for (name, body) in BRANCHES {
+        let text = format!(".fragment\n.varying vec4 tint\n{body}\n");
+        let fragment = assemble(&text, Stage::Fragment);
+        let counts = Arc::<Counts>::default();
+        for (flat, state) in [true, false]
+            .into_iter()
+            .flat_map(|flat| STATES.map(|state| (flat, state)))
+        {
+            let mesh = mesh(&mut random, flat, 1.0, (40, [0.5, 1.5, 4.0]));
+            let draw = draw([&vertex, &fragment], &mesh, state);
+            let wanted = picture(Box::new(Scalar), &draw, state);
+            let engines: [Box<dyn Engine>; 3] = [
+                Box::new(Counted(Native::default(), counts.clone())),
+                Box::new(Counted(Native::at_most(emulator::simd::Level::Avx2), counts.clone())),
+                Box::<Wide>::default(),
+            ];
+            for engine in engines {
+                let which = engine.name();
+                let have = picture(engine, &draw, state);
+                assert_eq!(have.1, wanted.1, "{name}, {state:?}, flat: {flat}, {which}");
+                let differ = have.0.iter().zip(&wanted.0).filter(|(a, b)| a != b).count();
+                assert_eq!(differ, 0, "{name}, {state:?}, flat: {flat}, {which}");
+            }
+            pictures.push((wanted.0, format!("{name}, {state:?}, flat: {flat}")));
+        }
+        let [quads, left] = [&counts.quads, &counts.left].map(|count| count.load(Ordering::Relaxed));
+        println!("{name}: {quads} quads in one go, {left} calls left to others");
+        if Native::default().is_there() {
+            // Loops may go round as often as they like.
+            let has_ways = name != "a loop";
+            assert_eq!(
+                [quads > 10_000, left > 100],
+                [has_ways; 2],
+                "{name}: {quads} quads, {left} left"
+            );
+        }
+    }
+    pictures.sort_unstable();
+    for two in pictures.windows(2) {
+        assert_ne!(two[0].0, two[1].0, "{} and {}", two[0].1, two[1].1);
     }
 }

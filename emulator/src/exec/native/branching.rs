@@ -4,6 +4,7 @@
 use super::isa::Isa;
 use super::key::Key;
 use super::paint::Straight;
+use super::paths::Paths;
 use super::plan::Program;
 use super::tally::Tally;
 use super::wide::fragment_code::FragmentCode;
@@ -69,6 +70,10 @@ impl Painter for Branching {
         true
     }
 
+    fn may_discard(&self) -> bool {
+        self.program.paths.as_ref().is_some_and(Paths::may_discard)
+    }
+
     fn is_sure(&self) -> bool {
         false
     }
@@ -124,7 +129,8 @@ mod tests {
         flip_derivative: false,
     };
 
-    /// Turns of the ways through a program, and instructions of the longest, if all of them are known.
+    /// Turns of the ways through a program that leave their fragments, and instructions of the longest of all, if all are
+    /// known.
     fn paths(text: &str) -> Option<(Vec<Vec<bool>>, u32)> {
         let program = FragmentProgram::read(&pp::assemble(text).unwrap()).unwrap();
         let paths = Paths::<()>::of(&FragmentCode::new(&program, UPRIGHT))?;
@@ -151,10 +157,17 @@ mod tests {
         let (turns, steps) = with(&times(3)).unwrap();
         assert_eq!((turns.len(), steps), (8, 8));
         assert!(turns.iter().all(|turns| turns.len() == 3) && !turns[1..].contains(&turns[0]));
-        // Too many, one without an end, and one that may leave no fragment.
+        // Too many, and one without an end.
         assert_eq!(with(&times(4)), None);
         assert_eq!(with("again:\nadd.v1 $1 $1 $0, branch.gt $1.x $0.y again\n"), None);
-        assert_eq!(with(&format!("branch.gt $0.x $0.y keep\ndiscard\nkeep:\n{skip}")), None);
+        // Ways that leave no fragment are counted.
+        let discard = "branch.gt $0.x $0.y keep\ndiscard\nkeep:\n";
+        assert_eq!(with(discard), Some((vec![vec![true]], 3)));
+        let (turns, steps) = with(&format!("{discard}{}", times(2))).unwrap();
+        assert_eq!((turns.len(), steps), (4, 7));
+        assert!(turns.iter().all(|turns| turns.len() == 3 && turns[0]));
+        assert_eq!(with(&format!("{discard}{}", times(3))), None);
+        assert_eq!(paths("discard\n"), None);
         // What is always so is no choice.
         let always = skip.replace("branch.gt $0.x $0.y", "branch");
         assert_eq!(with(&always), Some((vec![vec![true]], 3)));

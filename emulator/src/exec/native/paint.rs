@@ -61,6 +61,10 @@ impl Painter for Straight {
         false
     }
 
+    fn may_discard(&self) -> bool {
+        false
+    }
+
     fn is_sure(&self) -> bool {
         self.is_sure
     }

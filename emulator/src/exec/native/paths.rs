@@ -26,18 +26,21 @@ pub(super) struct Paths<P> {
     last: AtomicUsize,
     /// Instructions of the longest.
     steps: u32,
+    /// Ways that leave no fragment, which nothing is made of.
+    discards: usize,
 }
 
 impl<P> Paths<P> {
-    /// The ways through a program, where they are few and each comes to an end that leaves its fragment.
+    /// The ways through a program, where they are few and each comes to an end.
     pub fn of(code: &FragmentCode) -> Option<Self> {
         let mut paths = Self {
             all: Vec::new(),
             last: AtomicUsize::new(0),
             steps: 0,
+            discards: 0,
         };
         paths.walk(code, 0, &mut Vec::new(), 0)?;
-        Some(paths)
+        (!paths.all.is_empty()).then_some(paths)
     }
 
     /// Adds the ways from an instruction on, behind so many turns and instructions.
@@ -66,19 +69,32 @@ impl<P> Paths<P> {
                     }
                     return Some(());
                 }
-                // Tests come before fragments are shaded, so that none may go missing later.
-                Next::Discard | Next::Fault(_) => return None,
+                Next::Discard => {
+                    self.discards += 1;
+                    return self.longer(steps);
+                }
+                Next::Fault(_) => return None,
             }
         }
     }
 
     fn add(&mut self, turns: &[bool], steps: u32) -> Option<()> {
-        self.steps = self.steps.max(steps);
         self.all.push(Path {
             turns: turns.to_vec(),
             made: OnceLock::new(),
         });
-        (self.all.len() <= MOST).then_some(())
+        self.longer(steps)
+    }
+
+    /// Takes note of the length of one more way, while they are few.
+    fn longer(&mut self, steps: u32) -> Option<()> {
+        self.steps = self.steps.max(steps);
+        (self.all.len() + self.discards <= MOST).then_some(())
+    }
+
+    /// Whether some ways leave no fragment.
+    pub fn may_discard(&self) -> bool {
+        self.discards > 0
     }
 
     /// Instructions of the longest path.

@@ -278,7 +278,7 @@ impl Program {
             program.stretches.plans[first] = Some(plan);
         }
         program.rows += program.gathered.len();
-        if branches && ends && key.words && !key.gathered && program.left.is_empty() {
+        if branches && key.words && !key.gathered && program.left.is_empty() {
             program.paths = Paths::of(code);
         }
         Some(program)
