@@ -276,7 +276,7 @@ fn engine(name: &str) -> Box<dyn Engine> {
     match name {
         "scalar" => Box::new(Scalar),
         "wide" => Box::<Wide>::default(),
-        _ => Box::<Native>::default(),
+        _ => Box::new(Native::default().patient()),
     }
 }
 
@@ -422,19 +422,30 @@ fn operations() -> f64 {
     (best(60) - best(10)) / 5.0
 }
 
-/// Jobs of one pixel.
+/// Jobs of one pixel, and the first job of programs that nobody ran before, of one tile.
 fn small_jobs(threads: usize) {
     const COUNT: u32 = 500;
-    let [vertex, fragment] =
-        [(VERTEX, Stage::Vertex), (&*cases()[0].mali, Stage::Fragment)].map(|(text, stage)| assemble(text, stage));
+    let [vertex, fragment, long] = [
+        (VERTEX, Stage::Vertex),
+        (&*cases()[0].mali, Stage::Fragment),
+        (&*cases()[1].mali, Stage::Fragment),
+    ]
+    .map(|(text, stage)| assemble(text, stage));
+    for name in ["native", "wide"] {
+        let mut times = Times::default();
+        for _ in 0..ROUNDS {
+            let mut gpu = Gpu::new(engine(name)).with_threads(threads);
+            let prepared = driver::prepare(&mut gpu, &small(&vertex, &long, 16)).unwrap();
+            let start = Instant::now();
+            prepared.submit(&mut gpu).unwrap();
+            times.add(start.elapsed() * 1000);
+        }
+        let [median, _, best] = times.figures();
+        println!("first job of a tile, {name}: {median:.0} us, at best {best:.0}");
+    }
     for name in ["native", "wide"] {
         let mut gpu = Gpu::new(engine(name)).with_threads(threads);
-        let mut draw = Draw::new(&vertex, &fragment, [1, 1]);
-        let [positions, colors] = vertices(Mesh::Screen(1, LEVEL));
-        draw.count = positions.len() as u32;
-        draw.attributes = vec![("position".to_owned(), positions), ("color".to_owned(), colors)];
-        draw.uniforms = vec![("transform".to_owned(), identity())];
-        let prepared = driver::prepare(&mut gpu, &draw).unwrap();
+        let prepared = driver::prepare(&mut gpu, &small(&vertex, &fragment, 1)).unwrap();
         let start = Instant::now();
         for _ in 0..COUNT {
             prepared.submit(&mut gpu).unwrap();
@@ -444,6 +455,16 @@ fn small_jobs(threads: usize) {
             f64::from(COUNT) / start.elapsed().as_secs_f64()
         );
     }
+}
+
+/// A draw of a picture of so many pixels each way.
+fn small<'a>(vertex: &'a Program, fragment: &'a Program, size: u32) -> Draw<'a> {
+    let mut draw = Draw::new(vertex, fragment, [size, size]);
+    let [positions, colors] = vertices(Mesh::Screen(1, LEVEL));
+    draw.count = positions.len() as u32;
+    draw.attributes = vec![("position".to_owned(), positions), ("color".to_owned(), colors)];
+    draw.uniforms = vec![("transform".to_owned(), identity())];
+    draw
 }
 
 fn assemble(text: &str, stage: Stage) -> Program {

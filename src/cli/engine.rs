@@ -30,7 +30,7 @@ impl EngineName {
         Some(match self {
             Self::Scalar => Box::new(Scalar),
             Self::Wide => Box::new(Wide::default()),
-            Self::Native => Box::new(Native::default()),
+            Self::Native => Box::new(Native::default().patient()),
             Self::Vulkan => return None,
         })
     }

@@ -1,7 +1,36 @@
-//! What engines make of a program once, kept beside it.
+//! What engines make of a program once, kept beside it, and how often it was used until then.
 
 use crate::crew::lock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+
+/// Vertices or quads that are sooner done with what there is than something better is made for them.
+const FEW: u32 = 1024;
+
+/// How many vertices or quads went through a program, as far as that matters.
+#[derive(Debug, Default)]
+pub struct Uses(AtomicU32);
+
+impl Uses {
+    /// Whether they are still few.
+    pub fn are_few(&self) -> bool {
+        self.0.load(Ordering::Relaxed) < FEW
+    }
+
+    /// Takes note of some more; that of another thread may get lost.
+    pub fn add(&self, count: usize) {
+        let more = u32::try_from(count).unwrap_or(FEW);
+        self.0
+            .store(self.0.load(Ordering::Relaxed).saturating_add(more), Ordering::Relaxed);
+    }
+}
+
+impl Clone for Uses {
+    /// Nothing went through a program that is copied.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
 
 /// Forms of one program kept at most, beside the first.
 const MOST: usize = 8;

@@ -19,7 +19,7 @@ use crate::blend::Blending;
 use crate::fault::{Fault, FaultKind, Result};
 use crate::silicon::Silicon;
 use crate::texture::Texture;
-use compiled::Compiled;
+use compiled::{Compiled, Uses};
 use gathered::Gatherer;
 use inputs::Inputs;
 use num::lanes::One;
@@ -41,6 +41,8 @@ pub struct VertexProgram {
     wide: OnceLock<Option<wide::VertexCode>>,
     /// Machine code of the program.
     native: Compiled<native::Isa, Option<native::VertexForms>>,
+    /// Vertices before there was machine code.
+    uses: Uses,
 }
 
 impl VertexProgram {
@@ -50,6 +52,7 @@ impl VertexProgram {
             instructions,
             wide: OnceLock::new(),
             native: Compiled::default(),
+            uses: Uses::default(),
         }
     }
 
@@ -99,6 +102,8 @@ pub struct FragmentProgram {
     wide: Compiled<Orientation, wide::FragmentCode>,
     /// Machine code of the program, for each state it has met.
     native: Compiled<native::Key, Option<Arc<native::Program>>>,
+    /// Quads before there was machine code.
+    uses: Uses,
     /// Its words, as far as it goes.
     words: Vec<u32>,
 }
@@ -226,6 +231,8 @@ pub struct FragmentContext<'a> {
     pub wants_alpha: bool,
     /// Words are wanted blended with those of [`Fragments::destination`].
     pub blending: Option<&'a Blending>,
+    /// There are few fragments: nothing should be made for them that takes longer than they do.
+    pub few: bool,
 }
 
 impl FragmentContext<'_> {

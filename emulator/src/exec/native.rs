@@ -72,6 +72,8 @@ pub struct Native {
     isa: Option<Isa>,
     kept: Mutex<Kept>,
     tally: Tally,
+    /// Programs have to be worth it.
+    patient: bool,
 }
 
 impl Default for Native {
@@ -90,7 +92,20 @@ impl Native {
             wide,
             kept: Mutex::default(),
             tally: Tally::default(),
+            patient: false,
         }
+    }
+
+    /// Makes code of a program only when it was used for longer than that takes, where a frame or a draw is small: the first
+    /// one is not slower for it.
+    #[must_use]
+    pub fn patient(self) -> Self {
+        Self { patient: true, ..self }
+    }
+
+    /// Whether there is no code yet for a program because it is not worth it.
+    fn waits(&self, context: &FragmentContext<'_>) -> bool {
+        self.patient && context.few && context.program.uses.are_few()
     }
 
     /// Whether there is machine code for this processor.
@@ -161,6 +176,10 @@ impl Engine for Native {
             return self.wide.vertices(batch);
         };
         let program = batch.program;
+        if self.patient && program.uses.are_few() {
+            program.uses.add(batch.vertices);
+            return self.wide.vertices(batch);
+        }
         let make = || {
             let start = Instant::now();
             let forms = program.wide().and_then(|code| VertexForms::new(code, isa));
@@ -181,6 +200,10 @@ impl Engine for Native {
         quads: &[Quad],
         out: &mut Fragments,
     ) -> Result<()> {
+        if self.waits(context) {
+            context.program.uses.add(quads.len());
+            return self.wide.fragments(context, inputs, quads, out);
+        }
         let key = Key::new(context, inputs.flat);
         let make = || self.program(context, &key);
         context.program.native.with(&key, make, |program| {
@@ -196,6 +219,9 @@ impl Engine for Native {
     }
 
     fn painter(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn Painter>> {
+        if self.waits(context) {
+            return None;
+        }
         let key = Key::new(context, flat);
         let program = context
             .program
@@ -209,6 +235,9 @@ impl Engine for Native {
     }
 
     fn gatherer(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn Gatherer>> {
+        if self.waits(context) {
+            return None;
+        }
         let key = Key::new(context, flat).gathered();
         let program = self.program(context, &key)?;
         let straight = self.straight(program)?;

@@ -77,6 +77,9 @@ impl<'a> Way<'a> {
     }
 }
 
+/// Pixels of a frame that is small.
+const FEW_PIXELS: u64 = 64 * 64;
+
 /// What the fragments of a draw share; `tile` reads the tile.
 pub(super) fn context<'b>(
     shader: &'b Shader<'_>,
@@ -97,5 +100,6 @@ pub(super) fn context<'b>(
         wants_words,
         wants_alpha: wants_words && state.alpha_compare != Compare::Always,
         blending: Some(&state.blending).filter(|_| wants_words && !shader.covers),
+        few: frame.pixels() <= FEW_PIXELS,
     }
 }

@@ -75,6 +75,7 @@ fn a_program_meets_another_orientation() {
             wants_words: false,
             wants_alpha: false,
             blending: None,
+            few: false,
         };
         let run = |engine: &dyn Engine| {
             let mut out = Box::<Fragments>::default();
@@ -121,6 +122,7 @@ fn words_that_make_no_sense_end_in_a_fault_or_not_at_all() {
             wants_words: false,
             wants_alpha: false,
             blending: None,
+            few: false,
         };
         for engine in [&Scalar as &dyn Engine, &Wide::default(), &Native::default()] {
             faults += usize::from(
@@ -165,6 +167,7 @@ fn loops_without_end_are_stopped() {
         wants_words: false,
         wants_alpha: false,
         blending: None,
+        few: false,
     };
     let quads = [Quad { x: 0, y: 0, live: 15 }];
     let vertex = gp::assemble("again: mov.p _ t[0].x, branch again").unwrap();

@@ -242,6 +242,7 @@ fn quad(engine: &dyn Engine, text: &str, texture: Texture<'_>, inputs: &Inputs) 
         wants_words: false,
         wants_alpha: false,
         blending: None,
+        few: false,
     };
     let mut out = Box::<Fragments>::default();
     let quads = [Quad { x: 0, y: 0, live: 15 }];

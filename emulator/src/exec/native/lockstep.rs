@@ -273,6 +273,7 @@ fn lockstep(seed: u64, programs: u32, limit: Level) -> ([usize; 3], String) {
                 wants_words,
                 wants_alpha: wants_words && random.bool(),
                 blending: blending.as_ref(),
+                few: false,
             };
             let want = outcome(&Scalar, &context, &inputs, &quads);
             let have = outcome(&engine, &context, &inputs, &quads);

@@ -94,6 +94,7 @@ fn random_textures_are_sampled_the_same_everywhere() {
             wants_words: false,
             wants_alpha: false,
             blending: None,
+            few: false,
         };
         for _ in 0..4 {
             let mut inputs = Inputs::default();
