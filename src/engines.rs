@@ -221,7 +221,7 @@ fn on_emulator(pair: &Result<Pair>, scene: &Scene, rows: &mut Vec<Row>) {
     let engines: [(&str, Box<dyn Engine>); 3] = [
         ("scalar", Box::new(Scalar)),
         ("wide", Box::new(Wide::default())),
-        ("native", Box::new(Native::default().patient())),
+        ("native", Box::new(Native::default())),
     ];
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     for (name, engine) in engines {

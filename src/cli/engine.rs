@@ -30,9 +30,17 @@ impl EngineName {
         Some(match self {
             Self::Scalar => Box::new(Scalar),
             Self::Wide => Box::new(Wide::default()),
-            Self::Native => Box::new(Native::default().patient()),
+            Self::Native => Box::new(Native::default()),
             Self::Vulkan => return None,
         })
+    }
+
+    /// The same for programs that come and go, many of which draw next to nothing.
+    pub fn patient(self) -> Option<Box<dyn Engine>> {
+        match self {
+            Self::Native => Some(Box::new(Native::default().patient())),
+            other => other.engine(),
+        }
     }
 }
 

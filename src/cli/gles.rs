@@ -410,14 +410,14 @@ fn find(program: &OsString) -> Result<PathBuf> {
 
 fn options(args: &GlesArgs) -> Result<Options> {
     let engine = args.engine;
-    if engine.engine().is_none() {
+    if engine.patient().is_none() {
         return Err(Error::usage(
             "--engine vulkan draws pairs; devices run on scalar, wide or native",
         ));
     }
     let silicon = args.silicon.clone();
     let plain = || Box::new(emulator::exec::scalar::Scalar) as _;
-    let mut options = Options::new(move || silicon.around(engine.engine().unwrap_or_else(plain)));
+    let mut options = Options::new(move || silicon.around(engine.patient().unwrap_or_else(plain)));
     options.threads = args.threads.unwrap_or_else(default_threads);
     options.pps = args.pps;
     if let Some(mib) = args.memory {

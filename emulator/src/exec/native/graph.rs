@@ -423,6 +423,14 @@ pub fn plane(offset: usize) -> [Value; 3] {
     ]
 }
 
+/// 1.0 where the front is seen.
+pub fn front() -> Value {
+    const AT: usize = offset_of!(Inputs, front);
+    // A byte of one of the words that the inputs are made of.
+    let word = leaf(Node::Input((AT - AT % 4) as u16));
+    op(Kind::ToFloat, &[bytes(word, |byte| byte)[AT % 4]])
+}
+
 /// Byte of a varying's plane.
 pub fn varying(at: u16) -> usize {
     offset_of!(Inputs, varyings) + usize::from(at) * size_of::<Plane>()

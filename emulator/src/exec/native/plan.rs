@@ -563,7 +563,12 @@ impl<'a> Builder<'a> {
         let perspective = match input.what {
             Input::Varying(at) if at < 4 * slots => !self.key.flat,
             Input::Varying(_) => return Err("varyings that are not there"),
-            Input::Front => return Err("the side that is seen"),
+            Input::Front if self.key.gathered => return Err("the side that is seen"),
+            Input::Front => {
+                let value = graph::record(&mut self.graph, graph::front);
+                self.set(input.to, value);
+                return Ok(());
+            }
             Input::Z | Input::W | Input::Point(_) => false,
         };
         let value = self.plane(input.what);
