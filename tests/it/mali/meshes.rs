@@ -294,6 +294,32 @@ fn picture(engine: Box<dyn Engine>, draw: &Draw<'_>, state: State) -> (Vec<u8>, 
     (prepared.picture(&gpu).unwrap().rgba, stats)
 }
 
+/// Draws it on every engine: the picture, which is the scalar engine's, as what was counted is.
+fn picture_of_all(draw: &Draw<'_>, state: State, counts: &Arc<Counts>, what: &str) -> Vec<u8> {
+    let wanted = picture(Box::new(Scalar), draw, state);
+    let engines: [Box<dyn Engine>; 3] = [
+        Box::new(Counted(Native::default(), counts.clone())),
+        Box::new(Counted(Native::at_most(emulator::simd::Level::Avx2), counts.clone())),
+        Box::<Wide>::default(),
+    ];
+    for engine in engines {
+        let which = engine.name();
+        let have = picture(engine, draw, state);
+        assert_eq!(have.1, wanted.1, "{what}, {which}");
+        let differ = have.0.iter().zip(&wanted.0).filter(|(a, b)| a != b).count();
+        assert_eq!(differ, 0, "{what}, {which}");
+    }
+    wanted.0
+}
+
+/// States, programs and perspective show: no picture is another.
+fn all_differ(mut pictures: Vec<(Vec<u8>, String)>) {
+    pictures.sort_unstable();
+    for two in pictures.windows(2) {
+        assert_ne!(two[0].0, two[1].0, "{} and {}", two[0].1, two[1].1);
+    }
+}
+
 #[test]
 fn meshes_are_drawn_triangle_by_triangle() {
     let mut random = Rng::with_seed(21);
@@ -317,29 +343,14 @@ fn meshes_are_drawn_triangle_by_triangle() {
             let mesh = mesh(&mut random, flat, scale, (TRIANGLES, SMALL));
             let mut draw = draw([&vertex, &fragment], &mesh, state);
             draw.textures = vec![("picture".to_owned(), texture.clone())];
-            let wanted = picture(Box::new(Scalar), &draw, state);
             let before = counts.left.load(Ordering::Relaxed);
-            let engines: [Box<dyn Engine>; 3] = [
-                Box::new(Counted(Native::default(), counts.clone())),
-                Box::new(Counted(Native::at_most(emulator::simd::Level::Avx2), counts.clone())),
-                Box::<Wide>::default(),
-            ];
-            for engine in engines {
-                let which = engine.name();
-                let have = picture(engine, &draw, state);
-                assert_eq!(have.1, wanted.1, "{name}, {state:?}, flat: {flat}, {which}");
-                let differ = have.0.iter().zip(&wanted.0).filter(|(a, b)| a != b).count();
-                assert_eq!(differ, 0, "{name}, {state:?}, flat: {flat}, {which}");
-            }
+            let what = format!("{name}, {state:?}, flat: {flat}");
+            let wanted = picture_of_all(&draw, state, &counts, &what);
             left.push(counts.left.load(Ordering::Relaxed) > before);
-            pictures.push((wanted.0, format!("{name}, {state:?}, flat: {flat}")));
+            pictures.push((wanted, what));
         }
     }
-    // States, programs and perspective show.
-    pictures.sort_unstable();
-    for two in pictures.windows(2) {
-        assert_ne!(two[0].0, two[1].0, "{} and {}", two[0].1, two[1].1);
-    }
+    all_differ(pictures);
     let [calls, quads] = [&counts.calls, &counts.quads].map(|count| count.load(Ordering::Relaxed));
     println!(
         "{quads} quads in {calls} calls; {} draws were left in part",
@@ -367,20 +378,8 @@ fn branches_are_taken_by_each_fragment() {
         {
             let mesh = mesh(&mut random, flat, 1.0, (40, [0.5, 1.5, 4.0]));
             let draw = draw([&vertex, &fragment], &mesh, state);
-            let wanted = picture(Box::new(Scalar), &draw, state);
-            let engines: [Box<dyn Engine>; 3] = [
-                Box::new(Counted(Native::default(), counts.clone())),
-                Box::new(Counted(Native::at_most(emulator::simd::Level::Avx2), counts.clone())),
-                Box::<Wide>::default(),
-            ];
-            for engine in engines {
-                let which = engine.name();
-                let have = picture(engine, &draw, state);
-                assert_eq!(have.1, wanted.1, "{name}, {state:?}, flat: {flat}, {which}");
-                let differ = have.0.iter().zip(&wanted.0).filter(|(a, b)| a != b).count();
-                assert_eq!(differ, 0, "{name}, {state:?}, flat: {flat}, {which}");
-            }
-            pictures.push((wanted.0, format!("{name}, {state:?}, flat: {flat}")));
+            let what = format!("{name}, {state:?}, flat: {flat}");
+            pictures.push((picture_of_all(&draw, state, &counts, &what), what));
         }
         let [quads, left] = [&counts.quads, &counts.left].map(|count| count.load(Ordering::Relaxed));
         println!("{name}: {quads} quads in one go, {left} calls left to others");
@@ -394,8 +393,5 @@ fn branches_are_taken_by_each_fragment() {
             );
         }
     }
-    pictures.sort_unstable();
-    for two in pictures.windows(2) {
-        assert_ne!(two[0].0, two[1].0, "{} and {}", two[0].1, two[1].1);
-    }
+    all_differ(pictures);
 }
