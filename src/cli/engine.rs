@@ -36,6 +36,7 @@ impl EngineName {
     }
 
     /// The same for programs that come and go, many of which draw next to nothing.
+    #[cfg(target_os = "linux")]
     pub fn patient(self) -> Option<Box<dyn Engine>> {
         match self {
             Self::Native => Some(Box::new(Native::default().patient())),
