@@ -435,7 +435,7 @@ fn small_jobs(threads: usize) {
         let mut times = Times::default();
         for _ in 0..ROUNDS {
             let mut gpu = Gpu::new(engine(name)).with_threads(threads);
-            let prepared = driver::prepare(&mut gpu, &small(&vertex, &long, 16)).unwrap();
+            let prepared = driver::prepare(&mut gpu, &draw([&vertex, &long], 16, Mesh::Screen(1, LEVEL))).unwrap();
             let start = Instant::now();
             prepared.submit(&mut gpu).unwrap();
             times.add(start.elapsed() * 1000);
@@ -445,7 +445,7 @@ fn small_jobs(threads: usize) {
     }
     for name in ["native", "wide"] {
         let mut gpu = Gpu::new(engine(name)).with_threads(threads);
-        let prepared = driver::prepare(&mut gpu, &small(&vertex, &fragment, 1)).unwrap();
+        let prepared = driver::prepare(&mut gpu, &draw([&vertex, &fragment], 1, Mesh::Screen(1, LEVEL))).unwrap();
         let start = Instant::now();
         for _ in 0..COUNT {
             prepared.submit(&mut gpu).unwrap();
@@ -457,10 +457,10 @@ fn small_jobs(threads: usize) {
     }
 }
 
-/// A draw of a picture of so many pixels each way.
-fn small<'a>(vertex: &'a Program, fragment: &'a Program, size: u32) -> Draw<'a> {
+/// A draw of a mesh, of a picture of so many pixels each way.
+fn draw<'a>([vertex, fragment]: [&'a Program; 2], size: u32, mesh: Mesh) -> Draw<'a> {
     let mut draw = Draw::new(vertex, fragment, [size, size]);
-    let [positions, colors] = vertices(Mesh::Screen(1, LEVEL));
+    let [positions, colors] = vertices(mesh);
     draw.count = positions.len() as u32;
     draw.attributes = vec![("position".to_owned(), positions), ("color".to_owned(), colors)];
     draw.uniforms = vec![("transform".to_owned(), identity())];
@@ -486,11 +486,7 @@ impl Job {
     fn new(engine: Box<dyn Engine>, case: &Case, threads: usize) -> Self {
         let vertex = assemble(VERTEX, Stage::Vertex);
         let fragment = assemble(&case.mali, Stage::Fragment);
-        let mut draw = Draw::new(&vertex, &fragment, [SIZE, SIZE]);
-        let [positions, colors] = vertices(case.mesh);
-        draw.count = positions.len() as u32;
-        draw.attributes = vec![("position".to_owned(), positions), ("color".to_owned(), colors)];
-        draw.uniforms = vec![("transform".to_owned(), identity())];
+        let mut draw = draw([&vertex, &fragment], SIZE, case.mesh);
         if case.blend {
             draw.blend = Blend::Alpha;
         }

@@ -236,6 +236,12 @@ pub struct FragmentContext<'a> {
 }
 
 impl FragmentContext<'_> {
+    /// Calls `run` with the program as the fast engine runs it, in these directions.
+    fn with_code<R>(&self, run: impl FnOnce(&wide::FragmentCode) -> R) -> R {
+        let make = || wide::FragmentCode::new(self.program, self.orientation);
+        self.program.wide.with(&self.orientation, make, run)
+    }
+
     /// The register an output is taken from, zero where it is one of the pipeline's: what an instruction does not fill
     /// of these reads as zero, and writes to them are lost (\[?\]: no known program does either).
     fn output(register: usize) -> Option<usize> {

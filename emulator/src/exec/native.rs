@@ -49,7 +49,7 @@ use self::tally::Tally;
 use super::gathered::Gatherer;
 use super::inputs::Inputs;
 use super::lanes::LANES;
-use super::wide::{self, FragmentCode, Wide};
+use super::wide::{self, Wide};
 use super::{Engine, FragmentContext, Fragments, MAX_QUADS, Painter, Quad, VertexBatch};
 use crate::crew::lock;
 use crate::fault::Result;
@@ -123,10 +123,7 @@ impl Native {
             return program.clone();
         }
         let start = Instant::now();
-        let make = || FragmentCode::new(context.program, context.orientation);
-        let program = context.program.wide.with(&context.orientation, make, |code| {
-            Program::new(code, context, key, isa).map(Arc::new)
-        });
+        let program = context.with_code(|code| Program::new(code, context, key, isa).map(Arc::new));
         let made = program.as_deref().map(|program| (program.size, &program.left[..]));
         self.tally.add(made, start.elapsed());
         if kept.len() == MOST {

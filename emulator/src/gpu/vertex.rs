@@ -444,7 +444,8 @@ impl Work<'_> {
             for ((number, spec), target) in outputs.zip(targets) {
                 store_apart(target, *spec, vertices.clone(), (&batch.outputs, number));
                 if let Some((start, all)) = Self::place(spec, &ahead) {
-                    target.expect(start, all as usize);
+                    // An array ends with its last vertex, not a stride behind it.
+                    target.expect(start, (all - spec.stride) as usize + 1);
                 }
             }
             return Ok(());

@@ -7,7 +7,6 @@ use super::paint::Straight;
 use super::paths::Paths;
 use super::plan::Program;
 use super::tally::Tally;
-use super::wide::fragment_code::FragmentCode;
 use crate::exec::inputs::Inputs;
 use crate::exec::{FragmentContext, Fragments, MAX_FRAGMENTS, Painter, Quads};
 use crate::simd::Found;
@@ -52,10 +51,7 @@ impl Branching {
     /// Makes the code of a path.
     fn make(&self, turns: &[bool], context: &FragmentContext<'_>, inputs: &Inputs) -> Option<Arc<Program>> {
         let (start, key) = (Instant::now(), Key::new(context, inputs.flat));
-        let make = || FragmentCode::new(context.program, context.orientation);
-        let program = context.program.wide.with(&context.orientation, make, |code| {
-            Program::along(code, context, &key, self.isa, turns)
-        })?;
+        let program = context.with_code(|code| Program::along(code, context, &key, self.isa, turns))?;
         self.tally.add(Some((program.size, &[])), start.elapsed());
         Some(Arc::new(program))
     }

@@ -31,9 +31,7 @@ pub(in crate::exec) fn run(
     stretches: Option<&Stretches>,
     out: &mut Fragments,
 ) -> Result<()> {
-    let make = || FragmentCode::new(context.program, context.orientation);
-    let forms = &context.program.wide;
-    forms.with(&context.orientation, make, |code| {
+    context.with_code(|code| {
         let mut batch = Batch {
             context,
             code,
