@@ -37,67 +37,137 @@ pub type Mask = u128;
 /// Vertices of a batch at most.
 pub const MAX_VERTICES: usize = LANES;
 
-/// Attributes or outputs of a batch of vertices: vec4s by their number, in each a lane for every vertex.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Where engines have the rows of a batch of vertices.
+pub(super) mod row {
+    /// First of the attributes; in front of them are the engine's own.
+    pub const ATTRIBUTES: u16 = 64;
+    /// First of the outputs.
+    pub const OUTPUTS: u16 = 128;
+    /// Behind the last of the outputs, where more of the engine's own are.
+    pub const RESULTS: u16 = 192;
+}
+
+/// Vec4s of a kind that an instruction can name.
+const MOST: usize = (row::OUTPUTS - row::ATTRIBUTES) as usize / 4;
+
+/// What an attribute is that vertices do not have ([I]).
+pub(crate) const MISSING: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
+
+/// Attributes and outputs of a batch of vertices: vec4s by their number, in each a lane for every vertex. They are where
+/// engines compute with them, so nothing is copied to and fro.
+#[derive(Clone, Debug, PartialEq)]
 pub struct VertexRows {
-    rows: Vec<[Row; 4]>,
+    rows: Vec<Row>,
+    attributes: usize,
+    outputs: usize,
 }
 
 impl VertexRows {
-    /// So many vec4s of each vertex, all zero.
-    pub fn new(count: usize) -> Self {
-        let mut rows = Self::default();
-        rows.clear(count);
+    /// Room for a batch without attributes and outputs.
+    pub const EMPTY: Self = Self {
+        rows: Vec::new(),
+        attributes: 0,
+        outputs: 0,
+    };
+
+    /// So many attributes and outputs of each vertex, at most sixteen of each, all zero.
+    pub fn new(attributes: usize, outputs: usize) -> Self {
+        let mut rows = Self::EMPTY;
+        rows.clear(attributes, outputs);
         rows
     }
 
-    /// Vec4s given vertex after vertex, `count` of each; vertices beyond [`MAX_VERTICES`] are left out.
-    pub fn of(values: &[[f32; 4]], count: usize) -> Self {
-        let mut rows = Self::new(count);
+    /// Attributes given vertex after vertex, `count` of each, and so many outputs, all zero; vertices beyond [`MAX_VERTICES`]
+    /// are left out.
+    pub fn of(values: &[[f32; 4]], count: usize, outputs: usize) -> Self {
+        let mut rows = Self::new(count, outputs);
         for (vertex, values) in values.chunks(count.max(1)).enumerate().take(MAX_VERTICES) {
             for (number, value) in values.iter().enumerate() {
-                rows.set(vertex, number, *value);
+                if let Some(rows) = rows.attribute_mut(number) {
+                    (0..4).for_each(|component| rows[component][vertex] = value[component]);
+                }
             }
         }
         rows
     }
 
-    /// So many vec4s of each vertex from now on, all zero.
-    pub fn clear(&mut self, count: usize) {
-        self.rows.clear();
-        self.rows.resize(count, [Row::splat(0.0); 4]);
+    /// So many attributes and outputs from now on, all zero.
+    pub fn clear(&mut self, attributes: usize, outputs: usize) {
+        (self.attributes, self.outputs) = (attributes.min(MOST), outputs.min(MOST));
+        self.at_least(row::RESULTS.into());
+        let first = usize::from(row::ATTRIBUTES);
+        self.rows[first..first + 4 * self.attributes].fill(Row::splat(0.0));
+        self.clear_outputs();
     }
 
-    /// Vec4s that a vertex has.
-    pub fn count(&self) -> usize {
-        self.rows.len()
+    /// Outputs are zero again.
+    pub fn clear_outputs(&mut self) {
+        let first = usize::from(row::OUTPUTS);
+        self.rows[first..first + 4 * self.outputs].fill(Row::splat(0.0));
     }
 
-    /// A vertex's vec4; zero where there is none.
-    pub fn get(&self, vertex: usize, number: usize) -> [f32; 4] {
-        let row = self.rows.get(number).filter(|_| vertex < MAX_VERTICES);
-        row.map_or([0.0; 4], |[x, y, z, w]| [x[vertex], y[vertex], z[vertex], w[vertex]])
+    /// Attributes that a vertex has.
+    pub fn attributes(&self) -> usize {
+        self.attributes
     }
 
-    /// Sets a vertex's vec4; one that is not there stays so.
-    pub fn set(&mut self, vertex: usize, number: usize, value: [f32; 4]) {
-        if let Some(rows) = self.rows.get_mut(number).filter(|_| vertex < MAX_VERTICES) {
+    /// A vertex's attributes.
+    pub fn attributes_of(&self, vertex: usize) -> impl Iterator<Item = [f32; 4]> {
+        self.vec4s(row::ATTRIBUTES, self.attributes, vertex)
+    }
+
+    /// A vertex's outputs.
+    pub fn outputs_of(&self, vertex: usize) -> impl Iterator<Item = [f32; 4]> {
+        self.vec4s(row::OUTPUTS, self.outputs, vertex)
+    }
+
+    /// Sets a vertex's output; one that is not there stays so.
+    pub fn set_output(&mut self, vertex: usize, number: usize, value: [f32; 4]) {
+        if number < self.outputs && vertex < MAX_VERTICES {
+            let rows = self.four_mut(row::OUTPUTS, number);
             (0..4).for_each(|component| rows[component][vertex] = value[component]);
         }
     }
 
-    /// All that a vertex has.
-    pub fn vertex(&self, vertex: usize) -> impl Iterator<Item = [f32; 4]> {
-        (0..self.count()).map(move |number| self.get(vertex, number))
+    /// The rows of an attribute, if it is there.
+    pub(crate) fn attribute_mut(&mut self, number: usize) -> Option<&mut [Row; 4]> {
+        (number < self.attributes).then(|| self.four_mut(row::ATTRIBUTES, number))
     }
 
-    /// The four rows of a vec4.
-    pub(crate) fn four(&self, number: usize) -> Option<&[Row; 4]> {
-        self.rows.get(number)
+    /// The rows of an output, if it is there.
+    pub(crate) fn output(&self, number: usize) -> Option<&[Row; 4]> {
+        (number < self.outputs).then(|| self.four(row::OUTPUTS, number))
     }
 
-    /// The four rows of a vec4.
-    pub(crate) fn four_mut(&mut self, number: usize) -> Option<&mut [Row; 4]> {
-        self.rows.get_mut(number)
+    /// All rows, so many at least, those that an instruction names as missing attributes filled in.
+    pub(super) fn machine(&mut self, count: usize, named: u16) -> &mut [Row] {
+        self.at_least(count);
+        for number in (self.attributes..MOST).filter(|number| named >> number & 1 == 1) {
+            *self.four_mut(row::ATTRIBUTES, number) = MISSING.map(Row::splat);
+        }
+        &mut self.rows
+    }
+
+    fn at_least(&mut self, count: usize) {
+        if self.rows.len() < count {
+            self.rows.resize(count, Row::splat(0.0));
+        }
+    }
+
+    /// Vec4s of a vertex; none of one that is not there.
+    fn vec4s(&self, first: u16, count: usize, vertex: usize) -> impl Iterator<Item = [f32; 4]> {
+        let count = if vertex < MAX_VERTICES { count } else { 0 };
+        (0..count).map(move |number| self.four(first, number).each_ref().map(|row| row[vertex]))
+    }
+
+    fn four(&self, first: u16, number: usize) -> &[Row; 4] {
+        self.rows[usize::from(first) + 4 * number..]
+            .first_chunk()
+            .expect("rows of all vec4s")
+    }
+
+    fn four_mut(&mut self, first: u16, number: usize) -> &mut [Row; 4] {
+        let rows = &mut self.rows[usize::from(first) + 4 * number..];
+        rows.first_chunk_mut().expect("rows of all vec4s")
     }
 }

@@ -12,8 +12,8 @@ pub mod scalar;
 pub mod supposing;
 pub mod wide;
 
-pub(crate) use lanes::Row;
 pub use lanes::{MAX_VERTICES, VertexRows};
+pub(crate) use lanes::{MISSING, Row};
 
 use crate::blend::Blending;
 use crate::fault::{Fault, FaultKind, Result};
@@ -71,10 +71,8 @@ pub struct VertexBatch<'a> {
     pub uniforms: &'a [[f32; 4]],
     /// How many vertices, at most [`MAX_VERTICES`].
     pub vertices: usize,
-    /// Their attributes.
-    pub attributes: &'a VertexRows,
-    /// Their outputs; stores to others than there are, are lost.
-    pub outputs: &'a mut VertexRows,
+    /// Their attributes, and their outputs; stores to others than there are, are lost.
+    pub rows: &'a mut VertexRows,
     /// Instructions that vertices ran; the engine adds to it.
     pub instructions: u64,
 }

@@ -69,10 +69,10 @@ impl Engine for Supposing {
 pub fn vertices<O: Observer>(batch: &mut VertexBatch<'_>, silicon: Silicon, observer: &mut O) -> Result<()> {
     let (mut attributes, mut outputs) = (Vec::new(), Vec::new());
     for vertex in 0..batch.vertices.min(MAX_VERTICES) {
-        for (into, rows) in [(&mut attributes, batch.attributes), (&mut outputs, &*batch.outputs)] {
-            into.clear();
-            into.extend(rows.vertex(vertex));
-        }
+        attributes.clear();
+        attributes.extend(batch.rows.attributes_of(vertex));
+        outputs.clear();
+        outputs.extend(batch.rows.outputs_of(vertex));
         batch.instructions += vertex::run(
             batch.program,
             batch.uniforms,
@@ -82,7 +82,7 @@ pub fn vertices<O: Observer>(batch: &mut VertexBatch<'_>, silicon: Silicon, obse
             observer,
         )?;
         for (number, output) in outputs.iter().enumerate() {
-            batch.outputs.set(vertex, number, *output);
+            batch.rows.set_output(vertex, number, *output);
         }
     }
     Ok(())

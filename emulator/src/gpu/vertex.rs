@@ -5,12 +5,13 @@ use super::kept::Kept;
 use super::notes::Notes;
 use super::vertex_outputs::{Borrowed, MAX_NEAR, lend, plain, store, store_apart};
 use crate::crew::{Crew, lock};
-use crate::exec::{Engine, MAX_VERTICES as BATCH, Row, VERTEX_MEMORY, VertexBatch, VertexProgram, VertexRows};
+use crate::exec::{Engine, MAX_VERTICES as BATCH, MISSING, Row, VERTEX_MEMORY, VertexBatch, VertexProgram, VertexRows};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::{Memory, Target};
 use crate::simd::{Found, dispatch, fetch_to_read, fetch_to_write};
 use num::half;
 use num::lanes::QuadLanes;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -337,11 +338,9 @@ impl<'a> Shared<'a> {
 /// store each output.
 type Place<'a, 'b, 'c> = (&'a Shared<'b>, Option<&'a Memory>, Option<&'a [Target<'c>]>);
 
-/// Attributes and outputs of a batch.
-#[derive(Default)]
-struct Batch {
-    attributes: VertexRows,
-    outputs: VertexRows,
+thread_local! {
+    /// Rows of the thread's last batch.
+    static ROWS: RefCell<VertexRows> = const { RefCell::new(VertexRows::EMPTY) };
 }
 
 impl Work<'_> {
@@ -352,9 +351,15 @@ impl Work<'_> {
 
     /// Runs batches while there are any.
     fn all(&self, room: &Shared<'_>, engine: &dyn Engine, targets: Option<&[Target<'_>]>) {
-        let (mut batch, mut notes) = (Batch::default(), Notes::default());
-        batch.attributes.clear(self.attribute_count);
-        batch.outputs.clear(self.output_count);
+        ROWS.with_borrow_mut(|rows| {
+            rows.clear(self.attribute_count, self.output_count);
+            self.all_in(rows, room, engine, targets);
+        });
+    }
+
+    /// The same, in rows.
+    fn all_in(&self, rows: &mut VertexRows, room: &Shared<'_>, engine: &dyn Engine, targets: Option<&[Target<'_>]>) {
+        let mut notes = Notes::default();
         let batches = self.count.div_ceil(BATCH as u32);
         let vertices = |number: u32| number * BATCH as u32..((number + 1) * BATCH as u32).min(self.count);
         // Nobody writes to memory where outputs go elsewhere.
@@ -373,7 +378,7 @@ impl Work<'_> {
             next += 1;
             // Behind what is its own are others'.
             let two = [vertices(number), if next < end { vertices(next) } else { 0..0 }];
-            if let Err(fault) = self.one((room, held, targets), engine, two, &mut batch, &mut notes) {
+            if let Err(fault) = self.one((room, held, targets), engine, two, rows, &mut notes) {
                 // Others may finish what they have.
                 room.next.store(batches, Ordering::Relaxed);
                 lock(&room.faults).push((number, fault));
@@ -392,9 +397,9 @@ impl Work<'_> {
 
     /// Fetches the attributes of a batch, and brings the next one's near: each array while the next is fetched, for no more
     /// than some lines can be on their way at once.
-    fn fetch(&self, memory: &Memory, [vertices, ahead]: &[Range<u32>; 2], batch: &mut Batch, notes: &mut Notes) {
+    fn fetch(&self, memory: &Memory, [vertices, ahead]: &[Range<u32>; 2], rows: &mut VertexRows, notes: &mut Notes) {
         for (number, spec) in self.attributes.iter().enumerate() {
-            let Some(rows) = batch.attributes.four_mut(number) else {
+            let Some(rows) = rows.attribute_mut(number) else {
                 break;
             };
             if !fetch(memory, spec, vertices.start, vertices.len(), rows) {
@@ -414,23 +419,22 @@ impl Work<'_> {
         (room, held, targets): Place<'_, '_, '_>,
         engine: &dyn Engine,
         two: [Range<u32>; 2],
-        batch: &mut Batch,
+        rows: &mut VertexRows,
         notes: &mut Notes,
     ) -> Result<()> {
         match held {
-            Some(memory) => self.fetch(memory, &two, batch, notes),
-            None => self.fetch(&room.read(), &two, batch, notes),
+            Some(memory) => self.fetch(memory, &two, rows, notes),
+            None => self.fetch(&room.read(), &two, rows, notes),
         }
         let [vertices, ahead] = two;
         if !self.stores_alike {
-            batch.outputs.clear(self.output_count);
+            rows.clear_outputs();
         }
         let mut running = VertexBatch {
             program: self.program,
             uniforms: self.uniforms,
             vertices: vertices.len(),
-            attributes: &batch.attributes,
-            outputs: &mut batch.outputs,
+            rows,
             instructions: 0,
         };
         engine.vertices(&mut running)?;
@@ -442,7 +446,7 @@ impl Work<'_> {
         let outputs = self.stored().iter().enumerate();
         if let Some(targets) = targets {
             for ((number, spec), target) in outputs.zip(targets) {
-                store_apart(target, *spec, vertices.clone(), (&batch.outputs, number));
+                store_apart(target, *spec, vertices.clone(), rows.output(number));
                 if let Some((start, all)) = Self::place(spec, &ahead) {
                     // An array ends with its last vertex, not a stride behind it.
                     target.expect(start, (all - spec.stride) as usize + 1);
@@ -452,7 +456,7 @@ impl Work<'_> {
         }
         let mut memory = room.write();
         for (number, spec) in outputs {
-            store(&mut memory, *spec, vertices.clone(), (&batch.outputs, number), notes)?;
+            store(&mut memory, *spec, vertices.clone(), rows.output(number), notes)?;
             let ahead = Self::place(spec, &ahead).and_then(|(start, all)| memory.borrow(start, all));
             ahead.into_iter().for_each(fetch_to_write);
         }
@@ -482,9 +486,6 @@ fn component_bytes(spec: &VertexSpec) -> Option<u32> {
 fn vector_bytes(spec: &VertexSpec) -> u32 {
     component_bytes(spec).map_or(0, |bytes| (u32::from(spec.components) + 1) * bytes)
 }
-
-/// What components are that an array does not have ([I]).
-const MISSING: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
 
 /// One attribute of so many vertices from `first` on, a row for each component. False where some are outside memory:
 /// those are as if they had no components.
@@ -586,9 +587,9 @@ fn turn_in<const N: usize>(data: &[u8], vertices: usize, rows: &mut [Row; 4]) {
 /// One attribute or output of one vertex as it lies in memory; nothing where that is in no buffer object, or of a type
 /// nobody knows.
 pub fn value(memory: &Memory, spec: &VertexSpec, vertex: u32) -> Option<[f32; 4]> {
-    let (spec, mut rows) = (plain(*spec), VertexRows::new(1));
+    let (spec, mut rows) = (plain(*spec), [Row::splat(0.0); 4]);
     component_bytes(&spec)?;
-    fetch(memory, &spec, vertex, 1, rows.four_mut(0)?).then_some(rows.get(0, 0))
+    fetch(memory, &spec, vertex, 1, &mut rows).then_some(rows.map(|row| row[0]))
 }
 
 /// A component as a float. Signed normalised numbers are c / (2^(n-1) - 1), not below -1 ([?] in docs/spec/mali/streams.md,

@@ -1,7 +1,7 @@
 //! What vertices store: positions, point sizes and varyings, each an array in memory, a batch of vertices at a time.
 
 use super::notes::Notes;
-use crate::exec::{MAX_VERTICES as BATCH, Row, VertexRows};
+use crate::exec::{MAX_VERTICES as BATCH, Row};
 use crate::fault::Result;
 use crate::memory::{Array, Lent, Memory, Target};
 use crate::simd::{Found, dispatch};
@@ -101,16 +101,16 @@ pub(super) fn plain(spec: VertexSpec) -> VertexSpec {
     }
 }
 
-/// Stores one output of vertices, which is the numbered one of `outputs`.
+/// Stores one output of vertices, whose rows these are.
 pub(super) fn store(
     memory: &mut Memory,
     spec: VertexSpec,
     vertices: Range<u32>,
-    (outputs, number): (&VertexRows, usize),
+    rows: Option<&[Row; 4]>,
     notes: &mut Notes,
 ) -> Result<()> {
     let spec = plain(spec);
-    let (Some(rows), count) = (outputs.four(number), vertices.len().min(BATCH)) else {
+    let (Some(rows), count) = (rows, vertices.len().min(BATCH)) else {
         return Ok(());
     };
     let Some(bytes) = output_bytes(&spec) else {
@@ -134,14 +134,9 @@ pub(super) fn store(
 }
 
 /// The same into an array that was lent.
-pub(super) fn store_apart(
-    target: &Target<'_>,
-    spec: VertexSpec,
-    vertices: Range<u32>,
-    (outputs, number): (&VertexRows, usize),
-) {
+pub(super) fn store_apart(target: &Target<'_>, spec: VertexSpec, vertices: Range<u32>, rows: Option<&[Row; 4]>) {
     let spec = plain(spec);
-    let (Some(rows), Some(bytes)) = (outputs.four(number), output_bytes(&spec)) else {
+    let (Some(rows), Some(bytes)) = (rows, output_bytes(&spec)) else {
         return;
     };
     let (count, stride) = (vertices.len().min(BATCH), spec.stride as usize);

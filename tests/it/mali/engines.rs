@@ -140,8 +140,7 @@ fn words_that_make_no_sense_end_in_a_fault_or_not_at_all() {
                 program: &program,
                 uniforms: &[[1.0; 4]],
                 vertices: 1,
-                attributes: &VertexRows::of(&[[1.0; 4]], 1),
-                outputs: &mut VertexRows::new(1),
+                rows: &mut VertexRows::of(&[[1.0; 4]], 1, 1),
                 instructions: 0,
             });
             faults += usize::from(result.is_err());
@@ -182,8 +181,7 @@ fn loops_without_end_are_stopped() {
                 program: &vertex,
                 uniforms: &[[1.0; 4]],
                 vertices: 1,
-                attributes: &VertexRows::new(1),
-                outputs: &mut VertexRows::new(1),
+                rows: &mut VertexRows::new(1, 1),
                 instructions: 0,
             })
             .unwrap_err();

@@ -99,20 +99,19 @@ pub fn without_addresses(i: &mut gp::Instruction) {
 pub fn compare_vertices(program: Vec<gp::Instruction>, random: &mut Rng, most: usize) -> usize {
     let program = VertexProgram::new(program);
     let (uniforms, count) = (vec4s(random, 304), 1 + random.usize(..most));
-    let attributes = VertexRows::of(&vec4s(random, count * 3), 3);
+    let attributes = VertexRows::of(&vec4s(random, count * 3), 3, 5);
     let run = |engine: &dyn Engine| {
-        let mut outputs = VertexRows::new(5);
+        let mut rows = attributes.clone();
         let mut batch = VertexBatch {
             program: &program,
             uniforms: &uniforms,
             vertices: count,
-            attributes: &attributes,
-            outputs: &mut outputs,
+            rows: &mut rows,
             instructions: 0,
         };
         let result = engine.vertices(&mut batch);
         let instructions = batch.instructions;
-        let outputs: Vec<[f32; 4]> = (0..count).flat_map(|vertex| outputs.vertex(vertex)).collect();
+        let outputs: Vec<[f32; 4]> = (0..count).flat_map(|vertex| rows.outputs_of(vertex)).collect();
         (result, instructions, bits(outputs.as_flattened()))
     };
     let want = run(&Scalar);

@@ -233,19 +233,18 @@ pub fn vertex_outputs(name: &str, compiled: &Compiled, uniforms: &[f32], attribu
         .chunks(4)
         .map(|vector| std::array::from_fn(|at| vector.get(at).copied().unwrap_or(0.0)))
         .collect();
-    let mut outputs = VertexRows::new(16);
+    let mut rows = VertexRows::of(&streams, 16, 16);
     let mut batch = VertexBatch {
         program: &program,
         uniforms: &memory,
         vertices: 1,
-        attributes: &VertexRows::of(&streams, 16),
-        outputs: &mut outputs,
+        rows: &mut rows,
         instructions: 0,
     };
     Scalar.vertices(&mut batch).unwrap_or_else(|fault| {
         panic!("{name}: {fault:?}");
     });
-    outputs.vertex(0).collect()
+    rows.outputs_of(0).collect()
 }
 
 pub fn vertex(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {

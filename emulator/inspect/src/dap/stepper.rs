@@ -431,7 +431,7 @@ impl Engine for Stepping {
             return Wide::default().vertices(batch);
         };
         stepper.memory = batch.uniforms.to_vec();
-        let attributes = |vertex| batch.attributes.vertex(vertex).collect();
+        let attributes = |vertex| batch.rows.attributes_of(vertex).collect();
         stepper.attributes = (0..batch.vertices).map(attributes).collect();
         scalar::vertices(batch, Silicon::default(), &mut *stepper)
     }

@@ -371,18 +371,20 @@ fn vertices(
     attributes: &VertexRows,
     count: usize,
 ) -> (Result<()>, Vec<u32>, u64) {
-    let mut outputs = VertexRows::new(5);
+    let mut rows = attributes.clone();
     let mut batch = VertexBatch {
         program,
         uniforms,
         vertices: count,
-        attributes,
-        outputs: &mut outputs,
+        rows: &mut rows,
         instructions: 0,
     };
     let result = engine.vertices(&mut batch);
     let instructions = batch.instructions;
-    let values: Vec<f32> = (0..count).flat_map(|vertex| outputs.vertex(vertex)).flatten().collect();
+    let values: Vec<f32> = (0..count)
+        .flat_map(|vertex| rows.outputs_of(vertex))
+        .flatten()
+        .collect();
     (result, bits(&values), instructions)
 }
 
@@ -410,7 +412,7 @@ fn random_vertex_programs_are_the_same_in_machine_code() {
             };
             let (uniforms, attributes) = (vec4s(304), vec4s(3 * 128));
             let count = 1 + random.usize(..128);
-            let attributes = VertexRows::of(&attributes, 3);
+            let attributes = VertexRows::of(&attributes, 3, 5);
             let want = vertices(&Scalar, &program, &uniforms, &attributes, count);
             let have = vertices(&engine, &program, &uniforms, &attributes, count);
             let text = || gp::disassemble(&words, gp::Options::default());

@@ -6,20 +6,11 @@ use super::stretch::VertexPlans;
 use super::vertex_code::{VertexCode, row};
 use crate::exec::lanes::{LANES, Mask, Row};
 use crate::exec::scalar::Scalar;
-use crate::exec::{BUDGET, Engine, VertexBatch, VertexRows};
+use crate::exec::{BUDGET, Engine, VertexBatch};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
-use std::cell::RefCell;
 use utgard::pp::Condition;
-
-thread_local! {
-    /// Rows of the thread's last batch.
-    static ROWS: RefCell<Vec<Row>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Attributes and outputs that an instruction can name.
-const MOST: usize = 16;
 
 /// Runs a batch, with what the native engine made of the program, where there is that. Programs whose lanes have
 /// addresses of their own go one by one.
@@ -31,62 +22,25 @@ pub(in crate::exec) fn run(found: Found, batch: &mut VertexBatch<'_>, plans: Opt
     if lanes == 0 {
         return Ok(());
     }
-    ROWS.with_borrow_mut(|rows| {
-        rows.resize(row::COUNT + CONSTANT_ROWS, Row::splat(0.0));
-        attributes(rows, code, batch.attributes);
-        // What all lanes store over, or nobody stores, may be anything.
-        let kept = code.stored & !if lanes == LANES { code.filled } else { 0 };
-        for number in outputs(kept) {
-            if let Some(output) = batch.outputs.four(number) {
-                *four(rows, row::OUTPUTS, number) = *output;
-            }
-        }
-        let machine = &mut Machine {
-            rows,
-            uniforms: batch.uniforms.as_flattened(),
-            lanes: lanes.next_multiple_of(if plans.is_some() { 32 } else { 16 }),
-        };
-        batch.instructions += dispatch!(
-            execute(
-                machine: &mut Machine<'_>,
-                code: &VertexCode,
-                plans: Option<&VertexPlans>,
-                lanes: usize,
-            ) -> Result<u64>,
-            found
-        )?;
-        for number in outputs(code.stored) {
-            if let Some(output) = batch.outputs.four_mut(number) {
-                *output = *four(rows, row::OUTPUTS, number);
-            }
-        }
-        Ok(())
-    })
-}
-
-/// Attributes into rows; what a vertex does not have is 0, 0, 0, 1.
-fn attributes(rows: &mut [Row], code: &VertexCode, attributes: &VertexRows) {
+    let rows = batch.rows.machine(row::COUNT + CONSTANT_ROWS, code.attributes);
     for row in &code.clear {
         rows[usize::from(*row)] = Row::splat(0.0);
     }
-    for number in (0..MOST).filter(|number| code.attributes >> number & 1 == 1) {
-        let into = four(rows, row::ATTRIBUTES, number);
-        match attributes.four(number) {
-            Some(rows) => *into = *rows,
-            None => *into = [0.0, 0.0, 0.0, 1.0].map(Row::splat),
-        }
-    }
-}
-
-/// The numbers of a set of outputs.
-fn outputs(set: u16) -> impl Iterator<Item = usize> {
-    (0..MOST).filter(move |number| set >> number & 1 == 1)
-}
-
-/// The four rows of the vec4 with a number, of those that begin with a row.
-fn four(rows: &mut [Row], first: u16, number: usize) -> &mut [Row; 4] {
-    let first = usize::from(first) + 4 * number;
-    (&mut rows[first..first + 4]).try_into().expect("four rows")
+    let machine = &mut Machine {
+        rows,
+        uniforms: batch.uniforms.as_flattened(),
+        lanes: lanes.next_multiple_of(if plans.is_some() { 32 } else { 16 }),
+    };
+    batch.instructions += dispatch!(
+        execute(
+            machine: &mut Machine<'_>,
+            code: &VertexCode,
+            plans: Option<&VertexPlans>,
+            lanes: usize,
+        ) -> Result<u64>,
+        found
+    )?;
+    Ok(())
 }
 
 /// Runs the lanes; how many instructions they did, each for itself.

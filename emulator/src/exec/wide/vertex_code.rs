@@ -9,14 +9,10 @@ use utgard::gp::{
 
 /// Rows of what a vertex has.
 pub mod row {
+    /// First of the attributes, of the outputs, and of the units' results: three instructions' worth.
+    pub use crate::exec::lanes::row::{ATTRIBUTES, OUTPUTS, RESULTS};
     /// First of the registers.
     pub const REGISTERS: u16 = 0;
-    /// First of the attributes.
-    pub const ATTRIBUTES: u16 = 64;
-    /// First of the outputs.
-    pub const OUTPUTS: u16 = 128;
-    /// First of the units' results: three instructions' worth.
-    pub const RESULTS: u16 = 192;
     /// What port 0 loaded in the last two instructions.
     pub const PORT: u16 = 210;
     /// Rows there are.
@@ -76,10 +72,6 @@ pub struct VertexCode {
     pub clear: Vec<u16>,
     /// Attributes that are read, a bit each.
     pub attributes: u16,
-    /// Outputs of which something may be stored, a bit each.
-    pub stored: u16,
-    /// Outputs of which every vertex stores all, a bit each.
-    pub filled: u16,
 }
 
 impl VertexCode {
@@ -118,20 +110,11 @@ impl VertexCode {
         let attributes = attributes.fold(0, |set, row| set | 1 << ((row - row::ATTRIBUTES) / 4));
         let mut begun = if straight { read_first(&steps) } else { read.clone() };
         begun.retain(|row| !(row::ATTRIBUTES..row::OUTPUTS).contains(row));
-        let stores = |row: u16| steps.iter().flat_map(|step| &step.ops).any(|alu| alu.to == row);
-        let (mut stored, mut filled) = (0, 0);
-        for output in 0..16 {
-            let rows = row::OUTPUTS + 4 * output..row::OUTPUTS + 4 * (output + 1);
-            stored |= u16::from(rows.clone().any(stores)) << output;
-            filled |= u16::from(straight && rows.clone().all(stores)) << output;
-        }
         Some(Self {
             steps,
             read,
             clear: begun.into_iter().collect(),
             attributes,
-            stored,
-            filled,
         })
     }
 }
