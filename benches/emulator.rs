@@ -1,12 +1,12 @@
 //! The emulated Mali-400 beside lavapipe on the same machine: whole frames of 1024x1024 (clear, draw, and the picture in
 //! memory), the same picture from both, in turn, with one thread and with all.
 //!
-//! `cargo bench --bench emulator` prints for each case the median, the tenth percentile and the best, and the ratios of
-//! those of each round; at the end what the machine allows: its memory, and operations by themselves. Meshes: lavapipe's
-//! frames begin with copying the vertices, so its figure is a frame without them and what one more draw adds to a frame.
-//! With one thread each has one processor: the other assembles primitives on a thread beside those that it is told to have.
-//! `-- --threads N` runs it with so many threads only, `-- --only ENGINE ROUNDS THREADS CASE` one of our engines alone, to
-//! look at it with a profiler; `-- --case TEXT` cases whose name has it.
+//! `cargo bench --bench emulator` prints for each case the median, the tenth percentile and the best, the ratios of those of
+//! each round, and how much faster all threads are than one; at the end what the machine allows: its memory, and operations
+//! by themselves. Meshes: lavapipe's frames begin with copying the vertices, so its figure is a frame without them and what
+//! one more draw adds to a frame. With one thread each has one processor: the other assembles primitives on a thread beside
+//! those that it is told to have. `-- --threads N` runs it with so many threads only, `-- --only ENGINE ROUNDS THREADS CASE`
+//! one of our engines alone, to look at it with a profiler; `-- --case TEXT` cases whose name has it.
 #![allow(missing_docs)]
 
 use emulator::driver::{self, Blend, Depth, Draw, Image, Prepared};
@@ -347,15 +347,28 @@ fn beside(threads: usize, only: &str) {
         engine("native").name()
     );
     println!(
-        "{:30} {:>26} {:>10} {:>26} {:>20}",
-        "milliseconds", "native: median p90 best", "wide", "other", "ratio of medians, p10, best"
+        "{:30} {:>26} {:>10} {:>26} {:>20}{}",
+        "milliseconds",
+        "native: median p90 best",
+        "wide",
+        "other",
+        "ratio of medians, p10, best",
+        if threads > 1 {
+            "; over one thread: medians, best"
+        } else {
+            ""
+        }
     );
     for case in cases().iter().filter(|case| case.name.contains(only)) {
         let mut jobs = ["native", "wide"].map(|name| Job::new(engine(name), case, threads));
+        let mut single = (threads > 1).then(|| Job::new(engine("native"), case, 1));
         let mut peer = context.as_ref().ok().map(|context| Peer::new(context, case));
-        let [mut native, mut wide, mut other, mut ratios] = std::array::from_fn(|_| Times::default());
+        let [mut native, mut one, mut wide, mut other, mut ratios] = std::array::from_fn(|_| Times::default());
         for turn in 0..TURNS {
             (0..TURN).for_each(|_| native.add(jobs[0].run()));
+            if let Some(single) = &mut single {
+                (0..TURN).for_each(|_| one.add(single.run()));
+            }
             if turn % 4 == 0 {
                 (0..TURN).for_each(|_| wide.add(jobs[1].run()));
             }
@@ -366,18 +379,23 @@ fn beside(threads: usize, only: &str) {
         ratios
             .0
             .extend(other.0.iter().zip(&native.0).map(|(other, native)| other / native));
-        let [ours, theirs] = [&native, &other].map(|times| times.figures());
+        let [ours, singles, theirs] = [&native, &one, &other].map(|times| times.figures());
         let three = |[a, b, c]: [f64; 3]| format!("{a:.2} {b:.2} {c:.2}");
         ratios.0.sort_by(f64::total_cmp);
         let p10 = ratios.0.get(ratios.0.len() / 10).copied().unwrap_or(f64::NAN);
         println!(
-            "{:30} {:>26} {:>10.2} {:>26} {:>6.2} {p10:.2} {:.2}{}",
+            "{:30} {:>26} {:>10.2} {:>26} {:>6.2} {p10:.2} {:.2}{}{}",
             case.name,
             three(ours),
             wide.figures()[0],
             three(theirs),
             theirs[0] / ours[0],
             theirs[2] / ours[2],
+            single.map_or(String::new(), |_| format!(
+                "; {:.2} {:.2}",
+                singles[0] / ours[0],
+                singles[2] / ours[2]
+            )),
             // What the other samples otherwise looks otherwise.
             peer.filter(|_| case.more != More::Five65)
                 .map_or(String::new(), |mut peer| peer.difference(&mut jobs[0]))
