@@ -8,6 +8,9 @@ use crate::exec::wide::fragment_code::row;
 /// Textures that one piece of code can look into.
 pub const MAX_TEXTURES: usize = 8;
 
+/// The number, behind those of textures, of what has uniforms in the place of texels.
+pub(super) const UNIFORMS: u8 = MAX_TEXTURES as u8;
+
 /// Rows of fragments' places. Where whole tiles are painted these are all the rows there are, each as long as [`TILE_ROWS`],
 /// and one for alphas behind them.
 pub(super) const PLACES: [u16; 4] = [row::X, row::Y, row::COLUMN, row::ROW];
@@ -33,10 +36,10 @@ pub(super) struct Args {
     pub masks: *const u8,
     /// Where words of colours go.
     pub words: *mut u32,
-    /// Texels of each texture.
-    pub textures: [*const u32; MAX_TEXTURES],
-    /// Number of each texture's last one.
-    pub last: [u32; MAX_TEXTURES],
+    /// Texels of each texture, and the uniforms.
+    pub textures: [*const u32; MAX_TEXTURES + 1],
+    /// Number of the last one of each.
+    pub last: [u32; MAX_TEXTURES + 1],
     /// The largest level that is among them.
     pub largest: [f32; MAX_TEXTURES],
     /// How often the code goes round.
@@ -83,6 +86,8 @@ pub(super) struct Call<'a> {
 pub(super) struct Needs {
     pub rows: usize,
     pub uniforms: usize,
+    /// Uniforms of any number are looked at: the last one is what those have that are not there.
+    pub any_uniform: bool,
     /// Textures that are looked into.
     pub textures: Vec<bool>,
     pub words: bool,

@@ -3,7 +3,7 @@
 //! Memory is never writable and executable at once: bytes are written, then the memory is made executable, then what the
 //! processor kept of it as instructions is forgotten.
 
-use super::call::{Args, Call, Emitted, MAX_TEXTURES};
+use super::call::{Args, Call, Emitted, MAX_TEXTURES, UNIFORMS};
 use crate::exec::lanes::LANES;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use std::ffi::c_void;
@@ -62,6 +62,7 @@ impl Code {
         let steps = call.lanes / step;
         assert!(steps > 0 && call.lanes.is_multiple_of(step) && call.lanes <= self.emitted.most);
         assert!(call.rows.len() >= needs.rows && call.uniforms.len() >= needs.uniforms);
+        assert!(!needs.any_uniform || !call.uniforms.is_empty());
         assert!(call.textures.len() >= needs.textures.len());
         assert!(
             needs
@@ -71,13 +72,16 @@ impl Code {
                 .all(|(need, (_, have))| !need || !have.is_empty())
         );
         assert!(!needs.words || call.words.len() >= call.lanes);
-        let mut textures = [std::ptr::null(); MAX_TEXTURES];
-        let (mut last, mut largest) = ([0; MAX_TEXTURES], [0.0; MAX_TEXTURES]);
+        let mut textures = [std::ptr::null(); MAX_TEXTURES + 1];
+        let (mut last, mut largest) = ([0; MAX_TEXTURES + 1], [0.0; MAX_TEXTURES]);
+        let last_of = |count: usize| (count.min(1 << 30) as u32).saturating_sub(1);
         for (number, (level, texels)) in call.textures.iter().enumerate().take(MAX_TEXTURES) {
             textures[number] = texels.as_ptr();
-            last[number] = (texels.len().min(1 << 30) as u32).saturating_sub(1);
+            last[number] = last_of(texels.len());
             largest[number] = *level;
         }
+        textures[usize::from(UNIFORMS)] = call.uniforms.as_ptr().cast();
+        last[usize::from(UNIFORMS)] = last_of(call.uniforms.len());
         let masks = call.mask.map_or([0xff; LANES / 8], |mask| mask.to_le_bytes());
         let lanes = self.emitted.mask_lanes.then(|| words(&masks));
         let pool = self.emitted.pool;
@@ -97,7 +101,7 @@ impl Code {
         };
         // SAFETY: the bytes are a function of this signature, made by this crate's emitter, whose instructions are those
         // of a level that was found. It touches rows, uniforms and words below the numbers asserted above for
-        // `steps * step` lanes, texels up to the last of each texture that was asserted to have one, the inputs, masks of
+        // `steps * step` lanes, texels up to the last of each texture that was asserted to have one, as of uniforms, the inputs, masks of
         // all lanes, its own pool and stack, and keeps the registers it has to.
         unsafe {
             let function: extern "C" fn(*mut Args) = std::mem::transmute(self.memory);
@@ -106,9 +110,9 @@ impl Code {
         args.left == 0
     }
 
-    /// Uniforms it reads.
-    pub fn uniforms(&self) -> usize {
-        self.emitted.needs.uniforms
+    /// Uniforms it reads, and whether it reads others, the last one where they are not there.
+    pub fn uniforms(&self) -> (usize, bool) {
+        (self.emitted.needs.uniforms, self.emitted.needs.any_uniform)
     }
 
     /// Lanes it takes at a time.

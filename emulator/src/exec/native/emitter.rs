@@ -2,7 +2,7 @@
 //! instructions for each are a [`Machine`]'s.
 
 use super::balance::Balance;
-use super::call::{Args, Emitted, Needs, PLACES, TILE_ROWS, TILES, Which};
+use super::call::{Args, Emitted, Needs, PLACES, TILE_ROWS, TILES, UNIFORMS, Which};
 use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::isa::Isa;
 use super::order::{Item, Order, operands};
@@ -234,6 +234,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
 
     fn compute(&mut self, value: Value, copy: usize) {
         if let Node::Op(kind, operands) = self.node(value) {
+            self.needs.any_uniform |= kind == Kind::Gather(UNIFORMS);
             if self.own(value, copy) == copy {
                 M::compute(self, value, kind, operands, copy);
             }

@@ -1,7 +1,7 @@
 //! What a piece of a program computes, as a graph of values. The formulas are not written here: they are those of
 //! every engine, generic in [`Lanes`], run once with lanes that take notes instead of computing.
 
-use super::call::PLACES;
+use super::call::{PLACES, UNIFORMS};
 use super::isa::Isa;
 use crate::blend::{Blending, unit};
 use crate::exec::inputs::{Inputs, Plane};
@@ -70,7 +70,7 @@ pub enum Kind {
     ShiftRight(u8),
     /// Neighbours in the quads.
     Permute(Neighbour),
-    /// The texture's word with this whole number.
+    /// The texture's word with this whole number, or the uniform; the last one where it is not there.
     Gather(u8),
     /// The table's entry of this whole number from 0 to 15.
     Lookup(u8),
@@ -634,6 +634,25 @@ impl Lanes for Notes {
         };
         unpacked(op(Kind::Gather(number), &[at]))
     }
+}
+
+/// Uniforms one behind the other, of which the first has the whole part of `offset` more than a number, a multiple of so many:
+/// as whole numbers go around.
+pub fn uniforms_at(offset: Value, index: i32, shift: u8) -> [Value; 4] {
+    const TOO_LARGE: f32 = (1u32 << 31) as f32;
+    let number = Notes::select(Notes::eq(offset, offset), offset, Notes::splat(0.0));
+    let whole = op(Kind::ToInt, &[number]);
+    let largest = bits(i32::MAX.cast_unsigned());
+    let whole = Notes::select(Notes::ge(number, Notes::splat(TOO_LARGE)), largest, whole);
+    let first = op(Kind::AddInt, &[whole, bits(index.cast_unsigned())]);
+    let first = match shift {
+        0 => first,
+        bits => op(Kind::ShiftLeft(bits), &[first]),
+    };
+    std::array::from_fn(|component| {
+        let at = op(Kind::AddInt, &[first, bits(component as u32)]);
+        op(Kind::Gather(UNIFORMS), &[at])
+    })
 }
 
 impl QuadLanes for Notes {

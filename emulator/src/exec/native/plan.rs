@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::sync::{Arc, LazyLock, OnceLock};
-use utgard::pp::{self, LevelOfDetail, Sampler};
+use utgard::pp::{self, LevelOfDetail, Load, LoadSource, Sampler};
 
 /// A program as machine code.
 #[derive(Debug)]
@@ -145,14 +145,15 @@ impl Forms {
 /// What vertices have no use for, nor code whose planes are computed before.
 pub(super) static NO_INPUTS: LazyLock<Inputs> = LazyLock::new(Inputs::default);
 
-/// As many uniforms as code reads; what is not there is zero.
+/// As many uniforms as code reads; what is not there is zero, as the last one is where code may read any.
 fn padded<'a>(uniforms: &'a [f32], code: &Code) -> Cow<'a, [f32]> {
-    let needed = code.uniforms();
-    if uniforms.len() >= needed {
+    let (needed, any) = code.uniforms();
+    let wanted = if any { needed.max(uniforms.len() + 1) } else { needed };
+    if uniforms.len() >= wanted {
         return Cow::Borrowed(uniforms);
     }
     let mut all = uniforms.to_vec();
-    all.resize(needed, 0.0);
+    all.resize(wanted, 0.0);
     Cow::Owned(all)
 }
 
@@ -540,7 +541,7 @@ impl<'a> Builder<'a> {
             Op::Interpolate(input) => self.interpolate(input),
             Op::Sample(unit, lod, _) => self.sample(unit, *lod),
             Op::InterpolateAt(..) => Err("varyings by an offset"),
-            Op::Load(..) => Err("loads by an offset"),
+            Op::Load(unit, offset) => self.load(unit, *offset),
             Op::Store(..) => Err("stores by an offset"),
             Op::Tile(..) => Err("the tile's colour"),
         }
@@ -639,15 +640,40 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// Uniforms by an offset; temporaries are where lanes have them.
+    fn load(&mut self, unit: &Load, offset: Source) -> Result<(), &'static str> {
+        if unit.source != LoadSource::Uniform {
+            return Err("temporaries by an offset");
+        }
+        let (offset, index) = (self.source(offset), unit.signed_index());
+        let (shift, count) = (unit.alignment.shift() as u8, unit.alignment.components());
+        let loaded: [Value; 4] = graph::record(&mut self.graph, || graph::uniforms_at(offset, index, shift));
+        let zero = self.graph.node(Node::Const(0));
+        for (component, value) in (0..).zip(loaded) {
+            let value = if u32::from(component) < count as u32 {
+                value
+            } else {
+                zero
+            };
+            self.set(row::UNIFORM + component, value);
+        }
+        Ok(())
+    }
+
+    /// What is found somewhere.
+    fn source(&mut self, source: Source) -> Value {
+        match source {
+            Source::Row(row) => self.row(row),
+            Source::Value(value) => self.graph.node(Node::Const(value.to_bits())),
+            Source::Uniform(at) => self.graph.node(Node::Uniform(at)),
+        }
+    }
+
     fn levels(&mut self, levels: Levels<'_>, number: u8, level: LevelOfDetail, lod: Source) -> [Value; 4] {
         // Other levels look at neighbours.
         self.some &= matches!(level, LevelOfDetail::Explicit(_));
         let place = [0, 1, 2].map(|axis| self.row(row::COORDINATES + axis));
-        let given = match lod {
-            Source::Row(row) => self.row(row),
-            Source::Value(value) => self.graph.node(Node::Const(value.to_bits())),
-            Source::Uniform(at) => self.graph.node(Node::Uniform(at)),
-        };
+        let given = self.source(lod);
         graph::record(&mut self.graph, || {
             graph::texture(number);
             let look = levels.look::<Notes>(place, Wanted::of(level, given));
