@@ -1,5 +1,5 @@
-//! The short way to sample: textures of eight bits a channel, two-dimensional or cubes, repeated or clamped. Most are. One
-//! rule for one lane or many, so engines agree bit for bit.
+//! The short way to sample: textures of eight bits a channel, two-dimensional or cubes, without a border around them. Most
+//! are. One rule for one lane or many, so engines agree bit for bit.
 
 use super::descriptor::Descriptor;
 use crate::blend::unit;
@@ -30,12 +30,34 @@ pub(crate) struct Form {
 /// How texels become a colour, whatever the texture's size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Filter {
-    clamp: [bool; 2],
-    nearest: bool,
+    around: [Around; 2],
+    /// The nearest texel counts, where the texture is made smaller and where it is made larger.
+    pub nearest: [bool; 2],
     /// Faces have a border of the texels beside them, so that nothing is outside.
     border: bool,
     /// The numbers that 1.0 is, of each channel.
     ones: [u8; 4],
+}
+
+/// How coordinates outside the texture are brought inside: as [`Wrap`] has it, where that needs no border.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Around {
+    Repeat,
+    Clamp,
+    Mirror,
+    MirrorOnce,
+}
+
+impl Around {
+    fn of(wrap: Wrap) -> Option<Self> {
+        match wrap {
+            Wrap::Repeat => Some(Self::Repeat),
+            Wrap::Clamp => Some(Self::Clamp),
+            Wrap::Mirror => Some(Self::Mirror),
+            Wrap::MirrorOnceClamp => Some(Self::MirrorOnce),
+            Wrap::ClampHalfBorder | Wrap::ClampBorder | Wrap::MirrorOnceHalfBorder | Wrap::MirrorOnceBorder => None,
+        }
+    }
 }
 
 /// The texels that lanes look at.
@@ -63,21 +85,18 @@ impl<'a> Plain<'a> {
     pub fn fits(descriptor: &Descriptor) -> bool {
         let [width, height, depth] = descriptor.size;
         let flat = descriptor.dimension != Dimension::One && depth <= 1 && width > 0 && height > 0;
-        let wraps = descriptor
-            .wrap
-            .iter()
-            .all(|wrap| matches!(wrap, Wrap::Repeat | Wrap::Clamp));
+        let wraps = descriptor.wrap.iter().all(|wrap| Around::of(*wrap).is_some());
         // There are no cubes of other faces.
         let square = !descriptor.blends_faces() || width == height;
-        flat && wraps && square && descriptor.nearest[0] == descriptor.nearest[1]
+        flat && wraps && square && (!descriptor.cube || one_filter(descriptor))
     }
 
-    /// The only level of a fitting descriptor's texture; `None` where texels are missing, or more than can be counted in a
-    /// float.
+    /// The only level of a fitting descriptor's texture, where one filter is all there are; `None` where texels are missing, or
+    /// more than can be counted in a float.
     pub fn new(descriptor: &Descriptor, ones: [u8; 4], colors: &'a [u32]) -> Option<Self> {
         let [width, height, _] = descriptor.size;
         let texels = u64::from(width) * u64::from(height);
-        if texels == 0 || texels > MOST_TEXELS || colors.len() as u64 != texels {
+        if !one_filter(descriptor) || texels == 0 || texels > MOST_TEXELS || colors.len() as u64 != texels {
             return None;
         }
         let size = [width as f32, height as f32];
@@ -102,8 +121,13 @@ impl<'a> Plain<'a> {
             area: L::splat(0.0),
         };
         let (x, y) = (L::mul(s, L::splat(scale[0])), L::mul(t, L::splat(scale[1])));
-        filter.at::<L>(self.colors, &texels, x, y)
+        filter.at::<L>(self.colors, &texels, x, y, filter.nearest[0])
     }
+}
+
+/// Whether a texture is filtered the same way where it is made smaller and where it is made larger.
+pub(super) fn one_filter(descriptor: &Descriptor) -> bool {
+    descriptor.nearest[0] == descriptor.nearest[1]
 }
 
 /// Texels of a level at most: they are counted in floats.
@@ -113,20 +137,28 @@ impl Filter {
     /// A fitting descriptor's.
     pub fn of(descriptor: &Descriptor, ones: [u8; 4]) -> Self {
         Self {
-            clamp: [0, 1].map(|axis: usize| descriptor.wrap[axis] == Wrap::Clamp),
-            nearest: descriptor.nearest[0],
+            around: [0, 1].map(|axis: usize| Around::of(descriptor.wrap[axis]).unwrap_or(Around::Clamp)),
+            nearest: descriptor.nearest,
             border: descriptor.blends_faces(),
             ones,
         }
     }
 
-    /// The colour at texels x and y. The mask tells for which lanes this is the colour; the others are too far outside.
+    /// The colour at texels x and y, of the nearest one or between four. The mask tells for which lanes this is the colour; the
+    /// others are too far outside.
     #[inline(always)]
-    pub fn at<L: Lanes>(&self, colors: &[u32], texels: &Texels<L>, x: L::V, y: L::V) -> ([L::V; 4], L::M) {
+    pub fn at<L: Lanes>(
+        &self,
+        colors: &[u32],
+        texels: &Texels<L>,
+        x: L::V,
+        y: L::V,
+        nearest: bool,
+    ) -> ([L::V; 4], L::M) {
         let larger = L::max(L::abs(x), L::abs(y));
         // What is no number is greater than nothing, on either side.
         let near = L::gt(L::splat(FAR), L::select(L::eq(x, x), larger, L::splat(f32::INFINITY)));
-        if self.nearest {
+        if nearest {
             let column = self.wrap::<L>(texels, 0, L::floor(x));
             let row = self.wrap::<L>(texels, 1, L::floor(y));
             let texel = L::texels(colors, texels.start, L::add(texels.row(row), column));
@@ -169,16 +201,33 @@ impl Filter {
     /// The texel of a whole coordinate on an axis.
     #[inline(always)]
     fn wrap<L: Lanes>(&self, texels: &Texels<L>, axis: usize, at: L::V) -> L::V {
-        let (zero, size) = (L::splat(0.0), texels.size[axis]);
-        if self.clamp[axis] {
-            return L::min(L::max(at, zero), texels.last[axis]);
+        let (zero, one, size, last) = (L::splat(0.0), L::splat(1.0), texels.size[axis], texels.last[axis]);
+        match self.around[axis] {
+            Around::Clamp => L::min(L::max(at, zero), last),
+            // The mirror image's number -1 is 0.
+            Around::MirrorOnce => {
+                let mirrored = L::select(L::gt(zero, at), L::sub(L::neg(at), one), at);
+                L::min(mirrored, last)
+            }
+            Around::Repeat => remainder::<L>(at, size, texels.inverse[axis]),
+            Around::Mirror => {
+                let half = L::mul(texels.inverse[axis], L::splat(0.5));
+                let both = L::add(size, size);
+                let rest = remainder::<L>(at, both, half);
+                L::select(L::ge(rest, size), L::sub(L::sub(both, one), rest), rest)
+            }
         }
-        // The quotient is at most one off.
-        let around = L::floor(L::mul(at, texels.inverse[axis]));
-        let rest = L::sub(at, L::mul(around, size));
-        let rest = L::select(L::gt(zero, rest), L::add(rest, size), rest);
-        L::select(L::ge(rest, size), L::sub(rest, size), rest)
     }
+}
+
+/// What is left of whole numbers by a size, from 0 on, with one by the size.
+#[inline(always)]
+fn remainder<L: Lanes>(at: L::V, size: L::V, inverse: L::V) -> L::V {
+    // The quotient is at most one off.
+    let around = L::floor(L::mul(at, inverse));
+    let rest = L::sub(at, L::mul(around, size));
+    let rest = L::select(L::gt(L::splat(0.0), rest), L::add(rest, size), rest);
+    L::select(L::ge(rest, size), L::sub(rest, size), rest)
 }
 
 impl<L: Lanes> Texels<L> {
@@ -215,9 +264,9 @@ mod tests {
     #[test]
     fn whole_coordinates_wrap() {
         for size in [1u32, 2, 3, 7, 64, 100, 255, 4096] {
-            let mut filter = Filter {
-                clamp: [false, true],
-                nearest: true,
+            let filter = |around: Around| Filter {
+                around: [around; 2],
+                nearest: [true; 2],
                 border: false,
                 ones: [255; 4],
             };
@@ -232,15 +281,13 @@ mod tests {
             let near = -3000..3000_i32;
             let far = (4_190_000..4_194_304).flat_map(|at| [at, -at]);
             for at in near.chain(far) {
-                let want = at.rem_euclid(size as i32) as f32;
-                assert_eq!(filter.wrap::<One>(&texels, 0, at as f32), want, "{at} in {size}");
-                assert_eq!(
-                    filter.wrap::<One>(&texels, 1, at as f32),
-                    at.clamp(0, size as i32 - 1) as f32
-                );
+                for wrap in Wrap::ALL {
+                    let Some(around) = Around::of(wrap) else { continue };
+                    let want = super::super::wrapped(wrap, at.into(), size).expect("no border") as f32;
+                    let have = filter(around).wrap::<One>(&texels, 0, at as f32);
+                    assert_eq!(have, want, "{at} in {size}, {wrap:?}");
+                }
             }
-            filter.clamp = [true; 2];
-            assert_eq!(filter.wrap::<One>(&texels, 0, -5.0), 0.0);
         }
     }
 }

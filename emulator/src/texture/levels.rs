@@ -106,6 +106,8 @@ pub(crate) struct Look<L: Lanes> {
     face: Option<L::V>,
     /// The level that is wanted, with bias and all.
     pub level: L::V,
+    /// The texture is made smaller: the one filter counts, not the other.
+    smaller: L::M,
     /// The first level that is looked at, and the next.
     pub first: L::V,
     second: L::V,
@@ -205,7 +207,8 @@ impl<'a> Levels<'a> {
     #[inline(always)]
     pub fn look_at<L: Lanes>(&self, [s, t]: [L::V; 2], faces: &Option<Faces<L>>, level: L::V) -> Look<L> {
         let rule = &self.form.rule;
-        let (base, weight) = rule.chosen::<L>(rule.level::<L>(level));
+        let by_rule = rule.level::<L>(level);
+        let (base, weight) = rule.chosen::<L>(by_rule);
         let (none, last) = (L::splat(0.0), L::splat(self.form.last));
         let first = L::min(L::max(base, none), last);
         let second = L::min(L::add(first, L::splat(1.0)), last);
@@ -217,6 +220,8 @@ impl<'a> Levels<'a> {
             at: self.texels::<L>([s, t]),
             face: faces.as_ref().map(|faces| faces.number),
             level,
+            // Not where it is no number.
+            smaller: L::gt(by_rule, none),
             first,
             second,
             weight,
@@ -257,7 +262,14 @@ impl<'a> Levels<'a> {
         };
         let x = L::mul(look.at[0], L::lookup(&tables.ratio[0], level));
         let y = L::mul(look.at[1], L::lookup(&tables.ratio[1], level));
-        self.form.filter.at::<L>(colors, &texels, x, y)
+        let filter = &self.form.filter;
+        let [smaller, larger] = filter.nearest;
+        let (color, near) = filter.at::<L>(colors, &texels, x, y, larger);
+        if smaller == larger {
+            return (color, near);
+        }
+        let (other, _) = filter.at::<L>(colors, &texels, x, y, smaller);
+        (chosen::<L>(look.smaller, other, color), near)
     }
 
     /// Coordinates in texels of the largest level.

@@ -111,7 +111,7 @@ pub struct Texture<'a> {
     levels: Vec<Level<'a>>,
     /// Its texels can be words of four bytes.
     has_words: bool,
-    /// They can, and it is two-dimensional or a cube, with one filter, repeated or clamped.
+    /// They can, and it is two-dimensional or a cube, without a border.
     simple: bool,
     /// In those words every face of a cube has a border: a texel of the faces beside it all around.
     border: bool,
@@ -219,7 +219,8 @@ impl<'a> Texture<'a> {
 
     /// The short way to sample one of several levels, or a cube, where there is one.
     pub(crate) fn short_levels(&self, cube: bool) -> Option<Levels<'_>> {
-        let fits = self.descriptor.cube || self.chain.len() > 1 && !cube;
+        let has_levels = self.chain.len() > 1 || !filter::one_filter(&self.descriptor);
+        let fits = self.descriptor.cube || has_levels && !cube;
         if !self.simple || !fits {
             return None;
         }
@@ -269,7 +270,8 @@ impl<'a> Texture<'a> {
 
     /// The short way to sample, where there is one.
     pub(crate) fn plain(&self, cube: bool) -> Option<Plain<'_>> {
-        if !self.simple || self.chain.len() != 1 || cube || self.descriptor.cube {
+        let one = self.chain.len() == 1 && filter::one_filter(&self.descriptor);
+        if !self.simple || !one || cube || self.descriptor.cube {
             return None;
         }
         Plain::new(&self.descriptor, self.ones, self.texels_from(0)?)
@@ -526,7 +528,8 @@ mod tests {
             (descriptor.cube, descriptor.dimension) = (random.bool(), Dimension::Two);
             (descriptor.size, descriptor.lod) = ([side, side, 1], [0.0, 4.0]);
             (descriptor.nearest, descriptor.mip_linear) = ([random.u32(..4) == 0; 2], random.bool());
-            descriptor.wrap = [[Wrap::Repeat, Wrap::Clamp][random.usize(..2)]; 3];
+            descriptor.nearest[1] ^= !descriptor.cube && random.u32(..4) == 0;
+            descriptor.wrap = [[Wrap::Repeat, Wrap::Clamp, Wrap::Mirror, Wrap::MirrorOnceClamp][random.usize(..4)]; 3];
             descriptor.levels = std::array::from_fn(|level| 0x10000 + 0x1000 * level as u32);
             let texture = || Texture::new(&memory, descriptor.clone()).unwrap();
             let (short, mut long, mut apart) = (texture(), texture(), texture());

@@ -103,6 +103,27 @@ fn recordings_give_their_pictures() {
     assert!(good >= 70 && all == 72 && controls > 55);
 }
 
+/// Nothing of any recording's programs is left to another engine, where there is machine code.
+#[test]
+fn recordings_are_all_machine_code() {
+    let Some(folder) = common::corpus("mali") else { return };
+    let mut count = 0;
+    for path in common::files(&folder, "trace") {
+        if !Native::default().is_there() {
+            continue;
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        let done = replay(&Trace::read(&bytes).unwrap(), Box::new(Native::default()), 1).unwrap();
+        let report = done.gpu.engine().report().unwrap();
+        assert!(
+            report.ends_with("left to the wide engine: nothing"),
+            "{path:?}: {report}"
+        );
+        count += 1;
+    }
+    println!("the programs of {count} recordings are all machine code");
+}
+
 #[test]
 fn the_bias_of_the_driver_is_in_the_wrong_register() {
     let Some(folder) = common::corpus("mali") else { return };

@@ -80,6 +80,8 @@ pub fn texture(
 ) -> Descriptor {
     let mip_filter = choice(random, &[MipFilter::Nearest, MipFilter::Linear]);
     let nearest = choice(random, &[false, true]);
+    // Where the texture is made larger.
+    let other = nearest ^ (!cube && random.u32(..3) == 0);
     let head = fields::Descriptor {
         format,
         cube,
@@ -87,7 +89,7 @@ pub fn texture(
         max_lod: levels << 4,
         mip_filter,
         min_nearest: nearest,
-        mag_nearest: nearest,
+        mag_nearest: other,
         wrap_s,
         wrap_t,
         wrap_r,
@@ -107,14 +109,20 @@ pub fn texture(
 fn textures(memory: &mut Memory, random: &mut Rng) -> Vec<Descriptor> {
     noise(memory, random);
     let mut one = |format, size, levels, cube, wrap| texture(random, format, size, levels, cube, wrap);
-    let (repeat, clamp) = (Wrap::Repeat, Wrap::Clamp);
+    let (repeat, clamp, mirror) = (Wrap::Repeat, Wrap::Clamp, Wrap::Mirror);
     vec![
         one(TexelFormat::Rgba8888, [32, 20], 0, false, [repeat; 3]),
-        one(TexelFormat::L8, [17, 64], 0, false, [clamp, repeat, repeat]),
+        one(TexelFormat::L8, [17, 64], 0, false, [clamp, mirror, repeat]),
         one(TexelFormat::Rgba8888, [16, 16], 4, true, [repeat; 3]),
         one(TexelFormat::Bgr565, [20, 20], 4, false, [clamp, repeat, clamp]),
         one(TexelFormat::Bgra4444, [9, 32], 0, false, [repeat, clamp, clamp]),
-        one(TexelFormat::Rgba8888, [32, 19], 5, false, [repeat, clamp, clamp]),
+        one(
+            TexelFormat::Rgba8888,
+            [32, 19],
+            5,
+            false,
+            [Wrap::MirrorOnceClamp, clamp, clamp],
+        ),
         one(TexelFormat::Rgba8888, [16, 16], 4, true, [repeat; 3]),
     ]
 }

@@ -180,6 +180,64 @@ fn every_operation_gives_the_same_bits() {
     }
 }
 
+/// Uniforms by any offset are those of its whole part, saturated and then going around as whole numbers do; what is not there
+/// is zero.
+#[test]
+fn uniforms_are_found_by_any_number() {
+    let mut random = Rng::with_seed(13);
+    let mut uniforms: Vec<f32> = (0..21).map(|_| number(&mut random)).collect();
+    let zero = uniforms.len();
+    uniforms.push(0.0);
+    for isa in levels().into_iter().filter_map(|level| isa(Found::at_most(level))) {
+        for (index, shift) in [(0, 0), (3, 2), (-2, 1), (1, 2), (-32768, 0)] {
+            // Of vertices, for their rows may hold anything.
+            let mut graph = Graph::of_vertices(isa);
+            let offset = graph.node(Node::Row(0));
+            let found = graph::record(&mut graph, || graph::uniforms_at(offset, index, shift));
+            let stores = (1..).zip(found).map(|(row, value)| Effect::Store(row, value));
+            graph.effects.extend(stores);
+            let code = emit(&graph, isa, Which::All, Copies::Best)
+                .and_then(Code::new)
+                .expect("code");
+            let (mut inside, mut rows) = (0, vec![Row::splat(0.0); 5]);
+            for _ in 0..40 {
+                let near = random.bool();
+                let mut offset = || match near {
+                    true => random.f32() * 30.0 - 8.0 - index as f32,
+                    false => number(&mut random) * if random.bool() { 1e9 } else { 1.0 },
+                };
+                rows[0].iter_mut().for_each(|value| *value = offset());
+                let call = Call {
+                    rows: &mut rows,
+                    lanes: LANES,
+                    uniforms: &uniforms,
+                    inputs: &Inputs::default(),
+                    mask: None,
+                    textures: &[],
+                    words: &mut [],
+                };
+                assert!(code.run(call));
+                for lane in 0..LANES {
+                    let first = index.wrapping_add(rows[0][lane] as i32).wrapping_shl(shift.into());
+                    for component in 0..4 {
+                        let at = usize::try_from(first.wrapping_add(component as i32)).ok();
+                        let at = at.filter(|at| *at < zero);
+                        let (have, want) = (rows[1 + component][lane], uniforms[at.unwrap_or(zero)]);
+                        assert_eq!(
+                            have.to_bits(),
+                            want.to_bits(),
+                            "{isa:?}: {} {index} {shift}",
+                            rows[0][lane]
+                        );
+                        inside += usize::from(at.is_some());
+                    }
+                }
+            }
+            assert!(inside > 1000 || index == -32768, "{inside}");
+        }
+    }
+}
+
 /// Words of colours are what the scalar engine makes of them: of halves, of what is between two of them, and of numbers of
 /// every kind.
 #[test]

@@ -63,7 +63,8 @@ fn random_textures_are_sampled_the_same_everywhere() {
         let size = [width, if cube && random.u32(..8) > 0 { width } else { height }];
         let formats = [TexelFormat::Rgba8888, TexelFormat::Bgr565, TexelFormat::L8];
         let format = formats[random.usize(..3)];
-        let wrap = [(); 3].map(|()| [Wrap::Repeat, Wrap::Clamp][random.usize(..2)]);
+        let wraps = [Wrap::Repeat, Wrap::Clamp, Wrap::Mirror, Wrap::MirrorOnceClamp];
+        let wrap = [(); 3].map(|()| wraps[random.usize(..4)]);
         let count = [0, 0, 3, 5][random.usize(..4)];
         let descriptor = texture(&mut random, format, size, count, cube, wrap);
         let one = Texture::new(&memory, descriptor.clone()).unwrap();
