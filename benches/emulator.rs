@@ -57,7 +57,9 @@ struct Case {
 enum More {
     Nothing,
     Depth,
-    /// Stencil counting and an alpha test; the other has the test alone.
+    /// A test of alpha.
+    Alpha,
+    /// Stencil counting and that test; the other has the test alone.
     Stencil,
     /// The other has one sample.
     Samples,
@@ -137,6 +139,11 @@ fn cases() -> Vec<Case> {
         "var c = v.tint; if (v.tint.x <= v.tint.y) {{ {0} }} else {{ {0} }} return c;",
         wgsl_step.repeat(25)
     );
+    let opaque = format!(
+        "{HEAD}@fragment fn frag(v: Vertex) -> @location(0) vec4<f32> {{
+if (v.tint.a <= 20.0 / 255.0) {{ discard; }}
+return v.tint; }}"
+    );
     vec![
         fill(),
         plain("20 operations", &steps(10), &wgsl_steps(10)),
@@ -170,12 +177,14 @@ fn cases() -> Vec<Case> {
         Case {
             more: More::Stencil,
             blend: true,
-            wgsl: format!(
-                "{HEAD}@fragment fn frag(v: Vertex) -> @location(0) vec4<f32> {{
-if (v.tint.a <= 20.0 / 255.0) {{ discard; }}
-return v.tint; }}"
-            ),
+            wgsl: opaque.clone(),
             ..with("8, stencil, alpha; other alpha", Mesh::Screen(8, LEVEL))
+        },
+        Case {
+            more: More::Alpha,
+            blend: true,
+            wgsl: opaque,
+            ..with("8, alpha", Mesh::Screen(8, LEVEL))
         },
         Case {
             more: More::Samples,
@@ -541,13 +550,16 @@ impl Job {
         let at = self.state();
         let memory = &mut self.gpu.memory;
         let mut state = RenderState::from_words(&memory.words(at, RenderState::WORDS as u32).unwrap());
+        if matches!(more, More::Alpha | More::Stencil) {
+            (state.alpha_compare, state.alpha_reference) = (Compare::Greater, 20);
+        }
         match more {
             More::Stencil => {
                 (state.front_compare, state.back_compare) = (Compare::LessEqual, Compare::LessEqual);
                 (state.front_mask, state.back_mask) = (255, 255);
                 (state.front_pass, state.back_pass) = (StencilOp::Increment, StencilOp::Increment);
-                (state.alpha_compare, state.alpha_reference) = (Compare::Greater, 20);
             }
+            More::Alpha => {}
             More::Samples => (state.multisample_a, state.multisample_b, state.multisample_c) = (true, true, true),
             _ => {
                 let at = memory.word(state.textures).unwrap();

@@ -2,7 +2,7 @@
 //! many, and for machine code.
 
 use num::lanes::Lanes;
-use utgard::state::{Equation, FactorSource};
+use utgard::state::{Compare, Equation, FactorSource};
 
 /// A blend factor: what is multiplied, one minus it, or its alpha.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +40,9 @@ pub struct Blending {
     pub alpha: [Factor; 2],
     /// Channels that are written, red lowest.
     pub write_mask: u32,
+    /// The alpha test, where it is the only one and whoever makes words does it: what a fragment's alpha, as a byte, has to be
+    /// beside a number. Others stay out.
+    pub alpha_test: Option<(Compare, u8)>,
 }
 
 impl Blending {

@@ -253,6 +253,13 @@ impl FragmentContext<'_> {
         let Some(blending) = self.blending else {
             return u32::from_le_bytes(bytes(color));
         };
+        let alpha = bytes(color)[3];
+        if blending
+            .alpha_test
+            .is_some_and(|(compare, than)| !compare.holds(alpha, than))
+        {
+            return destination;
+        }
         let mut all = destination.to_le_bytes();
         let tile = all.map(|byte| f32::from(byte) / 255.0);
         let blended = bytes(blending.blend::<One>(color, [0.0; 4], tile));

@@ -419,6 +419,7 @@ mod tests {
             color,
             alpha,
             write_mask: random.u32(..16),
+            alpha_test: None,
         }
     }
 

@@ -4,7 +4,7 @@
 use super::raster::sample_offset;
 use super::spots::{Batch, Lanes, Row, Spots};
 use super::state::{State, Stencil};
-use super::tile::{Colors, Tile, alpha_reaches, compares, reloaded, steps, updated, within};
+use super::tile::{Colors, Tile, alpha_reaches, reloaded, steps, updated, within};
 use super::tile_tests::{Tests, Whole, Words};
 use crate::exec::inputs::{Inputs, Plane};
 use crate::exec::{MAX_FRAGMENTS, Quad, Quads, places};
@@ -79,7 +79,7 @@ struct Passes([bool; 3]);
 
 impl Passes {
     fn of(compare: Compare) -> Self {
-        Self([(0, 1), (1, 1), (2, 1)].map(|(a, b)| compares(compare, a, b)))
+        Self([(0, 1), (1, 1), (2, 1)].map(|(a, b)| compare.holds(a, b)))
     }
 
     #[inline(always)]
@@ -93,9 +93,18 @@ impl Batch<'_> {
     /// Takes fragments whose alpha fails its test out of those that arrived.
     pub(super) fn test_alpha(&self, tested: &mut Tested) {
         let state = self.state;
-        if state.alpha_compare != Compare::Always {
+        if self.alpha_test().0 != Compare::Always {
             let (alphas, arrived, count) = (&self.fragments.color[3], &mut tested.arrived, self.count());
             dispatch!(alphas_all(state: &State, alphas: &Row, count: usize, arrived: &mut Lanes) -> (), Found::best());
+        }
+    }
+
+    /// How alphas are compared, and with what, if that is still to be done: what makes words may have done it.
+    fn alpha_test(&self) -> (Compare, u8) {
+        let is_done = self.fragments.has_words && self.state.blending.alpha_test.is_some();
+        match is_done {
+            true => (Compare::Always, 0),
+            false => (self.state.alpha_compare, self.state.alpha_reference),
         }
     }
 
@@ -208,7 +217,7 @@ impl Tile {
             batch.depths(batch.spots(1, 0), tested);
         }
         batch.tests().put(Words {
-            alpha: (batch.state.alpha_compare, batch.state.alpha_reference),
+            alpha: batch.alpha_test(),
             alphas: &batch.fragments.color[3],
             depths: &tested.depths,
             words: &batch.fragments.words,

@@ -506,7 +506,8 @@ impl Field {
 }
 
 fn shader<'a>((memory, kept, silicon): Source<'a>, address: u32, notes: &mut Notes) -> Result<Shader<'a>> {
-    let state = State::read(memory, address)?.supposing(silicon);
+    let mut state = State::read(memory, address)?.supposing(silicon);
+    state.blending.alpha_test = state.only_alpha_test();
     for (word, bits) in &state.unknown {
         notes.add(format!("render state word {word} has the unknown bits {bits:#x}"));
     }
@@ -543,7 +544,7 @@ fn shader<'a>((memory, kept, silicon): Source<'a>, address: u32, notes: &mut Not
             .all(|(number, field)| field.whole && field.at == 4 * number),
         reach: fields.iter().map(Field::end).max().unwrap_or(0),
         takes_words: state.takes_words(),
-        covers: state.blending.covers(),
+        covers: state.blending.covers() && state.blending.alpha_test.is_none(),
         state,
         program,
         uniforms,

@@ -122,12 +122,12 @@ pub struct State {
 pub const STATE_WORDS: u32 = RenderState::WORDS as u32;
 
 impl State {
-    /// Fragments are tested by the depth of their primitive at most, and blended with one colour.
+    /// Fragments are tested by the depth of their primitive at most, or by nothing but their alpha, and blended with one colour.
     pub fn is_simple(&self) -> bool {
         let ignores =
             |stencil: &Stencil| stencil.compare == Compare::Always && stencil.operations[1..] == [StencilOp::Keep; 2];
-        let always = self.alpha_compare == Compare::Always;
-        self.stencil.iter().all(ignores) && self.takes_words() && always && !self.multisample
+        let one_test = self.alpha_compare == Compare::Always || self.blending.alpha_test.is_some();
+        self.stencil.iter().all(ignores) && self.takes_words() && one_test && !self.multisample
     }
 
     /// Colours may come as words in a tile of one sample, for nothing but one colour's blending is done with them, and a
@@ -152,6 +152,12 @@ impl State {
     /// Fragments of the side that is seen meet a test of depth or stencil.
     pub fn is_tested(&self, front: bool) -> bool {
         self.uses_depth() || self.stencil_of(front).is_some()
+    }
+
+    /// The alpha test, where there is one and no other.
+    pub fn only_alpha_test(&self) -> Option<(Compare, u8)> {
+        let is_tested = self.is_tested(true) || self.is_tested(false);
+        (self.alpha_compare != Compare::Always && !is_tested).then_some((self.alpha_compare, self.alpha_reference))
     }
 
     /// Depth is compared or written.
@@ -214,6 +220,8 @@ impl State {
                     factor(fields.alpha_destination, fields.alpha_destination_complement, true),
                 ],
                 write_mask: fields.write_mask.into(),
+                // Whether words are made with it is known where everything is.
+                alpha_test: None,
             },
             depth_write: fields.depth_write,
             depth_compare: fields.depth_compare,

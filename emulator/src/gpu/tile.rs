@@ -5,7 +5,7 @@ use super::frame::Frame;
 use super::state::{State, Stencil};
 use crate::exec::unorm;
 use num::lanes::One;
-use utgard::state::{Compare, StencilOp};
+use utgard::state::StencilOp;
 
 pub use crate::exec::places::SIDE;
 
@@ -168,27 +168,13 @@ pub fn steps(depth: f32) -> f64 {
     f64::from(depth) * f64::from(MAX_DEPTH)
 }
 
-/// Whether a comparison holds.
-pub fn compares<T: PartialOrd>(compare: Compare, a: T, b: T) -> bool {
-    match compare {
-        Compare::Never => false,
-        Compare::Less => a < b,
-        Compare::Equal => a == b,
-        Compare::LessEqual => a <= b,
-        Compare::Greater => a > b,
-        Compare::NotEqual => a != b,
-        Compare::GreaterEqual => a >= b,
-        Compare::Always => true,
-    }
-}
-
 /// Whether alpha passes its test. Both sides have eight bits: what piglit draws with alpha equal to the reference passes on
 /// hardware, for values that are not the same as halves (docs/spec/mali/state.md).
 #[inline]
 fn passes_alpha(state: &State, alpha: f32) -> bool {
     let [reached, beyond] = alpha_reaches(alpha, f32::from(state.alpha_reference));
     // More than the reference is 2, as much is 1.
-    compares(state.alpha_compare, u8::from(reached) + u8::from(beyond), 1)
+    state.alpha_compare.holds(u8::from(reached) + u8::from(beyond), 1)
 }
 
 /// Whether an alpha of eight bits is as much as a reference, and whether it is more.
@@ -311,11 +297,11 @@ impl Tile {
         let face = &state.stencil[usize::from(!fragment.front)];
         let depth = stored_depth(state, fragment.depth[sample]);
         let have = self.stencil[at];
-        if !compares(face.compare, face.reference & face.mask, have & face.mask) {
+        if !face.compare.holds(face.reference & face.mask, have & face.mask) {
             self.stencil[at] = updated(face, 0, have, fragment.stencil);
             return Verdict::Stencil;
         }
-        if !compares(state.depth_compare, depth, self.depth[at]) {
+        if !state.depth_compare.holds(depth, self.depth[at]) {
             self.stencil[at] = updated(face, 1, have, fragment.stencil);
             return Verdict::Depth;
         }
@@ -398,6 +384,7 @@ pub(super) fn updated(face: &Stencil, outcome: usize, have: u8, replacement: Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+    use utgard::state::Compare;
 
     #[test]
     fn alpha_is_a_byte_when_it_is_tested() {
@@ -412,7 +399,7 @@ mod tests {
                 };
                 for alpha in &alphas {
                     let byte = (alpha.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
-                    let wanted = compares(alpha_compare, byte, alpha_reference);
+                    let wanted = alpha_compare.holds(byte, alpha_reference);
                     assert_eq!(
                         passes_alpha(&state, *alpha),
                         wanted,

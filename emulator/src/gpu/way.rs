@@ -98,7 +98,7 @@ pub(super) fn context<'b>(
         orientation: frame.orientation,
         tile: tile.filter(|_| shader.program.reads_tile),
         wants_words,
-        wants_alpha: wants_words && state.alpha_compare != Compare::Always,
+        wants_alpha: wants_words && state.alpha_compare != Compare::Always && state.blending.alpha_test.is_none(),
         blending: Some(&state.blending).filter(|_| wants_words && !shader.covers),
         few: frame.pixels() <= FEW_PIXELS,
     }

@@ -25,6 +25,23 @@ codes! {
     }
 }
 
+impl Compare {
+    /// Whether it holds of two values.
+    #[inline(always)]
+    pub fn holds<T: PartialOrd>(self, a: T, b: T) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Less => a < b,
+            Self::Equal => a == b,
+            Self::LessEqual => a <= b,
+            Self::Greater => a > b,
+            Self::NotEqual => a != b,
+            Self::GreaterEqual => a >= b,
+            Self::Always => true,
+        }
+    }
+}
+
 codes! {
     /// What is done to the stencil.
     pub complete enum StencilOp, 3 bits {

@@ -84,16 +84,20 @@ enum State {
     DepthAndBlend,
     Stencil,
     Alpha,
+    AlphaAlone,
+    AlphaAndDepth,
     Offset,
 }
 
-const STATES: [State; 7] = [
+const STATES: [State; 9] = [
     State::Replace,
     State::Blend,
     State::DepthLess,
     State::DepthAndBlend,
     State::Stencil,
     State::Alpha,
+    State::AlphaAlone,
+    State::AlphaAndDepth,
     State::Offset,
 ];
 
@@ -258,7 +262,10 @@ fn draw<'a>(programs: [&'a Program; 2], mesh: &[Vec<[f32; 4]>; 2], state: State)
     if matches!(state, State::Blend | State::DepthAndBlend | State::Alpha) {
         draw.blend = Blend::Alpha;
     }
-    if matches!(state, State::DepthLess | State::DepthAndBlend | State::Offset) {
+    if matches!(
+        state,
+        State::DepthLess | State::DepthAndBlend | State::Offset | State::AlphaAndDepth
+    ) {
         draw.depth = Some(Depth {
             compare: Compare::Less,
             write: state != State::DepthAndBlend,
@@ -284,6 +291,8 @@ fn picture(engine: Box<dyn Engine>, draw: &Draw<'_>, state: State) -> (Vec<u8>, 
             (render.front_pass, render.back_pass) = (StencilOp::Increment, StencilOp::Increment);
         }
         State::Alpha => (render.alpha_compare, render.alpha_reference) = (Compare::Greater, 100),
+        State::AlphaAlone => (render.alpha_compare, render.alpha_reference) = (Compare::LessEqual, 140),
+        State::AlphaAndDepth => (render.alpha_compare, render.alpha_reference) = (Compare::NotEqual, 102),
         State::Offset => (render.offset_slope, render.offset_units) = (3, 60),
         _ => {}
     }

@@ -12,6 +12,7 @@ use num::lanes::{Lanes, QuadLanes};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::mem::offset_of;
+use utgard::state::Compare;
 
 /// Number of a value.
 pub type Value = u32;
@@ -483,13 +484,44 @@ pub fn blended(blending: &Blending, color: [Value; 4]) -> Value {
         false => unpacked(destination).map(|byte| unit::<Notes>(byte, 255.0)),
     };
     let none = [Notes::splat(0.0); 4];
-    let written = packed(blending.blend::<Notes>(color, none, tile));
+    let written = packed(match blending.covers() {
+        true => color,
+        false => blending.blend::<Notes>(color, none, tile),
+    });
     let bytes = u32::from_le_bytes([0, 1, 2, 3].map(|channel| if blending.writes(channel) { 0xff } else { 0 }));
-    if bytes == u32::MAX {
-        return written;
+    let word = match bytes {
+        u32::MAX => written,
+        _ => {
+            let kept = op(Kind::AndBits, &[destination, bits(!bytes)]);
+            op(Kind::OrBits, &[op(Kind::AndBits, &[written, bits(bytes)]), kept])
+        }
+    };
+    match blending.alpha_test {
+        Some((compare, than)) => Notes::select(compares(compare, color[3], than), word, destination),
+        None => word,
     }
-    let kept = op(Kind::AndBits, &[destination, bits(!bytes)]);
-    op(Kind::OrBits, &[op(Kind::AndBits, &[written, bits(bytes)]), kept])
+}
+
+/// Whether a channel, as the byte that it is stored as, compares so with another.
+fn compares(compare: Compare, channel: Value, than: u8) -> Value {
+    let channel = byte(channel);
+    let is_whole = GRAPH.with_borrow(|graph| matches!(graph.nodes[channel as usize], Node::Op(Kind::ToInt, _)));
+    let (channel, zero) = match is_whole {
+        true => (op(Kind::ToFloat, &[channel]), 0.0),
+        // Bytes are in a float's lowest bits.
+        false => (channel, LARGE),
+    };
+    let than = Notes::splat(zero + f32::from(than));
+    match compare {
+        Compare::Never => Notes::ne(than, than),
+        Compare::Less => Notes::gt(than, channel),
+        Compare::Equal => Notes::eq(channel, than),
+        Compare::LessEqual => Notes::ge(than, channel),
+        Compare::Greater => Notes::gt(channel, than),
+        Compare::NotEqual => Notes::ne(channel, than),
+        Compare::GreaterEqual => Notes::ge(channel, than),
+        Compare::Always => Notes::eq(than, than),
+    }
 }
 
 /// A word with the colour's bytes, red lowest, as the tile stores a plain colour: clamped, to the nearest.

@@ -8,7 +8,7 @@ use crate::exec::{FragmentProgram, Orientation, Quads, VertexProgram, VertexRows
 use crate::memory::Memory;
 use crate::texture::{Descriptor, Texture};
 use fastrand::Rng;
-use utgard::state::{Equation, FactorSource};
+use utgard::state::{Compare, Equation, FactorSource};
 use utgard::texture::{self as fields, Dimension, MipFilter, TexelFormat, TexelLayout, Wrap};
 use utgard::{gp, pp};
 
@@ -140,6 +140,7 @@ fn blending(random: &mut Rng) -> Blending {
         color,
         alpha,
         write_mask: random.u32(..16),
+        alpha_test: random.bool().then(|| (choice(random, &Compare::ALL), random.u8(..))),
     }
 }
 
