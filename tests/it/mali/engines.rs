@@ -8,6 +8,7 @@ use emulator::exec::wide::Wide;
 use emulator::exec::{
     Engine, FragmentContext, FragmentProgram, Fragments, Orientation, Quad, VertexBatch, VertexProgram, VertexRows,
 };
+use emulator::simd::Level;
 use fastrand::Rng;
 use properties::engines;
 use utgard::{gp, pp};
@@ -148,6 +149,53 @@ fn words_that_make_no_sense_end_in_a_fault_or_not_at_all() {
     }
     println!("{faults} faults");
     assert!(faults > 1_000);
+}
+
+/// A fragment that waits at another instruction has for its neighbours what it would have computed at theirs: a uniform, or a
+/// product of uniforms, does not change from one to the next.
+#[test]
+fn who_waits_computes_for_neighbours() {
+    let derivative = |text: &str| {
+        let text = format!("load.v $0 0\nmov.v1 $1 $0, branch.gt $0.x $0.y end\n{text}\nend: mov.v1 $2 $1, stop\n");
+        FragmentProgram::read(&pp::assemble(&text).unwrap()).unwrap()
+    };
+    let mut inputs = Inputs::default();
+    // In the right column the first component is more than the second.
+    (inputs.varyings[0][0].dx, inputs.varyings[0][1].base) = (1.0, 1.0);
+    let programs = [
+        ("load.u 0, dFdx.v1 $1 ^uniform -^uniform", 0.0),
+        ("load.u 0+$0.z, dFdx.v1 $1 ^uniform -^uniform", 0.0),
+        ("load.u 0, mul.v0 $3 ^uniform ^uniform, dFdx.v1 $1 ^v0 -^uniform", 2.0),
+        ("mov.v0 $3 ^const0, dFdy.v1 $1 ^v0 -^const0, const0 1 2 3 4", 0.0),
+    ];
+    for (text, want) in programs {
+        let program = derivative(text);
+        let context = FragmentContext {
+            program: &program,
+            uniforms: &[2.0; 4],
+            textures: &[],
+            color_register: 2,
+            second_register: None,
+            depth_register: None,
+            orientation: ORIENTATION,
+            tile: None,
+            wants_words: false,
+            wants_alpha: false,
+            blending: None,
+            few: false,
+        };
+        let quads = [Quad { x: 0, y: 0, live: 15 }];
+        let natives = [Level::Avx512, Level::Avx2].map(Native::at_most);
+        let [best, second] = &natives;
+        for engine in [&Scalar as &dyn Engine, &Wide::default(), best, second] {
+            let mut out = Box::<Fragments>::default();
+            engine.fragments(&context, &inputs, &quads, &mut out).unwrap();
+            let red = &out.color[0][..4];
+            // The left ones are at the derivative, the right ones are not.
+            let right = inputs.varyings[0][0].at(1.5, 0.5);
+            assert_eq!(red, [want, right, want, right], "{}: {text}", engine.name());
+        }
+    }
 }
 
 #[test]

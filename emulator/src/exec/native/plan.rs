@@ -716,7 +716,7 @@ impl<'a> Builder<'a> {
                 Node::Row(_) => self.graph.node(Node::Op(Kind::Move, [value, 0, 0])),
                 _ => value,
             };
-            stores.push(if (row::COORDINATES..row::X).contains(row) {
+            stores.push(if row::is_local(*row) {
                 Effect::StoreAll(*row, value)
             } else {
                 Effect::Store(*row, value)

@@ -52,6 +52,8 @@ struct Lanes<'a, O> {
     numbers: Numbers,
     /// The register that the varying unit of the instruction in front wrote, and what it held before.
     stale: Option<(Register, [Vec4; 4])>,
+    /// The present fragment is at another instruction: what it computes is there for its neighbours alone.
+    waits: bool,
     observer: &'a mut O,
 }
 
@@ -81,6 +83,7 @@ pub(super) fn run<O: Observer>(
         silicon,
         numbers: Numbers::new(silicon),
         stale: None,
+        waits: false,
         observer,
     };
     let mut budget = BUDGET;
@@ -131,12 +134,15 @@ impl<O: Observer> Lanes<'_, O> {
             self.sample(unit, &coordinates)?;
         }
         self.stale = held;
-        for lane in (0..4).filter(|lane| active[*lane]) {
+        // What only this instruction sees is computed for all fragments: neighbours look at it.
+        for (lane, active) in active.into_iter().enumerate() {
+            self.waits = !active;
             if let Some(unit) = &i.load {
                 self.load(lane, unit)?;
             }
             self.multiply(lane, i)?;
         }
+        self.waits = false;
         self.accumulate(i, &active)?;
         for lane in (0..4).filter(|lane| active[*lane]) {
             if let Some(unit) = &i.combine {
@@ -173,7 +179,7 @@ impl<O: Observer> Lanes<'_, O> {
 
     /// Tells the observer that something is not there.
     fn outside(&mut self, lane: usize, what: Outside, index: i64) {
-        if O::ON {
+        if O::ON && !self.waits {
             self.observer.outside(lane, what, index);
         }
     }
@@ -414,7 +420,7 @@ impl<O: Observer> Lanes<'_, O> {
         let index = usize::try_from(i64::from(at) - i64::from(low)).ok();
         let have = self.fragments[lane].temporaries.len();
         let index = index.filter(|index| *index < have);
-        if O::ON {
+        if O::ON && !self.waits {
             match index {
                 Some(_) => self.observer.temporary(lane, i64::from(at), write),
                 None => self.outside(lane, Outside::Temporary, i64::from(at)),
@@ -449,8 +455,8 @@ impl<O: Observer> Lanes<'_, O> {
             writes[1] = scalar_write(&scalar, float_mul);
         }
         (self.fragments[lane].vec_mul, self.fragments[lane].float_mul) = (vec_mul, float_mul);
-        for write in writes {
-            self.write(lane, write);
+        if !self.waits {
+            writes.into_iter().for_each(|write| self.write(lane, write));
         }
         Ok(())
     }

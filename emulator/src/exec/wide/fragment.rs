@@ -245,9 +245,8 @@ impl<'a> Batch<'a> {
     fn op<L: QuadLanes>(&mut self, op: &Op, lanes: Mask) {
         match op {
             Op::Alu(alu) => {
-                // What only this instruction sees is computed for all lanes: neighbours look at it.
-                let local = (row::COORDINATES..row::X).contains(&alu.to);
-                self.machine.run::<L>(alu, if local { Mask::MAX } else { lanes });
+                let is_local = row::is_local(alu.to);
+                self.machine.run::<L>(alu, if is_local { Mask::MAX } else { lanes });
             }
             Op::Interpolate(input) => self.interpolate::<L>(input.what, input.to),
             Op::InterpolateAt(index, alignment, offset, to) => self.interpolate_at(*index, *alignment, *offset, *to),
@@ -256,7 +255,7 @@ impl<'a> Batch<'a> {
                     self.sample(unit, *lod, *offset);
                 }
             }
-            Op::Load(unit, offset) => self.load(unit, *offset, lanes),
+            Op::Load(unit, offset) => self.load(unit, *offset),
             Op::Store(unit, offset, sources) => self.store(unit, *offset, sources, lanes),
             Op::Tile(first, depth) => self.tile(*first, *depth, lanes),
         }
@@ -462,9 +461,9 @@ impl<'a> Batch<'a> {
         (row < self.code.rows).then_some(row)
     }
 
-    fn load(&mut self, unit: &Load, offset: Source, lanes: Mask) {
+    fn load(&mut self, unit: &Load, offset: Source) {
         let (shift, count) = extent(unit.alignment);
-        for lane in (0..self.machine.lanes).filter(|lane| lanes >> lane & 1 == 1) {
+        for lane in 0..self.machine.lanes {
             let first = unit
                 .signed_index()
                 .wrapping_add(self.lane(offset, lane) as i32)

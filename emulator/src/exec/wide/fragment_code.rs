@@ -29,6 +29,11 @@ pub mod row {
     pub const ROW: u16 = 100;
     /// First row of the temporaries.
     pub const TEMPORARIES: u16 = 101;
+
+    /// Whether only the instruction that computes a row sees it: that is done for all fragments, for neighbours look at it.
+    pub fn is_local(row: u16) -> bool {
+        (TEXTURE..X).contains(&row)
+    }
 }
 
 /// An input of the vertices for one component.
