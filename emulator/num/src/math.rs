@@ -3,6 +3,7 @@
 //! for one lane or many, so that engines agree bit for bit.
 
 use super::lanes::Lanes;
+use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI, SQRT_2};
 
 /// 1.0 or 0.0.
 #[inline(always)]
@@ -132,6 +133,54 @@ pub fn cos_turns<L: Lanes>(x: L::V) -> L::V {
     sin_turns::<L>(L::add(x, L::splat(0.25)))
 }
 
+/// The angle whose tangent is x, within 3e-7 of it relatively; half a right angle more or less of infinity.
+#[inline(always)]
+pub fn atan<L: Lanes>(x: L::V) -> L::V {
+    let (zero, a) = (L::splat(0.0), L::abs(x));
+    let over = L::gt(a, L::splat(1.0));
+    let angle = first_eighth::<L>(L::select(over, rcp::<L>(a), a));
+    let angle = L::select(over, L::sub(L::splat(FRAC_PI_2), angle), angle);
+    let signed = L::select(L::gt(zero, x), L::neg(angle), angle);
+    // Zero keeps its sign.
+    L::select(L::eq(x, zero), x, signed)
+}
+
+/// The angle of the point at x and y, from -pi to pi, within 3e-7 of it relatively; zeros and infinities as IEEE has it.
+#[inline(always)]
+pub fn atan2<L: Lanes>(y: L::V, x: L::V) -> L::V {
+    let (zero, one) = (L::splat(0.0), L::splat(1.0));
+    let (ax, ay) = (L::abs(x), L::abs(y));
+    let over = L::gt(ay, ax);
+    let (short, long) = (L::select(over, ax, ay), L::select(over, ay, ax));
+    // Infinities are as long as each other, and so are zeros, whose angle is none.
+    let same = L::select(L::eq(long, zero), zero, one);
+    let angle = first_eighth::<L>(L::select(L::eq(short, long), same, L::div(short, long)));
+    let angle = L::select(over, L::sub(L::splat(FRAC_PI_2), angle), angle);
+    let angle = L::select(is_minus::<L>(x), L::sub(L::splat(PI), angle), angle);
+    L::select(is_minus::<L>(y), L::neg(angle), angle)
+}
+
+/// Whether a number has a sign, zero's included; not of what is none.
+#[inline(always)]
+fn is_minus<L: Lanes>(x: L::V) -> L::M {
+    let zero = L::splat(0.0);
+    L::gt(zero, L::select(L::eq(x, zero), rcp::<L>(x), x))
+}
+
+/// The angle whose tangent is t, from 0 to 1.
+#[inline(always)]
+fn first_eighth<L: Lanes>(t: L::V) -> L::V {
+    // Beyond the tangent of a sixteenth of a turn: how far it is from an eighth.
+    let far = L::gt(t, L::splat(SQRT_2 - 1.0));
+    let one = L::splat(1.0);
+    let u = L::select(far, L::div(L::sub(t, one), L::add(t, one)), t);
+    let squared = L::mul(u, u);
+    // Through the Chebyshev nodes of atan(u) / u by u^2.
+    let series = [-0.060_263_053, 0.105_698_29, -0.142_395_33, 0.199_981_83, -0.333_333_07];
+    let angle = L::add(u, L::mul(L::mul(u, squared), polynomial::<L, 5>(squared, series)));
+    L::select(far, L::add(L::splat(FRAC_PI_4), angle), angle)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,6 +250,48 @@ mod tests {
     }
 
     #[test]
+    fn angles_are_close() {
+        let mut random = Rng::with_seed(4);
+        for round in 0..ROUNDS {
+            let mut number = || match round % 2 {
+                0 => f32::from_bits(random.u32(..)),
+                _ => (random.f32() * 2.0 - 1.0) * 4.0,
+            };
+            let (y, x) = (number(), number());
+            let near = |have: f32, want: f64| (f64::from(have) - want).abs() <= 3e-7 * want.abs() + 1e-44;
+            if y.is_finite() && x.is_finite() {
+                let have = [atan::<One>(x), atan2::<One>(y, x)];
+                let want = [f64::from(x).atan(), f64::from(y).atan2(f64::from(x))];
+                assert!(
+                    near(have[0], want[0]) && near(have[1], want[1]),
+                    "{y} {x}: {have:?} {want:?}"
+                );
+            }
+        }
+        let special = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            2.5,
+            -0.25,
+            f32::INFINITY,
+            f32::NEG_INFINITY,
+            f32::NAN,
+        ];
+        for y in special {
+            let same = |have: f32, want: f32| {
+                have.is_nan() && want.is_nan()
+                    || (have - want).abs() <= 3e-7 && have.is_sign_negative() == want.is_sign_negative()
+            };
+            assert!(same(atan::<One>(y), y.atan()), "{y}");
+            for x in special {
+                assert!(same(atan2::<One>(y, x), y.atan2(x)), "{y} {x}: {}", atan2::<One>(y, x));
+            }
+        }
+    }
+
+    #[test]
     fn special_values() {
         assert_eq!(
             [saturate::<One>(f32::NAN), saturate::<One>(2.0), saturate::<One>(-1.0)],
@@ -220,7 +311,7 @@ mod tests {
     /// What a machine's compiler or processor does its own way shows here: signalling NaN, denormals, fused products.
     #[test]
     fn numbers_are_the_same_on_every_machine() {
-        let functions: [fn(f32) -> f32; 12] = [
+        let functions: [fn(f32) -> f32; 14] = [
             exp2::<One>,
             log2::<One>,
             sin_turns::<One>,
@@ -233,9 +324,11 @@ mod tests {
             rsqrt::<One>,
             One::round_half,
             |x| One::max(One::min(x, 3.0), -3.0),
+            atan::<One>,
+            |x| atan2::<One>(x, 0.75 - x),
         ];
         let mut random = Rng::with_seed(11);
-        let mut sums = [0u32; 12];
+        let mut sums = [0u32; 14];
         for at in 0..if cfg!(miri) { 100 } else { 100_000 } {
             // Every second one is of a size that programs have.
             let bits = random.u32(..);
@@ -254,7 +347,7 @@ mod tests {
             let sums = sums.map(|sum| format!("{sum:08x}"));
             assert_eq!(
                 sums.join(" "),
-                "85f24ada 0ae1003e 9bea20b2 68b101d0 a2e1a643 2379d67d 0a26c6bb b291d9f7 3ef8df67 f2f60362 af8b1d03 c6287061"
+                "85f24ada 0ae1003e 9bea20b2 68b101d0 a2e1a643 2379d67d 0a26c6bb b291d9f7 3ef8df67 f2f60362 af8b1d03 c6287061 d3b8e0e9 75c6879b"
             );
         }
     }

@@ -59,6 +59,8 @@ fn computed<L: QuadLanes>(a: L::V, b: L::V, words: &[u32]) -> Vec<L::V> {
         math::log2::<L>(a),
         math::sin_turns::<L>(a),
         math::cos_turns::<L>(b),
+        math::atan::<L>(a),
+        math::atan2::<L>(a, b),
         math::saturate::<L>(a),
         math::sign::<L>(a),
     ];

@@ -537,7 +537,10 @@ impl<'a> Builder<'a> {
     /// Takes note of an operation; the name of one that is left to the wide engine.
     fn op(&mut self, op: &Op) -> Result<(), &'static str> {
         match op {
-            Op::Alu(alu) => self.alu(alu),
+            Op::Alu(alu) => {
+                self.alu(alu);
+                Ok(())
+            }
             Op::Interpolate(input) => self.interpolate(input),
             Op::Sample(unit, lod, _) => self.sample(unit, *lod),
             Op::InterpolateAt(..) => Err("varyings by an offset"),
@@ -547,16 +550,11 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn alu(&mut self, alu: &Alu) -> Result<(), &'static str> {
-        match alu.op {
-            AluOp::Atan | AluOp::Atan2 => return Err("arc tangents"),
-            AluOp::Ddx | AluOp::DdyUp | AluOp::DdyDown => self.some = false,
-            _ => {}
-        }
+    fn alu(&mut self, alu: &Alu) {
+        self.some &= !matches!(alu.op, AluOp::Ddx | AluOp::DdyUp | AluOp::DdyDown);
         let rows = &mut self.rows;
         let value = graph::computed(&mut self.graph, alu, |graph, row| held(rows, graph, row));
         self.set(alu.to, value);
-        Ok(())
     }
 
     fn interpolate(&mut self, input: &Interpolate) -> Result<(), &'static str> {

@@ -565,10 +565,10 @@ impl<O: Observer> Lanes<'_, O> {
             // The atan chain: the first part gives the finished angle, the second passes it on ([?] in docs/spec/mali/pp.md, section 10).
             Form::AtanPart2(b) => scalar(vector_of(&self.fragments[lane], &b)[0]),
             Form::Scale(b) => vector(vector_of(&self.fragments[lane], &b).map(|b| self.numbers.product(a, b))),
-            Form::Vector(VectorFunction::AtanPart1) => vector([a.atan(), 1.0, 0.0, 0.0]),
+            Form::Vector(VectorFunction::AtanPart1) => vector([math::atan::<One>(a), 1.0, 0.0, 0.0]),
             Form::Vector(VectorFunction::Atan2Part1) => {
                 let b = self.source(lane, unit.b_source());
-                vector([a.atan2(b), 1.0, 0.0, 0.0])
+                vector([math::atan2::<One>(a, b), 1.0, 0.0, 0.0])
             }
             Form::Vector(VectorFunction::Undocumented(op)) => return Err(unknown(format!("combine operation {op}"))),
         };

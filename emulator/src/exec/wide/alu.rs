@@ -254,7 +254,8 @@ pub fn formula<L: QuadLanes>(op: AluOp, a: L::V, b: L::V, c: L::V) -> L::V {
         AluOp::Log2 => math::log2::<L>(a),
         AluOp::Sin => math::sin_turns::<L>(a),
         AluOp::Cos => math::cos_turns::<L>(a),
-        AluOp::Atan | AluOp::Atan2 => unreachable!("angles are computed lane by lane"),
+        AluOp::Atan => math::atan::<L>(a),
+        AluOp::Atan2 => math::atan2::<L>(a, b),
     }
 }
 
@@ -383,40 +384,13 @@ impl Machine<'_> {
                     $(AluOp::$op => {
                         self.each::<L>(alu, mask, $count, |a, b, c| formula::<L>(AluOp::$op, a, b, c));
                     })*
-                    AluOp::Atan | AluOp::Atan2 => self.angles(alu, mask),
                 }
             };
         }
         loops! {
             Copy 1, Mul 2, MulScaled 3, Add 2, MulAdd 3, Div 2, Not 1, And 2, Or 2, Xor 2, Ne 2, Gt 2, Ge 2,
             Eq 2, Min 2, Max 2, Fract 1, Floor 1, Ceil 1, Sign 1, Sum3 3, Select 3, Clamp 3, Ddx 2, DdyUp 2,
-            DdyDown 2, Rcp 1, Sqrt 1, Rsqrt 1, Exp2 1, Log2 1, Sin 1, Cos 1,
-        }
-    }
-
-    /// The angle functions, a lane at a time: programs use them seldom.
-    fn angles(&mut self, alu: &Alu, mask: Mask) {
-        let number = |operand: &Operand, rows: &[Row], uniforms: &[f32], lane: usize| {
-            let value = match operand.from {
-                Source::Row(row) => rows[row as usize][lane],
-                Source::Value(value) => value,
-                Source::Uniform(at) => uniforms.get(at as usize).copied().unwrap_or(0.0),
-            };
-            let value = if operand.absolute { value.abs() } else { value };
-            if operand.negate { -value } else { value }
-        };
-        let mut result = [0.0; LANES];
-        for (lane, result) in result.iter_mut().enumerate().take(self.lanes) {
-            let of = |at: usize| number(&alu.operands[at], self.rows, self.uniforms, lane);
-            *result = if alu.op == AluOp::Atan {
-                of(0).atan()
-            } else {
-                of(0).atan2(of(1))
-            };
-        }
-        for lane in (0..self.lanes).filter(|lane| mask >> lane & 1 == 1) {
-            let value = result[lane];
-            self.rows[alu.to as usize][lane] = if alu.round { num::half::round(value) } else { value };
+            DdyDown 2, Rcp 1, Sqrt 1, Rsqrt 1, Exp2 1, Log2 1, Sin 1, Cos 1, Atan 1, Atan2 2,
         }
     }
 
