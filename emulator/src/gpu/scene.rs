@@ -186,7 +186,7 @@ impl<'a> Listed<'a> {
                 notes.add(format!("no polygon list was built at {address:#x}"));
             }
             let list = list.map(|(geometry, primitives)| (listed.number(geometry), primitives));
-            listed.lists.extend(same.iter().map(|_| list));
+            listed.lists.resize(listed.lists.len() + same.len(), list);
         }
         listed
     }
