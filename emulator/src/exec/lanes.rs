@@ -106,11 +106,6 @@ impl VertexRows {
         self.rows[first..first + 4 * self.outputs].fill(Row::splat(0.0));
     }
 
-    /// Attributes that a vertex has.
-    pub fn attributes(&self) -> usize {
-        self.attributes
-    }
-
     /// A vertex's attributes.
     pub fn attributes_of(&self, vertex: usize) -> impl Iterator<Item = [f32; 4]> {
         self.vec4s(row::ATTRIBUTES, self.attributes, vertex)

@@ -112,18 +112,8 @@ fn words_that_make_no_sense_end_in_a_fault_or_not_at_all() {
             continue;
         };
         let context = FragmentContext {
-            program: &program,
-            uniforms: &[1.0, 2.0],
-            textures: &[],
-            color_register: 15,
-            second_register: None,
             depth_register: Some(15),
-            orientation: ORIENTATION,
-            tile: None,
-            wants_words: false,
-            wants_alpha: false,
-            blending: None,
-            few: false,
+            ..plain(&program, &[1.0, 2.0], 15)
         };
         for engine in [&Scalar as &dyn Engine, &Wide::default(), &Native::default()] {
             faults += usize::from(
@@ -151,6 +141,24 @@ fn words_that_make_no_sense_end_in_a_fault_or_not_at_all() {
     assert!(faults > 1_000);
 }
 
+/// A program with uniforms and nothing else, and where it has its colour.
+fn plain<'a>(program: &'a FragmentProgram, uniforms: &'a [f32], color_register: usize) -> FragmentContext<'a> {
+    FragmentContext {
+        program,
+        uniforms,
+        textures: &[],
+        color_register,
+        second_register: None,
+        depth_register: None,
+        orientation: ORIENTATION,
+        tile: None,
+        wants_words: false,
+        wants_alpha: false,
+        blending: None,
+        few: false,
+    }
+}
+
 /// A fragment that waits at another instruction has for its neighbours what it would have computed at theirs: a uniform, or a
 /// product of uniforms, does not change from one to the next.
 #[test]
@@ -170,20 +178,7 @@ fn who_waits_computes_for_neighbours() {
     ];
     for (text, want) in programs {
         let program = derivative(text);
-        let context = FragmentContext {
-            program: &program,
-            uniforms: &[2.0; 4],
-            textures: &[],
-            color_register: 2,
-            second_register: None,
-            depth_register: None,
-            orientation: ORIENTATION,
-            tile: None,
-            wants_words: false,
-            wants_alpha: false,
-            blending: None,
-            few: false,
-        };
+        let context = plain(&program, &[2.0; 4], 2);
         let quads = [Quad { x: 0, y: 0, live: 15 }];
         let natives = [Level::Avx512, Level::Avx2].map(Native::at_most);
         let [best, second] = &natives;
@@ -202,20 +197,7 @@ fn who_waits_computes_for_neighbours() {
 fn loops_without_end_are_stopped() {
     let words = pp::assemble("again: mov.v1 $0 $1, branch again\n mov.v1 $0 $1, stop").unwrap();
     let program = FragmentProgram::read(&words).unwrap();
-    let context = FragmentContext {
-        program: &program,
-        uniforms: &[],
-        textures: &[],
-        color_register: 0,
-        second_register: None,
-        depth_register: None,
-        orientation: ORIENTATION,
-        tile: None,
-        wants_words: false,
-        wants_alpha: false,
-        blending: None,
-        few: false,
-    };
+    let context = plain(&program, &[], 0);
     let quads = [Quad { x: 0, y: 0, live: 15 }];
     let vertex = gp::assemble("again: mov.p _ t[0].x, branch again").unwrap();
     let vertex = VertexProgram::new(vertex.into_iter().map(gp::Instruction::decode).collect());

@@ -648,12 +648,8 @@ impl<'a> Builder<'a> {
         let loaded: [Value; 4] = graph::record(&mut self.graph, || graph::uniforms_at(offset, index, shift));
         let zero = self.graph.node(Node::Const(0));
         for (component, value) in (0..).zip(loaded) {
-            let value = if u32::from(component) < count as u32 {
-                value
-            } else {
-                zero
-            };
-            self.set(row::UNIFORM + component, value);
+            let is_there = usize::from(component) < count;
+            self.set(row::UNIFORM + component, if is_there { value } else { zero });
         }
         Ok(())
     }
