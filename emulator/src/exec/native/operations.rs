@@ -219,8 +219,8 @@ fn uniforms_are_found_by_any_number() {
                     words: &mut [],
                 };
                 assert!(code.run(call));
-                for lane in 0..LANES {
-                    let first = index.wrapping_add(rows[0][lane] as i32).wrapping_shl(shift.into());
+                for (lane, offset) in rows[0].iter().enumerate() {
+                    let first = index.wrapping_add(*offset as i32).wrapping_shl(shift.into());
                     for component in 0..4 {
                         let at = usize::try_from(first.wrapping_add(component as i32)).ok();
                         let at = at.filter(|at| *at < zero);
