@@ -21,7 +21,7 @@ impl Code {
     }
 
     /// Nobody has code that reads uniforms.
-    pub fn uniforms(&self) -> usize {
+    pub fn uniforms(&self) -> (usize, bool) {
         match *self {}
     }
 
