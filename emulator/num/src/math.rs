@@ -136,13 +136,7 @@ pub fn cos_turns<L: Lanes>(x: L::V) -> L::V {
 /// The angle whose tangent is x, within 3e-7 of it relatively; half a right angle more or less of infinity.
 #[inline(always)]
 pub fn atan<L: Lanes>(x: L::V) -> L::V {
-    let (zero, a) = (L::splat(0.0), L::abs(x));
-    let over = L::gt(a, L::splat(1.0));
-    let angle = first_eighth::<L>(L::select(over, rcp::<L>(a), a));
-    let angle = L::select(over, L::sub(L::splat(FRAC_PI_2), angle), angle);
-    let signed = L::select(L::gt(zero, x), L::neg(angle), angle);
-    // Zero keeps its sign.
-    L::select(L::eq(x, zero), x, signed)
+    atan2::<L>(x, L::splat(1.0))
 }
 
 /// The angle of the point at x and y, from -pi to pi, within 3e-7 of it relatively; zeros and infinities as IEEE has it.

@@ -84,7 +84,7 @@ impl VertexRows {
         for (vertex, values) in values.chunks(count.max(1)).enumerate().take(MAX_VERTICES) {
             for (number, value) in values.iter().enumerate() {
                 if let Some(rows) = rows.attribute_mut(number) {
-                    (0..4).for_each(|component| rows[component][vertex] = value[component]);
+                    put(rows, vertex, *value);
                 }
             }
         }
@@ -119,8 +119,7 @@ impl VertexRows {
     /// Sets a vertex's output; one that is not there stays so.
     pub fn set_output(&mut self, vertex: usize, number: usize, value: [f32; 4]) {
         if number < self.outputs && vertex < MAX_VERTICES {
-            let rows = self.four_mut(row::OUTPUTS, number);
-            (0..4).for_each(|component| rows[component][vertex] = value[component]);
+            put(self.four_mut(row::OUTPUTS, number), vertex, value);
         }
     }
 
@@ -165,4 +164,9 @@ impl VertexRows {
         let rows = &mut self.rows[usize::from(first) + 4 * number..];
         rows.first_chunk_mut().expect("rows of all vec4s")
     }
+}
+
+/// A vertex's vec4 into its rows.
+fn put(rows: &mut [Row; 4], vertex: usize, value: [f32; 4]) {
+    (0..4).for_each(|component| rows[component][vertex] = value[component]);
 }

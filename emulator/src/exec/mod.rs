@@ -24,6 +24,7 @@ use gathered::Gatherer;
 use inputs::Inputs;
 use num::lanes::One;
 use std::sync::{Arc, OnceLock};
+use utgard::state::Compare;
 use utgard::{gp, pp};
 
 /// Instructions one vertex or quad may execute before its job ends with a fault.
@@ -253,11 +254,8 @@ impl FragmentContext<'_> {
         let Some(blending) = self.blending else {
             return u32::from_le_bytes(bytes(color));
         };
-        let alpha = bytes(color)[3];
-        if blending
-            .alpha_test
-            .is_some_and(|(compare, than)| !compare.holds(alpha, than))
-        {
+        let stays_out = |(compare, than): (Compare, u8)| !compare.holds(bytes(color)[3], than);
+        if blending.alpha_test.is_some_and(stays_out) {
             return destination;
         }
         let mut all = destination.to_le_bytes();

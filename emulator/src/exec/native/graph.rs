@@ -479,14 +479,9 @@ const REST: f32 = 1.0 / 255.0;
 /// The word that a colour and the destination come to.
 pub fn blended(blending: &Blending, color: [Value; 4]) -> Value {
     let destination = leaf(Node::Destination);
-    let tile = match GRAPH.with_borrow(|graph| graph.has_masks) {
-        true => units(destination),
-        false => unpacked(destination).map(|byte| unit::<Notes>(byte, 255.0)),
-    };
-    let none = [Notes::splat(0.0); 4];
     let written = packed(match blending.covers() {
         true => color,
-        false => blending.blend::<Notes>(color, none, tile),
+        false => met(blending, color, destination),
     });
     let bytes = u32::from_le_bytes([0, 1, 2, 3].map(|channel| if blending.writes(channel) { 0xff } else { 0 }));
     let word = match bytes {
@@ -500,6 +495,15 @@ pub fn blended(blending: &Blending, color: [Value; 4]) -> Value {
         Some((compare, than)) => Notes::select(compares(compare, color[3], than), word, destination),
         None => word,
     }
+}
+
+/// A colour blended with a word's.
+fn met(blending: &Blending, color: [Value; 4], destination: Value) -> [Value; 4] {
+    let tile = match GRAPH.with_borrow(|graph| graph.has_masks) {
+        true => units(destination),
+        false => unpacked(destination).map(|byte| unit::<Notes>(byte, 255.0)),
+    };
+    blending.blend::<Notes>(color, [Notes::splat(0.0); 4], tile)
 }
 
 /// Whether a channel, as the byte that it is stored as, compares so with another.

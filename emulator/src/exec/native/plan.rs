@@ -645,7 +645,7 @@ impl<'a> Builder<'a> {
         }
         let (offset, index) = (self.source(offset), unit.signed_index());
         let (shift, count) = (unit.alignment.shift() as u8, unit.alignment.components());
-        let loaded: [Value; 4] = graph::record(&mut self.graph, || graph::uniforms_at(offset, index, shift));
+        let loaded = graph::record(&mut self.graph, || graph::uniforms_at(offset, index, shift));
         let zero = self.graph.node(Node::Const(0));
         for (component, value) in (0..).zip(loaded) {
             let is_there = usize::from(component) < count;

@@ -350,7 +350,8 @@ impl Emitter<'_, Asm> {
     /// cycles for sixteen lanes where there is enough to do beside it, and 1.6 without the test; to note what would have
     /// to be done again with one, zeros aside, comes to 1.8 at best. A Zen 4 takes 3.2 with the test and without, by way of
     /// memory no fewer; to add and take away a power of two, whose range would have to be known, 3.0. To run without the test
-    /// and ask the processor afterwards whether there were denormals takes AVX512-FP16: of the others' conversions none tells of each.
+    /// and ask the processor afterwards whether there were denormals takes AVX512-FP16: of the others' conversions none tells
+    /// of each.
     fn round(&mut self, value: Value, a: Value, copy: usize) {
         let from = self.register(a, copy);
         let to = self.result(value, copy);
