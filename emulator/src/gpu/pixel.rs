@@ -60,9 +60,9 @@ pub fn run(
         limits.crew.into_iter().for_each(Crew::rouse);
     }
     let tiles = &*limits.kept.tiles.read(memory, &frame.lists, notes)?;
-    let listed = Listed::new(&tiles.lists, lists, notes);
+    let listed = Listed::new(tiles, lists, notes);
     let scene = scene(memory, frame, &listed, limits, notes)?;
-    let extent = at_once(memory, (frame, tiles), &scene, engine, limits);
+    let extent = at_once(memory, (frame, &listed), &scene, engine, limits);
     let Some((address, length, part)) = extent else {
         return paint((memory, None), (frame, tiles), &scene, engine, limits, spare, notes);
     };
@@ -108,14 +108,14 @@ const MANY_TILES: usize = 64;
 /// written, and nobody reads there.
 fn at_once(
     memory: &Memory,
-    (frame, tiles): (&Frame, &Tiles),
+    (frame, listed): (&Frame, &Listed<'_>),
     scene: &Scene<'_>,
     engine: &dyn Engine,
     limits: Limits<'_>,
 ) -> Option<(u32, u32, usize)> {
     let [unit] = frame.write_backs[..] else { return None };
     let told = limits.watch.is_some() || engine.watched_pixel().is_some() || memory.keeps_writes();
-    if told || unit.planes != 0 || tiles.tiles.len() < MANY_TILES {
+    if told || unit.planes != 0 || listed.tiles.tiles.len() < MANY_TILES {
         return None;
     }
     let extent = write_back::extent(frame, &unit)?;
@@ -133,7 +133,7 @@ fn at_once(
         let painter = Some(context).filter(|context| context.wants_words);
         steps = shader.painter(engine, &painter?, true)?.steps().max(steps);
     }
-    let most = scene
+    let most = listed
         .entries()
         .checked_mul(4 * MAX_QUADS as u64)?
         .checked_mul(u64::from(steps))?;

@@ -11,6 +11,7 @@ use super::raster::{Coverage, Shape};
 use super::small;
 use super::state::State;
 use super::tile::steps;
+use super::tile_list::Tiles;
 use super::vectors::of_bytes;
 use super::watch::{self, Fate, Place, Watch};
 use crate::exec::gathered::Gatherer;
@@ -22,6 +23,7 @@ use crate::silicon::Silicon;
 use crate::texture::{Descriptor, Texture};
 use num::half;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use utgard::pp::ops::Origin;
 use utgard::state::VaryingFormat;
@@ -164,31 +166,42 @@ pub(super) struct Prepared<'a> {
 /// Where shaders come from: memory, what is kept from earlier jobs, and the hardware that is supposed.
 type Source<'a> = (&'a Memory, &'a Kept, Silicon);
 
-/// What a job's mentions of polygon lists come to.
+/// A polygon list: its geometry's number, and which of the primitives are in it; nothing where none was built.
+type List<'a> = Option<(usize, &'a Entries)>;
+
+/// What the polygon lists of a job's tiles are.
 pub(super) struct Listed<'a> {
+    pub tiles: &'a Tiles,
     geometries: Vec<&'a Geometry>,
-    /// For every mention of a list its geometry's number, and which of its primitives are in the list.
-    lists: Vec<Option<(usize, &'a Entries)>>,
+    /// By the lists' numbers.
+    lists: Vec<List<'a>>,
 }
 
 impl<'a> Listed<'a> {
-    /// The lists at these addresses.
-    pub fn new(addresses: &[u32], lists: &'a Lists, notes: &mut Notes) -> Self {
+    /// The lists that tiles mention.
+    pub fn new(tiles: &'a Tiles, lists: &'a Lists, notes: &mut Notes) -> Self {
         let mut listed = Self {
+            tiles,
             geometries: Vec::new(),
-            lists: Vec::with_capacity(addresses.len()),
+            lists: Vec::with_capacity(tiles.lists.len()),
         };
-        // Tiles that follow each other are of one block more often than not.
-        for same in addresses.chunk_by(|a, b| a == b) {
-            let address = same[0];
-            let list = lists.get(address);
+        for (address, _) in &tiles.lists {
+            let list = lists.get(*address);
             if list.is_none() {
                 notes.add(format!("no polygon list was built at {address:#x}"));
             }
             let list = list.map(|(geometry, primitives)| (listed.number(geometry), primitives));
-            listed.lists.resize(listed.lists.len() + same.len(), list);
+            listed.lists.push(list);
         }
         listed
+    }
+
+    /// Primitives in the lists of all tiles together, those that are in several counted as often.
+    pub fn entries(&self) -> u64 {
+        let lists = self.lists.iter().zip(&self.tiles.lists);
+        let entries =
+            lists.filter_map(|(list, (_, mentions))| Some(list.as_ref()?.1.len() as u64 * u64::from(*mentions)));
+        entries.sum()
     }
 
     /// A geometry's number.
@@ -208,8 +221,9 @@ pub(super) struct Scene<'a> {
     by_state: HashMap<u32, usize>,
     /// Each geometry's primitives.
     pub geometries: Vec<Prepared<'a>>,
-    /// For every mention of a list its geometry's number, and which of its primitives are in the list.
-    pub lists: &'a [Option<(usize, &'a Entries)>],
+    /// Polygon lists by their numbers, and those numbers as tiles mention them.
+    lists: &'a [List<'a>],
+    mentions: &'a [u32],
     pub multisample: bool,
     /// Depth or stencil are tested, kept or read.
     pub depth: bool,
@@ -225,6 +239,7 @@ impl<'a> Scene<'a> {
     pub fn new(source: Source<'a>, listed: &'a Listed<'a>, notes: &mut Notes) -> Result<Self> {
         let mut scene = Self {
             lists: &listed.lists,
+            mentions: &listed.tiles.mentions,
             ..Self::default()
         };
         for geometry in &listed.geometries {
@@ -233,6 +248,15 @@ impl<'a> Scene<'a> {
         }
         scene.has_many = scene.primitives() >= MANY;
         Ok(scene)
+    }
+
+    /// The polygon lists of some mentions, as far as they were built: each one's geometry and which of its primitives are in it.
+    #[inline]
+    pub fn mentioned(&self, mentions: Range<usize>) -> impl Iterator<Item = (usize, &'a Entries)> + use<'a> {
+        let lists = self.lists;
+        self.mentions[mentions]
+            .iter()
+            .filter_map(|number| lists[*number as usize])
     }
 }
 
@@ -301,15 +325,6 @@ impl Scene<'_> {
         self.geometries
             .iter()
             .map(|prepared| prepared.geometry.primitives.len())
-            .sum()
-    }
-
-    /// Primitives in all lists together, those that are in several counted as often.
-    pub fn entries(&self) -> u64 {
-        self.lists
-            .iter()
-            .flatten()
-            .map(|(_, entries)| entries.len() as u64)
             .sum()
     }
 

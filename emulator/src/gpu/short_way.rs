@@ -1,7 +1,6 @@
 //! The short way of most tiles of large primitives: the only one that touches a tile covers all of it, so that its words are
 //! the picture's, with no tile in between.
 
-use super::entries::Entries;
 use super::met::Number;
 use super::spans::Part;
 use super::tile::{PIXELS, SIDE};
@@ -9,6 +8,7 @@ use super::tile_list::ListedTile;
 use super::tile_worker::{TOGETHER, TileWorker};
 use crate::exec::MAX_QUADS;
 use crate::fault::Result;
+use std::ops::Range;
 
 impl<'a> TileWorker<'a, '_> {
     /// Paints the first of some tiles, as many as go the short way together, to their places in the picture. How many have been
@@ -22,12 +22,12 @@ impl<'a> TileWorker<'a, '_> {
         };
         let (mut only, mut places) = (None, [0; TOGETHER]);
         let mut count = 0;
-        for (((of, column), lists), place) in tiles.iter().zip(&mut places) {
+        for (((of, column), mentions), place) in tiles.iter().zip(&mut places) {
             let target = self.target.as_ref();
             let Some(address) = target.and_then(|target| plain.expect([*column, *row], target)) else {
                 break;
             };
-            let found = self.only(&self.scene.lists[lists.clone()], [*column, *row]);
+            let found = self.only(mentions.clone(), [*column, *row]);
             let is_beside = (of, *column) == (row, first + count as u32);
             if found.is_none() || !is_beside || only.is_some() && only != found {
                 break;
@@ -54,13 +54,13 @@ impl<'a> TileWorker<'a, '_> {
     }
 
     /// The only primitive that touches a tile, if it covers all of it.
-    fn only(&mut self, lists: &[Option<(usize, &'a Entries)>], tile: [u32; 2]) -> Option<Number> {
+    fn only(&mut self, mentions: Range<usize>, tile: [u32; 2]) -> Option<Number> {
         let (scene, ways, engine) = (self.scene, self.ways, self.engine);
         let mut only = None;
-        for (geometry, entries) in lists.iter().flatten() {
-            let prepared = scene.geometries.get(*geometry)?;
+        for (geometry, entries) in scene.mentioned(mentions) {
+            let prepared = scene.geometries.get(geometry)?;
             for primitive in entries.touching(tile.map(|at| at as u8)) {
-                let primitive = (*geometry, primitive);
+                let primitive = (geometry, primitive);
                 match self.met.find(primitive, tile, prepared, ways, engine)? {
                     Part::Nothing => {}
                     Part::All if only.is_none() => only = Some(primitive),

@@ -23,8 +23,18 @@ pub(super) type ListedTile = ((u32, u32), Range<usize>);
 pub(super) struct Tiles {
     /// The tiles in the order of rows, then columns, each once.
     pub tiles: Vec<ListedTile>,
-    /// Addresses of polygon lists.
-    pub lists: Vec<u32>,
+    /// What tiles mention: numbers of polygon lists.
+    pub mentions: Vec<u32>,
+    /// The polygon lists: each one's address, and how often it is mentioned.
+    pub lists: Vec<(u32, u32)>,
+}
+
+/// Tiles as they are read.
+#[derive(Debug, Default)]
+struct Reading {
+    tiles: Vec<ListedTile>,
+    /// What tiles mention: addresses of polygon lists.
+    mentions: Vec<u32>,
 }
 
 /// Tiles that lists must have to be kept, and those of all lists that are kept at most.
@@ -91,7 +101,7 @@ impl Tiles {
     /// # Errors
     /// A list that is not there, does not end, or runs polygons before any tile; too many tiles.
     fn read(memory: &Memory, starts: &[u32], notes: &mut Notes) -> Result<(Self, Option<Vec<u32>>)> {
-        let mut all = Self::default();
+        let mut all = Reading::default();
         let mut lengths = Some(Vec::new());
         for start in starts {
             let length = all.read_list(memory, *start, notes)?;
@@ -102,11 +112,27 @@ impl Tiles {
         }
         let all = all.in_order();
         match all.tiles.len() {
-            0..=MAX_TILES => Ok((all, lengths)),
+            0..=MAX_TILES => Ok((Self::numbered(all), lengths)),
             _ => Err(Fault::new(FaultKind::Limit, "too many tiles")),
         }
     }
 
+    /// Gives each polygon list that is mentioned a number.
+    fn numbered(Reading { tiles, mut mentions }: Reading) -> Self {
+        // Tiles that follow each other are of one block more often than not.
+        let mut lists: Vec<_> = mentions.chunk_by(|a, b| a == b).map(|same| (same[0], 0)).collect();
+        lists.sort_unstable();
+        lists.dedup();
+        for same in mentions.chunk_by_mut(|a, b| a == b) {
+            let number = lists.partition_point(|(address, _)| *address < same[0]);
+            lists[number].1 += same.len() as u32;
+            same.fill(number as u32);
+        }
+        Self { tiles, mentions, lists }
+    }
+}
+
+impl Reading {
     /// Reads one list, its tiles as they come; its bytes, unless there are unknown commands.
     fn read_list(&mut self, memory: &Memory, start: u32, notes: &mut Notes) -> Result<Option<u32>> {
         let mut commands = Commands::new(memory, start);
@@ -117,13 +143,13 @@ impl Tiles {
             match TileCommand::decode(commands.step()?) {
                 TileCommand::EndOfTiles(_) => return Ok(is_known.then(|| commands.at.wrapping_sub(start))),
                 TileCommand::BeginTile(begin) => {
-                    let end = self.lists.len();
+                    let end = self.mentions.len();
                     self.tiles.push(((begin.row.into(), begin.column.into()), end..end));
                 }
                 TileCommand::RunBlock(run) => match self.tiles[first..].last_mut() {
-                    Some((_, lists)) => {
-                        self.lists.push(run.block.0);
-                        lists.end = self.lists.len();
+                    Some((_, mentions)) => {
+                        self.mentions.push(run.block.0);
+                        mentions.end = self.mentions.len();
                     }
                     None => return Err(Fault::new(FaultKind::Command, "a polygon list before any tile").at(at)),
                 },
@@ -145,11 +171,11 @@ impl Tiles {
         let mut all = Self::default();
         self.tiles.sort_by_key(|(tile, _)| *tile);
         for of_tile in self.tiles.chunk_by(|(a, _), (b, _)| a == b) {
-            let start = all.lists.len();
-            for (_, lists) in of_tile {
-                all.lists.extend_from_slice(&self.lists[lists.clone()]);
+            let start = all.mentions.len();
+            for (_, mentions) in of_tile {
+                all.mentions.extend_from_slice(&self.mentions[mentions.clone()]);
             }
-            all.tiles.push((of_tile[0].0, start..all.lists.len()));
+            all.tiles.push((of_tile[0].0, start..all.mentions.len()));
         }
         all
     }
@@ -223,6 +249,12 @@ mod tests {
         words.flat_map(u32::to_le_bytes).collect()
     }
 
+    /// Addresses of all lists that tiles mention.
+    fn mentioned(tiles: &Tiles) -> Vec<u32> {
+        let lists = tiles.mentions.iter().map(|number| tiles.lists[*number as usize]);
+        lists.map(|(address, _)| address).collect()
+    }
+
     /// Lists of several processors, in any order, come to tiles in theirs.
     #[test]
     fn tiles_come_in_order() {
@@ -240,9 +272,9 @@ mod tests {
             tiles.tiles,
             [((0, 0), 0..1), ((0, 1), 1..3), ((0, 3), 3..3), ((2, 1), 3..5)]
         );
-        assert_eq!(tiles.lists, [32, 96, 128, 64, 160]);
+        assert_eq!(mentioned(&tiles), [32, 96, 128, 64, 160]);
         let (tiles, _) = Tiles::read(&memory, &[0x1800], &mut Notes::default()).unwrap();
-        assert_eq!((tiles.tiles.len(), &tiles.lists[..]), (2, &[96, 128, 160][..]));
+        assert_eq!((tiles.tiles.len(), &mentioned(&tiles)[..]), (2, &[96, 128, 160][..]));
     }
 
     /// Lists go on from one object into the next, wherever the border is.
@@ -261,11 +293,12 @@ mod tests {
                 .unwrap();
             memory.write(0x3000, &list[list.len().min(border + 0x1000)..]).unwrap();
             let (read, _) = Tiles::read(&memory, &[start], &mut Notes::default()).unwrap();
-            assert_eq!((read.tiles.len(), read.lists.len()), (200, 400), "{start:#x}");
+            assert_eq!((read.tiles.len(), read.mentions.len()), (200, 400), "{start:#x}");
             assert!((0..).zip(&read.tiles).all(|(number, (tile, lists))| {
                 *tile == (7, number as u32) && *lists == (2 * number..2 * number + 2)
             }));
-            assert_eq!(read.lists[..4], [0x20, 0x40, 0x20, 0x40]);
+            assert_eq!(mentioned(&read)[..4], [0x20, 0x40, 0x20, 0x40]);
+            assert_eq!(read.lists, [(0x20, 200), (0x40, 200)]);
         }
     }
 

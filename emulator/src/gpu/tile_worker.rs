@@ -1,7 +1,6 @@
 //! The painting of tiles: the fragments of each primitive in a tile's lists, and what finished tiles leave.
 
 use super::batch;
-use super::entries::Entries;
 use super::fragment_tests::Passed;
 use super::frame::Frame;
 use super::gathered::Gathered;
@@ -133,8 +132,8 @@ impl<'a> TileWorker<'a, '_> {
             let looked_at = next..next + count;
             next = looked_at.end;
             for number in looked_at.filter(|_| !is_painted) {
-                let ((row, column), lists) = &tiles[number];
-                let done = self.tile(first + number, *column, *row, lists.clone());
+                let ((row, column), mentions) = &tiles[number];
+                let done = self.tile(first + number, *column, *row, mentions.clone());
                 done.map_err(|fault| (first + number, fault))?;
             }
         }
@@ -146,11 +145,10 @@ impl<'a> TileWorker<'a, '_> {
     }
 
     /// Paints a tile, the `number`th of the job.
-    fn tile(&mut self, number: usize, column: u32, row: u32, lists: Range<usize>) -> Result<()> {
+    fn tile(&mut self, number: usize, column: u32, row: u32, mentions: Range<usize>) -> Result<()> {
         self.stats.tiles += 1;
         let plain = self.plain.zip(self.target.as_ref());
         let at = plain.and_then(|(plain, target)| Some((plain, plain.expect([column, row], target)?)));
-        let scene = self.scene;
         // Samples are told apart once that is asked for, or at once for those who look at them.
         let alike = self.frame.begins_alike() && self.watch.is_none();
         let samples = if self.scene.multisample && !alike { 4 } else { 1 };
@@ -164,7 +162,7 @@ impl<'a> TileWorker<'a, '_> {
         self.watch.into_iter().for_each(|watch| watch.begun(&self.tile));
         // Out of the worker while it paints with it.
         let mut room = self.primitives.take().unwrap_or_default();
-        let painted = self.lists(&scene.lists[lists], &mut room);
+        let painted = self.lists(mentions, &mut room);
         self.primitives = Some(room);
         painted?;
         self.clear();
@@ -196,15 +194,15 @@ impl<'a> TileWorker<'a, '_> {
     }
 
     /// Paints the primitives of a tile's lists.
-    fn lists(&mut self, lists: &[Option<(usize, &Entries)>], room: &mut scene::Room) -> Result<()> {
+    fn lists(&mut self, mentions: Range<usize>, room: &mut scene::Room) -> Result<()> {
         let tile = self.tile.origin.map(|at| (at / SIDE) as u8);
         let mut gathers = self.gathers();
-        for (geometry, entries) in lists.iter().flatten() {
+        for (geometry, entries) in self.scene.mentioned(mentions) {
             // A list is of several tiles.
             let mut numbers = entries.touching(tile);
             match gathers {
-                true => gathers = self.mesh(*geometry, numbers, room)?,
-                false => numbers.try_for_each(|number| self.one(*geometry, number, room))?,
+                true => gathers = self.mesh(geometry, numbers, room)?,
+                false => numbers.try_for_each(|number| self.one(geometry, number, room))?,
             }
         }
         Ok(())
