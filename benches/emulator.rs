@@ -327,7 +327,7 @@ fn alone(name: &str, rounds: usize, threads: usize, only: usize) {
         let mut times = Times::default();
         (0..rounds).for_each(|_| times.add(job.run()));
         let [median, _, best] = times.figures();
-        println!("{}, {name}: {median:.2} ms, at best {best:.2} ms", case.name);
+        println!("{}, {name}: {median:.3} ms, at best {best:.3} ms", case.name);
     }
 }
 

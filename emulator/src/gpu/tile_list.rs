@@ -25,7 +25,7 @@ pub(super) struct Tiles {
     pub tiles: Vec<ListedTile>,
     /// What tiles mention: numbers of polygon lists.
     pub mentions: Vec<u32>,
-    /// The polygon lists: each one's address, and how often it is mentioned.
+    /// The polygon lists in the order of their first mentions: each one's address, and how often it is mentioned.
     pub lists: Vec<(u32, u32)>,
 }
 
@@ -117,14 +117,19 @@ impl Tiles {
         }
     }
 
-    /// Gives each polygon list that is mentioned a number.
+    /// Gives each polygon list that is mentioned a number, in the order of their first mentions.
     fn numbered(Reading { tiles, mut mentions }: Reading) -> Self {
         // Tiles that follow each other are of one block more often than not.
-        let mut lists: Vec<_> = mentions.chunk_by(|a, b| a == b).map(|same| (same[0], 0)).collect();
-        lists.sort_unstable();
-        lists.dedup();
+        let mut numbers: Vec<_> = mentions.chunk_by(|a, b| a == b).map(|same| (same[0], None)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let mut lists = Vec::with_capacity(numbers.len());
         for same in mentions.chunk_by_mut(|a, b| a == b) {
-            let number = lists.partition_point(|(address, _)| *address < same[0]);
+            let at = numbers.partition_point(|(address, _)| *address < same[0]);
+            let number = *numbers[at].1.get_or_insert_with(|| {
+                lists.push((same[0], 0));
+                lists.len() - 1
+            });
             lists[number].1 += same.len() as u32;
             same.fill(number as u32);
         }
@@ -273,6 +278,7 @@ mod tests {
             [((0, 0), 0..1), ((0, 1), 1..3), ((0, 3), 3..3), ((2, 1), 3..5)]
         );
         assert_eq!(mentioned(&tiles), [32, 96, 128, 64, 160]);
+        assert_eq!(tiles.lists, [32, 96, 128, 64, 160].map(|address| (address, 1)));
         let (tiles, _) = Tiles::read(&memory, &[0x1800], &mut Notes::default()).unwrap();
         assert_eq!((tiles.tiles.len(), &mentioned(&tiles)[..]), (2, &[96, 128, 160][..]));
     }
