@@ -105,10 +105,9 @@ impl Lanes for Avx2 {
         bits(mask: __m256) -> u32 = _mm256_movemask_ps(mask) as u32;
         round_half(a: __m256) -> __m256 = {
             let half = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a);
-            // Without an exponent it is zero or a denormal.
+            // Without an exponent it is zero or a denormal, and takes the sign of nothing.
             let exponent = _mm_and_si128(half, _mm_set1_epi16(0x7c00));
-            let gone = _mm_cmpeq_epi16(exponent, _mm_setzero_si128());
-            _mm256_cvtph_ps(_mm_andnot_si128(gone, half))
+            _mm256_cvtph_ps(_mm_sign_epi16(half, exponent))
         };
         power(exponent: __m256) -> __m256 = {
             let biased = _mm256_add_epi32(_mm256_cvttps_epi32(exponent), _mm256_set1_epi32(127));

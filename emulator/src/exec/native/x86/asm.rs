@@ -85,9 +85,9 @@ pub mod code {
     pub const SHIFT_IMMEDIATE: Op = op(1, 1, 0x72);
     pub const PCMPEQW: Op = op(1, 1, 0x75);
     pub const PAND: Op = op(1, 1, 0xdb);
-    pub const PANDN: Op = op(1, 1, 0xdf);
     pub const POR: Op = op(1, 1, 0xeb);
     pub const PADDD: Op = op(1, 1, 0xfe);
+    pub const PSIGNW: Op = op(1, 2, 0x09);
     pub const CVTPH2PS: Op = Op {
         half: true,
         ..op(1, 2, 0x13)

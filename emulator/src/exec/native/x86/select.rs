@@ -14,9 +14,9 @@ const HALF_EXPONENTS: u32 = 0x7c00_7c00;
 const EXPONENTS: u8 = 31;
 /// The register that holds 1.0, with EVEX.
 const ONE: u8 = 30;
-/// Registers that hold nothing for long, and zero, with VEX.
+/// Registers that hold nothing for long, and [`HALF_EXPONENTS`], with VEX.
 const SPARE: u8 = 14;
-const ZERO: u8 = 15;
+const NARROW_EXPONENTS: u8 = 15;
 /// The mask register that holds nothing for long.
 const SPARE_MASK: u8 = 7;
 
@@ -86,7 +86,7 @@ impl Machine for Asm {
             asm.vector(code::BROADCASTSS, EXPONENTS, 0, exponents);
             asm.vector(code::BROADCASTSS, ONE, 0, one);
         } else {
-            asm.vector(code::XORPS, ZERO, ZERO, Rm::Reg(ZERO));
+            asm.vector(code::BROADCASTSS, NARROW_EXPONENTS, 0, exponents);
         }
     }
 
@@ -364,11 +364,11 @@ impl Emitter<'_, Asm> {
                 .machine
                 .vector_masked(code::CVTPH2PS, to, 0, Rm::Reg(to), zero_elsewhere());
         }
-        let exponents = Rm::Full(mem(self.words(&[HALF_EXPONENTS; 4])));
         self.machine.vector_immediate(code::CVTPS2PH, from, 0, Rm::Reg(to), 0);
-        self.machine.half_vector(code::PAND, SPARE, to, exponents);
-        self.machine.half_vector(code::PCMPEQW, SPARE, SPARE, Rm::Reg(ZERO));
-        self.machine.half_vector(code::PANDN, to, SPARE, Rm::Reg(to));
+        self.machine
+            .half_vector(code::PAND, SPARE, to, Rm::Reg(NARROW_EXPONENTS));
+        // Takes the sign of the exponent: none where there is none, and stays what it is elsewhere.
+        self.machine.half_vector(code::PSIGNW, to, to, Rm::Reg(SPARE));
         self.machine.vector(code::CVTPH2PS, to, 0, Rm::Reg(to));
     }
 

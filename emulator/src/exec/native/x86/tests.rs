@@ -167,12 +167,12 @@ fn special_forms_decode() {
             "vblendvps ymm1,ymm2,ymm3,ymm4",
         ),
         (
-            narrow(&|a| a.half_vector(code::PANDN, 14, 9, Rm::Reg(3))),
-            "vpandn xmm14,xmm9,xmm3",
+            narrow(&|a| a.half_vector(code::PSIGNW, 14, 9, Rm::Reg(3))),
+            "vpsignw xmm14,xmm9,xmm3",
         ),
         (
-            narrow(&|a| a.half_vector(code::PCMPEQW, 14, 9, Rm::Reg(3))),
-            "vpcmpeqw xmm14,xmm9,xmm3",
+            narrow(&|a| a.vector(code::PCMPEQW, 14, 9, Rm::Reg(3))),
+            "vpcmpeqw ymm14,ymm9,ymm3",
         ),
         (
             narrow(&|a| a.vector(code::MASKMOVPS_STORE, 9, 14, Rm::Full(far))),
