@@ -156,16 +156,19 @@ impl GatheredQuads {
         let (table, at) = (at / (4 * TABLE), at % (4 * TABLE));
         let quad = L::load(&FRAGMENTS[0][at..]);
         let [columns, rows, primitives] = &self.tables;
-        let place = |table: &[f32; TABLE], from: &[f32]| {
-            let first = L::add(L::lookup(table, quad), L::splat(0.5));
-            L::add(first, L::load(from))
-        };
         [
-            place(&columns[table], &FRAGMENTS[1][at..]),
-            place(&rows[table], &FRAGMENTS[2][at..]),
+            middle::<L>(&columns[table], quad, &FRAGMENTS[1][at..]),
+            middle::<L>(&rows[table], quad, &FRAGMENTS[2][at..]),
             L::lookup(&primitives[table], quad),
         ]
     }
+}
+
+/// Columns or rows of the middles of pixels that are so far from their quads' first ones, which are in a table.
+#[inline(always)]
+fn middle<L: Lanes>(table: &[f32; TABLE], quad: L::V, from_first: &[f32]) -> L::V {
+    let first = L::add(L::lookup(table, quad), L::splat(0.5));
+    L::add(first, L::load(from_first))
 }
 
 /// The first pixel of a quad in the tile whose own is `origin`.

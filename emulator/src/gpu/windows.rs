@@ -251,7 +251,14 @@ fn fill_windows<L: QuadLanes>(windows: &mut Windows) {
     let (sides, bits) = (&windows.sides, &BITS[..columns]);
     let mut at = 0;
     while at < MANY {
-        let load = |number: usize| [0, 1, 2].map(|side: usize| L::load(&sides[side][number][at..]));
+        let load = |number: usize| {
+            let [a, b, c] = sides;
+            [
+                L::load(&a[number][at..]),
+                L::load(&b[number][at..]),
+                L::load(&c[number][at..]),
+            ]
+        };
         let [right, below, mut start] = [load(0), load(1), load(2)];
         let step =
             |from: [L::V; 3], by: [L::V; 3]| [L::add(from[0], by[0]), L::add(from[1], by[1]), L::add(from[2], by[2])];

@@ -290,19 +290,24 @@ pub struct Machine<'a> {
     pub lanes: usize,
 }
 
+/// One operation's [`formula`]: no closure, of which nobody can say that it always ends up inside its caller.
+trait Formula {
+    fn of<L: QuadLanes>(a: L::V, b: L::V, c: L::V) -> L::V;
+}
+
 impl Machine<'_> {
-    /// Computes `f` of the operands for the lanes of `mask`. Operands beyond the first `count` are not fetched.
+    /// Computes `F` of the operands for the lanes of `mask`. Operands beyond the first `count` are not fetched.
     ///
-    /// Everything in here has to end up inside the function that is compiled for the vector units: closures are called
-    /// directly, and nothing goes through the standard library's iterators over arrays, which would stay outside.
+    /// Everything in here has to end up inside the function that is compiled for the vector units: no large closures are
+    /// called, and nothing goes through the standard library's iterators over arrays, which would stay outside.
     #[inline(always)]
-    fn each<L: QuadLanes>(&mut self, alu: &Alu, mask: Mask, count: usize, f: impl Fn(L::V, L::V, L::V) -> L::V) {
+    fn each<L: QuadLanes, F: Formula>(&mut self, alu: &Alu, mask: Mask, count: usize) {
         let all = Mask::MAX >> (LANES - self.lanes);
         let full = mask & all == all;
         let [a, b, c] = &alu.operands;
         let as_is = |operand: &Operand| !(operand.absolute || operand.negate);
         if full && self.lanes == LANES && alu.finish == Finish::PLAIN && as_is(a) && as_is(b) && as_is(c) {
-            return self.each_plain::<L>(alu, count, f);
+            return self.each_plain::<L, F>(alu, count);
         }
         let a = ready::<L>(&alu.operands[0], self.uniforms);
         let b = ready::<L>(&alu.operands[1], self.uniforms);
@@ -321,7 +326,7 @@ impl Machine<'_> {
             } else {
                 first
             };
-            let mut value = modified::<L>(alu.finish, f(first, second, third));
+            let mut value = modified::<L>(alu.finish, F::of::<L>(first, second, third));
             if alu.round {
                 value = L::round_half(value);
             }
@@ -337,7 +342,7 @@ impl Machine<'_> {
 
     /// [`Machine::each`] for all lanes of a full row, with operands and result as they are: what most operations are.
     #[inline(always)]
-    fn each_plain<L: QuadLanes>(&mut self, alu: &Alu, count: usize, f: impl Fn(L::V, L::V, L::V) -> L::V) {
+    fn each_plain<L: QuadLanes, F: Formula>(&mut self, alu: &Alu, count: usize) {
         let a = self.place::<L>(alu, 0);
         let b = if count > 1 { self.place::<L>(alu, 1) } else { a };
         let c = if count > 2 { self.place::<L>(alu, 2) } else { a };
@@ -346,14 +351,14 @@ impl Machine<'_> {
         if alu.round {
             while at < LANES {
                 let load = |(row, step): (usize, usize)| L::load(&rows[row][at & step..]);
-                let value = L::round_half(f(load(a), load(b), load(c)));
+                let value = L::round_half(F::of::<L>(load(a), load(b), load(c)));
                 L::store(&mut rows[to][at..], value);
                 at += L::COUNT;
             }
         } else {
             while at < LANES {
                 let load = |(row, step): (usize, usize)| L::load(&rows[row][at & step..]);
-                let value = f(load(a), load(b), load(c));
+                let value = F::of::<L>(load(a), load(b), load(c));
                 L::store(&mut rows[to][at..], value);
                 at += L::COUNT;
             }
@@ -382,7 +387,14 @@ impl Machine<'_> {
             ($($op:ident $count:literal),* $(,)?) => {
                 match alu.op {
                     $(AluOp::$op => {
-                        self.each::<L>(alu, mask, $count, |a, b, c| formula::<L>(AluOp::$op, a, b, c));
+                        struct One;
+                        impl Formula for One {
+                            #[inline(always)]
+                            fn of<L: QuadLanes>(a: L::V, b: L::V, c: L::V) -> L::V {
+                                formula::<L>(AluOp::$op, a, b, c)
+                            }
+                        }
+                        self.each::<L, One>(alu, mask, $count);
                     })*
                 }
             };
