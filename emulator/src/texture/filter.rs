@@ -31,6 +31,8 @@ pub(crate) struct Form {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Filter {
     around: [Around; 2],
+    /// Sizes are powers of two: coordinates are divided by them without a rounding.
+    powers: [bool; 2],
     /// The nearest texel counts, where the texture is made smaller and where it is made larger.
     pub nearest: [bool; 2],
     /// Faces have a border of the texels beside them, so that nothing is outside.
@@ -138,6 +140,8 @@ impl Filter {
     pub fn of(descriptor: &Descriptor, ones: [u8; 4]) -> Self {
         Self {
             around: [0, 1].map(|axis: usize| Around::of(descriptor.wrap[axis]).unwrap_or(Around::Clamp)),
+            // Of levels, half as large each, then all are.
+            powers: [0, 1].map(|axis: usize| descriptor.size[axis].is_power_of_two()),
             nearest: descriptor.nearest,
             border: descriptor.blends_faces(),
             ones,
@@ -167,19 +171,18 @@ impl Filter {
         let half = L::splat(0.5);
         let (x, y) = (L::sub(x, half), L::sub(y, half));
         let (left, top) = (L::floor(x), L::floor(y));
-        let (right, bottom) = (L::add(left, L::splat(1.0)), L::add(top, L::splat(1.0)));
         let (along, down) = (L::sub(x, left), L::sub(y, top));
         let (columns, [top, bottom]) = if self.border {
             // The border is column and row 0, so each has the number of the one behind it.
-            let row = texels.row(bottom);
-            (
-                (right, L::add(right, L::splat(1.0))),
-                [row, L::add(row, texels.size[0])],
-            )
+            let one = L::splat(1.0);
+            let (right, row) = (L::add(left, one), texels.row(L::add(top, one)));
+            ([right, L::add(right, one)], [row, L::add(row, texels.size[0])])
         } else {
-            let columns = (self.wrap::<L>(texels, 0, left), self.wrap::<L>(texels, 0, right));
-            let [top, bottom] = [self.wrap::<L>(texels, 1, top), self.wrap::<L>(texels, 1, bottom)];
-            (columns, [texels.row(top), texels.row(bottom)])
+            let [top, bottom] = self.wrap_two::<L>(texels, 1, top);
+            (
+                self.wrap_two::<L>(texels, 0, left),
+                [texels.row(top), texels.row(bottom)],
+            )
         };
         let upper = texels.two(colors, top, columns, along);
         let lower = texels.two(colors, bottom, columns, along);
@@ -201,33 +204,75 @@ impl Filter {
     /// The texel of a whole coordinate on an axis.
     #[inline(always)]
     fn wrap<L: Lanes>(&self, texels: &Texels<L>, axis: usize, at: L::V) -> L::V {
-        let (zero, one, size, last) = (L::splat(0.0), L::splat(1.0), texels.size[axis], texels.last[axis]);
+        let (zero, last) = (L::splat(0.0), texels.last[axis]);
         match self.around[axis] {
             Around::Clamp => L::min(L::max(at, zero), last),
             // The mirror image's number -1 is 0.
             Around::MirrorOnce => {
-                let mirrored = L::select(L::gt(zero, at), L::sub(L::neg(at), one), at);
+                let mirrored = L::select(L::gt(zero, at), L::sub(L::neg(at), L::splat(1.0)), at);
                 L::min(mirrored, last)
             }
-            Around::Repeat => remainder::<L>(at, size, texels.inverse[axis]),
-            Around::Mirror => {
-                let half = L::mul(texels.inverse[axis], L::splat(0.5));
-                let both = L::add(size, size);
-                let rest = remainder::<L>(at, both, half);
-                L::select(L::ge(rest, size), L::sub(L::sub(both, one), rest), rest)
+            Around::Repeat | Around::Mirror => self.seen::<L>(texels, axis, self.remainder::<L>(texels, axis, at)),
+        }
+    }
+
+    /// The texels of a whole coordinate on an axis and of the next one.
+    #[inline(always)]
+    fn wrap_two<L: Lanes>(&self, texels: &Texels<L>, axis: usize, at: L::V) -> [L::V; 2] {
+        let one = L::splat(1.0);
+        match self.around[axis] {
+            Around::Clamp | Around::MirrorOnce => [
+                self.wrap::<L>(texels, axis, at),
+                self.wrap::<L>(texels, axis, L::add(at, one)),
+            ],
+            Around::Repeat | Around::Mirror => {
+                let first = self.remainder::<L>(texels, axis, at);
+                let next = L::add(first, one);
+                let period = self.period::<L>(texels, axis);
+                let next = L::select(L::ge(next, period), L::splat(0.0), next);
+                [self.seen::<L>(texels, axis, first), self.seen::<L>(texels, axis, next)]
             }
         }
     }
-}
 
-/// What is left of whole numbers by a size, from 0 on, with one by the size.
-#[inline(always)]
-fn remainder<L: Lanes>(at: L::V, size: L::V, inverse: L::V) -> L::V {
-    // The quotient is at most one off.
-    let around = L::floor(L::mul(at, inverse));
-    let rest = L::sub(at, L::mul(around, size));
-    let rest = L::select(L::gt(L::splat(0.0), rest), L::add(rest, size), rest);
-    L::select(L::ge(rest, size), L::sub(rest, size), rest)
+    /// Texels after which everything is as before.
+    #[inline(always)]
+    fn period<L: Lanes>(&self, texels: &Texels<L>, axis: usize) -> L::V {
+        let size = texels.size[axis];
+        match self.around[axis] {
+            Around::Mirror => L::add(size, size),
+            _ => size,
+        }
+    }
+
+    /// What is left of a whole coordinate by the period, from 0 on.
+    #[inline(always)]
+    fn remainder<L: Lanes>(&self, texels: &Texels<L>, axis: usize, at: L::V) -> L::V {
+        let (period, inverse) = (self.period::<L>(texels, axis), texels.inverse[axis]);
+        let inverse = match self.around[axis] {
+            Around::Mirror => L::mul(inverse, L::splat(0.5)),
+            _ => inverse,
+        };
+        let rest = L::sub(at, L::mul(L::floor(L::mul(at, inverse)), period));
+        if self.powers[axis] {
+            return rest;
+        }
+        // The quotient is at most one off.
+        let rest = L::select(L::gt(L::splat(0.0), rest), L::add(rest, period), rest);
+        L::select(L::ge(rest, period), L::sub(rest, period), rest)
+    }
+
+    /// The texel that a [remainder](Self::remainder) is.
+    #[inline(always)]
+    fn seen<L: Lanes>(&self, texels: &Texels<L>, axis: usize, rest: L::V) -> L::V {
+        match self.around[axis] {
+            Around::Mirror => {
+                let last = L::sub(self.period::<L>(texels, axis), L::splat(1.0));
+                L::select(L::ge(rest, texels.size[axis]), L::sub(last, rest), rest)
+            }
+            _ => rest,
+        }
+    }
 }
 
 impl<L: Lanes> Texels<L> {
@@ -243,9 +288,9 @@ impl<L: Lanes> Texels<L> {
 
     /// Two texels of a row, blended.
     #[inline(always)]
-    fn two(&self, colors: &[u32], row: L::V, columns: (L::V, L::V), weight: L::V) -> [L::V; 4] {
-        let first = L::texels(colors, self.start, L::add(row, columns.0));
-        let second = L::texels(colors, self.start, L::add(row, columns.1));
+    fn two(&self, colors: &[u32], row: L::V, columns: [L::V; 2], weight: L::V) -> [L::V; 4] {
+        let first = L::texels(colors, self.start, L::add(row, columns[0]));
+        let second = L::texels(colors, self.start, L::add(row, columns[1]));
         mix::<L>(first, second, weight)
     }
 }
@@ -266,6 +311,7 @@ mod tests {
         for size in [1u32, 2, 3, 7, 64, 100, 255, 4096] {
             let filter = |around: Around| Filter {
                 around: [around; 2],
+                powers: [size.is_power_of_two(); 2],
                 nearest: [true; 2],
                 border: false,
                 ones: [255; 4],
@@ -283,9 +329,12 @@ mod tests {
             for at in near.chain(far) {
                 for wrap in Wrap::ALL {
                     let Some(around) = Around::of(wrap) else { continue };
-                    let want = super::super::wrapped(wrap, at.into(), size).expect("no border") as f32;
+                    let texel = |at: i64| super::super::wrapped(wrap, at, size).expect("no border") as f32;
+                    let want = [texel(at.into()), texel(i64::from(at) + 1)];
                     let have = filter(around).wrap::<One>(&texels, 0, at as f32);
-                    assert_eq!(have, want, "{at} in {size}, {wrap:?}");
+                    assert_eq!(have, want[0], "{at} in {size}, {wrap:?}");
+                    let have = filter(around).wrap_two::<One>(&texels, 0, at as f32);
+                    assert_eq!(have, want, "{at} in {size} and the next, {wrap:?}");
                 }
             }
         }

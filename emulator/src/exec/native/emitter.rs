@@ -437,13 +437,24 @@ impl<'a, M: Machine> Emitter<'a, M> {
         if self.node(value).is_leaf() || self.place(value, copy).slot.is_some() || !used {
             return;
         }
-        let slot = self.free_slots.pop().unwrap_or_else(|| {
-            self.slots += 1;
-            self.slots - 1
-        });
+        let slot = self.free_slot();
         self.place(value, copy).slot = Some(slot);
         let to = self.slot(slot);
         self.machine.store_to(to, register, mask);
+    }
+
+    fn free_slot(&mut self) -> u16 {
+        self.free_slots.pop().unwrap_or_else(|| {
+            self.slots += 1;
+            self.slots - 1
+        })
+    }
+
+    /// Room for a register on the stack while the present item is written.
+    pub fn scratch(&mut self) -> Address {
+        let slot = self.free_slot();
+        self.done_slots.push(slot);
+        self.slot(slot)
     }
 
     /// The register a value is in, if it is in any.

@@ -136,6 +136,24 @@ struct Known {
     half: bool,
     /// What a register may hold: rounding changes nothing.
     register: bool,
+    /// A multiple of two to this power, if it is a number.
+    step: Option<i16>,
+}
+
+/// The smallest float is two to this power, and a half is a multiple of two to the other one.
+const SMALLEST: i16 = -149;
+const HALF_STEP: i16 = -24;
+
+/// The power of two that a number is a multiple of, and the highest that is not more.
+fn powers(bits: u32) -> Option<[i16; 2]> {
+    let (mantissa, exponent) = (bits & 0x7f_ffff, (bits >> 23 & 0xff) as i16);
+    match (mantissa, exponent) {
+        (_, 0 | 0xff) => None,
+        (mantissa, exponent) => {
+            let whole = mantissa | 0x80_0000;
+            Some([exponent - 150 + whole.trailing_zeros() as i16, exponent - 127])
+        }
+    }
 }
 
 /// Something that has to be done.
@@ -228,13 +246,21 @@ impl Graph {
     }
 
     fn known_of(&self, node: Node) -> Known {
-        let both = |register: bool| Known { half: true, register };
+        let both = |register: bool| Known {
+            half: true,
+            register,
+            step: Some(HALF_STEP),
+        };
         match node {
             Node::Const(bits) => {
                 let value = f32::from_bits(bits);
                 Known {
                     half: half::to_f32(half::from_f32(value)).to_bits() == bits,
                     register: half::round(value).to_bits() == bits,
+                    step: match value {
+                        0.0 => Some(0),
+                        _ => powers(bits).map(|[step, _]| step),
+                    },
                 }
             }
             Node::Row(row) if self.of_vertices || self.is_gathered(row) => Known::default(),
@@ -252,27 +278,62 @@ impl Graph {
                 let all = |values: &[Value]| Known {
                     half: values.iter().all(|value| of(*value).half),
                     register: values.iter().all(|value| of(*value).register),
+                    step: self.least_step(values),
+                };
+                let only = |step: Option<i16>| Known {
+                    step: step.filter(|step| *step >= SMALLEST),
+                    ..Known::default()
                 };
                 match kind {
                     Kind::RoundHalf => both(true),
                     Kind::HalfUnit => both(false),
-                    Kind::Unit => of(a),
-                    Kind::ToFloat if self.is_byte(a) => both(true),
+                    Kind::ToFloat if self.is_byte(a) => Known {
+                        step: Some(0),
+                        ..both(true)
+                    },
+                    Kind::ToFloat | Kind::Floor | Kind::Trunc => only(Some(0)),
+                    Kind::Unit => Known { step: None, ..of(a) },
                     Kind::Min | Kind::Max => all(&[a, b]),
                     Kind::Select => all(&[b, c]),
-                    Kind::Permute(_) | Kind::Move => of(a),
-                    Kind::Abs => Known {
-                        half: of(a).half,
-                        register: of(a).register,
-                    },
+                    Kind::Permute(_) | Kind::Move | Kind::Abs => of(a),
                     Kind::Neg => Known {
-                        half: of(a).half,
                         register: false,
+                        ..of(a)
                     },
+                    // Rounding makes steps larger, if anything.
+                    Kind::Mul => only(self.product_step(a, b)),
+                    Kind::Add | Kind::Sub => only(self.least_step(&[a, b]).or_else(|| self.sum_step(a, b))),
+                    Kind::Fused => only(
+                        self.product_step(a, b)
+                            .zip(of(c).step)
+                            .map(|(product, step)| product.min(step)),
+                    ),
                     _ => Known::default(),
                 }
             }
         }
+    }
+
+    /// The power of two that all of some values are multiples of.
+    fn least_step(&self, values: &[Value]) -> Option<i16> {
+        let steps = values.iter().map(|value| self.known[*value as usize].step);
+        steps.collect::<Option<Vec<i16>>>()?.into_iter().min()
+    }
+
+    /// The power of two that a product is a multiple of.
+    fn product_step(&self, a: Value, b: Value) -> Option<i16> {
+        let [a, b] = [a, b].map(|value| self.known[value as usize].step);
+        Some(a? + b?)
+    }
+
+    /// The power of two that the sum of a constant and anything is a multiple of: it is at least half the constant, or what is
+    /// added is.
+    fn sum_step(&self, a: Value, b: Value) -> Option<i16> {
+        let of_constant = |value: Value| match self.nodes[value as usize] {
+            Node::Const(bits) => powers(bits).map(|[_, highest]| highest - 24),
+            _ => None,
+        };
+        of_constant(a).or_else(|| of_constant(b))
     }
 
     /// A whole number from 0 to 255.
@@ -308,11 +369,23 @@ impl Graph {
     /// The product a sum may swallow.
     fn exact_product(&self, value: Value) -> Option<(Value, Value)> {
         match self.nodes[value as usize] {
-            Node::Op(Kind::Mul, [a, b, _]) if self.known[a as usize].half && self.known[b as usize].half => {
-                Some((a, b))
-            }
+            Node::Op(Kind::Mul, [a, b, _]) if self.is_exact(a, b) => Some((a, b)),
             _ => None,
         }
+    }
+
+    /// Whether the product of two needs no rounding: that of halves, or with a power of two that is not too small.
+    fn is_exact(&self, a: Value, b: Value) -> bool {
+        let of = |value: Value| self.known[value as usize];
+        let scales = |value: Value, by: Value| match self.nodes[by as usize] {
+            Node::Const(bits) => {
+                let step = powers(bits).filter(|[step, highest]| step == highest && *step <= 0);
+                step.zip(of(value).step)
+                    .is_some_and(|([power, _], step)| step + power >= SMALLEST)
+            }
+            _ => false,
+        };
+        of(a).half && of(b).half || scales(a, b) || scales(b, a)
     }
 
     fn add(&mut self, a: Value, b: Value) -> Value {

@@ -11,6 +11,7 @@ pub enum Gpr {
     Rax = 0,
     Rcx = 1,
     Rdx = 2,
+    Rbx = 3,
     Rsp = 4,
     Rsi = 6,
     Rdi = 7,
@@ -69,6 +70,7 @@ pub mod code {
     pub const MOVUPS_LOAD: Op = op(0, 1, 0x10);
     pub const MOVUPS_STORE: Op = op(0, 1, 0x11);
     pub const MOVAPS: Op = op(0, 1, 0x28);
+    pub const MOVD_LOAD: Op = op(1, 1, 0x6e);
     pub const MOVMSKPS: Op = op(0, 1, 0x50);
     pub const SQRTPS: Op = op(0, 1, 0x51);
     pub const ANDPS: Op = op(0, 1, 0x54);
@@ -83,7 +85,6 @@ pub mod code {
     pub const CMPPS: Op = op(0, 1, 0xc2);
     pub const CVTTPS2DQ: Op = op(2, 1, 0x5b);
     pub const SHIFT_IMMEDIATE: Op = op(1, 1, 0x72);
-    pub const PCMPEQW: Op = op(1, 1, 0x75);
     pub const PAND: Op = op(1, 1, 0xdb);
     pub const POR: Op = op(1, 1, 0xeb);
     pub const PADDD: Op = op(1, 1, 0xfe);
@@ -109,6 +110,8 @@ pub mod code {
     pub const FNMADD231PS: Op = op(1, 2, 0xbc);
     pub const PERMILPS: Op = op(1, 3, 0x04);
     pub const ROUNDPS: Op = op(1, 3, 0x08);
+    pub const PINSRD: Op = op(1, 3, 0x22);
+    pub const INSERTI128: Op = op(1, 3, 0x38);
     pub const CVTPS2PH: Op = Op {
         half: true,
         ..op(1, 3, 0x1d)
@@ -249,20 +252,28 @@ impl Asm {
         self.evex(code::PTESTMW, MIDDLE, mask, a, Rm::Reg(b), Masked::default());
     }
 
-    /// Words of 32 bits at `base + 4 * index`; EVEX takes a mask register and clears it, VEX a vector register.
+    /// Words of 32 bits at `base + 4 * index`, those of a mask register, which is cleared; EVEX only.
     pub fn gather(&mut self, to: u8, base: Gpr, index: u8, mask: u8) {
         let inverted = |bit: u8| !bit & 1;
         let op = code::PGATHERDD;
         let first = inverted(to >> 3) << 7 | inverted(index >> 3) << 6 | inverted(base as u8 >> 3) << 5 | op.map;
-        if self.isa.evex() {
-            let fourth = LONG << 5 | inverted(index >> 4) << 3 | mask;
-            let bytes = [0x62, first | inverted(to >> 4) << 4, 0x7d, fourth, op.byte];
-            self.put(&bytes);
-        } else {
-            self.put(&[0xc4, first, (!mask & 15) << 3 | 4 | op.prefix, op.byte]);
-        }
-        // No distance, in a byte of its own; the index counts fours.
-        self.put(&[0x44 | (to & 7) << 3, 0x80 | (index & 7) << 3 | base as u8 & 7, 0]);
+        let fourth = LONG << 5 | inverted(index >> 4) << 3 | mask;
+        let bytes = [0x62, first | inverted(to >> 4) << 4, 0x7d, fourth, op.byte];
+        self.put(&bytes);
+        self.fours(to, base, index);
+    }
+
+    /// A 128-bit instruction with a VEX prefix whose second operand is the word of 32 bits at `base + 4 * index`.
+    pub fn with_word(&mut self, op: Op, to: u8, a: u8, base: Gpr, index: Gpr) {
+        let inverted = |bit: u8| !bit & 1;
+        let first = inverted(to >> 3) << 7 | inverted(index as u8 >> 3) << 6 | inverted(base as u8 >> 3) << 5 | op.map;
+        self.put(&[0xc4, first, (!a & 15) << 3 | op.prefix, op.byte]);
+        self.fours(to, base, index as u8);
+    }
+
+    /// A register, and a place in memory whose index counts fours. There is no distance, in a byte of its own.
+    fn fours(&mut self, reg: u8, base: Gpr, index: u8) {
+        self.put(&[0x44 | (reg & 7) << 3, 0x80 | (index & 7) << 3 | base as u8 & 7, 0]);
     }
 
     /// A mask register from two bytes in memory.
@@ -347,8 +358,8 @@ impl Asm {
 
     /// A stack frame at a multiple of 64, of a size that is not known yet.
     pub fn enter(&mut self) {
-        // push rbp; mov rbp, rsp
-        self.put(&[0x55, 0x48, 0x89, 0xe5]);
+        // push rbp; mov rbp, rsp; push rbx
+        self.put(&[0x55, 0x48, 0x89, 0xe5, 0x53]);
         self.immediate(true, 4, Gpr::Rsp, -64);
         self.immediate(true, 5, Gpr::Rsp, 0);
         self.frame = self.bytes.len() - 4;
@@ -371,7 +382,7 @@ impl Asm {
         for from in std::mem::take(&mut self.to_end) {
             self.bytes[from - 4..from].copy_from_slice(&((end - from) as i32).to_le_bytes());
         }
-        // vzeroupper; mov rsp, rbp; pop rbp; ret
-        self.put(&[0xc5, 0xf8, 0x77, 0x48, 0x89, 0xec, 0x5d, 0xc3]);
+        // vzeroupper; mov rbx, [rbp - 8]; mov rsp, rbp; pop rbp; ret
+        self.put(&[0xc5, 0xf8, 0x77, 0x48, 0x8b, 0x5d, 0xf8, 0x48, 0x89, 0xec, 0x5d, 0xc3]);
     }
 }

@@ -431,14 +431,34 @@ impl Emitter<'_, Asm> {
         self.machine.vector(code::PMINUD, spare, at_register, limit);
         let texels = Address::of_argument(offset_of!(Args, textures) + 8 * usize::from(texture));
         self.machine.load(Gpr::Rax, mem(texels));
-        self.machine.vector(code::XORPS, to, to, Rm::Reg(to));
-        if self.machine.isa.evex() {
-            self.machine.mask_all(SPARE_MASK);
-            self.machine.gather(to, Gpr::Rax, spare, SPARE_MASK);
-        } else {
-            self.machine.vector(code::PCMPEQW, SPARE, SPARE, Rm::Reg(SPARE));
-            self.machine.gather(to, Gpr::Rax, spare, SPARE);
+        if !self.machine.isa.evex() {
+            return self.one_by_one(to, spare);
         }
+        self.machine.vector(code::XORPS, to, to, Rm::Reg(to));
+        self.machine.mask_all(SPARE_MASK);
+        self.machine.gather(to, Gpr::Rax, spare, SPARE_MASK);
+    }
+
+    /// The words whose numbers a register has, without the instruction that gathers them: a Zen 3 takes 10 to 14 cycles for
+    /// that, and 6 to 10 for this.
+    fn one_by_one(&mut self, to: u8, numbers: u8) {
+        let place = self.scratch();
+        self.machine.store_to(place, numbers, false);
+        for (half, register) in [to, SPARE].into_iter().enumerate() {
+            for lane in 0..4 {
+                let number = place.plus(16 * half + 4 * lane);
+                self.machine.load_short(Gpr::Rbx, mem(number));
+                if lane == 0 {
+                    self.machine.with_word(code::MOVD_LOAD, register, 0, Gpr::Rax, Gpr::Rbx);
+                } else {
+                    self.machine
+                        .with_word(code::PINSRD, register, register, Gpr::Rax, Gpr::Rbx);
+                    self.machine.bytes.push(lane as u8);
+                }
+            }
+        }
+        self.machine
+            .vector_immediate(code::INSERTI128, to, to, Rm::Reg(SPARE), 1);
     }
 
     fn lookup(&mut self, table: u8, value: Value, at: Value, copy: usize) {

@@ -136,10 +136,6 @@ fn special_forms_decode() {
             wide(&|a| a.gather(21, Gpr::Rax, 28, 7)),
             "vpgatherdd zmm21{k7},[rax+zmm28*4]",
         ),
-        (
-            narrow(&|a| a.gather(11, Gpr::Rax, 12, 14)),
-            "vpgatherdd ymm11,[rax+ymm12*4],ymm14",
-        ),
         (wide(&|a| a.shift(18, 24, true, 23)), "vpslld zmm18,zmm24,17h"),
         (narrow(&|a| a.shift(3, 9, false, 8)), "vpsrld ymm3,ymm9,8"),
         (
@@ -171,10 +167,6 @@ fn special_forms_decode() {
             "vpsignw xmm14,xmm9,xmm3",
         ),
         (
-            narrow(&|a| a.vector(code::PCMPEQW, 14, 9, Rm::Reg(3))),
-            "vpcmpeqw ymm14,ymm9,ymm3",
-        ),
-        (
             narrow(&|a| a.vector(code::MASKMOVPS_STORE, 9, 14, Rm::Full(far))),
             "vmaskmovps [r9+8],ymm14,ymm9",
         ),
@@ -183,7 +175,23 @@ fn special_forms_decode() {
         (wide(&|a| a.mask_all(7)), "kxnorw k7,k7,k7"),
         (wide(&|a| a.mask_bits(Gpr::Rax, 5)), "kmovw eax,k5"),
         (narrow(&|a| a.signs(Gpr::Rax, 13)), "vmovmskps eax,ymm13"),
+        (
+            narrow(&|a| a.with_word(code::MOVD_LOAD, 12, 0, Gpr::Rax, Gpr::Rbx)),
+            "vmovd xmm12,[rax+rbx*4]",
+        ),
+        (
+            narrow(&|a| {
+                a.with_word(code::PINSRD, 14, 14, Gpr::R9, Gpr::R10);
+                a.bytes.push(3);
+            }),
+            "vpinsrd xmm14,xmm14,[r9+r10*4],3",
+        ),
+        (
+            narrow(&|a| a.vector_immediate(code::INSERTI128, 9, 9, Rm::Reg(14), 1)),
+            "vinserti128 ymm9,ymm9,xmm14,1",
+        ),
         (wide(&|a| a.load(Gpr::R11, far)), "mov r11,[r9+8]"),
+        (wide(&|a| a.load_short(Gpr::Rbx, far)), "mov ebx,[r9+8]"),
         (wide(&|a| a.load_short(Gpr::R8, far)), "mov r8d,[r9+8]"),
         (wide(&|a| a.or_to(far, Gpr::Rax)), "or [r9+8],eax"),
         (wide(&|a| a.add(Gpr::R10, 64)), "add r10,40h"),
