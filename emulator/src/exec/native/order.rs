@@ -7,10 +7,16 @@ use super::isa::Isa;
 /// Registers that rows want beside what is computed: an operation's, and one that stays.
 const FOR_ROWS: usize = 4;
 
-/// How many values there may be for two registers, where there are mask registers: going to the stack and back takes units
-/// that have little else to do, and what is waited for costs more. Measured on a Zen 5: with 2.4 for one, more rows are
-/// faster still, with 3.5 slower.
-const SPILLED: usize = 5;
+/// How many values there may be for two registers: going to the stack and back takes units that have little else to do, and
+/// what is waited for costs more. Measured with 512 bits on a Zen 5: with 2.4 for one, more rows are faster still, with 3.5
+/// slower; with 256 on a Zen 3: with 4.6 (two rows of 32, four of 16) still faster, four rows of 24 or eight of any slower.
+fn most_for_two(isa: Isa) -> usize {
+    match isa {
+        Isa::Avx512 => 5,
+        Isa::Avx2 { .. } => 9,
+        Isa::Neon => 2,
+    }
+}
 
 /// Something to be done, in order.
 #[derive(Clone, Copy, Debug)]
@@ -87,12 +93,11 @@ impl Order {
     /// whole tile has them; other calls may have few lanes.
     pub fn copies(&self, graph: &Graph, isa: Isa, which: Which) -> usize {
         let most = self.most(graph);
-        if !isa.evex() {
-            // One more is for what is not computed.
-            return if 2 * most < isa.registers() { 2 } else { 1 };
-        }
-        let room = isa.registers() * SPILLED / 2;
-        let wanted = if which == Which::Tile { 4 } else { 2 };
+        let room = isa.registers() * most_for_two(isa) / 2;
+        let wanted = match (which, isa) {
+            (_, Isa::Neon) | (Which::All | Which::Masked, _) => 2,
+            (Which::Tile, _) => 4,
+        };
         [wanted, 2]
             .into_iter()
             .find(|copies| copies * most <= room)
