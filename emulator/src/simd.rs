@@ -70,6 +70,18 @@ fn find() -> Level {
     }
 }
 
+/// Whether the processor has units that add beside those that multiply: AMD's with AVX2 have, others' do both in the same.
+pub(crate) fn adds_apart() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let vendor = std::arch::x86_64::__cpuid(0);
+        let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
+        matches!(name.as_flattened(), b"AuthenticAMD" | b"HygonGenuine")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// Whether the processor has fused products of 256 bits.
 pub(crate) fn has_fma() -> bool {
     #[cfg(target_arch = "x86_64")]

@@ -153,6 +153,7 @@ fn isa(found: Found) -> Option<Isa> {
         Level::Neon => Some(Isa::Neon),
         Level::Avx2 => Some(Isa::Avx2 {
             fma: crate::simd::has_fma(),
+            apart: crate::simd::adds_apart(),
         }),
         Level::Avx512 => Some(Isa::Avx512),
     }

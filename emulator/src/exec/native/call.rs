@@ -44,7 +44,7 @@ pub(super) struct Args {
     pub largest: [f32; MAX_TEXTURES],
     /// How often the code goes round.
     pub steps: u32,
-    /// Lanes that are left to somebody else, wherever they are.
+    /// Lanes that are left to somebody else, wherever they are, and [`ROUNDINGS`].
     pub left: u32,
 }
 
@@ -79,6 +79,23 @@ pub(super) struct Call<'a> {
     pub textures: &'a [(f32, &'a [u32])],
     /// Where colours go that leave as words.
     pub words: &'a mut [u32],
+}
+
+/// Bits of [`Args::left`] from this one on say that roundings have to be done again.
+pub(super) const ROUNDINGS: u32 = 16;
+
+/// What code leaves to others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux"))),
+    expect(dead_code, reason = "only machine code leaves anything")
+)]
+pub(super) enum Left {
+    Nothing,
+    /// Lanes where something came up. What was written is of no use.
+    Lanes,
+    /// Everything, for there were hopeful roundings that may be wrong. What was written is of no use.
+    Roundings,
 }
 
 /// What code works on at most.

@@ -3,7 +3,7 @@
 //! Memory is never writable and executable at once: bytes are written, then the memory is made executable, then what the
 //! processor kept of it as instructions is forgotten.
 
-use super::call::{Args, Call, Emitted, MAX_TEXTURES, UNIFORMS};
+use super::call::{Args, Call, Emitted, Left, MAX_TEXTURES, ROUNDINGS, UNIFORMS};
 use crate::exec::lanes::LANES;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use std::ffi::c_void;
@@ -57,6 +57,14 @@ impl Code {
     /// # Panics
     /// When it is given less than it works on.
     pub fn run(&self, call: Call<'_>) -> bool {
+        self.attempt(call) == Left::Nothing
+    }
+
+    /// Runs it, and tells what it leaves to others.
+    ///
+    /// # Panics
+    /// When it is given less than it works on.
+    pub fn attempt(&self, call: Call<'_>) -> Left {
         let needs = &self.emitted.needs;
         let step = self.emitted.lanes;
         let steps = call.lanes / step;
@@ -107,7 +115,11 @@ impl Code {
             let function: extern "C" fn(*mut Args) = std::mem::transmute(self.memory);
             function(&raw mut args);
         }
-        args.left == 0
+        match args.left {
+            0 => Left::Nothing,
+            left if left >> ROUNDINGS == 0 => Left::Lanes,
+            _ => Left::Roundings,
+        }
     }
 
     /// Uniforms it reads, and whether it reads others, the last one where they are not there.

@@ -11,13 +11,24 @@ use super::{arm, x86};
 /// Makes code of a graph. `copies`: rows of lanes side by side, fewer where the stack would not do for all. Nothing where
 /// it would not do for one.
 pub(super) fn emit(graph: &Graph, isa: Isa, which: Which, copies: Copies) -> Option<Emitted> {
+    emit_rounding(graph, isa, which, copies, Rounding::Exact)
+}
+
+/// The same with a way of rounding.
+pub(super) fn emit_rounding(
+    graph: &Graph,
+    isa: Isa,
+    which: Which,
+    copies: Copies,
+    rounding: Rounding,
+) -> Option<Emitted> {
     let order = Order::new(graph);
     let mut copies = match copies {
         Copies::One => 1,
         Copies::Best => order.copies(graph, isa, which),
     };
     loop {
-        let emitted = emit_copies(graph, &order, isa, which, copies);
+        let emitted = emit_copies(graph, &order, isa, (which, rounding), copies);
         if emitted.is_some() || copies == 1 {
             return emitted;
         }
@@ -26,11 +37,21 @@ pub(super) fn emit(graph: &Graph, isa: Isa, which: Which, copies: Copies) -> Opt
 }
 
 /// The same with exactly so many rows of lanes side by side.
-fn emit_copies(graph: &Graph, order: &Order, isa: Isa, which: Which, copies: usize) -> Option<Emitted> {
+fn emit_copies(graph: &Graph, order: &Order, isa: Isa, how: (Which, Rounding), copies: usize) -> Option<Emitted> {
     match isa {
-        Isa::Neon => Emitter::<arm::Asm>::new(graph, order, isa, which, copies).finish(),
-        Isa::Avx2 { .. } | Isa::Avx512 => Emitter::<x86::Asm>::new(graph, order, isa, which, copies).finish(),
+        Isa::Neon => Emitter::<arm::Asm>::new(graph, order, isa, how, copies).finish(),
+        Isa::Avx2 { .. } | Isa::Avx512 => Emitter::<x86::Asm>::new(graph, order, isa, how, copies).finish(),
     }
+}
+
+/// How values become halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rounding {
+    /// As they have to.
+    Exact,
+    /// As long as there are no denormals, no infinities, and nothing that is too large: the processor takes note of
+    /// them, and with any all of the call is left to others. Where [`Isa::hopes`] says so.
+    Hopeful,
 }
 
 /// Rows of lanes side by side.

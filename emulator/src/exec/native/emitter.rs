@@ -3,6 +3,7 @@
 
 use super::balance::Balance;
 use super::call::{Args, Emitted, Needs, PLACES, TILE_ROWS, TILES, UNIFORMS, Which};
+use super::emit::Rounding;
 use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::isa::Isa;
 use super::order::{Item, Order, operands};
@@ -119,6 +120,8 @@ pub struct Emitter<'a, M> {
     graph: &'a Graph,
     order: &'a Order,
     which: Which,
+    /// How values become halves.
+    pub rounding: Rounding,
     copies: usize,
     shares: Shares,
     /// The instructions.
@@ -145,13 +148,20 @@ pub struct Emitter<'a, M> {
 
 impl<'a, M: Machine> Emitter<'a, M> {
     /// Nothing is written yet. `which` and `copies` as for [`super::emit::emit`].
-    pub fn new(graph: &'a Graph, order: &'a Order, isa: Isa, which: Which, copies: usize) -> Self {
+    pub fn new(
+        graph: &'a Graph,
+        order: &'a Order,
+        isa: Isa,
+        (which, rounding): (Which, Rounding),
+        copies: usize,
+    ) -> Self {
         let residents = order.residents(graph, isa, copies);
         let shares = Shares::new(graph, isa, which, copies);
         Self {
             graph,
             order,
             which,
+            rounding,
             copies,
             machine: M::of(isa),
             at: 0,
@@ -297,6 +307,11 @@ impl<'a, M: Machine> Emitter<'a, M> {
         self.pooled(words, M::CONSTANT)
     }
 
+    /// Place of eight words of the same, where a register may be loaded from.
+    pub fn eight(&mut self, word: u32) -> Address {
+        self.pooled(&[word; 8], 8)
+    }
+
     /// Place of a constant.
     pub fn constant(&mut self, bits: u32) -> Found {
         match M::CONSTANT {
@@ -369,6 +384,11 @@ impl<'a, M: Machine> Emitter<'a, M> {
     /// What a value is computed of.
     pub fn node(&self, value: Value) -> Node {
         self.graph.nodes[value as usize]
+    }
+
+    /// Whether a value may be less than nothing and zero.
+    pub fn may_be_minus_zero(&self, value: Value) -> bool {
+        self.graph.may_be_minus_zero(value)
     }
 
     /// The copy whose register and slot a copy has.

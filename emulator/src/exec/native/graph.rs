@@ -366,6 +366,24 @@ impl Graph {
         }
     }
 
+    /// Whether a value may be less than nothing and zero: of a sum, both of what is added have to be that.
+    pub fn may_be_minus_zero(&self, value: Value) -> bool {
+        // Registers hold no such zero.
+        let is_in_register = |value: Value| self.known[value as usize].register;
+        match self.nodes[value as usize] {
+            Node::Op(Kind::Fused, [_, _, c]) => !is_in_register(c),
+            Node::Op(Kind::Add, [a, b, _]) => !(is_in_register(a) || is_in_register(b)),
+            Node::Op(Kind::Sub, [a, ..]) => !is_in_register(a),
+            _ => true,
+        }
+    }
+
+    /// How many values are rounded to halves.
+    pub fn roundings(&self) -> usize {
+        let is_rounding = |node: &&Node| matches!(node, Node::Op(Kind::RoundHalf, _));
+        self.nodes.iter().filter(is_rounding).count()
+    }
+
     /// The product a sum may swallow.
     fn exact_product(&self, value: Value) -> Option<(Value, Value)> {
         match self.nodes[value as usize] {

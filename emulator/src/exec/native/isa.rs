@@ -9,6 +9,8 @@ pub enum Isa {
     Avx2 {
         /// Fused multiply and add.
         fma: bool,
+        /// Units that add beside those that multiply.
+        apart: bool,
     },
     /// 512 bits, thirty-two registers, mask registers.
     Avx512,
@@ -50,6 +52,11 @@ impl Isa {
 
     /// Products and sums in one instruction.
     pub fn fma(self) -> bool {
-        !matches!(self, Self::Avx2 { fma: false })
+        !matches!(self, Self::Avx2 { fma: false, .. })
+    }
+
+    /// Whether roundings that may have to be done again are faster ([`Rounding`](super::emit::Rounding)).
+    pub fn hopes(self) -> bool {
+        matches!(self, Self::Avx2 { fma: true, apart: true })
     }
 }

@@ -1,6 +1,6 @@
 //! Machines that no code is made for: there is never any.
 
-use super::call::{Call, Emitted};
+use super::call::{Call, Emitted, Left};
 
 /// Whether there is machine code.
 pub(super) const IS_THERE: bool = false;
@@ -17,6 +17,11 @@ impl Code {
 
     /// Nobody has code to run.
     pub fn run(&self, _: Call<'_>) -> bool {
+        match *self {}
+    }
+
+    /// The same.
+    pub fn attempt(&self, _: Call<'_>) -> Left {
         match *self {}
     }
 

@@ -3,14 +3,14 @@
 
 use super::call::{Call, Which};
 use super::code::Code;
-use super::emit::{Copies, emit};
+use super::emit::{Copies, Rounding, emit, emit_rounding};
 use super::graph::{self, Effect, Graph, Node, Notes, Value};
 use super::isa;
 use super::isa::Isa;
 use super::lockstep::levels;
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::{LANES, Mask, Row};
-use crate::simd::{Found, Portable};
+use crate::simd::{Found, Level, Portable};
 use fastrand::Rng;
 use num::lanes::{Lanes, QuadLanes};
 use num::math;
@@ -178,6 +178,78 @@ fn every_operation_gives_the_same_bits() {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Hopeful roundings are right, or the call is left to others: that is where there is a denormal half, or what becomes one or
+/// zero, an infinity or what becomes one, or a NaN that signals.
+#[test]
+fn hopeful_roundings_are_right_or_left_to_others() {
+    let Some(Isa::Avx2 { fma: true, .. }) = isa(Found::at_most(Level::Avx2)) else {
+        return println!("not run: no AVX2, or no fused products");
+    };
+    let isa = Isa::Avx2 { fma: true, apart: true };
+    // What may be less than nothing and zero is not converted.
+    for converts in [false, true] {
+        let mut graph = Graph::of_vertices(isa);
+        let x = graph.node(Node::Row(0));
+        let half = graph::record(&mut graph, || match converts {
+            false => Notes::round_half(x),
+            true => Notes::round_half(Notes::add(x, Notes::splat(0.0))),
+        });
+        graph.effects.push(Effect::Store(1, half));
+        let emitted = emit_rounding(&graph, isa, Which::All, Copies::Best, Rounding::Hopeful);
+        let code = emitted.and_then(Code::new).expect("code");
+        let mut rows = vec![Row::splat(0.0); 2];
+        let mut is_left = |values: &[f32; LANES]| {
+            rows[0].copy_from_slice(values);
+            let done = code.run(Call {
+                rows: &mut rows,
+                lanes: LANES,
+                uniforms: &[],
+                inputs: &Inputs::default(),
+                mask: None,
+                textures: &[],
+                words: &mut [],
+            });
+            let wanted = rows[0].map(num::half::round);
+            for (lane, (have, want)) in bits(&rows[1]).into_iter().zip(bits(&Row(wanted))).enumerate() {
+                assert!(
+                    !done || have == want,
+                    "{converts} {:#x}: {have:#x}",
+                    rows[0][lane].to_bits()
+                );
+            }
+            !done
+        };
+        let mut left = 0u32;
+        for high in 0..1u32 << 20 {
+            // Bits that halves have, the first of those behind them, and what may be there.
+            let low = [0, 1, 0x7ff, 0x800, 0x801, 0xffe, 0xfff];
+            let values: [f32; LANES] = std::array::from_fn(|lane| f32::from_bits(high << 12 | low[lane % low.len()]));
+            let is_left_for = |value: &f32| {
+                let half = num::half::round(*value);
+                let signals = value.is_nan() && value.to_bits() & 1 << 22 == 0;
+                let grows = half.is_infinite() && (value.is_finite() || !converts);
+                signals || grows || half == 0.0 && *value != 0.0
+            };
+            let want = values.iter().any(is_left_for);
+            let have = is_left(&values);
+            // What is below the smallest normal half, but nearer to it than to the next, may be left.
+            let may = |value: &f32| *value != 0.0 && value.abs() < num::half::to_f32(0x0400);
+            assert!(have == want || have && values.iter().any(may), "{converts} {high:#x}");
+            left += u32::from(have);
+        }
+        // Of all exponents 30 are halves'.
+        assert!((1 << 19..(1 << 20) - (1 << 16)).contains(&left), "{left}");
+        // One of many is enough.
+        for lane in 0..LANES {
+            let mut values = [1.5; LANES];
+            values[lane] = 70_000.0;
+            assert!(is_left(&values), "{lane}");
+            values[lane] = -0.0;
+            assert!(!is_left(&values), "{lane}");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! A program cut into stretches that run from their first instruction to their last: as machine code, but for the few
 //! operations that are left to the wide engine in between.
 
-use super::call::{Call, MAX_TEXTURES, Which};
+use super::call::{Call, Left, MAX_TEXTURES, Which};
 use super::code::Code;
-use super::emit::{Copies, emit};
+use super::emit::{Copies, Rounding, emit, emit_rounding};
 use super::graph::{self, Effect, Graph, Kind, Node, Notes, Value};
 use super::isa::Isa;
 use super::key::Key;
@@ -19,6 +19,8 @@ use num::lanes::Lanes;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, LazyLock, OnceLock};
 use utgard::pp::{self, LevelOfDetail, Load, LoadSource, Sampler};
 
@@ -56,7 +58,38 @@ pub struct Forms {
     few: OnceLock<Option<Code>>,
     masked: [OnceLock<Option<Code>>; 2],
     tile: OnceLock<Option<Code>>,
+    /// The same for whole tiles with hopeful roundings, and how that went.
+    hopeful: OnceLock<Option<Code>>,
+    luck: Luck,
 }
+
+/// How often something was tried, and how often in vain.
+#[derive(Debug, Default)]
+pub(super) struct Luck {
+    tried: AtomicU32,
+    failed: AtomicU32,
+}
+
+impl Luck {
+    /// Whether it is worth another try: failing costs twice what the other way does, succeeding saves a tenth of that.
+    fn holds(&self) -> bool {
+        self.failed.load(Relaxed) <= 4 + self.tried.load(Relaxed) / 32
+    }
+
+    fn note(&self, done: bool) {
+        self.tried.fetch_add(1, Relaxed);
+        self.failed.fetch_add(u32::from(!done), Relaxed);
+        #[cfg(test)]
+        HOPES[usize::from(done)].fetch_add(1, Relaxed);
+    }
+}
+
+/// How often hopes of any code were in vain, and how often they were not.
+#[cfg(test)]
+pub(super) static HOPES: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
+
+/// Roundings for which it is worth to ask the processor whether they were right.
+const WORTH_HOPING: usize = 4;
 
 impl Forms {
     /// Makes code of a graph; nothing where there can be none.
@@ -72,6 +105,8 @@ impl Forms {
             few: OnceLock::new(),
             masked: [OnceLock::new(), OnceLock::new()],
             tile: OnceLock::new(),
+            hopeful: OnceLock::new(),
+            luck: Luck::default(),
         })
     }
 
@@ -97,6 +132,19 @@ impl Forms {
             emit(&self.graph, self.isa, Which::Tile, Copies::Best).and_then(Code::new)
         };
         self.tile.get_or_init(make).as_ref()
+    }
+
+    /// The code for whole tiles with hopeful roundings, where there is one and it is worth another try. What it leaves to
+    /// others must be as it was, so it blends with nothing.
+    fn hopeful(&self) -> Option<&Code> {
+        let make = || {
+            if !self.isa.hopes() || self.blends || self.graph.roundings() < WORTH_HOPING {
+                return None;
+            }
+            let emitted = emit_rounding(&self.graph, self.isa, Which::Tile, Copies::Best, Rounding::Hopeful);
+            emitted.and_then(Code::new)
+        };
+        self.hopeful.get_or_init(make).as_ref().filter(|_| self.luck.holds())
     }
 
     /// The code for so many lanes, all or some of them.
@@ -177,15 +225,28 @@ impl Stretch for Forms {
         if let Some(destination) = work.destination.filter(|_| self.blends) {
             copy_some(&mut work.words[..lanes], &destination[..lanes], work.mask);
         }
-        code.run(Call {
-            uniforms: &padded(work.machine.uniforms, code),
-            rows: work.machine.rows,
-            lanes,
-            inputs: work.inputs,
-            mask: work.mask.as_ref(),
-            textures: used,
-            words: work.words,
-        })
+        let Work { machine, words, .. } = work;
+        let mut attempt = |code: &Code| {
+            code.attempt(Call {
+                uniforms: &padded(machine.uniforms, code),
+                rows: machine.rows,
+                lanes,
+                inputs: work.inputs,
+                mask: work.mask.as_ref(),
+                textures: used,
+                words,
+            })
+        };
+        if lanes > LANES
+            && let Some(hopeful) = self.hopeful()
+        {
+            let left = attempt(hopeful);
+            self.luck.note(left != Left::Roundings);
+            if left != Left::Roundings {
+                return left == Left::Nothing;
+            }
+        }
+        attempt(code) == Left::Nothing
     }
 
     fn is_sure(&self) -> bool {

@@ -82,6 +82,7 @@ pub mod code {
     pub const MINPS: Op = op(0, 1, 0x5d);
     pub const DIVPS: Op = op(0, 1, 0x5e);
     pub const MAXPS: Op = op(0, 1, 0x5f);
+    pub const MXCSR: Op = op(0, 1, 0xae);
     pub const CMPPS: Op = op(0, 1, 0xc2);
     pub const CVTTPS2DQ: Op = op(2, 1, 0x5b);
     pub const SHIFT_IMMEDIATE: Op = op(1, 1, 0x72);
@@ -137,6 +138,8 @@ pub struct Asm {
     pub bytes: Vec<u8>,
     /// What may be used.
     pub isa: Isa,
+    /// Where the state of floating point is put that is looked at in the end, if it is.
+    pub floats: Option<Mem>,
     /// Where the size of the stack frame stands.
     frame: usize,
     /// Where distances to the end stand that are not known yet.
@@ -153,6 +156,7 @@ impl Asm {
         Self {
             bytes: Vec::with_capacity(2048),
             isa,
+            floats: None,
             frame: 0,
             to_end: Vec::new(),
         }
@@ -341,6 +345,26 @@ impl Asm {
     /// Adds to 64 bits.
     pub fn add(&mut self, to: Gpr, value: i32) {
         self.immediate(true, 0, to, value);
+    }
+
+    /// Leaves bits of 32.
+    pub fn and(&mut self, to: Gpr, bits: i32) {
+        self.immediate(false, 4, to, bits);
+    }
+
+    /// Shifts 32 bits of one of the first eight registers to the left.
+    pub fn shift_left(&mut self, register: Gpr, bits: u8) {
+        self.put(&[0xc1, 0xe0 | register as u8 & 7, bits]);
+    }
+
+    /// Sets the state of floating point.
+    pub fn set_floats(&mut self, from: Mem) {
+        self.vex(code::MXCSR, false, 2, 0, Rm::Full(from));
+    }
+
+    /// Stores the state of floating point.
+    pub fn get_floats(&mut self, to: Mem) {
+        self.vex(code::MXCSR, false, 3, 0, Rm::Full(to));
     }
 
     /// Flips bits of 32.

@@ -1,7 +1,8 @@
 //! The instructions of x86 for what graphs compute.
 
 use super::asm::{Asm, Gpr, Masked, Mem, Op, Rm, code};
-use crate::exec::native::call::Args;
+use crate::exec::native::call::{Args, ROUNDINGS};
+use crate::exec::native::emit::Rounding;
 use crate::exec::native::emitter::{Address, BASES, Base, Emitter, Found, Machine};
 use crate::exec::native::graph::{Kind, Neighbour, Node, Value};
 use crate::exec::native::isa::Isa;
@@ -14,9 +15,22 @@ const HALF_EXPONENTS: u32 = 0x7c00_7c00;
 const EXPONENTS: u8 = 31;
 /// The register that holds 1.0, with EVEX.
 const ONE: u8 = 30;
-/// Registers that hold nothing for long, and [`HALF_EXPONENTS`], with VEX.
+/// Registers that hold nothing for long, and [`HALF_EXPONENTS`], or [`SPLITTER`] where roundings are hopeful, with VEX.
 const SPARE: u8 = 14;
 const NARROW_EXPONENTS: u8 = 15;
+const SPLIT_BY: u8 = 15;
+
+/// What a float is multiplied by that is to be split into the bits that a half has and the rest.
+const SPLITTER: f32 = 8193.0;
+/// A little more than 2^-112: the product with half a denormal is none, and has a bit too many; with the smallest normal
+/// half it is the smallest normal float, and a bit.
+const TO_UNDERFLOW: u32 = 15 << 23 | 1;
+/// 2^112: the product with what is more than the largest half is too large for a float.
+const TO_OVERFLOW: u32 = 239 << 23;
+/// The state of floating point that everybody has, with nothing noted; of what is noted that there was something invalid,
+/// an overflow or an underflow.
+const FLOATS: u32 = 0x1f80;
+const NOTED: i32 = 0x19;
 /// The mask register that holds nothing for long.
 const SPARE_MASK: u8 = 7;
 
@@ -76,6 +90,10 @@ impl Machine for Asm {
     fn begin(emitter: &mut Emitter<'_, Self>) {
         let exponents = Rm::Each(mem(emitter.words(&[HALF_EXPONENTS; 4])));
         let one = rm(emitter.constant(1f32.to_bits()));
+        let hopes = (emitter.rounding == Rounding::Hopeful).then(|| {
+            let [floats, split_by] = [FLOATS, SPLITTER.to_bits()].map(|word| emitter.words(&[word]));
+            (mem(floats), Rm::Each(mem(split_by)), mem(emitter.scratch()))
+        });
         let asm = &mut emitter.machine;
         asm.enter();
         for (base, offset) in BASES {
@@ -85,6 +103,10 @@ impl Machine for Asm {
         if asm.isa.evex() {
             asm.vector(code::BROADCASTSS, EXPONENTS, 0, exponents);
             asm.vector(code::BROADCASTSS, ONE, 0, one);
+        } else if let Some((floats, split_by, place)) = hopes {
+            asm.vector(code::BROADCASTSS, SPLIT_BY, 0, split_by);
+            asm.set_floats(floats);
+            asm.floats = Some(place);
         } else {
             asm.vector(code::BROADCASTSS, NARROW_EXPONENTS, 0, exponents);
         }
@@ -99,6 +121,13 @@ impl Machine for Asm {
         self.add(Gpr::R11, words as i32);
         self.add(Gpr::R10, masks as i32);
         self.count_down(Gpr::R8, start);
+        if let Some(place) = self.floats {
+            self.get_floats(place);
+            self.load_short(Gpr::Rax, place);
+            self.and(Gpr::Rax, NOTED);
+            self.shift_left(Gpr::Rax, ROUNDINGS as u8);
+            self.or_to(mem(Address::of_argument(offset_of!(Args, left))), Gpr::Rax);
+        }
         self.leave();
     }
 
@@ -188,6 +217,7 @@ impl Machine for Asm {
             }
             Kind::Select => emitter.select(value, [a, b, c], copy),
             Kind::Fused => emitter.fused(value, [a, b, c], copy),
+            Kind::RoundHalf if emitter.rounding == Rounding::Hopeful => emitter.hopeful_round(value, a, copy),
             Kind::RoundHalf => emitter.round(value, a, copy),
             Kind::HalfUnit => emitter.half_unit(value, a, copy),
             Kind::OrThree => emitter.ternary(0xfe, value, [a, b, c], copy),
@@ -370,6 +400,28 @@ impl Emitter<'_, Asm> {
         // Takes the sign of the exponent: none where there is none, and stays what it is elsewhere.
         self.machine.half_vector(code::PSIGNW, to, to, Rm::Reg(SPARE));
         self.machine.vector(code::CVTPH2PS, to, 0, Rm::Reg(to));
+    }
+
+    /// To the nearest half, if that is a normal one or zero; what else there is the processor takes note of. Conversions keep
+    /// the sign of zero, which halves have none of, and take the units that add; the other way is Veltkamp's splitting, and
+    /// takes both.
+    fn hopeful_round(&mut self, value: Value, a: Value, copy: usize) {
+        let from = self.register(a, copy);
+        let to = self.result(value, copy);
+        let [tiny, huge] = [TO_UNDERFLOW, TO_OVERFLOW].map(|word| Rm::Full(mem(self.eight(word))));
+        let may_convert = !self.may_be_minus_zero(a);
+        let converts = self.balance.converts(may_convert);
+        let asm = &mut self.machine;
+        if converts {
+            asm.vector_immediate(code::CVTPS2PH, from, 0, Rm::Reg(to), 0);
+            asm.vector(code::CVTPH2PS, to, 0, Rm::Reg(to));
+        } else {
+            asm.vector(code::MULPS, SPARE, from, Rm::Reg(SPLIT_BY));
+            asm.vector(code::SUBPS, to, from, Rm::Reg(SPARE));
+            asm.vector(code::ADDPS, to, SPARE, Rm::Reg(to));
+            asm.vector(code::MULPS, SPARE, to, huge);
+        }
+        asm.vector(code::MULPS, SPARE, to, tiny);
     }
 
     /// From 0 to 1, then to the nearest half: beside 8192 times its power of two there is no room for more than a half's bits.

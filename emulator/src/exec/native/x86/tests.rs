@@ -8,7 +8,7 @@ use iced_x86::{Decoder, DecoderOptions, Formatter, Mnemonic, NasmFormatter};
 #[test]
 fn every_form_decodes() {
     let mut count = 0;
-    for isa in [Isa::Avx512, Isa::Avx2 { fma: true }] {
+    for isa in [Isa::Avx512, Isa::Avx2 { fma: true, apart: true }] {
         let top = if isa.evex() { 31 } else { 15 };
         let prefix = if isa.evex() { "zmm" } else { "ymm" };
         let ops = [
@@ -72,7 +72,7 @@ fn every_form_decodes() {
 #[test]
 fn special_forms_decode() {
     let wide = |f: &dyn Fn(&mut Asm)| made(Isa::Avx512, f);
-    let narrow = |f: &dyn Fn(&mut Asm)| made(Isa::Avx2 { fma: true }, f);
+    let narrow = |f: &dyn Fn(&mut Asm)| made(Isa::Avx2 { fma: true, apart: true }, f);
     let far = Mem { base: Gpr::R9, disp: 8 };
     let cases = [
         (
@@ -194,6 +194,10 @@ fn special_forms_decode() {
         (wide(&|a| a.load_short(Gpr::Rbx, far)), "mov ebx,[r9+8]"),
         (wide(&|a| a.load_short(Gpr::R8, far)), "mov r8d,[r9+8]"),
         (wide(&|a| a.or_to(far, Gpr::Rax)), "or [r9+8],eax"),
+        (narrow(&|a| a.set_floats(far)), "vldmxcsr [r9+8]"),
+        (narrow(&|a| a.get_floats(far)), "vstmxcsr [r9+8]"),
+        (wide(&|a| a.and(Gpr::Rax, 25)), "and eax,19h"),
+        (wide(&|a| a.shift_left(Gpr::Rbx, 16)), "shl ebx,10h"),
         (wide(&|a| a.add(Gpr::R10, 64)), "add r10,40h"),
         (wide(&|a| a.flip(Gpr::Rax, 255)), "xor eax,0FFh"),
     ];
