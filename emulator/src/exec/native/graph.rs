@@ -316,8 +316,8 @@ impl Graph {
 
     /// The power of two that all of some values are multiples of.
     fn least_step(&self, values: &[Value]) -> Option<i16> {
-        let steps = values.iter().map(|value| self.known[*value as usize].step);
-        steps.collect::<Option<Vec<i16>>>()?.into_iter().min()
+        let mut steps = values.iter().map(|value| self.known[*value as usize].step);
+        steps.try_fold(i16::MAX, |least, step| Some(least.min(step?)))
     }
 
     /// The power of two that a product is a multiple of.

@@ -71,7 +71,7 @@ pub(super) struct Luck {
 }
 
 impl Luck {
-    /// Whether it is worth another try: failing costs twice what the other way does, succeeding saves a tenth of that.
+    /// Whether it is worth another try: one in vain costs about what the other way does, one that is not saves a tenth of that.
     fn holds(&self) -> bool {
         self.failed.load(Relaxed) <= 4 + self.tried.load(Relaxed) / 32
     }
