@@ -59,6 +59,16 @@ pub(super) enum Which {
     Tile,
 }
 
+/// How values become halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rounding {
+    /// As they have to.
+    Exact,
+    /// As long as there are no denormals, no infinities, and nothing that is too large: the processor takes note of
+    /// them, and with any all of the call is left to others. Where [`Isa::hopes`] says so.
+    Hopeful,
+}
+
 /// What code works on.
 #[cfg_attr(
     not(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux"))),

@@ -1,7 +1,7 @@
 //! A graph as machine code: values in registers while there are enough, on the stack from then on; several rows of lanes
 //! side by side, so that one's waiting is another's work.
 
-use super::call::{Emitted, Which};
+use super::call::{Emitted, Rounding, Which};
 use super::emitter::Emitter;
 use super::graph::Graph;
 use super::isa::Isa;
@@ -42,16 +42,6 @@ fn emit_copies(graph: &Graph, order: &Order, isa: Isa, how: (Which, Rounding), c
         Isa::Neon => Emitter::<arm::Asm>::new(graph, order, isa, how, copies).finish(),
         Isa::Avx2 { .. } | Isa::Avx512 => Emitter::<x86::Asm>::new(graph, order, isa, how, copies).finish(),
     }
-}
-
-/// How values become halves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rounding {
-    /// As they have to.
-    Exact,
-    /// As long as there are no denormals, no infinities, and nothing that is too large: the processor takes note of
-    /// them, and with any all of the call is left to others. Where [`Isa::hopes`] says so.
-    Hopeful,
 }
 
 /// Rows of lanes side by side.

@@ -2,8 +2,7 @@
 //! instructions for each are a [`Machine`]'s.
 
 use super::balance::Balance;
-use super::call::{Args, Emitted, Needs, PLACES, TILE_ROWS, TILES, UNIFORMS, Which};
-use super::emit::Rounding;
+use super::call::{Args, Emitted, Needs, PLACES, Rounding, TILE_ROWS, TILES, UNIFORMS, Which};
 use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::isa::Isa;
 use super::order::{Item, Order, operands};

@@ -55,7 +55,7 @@ impl Isa {
         !matches!(self, Self::Avx2 { fma: false, .. })
     }
 
-    /// Whether roundings that may have to be done again are faster ([`Rounding`](super::emit::Rounding)).
+    /// Whether roundings that may have to be done again are faster.
     pub fn hopes(self) -> bool {
         matches!(self, Self::Avx2 { fma: true, apart: true })
     }

@@ -1,9 +1,9 @@
 //! Every operation in machine code beside the portable lanes, on numbers of every kind, and more of them at once than
 //! there are registers.
 
-use super::call::{Call, Which};
+use super::call::{Call, Rounding, Which};
 use super::code::Code;
-use super::emit::{Copies, Rounding, emit, emit_rounding};
+use super::emit::{Copies, emit, emit_rounding};
 use super::graph::{self, Effect, Graph, Node, Notes, Value};
 use super::isa;
 use super::isa::Isa;

@@ -1,9 +1,9 @@
 //! A program cut into stretches that run from their first instruction to their last: as machine code, but for the few
 //! operations that are left to the wide engine in between.
 
-use super::call::{Call, Left, MAX_TEXTURES, Which};
+use super::call::{Call, Left, MAX_TEXTURES, Rounding, Which};
 use super::code::Code;
-use super::emit::{Copies, Rounding, emit, emit_rounding};
+use super::emit::{Copies, emit, emit_rounding};
 use super::graph::{self, Effect, Graph, Kind, Node, Notes, Value};
 use super::isa::Isa;
 use super::key::Key;

@@ -1,8 +1,7 @@
 //! The instructions of x86 for what graphs compute.
 
 use super::asm::{Asm, Gpr, Masked, Mem, Op, Rm, code};
-use crate::exec::native::call::{Args, ROUNDINGS};
-use crate::exec::native::emit::Rounding;
+use crate::exec::native::call::{Args, ROUNDINGS, Rounding};
 use crate::exec::native::emitter::{Address, BASES, Base, Emitter, Found, Machine};
 use crate::exec::native::graph::{Kind, Neighbour, Node, Value};
 use crate::exec::native::isa::Isa;
