@@ -17,6 +17,7 @@ mod code;
 mod code;
 mod emit;
 mod emitter;
+mod forms;
 mod gather;
 mod graph;
 mod isa;

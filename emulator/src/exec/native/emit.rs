@@ -15,6 +15,9 @@ pub(super) fn emit(graph: &Graph, isa: Isa, which: Which, copies: Copies) -> Opt
 }
 
 /// The same with a way of rounding.
+///
+/// # Panics
+/// Where roundings are hopeful and [`Isa::hopes`] does not say so.
 pub(super) fn emit_rounding(
     graph: &Graph,
     isa: Isa,
@@ -22,6 +25,7 @@ pub(super) fn emit_rounding(
     copies: Copies,
     rounding: Rounding,
 ) -> Option<Emitted> {
+    assert!(rounding == Rounding::Exact || isa.hopes());
     let order = Order::new(graph);
     let mut copies = match copies {
         Copies::One => 1,

@@ -1,8 +1,8 @@
 //! Programs that are one piece of machine code, for fragments of many primitives at once: what planes come to is computed
 //! first, and the code finds it in rows.
 
+use super::forms::NO_INPUTS;
 use super::paint::{Call, STEP, Straight, pair};
-use super::plan::NO_INPUTS;
 use super::wide::alu::plane_at;
 use super::wide::fragment_code::{Input, row};
 use crate::exec::gathered::{GatheredQuads, Gatherer};

@@ -4,6 +4,7 @@
 use super::call::{Call, Rounding, Which};
 use super::code::Code;
 use super::emit::{Copies, emit, emit_rounding};
+use super::forms::NO_INPUTS;
 use super::graph::{self, Effect, Graph, Node, Notes, Value};
 use super::isa;
 use super::isa::Isa;
@@ -182,6 +183,19 @@ fn every_operation_gives_the_same_bits() {
     }
 }
 
+/// Runs code for all lanes of rows that are all it works on.
+fn run_rows(code: &Code, rows: &mut [Row]) -> bool {
+    code.run(Call {
+        rows,
+        lanes: LANES,
+        uniforms: &[],
+        inputs: &NO_INPUTS,
+        mask: None,
+        textures: &[],
+        words: &mut [],
+    })
+}
+
 /// Hopeful roundings are right, or the call is left to others: that is where there is a denormal half, or what becomes one or
 /// zero, an infinity or what becomes one, or a NaN that signals.
 #[test]
@@ -204,15 +218,7 @@ fn hopeful_roundings_are_right_or_left_to_others() {
         let mut rows = vec![Row::splat(0.0); 2];
         let mut is_left = |values: &[f32; LANES]| {
             rows[0].copy_from_slice(values);
-            let done = code.run(Call {
-                rows: &mut rows,
-                lanes: LANES,
-                uniforms: &[],
-                inputs: &Inputs::default(),
-                mask: None,
-                textures: &[],
-                words: &mut [],
-            });
+            let done = run_rows(&code, &mut rows);
             let wanted = rows[0].map(num::half::round);
             for (lane, (have, want)) in bits(&rows[1]).into_iter().zip(bits(&Row(wanted))).enumerate() {
                 assert!(
@@ -391,16 +397,7 @@ fn spilled_values_come_back() {
         let code = Code::new(emit(&graph, isa, Which::All, copies).unwrap()).unwrap();
         let mut rows = vec![Row::splat(0.0); 2];
         (0..LANES).for_each(|lane| rows[0][lane] = lane as f32 / 16.0);
-        let done = code.run(Call {
-            rows: &mut rows,
-            lanes: LANES,
-            uniforms: &[],
-            inputs: &Inputs::default(),
-            mask: None,
-            textures: &[],
-            words: &mut [],
-        });
-        assert!(done);
+        assert!(run_rows(&code, &mut rows));
         for (lane, have) in rows[1].iter().enumerate() {
             let x = lane as f32 / 16.0;
             let of = |at: usize| x * (at as f32 + 0.5);

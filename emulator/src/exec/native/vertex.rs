@@ -1,8 +1,8 @@
 //! Vertex programs as machine code: stretches of instructions that run from the first to the last.
 
+use super::forms::Forms;
 use super::graph::{self, Effect, Graph, Node, Value};
 use super::isa::Isa;
-use super::plan::Forms;
 use crate::exec::lanes::Mask;
 use crate::exec::wide::VertexCode;
 use crate::exec::wide::alu::{Alu, Machine};

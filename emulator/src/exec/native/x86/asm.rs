@@ -146,6 +146,16 @@ pub struct Asm {
     to_end: Vec<usize>,
 }
 
+/// A bit of a register's number as prefixes have it.
+fn inverted(bit: u8) -> u8 {
+    !bit & 1
+}
+
+/// The fourth bits of three registers' numbers, where a prefix of several bytes has them.
+fn high_bits(reg: u8, index: u8, base: Gpr) -> u8 {
+    inverted(reg >> 3) << 7 | inverted(index >> 3) << 6 | inverted(base as u8 >> 3) << 5
+}
+
 /// Bits of an EVEX vector length.
 const LONG: u8 = 2;
 const MIDDLE: u8 = 1;
@@ -205,7 +215,6 @@ impl Asm {
             Rm::Full(mem) => (0, mem.base as u8 >> 3, false),
             Rm::Each(mem) => (0, mem.base as u8 >> 3, op != code::BROADCASTSS),
         };
-        let inverted = |bit: u8| !bit & 1;
         let first = inverted(reg >> 3) << 7 | inverted(x) << 6 | inverted(b) << 5 | inverted(reg >> 4) << 4 | op.map;
         let third = u8::from(op.wide) << 7 | (!second & 15) << 3 | 4 | op.prefix;
         let fourth =
@@ -258,19 +267,16 @@ impl Asm {
 
     /// Words of 32 bits at `base + 4 * index`, those of a mask register, which is cleared; EVEX only.
     pub fn gather(&mut self, to: u8, base: Gpr, index: u8, mask: u8) {
-        let inverted = |bit: u8| !bit & 1;
         let op = code::PGATHERDD;
-        let first = inverted(to >> 3) << 7 | inverted(index >> 3) << 6 | inverted(base as u8 >> 3) << 5 | op.map;
+        let first = high_bits(to, index, base) | inverted(to >> 4) << 4 | op.map;
         let fourth = LONG << 5 | inverted(index >> 4) << 3 | mask;
-        let bytes = [0x62, first | inverted(to >> 4) << 4, 0x7d, fourth, op.byte];
-        self.put(&bytes);
+        self.put(&[0x62, first, 0x7d, fourth, op.byte]);
         self.fours(to, base, index);
     }
 
     /// A 128-bit instruction with a VEX prefix whose second operand is the word of 32 bits at `base + 4 * index`.
     pub fn with_word(&mut self, op: Op, to: u8, a: u8, base: Gpr, index: Gpr) {
-        let inverted = |bit: u8| !bit & 1;
-        let first = inverted(to >> 3) << 7 | inverted(index as u8 >> 3) << 6 | inverted(base as u8 >> 3) << 5 | op.map;
+        let first = high_bits(to, index as u8, base) | op.map;
         self.put(&[0xc4, first, (!a & 15) << 3 | op.prefix, op.byte]);
         self.fours(to, base, index as u8);
     }

@@ -14,10 +14,10 @@ const HALF_EXPONENTS: u32 = 0x7c00_7c00;
 const EXPONENTS: u8 = 31;
 /// The register that holds 1.0, with EVEX.
 const ONE: u8 = 30;
-/// Registers that hold nothing for long, and [`HALF_EXPONENTS`], or [`SPLITTER`] where roundings are hopeful, with VEX.
+/// Registers that hold nothing for long, and what roundings want, with VEX: [`HALF_EXPONENTS`], or [`SPLITTER`] of hopeful
+/// ones.
 const SPARE: u8 = 14;
-const NARROW_EXPONENTS: u8 = 15;
-const SPLIT_BY: u8 = 15;
+const OF_ROUNDINGS: u8 = 15;
 
 /// What a float is multiplied by that is to be split into the bits that a half has and the rest.
 const SPLITTER: f32 = 8193.0;
@@ -87,12 +87,11 @@ impl Machine for Asm {
     }
 
     fn begin(emitter: &mut Emitter<'_, Self>) {
-        let exponents = Rm::Each(mem(emitter.words(&[HALF_EXPONENTS; 4])));
+        let is_hopeful = emitter.rounding == Rounding::Hopeful;
+        let of_roundings = if is_hopeful { SPLITTER.to_bits() } else { HALF_EXPONENTS };
+        let of_roundings = rm(emitter.constant(of_roundings));
         let one = rm(emitter.constant(1f32.to_bits()));
-        let hopes = (emitter.rounding == Rounding::Hopeful).then(|| {
-            let [floats, split_by] = [FLOATS, SPLITTER.to_bits()].map(|word| emitter.words(&[word]));
-            (mem(floats), Rm::Each(mem(split_by)), mem(emitter.scratch()))
-        });
+        let floats = is_hopeful.then(|| [mem(emitter.words(&[FLOATS])), mem(emitter.scratch())]);
         let asm = &mut emitter.machine;
         asm.enter();
         for (base, offset) in BASES {
@@ -100,14 +99,14 @@ impl Machine for Asm {
         }
         asm.load_short(Gpr::R8, mem(Address::of_argument(offset_of!(Args, steps))));
         if asm.isa.evex() {
-            asm.vector(code::BROADCASTSS, EXPONENTS, 0, exponents);
+            asm.vector(code::BROADCASTSS, EXPONENTS, 0, of_roundings);
             asm.vector(code::BROADCASTSS, ONE, 0, one);
-        } else if let Some((floats, split_by, place)) = hopes {
-            asm.vector(code::BROADCASTSS, SPLIT_BY, 0, split_by);
+        } else {
+            asm.vector(code::BROADCASTSS, OF_ROUNDINGS, 0, of_roundings);
+        }
+        if let Some([floats, place]) = floats {
             asm.set_floats(floats);
             asm.floats = Some(place);
-        } else {
-            asm.vector(code::BROADCASTSS, NARROW_EXPONENTS, 0, exponents);
         }
     }
 
@@ -394,8 +393,7 @@ impl Emitter<'_, Asm> {
                 .vector_masked(code::CVTPH2PS, to, 0, Rm::Reg(to), zero_elsewhere());
         }
         self.machine.vector_immediate(code::CVTPS2PH, from, 0, Rm::Reg(to), 0);
-        self.machine
-            .half_vector(code::PAND, SPARE, to, Rm::Reg(NARROW_EXPONENTS));
+        self.machine.half_vector(code::PAND, SPARE, to, Rm::Reg(OF_ROUNDINGS));
         // Takes the sign of the exponent: none where there is none, and stays what it is elsewhere.
         self.machine.half_vector(code::PSIGNW, to, to, Rm::Reg(SPARE));
         self.machine.vector(code::CVTPH2PS, to, 0, Rm::Reg(to));
@@ -415,7 +413,7 @@ impl Emitter<'_, Asm> {
             asm.vector_immediate(code::CVTPS2PH, from, 0, Rm::Reg(to), 0);
             asm.vector(code::CVTPH2PS, to, 0, Rm::Reg(to));
         } else {
-            asm.vector(code::MULPS, SPARE, from, Rm::Reg(SPLIT_BY));
+            asm.vector(code::MULPS, SPARE, from, Rm::Reg(OF_ROUNDINGS));
             asm.vector(code::SUBPS, to, from, Rm::Reg(SPARE));
             asm.vector(code::ADDPS, to, SPARE, Rm::Reg(to));
             asm.vector(code::MULPS, SPARE, to, huge);
