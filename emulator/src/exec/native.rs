@@ -20,6 +20,7 @@ mod emitter;
 mod forms;
 mod gather;
 mod graph;
+mod hopes;
 mod isa;
 mod key;
 #[cfg(test)]

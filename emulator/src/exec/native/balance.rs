@@ -12,8 +12,6 @@ pub(super) struct Balance {
     share: f32,
     /// What has come together of one.
     sum: f32,
-    /// Instructions that hopeful roundings gave to the units that multiply, and to those that add.
-    hopeful: [u32; 2],
 }
 
 impl Balance {
@@ -37,18 +35,7 @@ impl Balance {
         Self {
             share: ((add - multiply + either) / 2.0).clamp(0.0, most) / either.max(1.0),
             sum: 0.0,
-            hopeful: [0; 2],
         }
-    }
-
-    /// Whether the next hopeful rounding is a conversion, if it may be, with the product that is in front of it and those
-    /// that look at it.
-    pub fn converts(&mut self, may: bool) -> bool {
-        let [multiply, add] = &mut self.hopeful;
-        let converts = may && *add <= *multiply;
-        *multiply += if converts { 2 } else { 4 };
-        *add += if converts { 4 } else { 2 };
-        converts
     }
 
     /// Whether the units that multiply have time for more than what nobody else can do.

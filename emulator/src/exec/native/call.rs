@@ -66,7 +66,19 @@ pub(super) enum Rounding {
     Exact,
     /// As long as there are no denormals, no infinities, and nothing that is too large: the processor takes note of
     /// them, and with any all of the call is left to others. Where [`Isa::hopes`] says so.
-    Hopeful,
+    Hopeful(Hope),
+}
+
+/// What is hoped of numbers of which nothing else is known, when they become halves. The more that is, the less has to be looked
+/// at of what is computed of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hope {
+    /// They are less than 4 and not less than zero, as colours are and places in textures.
+    SmallFromZero,
+    /// They are less than 4, with either sign, as normals are.
+    Small,
+    /// They are halves.
+    Any,
 }
 
 /// What code works on.

@@ -29,7 +29,7 @@ pub(super) fn emit_rounding(
     let order = Order::new(graph);
     let mut copies = match copies {
         Copies::One => 1,
-        Copies::Best => order.copies(graph, isa, which),
+        Copies::Best => order.copies(graph, isa, (which, rounding)),
     };
     loop {
         let emitted = emit_copies(graph, &order, isa, (which, rounding), copies);

@@ -4,6 +4,7 @@
 use super::balance::Balance;
 use super::call::{Args, Emitted, Needs, PLACES, Rounding, TILE_ROWS, TILES, UNIFORMS, Which};
 use super::graph::{Effect, Graph, Kind, Node, Value};
+use super::hopes::{self, Looks};
 use super::isa::Isa;
 use super::order::{Item, Order, operands};
 use super::shares::Shares;
@@ -141,6 +142,8 @@ pub struct Emitter<'a, M> {
     free_slots: Vec<u16>,
     done_slots: Vec<u16>,
     needs: Needs,
+    /// What hopeful roundings are looked at for, by value.
+    looks: Vec<Looks>,
     /// Which operations go another way than their own.
     pub balance: Balance,
 }
@@ -176,6 +179,10 @@ impl<'a, M: Machine> Emitter<'a, M> {
             needs: Needs {
                 textures: graph.textures.clone(),
                 ..Needs::default()
+            },
+            looks: match rounding {
+                Rounding::Exact => Vec::new(),
+                Rounding::Hopeful(hope) => hopes::looks(graph, hope),
             },
             balance: Balance::of(graph, order, &shares, isa),
             shares,
@@ -385,9 +392,9 @@ impl<'a, M: Machine> Emitter<'a, M> {
         self.graph.nodes[value as usize]
     }
 
-    /// Whether a value may be less than nothing and zero.
-    pub fn may_be_minus_zero(&self, value: Value) -> bool {
-        self.graph.may_be_minus_zero(value)
+    /// What a rounded value is looked at for.
+    pub fn looks(&self, value: Value) -> Looks {
+        self.looks[value as usize]
     }
 
     /// The copy whose register and slot a copy has.

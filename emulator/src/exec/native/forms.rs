@@ -1,9 +1,10 @@
 //! A graph as machine code, in a form for each occasion: few lanes or many, all or some, whole tiles.
 
-use super::call::{Call, Left, MAX_TEXTURES, Rounding, Which};
+use super::call::{Call, Hope, Left, MAX_TEXTURES, Rounding, Which};
 use super::code::Code;
 use super::emit::{Copies, emit, emit_rounding};
 use super::graph::{Effect, Graph, Node};
+use super::hopes::looks;
 use super::isa::Isa;
 use crate::exec::FragmentContext;
 use crate::exec::inputs::Inputs;
@@ -28,10 +29,19 @@ pub struct Forms {
     few: OnceLock<Option<Code>>,
     masked: [OnceLock<Option<Code>>; 2],
     tile: OnceLock<Option<Code>>,
-    /// The same for whole tiles with hopeful roundings, and how that went.
-    hopeful: OnceLock<Option<Code>>,
+    /// The same for whole tiles with hopeful roundings, by what is hoped for.
+    hopeful: [Hopeful; HOPES.len()],
+}
+
+/// Code with hopeful roundings, and how that went.
+#[derive(Debug, Default)]
+struct Hopeful {
+    code: OnceLock<Option<Code>>,
     luck: Luck,
 }
+
+/// What is hoped for, in turn, while it goes well.
+pub(super) const HOPES: [Hope; 3] = [Hope::SmallFromZero, Hope::Small, Hope::Any];
 
 /// How often something was tried, and how often in vain.
 #[derive(Debug, Default)]
@@ -50,13 +60,13 @@ impl Luck {
         self.tried.fetch_add(1, Relaxed);
         self.failed.fetch_add(u32::from(!is_right), Relaxed);
         #[cfg(test)]
-        HOPES[usize::from(is_right)].fetch_add(1, Relaxed);
+        OUTCOMES[usize::from(is_right)].fetch_add(1, Relaxed);
     }
 }
 
 /// How often hopes of any code were in vain, and how often they were not.
 #[cfg(test)]
-pub(super) static HOPES: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
+pub(super) static OUTCOMES: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
 
 /// Roundings for which it is worth to ask the processor whether they were right.
 const WORTH_HOPING: usize = 4;
@@ -75,8 +85,7 @@ impl Forms {
             few: OnceLock::new(),
             masked: [OnceLock::new(), OnceLock::new()],
             tile: OnceLock::new(),
-            hopeful: OnceLock::new(),
-            luck: Luck::default(),
+            hopeful: Default::default(),
         })
     }
 
@@ -104,17 +113,26 @@ impl Forms {
         self.tile.get_or_init(make).as_ref()
     }
 
-    /// The code for whole tiles with hopeful roundings, where there is one and it is worth another try. What it leaves to
-    /// others must be as it was, so it blends with nothing.
-    fn hopeful(&self) -> Option<&Code> {
-        let make = || {
-            if !self.isa.hopes() || self.blends || self.graph.roundings() < WORTH_HOPING {
-                return None;
-            }
-            let emitted = emit_rounding(&self.graph, self.isa, Which::Tile, Copies::Best, Rounding::Hopeful);
-            emitted.and_then(Code::new)
-        };
-        self.hopeful.get_or_init(make).as_ref().filter(|_| self.luck.holds())
+    /// The code for whole tiles with hopeful roundings that is worth another try, if any is. What it leaves to others must be as
+    /// it was, so it blends with nothing.
+    fn hopeful(&self) -> Option<(&Code, &Luck)> {
+        let number = self.hopeful.iter().position(|hopeful| hopeful.luck.holds())?;
+        let Hopeful { code, luck } = &self.hopeful[number];
+        let code = code.get_or_init(|| self.hoping(HOPES[number], number.checked_sub(1).map(|number| HOPES[number])));
+        code.as_ref().map(|code| (code, luck))
+    }
+
+    /// Code with such roundings, unless it is the same as with others.
+    fn hoping(&self, hope: Hope, before: Option<Hope>) -> Option<Code> {
+        let Self { graph, isa, .. } = self;
+        if !isa.hopes() || self.blends || graph.roundings() < WORTH_HOPING {
+            return None;
+        }
+        if before.is_some_and(|before| looks(graph, before) == looks(graph, hope)) {
+            return None;
+        }
+        let emitted = emit_rounding(graph, *isa, Which::Tile, Copies::Best, Rounding::Hopeful(hope));
+        emitted.and_then(Code::new)
     }
 
     /// The code for so many lanes, all or some of them.
@@ -208,11 +226,11 @@ impl Stretch for Forms {
             })
         };
         if lanes > LANES
-            && let Some(hopeful) = self.hopeful()
+            && let Some((hopeful, luck)) = self.hopeful()
         {
             let left = attempt(hopeful);
             let is_right = left != Left::Roundings;
-            self.luck.note(is_right);
+            luck.note(is_right);
             if is_right {
                 return left == Left::Nothing;
             }

@@ -190,6 +190,8 @@ pub struct Graph {
     gathered: Option<u16>,
     /// There are mask registers, and with them short ways.
     has_masks: bool,
+    /// Products and sums are one instruction, and there is a short way to bytes with them.
+    fuses: bool,
 }
 
 impl Graph {
@@ -197,6 +199,7 @@ impl Graph {
     pub fn new(isa: Isa) -> Self {
         Self {
             has_masks: isa.evex(),
+            fuses: isa.fma() && isa != Isa::Neon,
             ..Self::default()
         }
     }
@@ -337,7 +340,7 @@ impl Graph {
     }
 
     /// A whole number from 0 to 255.
-    fn is_byte(&self, value: Value) -> bool {
+    pub fn is_byte(&self, value: Value) -> bool {
         match self.nodes[value as usize] {
             Node::Op(Kind::AndBits, [_, mask, _]) => self.nodes[mask as usize] == Node::Const(0xff),
             Node::Op(Kind::ShiftRight(24), _) => true,
@@ -366,16 +369,9 @@ impl Graph {
         }
     }
 
-    /// Whether a value may be less than nothing and zero: of a sum, both of what is added have to be that.
-    pub fn may_be_minus_zero(&self, value: Value) -> bool {
-        // Registers hold no such zero.
-        let is_in_register = |value: Value| self.known[value as usize].register;
-        match self.nodes[value as usize] {
-            Node::Op(Kind::Fused, [_, _, c]) => !is_in_register(c),
-            Node::Op(Kind::Add, [a, b, _]) => !(is_in_register(a) || is_in_register(b)),
-            Node::Op(Kind::Sub, [a, ..]) => !is_in_register(a),
-            _ => true,
-        }
+    /// The power of two that a value is a multiple of, if it is a number and that is known.
+    pub fn step(&self, value: Value) -> Option<i16> {
+        self.known[value as usize].step
     }
 
     /// How many values are rounded to halves.
@@ -427,7 +423,7 @@ impl Graph {
 
     /// A half from 0 to 1 that becomes the same byte as a value, if there is a short way to it.
     fn half_unit(&mut self, value: Value) -> Option<Value> {
-        if !self.has_masks {
+        if !self.fuses {
             return None;
         }
         match self.nodes[value as usize] {

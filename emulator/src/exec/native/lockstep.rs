@@ -398,7 +398,7 @@ fn hopes_in_vain_change_nothing() {
         let ([.., at_once, _], report) = lockstep(seed(), programs() / 10, limit, &sums);
         println!("{at_once} fragments are scalar's to the bit at once: {report}");
         if Native::at_most(limit).isa.is_some_and(Isa::hopes) {
-            let [vain, right] = forms::HOPES.each_ref().map(|count| count.load(Relaxed));
+            let [vain, right] = forms::OUTCOMES.each_ref().map(|count| count.load(Relaxed));
             println!("hopeful roundings of tiles: {right} calls right, {vain} done again");
             assert!(right.min(vain) > programs() / 100, "{right} {vain}");
         }

@@ -1,6 +1,6 @@
 //! In which order a graph is computed, and where values are used.
 
-use super::call::Which;
+use super::call::{Rounding, Which};
 use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::isa::Isa;
 
@@ -19,8 +19,8 @@ fn most_for_two(isa: Isa) -> usize {
 }
 
 /// Instructions of a round that four rows may have with 256 bits: processors keep some thousands decoded. Measured on a Zen 3,
-/// which keeps 4096: with 3200 by [`Order::instructions`] two rows are faster, as they are with 8000.
-const DECODED: usize = 3000;
+/// which keeps 4096: with 4100 by [`Order::instructions`] two rows are faster, as they are with 8000; with 3900 four.
+const DECODED: usize = 4000;
 
 /// Something to be done, in order.
 #[derive(Clone, Copy, Debug)]
@@ -93,11 +93,12 @@ impl Order {
     }
 
     /// Instructions that one row takes, about, with 256 bits.
-    fn instructions(&self, graph: &Graph) -> usize {
+    fn instructions(&self, graph: &Graph, rounding: Rounding) -> usize {
         let of = |item: &Item| match item {
             Item::Effect(_) => 1,
             Item::Compute(value) => match graph.nodes[*value as usize] {
-                Node::Op(Kind::RoundHalf, _) => 5,
+                Node::Op(Kind::RoundHalf, _) if rounding == Rounding::Exact => 7,
+                Node::Op(Kind::RoundHalf, _) => 4,
                 Node::Op(Kind::Gather(_), _) => 20,
                 // And what it takes to have its operands.
                 _ => 2,
@@ -109,12 +110,12 @@ impl Order {
     /// Rows side by side: an operation that is rounded takes 19 cycles from its operands to its result, but its
     /// instructions only two, so that of colours of four it takes four rows until something can be done at any time. A
     /// whole tile has them; other calls may have few lanes.
-    pub fn copies(&self, graph: &Graph, isa: Isa, which: Which) -> usize {
+    pub fn copies(&self, graph: &Graph, isa: Isa, (which, rounding): (Which, Rounding)) -> usize {
         let most = self.most(graph);
         let room = isa.registers() * most_for_two(isa) / 2;
         let wanted = match (which, isa) {
             (_, Isa::Neon) | (Which::All | Which::Masked, _) => 2,
-            (Which::Tile, Isa::Avx2 { .. }) if 4 * self.instructions(graph) > DECODED => 2,
+            (Which::Tile, Isa::Avx2 { .. }) if 4 * self.instructions(graph, rounding) > DECODED => 2,
             (Which::Tile, _) => 4,
         };
         [wanted, 2]

@@ -104,6 +104,7 @@ pub mod code {
     pub const PMINUD: Op = op(1, 2, 0x3b);
     pub const BLENDMPS: Op = op(1, 2, 0x65);
     pub const PGATHERDD: Op = op(1, 2, 0x90);
+    pub const FMADD132PS: Op = op(1, 2, 0x98);
     pub const FMADD213PS: Op = op(1, 2, 0xa8);
     pub const FMSUB213PS: Op = op(1, 2, 0xaa);
     pub const FNMADD213PS: Op = op(1, 2, 0xac);

@@ -4,6 +4,7 @@ use super::asm::{Asm, Gpr, Masked, Mem, Op, Rm, code};
 use crate::exec::native::call::{Args, ROUNDINGS, Rounding};
 use crate::exec::native::emitter::{Address, BASES, Base, Emitter, Found, Machine};
 use crate::exec::native::graph::{Kind, Neighbour, Node, Value};
+use crate::exec::native::hopes::Limit;
 use crate::exec::native::isa::Isa;
 use std::mem::offset_of;
 
@@ -14,18 +15,18 @@ const HALF_EXPONENTS: u32 = 0x7c00_7c00;
 const EXPONENTS: u8 = 31;
 /// The register that holds 1.0, with EVEX.
 const ONE: u8 = 30;
-/// Registers that hold nothing for long, and what roundings want, with VEX: [`HALF_EXPONENTS`], or [`SPLITTER`] of hopeful
-/// ones.
+/// Registers that hold nothing for long, and [`HALF_EXPONENTS`], with VEX.
 const SPARE: u8 = 14;
-const OF_ROUNDINGS: u8 = 15;
+const EXPONENTS_BESIDE: u8 = 15;
 
 /// What a float is multiplied by that is to be split into the bits that a half has and the rest.
 const SPLITTER: f32 = 8193.0;
 /// A little more than 2^-112: the product with half a denormal is none, and has a bit too many; with the smallest normal
 /// half it is the smallest normal float, and a bit.
 const TO_UNDERFLOW: u32 = 15 << 23 | 1;
-/// 2^112: the product with what is more than the largest half is too large for a float.
-const TO_OVERFLOW: u32 = 239 << 23;
+/// What the product of a half and the second, 2^127, is added to, the most negative float: the sum is one, unless the half
+/// is negative, or 4 or more.
+const FROM_ZERO: [u32; 2] = [0xff7f_ffff, 254 << 23];
 /// The state of floating point that everybody has, with nothing noted; of what is noted that there was something invalid,
 /// an overflow or an underflow.
 const FLOATS: u32 = 0x1f80;
@@ -87,9 +88,8 @@ impl Machine for Asm {
     }
 
     fn begin(emitter: &mut Emitter<'_, Self>) {
-        let is_hopeful = emitter.rounding == Rounding::Hopeful;
-        let of_roundings = if is_hopeful { SPLITTER.to_bits() } else { HALF_EXPONENTS };
-        let of_roundings = rm(emitter.constant(of_roundings));
+        let is_hopeful = emitter.rounding != Rounding::Exact;
+        let exponents = rm(emitter.constant(HALF_EXPONENTS));
         let one = rm(emitter.constant(1f32.to_bits()));
         let floats = is_hopeful.then(|| [mem(emitter.words(&[FLOATS])), mem(emitter.scratch())]);
         let asm = &mut emitter.machine;
@@ -99,10 +99,10 @@ impl Machine for Asm {
         }
         asm.load_short(Gpr::R8, mem(Address::of_argument(offset_of!(Args, steps))));
         if asm.isa.evex() {
-            asm.vector(code::BROADCASTSS, EXPONENTS, 0, of_roundings);
+            asm.vector(code::BROADCASTSS, EXPONENTS, 0, exponents);
             asm.vector(code::BROADCASTSS, ONE, 0, one);
         } else {
-            asm.vector(code::BROADCASTSS, OF_ROUNDINGS, 0, of_roundings);
+            asm.vector(code::BROADCASTSS, EXPONENTS_BESIDE, 0, exponents);
         }
         if let Some([floats, place]) = floats {
             asm.set_floats(floats);
@@ -215,7 +215,7 @@ impl Machine for Asm {
             }
             Kind::Select => emitter.select(value, [a, b, c], copy),
             Kind::Fused => emitter.fused(value, [a, b, c], copy),
-            Kind::RoundHalf if emitter.rounding == Rounding::Hopeful => emitter.hopeful_round(value, a, copy),
+            Kind::RoundHalf if emitter.rounding != Rounding::Exact => emitter.hopeful_round(value, a, copy),
             Kind::RoundHalf => emitter.round(value, a, copy),
             Kind::HalfUnit => emitter.half_unit(value, a, copy),
             Kind::OrThree => emitter.ternary(0xfe, value, [a, b, c], copy),
@@ -241,9 +241,12 @@ impl Emitter<'_, Asm> {
     /// A value as an operand that may be in memory.
     fn operand(&mut self, value: Value, copy: usize) -> Rm {
         if self.held(value, copy).is_none() && !self.in_mask(value) {
-            let found = rm(self.found(value, copy));
             // What is used again is loaded once, if that pushes nobody out.
             let loads = self.is_worth_a_register(value, copy);
+            let found = match self.node(value) {
+                Node::Const(bits) if !loads => self.literal(bits),
+                _ => rm(self.found(value, copy)),
+            };
             if !loads && (self.machine.isa.evex() || matches!(found, Rm::Full(_))) {
                 return found;
             }
@@ -253,8 +256,10 @@ impl Emitter<'_, Asm> {
 
     /// A constant as an operand, past the values.
     fn literal(&mut self, bits: u32) -> Rm {
-        let constant = rm(self.constant(bits));
-        self.each(constant)
+        if self.machine.isa.evex() {
+            return rm(self.constant(bits));
+        }
+        Rm::Full(mem(self.eight(bits)))
     }
 
     /// A number for all lanes as an operand, past the values.
@@ -361,7 +366,16 @@ impl Emitter<'_, Asm> {
             self.machine.vector(code::FMADD231PS, third, first, second);
             return self.rename(c, value, copy);
         }
+        if self.held(a, copy).is_none() && self.held(b, copy).is_some() {
+            std::mem::swap(&mut a, &mut b);
+        }
         let first = self.register(a, copy);
+        if self.held(b, copy).is_none() && self.dies(a, copy) && a != b && a != c && b != c {
+            let third = self.register(c, copy);
+            let second = self.operand(b, copy);
+            self.machine.vector(code::FMADD132PS, first, third, second);
+            return self.rename(a, value, copy);
+        }
         let second = self.register(b, copy);
         let third = self.operand(c, copy);
         if self.dies(a, copy) && a != b && a != c {
@@ -393,48 +407,66 @@ impl Emitter<'_, Asm> {
                 .vector_masked(code::CVTPH2PS, to, 0, Rm::Reg(to), zero_elsewhere());
         }
         self.machine.vector_immediate(code::CVTPS2PH, from, 0, Rm::Reg(to), 0);
-        self.machine.half_vector(code::PAND, SPARE, to, Rm::Reg(OF_ROUNDINGS));
+        self.machine
+            .half_vector(code::PAND, SPARE, to, Rm::Reg(EXPONENTS_BESIDE));
         // Takes the sign of the exponent: none where there is none, and stays what it is elsewhere.
         self.machine.half_vector(code::PSIGNW, to, to, Rm::Reg(SPARE));
         self.machine.vector(code::CVTPH2PS, to, 0, Rm::Reg(to));
     }
 
-    /// To the nearest half, if that is a normal one or zero; what else there is the processor takes note of. Conversions keep
-    /// the sign of zero, which halves have none of, and take the units that add; the other way is Veltkamp's splitting, and
-    /// takes both.
+    /// To the nearest half, if that is a normal one or zero and not too large; what else there is the processor takes note
+    /// of, in products that nobody wants.
     fn hopeful_round(&mut self, value: Value, a: Value, copy: usize) {
         let from = self.register(a, copy);
         let to = self.result(value, copy);
-        let [tiny, huge] = [TO_UNDERFLOW, TO_OVERFLOW].map(|word| Rm::Full(mem(self.eight(word))));
-        let may_convert = !self.may_be_minus_zero(a);
-        let converts = self.balance.converts(may_convert);
-        let asm = &mut self.machine;
-        if converts {
-            asm.vector_immediate(code::CVTPS2PH, from, 0, Rm::Reg(to), 0);
-            asm.vector(code::CVTPH2PS, to, 0, Rm::Reg(to));
-        } else {
-            asm.vector(code::MULPS, SPARE, from, Rm::Reg(OF_ROUNDINGS));
-            asm.vector(code::SUBPS, to, from, Rm::Reg(SPARE));
-            asm.vector(code::ADDPS, to, SPARE, Rm::Reg(to));
-            asm.vector(code::MULPS, SPARE, to, huge);
+        let splitter = self.literal(SPLITTER.to_bits());
+        self.split(to, from, splitter);
+        let looks = self.looks(value);
+        if looks.tiny {
+            let tiny = self.literal(TO_UNDERFLOW);
+            self.machine.vector(code::MULPS, SPARE, to, tiny);
         }
-        asm.vector(code::MULPS, SPARE, to, tiny);
+        match looks.huge {
+            None => {}
+            Some(Limit::Both(power)) => {
+                let huge = self.literal(u32::from(255 - power) << 23);
+                self.machine.vector(code::MULPS, SPARE, to, huge);
+            }
+            Some(Limit::FromZero) => {
+                let [from, by] = FROM_ZERO.map(|word| self.literal(word));
+                self.machine.vector(code::MOVUPS_LOAD, SPARE, 0, from);
+                self.machine.vector(code::FMADD231PS, SPARE, to, by);
+            }
+        }
     }
 
-    /// From 0 to 1, then to the nearest half: beside 8192 times its power of two there is no room for more than a half's bits.
-    /// That takes fewer of the units' time than to convert it there and back, and all are right but denormals.
+    /// From 0 to 1, then to the nearest half, which is right for all but denormals. That takes fewer of the units' time than
+    /// to convert it there and back: beside 8192 times its power of two there is no room for more than a half's bits, and
+    /// with 256 bits Veltkamp's splitting is faster still.
     fn half_unit(&mut self, value: Value, a: Value, copy: usize) {
         let from = self.register(a, copy);
         let zero = self.literal(0);
         let to = self.result(value, copy);
         // What is no number becomes the second one.
         self.machine.vector(code::MAXPS, to, from, zero);
+        if !self.machine.isa.evex() {
+            let (one, splitter) = (self.literal(1f32.to_bits()), self.literal(SPLITTER.to_bits()));
+            self.machine.vector(code::PMINUD, to, to, one);
+            return self.split(to, to, splitter);
+        }
         self.machine.vector(code::PMINUD, to, to, Rm::Reg(ONE));
         let (exponent, far) = (self.literal(f32::INFINITY.to_bits()), self.literal(8192f32.to_bits()));
         let power = self.spare();
         self.machine.vector(code::PAND, power, to, exponent);
         self.machine.vector(code::FMADD231PS, to, power, far);
         self.machine.vector(code::FNMADD231PS, to, power, far);
+    }
+
+    /// The bits of a float that a half has, by Veltkamp's splitting.
+    fn split(&mut self, to: u8, from: u8, splitter: Rm) {
+        self.machine.vector(code::MULPS, SPARE, from, splitter);
+        self.machine.vector(code::SUBPS, to, from, Rm::Reg(SPARE));
+        self.machine.vector(code::ADDPS, to, SPARE, Rm::Reg(to));
     }
 
     /// Bits of three, by what the table says of each three, in the place of the first where nobody asks for that any more.
@@ -456,7 +488,7 @@ impl Emitter<'_, Asm> {
     fn unit(&mut self, value: Value, a: Value, copy: usize) {
         let from = self.register(a, copy);
         let one = self.literal(1f32.to_bits());
-        if !self.balance.has_time() {
+        if !self.machine.isa.evex() || !self.balance.has_time() {
             let zero = self.literal(0);
             let to = self.result(value, copy);
             self.machine.vector(code::MAXPS, to, from, zero);

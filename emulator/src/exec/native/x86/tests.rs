@@ -22,6 +22,7 @@ fn every_form_decodes() {
             (code::XORPS, "vxorps", true),
             (code::PADDD, "vpaddd", true),
             (code::PMINUD, "vpminud", true),
+            (code::FMADD132PS, "vfmadd132ps", true),
             (code::FMADD213PS, "vfmadd213ps", true),
             (code::FMADD231PS, "vfmadd231ps", true),
             (code::FNMADD231PS, "vfnmadd231ps", true),
