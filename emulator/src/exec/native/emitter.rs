@@ -403,7 +403,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
     }
 
     /// Whether nothing that is still to be written uses a value.
-    fn ends(&self, value: Value, copy: usize) -> bool {
+    pub fn ends(&self, value: Value, copy: usize) -> bool {
         self.next_use(value).is_none() && self.shares.is_last(value, copy)
     }
 

@@ -421,14 +421,15 @@ impl Graph {
         }) as u8
     }
 
-    /// A half from 0 to 1 that becomes the same byte as a value, if there is a short way to it.
-    fn half_unit(&mut self, value: Value) -> Option<Value> {
+    /// A half from 0 to 1 that becomes the same byte as a value, if there is a short way to it; for a value that is there in any
+    /// case, or is not.
+    fn half_unit(&mut self, value: Value, is_there: bool) -> Option<Value> {
         if !self.fuses {
             return None;
         }
         match self.nodes[value as usize] {
             // Denormals become nothing in either case.
-            Node::Op(Kind::RoundHalf, [exact, ..]) => Some(self.op(Kind::HalfUnit, &[exact])),
+            Node::Op(Kind::RoundHalf, [exact, ..]) if !is_there => Some(self.op(Kind::HalfUnit, &[exact])),
             _ if self.known[value as usize].half => Some(self.op(Kind::Unit, &[value])),
             _ => None,
         }
@@ -579,7 +580,10 @@ pub fn blended(blending: &Blending, color: [Value; 4]) -> Value {
         }
     };
     match blending.alpha_test {
-        Some((compare, than)) => Notes::select(compares(compare, color[3], than), word, destination),
+        Some((compare, than)) => {
+            let alpha = byte(color[3], !blending.covers());
+            Notes::select(compares(compare, alpha, than), word, destination)
+        }
         None => word,
     }
 }
@@ -593,9 +597,8 @@ fn met(blending: &Blending, color: [Value; 4], destination: Value) -> [Value; 4]
     blending.blend::<Notes>(color, [Notes::splat(0.0); 4], tile)
 }
 
-/// Whether a channel, as the byte that it is stored as, compares so with another.
+/// Whether a channel's [byte] compares so with another.
 fn compares(compare: Compare, channel: Value, than: u8) -> Value {
-    let channel = byte(channel);
     let is_whole = GRAPH.with_borrow(|graph| matches!(graph.nodes[channel as usize], Node::Op(Kind::ToInt, _)));
     let (channel, zero) = match is_whole {
         true => (op(Kind::ToFloat, &[channel]), 0.0),
@@ -617,7 +620,7 @@ fn compares(compare: Compare, channel: Value, than: u8) -> Value {
 
 /// A word with the colour's bytes, red lowest, as the tile stores a plain colour: clamped, to the nearest.
 pub fn packed(color: [Value; 4]) -> Value {
-    let [red, green, blue, alpha] = color.map(byte);
+    let [red, green, blue, alpha] = color.map(|value| byte(value, false));
     let [green, blue, alpha] =
         [(8, green), (16, blue), (24, alpha)].map(|(bits, value)| op(Kind::ShiftLeft(bits), &[value]));
     let (node, has_masks) = GRAPH.with_borrow(|graph| (graph.nodes[red as usize], graph.has_masks));
@@ -633,10 +636,11 @@ pub fn packed(color: [Value; 4]) -> Value {
     }
 }
 
-/// What a channel is stored as: in the lowest byte, with no more above it than the highest may have.
-fn byte(value: Value) -> Value {
+/// What a channel is stored as: in the lowest byte, with no more above it than the highest may have. `is_there`: its value is
+/// wanted for something else, too.
+fn byte(value: Value, is_there: bool) -> Value {
     type L = Notes;
-    let half = GRAPH.with_borrow_mut(|graph| graph.half_unit(value));
+    let half = GRAPH.with_borrow_mut(|graph| graph.half_unit(value, is_there));
     if let Some(clamped) = half {
         // 255 of a half lies between two whole numbers only where it is 127.5, and the even one is the next. Beside so large
         // a number there is no room for what is behind the point.

@@ -30,7 +30,7 @@ impl Isa {
     pub fn registers(self) -> usize {
         match self {
             Self::Neon => 27,
-            Self::Avx2 { .. } => 14,
+            Self::Avx2 { .. } => 15,
             Self::Avx512 => 30,
         }
     }

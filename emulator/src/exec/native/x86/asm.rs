@@ -204,9 +204,14 @@ impl Asm {
             Rm::Reg(rm) => rm >> 3,
             Rm::Full(mem) | Rm::Each(mem) => mem.base as u8 >> 3,
         };
-        let first = (!reg >> 3 & 1) << 7 | 1 << 6 | (!high & 1) << 5 | op.map;
+        let first = inverted(reg >> 3) << 7 | 1 << 6 | inverted(high) << 5 | op.map;
         let third = u8::from(op.wide) << 7 | (!second & 15) << 3 | u8::from(long) << 2 | op.prefix;
-        self.put(&[0xc4, first, third, op.byte]);
+        // What a byte less has no room for.
+        if high & 1 == 0 && op.map == 1 && !op.wide {
+            self.put(&[0xc5, first & 0x80 | third, op.byte]);
+        } else {
+            self.put(&[0xc4, first, third, op.byte]);
+        }
         self.mod_rm(reg, rm, 1);
     }
 

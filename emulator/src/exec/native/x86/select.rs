@@ -15,9 +15,8 @@ const HALF_EXPONENTS: u32 = 0x7c00_7c00;
 const EXPONENTS: u8 = 31;
 /// The register that holds 1.0, with EVEX.
 const ONE: u8 = 30;
-/// Registers that hold nothing for long, and [`HALF_EXPONENTS`], with VEX.
-const SPARE: u8 = 14;
-const EXPONENTS_BESIDE: u8 = 15;
+/// The register that holds nothing for long, with VEX.
+const SPARE: u8 = 15;
 
 /// What a float is multiplied by that is to be split into the bits that a half has and the rest.
 const SPLITTER: f32 = 8193.0;
@@ -34,14 +33,14 @@ const NOTED: i32 = 0x19;
 /// The mask register that holds nothing for long.
 const SPARE_MASK: u8 = 7;
 
-/// The register of a base.
+/// The register of a base. Those that are there most often have numbers that take a byte less.
 fn register(base: Base) -> Gpr {
     match base {
         Base::Args => Gpr::Rdi,
-        Base::Rows => Gpr::Rsi,
+        Base::Rows => Gpr::R9,
         Base::Uniforms => Gpr::Rdx,
         Base::Inputs => Gpr::Rcx,
-        Base::Pool => Gpr::R9,
+        Base::Pool => Gpr::Rsi,
         Base::Masks => Gpr::R10,
         Base::Words => Gpr::R11,
         Base::Stack => Gpr::Rsp,
@@ -89,8 +88,12 @@ impl Machine for Asm {
 
     fn begin(emitter: &mut Emitter<'_, Self>) {
         let is_hopeful = emitter.rounding != Rounding::Exact;
-        let exponents = rm(emitter.constant(HALF_EXPONENTS));
-        let one = rm(emitter.constant(1f32.to_bits()));
+        let stay = emitter
+            .machine
+            .isa
+            .evex()
+            .then(|| [(EXPONENTS, HALF_EXPONENTS), (ONE, 1f32.to_bits())]);
+        let stay = stay.map(|all| all.map(|(register, bits)| (register, rm(emitter.constant(bits)))));
         let floats = is_hopeful.then(|| [mem(emitter.words(&[FLOATS])), mem(emitter.scratch())]);
         let asm = &mut emitter.machine;
         asm.enter();
@@ -98,11 +101,8 @@ impl Machine for Asm {
             asm.load(register(base), mem(Address::of_argument(offset)));
         }
         asm.load_short(Gpr::R8, mem(Address::of_argument(offset_of!(Args, steps))));
-        if asm.isa.evex() {
-            asm.vector(code::BROADCASTSS, EXPONENTS, 0, exponents);
-            asm.vector(code::BROADCASTSS, ONE, 0, one);
-        } else {
-            asm.vector(code::BROADCASTSS, EXPONENTS_BESIDE, 0, exponents);
+        for (register, constant) in stay.into_iter().flatten() {
+            asm.vector(code::BROADCASTSS, register, 0, constant);
         }
         if let Some([floats, place]) = floats {
             asm.set_floats(floats);
@@ -115,7 +115,7 @@ impl Machine for Asm {
     }
 
     fn end(&mut self, words: usize, masks: usize, start: usize) {
-        self.add(Gpr::Rsi, words as i32);
+        self.add(Gpr::R9, words as i32);
         self.add(Gpr::R11, words as i32);
         self.add(Gpr::R10, masks as i32);
         self.count_down(Gpr::R8, start);
@@ -244,7 +244,7 @@ impl Emitter<'_, Asm> {
             // What is used again is loaded once, if that pushes nobody out.
             let loads = self.is_worth_a_register(value, copy);
             let found = match self.node(value) {
-                Node::Const(bits) if !loads => self.literal(bits),
+                Node::Const(bits) if self.ends(value, copy) => self.literal(bits),
                 _ => rm(self.found(value, copy)),
             };
             if !loads && (self.machine.isa.evex() || matches!(found, Rm::Full(_))) {
@@ -406,9 +406,9 @@ impl Emitter<'_, Asm> {
                 .machine
                 .vector_masked(code::CVTPH2PS, to, 0, Rm::Reg(to), zero_elsewhere());
         }
+        let exponents = self.literal(HALF_EXPONENTS);
         self.machine.vector_immediate(code::CVTPS2PH, from, 0, Rm::Reg(to), 0);
-        self.machine
-            .half_vector(code::PAND, SPARE, to, Rm::Reg(EXPONENTS_BESIDE));
+        self.machine.half_vector(code::PAND, SPARE, to, exponents);
         // Takes the sign of the exponent: none where there is none, and stays what it is elsewhere.
         self.machine.half_vector(code::PSIGNW, to, to, Rm::Reg(SPARE));
         self.machine.vector(code::CVTPH2PS, to, 0, Rm::Reg(to));
