@@ -20,7 +20,6 @@ mod emitter;
 mod forms;
 mod gather;
 mod graph;
-mod hopes;
 mod isa;
 mod key;
 #[cfg(test)]
@@ -34,6 +33,7 @@ mod order;
 mod paint;
 mod paths;
 pub(super) mod plan;
+mod ranges;
 #[cfg(test)]
 mod sampled;
 mod shares;

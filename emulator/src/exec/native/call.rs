@@ -56,7 +56,10 @@ pub(super) enum Which {
     /// Those of rows of which a mask says so; the others keep what they have.
     Masked,
     /// Those of whole tiles, which have nothing but [`PLACES`], words and alphas.
-    Tile,
+    Tile {
+        /// All planes are from 0 to 1 there: who calls it has looked.
+        units: bool,
+    },
 }
 
 /// How values become halves.

@@ -6,6 +6,7 @@ use super::emitter::Emitter;
 use super::graph::Graph;
 use super::isa::Isa;
 use super::order::Order;
+use super::ranges::Ranges;
 use super::{arm, x86};
 
 /// Makes code of a graph. `copies`: rows of lanes side by side, fewer where the stack would not do for all. Nothing where
@@ -26,13 +27,15 @@ pub(super) fn emit_rounding(
     rounding: Rounding,
 ) -> Option<Emitted> {
     assert!(rounding == Rounding::Exact || isa.hopes());
+    let ranges = Ranges::new(graph, which, rounding);
+    let graph = &*ranges.simplified(graph);
     let order = Order::new(graph);
     let mut copies = match copies {
         Copies::One => 1,
         Copies::Best => order.copies(graph, isa, (which, rounding)),
     };
     loop {
-        let emitted = emit_copies(graph, &order, isa, (which, rounding), copies);
+        let emitted = emit_copies((graph, &order, &ranges), isa, (which, rounding), copies);
         if emitted.is_some() || copies == 1 {
             return emitted;
         }
@@ -41,10 +44,10 @@ pub(super) fn emit_rounding(
 }
 
 /// The same with exactly so many rows of lanes side by side.
-fn emit_copies(graph: &Graph, order: &Order, isa: Isa, how: (Which, Rounding), copies: usize) -> Option<Emitted> {
+fn emit_copies(of: (&Graph, &Order, &Ranges), isa: Isa, how: (Which, Rounding), copies: usize) -> Option<Emitted> {
     match isa {
-        Isa::Neon => Emitter::<arm::Asm>::new(graph, order, isa, how, copies).finish(),
-        Isa::Avx2 { .. } | Isa::Avx512 => Emitter::<x86::Asm>::new(graph, order, isa, how, copies).finish(),
+        Isa::Neon => Emitter::<arm::Asm>::new(of, isa, how, copies).finish(),
+        Isa::Avx2 { .. } | Isa::Avx512 => Emitter::<x86::Asm>::new(of, isa, how, copies).finish(),
     }
 }
 

@@ -4,9 +4,9 @@
 use super::balance::Balance;
 use super::call::{Args, Emitted, Needs, PLACES, Rounding, TILE_ROWS, TILES, UNIFORMS, Which};
 use super::graph::{Effect, Graph, Kind, Node, Value};
-use super::hopes::{self, Looks};
 use super::isa::Isa;
 use super::order::{Item, Order, operands};
+use super::ranges::{Looks, Ranges};
 use super::shares::Shares;
 use crate::exec::MAX_FRAGMENTS;
 use crate::exec::lanes::{LANES, Row};
@@ -142,8 +142,8 @@ pub struct Emitter<'a, M> {
     free_slots: Vec<u16>,
     done_slots: Vec<u16>,
     needs: Needs,
-    /// What hopeful roundings are looked at for, by value.
-    looks: Vec<Looks>,
+    /// What values may come to.
+    ranges: &'a Ranges,
     /// Which operations go another way than their own.
     pub balance: Balance,
 }
@@ -151,8 +151,7 @@ pub struct Emitter<'a, M> {
 impl<'a, M: Machine> Emitter<'a, M> {
     /// Nothing is written yet. `which` and `copies` as for [`super::emit::emit`].
     pub fn new(
-        graph: &'a Graph,
-        order: &'a Order,
+        (graph, order, ranges): (&'a Graph, &'a Order, &'a Ranges),
         isa: Isa,
         (which, rounding): (Which, Rounding),
         copies: usize,
@@ -180,10 +179,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
                 textures: graph.textures.clone(),
                 ..Needs::default()
             },
-            looks: match rounding {
-                Rounding::Exact => Vec::new(),
-                Rounding::Hopeful(hope) => hopes::looks(graph, hope),
-            },
+            ranges,
             balance: Balance::of(graph, order, &shares, isa),
             shares,
         }
@@ -238,7 +234,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
             bytes,
             pool,
             lanes: self.copies * isa.lanes(),
-            most: if self.which == Which::Tile {
+            most: if matches!(self.which, Which::Tile { .. }) {
                 TILES * MAX_FRAGMENTS
             } else {
                 LANES
@@ -335,7 +331,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
     fn row(&mut self, row: u16, copy: usize) -> Address {
         let place = || PLACES.iter().position(|place| *place == row);
         let (row, rows) = match self.which {
-            Which::Tile => (TILE_ROWS * place().unwrap_or(PLACES.len()), TILE_ROWS),
+            Which::Tile { .. } => (TILE_ROWS * place().unwrap_or(PLACES.len()), TILE_ROWS),
             Which::All | Which::Masked => (usize::from(row), 1),
         };
         self.needs.rows = self.needs.rows.max(row + rows);
@@ -394,7 +390,12 @@ impl<'a, M: Machine> Emitter<'a, M> {
 
     /// What a rounded value is looked at for.
     pub fn looks(&self, value: Value) -> Looks {
-        self.looks[value as usize]
+        self.ranges.looks(value)
+    }
+
+    /// Whether a value is a number for sure and not less than zero, and not more than 1.
+    pub fn is_unit(&self, value: Value) -> [bool; 2] {
+        self.ranges.is_unit(value)
     }
 
     /// The copy whose register and slot a copy has.

@@ -1,15 +1,17 @@
 //! A graph as machine code, in a form for each occasion: few lanes or many, all or some, whole tiles.
 
-use super::call::{Call, Hope, Left, MAX_TEXTURES, Rounding, Which};
+use super::call::{Call, Hope, Left, MAX_TEXTURES, Rounding, TILE_ROWS, Which};
 use super::code::Code;
 use super::emit::{Copies, emit, emit_rounding};
 use super::graph::{Effect, Graph, Node};
-use super::hopes::looks;
 use super::isa::Isa;
+use super::order::Order;
+use super::ranges::Ranges;
 use crate::exec::FragmentContext;
-use crate::exec::inputs::Inputs;
-use crate::exec::lanes::{LANES, Mask};
+use crate::exec::inputs::{Inputs, Plane};
+use crate::exec::lanes::{LANES, Mask, Row};
 use crate::exec::wide::alu::Machine;
+use crate::exec::wide::fragment_code::Input;
 use crate::exec::wide::stretch::{Stretch, Work};
 use std::borrow::Cow;
 use std::sync::atomic::AtomicU32;
@@ -28,8 +30,16 @@ pub struct Forms {
     whole: Code,
     few: OnceLock<Option<Code>>,
     masked: [OnceLock<Option<Code>>; 2],
-    tile: OnceLock<Option<Code>>,
-    /// The same for whole tiles with hopeful roundings, by what is hoped for.
+    /// Those for whole tiles, and over which all planes are from 0 to 1.
+    tiles: [Tiles; 2],
+    /// It matters whether planes are that.
+    asks_planes: OnceLock<bool>,
+}
+
+/// Code for whole tiles, and with hopeful roundings, by what is hoped for.
+#[derive(Debug, Default)]
+struct Tiles {
+    exact: OnceLock<Option<Code>>,
     hopeful: [Hopeful; HOPES.len()],
 }
 
@@ -84,8 +94,8 @@ impl Forms {
             whole,
             few: OnceLock::new(),
             masked: [OnceLock::new(), OnceLock::new()],
-            tile: OnceLock::new(),
-            hopeful: Default::default(),
+            tiles: Default::default(),
+            asks_planes: OnceLock::new(),
         })
     }
 
@@ -101,44 +111,73 @@ impl Forms {
         form.get_or_init(make).as_ref()
     }
 
-    /// The code for whole tiles; nothing where more than words and one row, of alphas, is wanted of it.
-    fn tile(&self) -> Option<&Code> {
+    /// The code for whole tiles; nothing where more than words and one row, of alphas, is wanted of it. `units`: all planes are
+    /// from 0 to 1.
+    fn tile(&self, units: bool) -> Option<&Code> {
         let stores = |effect: &&Effect| matches!(effect, Effect::Store(..) | Effect::StoreAll(..));
         let make = || {
             if self.graph.effects.iter().filter(stores).count() > 1 || !self.graph.takes_tiles() {
                 return None;
             }
-            emit(&self.graph, self.isa, Which::Tile, Copies::Best).and_then(Code::new)
+            emit(&self.graph, self.isa, Which::Tile { units }, Copies::Best).and_then(Code::new)
         };
-        self.tile.get_or_init(make).as_ref()
+        self.tiles[usize::from(units)].exact.get_or_init(make).as_ref()
     }
 
-    /// The code for whole tiles with hopeful roundings that is worth another try, if any is. What it leaves to others must be as
-    /// it was, so it blends with nothing.
-    fn hopeful(&self) -> Option<(&Code, &Luck)> {
-        let number = self.hopeful.iter().position(|hopeful| hopeful.luck.holds())?;
-        let Hopeful { code, luck } = &self.hopeful[number];
-        let code = code.get_or_init(|| self.hoping(HOPES[number], number.checked_sub(1).map(|number| HOPES[number])));
-        code.as_ref().map(|code| (code, luck))
+    /// The code for whole tiles with hopeful roundings, where there is one and it is worth another try. What it leaves to
+    /// others must be as it was, so it blends with nothing.
+    fn hopeful(&self, units: bool) -> Option<(&Code, &Luck)> {
+        let all = &self.tiles[usize::from(units)].hopeful;
+        let number = all.iter().position(|hopeful| hopeful.luck.holds())?;
+        let Hopeful { code, luck } = &all[number];
+        let make = || self.hoping(units, HOPES[number], number.checked_sub(1).map(|number| HOPES[number]));
+        code.get_or_init(make).as_ref().map(|code| (code, luck))
+    }
+
+    /// Whether there may be such code that is worth a try.
+    fn may_hope(&self) -> bool {
+        let Self { graph, isa, .. } = self;
+        isa.hopes() && !self.blends && Order::new(graph).roundings(graph) >= WORTH_HOPING
     }
 
     /// Code with such roundings, unless it is the same as with others.
-    fn hoping(&self, hope: Hope, before: Option<Hope>) -> Option<Code> {
+    fn hoping(&self, units: bool, hope: Hope, before: Option<Hope>) -> Option<Code> {
         let Self { graph, isa, .. } = self;
-        if !isa.hopes() || self.blends || graph.roundings() < WORTH_HOPING {
+        if !self.may_hope() {
             return None;
         }
-        if before.is_some_and(|before| looks(graph, before) == looks(graph, hope)) {
+        let which = Which::Tile { units };
+        let ranges = |hope| Ranges::new(graph, which, Rounding::Hopeful(hope));
+        if before.is_some_and(|before| ranges(before) == ranges(hope)) {
             return None;
         }
-        let emitted = emit_rounding(graph, *isa, Which::Tile, Copies::Best, Rounding::Hopeful(hope));
+        let emitted = emit_rounding(graph, *isa, which, Copies::Best, Rounding::Hopeful(hope));
         emitted.and_then(Code::new)
     }
 
-    /// The code for so many lanes, all or some of them.
-    fn code(&self, lanes: usize, masked: bool) -> Option<&Code> {
+    /// Whether all planes are from 0 to 1 over whole tiles, as far as that matters.
+    fn has_units(&self, inputs: &Inputs, rows: &[Row], lanes: usize) -> bool {
+        let asks = || {
+            let hopes = [Rounding::Hopeful(Hope::SmallFromZero)]
+                .into_iter()
+                .filter(|_| self.may_hope());
+            let is_other = |rounding| {
+                let [units, any] = [true, false].map(|units| Ranges::new(&self.graph, Which::Tile { units }, rounding));
+                units.matters(&any, &self.graph)
+            };
+            self.graph.takes_tiles() && hopes.chain([Rounding::Exact]).any(is_other)
+        };
+        *self.asks_planes.get_or_init(asks)
+            && corners(rows, lanes).is_some_and(|corners| {
+                let mut planes = self.graph.planes.iter().map(|(_, what)| plane(inputs, *what));
+                planes.all(|plane| plane.is_some_and(|plane| is_unit(plane, &corners)))
+            })
+    }
+
+    /// The code for so many lanes, all or some of them; of whole tiles' all planes may be from 0 to 1.
+    fn code(&self, lanes: usize, masked: bool, units: bool) -> Option<&Code> {
         if lanes > LANES {
-            return self.tile();
+            return self.tile(units);
         }
         self.form(!lanes.is_multiple_of(self.whole.lanes()), masked)
     }
@@ -163,7 +202,7 @@ impl Forms {
 
     /// Runs it for vertices: without a primitive, textures and words.
     pub(super) fn run_vertices(&self, machine: &mut Machine<'_>, mask: Option<Mask>) -> bool {
-        let Some(code) = self.code(machine.lanes, mask.is_some()) else {
+        let Some(code) = self.code(machine.lanes, mask.is_some(), false) else {
             return false;
         };
         code.run(Call {
@@ -175,6 +214,33 @@ impl Forms {
             textures: &[],
             words: &mut [],
         })
+    }
+}
+
+/// Columns and rows of the corners of whole tiles beside each other.
+fn corners(rows: &[Row], lanes: usize) -> Option<[[f32; 4]; 2]> {
+    let last = (lanes / LANES).checked_sub(1)?;
+    let ends = |rows: &[Row]| Some([*rows.first()?.first()?, *rows.get(last)?.last()?]);
+    let ([left, right], [top, bottom]) = (ends(rows)?, ends(rows.get(TILE_ROWS..)?)?);
+    Some([[left, right, left, right], [top, top, bottom, bottom]])
+}
+
+/// Whether a plane is from 0 to 1 between corners. Its values there are between those at the corners, for so are roundings.
+#[inline]
+fn is_unit(plane: &Plane, [columns, rows]: &[[f32; 4]; 2]) -> bool {
+    let values: [f32; 4] = std::array::from_fn(|corner| plane.at(columns[corner], rows[corner]));
+    values
+        .iter()
+        .fold(true, |all, value| all & (*value >= 0.0) & (*value <= 1.0))
+}
+
+/// The plane of what is linear over the picture.
+fn plane(inputs: &Inputs, what: Input) -> Option<&Plane> {
+    match what {
+        Input::Varying(at) => inputs.varyings.as_flattened().get(usize::from(at)),
+        Input::Point(axis) => inputs.point.get(usize::from(axis)),
+        Input::Z => Some(&inputs.z),
+        Input::W | Input::Front => None,
     }
 }
 
@@ -196,7 +262,8 @@ fn padded<'a>(uniforms: &'a [f32], code: &Code) -> Cow<'a, [f32]> {
 impl Stretch for Forms {
     fn run(&self, work: Work<'_, '_>) -> bool {
         let lanes = work.machine.lanes;
-        let Some(code) = self.code(lanes, work.mask.is_some()) else {
+        let units = lanes > LANES && self.has_units(work.inputs, work.machine.rows, lanes);
+        let Some(code) = self.code(lanes, work.mask.is_some(), units) else {
             return false;
         };
         let mut textures: [(f32, &[u32]); MAX_TEXTURES];
@@ -226,7 +293,7 @@ impl Stretch for Forms {
             })
         };
         if lanes > LANES
-            && let Some((hopeful, luck)) = self.hopeful()
+            && let Some((hopeful, luck)) = self.hopeful(units)
         {
             let left = attempt(hopeful);
             let is_right = left != Left::Roundings;
@@ -243,7 +310,7 @@ impl Stretch for Forms {
     }
 
     fn takes_tiles(&self) -> bool {
-        self.tile().is_some()
+        self.tile(false).is_some()
     }
 }
 

@@ -6,7 +6,7 @@ use super::isa::Isa;
 use crate::blend::{Blending, unit};
 use crate::exec::inputs::{Inputs, Plane};
 use crate::exec::wide::alu::{Alu, Operand, Source, formula, modified};
-use crate::exec::wide::fragment_code::row;
+use crate::exec::wide::fragment_code::{Input, row};
 use num::half;
 use num::lanes::{Lanes, QuadLanes};
 use std::cell::RefCell;
@@ -188,6 +188,8 @@ pub struct Graph {
     of_vertices: bool,
     /// Rows from this one on have what planes come to, where fragments are gathered.
     gathered: Option<u16>,
+    /// Values of planes that nothing is divided from, and which those are.
+    pub planes: Vec<(Value, Input)>,
     /// There are mask registers, and with them short ways.
     has_masks: bool,
     /// Products and sums are one instruction, and there is a short way to bytes with them.
@@ -372,12 +374,6 @@ impl Graph {
     /// The power of two that a value is a multiple of, if it is a number and that is known.
     pub fn step(&self, value: Value) -> Option<i16> {
         self.known[value as usize].step
-    }
-
-    /// How many values are rounded to halves.
-    pub fn roundings(&self) -> usize {
-        let is_rounding = |node: &&Node| matches!(node, Node::Op(Kind::RoundHalf, _));
-        self.nodes.iter().filter(is_rounding).count()
     }
 
     /// The product a sum may swallow.

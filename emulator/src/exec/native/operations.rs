@@ -440,7 +440,7 @@ fn whole_tiles_have_many_rows_side_by_side() {
         code.expect("room on the stack for one row").lanes
     };
     assert_eq!(
-        [4, 12, 30, 60].map(|count| lanes(count, false, Which::Tile)),
+        [4, 12, 30, 60].map(|count| lanes(count, false, Which::Tile { units: false })),
         [64, 64, 32, 16]
     );
     assert_eq!(
@@ -448,5 +448,8 @@ fn whole_tiles_have_many_rows_side_by_side() {
         [32, 32, 32, 16]
     );
     // Masks have six registers: two rows are more than there is stack for.
-    assert_eq!([12, 34].map(|count| lanes(count, true, Which::Tile)), [64, 16]);
+    assert_eq!(
+        [12, 34].map(|count| lanes(count, true, Which::Tile { units: false })),
+        [64, 16]
+    );
 }

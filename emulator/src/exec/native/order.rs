@@ -92,6 +92,15 @@ impl Order {
         most
     }
 
+    /// How many values are rounded to halves.
+    pub fn roundings(&self, graph: &Graph) -> usize {
+        let is_rounding = |item: &&Item| match item {
+            Item::Compute(value) => matches!(graph.nodes[*value as usize], Node::Op(Kind::RoundHalf, _)),
+            Item::Effect(_) => false,
+        };
+        self.items.iter().filter(is_rounding).count()
+    }
+
     /// Instructions that one row takes, about, with 256 bits.
     fn instructions(&self, graph: &Graph, rounding: Rounding) -> usize {
         let of = |item: &Item| match item {
@@ -115,8 +124,8 @@ impl Order {
         let room = isa.registers() * most_for_two(isa) / 2;
         let wanted = match (which, isa) {
             (_, Isa::Neon) | (Which::All | Which::Masked, _) => 2,
-            (Which::Tile, Isa::Avx2 { .. }) if 4 * self.instructions(graph, rounding) > DECODED => 2,
-            (Which::Tile, _) => 4,
+            (Which::Tile { .. }, Isa::Avx2 { .. }) if 4 * self.instructions(graph, rounding) > DECODED => 2,
+            (Which::Tile { .. }, _) => 4,
         };
         [wanted, 2]
             .into_iter()

@@ -394,6 +394,9 @@ impl<'a> Builder<'a> {
             Input::Z | Input::W | Input::Point(_) => false,
         };
         let value = self.plane(input.what);
+        if !perspective && !self.key.gathered {
+            self.graph.planes.push((value, input.what));
+        }
         let w = perspective.then(|| self.w());
         let value = graph::record(&mut self.graph, || match (input.what, w) {
             (Input::W, _) => Notes::div(Notes::splat(1.0), value),

@@ -30,14 +30,15 @@ pub(super) struct Shares {
 impl Shares {
     /// Those of a graph's values, in code for these lanes.
     pub fn new(graph: &Graph, isa: Isa, which: Which, copies: usize) -> Self {
+        let is_tile = matches!(which, Which::Tile { .. });
         let mut on: Vec<On> = Vec::with_capacity(graph.nodes.len());
         for node in &graph.nodes {
             let here = match *node {
-                Node::Row(row::X | row::COLUMN) if which == Which::Tile => On {
+                Node::Row(row::X | row::COLUMN) if is_tile => On {
                     column: true,
                     row: false,
                 },
-                Node::Row(row::Y | row::ROW) if which == Which::Tile => On {
+                Node::Row(row::Y | row::ROW) if is_tile => On {
                     column: false,
                     row: true,
                 },

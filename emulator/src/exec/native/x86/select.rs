@@ -4,8 +4,8 @@ use super::asm::{Asm, Gpr, Masked, Mem, Op, Rm, code};
 use crate::exec::native::call::{Args, ROUNDINGS, Rounding};
 use crate::exec::native::emitter::{Address, BASES, Base, Emitter, Found, Machine};
 use crate::exec::native::graph::{Kind, Neighbour, Node, Value};
-use crate::exec::native::hopes::Limit;
 use crate::exec::native::isa::Isa;
+use crate::exec::native::ranges::Limit;
 use std::mem::offset_of;
 
 /// Exponent bits of two halves.
@@ -444,22 +444,44 @@ impl Emitter<'_, Asm> {
     /// to convert it there and back: beside 8192 times its power of two there is no room for more than a half's bits, and
     /// with 256 bits Veltkamp's splitting is faster still.
     fn half_unit(&mut self, value: Value, a: Value, copy: usize) {
+        let [is_positive, is_small] = self.is_unit(a);
         let from = self.register(a, copy);
-        let zero = self.literal(0);
         let to = self.result(value, copy);
-        // What is no number becomes the second one.
-        self.machine.vector(code::MAXPS, to, from, zero);
+        let clamped = self.clamp(to, from, [!is_positive, !is_small]);
         if !self.machine.isa.evex() {
-            let (one, splitter) = (self.literal(1f32.to_bits()), self.literal(SPLITTER.to_bits()));
-            self.machine.vector(code::PMINUD, to, to, one);
-            return self.split(to, to, splitter);
+            let splitter = self.literal(SPLITTER.to_bits());
+            return self.split(to, clamped, splitter);
         }
-        self.machine.vector(code::PMINUD, to, to, Rm::Reg(ONE));
         let (exponent, far) = (self.literal(f32::INFINITY.to_bits()), self.literal(8192f32.to_bits()));
+        if clamped != to {
+            self.machine.vector(code::MOVAPS, to, 0, Rm::Reg(clamped));
+        }
         let power = self.spare();
         self.machine.vector(code::PAND, power, to, exponent);
         self.machine.vector(code::FMADD231PS, to, power, far);
         self.machine.vector(code::FNMADD231PS, to, power, far);
+    }
+
+    /// Not less than zero and not more than 1, as far as that is wanted; in which register it is.
+    fn clamp(&mut self, to: u8, from: u8, [to_zero, to_one]: [bool; 2]) -> u8 {
+        let mut at = from;
+        if to_zero {
+            // What is no number becomes the second one.
+            let zero = self.literal(0);
+            self.machine.vector(code::MAXPS, to, at, zero);
+            at = to;
+        }
+        if to_one {
+            let one = match self.machine.isa.evex() {
+                true => Rm::Reg(ONE),
+                false => self.literal(1f32.to_bits()),
+            };
+            // Of what was not clamped there may be a zero whose sign would be taken for a bit.
+            let op = if to_zero { code::PMINUD } else { code::MINPS };
+            self.machine.vector(op, to, at, one);
+            at = to;
+        }
+        at
     }
 
     /// The bits of a float that a half has, by Veltkamp's splitting.
@@ -489,10 +511,12 @@ impl Emitter<'_, Asm> {
         let from = self.register(a, copy);
         let one = self.literal(1f32.to_bits());
         if !self.machine.isa.evex() || !self.balance.has_time() {
-            let zero = self.literal(0);
+            let wanted = self.is_unit(a).map(|is_unit| !is_unit);
             let to = self.result(value, copy);
-            self.machine.vector(code::MAXPS, to, from, zero);
-            return self.machine.vector(code::MINPS, to, to, one);
+            if self.clamp(to, from, wanted) != to {
+                self.machine.vector(code::MOVAPS, to, 0, Rm::Reg(from));
+            }
+            return;
         }
         let infinity = self.literal(f32::INFINITY.to_bits());
         self.machine

@@ -1,0 +1,385 @@
+//! What values may come to, and so what has to be looked at where they become halves in hope, and what need not be clamped:
+//! most programs' numbers cannot be too large or too small, if those are not that they are computed of.
+
+use super::call::{Hope, Rounding, Which};
+use super::graph::{Effect, Graph, Kind, Node, Value};
+use num::half;
+use std::borrow::Cow;
+
+/// What a rounded value is looked at for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Looks {
+    /// It may be less than the smallest normal half, and not zero.
+    pub tiny: bool,
+    /// It may be too large, or less of it is known than is good for what comes after it.
+    pub huge: Option<Limit>,
+}
+
+/// What a value has to be within.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Less than two to this power, with either sign.
+    Both(u8),
+    /// Not less than zero, and less than 4.
+    FromZero,
+}
+
+impl Limit {
+    fn range(self) -> Range {
+        let [low, high] = match self {
+            Self::Both(power) => [-two_to(power.into()), two_to(power.into())],
+            Self::FromZero => [0.0, 4.0],
+        };
+        Range {
+            low,
+            high,
+            least: NORMAL,
+            is_number: false,
+            minus_zero: false,
+        }
+    }
+}
+
+/// What is known of a value, infinities included, if it is a number, and nothing was taken note of where roundings are hopeful.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Range {
+    low: f64,
+    high: f64,
+    /// It is zero, or not less than this with either sign.
+    least: f64,
+    /// It is a number for sure.
+    is_number: bool,
+    /// It may be a zero with a sign.
+    minus_zero: bool,
+}
+
+/// The smallest half that is normal, and what becomes infinite.
+const NORMAL: f64 = 1.0 / 16384.0;
+const TOO_LARGE: f64 = 65520.0;
+
+/// What nobody knows anything of.
+const ANY: Range = Range {
+    low: f64::NEG_INFINITY,
+    high: f64::INFINITY,
+    least: 0.0,
+    is_number: false,
+    minus_zero: true,
+};
+
+fn two_to(power: i32) -> f64 {
+    f64::from(power).exp2()
+}
+
+/// What a graph's values may come to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Ranges {
+    looks: Vec<Looks>,
+    units: Vec<[bool; 2]>,
+    /// For each value one that it always is, itself if there is no other.
+    same: Vec<Value>,
+}
+
+impl Ranges {
+    /// That of values computed for these lanes, and rounded so.
+    pub fn new(graph: &Graph, which: Which, rounding: Rounding) -> Self {
+        let mut ranges: Vec<Range> = Vec::with_capacity(graph.nodes.len());
+        let mut looks = vec![Looks::default(); graph.nodes.len()];
+        let is_unit = |value: usize| {
+            which == Which::Tile { units: true } && graph.planes.iter().any(|(plane, _)| *plane as usize == value)
+        };
+        for (at, node) in graph.nodes.iter().enumerate() {
+            let range = match *node {
+                _ if is_unit(at) => Range {
+                    minus_zero: true,
+                    ..UNIT
+                },
+                Node::Op(Kind::RoundHalf, [from, ..]) => {
+                    let from = ranges[from as usize];
+                    match rounding {
+                        Rounding::Exact => from.rounded(),
+                        Rounding::Hopeful(hope) => {
+                            looks[at] = from.looks(hope);
+                            from.looked_at(looks[at])
+                        }
+                    }
+                }
+                Node::Op(kind, operands) => {
+                    let of = operands.map(|value| ranges.get(value as usize).copied().unwrap_or(ANY));
+                    computed(graph, kind, operands, of).as_float()
+                }
+                Node::Const(bits) => Range::of(f32::from_bits(bits)),
+                _ => ANY,
+            };
+            // What is a multiple of something is not less than that.
+            let step = graph.step(at as Value).map_or(0.0, |step| two_to(step.into()));
+            ranges.push(Range {
+                least: range.least.max(step),
+                ..range
+            });
+        }
+        let same = (0..graph.nodes.len() as Value).map(|value| match graph.nodes[value as usize] {
+            Node::Op(kind, [a, b, _]) if is_first(kind, [a, b].map(|value| ranges[value as usize])) => a,
+            _ => value,
+        });
+        let same = same.collect();
+        let units = ranges.iter().map(|range| {
+            let is_positive = range.is_number && range.low >= 0.0;
+            [is_positive, range.is_number && range.high <= 1.0]
+        });
+        Self {
+            units: units.collect(),
+            looks,
+            same,
+        }
+    }
+
+    /// The graph without what changes nothing; values keep their numbers.
+    pub fn simplified<'a>(&self, graph: &'a Graph) -> Cow<'a, Graph> {
+        let changes = |(value, same): (usize, &Value)| value != *same as usize;
+        if !self.same.iter().enumerate().any(changes) {
+            return Cow::Borrowed(graph);
+        }
+        // What a value is the same as may itself be the same as one before.
+        let mut same = self.same.clone();
+        (0..same.len()).for_each(|at| same[at] = same[same[at] as usize]);
+        let mut graph = graph.clone();
+        for node in &mut graph.nodes {
+            if let Node::Op(_, operands) = node {
+                *operands = operands.map(|value| same[value as usize]);
+            }
+        }
+        for effect in &mut graph.effects {
+            let (Effect::Store(_, value) | Effect::StoreAll(_, value) | Effect::Words(value) | Effect::Require(value)) =
+                effect;
+            *value = same[*value as usize];
+        }
+        Cow::Owned(graph)
+    }
+
+    /// Whether code of a graph is another with these: there is less to look at, or less to clamp.
+    pub fn matters(&self, others: &Self, graph: &Graph) -> bool {
+        let is_clamped = |value: Value| self.units[value as usize] != others.units[value as usize];
+        let clamps =
+            |node: &Node| matches!(node, Node::Op(Kind::Unit | Kind::HalfUnit, [value, ..]) if is_clamped(*value));
+        self.looks != others.looks || self.same != others.same || graph.nodes.iter().any(clamps)
+    }
+
+    /// What a rounded value is looked at for.
+    pub fn looks(&self, value: Value) -> Looks {
+        self.looks[value as usize]
+    }
+
+    /// Whether a value is a number for sure and not less than zero, and not more than 1.
+    pub fn is_unit(&self, value: Value) -> [bool; 2] {
+        self.units[value as usize]
+    }
+}
+
+/// From 0 to 1.
+const UNIT: Range = Range {
+    low: 0.0,
+    high: 1.0,
+    least: 0.0,
+    is_number: true,
+    minus_zero: false,
+};
+
+/// Whether an operation gives its first operand as it is.
+fn is_first(kind: Kind, [a, b]: [Range; 2]) -> bool {
+    let are_numbers = a.is_number && b.is_number;
+    match kind {
+        // Of two zeros it would be the second.
+        Kind::Max => are_numbers && a.low >= b.high && !(a.minus_zero || b.minus_zero),
+        Kind::Min => are_numbers && a.high <= b.low && b.low != 0.0,
+        _ => false,
+    }
+}
+
+/// What comes of operands that are in these ranges.
+fn computed(graph: &Graph, kind: Kind, operands: [Value; 3], [a, b, c]: [Range; 3]) -> Range {
+    match kind {
+        Kind::Add => a.plus(b),
+        Kind::Sub => Range {
+            minus_zero: a.minus_zero,
+            ..a.plus(b.negated())
+        },
+        Kind::Mul => a.times(b),
+        Kind::Fused => a.times(b).plus(c),
+        Kind::Select => b.or(c),
+        // Of what is no number comes the second.
+        Kind::Min => Range {
+            high: b.high,
+            is_number: b.is_number,
+            ..a.or(b)
+        },
+        Kind::Max => Range {
+            low: b.low,
+            is_number: b.is_number,
+            ..a.or(b)
+        },
+        Kind::Abs => Range {
+            low: 0.0,
+            high: a.largest(),
+            minus_zero: false,
+            ..a
+        },
+        Kind::Neg => a.negated(),
+        Kind::Permute(_) | Kind::Move => a,
+        Kind::Unit | Kind::HalfUnit => UNIT,
+        Kind::Floor | Kind::Trunc => Range {
+            low: a.low.floor(),
+            high: a.high.ceil(),
+            least: 1.0,
+            minus_zero: a.minus_zero || a.low < 0.0,
+            ..a
+        },
+        Kind::ToFloat => {
+            let is_byte = graph.is_byte(operands[0]);
+            let [low, high] = if is_byte {
+                [0.0, 255.0]
+            } else {
+                [i32::MIN.into(), i32::MAX.into()]
+            };
+            Range {
+                low,
+                high,
+                least: 1.0,
+                is_number: true,
+                minus_zero: false,
+            }
+        }
+        Kind::Lookup(table) => {
+            let entries = graph.tables[usize::from(table)].map(|bits| Range::of(f32::from_bits(bits)));
+            entries.into_iter().reduce(Range::or).unwrap_or(ANY)
+        }
+        Kind::Div | Kind::Sqrt | Kind::RoundHalf | Kind::ToInt | Kind::Gather(_) => ANY,
+        Kind::AddInt | Kind::AndBits | Kind::OrBits | Kind::OrThree | Kind::AndOr => ANY,
+        Kind::Gt | Kind::Ge | Kind::Eq | Kind::Ne | Kind::ShiftLeft(_) | Kind::ShiftRight(_) => ANY,
+    }
+}
+
+impl Range {
+    fn of(value: f32) -> Self {
+        if !value.is_finite() {
+            return ANY;
+        }
+        let minus_zero = value.to_bits() == (-0f32).to_bits();
+        let value = f64::from(value);
+        Self {
+            low: value,
+            high: value,
+            least: value.abs(),
+            is_number: true,
+            minus_zero,
+        }
+    }
+
+    /// It is a number for sure, and not infinite.
+    fn is_finite(self) -> bool {
+        self.is_number && self.largest().is_finite()
+    }
+
+    /// The most it can be, with either sign.
+    fn largest(self) -> f64 {
+        self.high.max(-self.low)
+    }
+
+    fn negated(self) -> Self {
+        Self {
+            low: -self.high,
+            high: -self.low,
+            minus_zero: true,
+            ..self
+        }
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+            least: self.least.min(other.least),
+            is_number: self.is_number && other.is_number,
+            minus_zero: self.minus_zero || other.minus_zero,
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        let [low, high] = [self.low + other.low, self.high + other.high];
+        // Both of a sign, or who knows what is left of them.
+        let is_one_sign = self.low >= 0.0 && other.low >= 0.0 || self.high <= 0.0 && other.high <= 0.0;
+        let least = if is_one_sign { self.least.min(other.least) } else { 0.0 };
+        Self {
+            low,
+            high,
+            least: least.max(low).max(-high),
+            is_number: self.is_finite() && other.is_finite(),
+            minus_zero: self.minus_zero && other.minus_zero,
+        }
+    }
+
+    fn times(self, other: Self) -> Self {
+        let products = [self.low, self.high].map(|a| [a * other.low, a * other.high]);
+        let all = products.as_flattened();
+        // Nothing times infinity: who knows.
+        if all.iter().any(|product| product.is_nan()) {
+            return ANY;
+        }
+        Self {
+            low: all.iter().copied().fold(f64::INFINITY, f64::min),
+            high: all.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            least: self.least * other.least,
+            is_number: self.is_finite() && other.is_finite(),
+            minus_zero: [self, other].iter().any(|range| range.minus_zero || range.low < 0.0),
+        }
+    }
+
+    /// As the float that is nearest: what is between two numbers is so between what they are rounded to. These are themselves
+    /// rounded, to more bits.
+    fn as_float(self) -> Self {
+        let float = |end: f64| f64::from(end as f32);
+        Self {
+            low: float(self.low.next_down()),
+            high: float(self.high.next_up()),
+            least: float(self.least.next_down()),
+            ..self
+        }
+    }
+
+    /// As the nearest half, zero where that is no normal one.
+    fn rounded(self) -> Self {
+        let half = |end: f64| f64::from(half::round(end as f32));
+        Self {
+            low: half(self.low),
+            high: half(self.high),
+            least: half(self.least).max(NORMAL),
+            minus_zero: false,
+            ..self
+        }
+    }
+
+    /// What has to be looked at when it becomes a half.
+    fn looks(self, hope: Hope) -> Looks {
+        let huge = match hope {
+            _ if self.largest() < TOO_LARGE => None,
+            Hope::SmallFromZero | Hope::Small if self.largest().is_finite() => Some(Limit::Both(8)),
+            Hope::SmallFromZero => Some(Limit::FromZero),
+            Hope::Small => Some(Limit::Both(2)),
+            Hope::Any => Some(Limit::Both(16)),
+        };
+        Looks {
+            tiny: self.least < NORMAL,
+            huge,
+        }
+    }
+
+    /// As a half that was looked at.
+    fn looked_at(self, looks: Looks) -> Self {
+        let half = self.rounded();
+        let within = looks.huge.map_or(half, Limit::range);
+        Self {
+            low: half.low.max(within.low),
+            high: half.high.min(within.high),
+            ..half
+        }
+    }
+}
