@@ -260,6 +260,79 @@ fn hopeful_roundings_are_right_or_left_to_others() {
     }
 }
 
+/// Products and sums of halves, each rounded, of what was computed before: in machine code's rows behind the first two, and
+/// what they ought to be.
+fn chain<L: Lanes>(random: &mut Rng, first: [L::V; 2]) -> Vec<L::V> {
+    let mut all = first.map(L::round_half).to_vec();
+    for _ in 0..12 {
+        // What is new more often than what is old.
+        let mut before = || all[all.len() - 1 - random.usize(..all.len().min(4))];
+        let (a, b, c) = (before(), before(), before());
+        let what = match random.u32(..6) {
+            0 => L::add(a, b),
+            1 => L::sub(a, b),
+            2 => L::add(L::mul(a, b), L::splat(0.0625)),
+            3 => L::add(L::mul(a, b), c),
+            4 => L::min(L::mul(a, b), L::splat(1.5)),
+            _ => L::mul(a, b),
+        };
+        all.push(L::round_half(what));
+    }
+    all
+}
+
+/// What hopeful roundings are not looked at for does not happen: of chains of products and sums every value is right, or the
+/// call is left to others, near the ends of what halves can be and far from them.
+#[test]
+fn what_is_not_looked_at_does_not_happen() {
+    let Some(Isa::Avx2 { fma: true, .. }) = isa(Found::at_most(Level::Avx2)) else {
+        return println!("not run: no AVX2, or no fused products");
+    };
+    let isa = Isa::Avx2 { fma: true, apart: true };
+    let mut random = Rng::with_seed(17);
+    for hope in HOPES {
+        let [mut right, mut left] = [0u32; 2];
+        for seed in 0..1500 {
+            let mut graph = Graph::of_vertices(isa);
+            let first = [0, 1].map(|row| graph.node(Node::Row(row)));
+            let values = graph::record(&mut graph, || chain::<Notes>(&mut Rng::with_seed(seed), first));
+            let stores = values.iter().zip(2..).map(|(value, row)| Effect::Store(row, *value));
+            graph.effects.extend(stores);
+            let emitted = emit_rounding(&graph, isa, Which::All, Copies::Best, Rounding::Hopeful(hope));
+            let code = emitted.and_then(Code::new).expect("code");
+            let mut rows = vec![Row::splat(0.0); 2 + values.len()];
+            for _ in 0..24 {
+                // All lanes are alike, or there would be one that is left in each call.
+                for row in &mut rows[..2] {
+                    let (power, sign) = (random.i32(-12..3), if random.u32(..4) == 0 { -1.0 } else { 1.0 });
+                    let mut about =
+                        || sign * f32::from(1 + random.u16(..64)).mul_add(1.0 / 64.0, 1.0) * (power as f32).exp2();
+                    row.iter_mut().for_each(|lane| *lane = about());
+                }
+                if !run_rows(&code, &mut rows) {
+                    left += 1;
+                    continue;
+                }
+                right += 1;
+                for at in (0..LANES).step_by(Portable::COUNT) {
+                    let first = [0, 1].map(|row| Portable::load(&rows[row][at..]));
+                    let wanted = chain::<Portable>(&mut Rng::with_seed(seed), first);
+                    for (row, want) in rows[2..].iter().zip(wanted) {
+                        let have = &row[at..at + Portable::COUNT];
+                        let is_same = have
+                            .iter()
+                            .zip(want)
+                            .all(|(have, want)| have.to_bits() == want.to_bits());
+                        assert!(is_same, "{hope:?} {seed}: {have:?} is not {want:?} of {first:?}");
+                    }
+                }
+            }
+        }
+        println!("{hope:?}: {right} calls right, {left} left to others");
+        assert!(right.min(left) > 500, "{hope:?}: {right} {left}");
+    }
+}
+
 /// Uniforms by any offset are those of its whole part, saturated and then going around as whole numbers do; what is not there
 /// is zero.
 #[test]
