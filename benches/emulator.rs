@@ -446,7 +446,7 @@ fn operations() -> f64 {
         (0..ROUNDS).for_each(|_| times.add(job.run()));
         times.figures()[2]
     };
-    (best(60) - best(10)) / 5.0
+    (best(30) - best(10)) / 2.0
 }
 
 /// Jobs of one pixel, and the first job of programs that nobody ran before, of one tile.
