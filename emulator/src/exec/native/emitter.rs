@@ -6,7 +6,7 @@ use super::call::{Args, Emitted, Needs, PLACES, Rounding, TILE_ROWS, TILES, UNIF
 use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::isa::Isa;
 use super::order::{Item, Order, operands};
-use super::ranges::{Looks, Ranges};
+use super::ranges::{Looks, Ranges, Within};
 use super::shares::Shares;
 use crate::exec::MAX_FRAGMENTS;
 use crate::exec::lanes::{LANES, Row};
@@ -393,9 +393,9 @@ impl<'a, M: Machine> Emitter<'a, M> {
         self.ranges.looks(value)
     }
 
-    /// Whether a value is a number for sure and not less than zero, and not more than 1.
-    pub fn is_unit(&self, value: Value) -> [bool; 2] {
-        self.ranges.is_unit(value)
+    /// Whether a value is from 0 to 1 for sure.
+    pub fn within(&self, value: Value) -> Within {
+        self.ranges.within(value)
     }
 
     /// The copy whose register and slot a copy has.

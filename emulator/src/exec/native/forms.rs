@@ -148,7 +148,7 @@ impl Forms {
         }
         let which = Which::Tile { units };
         let ranges = |hope| Ranges::new(graph, which, Rounding::Hopeful(hope));
-        if before.is_some_and(|before| ranges(before) == ranges(hope)) {
+        if before.is_some_and(|before| !ranges(before).matters(&ranges(hope), graph)) {
             return None;
         }
         let emitted = emit_rounding(graph, *isa, which, Copies::Best, Rounding::Hopeful(hope));

@@ -394,8 +394,9 @@ impl<'a> Builder<'a> {
             Input::Z | Input::W | Input::Point(_) => false,
         };
         let value = self.plane(input.what);
-        if !perspective && !self.key.gathered {
-            self.graph.planes.push((value, input.what));
+        let noted = (value, input.what);
+        if !perspective && !self.key.gathered && !self.graph.planes.contains(&noted) {
+            self.graph.planes.push(noted);
         }
         let w = perspective.then(|| self.w());
         let value = graph::record(&mut self.graph, || match (input.what, w) {

@@ -40,6 +40,17 @@ impl Limit {
     }
 }
 
+/// What need not be clamped of a value, which is a number for sure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Within {
+    /// It is not less than zero, though it may be a zero with a sign.
+    pub from_zero: bool,
+    /// And is no such zero.
+    pub from_plus_zero: bool,
+    /// It is not more than 1.
+    pub to_one: bool,
+}
+
 /// What is known of a value, infinities included, if it is a number, and nothing was taken note of where roundings are hopeful.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Range {
@@ -71,10 +82,10 @@ fn two_to(power: i32) -> f64 {
 }
 
 /// What a graph's values may come to.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) struct Ranges {
     looks: Vec<Looks>,
-    units: Vec<[bool; 2]>,
+    units: Vec<Within>,
     /// For each value one that it always is, itself if there is no other.
     same: Vec<Value>,
 }
@@ -122,12 +133,8 @@ impl Ranges {
             _ => value,
         });
         let same = same.collect();
-        let units = ranges.iter().map(|range| {
-            let is_positive = range.is_number && range.low >= 0.0;
-            [is_positive, range.is_number && range.high <= 1.0]
-        });
         Self {
-            units: units.collect(),
+            units: ranges.into_iter().map(Range::within).collect(),
             looks,
             same,
         }
@@ -156,7 +163,7 @@ impl Ranges {
         Cow::Owned(graph)
     }
 
-    /// Whether code of a graph is another with these: there is less to look at, or less to clamp.
+    /// Whether code of a graph is another with these: there is something else to look at, or to clamp.
     pub fn matters(&self, others: &Self, graph: &Graph) -> bool {
         let is_clamped = |value: Value| self.units[value as usize] != others.units[value as usize];
         let clamps =
@@ -169,8 +176,8 @@ impl Ranges {
         self.looks[value as usize]
     }
 
-    /// Whether a value is a number for sure and not less than zero, and not more than 1.
-    pub fn is_unit(&self, value: Value) -> [bool; 2] {
+    /// Whether a value is from 0 to 1 for sure.
+    pub fn within(&self, value: Value) -> Within {
         self.units[value as usize]
     }
 }
@@ -271,6 +278,15 @@ impl Range {
             least: value.abs(),
             is_number: true,
             minus_zero,
+        }
+    }
+
+    fn within(self) -> Within {
+        let from_zero = self.is_number && self.low >= 0.0;
+        Within {
+            from_zero,
+            from_plus_zero: from_zero && !self.minus_zero,
+            to_one: self.is_number && self.high <= 1.0,
         }
     }
 

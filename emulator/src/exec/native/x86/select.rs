@@ -444,10 +444,11 @@ impl Emitter<'_, Asm> {
     /// to convert it there and back: beside 8192 times its power of two there is no room for more than a half's bits, and
     /// with 256 bits Veltkamp's splitting is faster still.
     fn half_unit(&mut self, value: Value, a: Value, copy: usize) {
-        let [is_positive, is_small] = self.is_unit(a);
+        // Of a zero its sign is lost in any case.
+        let within = self.within(a);
         let from = self.register(a, copy);
         let to = self.result(value, copy);
-        let clamped = self.clamp(to, from, [!is_positive, !is_small]);
+        let clamped = self.clamp(to, from, [!within.from_zero, !within.to_one]);
         if !self.machine.isa.evex() {
             let splitter = self.literal(SPLITTER.to_bits());
             return self.split(to, clamped, splitter);
@@ -511,9 +512,9 @@ impl Emitter<'_, Asm> {
         let from = self.register(a, copy);
         let one = self.literal(1f32.to_bits());
         if !self.machine.isa.evex() || !self.balance.has_time() {
-            let wanted = self.is_unit(a).map(|is_unit| !is_unit);
+            let within = self.within(a);
             let to = self.result(value, copy);
-            if self.clamp(to, from, wanted) != to {
+            if self.clamp(to, from, [!within.from_plus_zero, !within.to_one]) != to {
                 self.machine.vector(code::MOVAPS, to, 0, Rm::Reg(from));
             }
             return;
