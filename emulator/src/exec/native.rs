@@ -157,7 +157,9 @@ fn isa(found: Found) -> Option<Isa> {
             fma: crate::simd::has_fma(),
             apart: crate::simd::adds_apart(),
         }),
-        Level::Avx512 => Some(Isa::Avx512),
+        Level::Avx512 => Some(Isa::Avx512 {
+            apart: crate::simd::adds_apart(),
+        }),
     }
 }
 
@@ -167,7 +169,7 @@ impl Engine for Native {
             None => "native (none here: wide)",
             Some(Isa::Neon) => "native (128 bits)",
             Some(Isa::Avx2 { .. }) => "native (256 bits)",
-            Some(Isa::Avx512) => "native (512 bits)",
+            Some(Isa::Avx512 { .. }) => "native (512 bits)",
         }
     }
 

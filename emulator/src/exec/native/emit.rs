@@ -47,7 +47,7 @@ pub(super) fn emit_rounding(
 fn emit_copies(of: (&Graph, &Order, &Ranges), isa: Isa, how: (Which, Rounding), copies: usize) -> Option<Emitted> {
     match isa {
         Isa::Neon => Emitter::<arm::Asm>::new(of, isa, how, copies).finish(),
-        Isa::Avx2 { .. } | Isa::Avx512 => Emitter::<x86::Asm>::new(of, isa, how, copies).finish(),
+        Isa::Avx2 { .. } | Isa::Avx512 { .. } => Emitter::<x86::Asm>::new(of, isa, how, copies).finish(),
     }
 }
 

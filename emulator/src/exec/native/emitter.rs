@@ -180,7 +180,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
                 ..Needs::default()
             },
             ranges,
-            balance: Balance::of(graph, order, &shares, isa),
+            balance: Balance::of(graph, order, &shares, isa, rounding),
             shares,
         }
     }

@@ -13,7 +13,10 @@ pub enum Isa {
         apart: bool,
     },
     /// 512 bits, thirty-two registers, mask registers.
-    Avx512,
+    Avx512 {
+        /// Units that add beside those that multiply.
+        apart: bool,
+    },
 }
 
 impl Isa {
@@ -22,7 +25,7 @@ impl Isa {
         match self {
             Self::Neon => 4,
             Self::Avx2 { .. } => 8,
-            Self::Avx512 => 16,
+            Self::Avx512 { .. } => 16,
         }
     }
 
@@ -31,7 +34,7 @@ impl Isa {
         match self {
             Self::Neon => 27,
             Self::Avx2 { .. } => 15,
-            Self::Avx512 => 30,
+            Self::Avx512 { .. } => 30,
         }
     }
 
@@ -47,7 +50,7 @@ impl Isa {
 
     /// Whether there are mask registers, embedded constants and all that.
     pub fn evex(self) -> bool {
-        self == Self::Avx512
+        matches!(self, Self::Avx512 { .. })
     }
 
     /// Products and sums in one instruction.
@@ -55,8 +58,14 @@ impl Isa {
         !matches!(self, Self::Avx2 { fma: false, .. })
     }
 
-    /// Whether roundings that may have to be done again are faster.
+    /// Whether there are units that add beside those that multiply.
+    pub fn apart(self) -> bool {
+        matches!(self, Self::Avx2 { apart: true, .. } | Self::Avx512 { apart: true })
+    }
+
+    /// Whether roundings that may have to be done again are faster: with fused products they are two or three instructions
+    /// instead of three to six, and what else there is to do is seldom.
     pub fn hopes(self) -> bool {
-        matches!(self, Self::Avx2 { fma: true, apart: true })
+        matches!(self, Self::Avx2 { fma: true, .. } | Self::Avx512 { .. })
     }
 }

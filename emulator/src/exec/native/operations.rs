@@ -11,7 +11,7 @@ use super::isa::Isa;
 use super::lockstep::levels;
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::{LANES, Mask, Row};
-use crate::simd::{Found, Level, Portable};
+use crate::simd::{Found, Portable};
 use fastrand::Rng;
 use num::lanes::{Lanes, QuadLanes};
 use num::math;
@@ -196,15 +196,25 @@ fn run_rows(code: &Code, rows: &mut [Row]) -> bool {
     })
 }
 
+/// Instructions that may be used here and round in hope, on processors of either kind, and what is hoped for.
+fn hoping() -> Vec<(Isa, Hope)> {
+    let isas = levels().into_iter().filter_map(|level| isa(Found::at_most(level)));
+    let kinds = isas.filter(|isa| isa.hopes()).flat_map(|isa| {
+        [true, false].map(|apart| match isa {
+            Isa::Avx512 { .. } => Isa::Avx512 { apart },
+            _ => Isa::Avx2 { fma: true, apart },
+        })
+    });
+    let all: Vec<_> = kinds.flat_map(|isa| HOPES.map(|hope| (isa, hope))).collect();
+    println!("hopes: {all:?}");
+    all
+}
+
 /// Hopeful roundings are right, or the call is left to others: that is where there is a denormal half, or what becomes one or
 /// zero, what is not within what is hoped for, or a NaN that signals.
 #[test]
 fn hopeful_roundings_are_right_or_left_to_others() {
-    let Some(Isa::Avx2 { fma: true, .. }) = isa(Found::at_most(Level::Avx2)) else {
-        return println!("not run: no AVX2, or no fused products");
-    };
-    let isa = Isa::Avx2 { fma: true, apart: true };
-    for hope in HOPES {
+    for (isa, hope) in hoping() {
         let mut graph = Graph::of_vertices(isa);
         let x = graph.node(Node::Row(0));
         let half = graph::record(&mut graph, || Notes::round_half(x));
@@ -285,12 +295,8 @@ fn chain<L: Lanes>(random: &mut Rng, first: [L::V; 2]) -> Vec<L::V> {
 /// call is left to others, near the ends of what halves can be and far from them.
 #[test]
 fn what_is_not_looked_at_does_not_happen() {
-    let Some(Isa::Avx2 { fma: true, .. }) = isa(Found::at_most(Level::Avx2)) else {
-        return println!("not run: no AVX2, or no fused products");
-    };
-    let isa = Isa::Avx2 { fma: true, apart: true };
     let mut random = Rng::with_seed(17);
-    for hope in HOPES {
+    for (isa, hope) in hoping() {
         let [mut right, mut left] = [0u32; 2];
         for seed in 0..1500 {
             let mut graph = Graph::of_vertices(isa);
@@ -486,7 +492,7 @@ fn spilled_values_come_back() {
 
 /// The graph of a sum of so many products that are all there at once, each compared with a number if `masks` says so.
 fn many_at_once(count: usize, masks: bool) -> Graph {
-    let mut graph = Graph::new(Isa::Avx512);
+    let mut graph = Graph::new(Isa::Avx512 { apart: true });
     let x = graph.node(Node::Row(super::call::PLACES[0]));
     let sum = graph::record(&mut graph, || {
         let limit = |at: usize| Notes::splat(at as f32 + 0.5);
@@ -509,7 +515,12 @@ fn many_at_once(count: usize, masks: bool) -> Graph {
 #[test]
 fn whole_tiles_have_many_rows_side_by_side() {
     let lanes = |count: usize, masks: bool, which: Which| {
-        let code = emit(&many_at_once(count, masks), Isa::Avx512, which, Copies::Best);
+        let code = emit(
+            &many_at_once(count, masks),
+            Isa::Avx512 { apart: true },
+            which,
+            Copies::Best,
+        );
         code.expect("room on the stack for one row").lanes
     };
     assert_eq!(

@@ -12,7 +12,7 @@ const FOR_ROWS: usize = 4;
 /// slower; with 256 on a Zen 3: with 4.6 (two rows of 32, four of 16) still faster, four rows of 24 or eight of any slower.
 fn most_for_two(isa: Isa) -> usize {
     match isa {
-        Isa::Avx512 => 5,
+        Isa::Avx512 { .. } => 5,
         Isa::Avx2 { .. } => 9,
         Isa::Neon => 2,
     }

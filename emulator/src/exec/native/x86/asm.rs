@@ -106,10 +106,11 @@ pub mod code {
     pub const PGATHERDD: Op = op(1, 2, 0x90);
     pub const FMADD132PS: Op = op(1, 2, 0x98);
     pub const FMADD213PS: Op = op(1, 2, 0xa8);
+    pub const FMSUB132PS: Op = op(1, 2, 0x9a);
     pub const FMSUB213PS: Op = op(1, 2, 0xaa);
     pub const FNMADD213PS: Op = op(1, 2, 0xac);
     pub const FMADD231PS: Op = op(1, 2, 0xb8);
-    pub const FNMADD231PS: Op = op(1, 2, 0xbc);
+    pub const FMSUB231PS: Op = op(1, 2, 0xba);
     pub const PERMILPS: Op = op(1, 3, 0x04);
     pub const ROUNDPS: Op = op(1, 3, 0x08);
     pub const PINSRD: Op = op(1, 3, 0x22);

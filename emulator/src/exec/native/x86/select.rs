@@ -11,7 +11,7 @@ use std::mem::offset_of;
 /// Exponent bits of two halves.
 const HALF_EXPONENTS: u32 = 0x7c00_7c00;
 
-/// The register that holds [`HALF_EXPONENTS`], with EVEX.
+/// The register that holds [`HALF_EXPONENTS`], with EVEX; with hopeful roundings it holds nothing for long.
 const EXPONENTS: u8 = 31;
 /// The register that holds 1.0, with EVEX.
 const ONE: u8 = 30;
@@ -20,6 +20,8 @@ const SPARE: u8 = 15;
 
 /// What a float is multiplied by that is to be split into the bits that a half has and the rest.
 const SPLITTER: f32 = 8193.0;
+/// And what by two products.
+const PARTS: [f32; 2] = [8191.0, 8192.0];
 /// A little more than 2^-112: the product with half a denormal is none, and has a bit too many; with the smallest normal
 /// half it is the smallest normal float, and a bit.
 const TO_UNDERFLOW: u32 = 15 << 23 | 1;
@@ -88,12 +90,12 @@ impl Machine for Asm {
 
     fn begin(emitter: &mut Emitter<'_, Self>) {
         let is_hopeful = emitter.rounding != Rounding::Exact;
-        let stay = emitter
-            .machine
-            .isa
-            .evex()
-            .then(|| [(EXPONENTS, HALF_EXPONENTS), (ONE, 1f32.to_bits())]);
-        let stay = stay.map(|all| all.map(|(register, bits)| (register, rm(emitter.constant(bits)))));
+        let stay: &[(u8, u32)] = match emitter.machine.isa.evex() {
+            true if is_hopeful => &[(ONE, 1f32.to_bits())],
+            true => &[(ONE, 1f32.to_bits()), (EXPONENTS, HALF_EXPONENTS)],
+            false => &[],
+        };
+        let constants: Vec<Rm> = stay.iter().map(|(_, bits)| rm(emitter.constant(*bits))).collect();
         let floats = is_hopeful.then(|| [mem(emitter.words(&[FLOATS])), mem(emitter.scratch())]);
         let asm = &mut emitter.machine;
         asm.enter();
@@ -101,8 +103,8 @@ impl Machine for Asm {
             asm.load(register(base), mem(Address::of_argument(offset)));
         }
         asm.load_short(Gpr::R8, mem(Address::of_argument(offset_of!(Args, steps))));
-        for (register, constant) in stay.into_iter().flatten() {
-            asm.vector(code::BROADCASTSS, register, 0, constant);
+        for ((register, _), constant) in stay.iter().zip(constants) {
+            asm.vector(code::BROADCASTSS, *register, 0, constant);
         }
         if let Some([floats, place]) = floats {
             asm.set_floats(floats);
@@ -234,6 +236,13 @@ fn order(from: Neighbour) -> u8 {
         Neighbour::Right => 0b11_11_01_01,
         Neighbour::Upper => 0b01_00_01_00,
         Neighbour::Lower => 0b11_10_11_10,
+    }
+}
+
+impl Asm {
+    /// The register that holds nothing for long where roundings are hopeful.
+    fn for_hopes(&self) -> u8 {
+        if self.isa.evex() { EXPONENTS } else { SPARE }
     }
 }
 
@@ -419,48 +428,40 @@ impl Emitter<'_, Asm> {
     fn hopeful_round(&mut self, value: Value, a: Value, copy: usize) {
         let from = self.register(a, copy);
         let to = self.result(value, copy);
-        let splitter = self.literal(SPLITTER.to_bits());
-        self.split(to, from, splitter);
-        let looks = self.looks(value);
+        self.split(to, from);
+        let (looks, spare) = (self.looks(value), self.machine.for_hopes());
         if looks.tiny {
             let tiny = self.literal(TO_UNDERFLOW);
-            self.machine.vector(code::MULPS, SPARE, to, tiny);
+            self.machine.vector(code::MULPS, spare, to, tiny);
         }
         match looks.huge {
             None => {}
             Some(Limit::Both(power)) => {
                 let huge = self.literal(u32::from(255 - power) << 23);
-                self.machine.vector(code::MULPS, SPARE, to, huge);
+                self.machine.vector(code::MULPS, spare, to, huge);
             }
             Some(Limit::FromZero) => {
                 let [from, by] = FROM_ZERO.map(|word| self.literal(word));
-                self.machine.vector(code::MOVUPS_LOAD, SPARE, 0, from);
-                self.machine.vector(code::FMADD231PS, SPARE, to, by);
+                let load = match from {
+                    Rm::Each(_) => code::BROADCASTSS,
+                    _ => code::MOVUPS_LOAD,
+                };
+                self.machine.vector(load, spare, 0, from);
+                self.machine.vector(code::FMADD231PS, spare, to, by);
             }
         }
     }
 
     /// From 0 to 1, then to the nearest half, which is right for all but denormals. That takes fewer of the units' time than
     /// to convert it there and back: beside 8192 times its power of two there is no room for more than a half's bits, and
-    /// with 256 bits Veltkamp's splitting is faster still.
+    /// with 256 bits or where nobody converts anything, Veltkamp's splitting is faster still.
     fn half_unit(&mut self, value: Value, a: Value, copy: usize) {
         // Of a zero its sign is lost in any case.
         let within = self.within(a);
         let from = self.register(a, copy);
         let to = self.result(value, copy);
         let clamped = self.clamp(to, from, [!within.from_zero, !within.to_one]);
-        if !self.machine.isa.evex() {
-            let splitter = self.literal(SPLITTER.to_bits());
-            return self.split(to, clamped, splitter);
-        }
-        let (exponent, far) = (self.literal(f32::INFINITY.to_bits()), self.literal(8192f32.to_bits()));
-        if clamped != to {
-            self.machine.vector(code::MOVAPS, to, 0, Rm::Reg(clamped));
-        }
-        let power = self.spare();
-        self.machine.vector(code::PAND, power, to, exponent);
-        self.machine.vector(code::FMADD231PS, to, power, far);
-        self.machine.vector(code::FNMADD231PS, to, power, far);
+        self.split(to, clamped);
     }
 
     /// Not less than zero and not more than 1, as far as that is wanted; in which register it is.
@@ -485,11 +486,43 @@ impl Emitter<'_, Asm> {
         at
     }
 
-    /// The bits of a float that a half has, by Veltkamp's splitting.
-    fn split(&mut self, to: u8, from: u8, splitter: Rm) {
-        self.machine.vector(code::MULPS, SPARE, from, splitter);
-        self.machine.vector(code::SUBPS, to, from, Rm::Reg(SPARE));
-        self.machine.vector(code::ADDPS, to, SPARE, Rm::Reg(to));
+    /// The bits of a float that a half has. Of 8191 times the float and of 8192 times it, the first is rounded to where those
+    /// bits end, and so the difference is: two products. By Veltkamp's splitting, with 8193 times it, it takes one, and two
+    /// sums, which other units have.
+    fn split(&mut self, to: u8, from: u8) {
+        let spare = self.for_splits();
+        if self.balance.by_products() {
+            let [less, all] = PARTS.map(|number| self.literal(number.to_bits()));
+            if to != from {
+                self.machine.vector(code::MULPS, to, from, less);
+                return self.machine.vector(code::FMSUB231PS, to, from, all);
+            }
+            self.machine.vector(code::MULPS, spare, from, less);
+            return self.machine.vector(code::FMSUB132PS, to, spare, all);
+        }
+        let splitter = self.literal(SPLITTER.to_bits());
+        self.machine.vector(code::MULPS, spare, from, splitter);
+        if self.balance.other_way() {
+            if to != from {
+                self.machine.vector(code::MOVAPS, to, 0, Rm::Reg(from));
+            }
+            self.machine.vector(code::FMSUB213PS, to, ONE, Rm::Reg(spare));
+        } else {
+            self.machine.vector(code::SUBPS, to, from, Rm::Reg(spare));
+        }
+        if self.balance.other_way() {
+            self.machine.vector(code::FMADD213PS, to, ONE, Rm::Reg(spare));
+        } else {
+            self.machine.vector(code::ADDPS, to, spare, Rm::Reg(to));
+        }
+    }
+
+    /// A register for a moment.
+    fn for_splits(&mut self) -> u8 {
+        match self.machine.isa.evex() {
+            true if self.rounding == Rounding::Exact => self.spare(),
+            _ => self.machine.for_hopes(),
+        }
     }
 
     /// Bits of three, by what the table says of each three, in the place of the first where nobody asks for that any more.

@@ -8,7 +8,7 @@ use iced_x86::{Decoder, DecoderOptions, Formatter, Mnemonic, NasmFormatter};
 #[test]
 fn every_form_decodes() {
     let mut count = 0;
-    for isa in [Isa::Avx512, Isa::Avx2 { fma: true, apart: true }] {
+    for isa in [Isa::Avx512 { apart: true }, Isa::Avx2 { fma: true, apart: true }] {
         let top = if isa.evex() { 31 } else { 15 };
         let prefix = if isa.evex() { "zmm" } else { "ymm" };
         let ops = [
@@ -24,8 +24,9 @@ fn every_form_decodes() {
             (code::PMINUD, "vpminud", true),
             (code::FMADD132PS, "vfmadd132ps", true),
             (code::FMADD213PS, "vfmadd213ps", true),
+            (code::FMSUB132PS, "vfmsub132ps", true),
+            (code::FMSUB231PS, "vfmsub231ps", true),
             (code::FMADD231PS, "vfmadd231ps", true),
-            (code::FNMADD231PS, "vfnmadd231ps", true),
             (code::FMSUB213PS, "vfmsub213ps", true),
             (code::FNMADD213PS, "vfnmadd213ps", true),
             (code::PAND, if isa.evex() { "vpandd" } else { "vpand" }, true),
@@ -72,7 +73,7 @@ fn every_form_decodes() {
 /// The rest of the forms, by hand.
 #[test]
 fn special_forms_decode() {
-    let wide = |f: &dyn Fn(&mut Asm)| made(Isa::Avx512, f);
+    let wide = |f: &dyn Fn(&mut Asm)| made(Isa::Avx512 { apart: true }, f);
     let narrow = |f: &dyn Fn(&mut Asm)| made(Isa::Avx2 { fma: true, apart: true }, f);
     let far = Mem { base: Gpr::R9, disp: 8 };
     let cases = [
@@ -221,7 +222,7 @@ fn made(isa: Isa, f: &dyn Fn(&mut Asm)) -> Vec<u8> {
 /// Every early way out leads to the first instruction of the end.
 #[test]
 fn early_ways_out_lead_to_the_end() {
-    let mut asm = Asm::new(Isa::Avx512);
+    let mut asm = Asm::new(Isa::Avx512 { apart: true });
     for count in 0..3 {
         (0..100 * count).for_each(|_| asm.flip(Gpr::Rax, 255));
         asm.leave_unless_zero();
