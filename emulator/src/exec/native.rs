@@ -36,6 +36,7 @@ pub(super) mod plan;
 mod ranges;
 #[cfg(test)]
 mod sampled;
+mod scaled;
 mod shares;
 mod tally;
 mod vertex;

@@ -5,6 +5,7 @@ use super::call::Rounding;
 use super::graph::{Graph, Kind, Node};
 use super::isa::Isa;
 use super::order::{Item, Order};
+use super::ranges::Ranges;
 use super::shares::Shares;
 
 /// What is given to the units that multiply though others have it too: evenly, so that both kinds of units are done at the
@@ -14,6 +15,8 @@ pub(super) struct Balance {
     sums: Turn,
     /// Splittings of floats, which are two products, or one and two sums.
     splits: Turn,
+    /// Those of scaled ones that may go by exponents, which are two sums, or one and a product.
+    scaled: Turn,
 }
 
 /// Some of many, evenly.
@@ -43,11 +46,16 @@ impl Turn {
 
 impl Balance {
     /// That of a graph's code.
-    pub fn of(graph: &Graph, order: &Order, shares: &Shares, isa: Isa, rounding: Rounding) -> Self {
-        let (mut multiply, mut add, mut either, mut splits) = (0.0, 0.0, 0.0, 0.0);
+    pub fn of(
+        (graph, order, shares): (&Graph, &Order, &Shares),
+        ranges: &Ranges,
+        isa: Isa,
+        rounding: Rounding,
+    ) -> Self {
+        let (mut multiply, mut add, mut either, mut splits, mut exponents) = (0.0, 0.0, 0.0, 0.0, 0.0f32);
         for item in &order.items {
             let Item::Compute(value) = *item else { continue };
-            let Node::Op(kind, _) = graph.nodes[value as usize] else {
+            let Node::Op(kind, [from, ..]) = graph.nodes[value as usize] else {
                 continue;
             };
             let times = shares.count(value) as f32;
@@ -55,6 +63,10 @@ impl Balance {
                 Kind::Add | Kind::Sub => either += times,
                 Kind::RoundHalf if rounding != Rounding::Exact => splits += times,
                 Kind::HalfUnit => splits += times,
+                Kind::RoundScaled => {
+                    either += times;
+                    exponents += if ranges.is_something(from) { times } else { 0.0 };
+                }
                 _ => {}
             }
             let [first, second] = cycles(kind, rounding);
@@ -64,9 +76,14 @@ impl Balance {
         if !isa.apart() {
             return Self {
                 splits: Turn::of(1.0),
+                scaled: Turn::default(),
                 sums: Turn::default(),
             };
         }
+        // Those by exponents take units of either kind a time, and those that add instead of those that multiply.
+        let by_exponents = ((multiply + splits - add - either - 2.0 * splits) / 2.0).clamp(0.0, exponents);
+        multiply -= by_exponents / 2.0;
+        add += by_exponents * 1.5;
         // Each splitting is a product and two sums, or one more product instead of those.
         let by_products = ((add + either + splits - multiply) / 3.0).clamp(0.0, splits);
         multiply += splits + by_products;
@@ -74,6 +91,7 @@ impl Balance {
         let most: f32 = if isa.evex() { either } else { 0.0 };
         Self {
             splits: Turn::of(by_products / splits.max(1.0)),
+            scaled: Turn::of(by_exponents / exponents.max(1.0)),
             sums: Turn::of(((add - multiply + either) / 2.0).clamp(0.0, most) / either.max(1.0)),
         }
     }
@@ -86,6 +104,11 @@ impl Balance {
     /// Whether the next sum is given to the units that multiply.
     pub fn other_way(&mut self) -> bool {
         self.sums.next()
+    }
+
+    /// Whether the next scaled float that may is split by its exponent.
+    pub fn by_exponents(&mut self) -> bool {
+        self.scaled.next()
     }
 
     /// Whether the next float is split by products.
@@ -106,6 +129,7 @@ fn cycles(kind: Kind, rounding: Rounding) -> [f32; 2] {
         Kind::Floor | Kind::Trunc | Kind::Min | Kind::Max => [0.0, 1.0],
         Kind::ToInt | Kind::ToFloat | Kind::ShiftLeft(_) | Kind::ShiftRight(_) => [0.0, 1.0],
         Kind::RoundHalf => [0.5, 2.7],
+        Kind::RoundScaled => [1.0, 0.0],
         Kind::HalfUnit => [0.2, 1.2],
         Kind::Unit => [1.2, 0.2],
         Kind::Permute(_) | Kind::Lookup(_) => [0.5, 0.5],

@@ -7,7 +7,9 @@ use super::graph::Graph;
 use super::isa::Isa;
 use super::order::Order;
 use super::ranges::Ranges;
+use super::scaled::scaled;
 use super::{arm, x86};
+use std::borrow::Cow;
 
 /// Makes code of a graph. `copies`: rows of lanes side by side, fewer where the stack would not do for all. Nothing where
 /// it would not do for one.
@@ -27,6 +29,10 @@ pub(super) fn emit_rounding(
     rounding: Rounding,
 ) -> Option<Emitted> {
     assert!(rounding == Rounding::Exact || isa.hopes());
+    let graph = &*match rounding {
+        Rounding::Exact => Cow::Borrowed(graph),
+        Rounding::Hopeful(_) => scaled(graph),
+    };
     let ranges = Ranges::new(graph, which, rounding);
     let graph = &*ranges.simplified(graph);
     let order = Order::new(graph);

@@ -180,7 +180,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
                 ..Needs::default()
             },
             ranges,
-            balance: Balance::of(graph, order, &shares, isa, rounding),
+            balance: Balance::of((graph, order, &shares), ranges, isa, rounding),
             shares,
         }
     }
@@ -391,6 +391,11 @@ impl<'a, M: Machine> Emitter<'a, M> {
     /// What a rounded value is looked at for.
     pub fn looks(&self, value: Value) -> Looks {
         self.ranges.looks(value)
+    }
+
+    /// Whether a value is not zero, nor next to it, if it is a number.
+    pub fn is_something(&self, value: Value) -> bool {
+        self.ranges.is_something(value)
     }
 
     /// Whether a value is from 0 to 1 for sure.

@@ -52,6 +52,8 @@ pub enum Kind {
     /// The mask a's b, c elsewhere.
     Select,
     RoundHalf,
+    /// The half that is nearest to an 8192th: only where roundings are hopeful.
+    RoundScaled,
     /// From 0 to 1, what is no number as 0.
     Unit,
     /// From 0 to 1, to the nearest half, where that is a normal one: what becomes a byte, which is 0 for all below.
@@ -222,6 +224,28 @@ impl Graph {
         }
     }
 
+    /// A graph of the same rows, textures and tables with nothing computed in it.
+    pub fn empty(&self) -> Self {
+        Self {
+            textures: self.textures.clone(),
+            tables: self.tables.clone(),
+            of_vertices: self.of_vertices,
+            gathered: self.gathered,
+            has_masks: self.has_masks,
+            fuses: self.fuses,
+            ..Self::default()
+        }
+    }
+
+    /// So many times a value.
+    pub fn times(&mut self, value: Value, scale: f32) -> Value {
+        if let Node::Const(bits) = self.nodes[value as usize] {
+            return self.node(Node::Const((f32::from_bits(bits) * scale).to_bits()));
+        }
+        let scale = self.node(Node::Const(scale.to_bits()));
+        self.node(Node::Op(Kind::Mul, [value, scale, 0]))
+    }
+
     /// Whether a row has what a plane comes to.
     fn is_gathered(&self, row: u16) -> bool {
         self.gathered.is_some_and(|first| row >= first)
@@ -290,7 +314,7 @@ impl Graph {
                     ..Known::default()
                 };
                 match kind {
-                    Kind::RoundHalf => both(true),
+                    Kind::RoundHalf | Kind::RoundScaled => both(true),
                     Kind::HalfUnit => both(false),
                     Kind::ToFloat if self.is_byte(a) => Known {
                         step: Some(0),

@@ -5,10 +5,11 @@ use super::call::{Call, Hope, Rounding, Which};
 use super::code::Code;
 use super::emit::{Copies, emit, emit_rounding};
 use super::forms::{HOPES, NO_INPUTS};
-use super::graph::{self, Effect, Graph, Node, Notes, Value};
+use super::graph::{self, Effect, Graph, Kind, Node, Notes, Value};
 use super::isa;
 use super::isa::Isa;
 use super::lockstep::levels;
+use super::scaled;
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::{LANES, Mask, Row};
 use crate::simd::{Found, Portable};
@@ -275,15 +276,18 @@ fn hopeful_roundings_are_right_or_left_to_others() {
 fn chain<L: Lanes>(random: &mut Rng, first: [L::V; 2]) -> Vec<L::V> {
     let mut all = first.map(L::round_half).to_vec();
     for _ in 0..12 {
-        // What is new more often than what is old.
+        // What is new more often than what is old, but one.
         let mut before = || all[all.len() - 1 - random.usize(..all.len().min(4))];
-        let (a, b, c) = (before(), before(), before());
-        let what = match random.u32(..6) {
+        let (a, b, c, often) = (before(), before(), before(), all[1]);
+        let what = match random.u32(..9) {
             0 => L::add(a, b),
             1 => L::sub(a, b),
             2 => L::add(L::mul(a, b), L::splat(0.0625)),
             3 => L::add(L::mul(a, b), c),
             4 => L::min(L::mul(a, b), L::splat(1.5)),
+            5 => L::mul(a, L::splat(0.4375)),
+            6 => L::mul(a, often),
+            7 => L::add(L::mul(a, often), L::splat(0.25)),
             _ => L::mul(a, b),
         };
         all.push(L::round_half(what));
@@ -297,23 +301,31 @@ fn chain<L: Lanes>(random: &mut Rng, first: [L::V; 2]) -> Vec<L::V> {
 fn what_is_not_looked_at_does_not_happen() {
     let mut random = Rng::with_seed(17);
     for (isa, hope) in hoping() {
-        let [mut right, mut left] = [0u32; 2];
+        let [mut right, mut left, mut scaled] = [0u32; 3];
         for seed in 0..1500 {
             let mut graph = Graph::of_vertices(isa);
             let first = [0, 1].map(|row| graph.node(Node::Row(row)));
             let values = graph::record(&mut graph, || chain::<Notes>(&mut Rng::with_seed(seed), first));
             let stores = values.iter().zip(2..).map(|(value, row)| Effect::Store(row, *value));
             graph.effects.extend(stores);
+            let is_scaled = |node: &Node| matches!(node, Node::Op(Kind::RoundScaled, _));
+            scaled += scaled::scaled(&graph)
+                .nodes
+                .iter()
+                .filter(|node| is_scaled(node))
+                .count() as u32;
             let emitted = emit_rounding(&graph, isa, Which::All, Copies::Best, Rounding::Hopeful(hope));
             let code = emitted.and_then(Code::new).expect("code");
             let mut rows = vec![Row::splat(0.0); 2 + values.len()];
             for _ in 0..24 {
                 // All lanes are alike, or there would be one that is left in each call.
                 for row in &mut rows[..2] {
+                    let is_zero = random.u32(..12) == 0;
                     let (power, sign) = (random.i32(-12..3), if random.u32(..4) == 0 { -1.0 } else { 1.0 });
                     let mut about =
                         || sign * f32::from(1 + random.u16(..64)).mul_add(1.0 / 64.0, 1.0) * (power as f32).exp2();
-                    row.iter_mut().for_each(|lane| *lane = about());
+                    row.iter_mut()
+                        .for_each(|lane| *lane = if is_zero { 0.0 } else { about() });
                 }
                 if !run_rows(&code, &mut rows) {
                     left += 1;
@@ -334,8 +346,9 @@ fn what_is_not_looked_at_does_not_happen() {
                 }
             }
         }
-        println!("{hope:?}: {right} calls right, {left} left to others");
+        println!("{isa:?}, {hope:?}: {right} calls right, {left} left to others; {scaled} scaled products");
         assert!(right.min(left) > 500, "{hope:?}: {right} {left}");
+        assert!(scaled > 1500, "{scaled}");
     }
 }
 
@@ -419,7 +432,11 @@ fn colors_become_words() {
                 Notes::round_half(Notes::mul(row, Notes::splat(0.5))),
             ];
             let blue = Notes::round_half(Notes::neg(row));
-            graph::effect(Effect::Words(graph::packed([red, green, blue, Notes::splat(0.75)])));
+            // From 0 to 1 for sure: nothing is clamped.
+            let positive = Notes::gt(row, Notes::splat(0.0));
+            let of = |value: f32| Notes::splat(value);
+            let alpha = Notes::round_half(Notes::select(positive, of(1.0 / 7.0), of(1.0 / 3.0)));
+            graph::effect(Effect::Words(graph::packed([red, green, blue, alpha])));
         });
         let code = Code::new(emit(&graph, isa, Which::All, Copies::Best).expect("room on the stack")).expect("memory");
         for some in colors.as_chunks::<LANES>().0 {
@@ -436,8 +453,54 @@ fn colors_become_words() {
             }));
             for (value, word) in some.iter().zip(words) {
                 let of = |value: f32| u32::from(crate::exec::unorm(num::half::round(value), 255.0));
-                let wanted = of(*value) | of(value * 0.5) << 8 | of(-value) << 16 | 191 << 24;
+                let alpha = if *value > 0.0 { 1.0 / 7.0 } else { 1.0 / 3.0 };
+                let wanted = of(*value) | of(value * 0.5) << 8 | of(-value) << 16 | of(alpha) << 24;
                 assert_eq!(word, wanted, "{isa:?} of {value:e}: {word:#x} is not {wanted:#x}");
+            }
+        }
+    }
+}
+
+/// What is from 0 to 1 for sure becomes a byte without a clamp, and in another register than it was in, where one is free that
+/// comes first.
+#[test]
+fn colors_that_need_no_clamp_become_words() {
+    for isa in levels().into_iter().filter_map(|level| isa(Found::at_most(level))) {
+        let mut graph = Graph::of_vertices(isa);
+        let row = graph.node(Node::Row(0));
+        graph::record(&mut graph, || {
+            let (zero, one) = (Notes::splat(0.0), Notes::splat(1.0));
+            let scaled = Notes::mul(row, Notes::splat(0.5));
+            let exact = Notes::select(Notes::gt(row, zero), Notes::splat(1.0 / 7.0), Notes::splat(1.0 / 3.0));
+            // Its register is free once that is known.
+            let mask = Notes::gt(Notes::add(scaled, exact), one);
+            let red = Notes::round_half(exact);
+            graph::effect(Effect::Words(graph::packed([red, zero, zero, one])));
+            graph::effect(Effect::Store(1, Notes::select(mask, one, zero)));
+        });
+        for copies in [Copies::One, Copies::Best] {
+            let code = Code::new(emit(&graph, isa, Which::All, copies).expect("room on the stack")).expect("memory");
+            let (mut rows, mut words) = ([Row::splat(0.0), Row::splat(0.0)], [0; LANES]);
+            (0..LANES).for_each(|lane| rows[0][lane] = lane as f32 / 16.0 - 4.0);
+            let values = rows[0];
+            assert!(code.run(Call {
+                rows: &mut rows,
+                lanes: LANES,
+                uniforms: &[],
+                inputs: &Inputs::default(),
+                mask: None,
+                textures: &[],
+                words: &mut words,
+            }));
+            for (lane, value) in values.iter().enumerate() {
+                let exact: f32 = if *value > 0.0 { 1.0 / 7.0 } else { 1.0 / 3.0 };
+                let red = u32::from(crate::exec::unorm(num::half::round(exact), 255.0));
+                assert_eq!(words[lane], red | 0xff00_0000, "{isa:?} of {value}");
+                assert_eq!(
+                    rows[1][lane],
+                    f32::from(u8::from(value * 0.5 + exact > 1.0)),
+                    "{isa:?} of {value}"
+                );
             }
         }
     }

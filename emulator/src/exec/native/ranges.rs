@@ -3,6 +3,7 @@
 
 use super::call::{Hope, Rounding, Which};
 use super::graph::{Effect, Graph, Kind, Node, Value};
+use super::scaled::SCALE;
 use num::half;
 use std::borrow::Cow;
 
@@ -86,6 +87,7 @@ fn two_to(power: i32) -> f64 {
 pub(super) struct Ranges {
     looks: Vec<Looks>,
     units: Vec<Within>,
+    something: Vec<bool>,
     /// For each value one that it always is, itself if there is no other.
     same: Vec<Value>,
 }
@@ -104,8 +106,11 @@ impl Ranges {
                     minus_zero: true,
                     ..UNIT
                 },
-                Node::Op(Kind::RoundHalf, [from, ..]) => {
-                    let from = ranges[from as usize];
+                Node::Op(kind @ (Kind::RoundHalf | Kind::RoundScaled), [from, ..]) => {
+                    let from = match kind {
+                        Kind::RoundHalf => ranges[from as usize],
+                        _ => ranges[from as usize].times(Range::of(1.0 / SCALE)),
+                    };
                     match rounding {
                         Rounding::Exact => from.rounded(),
                         Rounding::Hopeful(hope) => {
@@ -134,6 +139,10 @@ impl Ranges {
         });
         let same = same.collect();
         Self {
+            something: ranges
+                .iter()
+                .map(|range| range.low >= NORMAL || range.high <= -NORMAL)
+                .collect(),
             units: ranges.into_iter().map(Range::within).collect(),
             looks,
             same,
@@ -174,6 +183,11 @@ impl Ranges {
     /// What a rounded value is looked at for.
     pub fn looks(&self, value: Value) -> Looks {
         self.looks[value as usize]
+    }
+
+    /// Whether a value is not zero, nor next to it, if it is a number.
+    pub fn is_something(&self, value: Value) -> bool {
+        self.something[value as usize]
     }
 
     /// Whether a value is from 0 to 1 for sure.
@@ -259,7 +273,8 @@ fn computed(graph: &Graph, kind: Kind, operands: [Value; 3], [a, b, c]: [Range; 
             let entries = graph.tables[usize::from(table)].map(|bits| Range::of(f32::from_bits(bits)));
             entries.into_iter().reduce(Range::or).unwrap_or(ANY)
         }
-        Kind::Div | Kind::Sqrt | Kind::RoundHalf | Kind::ToInt | Kind::Gather(_) => ANY,
+        Kind::Div | Kind::Sqrt | Kind::RoundHalf | Kind::RoundScaled => ANY,
+        Kind::ToInt | Kind::Gather(_) => ANY,
         Kind::AddInt | Kind::AndBits | Kind::OrBits | Kind::OrThree | Kind::AndOr => ANY,
         Kind::Gt | Kind::Ge | Kind::Eq | Kind::Ne | Kind::ShiftLeft(_) | Kind::ShiftRight(_) => ANY,
     }

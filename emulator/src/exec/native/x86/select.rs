@@ -6,6 +6,7 @@ use crate::exec::native::emitter::{Address, BASES, Base, Emitter, Found, Machine
 use crate::exec::native::graph::{Kind, Neighbour, Node, Value};
 use crate::exec::native::isa::Isa;
 use crate::exec::native::ranges::Limit;
+use crate::exec::native::scaled::SCALE;
 use std::mem::offset_of;
 
 /// Exponent bits of two halves.
@@ -21,7 +22,9 @@ const SPARE: u8 = 15;
 /// What a float is multiplied by that is to be split into the bits that a half has and the rest.
 const SPLITTER: f32 = 8193.0;
 /// And what by two products.
-const PARTS: [f32; 2] = [8191.0, 8192.0];
+const PARTS: [f32; 2] = [8191.0, SCALE];
+/// The first by the second.
+const PART: f32 = 8191.0 / SCALE;
 /// A little more than 2^-112: the product with half a denormal is none, and has a bit too many; with the smallest normal
 /// half it is the smallest normal float, and a bit.
 const TO_UNDERFLOW: u32 = 15 << 23 | 1;
@@ -219,6 +222,7 @@ impl Machine for Asm {
             Kind::Fused => emitter.fused(value, [a, b, c], copy),
             Kind::RoundHalf if emitter.rounding != Rounding::Exact => emitter.hopeful_round(value, a, copy),
             Kind::RoundHalf => emitter.round(value, a, copy),
+            Kind::RoundScaled => emitter.round_scaled(value, a, copy),
             Kind::HalfUnit => emitter.half_unit(value, a, copy),
             Kind::OrThree => emitter.ternary(0xfe, value, [a, b, c], copy),
             Kind::AndOr => emitter.ternary(0xea, value, [a, b, c], copy),
@@ -429,6 +433,36 @@ impl Emitter<'_, Asm> {
         let from = self.register(a, copy);
         let to = self.result(value, copy);
         self.split(to, from);
+        self.look(value, to);
+    }
+
+    /// To the half that is nearest to an 8192th, as long as that is one: see [`Emitter::split`], whose second product is there.
+    fn round_scaled(&mut self, value: Value, a: Value, copy: usize) {
+        let from = self.register(a, copy);
+        let something = self.is_something(a);
+        let to = self.result(value, copy);
+        let less = if to == from { self.machine.for_hopes() } else { to };
+        if something && self.balance.by_exponents() {
+            // One 8192th by its exponent.
+            let down = self.literal((13u32 << 23).wrapping_neg());
+            self.machine.vector(code::PADDD, less, from, down);
+            self.machine.vector(code::SUBPS, less, from, Rm::Reg(less));
+        } else {
+            let part = self.literal(PART.to_bits());
+            self.machine.vector(code::MULPS, less, from, part);
+        }
+        if !self.balance.other_way() {
+            self.machine.vector(code::SUBPS, to, from, Rm::Reg(less));
+        } else if to == from {
+            self.machine.vector(code::FMSUB213PS, to, ONE, Rm::Reg(less));
+        } else {
+            self.machine.vector(code::FNMADD213PS, to, ONE, Rm::Reg(from));
+        }
+        self.look(value, to);
+    }
+
+    /// Has the processor take note of what a half may not be.
+    fn look(&mut self, value: Value, to: u8) {
         let (looks, spare) = (self.looks(value), self.machine.for_hopes());
         if looks.tiny {
             let tiny = self.literal(TO_UNDERFLOW);
@@ -452,9 +486,8 @@ impl Emitter<'_, Asm> {
         }
     }
 
-    /// From 0 to 1, then to the nearest half, which is right for all but denormals. That takes fewer of the units' time than
-    /// to convert it there and back: beside 8192 times its power of two there is no room for more than a half's bits, and
-    /// with 256 bits or where nobody converts anything, Veltkamp's splitting is faster still.
+    /// From 0 to 1, then to the nearest half, which is right for all but denormals: to split it takes fewer of the units' time
+    /// than to convert it there and back.
     fn half_unit(&mut self, value: Value, a: Value, copy: usize) {
         // Of a zero its sign is lost in any case.
         let within = self.within(a);
@@ -490,7 +523,7 @@ impl Emitter<'_, Asm> {
     /// bits end, and so the difference is: two products. By Veltkamp's splitting, with 8193 times it, it takes one, and two
     /// sums, which other units have.
     fn split(&mut self, to: u8, from: u8) {
-        let spare = self.for_splits();
+        let (from, spare) = self.for_splits(to, from);
         if self.balance.by_products() {
             let [less, all] = PARTS.map(|number| self.literal(number.to_bits()));
             if to != from {
@@ -517,12 +550,16 @@ impl Emitter<'_, Asm> {
         }
     }
 
-    /// A register for a moment.
-    fn for_splits(&mut self) -> u8 {
-        match self.machine.isa.evex() {
-            true if self.rounding == Rounding::Exact => self.spare(),
-            _ => self.machine.for_hopes(),
+    /// Where a float is that is to be split, and a register for a moment, which may not be its own.
+    fn for_splits(&mut self, to: u8, from: u8) -> (u8, u8) {
+        if !self.machine.isa.evex() || self.rounding != Rounding::Exact {
+            return (from, self.machine.for_hopes());
         }
+        // Nobody keeps the operand's register any more.
+        if to != from {
+            self.machine.vector(code::MOVAPS, to, 0, Rm::Reg(from));
+        }
+        (to, self.spare())
     }
 
     /// Bits of three, by what the table says of each three, in the place of the first where nobody asks for that any more.
