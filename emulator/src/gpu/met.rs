@@ -26,7 +26,8 @@ pub(super) struct LastMet<'a>([Option<Known<'a>>; LastMet::COUNT]);
 impl<'a> LastMet<'a> {
     const COUNT: usize = 8;
 
-    /// What a primitive has to do with a tile; nothing of what is not wide.
+    /// What a primitive has to do with a tile, and the first column behind from which on that may be something else; nothing of
+    /// what is not wide.
     #[inline]
     pub fn find(
         &mut self,
@@ -35,7 +36,7 @@ impl<'a> LastMet<'a> {
         prepared: &'a Prepared<'a>,
         ways: &'a [Way<'a>],
         engine: &dyn Engine,
-    ) -> Option<Part> {
+    ) -> Option<(Part, u32)> {
         let known = &mut self.0[Self::place(primitive)];
         if known
             .as_ref()
@@ -53,7 +54,8 @@ impl<'a> LastMet<'a> {
                 paints: ways.get(shader).and_then(|way| Some((way, way.covers(engine, ready)?))),
             });
         }
-        known.as_ref().map(|known| known.span.at(column))
+        let span = &known.as_ref()?.span;
+        Some((span.at(column), span.until(column)))
     }
 
     fn place((_, primitive): Number) -> usize {

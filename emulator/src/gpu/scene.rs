@@ -250,6 +250,13 @@ impl<'a> Scene<'a> {
         Ok(scene)
     }
 
+    /// Whether some mentions are of the same lists as others.
+    #[inline]
+    pub fn are_alike(&self, some: &Range<usize>, others: &Range<usize>) -> bool {
+        let of = |mentions: &Range<usize>| self.mentions.get(mentions.clone());
+        some.len() == others.len() && of(some) == of(others)
+    }
+
     /// The polygon lists of some mentions, as far as they were built: each one's geometry and which of its primitives are in it.
     #[inline]
     pub fn mentioned(&self, mentions: Range<usize>) -> impl Iterator<Item = (usize, &'a Entries)> + use<'a> {

@@ -2,6 +2,7 @@
 //! the picture's, with no tile in between.
 
 use super::met::Number;
+use super::scene::Scene;
 use super::spans::Part;
 use super::tile::{PIXELS, SIDE};
 use super::tile_list::ListedTile;
@@ -9,6 +10,24 @@ use super::tile_worker::{TOGETHER, TileWorker};
 use crate::exec::MAX_QUADS;
 use crate::fault::Result;
 use std::ops::Range;
+
+/// Tiles of a row that one and the same primitive covers, and nothing else touches, where they mention the same lists.
+#[derive(Debug, Default)]
+pub(super) struct Alike {
+    columns: Range<u32>,
+    row: u32,
+    mentions: Range<usize>,
+    only: Number,
+}
+
+impl Alike {
+    /// The primitive of a tile that is one of them.
+    #[inline]
+    fn of(&self, scene: &Scene<'_>, mentions: &Range<usize>, [column, row]: [u32; 2]) -> Option<Number> {
+        let is_one = self.row == row && self.columns.contains(&column) && scene.are_alike(&self.mentions, mentions);
+        is_one.then_some(self.only)
+    }
+}
 
 impl<'a> TileWorker<'a, '_> {
     /// Paints the first of some tiles, as many as go the short way together, to their places in the picture. How many have been
@@ -55,19 +74,34 @@ impl<'a> TileWorker<'a, '_> {
 
     /// The only primitive that touches a tile, if it covers all of it.
     fn only(&mut self, mentions: Range<usize>, tile: [u32; 2]) -> Option<Number> {
+        if let Some(only) = self.alike.of(self.scene, &mentions, tile) {
+            return Some(only);
+        }
         let (scene, ways, engine) = (self.scene, self.ways, self.engine);
-        let mut only = None;
-        for (geometry, entries) in scene.mentioned(mentions) {
+        let (mut only, mut until) = (None, u32::MAX);
+        for (geometry, entries) in scene.mentioned(mentions.clone()) {
             let prepared = scene.geometries.get(geometry)?;
-            for primitive in entries.touching(tile.map(|at| at as u8)) {
+            let of_lists = tile.map(|at| at as u8);
+            until = until.min(entries.until(of_lists));
+            for primitive in entries.touching(of_lists) {
                 let primitive = (geometry, primitive);
-                match self.met.find(primitive, tile, prepared, ways, engine)? {
+                let (part, end) = self.met.find(primitive, tile, prepared, ways, engine)?;
+                until = until.min(end);
+                match part {
                     Part::Nothing => {}
                     Part::All if only.is_none() => only = Some(primitive),
                     _ => return None,
                 }
             }
         }
-        only
+        let only = only?;
+        let [column, row] = tile;
+        self.alike = Alike {
+            columns: column..until,
+            row,
+            mentions,
+            only,
+        };
+        Some(only)
     }
 }

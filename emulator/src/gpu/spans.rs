@@ -57,6 +57,17 @@ impl Span {
             _ => Part::Nothing,
         }
     }
+
+    /// The first column behind one from which on it may have to do something else with tiles.
+    pub fn until(&self, column: u32) -> u32 {
+        let end = match self.at(column) {
+            Part::All => self.whole.end,
+            Part::Some => i64::from(column) + 1,
+            Part::Nothing if i64::from(column) < self.touched.start => self.touched.start,
+            Part::Nothing => i64::MAX,
+        };
+        u32::try_from(end).unwrap_or(u32::MAX)
+    }
 }
 
 fn both(a: Range<i64>, b: Range<i64>) -> Range<i64> {
@@ -110,6 +121,9 @@ mod tests {
                 for column in 0..26 {
                     shape.cover([column * SIDE, row * SIDE], false, &mut coverage);
                     let part = span.at(column);
+                    let until = span.until(column);
+                    assert!(until > column);
+                    (column..until.min(column + 5)).for_each(|column| assert_eq!(span.at(column), part));
                     seen[part as usize] += 1;
                     match coverage.whole() {
                         true => assert_eq!(part, Part::All, "{shape:?} {column} {row}"),

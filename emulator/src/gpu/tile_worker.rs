@@ -9,6 +9,7 @@ use super::plain::Plain;
 use super::raster::{self, Coverage};
 use super::scene::{self, Ready, Scene, Shader};
 use super::setup::Block;
+use super::short_way::Alike;
 use super::spots::Batch;
 use super::state::State;
 use super::tile::{Incoming, PIXELS, SIDE, Tile, in_tile, reloaded, steps};
@@ -54,6 +55,8 @@ pub(super) struct TileWorker<'a, 'b> {
     /// By the shaders' numbers.
     pub(super) ways: &'a [Way<'a>],
     pub(super) met: LastMet<'a>,
+    /// Tiles that are covered as the last one was.
+    pub(super) alike: Alike,
     /// Room for the words of tiles that are painted together.
     pub(super) words: Box<[[u32; PIXELS]; TOGETHER]>,
     /// The engine wants to be told of a pixel.
@@ -103,6 +106,7 @@ impl<'a> TileWorker<'a, '_> {
             plain: Plain::of(frame),
             ways,
             met: LastMet::default(),
+            alike: Alike::default(),
             words: Box::new([[0; PIXELS]; TOGETHER]),
             tells: engine.watched_pixel().is_some(),
             out: Box::default(),

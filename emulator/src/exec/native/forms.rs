@@ -3,7 +3,7 @@
 use super::call::{Call, Hope, Left, MAX_TEXTURES, Rounding, TILE_ROWS, Which};
 use super::code::Code;
 use super::emit::{Copies, emit, emit_rounding};
-use super::graph::{Effect, Graph, Node};
+use super::graph::{Effect, Graph, Kind, Node};
 use super::isa::Isa;
 use super::order::Order;
 use super::ranges::Ranges;
@@ -78,7 +78,8 @@ impl Luck {
 #[cfg(test)]
 pub(super) static OUTCOMES: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
 
-/// Roundings for which it is worth to ask the processor whether they were right.
+/// Roundings for which it is worth to ask the processor whether they were right; with 512 bits as many more for each time words
+/// are gathered, for the units that round have time beside that (Zen 4).
 const WORTH_HOPING: usize = 4;
 
 impl Forms {
@@ -137,7 +138,15 @@ impl Forms {
     /// Whether there may be such code that is worth a try.
     fn may_hope(&self) -> bool {
         let Self { graph, isa, .. } = self;
-        isa.hopes() && !self.blends && Order::new(graph).roundings(graph) >= WORTH_HOPING
+        if !isa.hopes() || self.blends {
+            return false;
+        }
+        let order = Order::new(graph);
+        let gathers = match isa.evex() {
+            true => order.count(graph, |kind| matches!(kind, Kind::Gather(_))),
+            false => 0,
+        };
+        order.count(graph, |kind| kind == Kind::RoundHalf) >= WORTH_HOPING * (1 + gathers)
     }
 
     /// Code with such roundings, unless it is the same as with others.

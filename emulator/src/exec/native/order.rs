@@ -92,13 +92,13 @@ impl Order {
         most
     }
 
-    /// How many values are rounded to halves.
-    pub fn roundings(&self, graph: &Graph) -> usize {
-        let is_rounding = |item: &&Item| match item {
-            Item::Compute(value) => matches!(graph.nodes[*value as usize], Node::Op(Kind::RoundHalf, _)),
+    /// How many values are computed in such ways.
+    pub fn count(&self, graph: &Graph, is: impl Fn(Kind) -> bool) -> usize {
+        let is_one = |item: &&Item| match item {
+            Item::Compute(value) => matches!(graph.nodes[*value as usize], Node::Op(kind, _) if is(kind)),
             Item::Effect(_) => false,
         };
-        self.items.iter().filter(is_rounding).count()
+        self.items.iter().filter(is_one).count()
     }
 
     /// Instructions that one row takes, about, with 256 bits.
