@@ -206,6 +206,10 @@ fn put_quad(quad: &Quad, row: &mut [u32], values: &[u32; 4]) {
 
 #[inline(always)]
 fn put_four(live: u8, four: &mut [u32; 4], values: &[u32; 4]) {
+    // As most are.
+    if live == 15 {
+        return *four = *values;
+    }
     let live = &LIVE[usize::from(live & 15)];
     for lane in 0..4 {
         four[lane] = values[lane] & live[lane] | four[lane] & !live[lane];

@@ -63,9 +63,9 @@ impl Balance {
                 Kind::Add | Kind::Sub => either += times,
                 Kind::RoundHalf if rounding != Rounding::Exact => splits += times,
                 Kind::HalfUnit => splits += times,
-                Kind::RoundScaled => {
+                Kind::RoundScaled | Kind::HalfUnitScaled => {
                     either += times;
-                    exponents += if ranges.is_something(from) { times } else { 0.0 };
+                    exponents += if ranges.is_something(kind, from) { times } else { 0.0 };
                 }
                 _ => {}
             }
@@ -130,6 +130,7 @@ fn cycles(kind: Kind, rounding: Rounding) -> [f32; 2] {
         Kind::ToInt | Kind::ToFloat | Kind::ShiftLeft(_) | Kind::ShiftRight(_) => [0.0, 1.0],
         Kind::RoundHalf => [0.5, 2.7],
         Kind::RoundScaled => [1.0, 0.0],
+        Kind::HalfUnitScaled => [1.2, 1.2],
         Kind::HalfUnit => [0.2, 1.2],
         Kind::Unit => [1.2, 0.2],
         Kind::Permute(_) | Kind::Lookup(_) => [0.5, 0.5],

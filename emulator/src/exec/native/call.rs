@@ -16,7 +16,7 @@ pub(super) const UNIFORMS: u8 = MAX_TEXTURES as u8;
 pub(super) const PLACES: [u16; 4] = [row::X, row::Y, row::COLUMN, row::ROW];
 
 /// Tiles beside each other that are painted in one call.
-pub(super) const TILES: usize = 4;
+pub(super) const TILES: usize = 8;
 
 /// Rows that have a lane for each of their fragments.
 pub(super) const TILE_ROWS: usize = TILES * MAX_FRAGMENTS / LANES;

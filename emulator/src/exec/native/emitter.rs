@@ -393,14 +393,19 @@ impl<'a, M: Machine> Emitter<'a, M> {
         self.ranges.looks(value)
     }
 
-    /// Whether a value is not zero, nor next to it, if it is a number.
-    pub fn is_something(&self, value: Value) -> bool {
-        self.ranges.is_something(value)
+    /// Whether what is split of a scaled value is not zero, nor next to it, if it is a number.
+    pub fn is_something(&self, kind: Kind, value: Value) -> bool {
+        self.ranges.is_something(kind, value)
     }
 
     /// Whether a value is from 0 to 1 for sure.
     pub fn within(&self, value: Value) -> Within {
         self.ranges.within(value)
+    }
+
+    /// Whether an 8192th of a value is.
+    pub fn part_within(&self, value: Value) -> Within {
+        self.ranges.part_within(value)
     }
 
     /// The copy whose register and slot a copy has.
@@ -446,7 +451,11 @@ impl<'a, M: Machine> Emitter<'a, M> {
         let free = (first..file.len()).find(|at| file[*at].is_none());
         let register = free.unwrap_or_else(|| {
             let unpinned = |at: &usize| file[*at].is_some_and(|held| !self.pinned.contains(&held));
-            let last_used = |at: &usize| file[*at].map_or(u32::MAX, |(value, _)| self.use_from_here(value));
+            let last_used = |at: &usize| match file[*at] {
+                // What is used more often goes once and stays there.
+                Some((value, _)) => (self.use_from_here(value), self.order.uses[value as usize].len()),
+                None => (u32::MAX, 0),
+            };
             let furthest = (first..file.len()).filter(unpinned).max_by_key(last_used);
             furthest.unwrap_or(first)
         });

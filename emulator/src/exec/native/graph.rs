@@ -58,6 +58,8 @@ pub enum Kind {
     Unit,
     /// From 0 to 1, to the nearest half, where that is a normal one: what becomes a byte, which is 0 for all below.
     HalfUnit,
+    /// The same of an 8192th: only where roundings are hopeful.
+    HalfUnitScaled,
     /// Whole numbers, cut.
     ToInt,
     /// Floats of whole numbers.
@@ -315,7 +317,7 @@ impl Graph {
                 };
                 match kind {
                     Kind::RoundHalf | Kind::RoundScaled => both(true),
-                    Kind::HalfUnit => both(false),
+                    Kind::HalfUnit | Kind::HalfUnitScaled => both(false),
                     Kind::ToFloat if self.is_byte(a) => Known {
                         step: Some(0),
                         ..both(true)

@@ -108,7 +108,7 @@ impl Order {
             Item::Compute(value) => match graph.nodes[*value as usize] {
                 Node::Op(Kind::RoundHalf, _) if rounding == Rounding::Exact => 7,
                 Node::Op(Kind::RoundHalf, _) => 4,
-                Node::Op(Kind::RoundScaled, _) => 3,
+                Node::Op(Kind::RoundScaled | Kind::HalfUnitScaled, _) => 3,
                 Node::Op(Kind::Gather(_), _) => 20,
                 // And what it takes to have its operands.
                 _ => 2,

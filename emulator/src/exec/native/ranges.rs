@@ -86,8 +86,7 @@ fn two_to(power: i32) -> f64 {
 #[derive(Clone, Debug)]
 pub(super) struct Ranges {
     looks: Vec<Looks>,
-    units: Vec<Within>,
-    something: Vec<bool>,
+    ranges: Vec<Range>,
     /// For each value one that it always is, itself if there is no other.
     same: Vec<Value>,
 }
@@ -109,7 +108,7 @@ impl Ranges {
                 Node::Op(kind @ (Kind::RoundHalf | Kind::RoundScaled), [from, ..]) => {
                     let from = match kind {
                         Kind::RoundHalf => ranges[from as usize],
-                        _ => ranges[from as usize].times(Range::of(1.0 / SCALE)),
+                        _ => ranges[from as usize].part(),
                     };
                     match rounding {
                         Rounding::Exact => from.rounded(),
@@ -138,15 +137,7 @@ impl Ranges {
             _ => value,
         });
         let same = same.collect();
-        Self {
-            something: ranges
-                .iter()
-                .map(|range| range.low >= NORMAL || range.high <= -NORMAL)
-                .collect(),
-            units: ranges.into_iter().map(Range::within).collect(),
-            looks,
-            same,
-        }
+        Self { ranges, looks, same }
     }
 
     /// The graph without what changes nothing; values keep their numbers.
@@ -174,7 +165,7 @@ impl Ranges {
 
     /// Whether code of a graph is another with these: there is something else to look at, or to clamp.
     pub fn matters(&self, others: &Self, graph: &Graph) -> bool {
-        let is_clamped = |value: Value| self.units[value as usize] != others.units[value as usize];
+        let is_clamped = |value: Value| self.within(value) != others.within(value);
         let clamps =
             |node: &Node| matches!(node, Node::Op(Kind::Unit | Kind::HalfUnit, [value, ..]) if is_clamped(*value));
         self.looks != others.looks || self.same != others.same || graph.nodes.iter().any(clamps)
@@ -185,14 +176,24 @@ impl Ranges {
         self.looks[value as usize]
     }
 
-    /// Whether a value is not zero, nor next to it, if it is a number.
-    pub fn is_something(&self, value: Value) -> bool {
-        self.something[value as usize]
+    /// Whether what is split of a scaled value is not zero, nor next to it, if it is a number.
+    pub fn is_something(&self, kind: Kind, value: Value) -> bool {
+        let Range { low, high, .. } = self.ranges[value as usize];
+        match kind {
+            // What is clamped to zero is nothing.
+            Kind::HalfUnitScaled => low >= NORMAL && self.part_within(value).from_zero,
+            _ => low >= NORMAL || high <= -NORMAL,
+        }
     }
 
     /// Whether a value is from 0 to 1 for sure.
     pub fn within(&self, value: Value) -> Within {
-        self.units[value as usize]
+        self.ranges[value as usize].within()
+    }
+
+    /// Whether an 8192th of a value is.
+    pub fn part_within(&self, value: Value) -> Within {
+        self.ranges[value as usize].part().within()
     }
 }
 
@@ -246,7 +247,7 @@ fn computed(graph: &Graph, kind: Kind, operands: [Value; 3], [a, b, c]: [Range; 
         },
         Kind::Neg => a.negated(),
         Kind::Permute(_) | Kind::Move => a,
-        Kind::Unit | Kind::HalfUnit => UNIT,
+        Kind::Unit | Kind::HalfUnit | Kind::HalfUnitScaled => UNIT,
         Kind::Floor | Kind::Trunc => Range {
             low: a.low.floor(),
             high: a.high.ceil(),
@@ -303,6 +304,11 @@ impl Range {
             from_plus_zero: from_zero && !self.minus_zero,
             to_one: self.is_number && self.high <= 1.0,
         }
+    }
+
+    /// An 8192th of it.
+    fn part(self) -> Self {
+        self.times(Self::of(1.0 / SCALE))
     }
 
     /// It is a number for sure, and not infinite.

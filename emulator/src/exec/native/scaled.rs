@@ -36,7 +36,7 @@ impl Products {
         let mut is_only_rounded = vec![false; count];
         let mut wanted = vec![0; count];
         for (value, node) in graph.nodes.iter().enumerate() {
-            let Node::Op(Kind::RoundHalf, [from, ..]) = *node else {
+            let Node::Op(Kind::RoundHalf | Kind::HalfUnit, [from, ..]) = *node else {
                 continue;
             };
             let is_product = matches!(graph.nodes[from as usize], Node::Op(Kind::Mul | Kind::Fused, _));
@@ -100,6 +100,9 @@ impl Products {
                     match (*node, kind) {
                         (Node::Op(_, [from, ..]), Kind::RoundHalf) if is_scaled(from) => {
                             Node::Op(Kind::RoundScaled, operands)
+                        }
+                        (Node::Op(_, [from, ..]), Kind::HalfUnit) if is_scaled(from) => {
+                            Node::Op(Kind::HalfUnitScaled, operands)
                         }
                         _ => Node::Op(kind, operands),
                     }

@@ -224,6 +224,7 @@ impl Machine for Asm {
             Kind::RoundHalf => emitter.round(value, a, copy),
             Kind::RoundScaled => emitter.round_scaled(value, a, copy),
             Kind::HalfUnit => emitter.half_unit(value, a, copy),
+            Kind::HalfUnitScaled => emitter.half_unit_scaled(value, a, copy),
             Kind::OrThree => emitter.ternary(0xfe, value, [a, b, c], copy),
             Kind::AndOr => emitter.ternary(0xea, value, [a, b, c], copy),
             Kind::Unit => emitter.unit(value, a, copy),
@@ -439,8 +440,14 @@ impl Emitter<'_, Asm> {
     /// To the half that is nearest to an 8192th, as long as that is one: see [`Emitter::split`], whose second product is there.
     fn round_scaled(&mut self, value: Value, a: Value, copy: usize) {
         let from = self.register(a, copy);
-        let something = self.is_something(a);
+        let something = self.is_something(Kind::RoundScaled, a);
         let to = self.result(value, copy);
+        self.split_scaled(to, from, something);
+        self.look(value, to);
+    }
+
+    /// The bits of an 8192th that a half has; `something`: it is not zero.
+    fn split_scaled(&mut self, to: u8, from: u8, something: bool) {
         let less = if to == from { self.machine.for_hopes() } else { to };
         if something && self.balance.by_exponents() {
             // One 8192th by its exponent.
@@ -458,7 +465,6 @@ impl Emitter<'_, Asm> {
         } else {
             self.machine.vector(code::FNMADD213PS, to, ONE, Rm::Reg(from));
         }
-        self.look(value, to);
     }
 
     /// Has the processor take note of what a half may not be.
@@ -493,12 +499,21 @@ impl Emitter<'_, Asm> {
         let within = self.within(a);
         let from = self.register(a, copy);
         let to = self.result(value, copy);
-        let clamped = self.clamp(to, from, [!within.from_zero, !within.to_one]);
+        let clamped = self.clamp(to, from, [!within.from_zero, !within.to_one], 1.0);
         self.split(to, clamped);
     }
 
-    /// Not less than zero and not more than 1, as far as that is wanted; in which register it is.
-    fn clamp(&mut self, to: u8, from: u8, [to_zero, to_one]: [bool; 2]) -> u8 {
+    /// The same of an 8192th.
+    fn half_unit_scaled(&mut self, value: Value, a: Value, copy: usize) {
+        let (within, something) = (self.part_within(a), self.is_something(Kind::HalfUnitScaled, a));
+        let from = self.register(a, copy);
+        let to = self.result(value, copy);
+        let clamped = self.clamp(to, from, [!within.from_zero, !within.to_one], SCALE);
+        self.split_scaled(to, clamped, something);
+    }
+
+    /// Not less than zero and not more than the most, as far as that is wanted; in which register it is.
+    fn clamp(&mut self, to: u8, from: u8, [to_zero, to_most]: [bool; 2], most: f32) -> u8 {
         let mut at = from;
         if to_zero {
             // What is no number becomes the second one.
@@ -506,14 +521,14 @@ impl Emitter<'_, Asm> {
             self.machine.vector(code::MAXPS, to, at, zero);
             at = to;
         }
-        if to_one {
-            let one = match self.machine.isa.evex() {
-                true => Rm::Reg(ONE),
-                false => self.literal(1f32.to_bits()),
+        if to_most {
+            let most = match self.machine.isa.evex() {
+                true if most == 1.0 => Rm::Reg(ONE),
+                _ => self.literal(most.to_bits()),
             };
             // Of what was not clamped there may be a zero whose sign would be taken for a bit.
             let op = if to_zero { code::PMINUD } else { code::MINPS };
-            self.machine.vector(op, to, at, one);
+            self.machine.vector(op, to, at, most);
             at = to;
         }
         at
@@ -584,7 +599,7 @@ impl Emitter<'_, Asm> {
         if !self.machine.isa.evex() || !self.balance.has_time() {
             let within = self.within(a);
             let to = self.result(value, copy);
-            if self.clamp(to, from, [!within.from_plus_zero, !within.to_one]) != to {
+            if self.clamp(to, from, [!within.from_plus_zero, !within.to_one], 1.0) != to {
                 self.machine.vector(code::MOVAPS, to, 0, Rm::Reg(from));
             }
             return;
