@@ -80,7 +80,7 @@ impl Balance {
                 sums: Turn::default(),
             };
         }
-        // Those by exponents take units of either kind a time, and those that add instead of those that multiply.
+        // Each by its exponent is a sum, and one of any unit, instead of a product.
         let by_exponents = ((multiply + splits - add - either - 2.0 * splits) / 2.0).clamp(0.0, exponents);
         multiply -= by_exponents / 2.0;
         add += by_exponents * 1.5;
@@ -117,8 +117,8 @@ impl Balance {
     }
 }
 
-/// Cycles that an operation takes the units that multiply, and those that add; sums of two and splittings aside, which either can have.
-/// Measured on a Zen 4 with 512 bits.
+/// Cycles that an operation takes the units that multiply, and those that add; sums of two and splittings aside, which either
+/// can have. Measured on a Zen 4 with 512 bits.
 fn cycles(kind: Kind, rounding: Rounding) -> [f32; 2] {
     match kind {
         Kind::RoundHalf if rounding != Rounding::Exact => [0.0, 0.0],

@@ -6,7 +6,7 @@ use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::order::{Order, operands};
 use std::borrow::Cow;
 
-/// What is computed of a float to split it is a power of two more than a half has bits.
+/// How much larger: as many bits as a float has more than a half.
 pub(super) const SCALE: f32 = 8192.0;
 
 /// How often a value has to be wanted before it is worth to have it scaled, too.
@@ -80,36 +80,35 @@ impl Products {
         Some(usize::from(second > first))
     }
 
+    /// What an operation on a value becomes.
+    fn kind(&self, graph: &Graph, kind: Kind, from: Value) -> Kind {
+        match kind {
+            Kind::RoundHalf if self.part(graph, from).is_some() => Kind::RoundScaled,
+            Kind::HalfUnit if self.part(graph, from).is_some() => Kind::HalfUnitScaled,
+            _ => kind,
+        }
+    }
+
     /// The graph with all of them.
     fn rebuilt(&self, graph: &Graph) -> Graph {
         let mut all = graph.empty();
         let mut values: Vec<Value> = Vec::with_capacity(graph.nodes.len());
         for (at, node) in graph.nodes.iter().enumerate() {
-            let node = match *node {
-                Node::Op(kind, mut operands) => {
-                    operands[..kind.operands()]
-                        .iter_mut()
-                        .for_each(|operand| *operand = values[*operand as usize]);
-                    if let Some(part) = self.part(graph, at as Value) {
-                        let also = (kind == Kind::Fused).then_some(2);
-                        for scaled in [Some(part), also].into_iter().flatten() {
-                            operands[scaled] = all.times(operands[scaled], SCALE);
-                        }
-                    }
-                    let is_scaled = |from: Value| self.part(graph, from).is_some();
-                    match (*node, kind) {
-                        (Node::Op(_, [from, ..]), Kind::RoundHalf) if is_scaled(from) => {
-                            Node::Op(Kind::RoundScaled, operands)
-                        }
-                        (Node::Op(_, [from, ..]), Kind::HalfUnit) if is_scaled(from) => {
-                            Node::Op(Kind::HalfUnitScaled, operands)
-                        }
-                        _ => Node::Op(kind, operands),
-                    }
-                }
-                leaf => leaf,
+            let Node::Op(kind, mut operands) = *node else {
+                values.push(all.node(*node));
+                continue;
             };
-            values.push(all.node(node));
+            let becomes = self.kind(graph, kind, operands[0]);
+            for operand in &mut operands[..kind.operands()] {
+                *operand = values[*operand as usize];
+            }
+            if let Some(part) = self.part(graph, at as Value) {
+                let addend = (kind == Kind::Fused).then_some(2);
+                for scaled in [Some(part), addend].into_iter().flatten() {
+                    operands[scaled] = all.times(operands[scaled], SCALE);
+                }
+            }
+            values.push(all.node(Node::Op(becomes, operands)));
         }
         all.effects = graph.effects.iter().map(|effect| effect.of(&values)).collect();
         all.planes = graph

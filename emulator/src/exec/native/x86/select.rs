@@ -25,6 +25,8 @@ const SPLITTER: f32 = 8193.0;
 const PARTS: [f32; 2] = [8191.0, SCALE];
 /// The first by the second.
 const PART: f32 = 8191.0 / SCALE;
+/// What added to the bits of a float that is not too small makes an 8192th of it.
+const DOWN: u32 = (13u32 << 23).wrapping_neg();
 /// A little more than 2^-112: the product with half a denormal is none, and has a bit too many; with the smallest normal
 /// half it is the smallest normal float, and a bit.
 const TO_UNDERFLOW: u32 = 15 << 23 | 1;
@@ -403,13 +405,8 @@ impl Emitter<'_, Asm> {
     }
 
     /// To the nearest half, denormals to zero: those without an exponent. With a product in front this takes a Zen 5 2.0
-    /// cycles for sixteen lanes where there is enough to do beside it, and 1.6 without the test; to note what would have
-    /// to be done again with one, zeros aside, comes to 1.8 at best. A Zen 4 takes 3.2 with the test and without, by way of
-    /// memory no fewer; to add and take away a power of two 3.0, to add half a unit to the bits as whole numbers 2.9. Of those
-    /// two, either has to know that there is no denormal and nothing too large: to note that, zeros aside, takes three more
-    /// instructions, which is all that they save, and half of them so, half by conversion, take 2.8. To run without the test
-    /// and ask the processor afterwards whether there were denormals takes AVX512-FP16: of the others' conversions none tells
-    /// of each.
+    /// cycles for sixteen lanes where there is enough to do beside it, a Zen 4 3.2; where roundings are hopeful, the Zen 4
+    /// takes 2.0, and 1.9 of what is [scaled](crate::exec::native::scaled).
     fn round(&mut self, value: Value, a: Value, copy: usize) {
         let from = self.register(a, copy);
         let to = self.result(value, copy);
@@ -450,8 +447,7 @@ impl Emitter<'_, Asm> {
     fn split_scaled(&mut self, to: u8, from: u8, something: bool) {
         let less = if to == from { self.machine.for_hopes() } else { to };
         if something && self.balance.by_exponents() {
-            // One 8192th by its exponent.
-            let down = self.literal((13u32 << 23).wrapping_neg());
+            let down = self.literal(DOWN);
             self.machine.vector(code::PADDD, less, from, down);
             self.machine.vector(code::SUBPS, less, from, Rm::Reg(less));
         } else {
