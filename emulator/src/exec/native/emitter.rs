@@ -15,6 +15,9 @@ use std::mem::offset_of;
 /// What goes to the stack at most, in bytes: no more than a page, for nobody looks whether there is more.
 const MAX_STACK: usize = 56 * 64;
 
+/// Values that are computed before the first round at most.
+const MOST_BEFORE: u16 = 16;
+
 /// What addresses are counted from, each in a register of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
@@ -136,6 +139,8 @@ pub struct Emitter<'a, M> {
     places: Vec<Place>,
     /// Values that stay in registers behind those of the file, from before the first round on.
     residents: Vec<Value>,
+    /// For each value whether it is computed before the first round, and on the stack from then on.
+    before: Vec<bool>,
     pool: Vec<u32>,
     slots: u16,
     /// Those that hold nothing any more, and those that hold nothing once the present item is written.
@@ -171,6 +176,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
             pinned: Vec::new(),
             places: vec![Place::default(); graph.nodes.len() * copies],
             residents,
+            before: vec![false; graph.nodes.len()],
             pool: Vec::new(),
             slots: 0,
             free_slots: Vec::new(),
@@ -206,12 +212,14 @@ impl<'a, M: Machine> Emitter<'a, M> {
         for number in 0..self.residents.len() {
             self.bring(self.residents[number], 0, (self.file.len() + number) as u8);
         }
+        self.compute_before();
         let start = self.machine.bytes().len();
         let order = self.order;
         for (at, item) in order.items.iter().enumerate() {
             self.at = at as u32;
             for copy in 0..self.copies {
                 match *item {
+                    Item::Compute(value) if self.before[value as usize] => {}
                     Item::Compute(value) => self.compute(value, copy),
                     Item::Effect(effect) => self.effect(effect, copy),
                 }
@@ -221,6 +229,46 @@ impl<'a, M: Machine> Emitter<'a, M> {
         }
         let (words, masks) = (self.size(), self.machine.isa().mask_bytes());
         self.machine.end(words * self.copies, masks * self.copies, start);
+    }
+
+    /// Computes what is the same in all lanes of a whole tile, as far as there is room for it.
+    fn compute_before(&mut self) {
+        if !matches!(self.which, Which::Tile { .. }) {
+            return;
+        }
+        let order = self.order;
+        for (at, item) in order.items.iter().enumerate() {
+            let Item::Compute(value) = *item else { continue };
+            if self.slots == MOST_BEFORE || !self.may_be_before(value) {
+                continue;
+            }
+            self.at = at as u32;
+            self.compute(value, 0);
+            self.pinned.clear();
+            self.free_slots.append(&mut self.done_slots);
+            self.before[value as usize] = true;
+            let (slot, register) = (self.slots, self.place(value, 0).register);
+            self.slots += 1;
+            self.place(value, 0).slot = Some(slot);
+            let to = self.slot(slot);
+            register
+                .into_iter()
+                .for_each(|register| self.machine.store_to(to, register, false));
+        }
+        // Every round begins as the others do.
+        for held in self.file.iter_mut().filter_map(Option::take) {
+            self.places[held.0 as usize * self.copies + held.1].register = None;
+        }
+    }
+
+    /// Whether a value may be computed before the first round: it is the same in all lanes, and what it is computed of is there.
+    fn may_be_before(&self, value: Value) -> bool {
+        let is_there = |value: Value| self.node(value).is_leaf() || self.before[value as usize];
+        let is_gathered = matches!(self.node(value), Node::Op(Kind::Gather(_), _));
+        self.shares.is_of_all_lanes(value)
+            && !is_gathered
+            && !self.in_mask(value)
+            && operands(self.node(value)).all(is_there)
     }
 
     fn done(mut self) -> Emitted {
@@ -565,8 +613,10 @@ impl<'a, M: Machine> Emitter<'a, M> {
         }
         let mask = self.in_mask(value);
         // An instruction that is still to be written may read it.
-        let slot = self.place(value, copy).slot.take();
-        self.done_slots.extend(slot);
+        if !self.before[value as usize] {
+            let slot = self.place(value, copy).slot.take();
+            self.done_slots.extend(slot);
+        }
         if let Some(register) = self.place(value, copy).register.take() {
             let file = if mask { &mut self.masks } else { &mut self.file };
             file[usize::from(register)] = None;

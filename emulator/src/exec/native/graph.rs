@@ -194,6 +194,8 @@ pub struct Graph {
     gathered: Option<u16>,
     /// Values of planes that nothing is divided from, and which those are.
     pub planes: Vec<(Value, Input)>,
+    /// And of those that are computed [larger](super::scaled).
+    pub large_planes: Vec<Value>,
     /// There are mask registers, and with them short ways.
     has_masks: bool,
     /// Products and sums are one instruction, and there is a short way to bytes with them.

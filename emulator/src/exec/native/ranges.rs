@@ -99,9 +99,16 @@ impl Ranges {
         let is_unit = |value: usize| {
             which == Which::Tile { units: true } && graph.planes.iter().any(|(plane, _)| *plane as usize == value)
         };
+        let is_large_unit =
+            |value: usize| which == Which::Tile { units: true } && graph.large_planes.contains(&(value as Value));
         for (at, node) in graph.nodes.iter().enumerate() {
             let range = match *node {
                 _ if is_unit(at) => Range {
+                    minus_zero: true,
+                    ..UNIT
+                },
+                _ if is_large_unit(at) => Range {
+                    high: SCALE.into(),
                     minus_zero: true,
                     ..UNIT
                 },

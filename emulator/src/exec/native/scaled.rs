@@ -1,6 +1,6 @@
-//! Products that become halves, computed larger: of 8192 times a number its half takes a product and a difference, of the
-//! number itself one instruction more. A factor or an addend that is a constant, or of all lanes, or wanted again and again
-//! carries the 8192 at little cost.
+//! Products and sums that become halves, computed larger: of 8192 times a number its half takes a product and a difference, of
+//! the number itself one instruction more. Factors and addends that are constants, or of all lanes, or wanted again and again
+//! carry the 8192 at little cost.
 
 use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::order::{Order, operands};
@@ -12,85 +12,139 @@ pub(super) const SCALE: f32 = 8192.0;
 /// How often a value has to be wanted before it is worth to have it scaled, too.
 const WORTH_SCALING: u32 = 3;
 
-/// The graph with such products.
+/// How deep sums of products may be for what they are made of to be looked at.
+const DEEPEST: u32 = 4;
+
+/// The graph with such products and sums.
 pub(super) fn scaled(graph: &Graph) -> Cow<'_, Graph> {
-    let order = Order::new(graph);
-    let products = Products::of(graph, &order);
-    if !(0..graph.nodes.len() as Value).any(|value| products.part(graph, value).is_some()) {
+    let mut sums = Sums::of(graph, &Order::new(graph));
+    sums.find();
+    if sums.large.iter().all(Option::is_none) {
         return Cow::Borrowed(graph);
     }
-    Cow::Owned(products.rebuilt(graph))
+    Cow::Owned(sums.rebuilt())
 }
 
-/// Which products may be computed larger.
-struct Products {
-    /// For each value whether nobody wants it but one that rounds it.
-    is_only_rounded: Vec<bool>,
-    /// For each value how many such products it is in.
+/// Which products and sums are computed larger.
+struct Sums<'a> {
+    graph: &'a Graph,
+    /// For each value how many operations and effects want it.
+    uses: Vec<usize>,
+    /// For each value in how many products it is that are rounded, and nothing else.
     wanted: Vec<u32>,
+    /// For each value that is computed larger which operands have to be.
+    large: Vec<Option<Vec<usize>>>,
 }
 
-impl Products {
-    fn of(graph: &Graph, order: &Order) -> Self {
-        let count = graph.nodes.len();
-        let mut is_only_rounded = vec![false; count];
-        let mut wanted = vec![0; count];
-        for (value, node) in graph.nodes.iter().enumerate() {
-            let Node::Op(Kind::RoundHalf | Kind::HalfUnit, [from, ..]) = *node else {
-                continue;
-            };
-            let is_product = matches!(graph.nodes[from as usize], Node::Op(Kind::Mul | Kind::Fused, _));
-            if order.uses[value].is_empty() || !is_product || order.uses[from as usize].len() != 1 {
-                continue;
+impl<'a> Sums<'a> {
+    fn of(graph: &'a Graph, order: &Order) -> Self {
+        let mut sums = Self {
+            graph,
+            uses: order.uses.iter().map(Vec::len).collect(),
+            wanted: vec![0; graph.nodes.len()],
+            large: vec![None; graph.nodes.len()],
+        };
+        for from in sums.rounded() {
+            if let Node::Op(Kind::Mul | Kind::Fused, _) = graph.nodes[from as usize] {
+                operands(graph.nodes[from as usize]).for_each(|operand| sums.wanted[operand as usize] += 1);
             }
-            is_only_rounded[from as usize] = true;
-            operands(graph.nodes[from as usize]).for_each(|operand| wanted[operand as usize] += 1);
         }
-        Self {
-            is_only_rounded,
-            wanted,
-        }
+        sums
     }
 
-    /// How good a value is to be scaled; nothing where it is not.
-    fn rank(&self, graph: &Graph, value: Value) -> Option<u32> {
-        match graph.nodes[value as usize] {
+    /// Values that are rounded, and nothing else is done with them.
+    fn rounded(&self) -> Vec<Value> {
+        let nodes = self.graph.nodes.iter().zip(&self.uses);
+        let of = |(node, uses): (&Node, &usize)| match *node {
+            Node::Op(Kind::RoundHalf | Kind::HalfUnit, [from, ..]) => {
+                (*uses > 0 && self.uses[from as usize] == 1).then_some(from)
+            }
+            _ => None,
+        };
+        nodes.filter_map(of).collect()
+    }
+
+    /// How good a value is to be had larger, with so many sums and products around it; nothing where it is not.
+    fn rank(&self, value: Value, depth: u32) -> Option<u32> {
+        match self.graph.nodes[value as usize] {
             Node::Const(bits) => {
                 let scaled = f32::from_bits(bits) * SCALE;
                 (scaled / SCALE).to_bits().eq(&bits).then_some(u32::MAX)
             }
             node if node.is_of_all_lanes() => Some(u32::MAX - 1),
-            _ => Some(self.wanted[value as usize]).filter(|wanted| *wanted >= WORTH_SCALING),
+            _ if self.wanted[value as usize] >= WORTH_SCALING => Some(self.wanted[value as usize]),
+            _ if self.uses[value as usize] == 1 && depth < DEEPEST => self.parts(value, depth + 1).map(|_| 0),
+            _ => None,
         }
     }
 
-    /// Of a product that may be computed larger the number of the factor to be scaled.
-    fn part(&self, graph: &Graph, value: Value) -> Option<usize> {
-        if !self.is_only_rounded[value as usize] {
-            return None;
-        }
-        let Node::Op(kind, [a, b, c]) = graph.nodes[value as usize] else {
+    /// Of a product or a sum the numbers of the operands that have to be larger for it to be; nothing where they are not to be
+    /// had.
+    fn parts(&self, value: Value, depth: u32) -> Option<Vec<usize>> {
+        let Node::Op(kind, all @ [a, b, c]) = self.graph.nodes[value as usize] else {
             return None;
         };
-        if kind == Kind::Fused {
-            self.rank(graph, c)?;
+        let rank = |value: Value| self.rank(value, depth);
+        let factor = || {
+            // What is larger for one operand is so for another, too.
+            let rank = |factor: usize| {
+                let count = all[..kind.operands()]
+                    .iter()
+                    .filter(|value| **value == all[factor])
+                    .count();
+                rank(all[factor]).filter(|rank| *rank > 0 || count == 1)
+            };
+            let [first, second] = [0, 1].map(rank);
+            first.max(second)?;
+            Some(usize::from(second > first))
+        };
+        match kind {
+            Kind::Mul => Some(vec![factor()?]),
+            Kind::Fused => Some(vec![
+                factor()?,
+                rank(c).filter(|rank| *rank > 0 || (c != a && c != b)).map(|_| 2)?,
+            ]),
+            Kind::Add | Kind::Sub => rank(a).and(rank(b)).map(|_| vec![0, 1]),
+            _ => None,
         }
-        let [first, second] = [a, b].map(|factor| self.rank(graph, factor));
-        first.max(second)?;
-        Some(usize::from(second > first))
+    }
+
+    /// Whether a value is computed larger itself, not something like it.
+    fn is_own(&self, value: Value, depth: u32) -> bool {
+        self.rank(value, depth) == Some(0)
+    }
+
+    /// Finds what is computed larger.
+    fn find(&mut self) {
+        for from in self.rounded() {
+            let mut found = vec![(from, 0)];
+            while let Some((value, depth)) = found.pop() {
+                let (Some(parts), Node::Op(_, all)) = (self.parts(value, depth), self.graph.nodes[value as usize])
+                else {
+                    continue;
+                };
+                let own = parts
+                    .iter()
+                    .map(|part| all[*part])
+                    .filter(|part| self.is_own(*part, depth));
+                found.extend(own.map(|part| (part, depth + 1)));
+                self.large[value as usize] = Some(parts);
+            }
+        }
     }
 
     /// What an operation on a value becomes.
-    fn kind(&self, graph: &Graph, kind: Kind, from: Value) -> Kind {
+    fn kind(&self, kind: Kind, from: Value) -> Kind {
         match kind {
-            Kind::RoundHalf if self.part(graph, from).is_some() => Kind::RoundScaled,
-            Kind::HalfUnit if self.part(graph, from).is_some() => Kind::HalfUnitScaled,
+            Kind::RoundHalf if self.large[from as usize].is_some() => Kind::RoundScaled,
+            Kind::HalfUnit if self.large[from as usize].is_some() => Kind::HalfUnitScaled,
             _ => kind,
         }
     }
 
     /// The graph with all of them.
-    fn rebuilt(&self, graph: &Graph) -> Graph {
+    fn rebuilt(&self) -> Graph {
+        let graph = self.graph;
         let mut all = graph.empty();
         let mut values: Vec<Value> = Vec::with_capacity(graph.nodes.len());
         for (at, node) in graph.nodes.iter().enumerate() {
@@ -98,24 +152,25 @@ impl Products {
                 values.push(all.node(*node));
                 continue;
             };
-            let becomes = self.kind(graph, kind, operands[0]);
+            let becomes = self.kind(kind, operands[0]);
+            let is_large = operands.map(|operand| self.large[operand as usize].is_some());
             for operand in &mut operands[..kind.operands()] {
                 *operand = values[*operand as usize];
             }
-            if let Some(part) = self.part(graph, at as Value) {
-                let addend = (kind == Kind::Fused).then_some(2);
-                for scaled in [Some(part), addend].into_iter().flatten() {
-                    operands[scaled] = all.times(operands[scaled], SCALE);
-                }
+            let parts = self.large[at].iter().flatten();
+            for part in parts.copied().filter(|part| !is_large[*part]) {
+                operands[part] = all.times(operands[part], SCALE);
             }
             values.push(all.node(Node::Op(becomes, operands)));
         }
         all.effects = graph.effects.iter().map(|effect| effect.of(&values)).collect();
-        all.planes = graph
-            .planes
-            .iter()
-            .map(|(value, input)| (values[*value as usize], *input))
-            .collect();
+        for (value, input) in &graph.planes {
+            let becomes = values[*value as usize];
+            match self.large[*value as usize].is_some() {
+                true => all.large_planes.push(becomes),
+                false => all.planes.push((becomes, *input)),
+            }
+        }
         all
     }
 }

@@ -87,6 +87,11 @@ impl Shares {
         }
     }
 
+    /// Whether a value is the same in all lanes.
+    pub fn is_of_all_lanes(&self, value: Value) -> bool {
+        self.on[value as usize] == On::default()
+    }
+
     /// Whether no later copy is the same as one.
     pub fn is_last(&self, value: Value, copy: usize) -> bool {
         let first = self.first(value, copy);
