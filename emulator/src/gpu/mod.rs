@@ -2,6 +2,7 @@
 //!
 //! Our own driver, recorded jobs and Mesa's driver all come in by [`Gpu::run_gp`] and [`Gpu::run_pp`].
 
+mod alike;
 mod assembly;
 pub mod batch;
 mod dropped;

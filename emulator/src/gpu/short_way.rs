@@ -1,8 +1,8 @@
 //! The short way of most tiles of large primitives: the only one that touches a tile covers all of it, so that its words are
 //! the picture's, with no tile in between.
 
+use super::alike::Alike;
 use super::met::Number;
-use super::scene::Scene;
 use super::spans::Part;
 use super::tile::{PIXELS, SIDE};
 use super::tile_list::ListedTile;
@@ -10,24 +10,6 @@ use super::tile_worker::{TOGETHER, TileWorker};
 use crate::exec::MAX_QUADS;
 use crate::fault::Result;
 use std::ops::Range;
-
-/// Tiles of a row that one and the same primitive covers, and nothing else touches, where they mention the same lists.
-#[derive(Debug, Default)]
-pub(super) struct Alike {
-    columns: Range<u32>,
-    row: u32,
-    mentions: Range<usize>,
-    only: Number,
-}
-
-impl Alike {
-    /// The primitive of a tile that is one of them.
-    #[inline]
-    fn of(&self, scene: &Scene<'_>, mentions: &Range<usize>, [column, row]: [u32; 2]) -> Option<Number> {
-        let is_one = self.row == row && self.columns.contains(&column) && scene.are_alike(&self.mentions, mentions);
-        is_one.then_some(self.only)
-    }
-}
 
 impl<'a> TileWorker<'a, '_> {
     /// Paints the first of some tiles, as many as go the short way together, to their places in the picture. How many have been

@@ -1,5 +1,6 @@
 //! The painting of tiles: the fragments of each primitive in a tile's lists, and what finished tiles leave.
 
+use super::alike::Alike;
 use super::batch;
 use super::fragment_tests::Passed;
 use super::frame::Frame;
@@ -9,7 +10,6 @@ use super::plain::Plain;
 use super::raster::{self, Coverage};
 use super::scene::{self, Ready, Scene, Shader};
 use super::setup::Block;
-use super::short_way::Alike;
 use super::spots::Batch;
 use super::state::State;
 use super::tile::{Incoming, PIXELS, SIDE, Tile, in_tile, reloaded, steps};
