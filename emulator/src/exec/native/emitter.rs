@@ -233,7 +233,8 @@ impl<'a, M: Machine> Emitter<'a, M> {
 
     /// Computes what is the same in all lanes of a whole tile, as far as there is room for it.
     fn compute_before(&mut self) {
-        if !matches!(self.which, Which::Tile { .. }) {
+        // One row alone has no room to spare.
+        if self.copies == 1 || !matches!(self.which, Which::Tile { .. }) {
             return;
         }
         let order = self.order;
