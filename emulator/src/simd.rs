@@ -99,6 +99,15 @@ pub(crate) fn fetch_to_write(bytes: &[u8]) {
     let _ = bytes;
 }
 
+/// The same into the cache behind the nearest, of bytes that are many and can wait there.
+#[inline]
+pub(crate) fn fetch_behind(bytes: &[u8]) {
+    #[cfg(target_arch = "x86_64")]
+    x86::fetch_behind(bytes);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = bytes;
+}
+
 /// The same of bytes that will be read soon.
 #[inline]
 pub(crate) fn fetch_to_read(bytes: &[u8]) {

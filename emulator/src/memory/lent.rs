@@ -126,7 +126,7 @@ impl Target<'_> {
         if let Some(bytes) = parts.get(at / part).and_then(|bytes| bytes.try_lock().ok())
             && let Some(bytes) = bytes.get(at % part..at % part + length)
         {
-            crate::simd::fetch_to_write(bytes);
+            crate::simd::fetch_behind(bytes);
         }
     }
 
@@ -187,7 +187,7 @@ impl Sink<'_, '_> {
             Self::Own(own) => {
                 let at = address.wrapping_sub(own.address) as usize;
                 if let Some(bytes) = own.bytes.get(at..at + length) {
-                    crate::simd::fetch_to_write(bytes);
+                    crate::simd::fetch_behind(bytes);
                 }
             }
         }

@@ -9,6 +9,12 @@ pub fn fetch_to_write(bytes: &[u8]) {
     fetch::<_MM_HINT_ET0>(bytes);
 }
 
+/// Brings bytes into the second cache: more of them than the first has room for, beside what is at work there.
+#[inline]
+pub fn fetch_behind(bytes: &[u8]) {
+    fetch::<_MM_HINT_T1>(bytes);
+}
+
 /// Brings bytes into the cache, to be read.
 #[inline]
 pub fn fetch_to_read(bytes: &[u8]) {

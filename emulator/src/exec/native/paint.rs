@@ -202,7 +202,7 @@ impl Straight {
             let is_known = known.is_some_and(|(first, origin, have)| (first, origin) == about && have >= tiles);
             if !is_known || self.program.reads_pixels {
                 *known = Some((about.0, about.1, tiles));
-                (0..tiles).for_each(|tile| self.places((axis, tile), first, origin, rows));
+                self.places((axis, tiles), first, origin, rows);
             }
         }
         self.run_code(&mut Call { context, inputs, rows }, words.len(), words)
@@ -223,17 +223,16 @@ impl Straight {
         );
     }
 
-    /// Places of a whole tile's fragments on an axis: so many tiles behind the first.
-    fn places(&self, (axis, tile): (usize, usize), first: u32, origin: f32, rows: &mut [Row]) {
+    /// Places of the fragments of so many tiles beside each other, on an axis.
+    fn places(&self, (axis, tiles): (usize, usize), first: u32, origin: f32, rows: &mut [Row]) {
         let pixels = self.program.reads_pixels;
-        let first = if axis == 0 { first + tile as u32 * SIDE } else { first };
-        let from = TILE_ROWS * axis + tile * (MAX_FRAGMENTS / LANES);
-        let rows = &mut rows[from..];
+        let rows = &mut rows[TILE_ROWS * axis..];
         dispatch!(
             long_places(
                 first: u32,
                 origin: f32,
                 axis: usize,
+                tiles: usize,
                 pixels: bool,
                 rows: &mut [Row],
             ) -> (),
@@ -291,17 +290,19 @@ fn tile_places<L: QuadLanes>(first: [u32; 2], from: usize, origin: [f32; 2], pix
     }
 }
 
-/// Places of a whole tile's fragments on an axis in the first rows, and the pixels' own behind those of both axes where they
-/// are wanted.
+/// Places of the fragments of tiles beside each other on an axis in the first rows, and the pixels' own behind those of both
+/// axes where they are wanted.
 #[inline(always)]
-fn long_places<L: QuadLanes>(first: u32, origin: f32, axis: usize, pixels: bool, rows: &mut [Row]) {
+fn long_places<L: QuadLanes>(first: u32, origin: f32, axis: usize, tiles: usize, pixels: bool, rows: &mut [Row]) {
     const OF_TILE: usize = MAX_FRAGMENTS / LANES;
-    for (half, into) in rows[..OF_TILE].iter_mut().enumerate() {
-        places::of_axis::<L>(axis, first as f32 + 0.5, half * LANES, origin, &mut into[..]);
-    }
-    if pixels {
-        for (half, into) in rows[2 * TILE_ROWS..][..OF_TILE].iter_mut().enumerate() {
-            places::of_axis::<L>(axis, first as f32, half * LANES, 0.0, &mut into[..]);
+    for tile in 0..tiles {
+        let first = if axis == 0 { first + tile as u32 * SIDE } else { first };
+        for half in 0..OF_TILE {
+            let (into, from) = (OF_TILE * tile + half, half * LANES);
+            places::of_axis::<L>(axis, first as f32 + 0.5, from, origin, &mut rows[into][..]);
+            if pixels {
+                places::of_axis::<L>(axis, first as f32, from, 0.0, &mut rows[2 * TILE_ROWS + into][..]);
+            }
         }
     }
 }
