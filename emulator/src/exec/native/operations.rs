@@ -186,6 +186,11 @@ fn every_operation_gives_the_same_bits() {
 
 /// Runs code for all lanes of rows that are all it works on.
 fn run_rows(code: &Code, rows: &mut [Row]) -> bool {
+    run_words(code, rows, &mut [])
+}
+
+/// The same of code that makes words.
+fn run_words(code: &Code, rows: &mut [Row], words: &mut [u32]) -> bool {
     code.run(Call {
         rows,
         lanes: LANES,
@@ -193,7 +198,7 @@ fn run_rows(code: &Code, rows: &mut [Row]) -> bool {
         inputs: &NO_INPUTS,
         mask: None,
         textures: &[],
-        words: &mut [],
+        words,
     })
 }
 
@@ -442,15 +447,7 @@ fn colors_become_words() {
         for some in colors.as_chunks::<LANES>().0 {
             let (mut rows, mut words) = ([Row::splat(0.0)], [0; LANES]);
             rows[0].copy_from_slice(some);
-            assert!(code.run(Call {
-                rows: &mut rows,
-                lanes: LANES,
-                uniforms: &[],
-                inputs: &Inputs::default(),
-                mask: None,
-                textures: &[],
-                words: &mut words,
-            }));
+            assert!(run_words(&code, &mut rows, &mut words));
             for (value, word) in some.iter().zip(words) {
                 let of = |value: f32| u32::from(crate::exec::unorm(num::half::round(value), 255.0));
                 let alpha = if *value > 0.0 { 1.0 / 7.0 } else { 1.0 / 3.0 };
@@ -483,15 +480,7 @@ fn colors_that_need_no_clamp_become_words() {
             let (mut rows, mut words) = ([Row::splat(0.0), Row::splat(0.0)], [0; LANES]);
             (0..LANES).for_each(|lane| rows[0][lane] = lane as f32 / 16.0 - 4.0);
             let values = rows[0];
-            assert!(code.run(Call {
-                rows: &mut rows,
-                lanes: LANES,
-                uniforms: &[],
-                inputs: &Inputs::default(),
-                mask: None,
-                textures: &[],
-                words: &mut words,
-            }));
+            assert!(run_words(&code, &mut rows, &mut words));
             for (lane, value) in values.iter().enumerate() {
                 let exact: f32 = if *value > 0.0 { 1.0 / 7.0 } else { 1.0 / 3.0 };
                 let red = u32::from(crate::exec::unorm(num::half::round(exact), 255.0));
