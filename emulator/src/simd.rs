@@ -90,31 +90,24 @@ pub(crate) fn has_fma() -> bool {
     false
 }
 
-/// Brings bytes into the processor's cache that will be written soon.
-#[inline]
-pub(crate) fn fetch_to_write(bytes: &[u8]) {
-    #[cfg(target_arch = "x86_64")]
-    x86::fetch_to_write(bytes);
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = bytes;
+/// What bytes are brought into the processor's caches for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FetchFor {
+    /// They will be written soon.
+    Write,
+    /// They will be written, and are more than the nearest cache has room for beside what is at work there: they wait behind it.
+    LaterWrite,
+    /// They will be read soon.
+    Read,
 }
 
-/// The same into the cache behind the nearest, of bytes that are many and can wait there.
+/// Brings bytes into the processor's caches.
 #[inline]
-pub(crate) fn fetch_behind(bytes: &[u8]) {
+pub(crate) fn fetch(bytes: &[u8], what_for: FetchFor) {
     #[cfg(target_arch = "x86_64")]
-    x86::fetch_behind(bytes);
+    x86::fetch(bytes, what_for);
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = bytes;
-}
-
-/// The same of bytes that will be read soon.
-#[inline]
-pub(crate) fn fetch_to_read(bytes: &[u8]) {
-    #[cfg(target_arch = "x86_64")]
-    x86::fetch_to_read(bytes);
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = bytes;
+    let _ = (bytes, what_for);
 }
 
 /// Eight lanes in an array.

@@ -8,7 +8,7 @@ use crate::crew::{Crew, lock};
 use crate::exec::{Engine, MAX_VERTICES as BATCH, MISSING, Row, VERTEX_MEMORY, VertexBatch, VertexProgram, VertexRows};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::{Memory, Target};
-use crate::simd::{Found, dispatch, fetch_to_read, fetch_to_write};
+use crate::simd::{self, FetchFor, Found, dispatch};
 use num::half;
 use num::lanes::QuadLanes;
 use std::cell::RefCell;
@@ -409,7 +409,7 @@ impl Work<'_> {
                 ));
             }
             let ahead = Self::place(spec, ahead).and_then(|(start, all)| memory.borrow(start, all));
-            ahead.into_iter().for_each(fetch_to_read);
+            ahead.into_iter().for_each(|bytes| simd::fetch(bytes, FetchFor::Read));
         }
     }
 
@@ -458,7 +458,7 @@ impl Work<'_> {
         for (number, spec) in outputs {
             store(&mut memory, *spec, vertices.clone(), rows.output(number), notes)?;
             let ahead = Self::place(spec, &ahead).and_then(|(start, all)| memory.borrow(start, all));
-            ahead.into_iter().for_each(fetch_to_write);
+            ahead.into_iter().for_each(|bytes| simd::fetch(bytes, FetchFor::Write));
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use super::{Backing, Data, Memory};
 use crate::crew::lock;
+use crate::simd::{self, FetchFor};
 use std::sync::Mutex;
 
 /// The bytes of an object, taken out of memory for a while.
@@ -126,7 +127,7 @@ impl Target<'_> {
         if let Some(bytes) = parts.get(at / part).and_then(|bytes| bytes.try_lock().ok())
             && let Some(bytes) = bytes.get(at % part..at % part + length)
         {
-            crate::simd::fetch_behind(bytes);
+            simd::fetch(bytes, FetchFor::LaterWrite);
         }
     }
 
@@ -187,7 +188,7 @@ impl Sink<'_, '_> {
             Self::Own(own) => {
                 let at = address.wrapping_sub(own.address) as usize;
                 if let Some(bytes) = own.bytes.get(at..at + length) {
-                    crate::simd::fetch_behind(bytes);
+                    simd::fetch(bytes, FetchFor::LaterWrite);
                 }
             }
         }

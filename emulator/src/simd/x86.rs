@@ -1,28 +1,21 @@
 //! 256 and 512 bits of x86.
 
+use super::FetchFor;
 use num::lanes::{Lanes, QuadLanes};
 use std::arch::x86_64::*;
 
-/// Brings bytes into the cache, to be written.
+/// Brings bytes into a cache.
 #[inline]
-pub fn fetch_to_write(bytes: &[u8]) {
-    fetch::<_MM_HINT_ET0>(bytes);
-}
-
-/// Brings bytes into the second cache: more of them than the first has room for, beside what is at work there.
-#[inline]
-pub fn fetch_behind(bytes: &[u8]) {
-    fetch::<_MM_HINT_T1>(bytes);
-}
-
-/// Brings bytes into the cache, to be read.
-#[inline]
-pub fn fetch_to_read(bytes: &[u8]) {
-    fetch::<_MM_HINT_T0>(bytes);
+pub fn fetch(bytes: &[u8], what_for: FetchFor) {
+    match what_for {
+        FetchFor::Write => fetch_lines::<_MM_HINT_ET0>(bytes),
+        FetchFor::LaterWrite => fetch_lines::<_MM_HINT_T1>(bytes),
+        FetchFor::Read => fetch_lines::<_MM_HINT_T0>(bytes),
+    }
 }
 
 #[inline]
-fn fetch<const HINT: i32>(bytes: &[u8]) {
+fn fetch_lines<const HINT: i32>(bytes: &[u8]) {
     for line in bytes.chunks(64) {
         // SAFETY: it changes nothing that a program can see, wherever it points.
         unsafe { _mm_prefetch::<HINT>(line.as_ptr().cast()) };
