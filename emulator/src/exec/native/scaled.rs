@@ -30,7 +30,9 @@ struct Sums<'a> {
     graph: &'a Graph,
     /// For each value how many operations and effects want it.
     uses: Vec<usize>,
-    /// For each value in how many products it is that are rounded, and nothing else.
+    /// Values that are rounded, and nothing else is done with them.
+    rounded: Vec<Value>,
+    /// For each value in how many products it is that are such.
     wanted: Vec<u32>,
     /// For each value that is computed larger which operands have to be.
     large: Vec<Option<Vec<usize>>>,
@@ -38,30 +40,27 @@ struct Sums<'a> {
 
 impl<'a> Sums<'a> {
     fn of(graph: &'a Graph, order: &Order) -> Self {
-        let mut sums = Self {
-            graph,
-            uses: order.uses.iter().map(Vec::len).collect(),
-            wanted: vec![0; graph.nodes.len()],
-            large: vec![None; graph.nodes.len()],
-        };
-        for from in sums.rounded() {
-            if let Node::Op(Kind::Mul | Kind::Fused, _) = graph.nodes[from as usize] {
-                operands(graph.nodes[from as usize]).for_each(|operand| sums.wanted[operand as usize] += 1);
-            }
-        }
-        sums
-    }
-
-    /// Values that are rounded, and nothing else is done with them.
-    fn rounded(&self) -> Vec<Value> {
-        let nodes = self.graph.nodes.iter().zip(&self.uses);
-        let of = |(node, uses): (&Node, &usize)| match *node {
+        let uses: Vec<usize> = order.uses.iter().map(Vec::len).collect();
+        let of = |(node, here): (&Node, &usize)| match *node {
             Node::Op(Kind::RoundHalf | Kind::HalfUnit, [from, ..]) => {
-                (*uses > 0 && self.uses[from as usize] == 1).then_some(from)
+                (*here > 0 && uses[from as usize] == 1).then_some(from)
             }
             _ => None,
         };
-        nodes.filter_map(of).collect()
+        let rounded: Vec<Value> = graph.nodes.iter().zip(&uses).filter_map(of).collect();
+        let mut wanted = vec![0; graph.nodes.len()];
+        for from in &rounded {
+            if let Node::Op(Kind::Mul | Kind::Fused, _) = graph.nodes[*from as usize] {
+                operands(graph.nodes[*from as usize]).for_each(|operand| wanted[operand as usize] += 1);
+            }
+        }
+        Self {
+            graph,
+            uses,
+            rounded,
+            wanted,
+            large: vec![None; graph.nodes.len()],
+        }
     }
 
     /// How good a value is to be had larger, with so many sums and products around it; nothing where it is not.
@@ -81,30 +80,28 @@ impl<'a> Sums<'a> {
     /// Of a product or a sum the numbers of the operands that have to be larger for it to be; nothing where they are not to be
     /// had.
     fn parts(&self, value: Value, depth: u32) -> Option<Vec<usize>> {
-        let Node::Op(kind, all @ [a, b, c]) = self.graph.nodes[value as usize] else {
+        let Node::Op(kind, all) = self.graph.nodes[value as usize] else {
             return None;
         };
-        let rank = |value: Value| self.rank(value, depth);
-        let factor = || {
-            // What is larger for one operand is so for another, too.
-            let rank = |factor: usize| {
-                let count = all[..kind.operands()]
-                    .iter()
-                    .filter(|value| **value == all[factor])
-                    .count();
-                rank(all[factor]).filter(|rank| *rank > 0 || count == 1)
-            };
-            let [first, second] = [0, 1].map(rank);
-            first.max(second)?;
-            Some(usize::from(second > first))
+        let rank = |at: usize| self.rank(all[at], depth);
+        // What is larger for one operand is so for another, too.
+        let rank_alone = |at: usize| {
+            let same = all[..kind.operands()].iter().filter(|value| **value == all[at]);
+            let is_alone = same.count() == 1;
+            rank(at).filter(|rank| *rank > 0 || is_alone)
         };
         match kind {
-            Kind::Mul => Some(vec![factor()?]),
-            Kind::Fused => Some(vec![
-                factor()?,
-                rank(c).filter(|rank| *rank > 0 || (c != a && c != b)).map(|_| 2)?,
-            ]),
-            Kind::Add | Kind::Sub => rank(a).and(rank(b)).map(|_| vec![0, 1]),
+            Kind::Mul | Kind::Fused => {
+                let [first, second] = [0, 1].map(rank_alone);
+                first.max(second)?;
+                let mut parts = vec![usize::from(second > first)];
+                if kind == Kind::Fused {
+                    rank_alone(2)?;
+                    parts.push(2);
+                }
+                Some(parts)
+            }
+            Kind::Add | Kind::Sub => rank(0).and(rank(1)).map(|_| vec![0, 1]),
             _ => None,
         }
     }
@@ -116,20 +113,17 @@ impl<'a> Sums<'a> {
 
     /// Finds what is computed larger.
     fn find(&mut self) {
-        for from in self.rounded() {
-            let mut found = vec![(from, 0)];
-            while let Some((value, depth)) = found.pop() {
-                let (Some(parts), Node::Op(_, all)) = (self.parts(value, depth), self.graph.nodes[value as usize])
-                else {
-                    continue;
-                };
-                let own = parts
-                    .iter()
-                    .map(|part| all[*part])
-                    .filter(|part| self.is_own(*part, depth));
-                found.extend(own.map(|part| (part, depth + 1)));
-                self.large[value as usize] = Some(parts);
-            }
+        let mut found: Vec<(Value, u32)> = self.rounded.iter().map(|from| (*from, 0)).collect();
+        while let Some((value, depth)) = found.pop() {
+            let (Some(parts), Node::Op(_, all)) = (self.parts(value, depth), self.graph.nodes[value as usize]) else {
+                continue;
+            };
+            let own = parts.iter().map(|part| all[*part]);
+            found.extend(
+                own.filter(|part| self.is_own(*part, depth))
+                    .map(|part| (part, depth + 1)),
+            );
+            self.large[value as usize] = Some(parts);
         }
     }
 
