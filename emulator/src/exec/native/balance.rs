@@ -52,6 +52,13 @@ impl Balance {
         isa: Isa,
         rounding: Rounding,
     ) -> Self {
+        if !isa.apart() {
+            return Self {
+                splits: Turn::of(1.0),
+                scaled: Turn::default(),
+                sums: Turn::default(),
+            };
+        }
         let (mut multiply, mut add, mut either, mut splits, mut exponents) = (0.0, 0.0, 0.0, 0.0, 0.0f32);
         for item in &order.items {
             let Item::Compute(value) = *item else { continue };
@@ -72,13 +79,6 @@ impl Balance {
             let [first, second] = cycles(kind, rounding);
             multiply += times * first;
             add += times * second;
-        }
-        if !isa.apart() {
-            return Self {
-                splits: Turn::of(1.0),
-                scaled: Turn::default(),
-                sums: Turn::default(),
-            };
         }
         // Each by its exponent is a sum, and one of any unit, instead of a product.
         let by_exponents = ((multiply + splits - add - either - 2.0 * splits) / 2.0).clamp(0.0, exponents);

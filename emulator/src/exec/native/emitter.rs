@@ -6,7 +6,7 @@ use super::call::{Args, Emitted, Needs, PLACES, Rounding, TILE_ROWS, TILES, UNIF
 use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::isa::Isa;
 use super::order::{Item, Order, operands};
-use super::ranges::{Looks, Ranges, Within};
+use super::ranges::Ranges;
 use super::shares::Shares;
 use crate::exec::MAX_FRAGMENTS;
 use crate::exec::lanes::{LANES, Row};
@@ -148,7 +148,7 @@ pub struct Emitter<'a, M> {
     done_slots: Vec<u16>,
     needs: Needs,
     /// What values may come to.
-    ranges: &'a Ranges,
+    pub ranges: &'a Ranges,
     /// Which operations go another way than their own.
     pub balance: Balance,
 }
@@ -248,18 +248,12 @@ impl<'a, M: Machine> Emitter<'a, M> {
             self.pinned.clear();
             self.free_slots.append(&mut self.done_slots);
             self.before[value as usize] = true;
-            let (slot, register) = (self.slots, self.place(value, 0).register);
-            self.slots += 1;
-            self.place(value, 0).slot = Some(slot);
-            let to = self.slot(slot);
-            register
-                .into_iter()
-                .for_each(|register| self.machine.store_to(to, register, false));
+            if let Some(register) = self.place(value, 0).register {
+                self.evict(register, false);
+            }
         }
         // Every round begins as the others do.
-        for held in self.file.iter_mut().filter_map(Option::take) {
-            self.places[held.0 as usize * self.copies + held.1].register = None;
-        }
+        (0..self.file.len()).for_each(|register| self.evict(register as u8, false));
     }
 
     /// Whether a value may be computed before the first round: it is the same in all lanes, and what it is computed of is there.
@@ -435,26 +429,6 @@ impl<'a, M: Machine> Emitter<'a, M> {
     /// What a value is computed of.
     pub fn node(&self, value: Value) -> Node {
         self.graph.nodes[value as usize]
-    }
-
-    /// What a rounded value is looked at for.
-    pub fn looks(&self, value: Value) -> Looks {
-        self.ranges.looks(value)
-    }
-
-    /// Whether what is split of a scaled value is not zero, nor next to it, if it is a number.
-    pub fn is_something(&self, kind: Kind, value: Value) -> bool {
-        self.ranges.is_something(kind, value)
-    }
-
-    /// Whether a value is from 0 to 1 for sure.
-    pub fn within(&self, value: Value) -> Within {
-        self.ranges.within(value)
-    }
-
-    /// Whether an 8192th of a value is.
-    pub fn part_within(&self, value: Value) -> Within {
-        self.ranges.part_within(value)
     }
 
     /// The copy whose register and slot a copy has.

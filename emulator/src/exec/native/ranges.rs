@@ -96,18 +96,16 @@ impl Ranges {
     pub fn new(graph: &Graph, which: Which, rounding: Rounding) -> Self {
         let mut ranges: Vec<Range> = Vec::with_capacity(graph.nodes.len());
         let mut looks = vec![Looks::default(); graph.nodes.len()];
-        let is_unit = |value: usize| {
-            which == Which::Tile { units: true } && graph.planes.iter().any(|(plane, _)| *plane as usize == value)
-        };
-        let is_large_unit =
-            |value: usize| which == Which::Tile { units: true } && graph.large_planes.contains(&(value as Value));
+        let is_unit = |value: usize| graph.planes.iter().any(|(plane, _)| *plane as usize == value);
+        let is_large_unit = |value: usize| graph.large_planes.contains(&(value as Value));
+        let has_units = which == Which::Tile { units: true };
         for (at, node) in graph.nodes.iter().enumerate() {
             let range = match *node {
-                _ if is_unit(at) => Range {
+                _ if has_units && is_unit(at) => Range {
                     minus_zero: true,
                     ..UNIT
                 },
-                _ if is_large_unit(at) => Range {
+                _ if has_units && is_large_unit(at) => Range {
                     high: SCALE.into(),
                     minus_zero: true,
                     ..UNIT

@@ -437,7 +437,7 @@ impl Emitter<'_, Asm> {
     /// To the half that is nearest to an 8192th, as long as that is one: see [`Emitter::split`], whose second product is there.
     fn round_scaled(&mut self, value: Value, a: Value, copy: usize) {
         let from = self.register(a, copy);
-        let something = self.is_something(Kind::RoundScaled, a);
+        let something = self.ranges.is_something(Kind::RoundScaled, a);
         let to = self.result(value, copy);
         self.split_scaled(to, from, something);
         self.look(value, to);
@@ -465,7 +465,7 @@ impl Emitter<'_, Asm> {
 
     /// Has the processor take note of what a half may not be.
     fn look(&mut self, value: Value, to: u8) {
-        let (looks, spare) = (self.looks(value), self.machine.for_hopes());
+        let (looks, spare) = (self.ranges.looks(value), self.machine.for_hopes());
         if looks.tiny {
             let tiny = self.literal(TO_UNDERFLOW);
             self.machine.vector(code::MULPS, spare, to, tiny);
@@ -492,7 +492,7 @@ impl Emitter<'_, Asm> {
     /// than to convert it there and back.
     fn half_unit(&mut self, value: Value, a: Value, copy: usize) {
         // Of a zero its sign is lost in any case.
-        let within = self.within(a);
+        let within = self.ranges.within(a);
         let from = self.register(a, copy);
         let to = self.result(value, copy);
         let clamped = self.clamp(to, from, [!within.from_zero, !within.to_one], 1.0);
@@ -501,7 +501,10 @@ impl Emitter<'_, Asm> {
 
     /// The same of an 8192th.
     fn half_unit_scaled(&mut self, value: Value, a: Value, copy: usize) {
-        let (within, something) = (self.part_within(a), self.is_something(Kind::HalfUnitScaled, a));
+        let (within, something) = (
+            self.ranges.part_within(a),
+            self.ranges.is_something(Kind::HalfUnitScaled, a),
+        );
         let from = self.register(a, copy);
         let to = self.result(value, copy);
         let clamped = self.clamp(to, from, [!within.from_zero, !within.to_one], SCALE);
@@ -593,7 +596,7 @@ impl Emitter<'_, Asm> {
         let from = self.register(a, copy);
         let one = self.literal(1f32.to_bits());
         if !self.machine.isa.evex() || !self.balance.has_time() {
-            let within = self.within(a);
+            let within = self.ranges.within(a);
             let to = self.result(value, copy);
             if self.clamp(to, from, [!within.from_plus_zero, !within.to_one], 1.0) != to {
                 self.machine.vector(code::MOVAPS, to, 0, Rm::Reg(from));
