@@ -24,6 +24,7 @@ mod isa;
 mod key;
 #[cfg(test)]
 mod lockstep;
+mod notes;
 #[cfg(all(
     test,
     any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux"))

@@ -5,10 +5,11 @@ use super::call::{Call, Hope, Rounding, Which};
 use super::code::Code;
 use super::emit::{Copies, emit, emit_rounding};
 use super::forms::{HOPES, NO_INPUTS};
-use super::graph::{self, Effect, Graph, Kind, Node, Notes, Value};
+use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::isa;
 use super::isa::Isa;
 use super::lockstep::levels;
+use super::notes::{self, Notes};
 use super::scaled;
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::{LANES, Mask, Row};
@@ -113,8 +114,8 @@ fn noted(isa: Isa) -> (Graph, Vec<Value>) {
     // Of vertices, for their rows may hold anything.
     let mut graph = Graph::of_vertices(isa);
     let [a, b] = [0, 1].map(|row| graph.node(Node::Row(row)));
-    let values = graph::record(&mut graph, || {
-        graph::texture(0);
+    let values = notes::record(&mut graph, || {
+        notes::texture(0);
         computed::<Notes>(a, b, &[])
     });
     (graph, values)
@@ -223,7 +224,7 @@ fn hopeful_roundings_are_right_or_left_to_others() {
     for (isa, hope) in hoping() {
         let mut graph = Graph::of_vertices(isa);
         let x = graph.node(Node::Row(0));
-        let half = graph::record(&mut graph, || Notes::round_half(x));
+        let half = notes::record(&mut graph, || Notes::round_half(x));
         graph.effects.push(Effect::Store(1, half));
         let emitted = emit_rounding(&graph, isa, Which::All, Copies::Best, Rounding::Hopeful(hope));
         let code = emitted.and_then(Code::new).expect("code");
@@ -310,7 +311,7 @@ fn what_is_not_looked_at_does_not_happen() {
         for seed in 0..1500 {
             let mut graph = Graph::of_vertices(isa);
             let first = [0, 1].map(|row| graph.node(Node::Row(row)));
-            let values = graph::record(&mut graph, || chain::<Notes>(&mut Rng::with_seed(seed), first));
+            let values = notes::record(&mut graph, || chain::<Notes>(&mut Rng::with_seed(seed), first));
             let stores = values.iter().zip(2..).map(|(value, row)| Effect::Store(row, *value));
             graph.effects.extend(stores);
             let is_scaled = |node: &Node| matches!(node, Node::Op(Kind::RoundScaled, _));
@@ -370,7 +371,7 @@ fn uniforms_are_found_by_any_number() {
             // Of vertices, for their rows may hold anything.
             let mut graph = Graph::of_vertices(isa);
             let offset = graph.node(Node::Row(0));
-            let found = graph::record(&mut graph, || graph::uniforms_at(offset, index, shift));
+            let found = notes::record(&mut graph, || notes::uniforms_at(offset, index, shift));
             let stores = (1..).zip(found).map(|(row, value)| Effect::Store(row, value));
             graph.effects.extend(stores);
             let code = emit(&graph, isa, Which::All, Copies::Best)
@@ -431,7 +432,7 @@ fn colors_become_words() {
         // Of vertices, for their rows may hold anything.
         let mut graph = Graph::of_vertices(isa);
         let row = graph.node(Node::Row(0));
-        graph::record(&mut graph, || {
+        notes::record(&mut graph, || {
             let [red, green] = [
                 Notes::round_half(row),
                 Notes::round_half(Notes::mul(row, Notes::splat(0.5))),
@@ -441,7 +442,7 @@ fn colors_become_words() {
             let positive = Notes::gt(row, Notes::splat(0.0));
             let of = |value: f32| Notes::splat(value);
             let alpha = Notes::round_half(Notes::select(positive, of(1.0 / 7.0), of(1.0 / 3.0)));
-            graph::effect(Effect::Words(graph::packed([red, green, blue, alpha])));
+            notes::effect(Effect::Words(notes::packed([red, green, blue, alpha])));
         });
         let code = Code::new(emit(&graph, isa, Which::All, Copies::Best).expect("room on the stack")).expect("memory");
         for some in colors.as_chunks::<LANES>().0 {
@@ -465,15 +466,15 @@ fn colors_that_need_no_clamp_become_words() {
     for isa in levels().into_iter().filter_map(|level| isa(Found::at_most(level))) {
         let mut graph = Graph::of_vertices(isa);
         let row = graph.node(Node::Row(0));
-        graph::record(&mut graph, || {
+        notes::record(&mut graph, || {
             let (zero, one) = (Notes::splat(0.0), Notes::splat(1.0));
             let scaled = Notes::mul(row, Notes::splat(0.5));
             let exact = Notes::select(Notes::gt(row, zero), Notes::splat(1.0 / 7.0), Notes::splat(1.0 / 3.0));
             // Its register is free once that is known.
             let mask = Notes::gt(Notes::add(scaled, exact), one);
             let red = Notes::round_half(exact);
-            graph::effect(Effect::Words(graph::packed([red, zero, zero, one])));
-            graph::effect(Effect::Store(1, Notes::select(mask, one, zero)));
+            notes::effect(Effect::Words(notes::packed([red, zero, zero, one])));
+            notes::effect(Effect::Store(1, Notes::select(mask, one, zero)));
         });
         for copies in [Copies::One, Copies::Best] {
             let code = Code::new(emit(&graph, isa, Which::All, copies).expect("room on the stack")).expect("memory");
@@ -506,7 +507,7 @@ fn spilled_values_come_back() {
         // With more than there is stack for nothing is made at all.
         let count = isa.registers() + 4;
         let x = graph.node(Node::Row(0));
-        let sum = graph::record(&mut graph, || {
+        let sum = notes::record(&mut graph, || {
             let values: Vec<_> = (0..count)
                 .map(|at| Notes::mul(x, Notes::splat(at as f32 + 0.5)))
                 .collect();
@@ -546,7 +547,7 @@ fn spilled_values_come_back() {
 fn many_at_once(count: usize, masks: bool) -> Graph {
     let mut graph = Graph::new(Isa::Avx512 { apart: true });
     let x = graph.node(Node::Row(super::call::PLACES[0]));
-    let sum = graph::record(&mut graph, || {
+    let sum = notes::record(&mut graph, || {
         let limit = |at: usize| Notes::splat(at as f32 + 0.5);
         let values: Vec<_> = (0..count)
             .map(|at| match masks {

@@ -3,9 +3,10 @@
 
 use super::call::MAX_TEXTURES;
 use super::forms::Forms;
-use super::graph::{self, Effect, Graph, Kind, Node, Notes, Value};
+use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::isa::Isa;
 use super::key::Key;
+use super::notes::{self, Notes};
 use super::paths::Paths;
 use crate::exec::FragmentContext;
 use crate::exec::inputs::Inputs;
@@ -217,8 +218,8 @@ fn first_gathered(code: &FragmentCode) -> u16 {
 /// Byte of a plane among the inputs.
 fn offset_of_plane(what: Input) -> usize {
     match what {
-        Input::Varying(at) => graph::varying(at),
-        Input::Point(axis) => graph::point(axis),
+        Input::Varying(at) => notes::varying(at),
+        Input::Point(axis) => notes::point(axis),
         Input::Z => offset_of!(Inputs, z),
         Input::W | Input::Front => offset_of!(Inputs, inverse_w),
     }
@@ -332,8 +333,8 @@ impl<'a> Builder<'a> {
         let [a, b] = condition
             .operands
             .each_ref()
-            .map(|operand| graph::operand(&mut self.graph, operand, |graph, row| held(rows, graph, row)));
-        graph::record(&mut self.graph, || {
+            .map(|operand| notes::operand(&mut self.graph, operand, |graph, row| held(rows, graph, row)));
+        notes::record(&mut self.graph, || {
             let mut taken = Notes::splat(0.0);
             let outcomes = [
                 (wanted.greater(), Notes::gt(a, b)),
@@ -344,7 +345,7 @@ impl<'a> Builder<'a> {
                 taken = Notes::select(mask, Notes::splat(1.0), taken);
             }
             let as_it_is = Notes::eq(taken, Notes::splat(f32::from(u8::from(is_taken))));
-            graph::effect(Effect::Require(as_it_is));
+            notes::effect(Effect::Require(as_it_is));
         });
     }
 
@@ -376,7 +377,7 @@ impl<'a> Builder<'a> {
     fn alu(&mut self, alu: &Alu) {
         self.some &= !matches!(alu.op, AluOp::Ddx | AluOp::DdyUp | AluOp::DdyDown);
         let rows = &mut self.rows;
-        let value = graph::computed(&mut self.graph, alu, |graph, row| held(rows, graph, row));
+        let value = notes::computed(&mut self.graph, alu, |graph, row| held(rows, graph, row));
         self.set(alu.to, value);
     }
 
@@ -387,7 +388,7 @@ impl<'a> Builder<'a> {
             Input::Varying(_) => return Err("varyings that are not there"),
             Input::Front if self.key.gathered => return Err("the side that is seen"),
             Input::Front => {
-                let value = graph::record(&mut self.graph, graph::front);
+                let value = notes::record(&mut self.graph, notes::front);
                 self.set(input.to, value);
                 return Ok(());
             }
@@ -399,7 +400,7 @@ impl<'a> Builder<'a> {
             self.graph.planes.push(noted);
         }
         let w = perspective.then(|| self.w());
-        let value = graph::record(&mut self.graph, || match (input.what, w) {
+        let value = notes::record(&mut self.graph, || match (input.what, w) {
             (Input::W, _) => Notes::div(Notes::splat(1.0), value),
             (_, Some(w)) => Notes::mul(value, w),
             _ => value,
@@ -419,8 +420,8 @@ impl<'a> Builder<'a> {
             return self.row(first_gathered(self.code) + number as u16);
         }
         let [x, y] = [row::X, row::Y].map(|row| self.row(row));
-        graph::record(&mut self.graph, || {
-            plane_at::<Notes>(graph::plane(offset_of_plane(what)), x, y)
+        notes::record(&mut self.graph, || {
+            plane_at::<Notes>(notes::plane(offset_of_plane(what)), x, y)
         })
     }
 
@@ -430,7 +431,7 @@ impl<'a> Builder<'a> {
             return self.row(row::W);
         }
         let value = self.plane(Input::W);
-        let w = graph::record(&mut self.graph, || Notes::div(Notes::splat(1.0), value));
+        let w = notes::record(&mut self.graph, || Notes::div(Notes::splat(1.0), value));
         // The row has it, too.
         self.rows.insert(row::W, (w, true));
         w
@@ -443,10 +444,10 @@ impl<'a> Builder<'a> {
         let color = match texture.and_then(|texture| texture.plain(unit.is_cube())) {
             Some(plain) => {
                 let [s, t] = [0, 1].map(|axis| self.row(row::COORDINATES + axis));
-                graph::record(&mut self.graph, || {
-                    graph::texture(number as u8);
+                notes::record(&mut self.graph, || {
+                    notes::texture(number as u8);
                     let (color, near) = plain.sample::<Notes>(s, t);
-                    graph::effect(Effect::Require(near));
+                    notes::effect(Effect::Require(near));
                     color
                 })
             }
@@ -472,7 +473,7 @@ impl<'a> Builder<'a> {
         }
         let (offset, index) = (self.source(offset), unit.signed_index());
         let (shift, count) = (unit.alignment.shift() as u8, unit.alignment.components());
-        let loaded = graph::record(&mut self.graph, || graph::uniforms_at(offset, index, shift));
+        let loaded = notes::record(&mut self.graph, || notes::uniforms_at(offset, index, shift));
         let zero = self.graph.node(Node::Const(0));
         for (component, value) in (0..).zip(loaded) {
             let is_there = usize::from(component) < count;
@@ -495,15 +496,15 @@ impl<'a> Builder<'a> {
         self.some &= matches!(level, LevelOfDetail::Explicit(_));
         let place = [0, 1, 2].map(|axis| self.row(row::COORDINATES + axis));
         let given = self.source(lod);
-        graph::record(&mut self.graph, || {
-            graph::texture(number);
+        notes::record(&mut self.graph, || {
+            notes::texture(number);
             let look = levels.look::<Notes>(place, Wanted::of(level, given));
-            graph::effect(Effect::Require(Notes::ge(
+            notes::effect(Effect::Require(Notes::ge(
                 look.first,
-                graph::leaf(Node::Largest(number)),
+                notes::leaf(Node::Largest(number)),
             )));
             let (color, near) = levels.colors::<Notes>(&[], &look, levels.may_blend());
-            graph::effect(Effect::Require(near));
+            notes::effect(Effect::Require(near));
             color
         })
     }
@@ -568,12 +569,12 @@ impl<'a> Builder<'a> {
                 .map(|row| self.row(row))
                 .collect::<Vec<Value>>();
             let color: [Value; 4] = color.try_into().ok()?;
-            graph::record(&mut self.graph, || {
+            notes::record(&mut self.graph, || {
                 let word = match &key.blending {
-                    Some(blending) => graph::blended(blending, color),
-                    None => graph::packed(color),
+                    Some(blending) => notes::blended(blending, color),
+                    None => notes::packed(color),
                 };
-                graph::effect(Effect::Words(word));
+                notes::effect(Effect::Words(word));
             });
             let (row, [.., alpha]) = (4 * key.color_register as u16 + 3, color);
             if key.alpha && self.graph.nodes[alpha as usize] != Node::Row(row) {

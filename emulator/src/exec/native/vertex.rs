@@ -1,8 +1,9 @@
 //! Vertex programs as machine code: stretches of instructions that run from the first to the last.
 
 use super::forms::Forms;
-use super::graph::{self, Effect, Graph, Node, Value};
+use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::isa::Isa;
+use super::notes;
 use crate::exec::lanes::Mask;
 use crate::exec::wide::VertexCode;
 use crate::exec::wide::alu::{Alu, Machine};
@@ -108,7 +109,7 @@ impl Builder<'_> {
 
     fn alu(&mut self, alu: &Alu) {
         let rows = &self.rows;
-        let value = graph::computed(&mut self.graph, alu, |graph, row| match rows.get(&row) {
+        let value = notes::computed(&mut self.graph, alu, |graph, row| match rows.get(&row) {
             Some(value) => *value,
             None => graph.node(Node::Row(row)),
         });
@@ -124,7 +125,7 @@ impl Builder<'_> {
             // A row that becomes another is read before that one is written.
             let value = match self.graph.nodes[*value as usize] {
                 Node::Row(from) if from == *row => continue,
-                Node::Row(_) => self.graph.node(Node::Op(graph::Kind::Move, [*value, 0, 0])),
+                Node::Row(_) => self.graph.node(Node::Op(Kind::Move, [*value, 0, 0])),
                 _ => *value,
             };
             self.graph.effects.push(Effect::Store(*row, value));
