@@ -48,6 +48,7 @@
 extern crate wasm_test;
 
 pub mod blend;
+mod claims;
 pub mod crew;
 pub mod driver;
 pub mod dump;

@@ -7,7 +7,7 @@ use crate::fault::{Fault, FaultKind, Result};
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub(crate) use lent::{Array, Lent, Sink, Sinks, Target};
+pub(crate) use lent::{Array, Lent, Sink, Sinks};
 
 /// Bytes of a page.
 pub const PAGE: u32 = 4096;

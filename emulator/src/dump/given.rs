@@ -3,8 +3,9 @@
 use super::DrawPrograms;
 use crate::fault::Result;
 use crate::gpu::notes::Notes;
+use crate::gpu::slots::Slots;
 use crate::gpu::state::State;
-use crate::gpu::{plbu, scene, vertex};
+use crate::gpu::{scene, vertex};
 use crate::memory::Memory;
 use utgard::stream::{OutputKind, PrimitiveMode, VertexSpec};
 
@@ -39,11 +40,10 @@ pub fn given(memory: &Memory, draw: &DrawPrograms) -> Result<Option<Given>> {
     let Some(run) = &source.run else { return Ok(None) };
     let (command, count) = (&source.command, source.command.count);
     let vertices = match command.indexed {
-        // The arrays begin with the vertex numbered `start`.
-        true => plbu::indices(memory, &source.setup, source.indices, count)?
-            .into_iter()
-            .map(|index| index.wrapping_sub(command.start))
-            .collect(),
+        true => {
+            let slots = Slots::indexed(memory, &source.setup, source.indices, count, command.start)?;
+            (0..slots.count()).map(|number| slots.slot(number)).collect()
+        }
         false => (0..count.min(run.count)).collect(),
     };
     let attributes = &run.attributes[..run.attributes.len().min(MAX_SPECS)];

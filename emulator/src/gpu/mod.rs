@@ -5,6 +5,7 @@
 mod alike;
 mod assembly;
 pub mod batch;
+mod bins;
 mod dropped;
 pub mod entries;
 mod fragment_tests;
@@ -16,6 +17,7 @@ pub mod lists;
 mod mesh;
 mod met;
 pub mod notes;
+mod pieces;
 pub mod pixel;
 mod plain;
 mod planes;
@@ -25,6 +27,7 @@ pub mod raster;
 pub(crate) mod scene;
 mod setup;
 mod short_way;
+pub(crate) mod slots;
 mod small;
 mod spans;
 pub mod spots;
@@ -78,6 +81,8 @@ pub struct Gpu {
     engine: Box<dyn Engine>,
     /// Threads that help, while the device lives; nothing where there is one only.
     crew: Option<Crew>,
+    /// The last PP job had work for all of them.
+    is_large: bool,
     budget: u64,
     /// Room for the next job's pictures.
     spare: Vec<Runs>,
@@ -112,6 +117,7 @@ impl Gpu {
             spare_lists: Vec::new(),
             engine,
             crew: None,
+            is_large: false,
             budget: BUDGET,
             spare: Vec::new(),
             kept: Kept::default(),
@@ -152,6 +158,8 @@ impl Gpu {
             return Err(Fault::new(FaultKind::State, message));
         }
         let frame = GpFrame::from_words(frame);
+        // What comes behind it is as large as before, in most jobs.
+        self.crew.iter().filter(|_| self.is_large).for_each(Crew::rouse);
         let mut shader = vertex::VertexShader::new(self.budget, &self.kept);
         let (start, end) = (frame.vertex_start, frame.vertex_end);
         let workers = (&*self.engine, self.crew.as_ref());
@@ -196,6 +204,7 @@ impl Gpu {
 
     fn pp(&mut self, frame: &[u32], watch: Option<&dyn Watch>) -> Result<PixelStats> {
         let frame = Frame::parse(frame)?;
+        self.is_large = frame.pixels() > pixel::FEW_PIXELS;
         let (runs, stats) = pixel::run(
             &mut self.memory,
             &frame,

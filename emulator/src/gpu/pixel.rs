@@ -11,13 +11,14 @@ use super::tile_worker::TileWorker;
 use super::watch::Watch;
 use super::way::{Way, context};
 use super::write_back::{self, Runs};
+use crate::claims::Claims;
 use crate::crew::Crew;
 use crate::exec::{Engine, MAX_QUADS};
 use crate::fault::{Fault, Result};
 use crate::memory::{Memory, Sinks};
 use crate::silicon::Silicon;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicU64;
 use utgard::frame::WriteBackSource;
 
 pub use super::tile_worker::PixelStats;
@@ -26,7 +27,7 @@ pub use super::tile_worker::PixelStats;
 const CLAIM: usize = 8;
 
 /// Pixels of a frame that are painted before anybody else is awake.
-const FEW_PIXELS: u64 = (2 * CLAIM * 256) as u64;
+pub(super) const FEW_PIXELS: u64 = (2 * CLAIM * 256) as u64;
 
 /// What a PP job may take, and who watches it.
 #[derive(Clone, Copy)]
@@ -160,7 +161,7 @@ fn paint(
     // Few tiles are painted before anybody else is awake.
     let crew = limits.crew.filter(|_| work.len() > 2 * CLAIM);
     let workers = crew.map_or(1, Crew::threads);
-    let (claims, ran) = (Claims::new(work.len(), workers), AtomicU64::new(0));
+    let (claims, ran) = (Claims::new(work.len().div_ceil(CLAIM), workers), AtomicU64::new(0));
     let spare = Mutex::new(spare);
     let results = Mutex::new(Vec::new());
     let worker = |number: usize| {
@@ -192,42 +193,6 @@ fn paint(
     collect(results.into_inner().unwrap_or_default())
 }
 
-/// Claims of tiles for workers. Each has a part of them to itself, the same in every job, for what it wrote last is near
-/// its processor; then it helps others.
-struct Claims {
-    /// For each worker the next one of its part, and the end of that.
-    parts: Vec<(AtomicUsize, usize)>,
-    /// No claim from this one on is worth the work.
-    end: AtomicUsize,
-}
-
-impl Claims {
-    fn new(tiles: usize, workers: usize) -> Self {
-        let count = tiles.div_ceil(CLAIM);
-        let border = |worker: usize| count * worker / workers;
-        Self {
-            parts: (0..workers)
-                .map(|worker| (AtomicUsize::new(border(worker)), border(worker + 1)))
-                .collect(),
-            end: AtomicUsize::new(count),
-        }
-    }
-
-    /// The next claim of a worker.
-    fn take(&self, worker: usize) -> Option<usize> {
-        let (before, own) = self.parts.split_at(worker.min(self.parts.len()));
-        own.iter().chain(before).find_map(|(next, end)| {
-            let claim = next.fetch_add(1, Ordering::Relaxed);
-            (claim < *end && claim < self.end.load(Ordering::Relaxed)).then_some(claim)
-        })
-    }
-
-    /// A claim had a fault: the first fault by tile is the job's, so none behind it matters any more.
-    fn stop(&self, claim: usize) {
-        self.end.fetch_min(claim, Ordering::Relaxed);
-    }
-}
-
 /// What a worker leaves: its pictures, what it did, and its fault with the tile's number.
 type Done = (Runs, PixelStats, Option<(usize, Fault)>);
 
@@ -244,36 +209,5 @@ fn collect(results: Vec<Done>) -> Result<(Vec<Runs>, PixelStats)> {
     match faults.into_iter().min_by_key(|(at, _)| *at) {
         Some((_, fault)) => Err(fault),
         None => Ok((pictures, stats)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Every claim is taken once, whoever is the fastest; behind a fault none is, and all before it are.
-    #[test]
-    fn claims_are_taken_once() {
-        for (tiles, workers) in [(1, 1), (17, 2), (4096, 2), (800, 16), (9, 16)] {
-            let claims = Claims::new(tiles, workers);
-            let taken = Mutex::new(vec![0; tiles.div_ceil(CLAIM)]);
-            std::thread::scope(|scope| {
-                for worker in 0..workers {
-                    let (claims, taken) = (&claims, &taken);
-                    scope.spawn(move || {
-                        while let Some(claim) = claims.take(worker) {
-                            taken.lock().unwrap()[claim] += 1;
-                        }
-                    });
-                }
-            });
-            let taken = taken.into_inner().unwrap();
-            assert!(taken.iter().all(|count| *count == 1), "{tiles} {workers}: {taken:?}");
-        }
-        let claims = Claims::new(64 * CLAIM, 2);
-        assert_eq!((claims.take(0), claims.take(1)), (Some(0), Some(32)));
-        claims.stop(32);
-        assert_eq!((claims.take(1), claims.take(0)), (Some(1), Some(2)));
-        assert!((3..32).all(|claim| claims.take(0) == Some(claim)) && claims.take(0).is_none());
     }
 }

@@ -3,6 +3,7 @@
 use super::frame::Frame;
 use super::tile::{Colors, PIXELS, SIDE, Tile, place};
 use crate::memory::Sink;
+use crate::simd::FetchFor;
 use crate::simd::{Found, dispatch};
 use crate::texture::texel::u_order;
 use num::lanes::Lanes;
@@ -72,7 +73,7 @@ impl Plain {
         }
         let tile = row.wrapping_mul(self.pitch).wrapping_add(column);
         let address = self.address.wrapping_add(tile.wrapping_mul(Self::BYTES as u32));
-        to.expect(address, Self::BYTES);
+        to.expect(address, Self::BYTES, FetchFor::LaterWrite);
         Some(address)
     }
 

@@ -4,24 +4,25 @@
 //! What hardware writes into the lists is not public, and nothing but the pixel processors reads it: ours are kept
 //! beside memory, by the address of the block they belong to.
 
-use super::assembly::{self, BLOCK, Block};
-use super::entries::{Entries, Entry};
-use super::geometry::{self, Bounds, Draw, Drops, Rules, Vertex};
+use super::bins::Grid;
+use super::entries::Entries;
+use super::geometry::{Bounds, Draw, Drops, Rules};
 use super::lists::{Built, Geometry};
 use super::notes::Notes;
-use super::primitives::{PIECE, Piece, Primitive};
-use super::raster::Shape;
-use super::vectors::of_bytes;
+use super::pieces::{Made, Plan, Source, Waiting};
+use super::primitives::Piece;
+use super::slots::Slots;
 use super::vertex::Commands;
+use crate::claims::Claims;
 use crate::crew::{Crew, lock};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
 use crate::silicon::Silicon;
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashMap;
-use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use utgard::stream::{DrawPrimitives, ListCommand, PrimitiveMode, PrimitiveSetup};
 
 /// Primitives of a job at most.
@@ -30,11 +31,11 @@ const MAX_PRIMITIVES: usize = 1 << 22;
 /// Entries of all lists of a job at most.
 const MAX_ENTRIES: usize = 1 << 24;
 
+/// Pieces of a job at most.
+const MOST_PIECES: usize = 1 << 16;
+
 /// Tiles of a row and of a column at most.
 const MAX_TILES: u32 = 256;
-
-/// A piece, entries of those of its primitives that may touch something, and whether one covers something.
-type Made = (Piece, Vec<Entry>, bool);
 
 /// The polygon list builder's registers.
 pub struct Plbu<'a> {
@@ -61,28 +62,13 @@ pub struct Plbu<'a> {
     /// Room for lists.
     spare_lists: Vec<Entries>,
     /// Draw commands so far.
-    commands: u32,
+    drawn: u32,
+    waiting: Waiting<'a>,
+    /// Primitives, lists, and entries of these so far.
+    primitives: usize,
     binned: Vec<Entries>,
     entries: usize,
     silicon: Silicon,
-}
-
-/// Indices of vertices in memory, of the size the set-up says.
-///
-/// # Errors
-/// When they are in no buffer object.
-pub(crate) fn indices(memory: &Memory, setup: &PrimitiveSetup, address: u32, count: u32) -> Result<Vec<u32>> {
-    let bytes = match (setup.indices_32, setup.indices_16) {
-        (true, _) => 4,
-        (false, true) => 2,
-        (false, false) => 1,
-    };
-    let data = memory.bytes(address, count.saturating_mul(bytes))?;
-    let index = |bytes: &[u8]| {
-        let bytes = bytes.iter().rev();
-        bytes.fold(0u32, |index, byte| index << 8 | u32::from(*byte))
-    };
-    Ok(data.chunks_exact(bytes as usize).map(index).collect())
 }
 
 impl<'a> Plbu<'a> {
@@ -111,7 +97,9 @@ impl<'a> Plbu<'a> {
             geometry: Geometry::default(),
             spare: Vec::new(),
             spare_lists: Vec::new(),
-            commands: 0,
+            drawn: 0,
+            waiting: Waiting::default(),
+            primitives: 0,
             binned: Vec::new(),
             entries: 0,
             silicon: Silicon::default(),
@@ -138,6 +126,13 @@ impl<'a> Plbu<'a> {
     /// # Errors
     /// A fault with the command's address.
     pub fn run(mut self, start: u32, end: u32, notes: &mut Notes) -> Result<Option<Built>> {
+        let ran = self.commands(start, end, notes);
+        // Draws that came before a fault have theirs before it.
+        self.make().and(ran)?;
+        self.lists()
+    }
+
+    fn commands(&mut self, start: u32, end: u32, notes: &mut Notes) -> Result<()> {
         let mut commands = Commands::new(self.memory, start, end);
         while let Some((address, words)) = commands.step()? {
             let command = ListCommand::decode(words);
@@ -145,9 +140,10 @@ impl<'a> Plbu<'a> {
             if let ListCommand::End(_) = command {
                 break;
             }
-            self.command(command, notes).map_err(|fault| fault.at(address))?;
+            let done = self.command(address, command, notes);
+            done.map_err(|fault| fault.at(address))?;
         }
-        self.lists()
+        Ok(())
     }
 
     fn lists(self) -> Result<Option<Built>> {
@@ -158,9 +154,9 @@ impl<'a> Plbu<'a> {
         Ok(Some(Built::new(self.geometry, addresses, self.binned)))
     }
 
-    fn command(&mut self, command: ListCommand, notes: &mut Notes) -> Result<()> {
+    fn command(&mut self, address: u32, command: ListCommand, notes: &mut Notes) -> Result<()> {
         match command {
-            ListCommand::DrawPrimitives(draw) => self.draw(&draw, notes)?,
+            ListCommand::DrawPrimitives(draw) => self.draw(address, &draw, notes)?,
             ListCommand::Positions(positions) => self.positions = positions.address,
             ListCommand::Indices(indices) => self.indices = indices.address,
             ListCommand::PointSizes(sizes) => self.sizes = Some(sizes.address),
@@ -177,6 +173,7 @@ impl<'a> Plbu<'a> {
             ListCommand::Near(near) => self.depth[0] = near.depth,
             ListCommand::Far(far) => self.depth[1] = far.depth,
             ListCommand::BlockTable(table) => {
+                self.make()?;
                 let count = u32::from(table.last) + 1;
                 self.blocks = Some((table.address, count));
                 self.binned.append(&mut self.spare_lists);
@@ -208,15 +205,15 @@ impl<'a> Plbu<'a> {
         Ok(())
     }
 
-    fn draw(&mut self, command: &DrawPrimitives, notes: &mut Notes) -> Result<()> {
+    fn draw(&mut self, address: u32, command: &DrawPrimitives, notes: &mut Notes) -> Result<()> {
         let DrawPrimitives {
             start,
             count,
             mode,
             indexed,
         } = *command;
-        let number = self.commands;
-        self.commands += 1;
+        let number = self.drawn;
+        self.drawn += 1;
         if let PrimitiveMode::Undocumented(mode) = mode {
             return Err(Fault::new(FaultKind::Command, format!("primitive mode {mode}")));
         }
@@ -228,7 +225,10 @@ impl<'a> Plbu<'a> {
             drops: Drops::of(self.silicon, self.viewport),
         };
         let Some(bounds) = self.bounds(mode) else { return Ok(()) };
-        let slots = self.slots(count, start, indexed)?;
+        let slots = match indexed {
+            true => Slots::indexed(self.memory, &self.setup, self.indices, count, start)?,
+            false => Slots::in_order(),
+        };
         let most = slots.up_to_last(count);
         let source = Source {
             memory: self.memory,
@@ -241,6 +241,12 @@ impl<'a> Plbu<'a> {
             mode,
             rules,
             bounds,
+            grid: Grid {
+                shift: self.shift,
+                width: self.block_width,
+                blocks: self.binned.len() as u32,
+            },
+            command: address,
         };
         self.geometry.draws.push(Draw {
             number,
@@ -249,89 +255,114 @@ impl<'a> Plbu<'a> {
             slots: most,
             covers: false,
         });
-        let covers = self.primitives(&source)?;
-        if let Some(draw) = self.geometry.draws.last_mut() {
-            draw.covers = covers;
-        }
+        self.waiting.push(source);
         if self.blocks.is_none() {
             notes.add("a draw without a table of blocks is drawn nowhere".to_owned());
         }
+        if self.waiting.is_much() { self.make() } else { Ok(()) }
+    }
+
+    /// Makes the primitives of the draws that wait, and puts them into lists.
+    fn make(&mut self) -> Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        if let Some(crew) = self.crew.filter(|_| waiting.is_worth_help()) {
+            return self.make_by_all(crew, &waiting);
+        }
+        let (plan, mut made) = (waiting.plan(1), Made::default());
+        for number in 0..plan.pieces() {
+            made.piece = self.spare.pop().unwrap_or_default();
+            let first = self.make_one((&waiting, &plan), number, &mut made, u32::MAX)?;
+            made.list(&mut self.binned, (0, u32::MAX), first);
+        }
         Ok(())
     }
 
-    /// Makes the primitives of a draw and puts them into lists; whether one of them covers something.
-    fn primitives(&mut self, source: &Source<'_>) -> Result<bool> {
-        let count = geometry::count(source.mode, source.count);
-        let (mut covers, mut touching) = (false, Vec::new());
-        if let Some(crew) = self.crew.filter(|_| count > PIECE) {
-            return self.primitives_by_all(crew, source, count);
-        }
-        for first in (0..count).step_by(PIECE as usize) {
-            let numbers = first..count.min(first + PIECE);
-            let (number, room) = self.geometry.primitives.room(numbers.len() as u32, &mut self.spare);
-            let before = room.len();
-            touching.clear();
-            source.build(numbers, room, &mut touching)?;
-            covers = covers || room[before..].iter().any(|one| source.covers(one));
-            self.bin(number - before as u32, &touching)?;
-            self.few()?;
-        }
-        Ok(covers)
-    }
-
-    /// The same with threads that help: all make pieces, and one puts them into lists in their order, as they are done.
-    fn primitives_by_all(&mut self, crew: &Crew, source: &Source<'_>, count: u32) -> Result<bool> {
-        let spare = &Mutex::new(std::mem::take(&mut self.spare));
-        let make = |first: u32| -> Result<Made> {
-            let numbers = first..count.min(first + PIECE);
-            let (mut piece, mut touching) = (lock(spare).pop().unwrap_or_default(), Vec::with_capacity(numbers.len()));
-            source.build(numbers, &mut piece, &mut touching)?;
-            let covers = piece.iter().any(|one| source.covers(one));
-            Ok((piece, touching, covers))
-        };
-        let firsts = (0..count).step_by(PIECE as usize);
-        let places: &Vec<_> = &firsts.map(|first| (first, Mutex::new(None))).collect();
-        let (next, made) = (&AtomicUsize::new(0), &AtomicUsize::new(0));
-        // Makes the next piece, if there is another.
-        let make_one = &|| {
-            let place = places.get(next.fetch_add(1, Ordering::Relaxed));
-            place.is_some_and(|(first, place)| {
-                let mut place = lock(place);
-                let one = make(*first);
-                made.fetch_add(one.as_ref().map_or(0, |(piece, ..)| piece.len()), Ordering::Relaxed);
-                *place = Some(one);
-                true
-            })
-        };
-        // A draw that is too large is told before it takes all memory.
-        let help = |_| while made.load(Ordering::Relaxed) < MAX_PRIMITIVES && make_one() {};
-        crew.beside(help, || {
-            let mut covers = false;
-            let listed = places.iter().try_for_each(|(first, place)| {
-                let (piece, touching, one_covers) = loop {
-                    let one = place.try_lock().ok().and_then(|mut place| place.take());
-                    // While others are not done with it another one is made.
-                    if one.is_some() || !make_one() {
-                        break one.or_else(|| lock(place).take()).unwrap_or_else(|| make(*first))?;
+    /// The same with threads that help: all make pieces, and then each fills the lists of some blocks.
+    fn make_by_all(&mut self, crew: &Crew, waiting: &Waiting<'a>) -> Result<()> {
+        let threads = crew.threads();
+        let plan = waiting.plan(threads as u32);
+        let share = (self.binned.len() / (4 * threads)).max(1) as u32;
+        let (claims, spare) = (
+            &Claims::new(plan.pieces(), threads),
+            &Mutex::new(std::mem::take(&mut self.spare)),
+        );
+        let pieces: Vec<OnceLock<Made>> = (0..plan.pieces()).map(|_| OnceLock::new()).collect();
+        let (primitives, entries) = (AtomicUsize::new(self.primitives), AtomicUsize::new(self.entries));
+        let more = |more| entries.fetch_add(more, Ordering::Relaxed) + more <= MAX_ENTRIES;
+        crew.all(|thread| {
+            // A job that is too large is told before it takes all memory.
+            while primitives.load(Ordering::Relaxed) < MAX_PRIMITIVES
+                && let Some(number) = claims.take(thread)
+            {
+                let mut made = Made::default();
+                made.piece = lock(spare).pop().unwrap_or_default();
+                match waiting.make((&plan, number), &mut made, share, &more) {
+                    Ok(()) => {
+                        primitives.fetch_add(made.piece.len(), Ordering::Relaxed);
+                        pieces[number].get_or_init(|| made);
                     }
-                };
-                covers |= one_covers;
-                let number = self.geometry.primitives.push(piece);
-                self.bin(number, &touching)?;
-                self.few()
+                    Err(_) => claims.stop(number),
+                }
+            }
+        });
+        self.spare.append(&mut lock(spare));
+        let mut all = Vec::with_capacity(pieces.len());
+        for (number, piece) in pieces.into_iter().enumerate() {
+            // Whatever there was too much of, or wrong, is so again, now in the draws' order.
+            let made = piece
+                .into_inner()
+                .filter(|made| self.entries + made.listed <= MAX_ENTRIES);
+            all.push(match made {
+                Some(mut made) => (self.add(plan.command(waiting, number), waiting, &mut made)?, made),
+                None => {
+                    let mut made = Made::default();
+                    (self.make_one((waiting, &plan), number, &mut made, share)?, made)
+                }
             });
-            // Of those that are still to be made none is wanted after a fault.
-            next.store(places.len(), Ordering::Relaxed);
-            listed.map(|()| covers)
-        })
+        }
+        crew.each((0..).zip(self.binned.chunks_mut(share as usize)), |(number, lists)| {
+            for (first, made) in &all {
+                made.list(lists, (number, share), *first);
+            }
+        });
+        Ok(())
     }
 
-    /// Whether there are no more primitives than a job may have.
-    fn few(&self) -> Result<()> {
-        if self.geometry.primitives.len() >= MAX_PRIMITIVES {
-            return Err(Fault::new(FaultKind::Limit, "too many primitives for one job"));
+    /// Makes a piece, and adds it: the number of its first primitive.
+    fn make_one(
+        &mut self,
+        (waiting, plan): (&Waiting<'a>, &Plan),
+        number: usize,
+        made: &mut Made,
+        share: u32,
+    ) -> Result<u32> {
+        let entries = Cell::new(self.entries);
+        let more = |more| {
+            entries.set(entries.get() + more);
+            entries.get() <= MAX_ENTRIES
+        };
+        waiting.make((plan, number), made, share, &more)?;
+        self.add(plan.command(waiting, number), waiting, made)
+    }
+
+    /// Adds a piece that was made, the last draw of which has its command at an address: the number of its first primitive.
+    fn add(&mut self, command: u32, waiting: &Waiting<'a>, made: &mut Made) -> Result<u32> {
+        for draw in &made.covering {
+            let draw = waiting.draws[*draw].rules.draw;
+            self.geometry.draws[draw as usize].covers = true;
         }
-        Ok(())
+        self.entries += made.listed;
+        self.primitives += made.piece.len();
+        let piece = std::mem::take(&mut made.piece);
+        if piece.is_empty() {
+            self.spare.push(piece);
+            return Ok(0);
+        }
+        let is_few = self.primitives < MAX_PRIMITIVES && self.geometry.primitives.pieces().len() < MOST_PIECES;
+        match is_few {
+            true => Ok(self.geometry.primitives.push(piece)),
+            false => Err(Fault::new(FaultKind::Limit, "too many primitives for one job").at(command)),
+        }
     }
 
     /// Where the sizes of points are, where each has its own.
@@ -365,174 +396,5 @@ impl<'a> Plbu<'a> {
     fn all_positions(&self, most: u32, count: u32) -> Option<Cow<'a, [u8]>> {
         let few = most <= count.saturating_mul(4).saturating_add(64);
         few.then(|| self.memory.bytes(self.positions, most.saturating_mul(16)).ok())?
-    }
-
-    fn slots(&self, count: u32, start: u32, indexed: bool) -> Result<Slots> {
-        let indices = indexed.then(|| indices(self.memory, &self.setup, self.indices, count));
-        // The arrays begin with the vertex numbered `start`.
-        let slots = |all: Vec<u32>| all.into_iter().map(|index| index.wrapping_sub(start)).collect();
-        Ok(Slots {
-            indices: indices.transpose()?.map(slots),
-        })
-    }
-
-    /// Puts primitives into the lists of the blocks that they touch; their entries count from a number on.
-    fn bin(&mut self, first: u32, touching: &[Entry]) -> Result<()> {
-        let mut rest = touching;
-        while let Some(entry) = rest.first() {
-            // Those that follow each other are near each other, most of them in one block.
-            let ends = self.ends(entry);
-            let same = rest.iter().take_while(|entry| self.ends(entry) == ends).count();
-            let (all, others) = rest.split_at(same);
-            rest = others;
-            let [[left, top], [right, bottom]] = ends;
-            for row in top..bottom + 1 {
-                for column in left..right + 1 {
-                    let block = u64::from(row) * u64::from(self.block_width) + u64::from(column);
-                    if let Some(list) = self.binned.get_mut(block as usize) {
-                        list.extend(first, all);
-                        self.entries += same;
-                    }
-                }
-                if self.entries > MAX_ENTRIES {
-                    return Err(Fault::new(FaultKind::Limit, "the polygon lists are too long"));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Column and row of the first block that a primitive touches, and of the last.
-    #[inline(always)]
-    fn ends(&self, entry: &Entry) -> [[u32; 2]; 2] {
-        let [x, y] = self.shift;
-        let block = |[column, row]: [u8; 2]| [u32::from(column) >> x, u32::from(row) >> y];
-        [block(entry.first), block(entry.last)]
-    }
-}
-
-/// Where a draw's primitives come from.
-struct Source<'a> {
-    memory: &'a Memory,
-    positions: u32,
-    /// All positions, where they are there.
-    all: Option<Cow<'a, [u8]>>,
-    slots: Slots,
-    /// Sizes of points.
-    sizes: Option<u32>,
-    /// The size of all, where points have none of their own.
-    size: f32,
-    /// Vertices.
-    count: u32,
-    mode: PrimitiveMode,
-    rules: Rules,
-    bounds: Bounds,
-}
-
-impl Source<'_> {
-    /// Makes the primitives of some points, lines or triangles, and entries of those that may touch something, by their number
-    /// in the piece.
-    fn build(&self, numbers: Range<u32>, out: &mut Piece, touching: &mut Vec<Entry>) -> Result<()> {
-        let mut block = Block::default();
-        for first in numbers.clone().step_by(BLOCK) {
-            let numbers = first..numbers.end.min(first + BLOCK as u32);
-            if let Some(()) = self.fill(numbers.clone(), &mut block) {
-                block.build(&self.rules, self.bounds, out, touching);
-                continue;
-            }
-            let before = out.len();
-            self.build_each(numbers, out)?;
-            let made = (before as u32..).zip(&out[before..]);
-            touching.extend(made.filter_map(|(number, made)| assembly::entry(number, &made.shape(), self.bounds)));
-        }
-        Ok(())
-    }
-
-    /// Triangles into a block; nothing where they are none, not all of their positions are at hand, or some may be dropped.
-    fn fill(&self, numbers: Range<u32>, block: &mut Block) -> Option<()> {
-        use PrimitiveMode::{LineLoop, LineStrip, Lines, Points, Rectangle, Triangles};
-        if self.rules.drops.some() {
-            return None;
-        }
-        match self.mode {
-            Points | Lines | LineLoop | LineStrip | Rectangle => None,
-            // By far the most, which have it known from the beginning.
-            Triangles => self.fill_of(Triangles, numbers, block),
-            mode => self.fill_of(mode, numbers, block),
-        }
-    }
-
-    /// Triangles of a mode into a block.
-    #[inline(always)]
-    fn fill_of(&self, mode: PrimitiveMode, numbers: Range<u32>, block: &mut Block) -> Option<()> {
-        let all = self.all.as_deref()?.as_chunks::<16>().0;
-        block.clear();
-        for number in numbers {
-            let ([a, b, c], _) = geometry::corners(mode, self.count, number);
-            let slots = [self.slots.slot(a), self.slots.slot(b), self.slots.slot(c)];
-            let [a, b, c] = slots;
-            let positions = [all.get(a as usize)?, all.get(b as usize)?, all.get(c as usize)?];
-            block.push(
-                slots,
-                [of_bytes(positions[0]), of_bytes(positions[1]), of_bytes(positions[2])],
-            );
-        }
-        Some(())
-    }
-
-    /// Makes the primitives of some points, lines or triangles, one after the other.
-    fn build_each(&self, numbers: Range<u32>, out: &mut Piece) -> Result<()> {
-        for number in numbers {
-            let (corners, count) = geometry::corners(self.mode, self.count, number);
-            let mut vertices = [Vertex::default(); 3];
-            for (vertex, corner) in vertices.iter_mut().zip(corners).take(count) {
-                *vertex = self.vertex(corner)?;
-            }
-            geometry::build(self.mode, &vertices[..count], &self.rules, out);
-        }
-        Ok(())
-    }
-
-    fn vertex(&self, corner: u32) -> Result<Vertex> {
-        let slot = self.slots.slot(corner);
-        let all = self.all.as_deref();
-        let bytes: [u8; 16] = match all.and_then(|all| all.as_chunks::<16>().0.get(slot as usize)) {
-            Some(bytes) => *bytes,
-            None => self.memory.array(self.positions.wrapping_add(slot.wrapping_mul(16)))?,
-        };
-        let size = match self.sizes {
-            Some(sizes) => self.memory.float(sizes.wrapping_add(slot.wrapping_mul(4)))?,
-            None => self.size,
-        };
-        Ok(Vertex {
-            position: of_bytes(&bytes),
-            slot,
-            size,
-        })
-    }
-
-    /// Whether a primitive covers anything at all.
-    fn covers(&self, primitive: &Primitive) -> bool {
-        Shape::new(primitive, self.bounds).is_some()
-    }
-}
-
-/// Which vertices a draw names.
-struct Slots {
-    indices: Option<Vec<u32>>,
-}
-
-impl Slots {
-    /// How many there are up to the last that one of so many vertices has.
-    fn up_to_last(&self, count: u32) -> u32 {
-        let last = self.indices.as_ref().map(|indices| indices.iter().max());
-        last.map_or(count, |last| last.map_or(0, |last| last.saturating_add(1)))
-    }
-
-    fn slot(&self, number: u32) -> u32 {
-        // Arrays begin with the first vertex that is drawn.
-        self.indices
-            .as_ref()
-            .map_or(number, |indices| indices.get(number as usize).copied().unwrap_or(0))
     }
 }

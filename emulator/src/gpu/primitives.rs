@@ -184,18 +184,6 @@ impl Primitives {
         before.sum::<usize>() + at
     }
 
-    /// Room at the end for what so many points, lines or triangles become, and the number of the first; [`PIECE`] at most.
-    /// New pieces are made of spare ones, as far as those go.
-    pub(super) fn room(&mut self, count: u32, spare: &mut Vec<Piece>) -> (u32, &mut Piece) {
-        let most = count as usize * MOST_OF_ONE;
-        if self.pieces.last().is_none_or(|last| last.len() + most > 1 << IN_PIECE) {
-            self.pieces.push(spare.pop().unwrap_or_default());
-        }
-        let piece = self.pieces.len() - 1;
-        let all = &mut self.pieces[piece];
-        ((piece as u32) << IN_PIECE | all.len() as u32, all)
-    }
-
     /// Empty pieces for others to fill, but no more room than one job in many needs.
     pub(super) fn into_spare(self) -> Vec<Piece> {
         let (mut spare, mut room) = (self.pieces, 0);

@@ -4,17 +4,18 @@
 use super::kept::Kept;
 use super::notes::Notes;
 use super::vertex_outputs::{Borrowed, MAX_NEAR, lend, plain, store, store_apart};
+use crate::claims::Claims;
 use crate::crew::{Crew, lock};
 use crate::exec::{Engine, MAX_VERTICES as BATCH, MISSING, Row, VERTEX_MEMORY, VertexBatch, VertexProgram, VertexRows};
 use crate::fault::{Fault, FaultKind, Result};
-use crate::memory::{Memory, Target};
+use crate::memory::{Memory, Sink, Sinks};
 use crate::simd::{self, FetchFor, Found, dispatch};
 use num::half;
 use num::lanes::QuadLanes;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use utgard::gp;
 use utgard::stream::{ComponentType, OutputKind, VertexCommand, VertexSpec};
@@ -23,7 +24,7 @@ use utgard::stream::{ComponentType, OutputKind, VertexCommand, VertexSpec};
 const MANY: u32 = 2048;
 
 /// Batches that somebody takes at a time at most: what the next one needs comes while one runs.
-const CLAIM: u32 = 8;
+const CLAIM: u32 = 32;
 
 /// Vertices of a job at most.
 const MAX_VERTICES: u64 = 1 << 24;
@@ -218,7 +219,7 @@ impl<'a> VertexShader<'a> {
         let first = self.ran;
         let room = Shared {
             memory: RwLock::new(memory),
-            next: AtomicU32::new(0),
+            claims: Claims::new(work.batches().div_ceil(work.claim) as usize, threads as usize),
             ran: AtomicU64::new(first),
             budget: self.budget,
             faults: Mutex::default(),
@@ -228,11 +229,12 @@ impl<'a> VertexShader<'a> {
         let crew = crew.filter(|_| count >= MANY && self.are_apart(count) && !room.keeps_writes());
         match crew {
             Some(crew) => {
-                let run = |targets: Option<&[Target<'_>]>| crew.all(|_| work.all(&room, engine, targets));
-                let mut lent = lend(&mut room.write(), work.attributes, work.stored(), count);
-                let targets = lent.as_mut().and_then(Borrowed::targets);
-                let is_done = targets.is_some_and(|targets| {
-                    run(Some(&targets));
+                let run = |sinks: Option<&[Sinks<'_>]>| crew.all(|number| work.all((number, &room), engine, sinks));
+                let part = work.claim as usize * BATCH;
+                let mut lent = lend(&mut room.write(), work.attributes, work.stored(), (count, part));
+                let sinks = lent.as_mut().and_then(Borrowed::sinks);
+                let is_done = sinks.is_some_and(|sinks| {
+                    run(Some(&sinks));
                     true
                 });
                 lent.into_iter().for_each(|lent| lent.give_back(&mut room.write()));
@@ -240,7 +242,7 @@ impl<'a> VertexShader<'a> {
                     run(None);
                 }
             }
-            None => work.all(&room, engine, None),
+            None => work.all((0, &room), engine, None),
         }
         self.ran = room.ran.load(Ordering::Relaxed);
         let faults = std::mem::take(&mut *lock(&room.faults));
@@ -309,8 +311,8 @@ struct Work<'a> {
 /// What those who run batches have in common.
 struct Shared<'a> {
     memory: RwLock<&'a mut Memory>,
-    /// The next batch's number.
-    next: AtomicU32,
+    /// Batches that are still to be run.
+    claims: Claims,
     /// Instructions that all vertices ran, and how many they may.
     ran: AtomicU64,
     budget: u64,
@@ -328,6 +330,16 @@ impl<'a> Shared<'a> {
         self.memory.write().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
+    /// Counts instructions that ran.
+    fn settle(&self, ran: &mut u64) -> Result<()> {
+        let more = std::mem::take(ran);
+        if self.ran.fetch_add(more, Ordering::Relaxed) + more > self.budget {
+            let what = "the vertices run more instructions than a job may";
+            return Err(Fault::new(FaultKind::Budget, what));
+        }
+        Ok(())
+    }
+
     /// The order of writes matters to somebody.
     fn keeps_writes(&self) -> bool {
         self.read().keeps_writes()
@@ -335,8 +347,8 @@ impl<'a> Shared<'a> {
 }
 
 /// Where batches come from and go to: memory as all share it, or, while nobody writes to it, memory itself and somewhere to
-/// store each output.
-type Place<'a, 'b, 'c> = (&'a Shared<'b>, Option<&'a Memory>, Option<&'a [Target<'c>]>);
+/// store each output of those that were claimed together.
+type Place<'a, 'b, 'c, 'd> = (&'a Shared<'b>, Option<(&'a Memory, &'a mut [Sink<'c, 'd>])>);
 
 thread_local! {
     /// Rows of the thread's last batch.
@@ -349,43 +361,65 @@ impl Work<'_> {
         &self.outputs[..self.outputs.len().min(self.output_count)]
     }
 
+    /// How many batches there are.
+    fn batches(&self) -> u32 {
+        self.count.div_ceil(BATCH as u32)
+    }
+
     /// Runs batches while there are any.
-    fn all(&self, room: &Shared<'_>, engine: &dyn Engine, targets: Option<&[Target<'_>]>) {
+    fn all(&self, (thread, room): (usize, &Shared<'_>), engine: &dyn Engine, sinks: Option<&[Sinks<'_>]>) {
         ROWS.with_borrow_mut(|rows| {
             rows.clear(self.attribute_count, self.output_count);
-            self.all_in(rows, room, engine, targets);
+            let mut notes = Notes::default();
+            match sinks {
+                // Nobody writes to memory where outputs go elsewhere.
+                Some(sinks) => self.all_in((rows, &mut notes), (thread, room), engine, Some((&room.read(), sinks))),
+                None => self.all_in((rows, &mut notes), (thread, room), engine, None),
+            }
+            lock(&room.notes).merge(notes);
         });
     }
 
     /// The same, in rows.
-    fn all_in(&self, rows: &mut VertexRows, room: &Shared<'_>, engine: &dyn Engine, targets: Option<&[Target<'_>]>) {
-        let mut notes = Notes::default();
-        let batches = self.count.div_ceil(BATCH as u32);
+    fn all_in(
+        &self,
+        (rows, notes): (&mut VertexRows, &mut Notes),
+        (thread, room): (usize, &Shared<'_>),
+        engine: &dyn Engine,
+        held: Option<(&Memory, &[Sinks<'_>])>,
+    ) {
+        let batches = self.batches();
         let vertices = |number: u32| number * BATCH as u32..((number + 1) * BATCH as u32).min(self.count);
-        // Nobody writes to memory where outputs go elsewhere.
-        let held = targets.map(|_| room.read());
-        let held = held.as_ref().map(|memory| &***memory);
-        let (mut next, mut end) = (0, 0);
-        loop {
-            if next == end {
-                next = room.next.fetch_add(self.claim, Ordering::Relaxed).min(batches);
-                end = (next + self.claim).min(batches);
-                if next == end {
-                    break;
+        while let Some(claim) = room.claims.take(thread) {
+            let first = claim as u32 * self.claim;
+            let end = (first + self.claim).min(batches);
+            // Asked for once and not for each batch: that would have each wait until what was stored before has arrived.
+            let mut held = held.map(|(memory, sinks)| {
+                let of_claim: Vec<_> = sinks.iter().filter_map(|sinks| sinks.take(claim)).collect();
+                (memory, of_claim)
+            });
+            let mut ran = 0;
+            for number in first..end {
+                let is_last = number + 1 == end;
+                // Behind what is its own are others'.
+                let two = [vertices(number), if is_last { 0..0 } else { vertices(number + 1) }];
+                let held = held.as_mut().map(|(memory, sinks)| (*memory, &mut **sinks));
+                let done = self.one((room, held), engine, two, rows, notes);
+                let settled = done.and_then(|more| {
+                    ran += more;
+                    // Small budgets are looked after at once.
+                    match is_last || ran > room.budget >> 16 {
+                        true => room.settle(&mut ran),
+                        false => Ok(()),
+                    }
+                });
+                if let Err(fault) = settled {
+                    room.claims.stop(claim);
+                    lock(&room.faults).push((number, fault));
+                    return;
                 }
             }
-            let number = next;
-            next += 1;
-            // Behind what is its own are others'.
-            let two = [vertices(number), if next < end { vertices(next) } else { 0..0 }];
-            if let Err(fault) = self.one((room, held, targets), engine, two, rows, &mut notes) {
-                // Others may finish what they have.
-                room.next.store(batches, Ordering::Relaxed);
-                lock(&room.faults).push((number, fault));
-                break;
-            }
         }
-        lock(&room.notes).merge(notes);
     }
 
     /// Where vertices are in an array, if they are as near each other as by far most are.
@@ -413,17 +447,18 @@ impl Work<'_> {
         }
     }
 
-    /// Fetches and runs a batch, and stores what comes out; what the next one will want comes near meanwhile.
+    /// Fetches and runs a batch, and stores what comes out: how many instructions it ran. What the next one will want comes
+    /// near meanwhile.
     fn one(
         &self,
-        (room, held, targets): Place<'_, '_, '_>,
+        (room, held): Place<'_, '_, '_, '_>,
         engine: &dyn Engine,
         two: [Range<u32>; 2],
         rows: &mut VertexRows,
         notes: &mut Notes,
-    ) -> Result<()> {
-        match held {
-            Some(memory) => self.fetch(memory, &two, rows, notes),
+    ) -> Result<u64> {
+        match &held {
+            Some((memory, _)) => self.fetch(memory, &two, rows, notes),
             None => self.fetch(&room.read(), &two, rows, notes),
         }
         let [vertices, ahead] = two;
@@ -438,21 +473,17 @@ impl Work<'_> {
             instructions: 0,
         };
         engine.vertices(&mut running)?;
-        let more = running.instructions;
-        if room.ran.fetch_add(more, Ordering::Relaxed) + more > room.budget {
-            let what = "the vertices run more instructions than a job may";
-            return Err(Fault::new(FaultKind::Budget, what));
-        }
+        let ran = running.instructions;
         let outputs = self.stored().iter().enumerate();
-        if let Some(targets) = targets {
-            for ((number, spec), target) in outputs.zip(targets) {
-                store_apart(target, *spec, vertices.clone(), rows.output(number));
+        if let Some((_, sinks)) = held {
+            for ((number, spec), sink) in outputs.zip(sinks) {
+                store_apart(sink, *spec, vertices.clone(), rows.output(number));
                 if let Some((start, all)) = Self::place(spec, &ahead) {
                     // An array ends with its last vertex, not a stride behind it.
-                    target.expect(start, (all - spec.stride) as usize + 1);
+                    sink.expect(start, (all - spec.stride) as usize + 1, FetchFor::Write);
                 }
             }
-            return Ok(());
+            return Ok(ran);
         }
         let mut memory = room.write();
         for (number, spec) in outputs {
@@ -460,7 +491,7 @@ impl Work<'_> {
             let ahead = Self::place(spec, &ahead).and_then(|(start, all)| memory.borrow(start, all));
             ahead.into_iter().for_each(|bytes| simd::fetch(bytes, FetchFor::Write));
         }
-        Ok(())
+        Ok(ran)
     }
 }
 

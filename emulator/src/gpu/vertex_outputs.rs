@@ -3,7 +3,7 @@
 use super::notes::Notes;
 use crate::exec::{MAX_VERTICES as BATCH, Row};
 use crate::fault::Result;
-use crate::memory::{Array, Lent, Memory, Target};
+use crate::memory::{Array, Lent, Memory, Sink, Sinks};
 use crate::simd::{Found, dispatch};
 use num::half;
 use num::lanes::QuadLanes;
@@ -19,12 +19,13 @@ pub(super) struct Borrowed {
     count: usize,
 }
 
-/// Lends what a draw stores, if every batch stores a part of each output's own, and no attribute is in the same object.
+/// Lends what a draw stores, in parts of so many vertices, if these store a part of each output's own, and no attribute is in
+/// the same object.
 pub(super) fn lend(
     memory: &mut Memory,
     attributes: &[VertexSpec],
     outputs: &[VertexSpec],
-    count: u32,
+    (count, part): (u32, usize),
 ) -> Option<Borrowed> {
     let mut objects: Vec<(usize, Vec<(usize, Array)>)> = Vec::new();
     for (number, spec) in outputs.iter().enumerate() {
@@ -36,7 +37,7 @@ pub(super) fn lend(
         let array = Array {
             address: spec.address,
             length: stride * (count as usize - 1) + bytes,
-            part: stride * BATCH,
+            part: stride * part,
         };
         let object = memory.object_at(array.address)?;
         memory.borrow(array.address, u32::try_from(array.length).ok()?)?;
@@ -75,13 +76,13 @@ pub(super) fn lend(
 }
 
 impl Borrowed {
-    /// Somewhere to store each output; nothing where they get in each other's way.
-    pub fn targets(&mut self) -> Option<Vec<Target<'_>>> {
-        let mut all: Vec<Option<Target<'_>>> = (0..self.count).map(|_| None).collect();
+    /// Somewhere to store the parts of each output; nothing where they get in each other's way.
+    pub fn sinks(&mut self) -> Option<Vec<Sinks<'_>>> {
+        let mut all: Vec<Option<Sinks<'_>>> = (0..self.count).map(|_| None).collect();
         for (lent, arrays) in &mut self.objects {
             let of_object: Vec<Array> = arrays.iter().map(|(_, array)| *array).collect();
-            for ((number, _), target) in arrays.iter().zip(lent.targets(&of_object)?) {
-                all[*number] = Some(target);
+            for ((number, _), sinks) in arrays.iter().zip(lent.arrays(&of_object)?) {
+                all[*number] = Some(sinks);
             }
         }
         all.into_iter().collect()
@@ -133,8 +134,8 @@ pub(super) fn store(
     memory.write_apart(start, spec.stride, bytes, packed)
 }
 
-/// The same into an array that was lent.
-pub(super) fn store_apart(target: &Target<'_>, spec: VertexSpec, vertices: Range<u32>, rows: Option<&[Row; 4]>) {
+/// The same into a part of an array that was lent.
+pub(super) fn store_apart(sink: &mut Sink<'_, '_>, spec: VertexSpec, vertices: Range<u32>, rows: Option<&[Row; 4]>) {
     let spec = plain(spec);
     let (Some(rows), Some(bytes)) = (rows, output_bytes(&spec)) else {
         return;
@@ -142,8 +143,8 @@ pub(super) fn store_apart(target: &Target<'_>, spec: VertexSpec, vertices: Range
     let (count, stride) = (vertices.len().min(BATCH), spec.stride as usize);
     let start = spec.address.wrapping_add(spec.stride.wrapping_mul(vertices.start));
     let all = stride * count.saturating_sub(1) + bytes;
-    let is_there = target.fill(start, all, |all| put(&spec, rows, count, all, stride));
-    debug_assert!(is_there, "a batch stores a part");
+    let is_there = sink.fill(start, all, |all| put(&spec, rows, count, all, stride));
+    debug_assert!(is_there, "a batch is within a part");
 }
 
 /// Bytes of an output of a vertex, as [`plain`] has it; nothing of types that nobody knows.

@@ -7,6 +7,7 @@ use super::tile_list::ListedTile;
 use crate::crew::Crew;
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::{Memory, Sink};
+use crate::simd::FetchFor;
 use crate::texture::texel::u_order;
 use num::half;
 use std::sync::LazyLock;
@@ -187,7 +188,11 @@ pub(super) fn expect(frame: &Frame, unit: &WriteBack, [left, top]: [u32; 2], to:
     };
     for row in 0..pieces {
         if let Ok(at) = offset(unit, bytes, left, top + row) {
-            to.expect(unit.address.wrapping_add(at), (length * bytes) as usize);
+            to.expect(
+                unit.address.wrapping_add(at),
+                (length * bytes) as usize,
+                FetchFor::LaterWrite,
+            );
         }
     }
 }

@@ -71,7 +71,7 @@ impl Lent {
     }
 }
 
-/// An array of which parts are written at a time: its address, its length, and the length of a part.
+/// An array that is written in parts: its address, its length, and the length of a part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Array {
     pub address: u32,
@@ -80,27 +80,25 @@ pub(crate) struct Array {
 }
 
 impl Lent {
-    /// [`Lent::target`] for each of some arrays that lie apart in what was asked for; nothing where they do not, or
+    /// Somewhere for each part of each of some arrays that lie apart in what was asked for; nothing where they do not, or
     /// where somebody else holds the bytes, too.
-    pub fn targets(&mut self, arrays: &[Array]) -> Option<Vec<Target<'_>>> {
+    pub fn arrays(&mut self, arrays: &[Array]) -> Option<Vec<Sinks<'_>>> {
         let Data::Own(bytes) = &mut self.data else { return None };
         let (mut rest, mut at) = (&mut bytes[self.start..self.start + self.length], self.address);
         let mut order: Vec<usize> = (0..arrays.len()).collect();
         order.sort_by_key(|number| arrays[*number].address);
-        let mut targets: Vec<Option<Target<'_>>> = arrays.iter().map(|_| None).collect();
+        let mut sinks: Vec<Option<Sinks<'_>>> = arrays.iter().map(|_| None).collect();
         for number in order {
             let Array { address, length, part } = arrays[number];
             let before = address.checked_sub(at)? as usize;
             let (array, behind) = rest.split_at_mut_checked(before)?.1.split_at_mut_checked(length)?;
             (rest, at) = (behind, address.checked_add(u32::try_from(length).ok()?)?);
             let part = part.max(1);
-            targets[number] = Some(Target {
-                address,
-                length,
-                bytes: Bytes::Parts(array.chunks_mut(part).map(Mutex::new).collect(), part),
-            });
+            let parts = (address..).step_by(part).zip(array.chunks_mut(part));
+            let own = parts.map(|(address, bytes)| Mutex::new(Some(Own { address, bytes })));
+            sinks[number] = Some(Sinks::Own(own.collect()));
         }
-        targets.into_iter().collect()
+        sinks.into_iter().collect()
     }
 }
 
@@ -121,13 +119,13 @@ enum Bytes<'a> {
 
 impl Target<'_> {
     /// Brings the place of a piece of so many bytes near, so that nobody waits when it comes.
-    pub fn expect(&self, address: u32, length: usize) {
+    pub fn expect(&self, address: u32, length: usize, write: FetchFor) {
         let at = address.wrapping_sub(self.address) as usize;
         let Bytes::Parts(parts, part) = &self.bytes else { return };
         if let Some(bytes) = parts.get(at / part).and_then(|bytes| bytes.try_lock().ok())
             && let Some(bytes) = bytes.get(at % part..at % part + length)
         {
-            simd::fetch(bytes, FetchFor::LaterWrite);
+            simd::fetch(bytes, write);
         }
     }
 
@@ -182,13 +180,13 @@ pub(crate) enum Sink<'a, 'b> {
 impl Sink<'_, '_> {
     /// [`Target::expect`]
     #[inline]
-    pub fn expect(&self, address: u32, length: usize) {
+    pub fn expect(&self, address: u32, length: usize, write: FetchFor) {
         match self {
-            Self::Shared(target) => target.expect(address, length),
+            Self::Shared(target) => target.expect(address, length, write),
             Self::Own(own) => {
                 let at = address.wrapping_sub(own.address) as usize;
                 if let Some(bytes) = own.bytes.get(at..at + length) {
-                    simd::fetch(bytes, FetchFor::LaterWrite);
+                    simd::fetch(bytes, write);
                 }
             }
         }
@@ -290,7 +288,7 @@ mod tests {
                 scope.spawn(move || {
                     (number..64).step_by(4).for_each(|at| {
                         let address = 0x1800 + 64 * at;
-                        target.expect(address, 64);
+                        target.expect(address, 64, FetchFor::Write);
                         match at % 8 {
                             7 => assert!(target.fill(address, 64, |bytes| bytes.fill(at as u8))),
                             _ => target.put(address, &[at as u8; 64]),
@@ -301,7 +299,7 @@ mod tests {
         });
         // Beyond a part, and beyond the end.
         target.put(0x1800 + 60, &[99; 5]);
-        target.expect(0x2800, 1);
+        target.expect(0x2800, 1, FetchFor::Write);
         target.put(0x2800, &[99]);
         assert!(!target.fill(0x1800 + 60, 5, |bytes| bytes.fill(99)));
         memory.take_back(lent);
@@ -367,13 +365,15 @@ mod tests {
             [array(0x1100, 32), array(0x12f0, 32)],
             [array(0x10ff, 32), array(0x1200, 32)],
         ] {
-            assert!(lent.targets(&overlapping).is_none());
+            assert!(lent.arrays(&overlapping).is_none());
         }
-        let targets = lent.targets(&[array(0x1200, 80), array(0x1110, 64)]).unwrap();
-        assert!(targets[0].fill(0x1240, 16, |bytes| bytes.fill(1)));
-        assert!(!targets[0].fill(0x1240, 17, |bytes| bytes.fill(2)));
-        assert!(targets[1].fill(0x1130, 32, |bytes| bytes.fill(3)));
-        drop(targets);
+        let arrays = lent.arrays(&[array(0x1200, 80), array(0x1110, 64)]).unwrap();
+        let (mut last, mut second) = (arrays[0].take(2).unwrap(), arrays[1].take(1).unwrap());
+        assert!(arrays[0].take(2).is_none() && arrays[0].take(3).is_none() && arrays[1].take(2).is_none());
+        assert!(last.fill(0x1240, 16, |bytes| bytes.fill(1)));
+        assert!(!last.fill(0x1240, 17, |bytes| bytes.fill(2)) && !last.fill(0x1220, 32, |bytes| bytes.fill(2)));
+        assert!(second.fill(0x1130, 32, |bytes| bytes.fill(3)));
+        drop(arrays);
         memory.take_back(lent);
         assert!(memory.equals(0x1230, &[0; 16]) && memory.equals(0x1240, &[1; 16]) && memory.equals(0x1250, &[0; 16]));
         assert!(memory.equals(0x1110, &[0; 32]) && memory.equals(0x1130, &[3; 32]) && memory.equals(0x1150, &[0; 32]));
@@ -396,7 +396,7 @@ mod tests {
         let sinks = lent.sinks(&[(0x1100, 32), (0x1120, 16), (0x12f0, 16)], 64);
         let [mut first, mut last] = [0, 2].map(|number| sinks.take(number).unwrap());
         assert!(sinks.take(0).is_none() && sinks.take(3).is_none());
-        first.expect(0x1100, 32);
+        first.expect(0x1100, 32, FetchFor::LaterWrite);
         last.put(0x12f0, &[3; 16]);
         // What is another's stays as it is.
         last.put(0x12f8, &[4; 16]);
