@@ -1,6 +1,7 @@
 //! The GPU's 32-bit address space: buffer objects at their addresses, in pages of 4 KiB (docs/spec/mali/kernel.md, section 3).
 
 mod lent;
+mod seen;
 
 use crate::crew::Crew;
 use crate::fault::{Fault, FaultKind, Result};
@@ -8,6 +9,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 pub(crate) use lent::{Array, Lent, Sink, Sinks};
+pub(crate) use seen::Seen;
+use seen::{Clock, Version};
 
 /// Bytes of a page.
 pub const PAGE: u32 = 4096;
@@ -56,6 +59,8 @@ struct Object {
     address: u32,
     size: u32,
     data: Data,
+    /// Changes with every write.
+    version: Version,
 }
 
 impl Object {
@@ -105,6 +110,7 @@ pub struct Memory {
     limit: u64,
     /// Addresses and lengths of writes, where they are kept.
     written: Option<Vec<(u32, u32)>>,
+    clock: Clock,
 }
 
 impl Default for Memory {
@@ -130,6 +136,7 @@ impl Memory {
             used: 0,
             limit,
             written: None,
+            clock: Clock::default(),
         }
     }
 
@@ -211,7 +218,13 @@ impl Memory {
             .iter()
             .position(Option::is_none)
             .unwrap_or(self.objects.len());
-        let object = Some(Object { address, size, data });
+        let version = self.clock.next();
+        let object = Some(Object {
+            address,
+            size,
+            data,
+            version,
+        });
         if slot == self.objects.len() {
             self.objects.push(object);
         } else {
@@ -321,7 +334,9 @@ impl Memory {
         }
         self.note_write(address, short);
         let slot = self.slot(address)?;
-        match &mut self.objects[slot].as_mut()?.data {
+        let object = self.objects[slot].as_mut()?;
+        object.version = self.clock.next();
+        match &mut object.data {
             Data::Own(bytes) => bytes.get_mut(start..start + length),
             Data::Backed(_) => None,
         }
@@ -407,6 +422,7 @@ impl Memory {
         });
         let (object, start) = place.ok_or_else(|| Fault::unmapped(address, length))?;
         object.write(start, bytes);
+        object.version = self.clock.next();
         self.note_write(address, length);
         Ok(())
     }
@@ -458,6 +474,7 @@ impl Memory {
         let slot = self.slot(first)?;
         let object = self.objects[slot].as_mut()?;
         let start = object.place(first, length)?;
+        object.version = self.clock.next();
         let all = length as usize;
         let part = all.div_ceil(crew.threads()).next_multiple_of(64);
         let parts = (0..all).step_by(part).map(|from| from..(from + part).min(all));

@@ -3,7 +3,7 @@
 use super::notes::Notes;
 use crate::crew::lock;
 use crate::fault::{Fault, FaultKind, Result};
-use crate::memory::{Memory, PAGE};
+use crate::memory::{Memory, PAGE, Seen};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -47,10 +47,8 @@ pub struct KeptTiles(Mutex<Vec<Arc<Read>>>);
 /// Lists that were read.
 #[derive(Debug)]
 struct Read {
-    /// Where each began.
-    starts: Vec<u32>,
     /// What each was.
-    bytes: Vec<Vec<u8>>,
+    lists: Vec<Seen>,
     tiles: Arc<Tiles>,
 }
 
@@ -60,38 +58,44 @@ impl KeptTiles {
     /// # Errors
     /// As [`Tiles::read`].
     pub(super) fn read(&self, memory: &Memory, starts: &[u32], notes: &mut Notes) -> Result<Arc<Tiles>> {
-        let known = lock(&self.0).iter().find(|read| read.starts == starts).cloned();
-        let is_same = |read: &Arc<Read>| {
-            let mut bytes = read.starts.iter().zip(&read.bytes);
-            bytes.all(|(start, bytes)| memory.equals(*start, bytes))
-        };
+        let known = lock(&self.0).iter().find(|read| read.is_of(starts)).cloned();
+        let is_same = |read: &Arc<Read>| read.lists.iter().all(|list| list.is_still(memory));
         if let Some(read) = known.filter(is_same) {
             return Ok(read.tiles.clone());
         }
         let (tiles, lengths) = Tiles::read(memory, starts, notes)?;
         let tiles = Arc::new(tiles);
         if let Some(lengths) = lengths.filter(|_| KEPT.contains(&tiles.tiles.len())) {
-            let bytes = starts
-                .iter()
-                .zip(lengths)
-                .map(|(start, length)| memory.bytes(*start, length));
+            let lists = starts.iter().zip(lengths).map(|(start, length)| {
+                let bytes = memory.bytes(*start, length)?;
+                Ok(Seen::new(memory, *start, bytes.into_owned()))
+            });
             // Lists that go on from one object into another are read each time.
-            if let Ok(bytes) = bytes.map(|bytes| bytes.map(Cow::into_owned)).collect() {
-                self.keep(starts.to_vec(), bytes, tiles.clone());
+            if let Ok(lists) = lists.collect::<Result<_>>() {
+                let tiles = tiles.clone();
+                self.keep(Read { lists, tiles });
             }
         }
         Ok(tiles)
     }
 
     /// Keeps what was read in the place of what was there before; with too much of it all others go.
-    fn keep(&self, starts: Vec<u32>, bytes: Vec<Vec<u8>>, tiles: Arc<Tiles>) {
+    fn keep(&self, new: Read) {
         let mut kept = lock(&self.0);
-        kept.retain(|read| read.starts != starts);
+        let starts: Vec<u32> = new.lists.iter().map(Seen::address).collect();
+        kept.retain(|read| !read.is_of(&starts));
         let of_all: usize = kept.iter().map(|read| read.tiles.tiles.len()).sum();
-        if of_all + tiles.tiles.len() > KEPT.end {
+        if of_all + new.tiles.tiles.len() > KEPT.end {
             kept.clear();
         }
-        kept.push(Arc::new(Read { starts, bytes, tiles }));
+        kept.push(Arc::new(new));
+    }
+}
+
+impl Read {
+    /// Whether these lists begin there.
+    fn is_of(&self, starts: &[u32]) -> bool {
+        self.lists.iter().map(Seen::address).eq(starts.iter().copied())
     }
 }
 

@@ -34,6 +34,7 @@ impl Memory {
         let slot = self.slot(address)?;
         let object = self.objects[slot].as_mut()?;
         let start = object.place(address, length)?;
+        object.version = self.clock.next();
         Some(Lent {
             slot,
             size: std::mem::take(&mut object.size),

@@ -3,6 +3,7 @@
 use super::faces::beside;
 use super::kept::{Decoded, Key};
 use super::{Layout, Level, Texture, texel};
+use crate::memory::Seen;
 use std::sync::Arc;
 use texel::Format;
 use utgard::texture::TexelFormat;
@@ -46,17 +47,19 @@ impl Texture<'_> {
         let same = |decoded: &Arc<Decoded>| {
             let pairs = levels.iter().zip(&decoded.bytes);
             decoded.bytes.len() == levels.len()
-                && pairs.into_iter().all(|(level, (address, bytes))| {
-                    level.address == *address
-                        && level.length as usize == bytes.len()
-                        && level.memory.equals(*address, bytes)
+                && pairs.into_iter().all(|(level, seen)| {
+                    level.address == seen.address()
+                        && level.length as usize == seen.len()
+                        && seen.is_still(level.memory)
                 })
         };
         if let Some(decoded) = kept.get(&key).filter(same) {
             return Some(decoded.colors.clone());
         }
         let colors = all_colors();
-        let bytes = levels.iter().map(|level| (level.address, level.data().to_vec()));
+        let bytes = levels
+            .iter()
+            .map(|level| Seen::new(level.memory, level.address, level.data().to_vec()));
         let decoded = Decoded {
             bytes: bytes.collect(),
             colors: colors.clone(),

@@ -2,6 +2,7 @@
 
 use super::Layout;
 use crate::crew::lock;
+use crate::memory::Seen;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use utgard::texture::TexelFormat;
@@ -28,15 +29,15 @@ pub(super) struct Key {
 /// Levels before and after.
 #[derive(Debug)]
 pub(super) struct Decoded {
-    /// Where each level is, from the largest on, and its bytes in memory.
-    pub bytes: Vec<(u32, Vec<u8>)>,
+    /// The bytes of each level in memory, from the largest on.
+    pub bytes: Vec<Seen>,
     /// The texels as words, row by row.
     pub colors: Arc<Vec<u32>>,
 }
 
 impl Decoded {
     fn size(&self) -> usize {
-        self.bytes.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() + 4 * self.colors.len()
+        self.bytes.iter().map(Seen::len).sum::<usize>() + 4 * self.colors.len()
     }
 }
 
@@ -97,6 +98,7 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Memory;
 
     #[test]
     fn the_oldest_make_room() {
@@ -113,7 +115,7 @@ mod tests {
             levels: 1,
         };
         let level = || Decoded {
-            bytes: vec![(0, vec![0; MOST / 4])],
+            bytes: vec![Seen::new(&Memory::default(), 0, vec![0; MOST / 4])],
             colors: Arc::default(),
         };
         for address in 0..5 {
