@@ -398,3 +398,176 @@ impl<'a> Plbu<'a> {
         few.then(|| self.memory.bytes(self.positions, most.saturating_mul(16)).ok())?
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fastrand::Rng;
+
+    const POSITIONS: u32 = 0x10_0000;
+    const INDICES: u32 = 0x1000;
+    const VERTICES: u32 = 4096;
+
+    /// Positions of vertices here and there, and indices of them.
+    fn memory() -> Memory {
+        let mut random = Rng::with_seed(9);
+        let mut memory = Memory::default();
+        memory.map(POSITIONS, 16 * VERTICES).unwrap();
+        memory.map(INDICES, 0x1_0000).unwrap();
+        for vertex in 0..VERTICES {
+            let [x, y] = [0; 2].map(|_| random.f32() * 600.0 - 40.0);
+            let position = [x, y, 0.5, 1.0].map(f32::to_le_bytes);
+            memory.write(POSITIONS + 16 * vertex, position.as_flattened()).unwrap();
+        }
+        for number in 0..0x8000u32 {
+            let index = random.u16(..VERTICES as u16).to_le_bytes();
+            memory.write(INDICES + 2 * number, &index).unwrap();
+        }
+        memory
+    }
+
+    /// A builder with a grid of eight by eight blocks of tiles.
+    fn builder<'a>(memory: &'a Memory, sizes: &'a HashMap<u32, u32>, crew: Option<&'a Crew>) -> Plbu<'a> {
+        let mut plbu = Plbu::new(memory, sizes, crew);
+        (plbu.positions, plbu.indices) = (POSITIONS, INDICES);
+        (plbu.tiles, plbu.shift, plbu.block_width) = ([32; 2], [2; 2], 8);
+        plbu.setup.indices_16 = true;
+        plbu.blocks = Some((0, 64));
+        plbu.binned.resize_with(64, Entries::default);
+        plbu
+    }
+
+    fn draws(plbu: &mut Plbu<'_>) -> Result<()> {
+        let mut random = Rng::with_seed(10);
+        for number in 0..40 {
+            let draw = DrawPrimitives {
+                start: 0,
+                count: match number {
+                    7 => 0,
+                    _ if number % 8 == 5 => VERTICES,
+                    _ => random.u32(..60),
+                },
+                mode: [
+                    PrimitiveMode::Triangles,
+                    PrimitiveMode::TriangleStrip,
+                    PrimitiveMode::Lines,
+                ][number % 3],
+                indexed: number % 4 == 1,
+            };
+            plbu.indices = INDICES + 2 * random.u32(..1000);
+            plbu.draw(number as u32, &draw, &mut Notes::default())?;
+        }
+        plbu.make()
+    }
+
+    /// Lists, primitives and draws are the same, however many threads make them; only primitives' numbers are others.
+    #[test]
+    fn lists_are_the_same_with_any_number_of_threads() {
+        let (memory, sizes) = (memory(), HashMap::new());
+        let built = |threads: usize| {
+            let crew = Crew::new(threads);
+            let mut plbu = builder(&memory, &sizes, crew.as_ref());
+            draws(&mut plbu).unwrap();
+            let all = &plbu.geometry.primitives;
+            let touching = |(block, list): (u8, &Entries)| -> Vec<Vec<usize>> {
+                let [left, top] = [block % 8 * 4, block / 8 * 4];
+                let tiles = (0..16).map(|tile| [left + tile % 4, top + tile / 4]);
+                let of_tile = |tile| list.touching(tile).map(|number| all.position(number)).collect();
+                tiles.map(of_tile).collect()
+            };
+            let lists: Vec<_> = (0..).zip(&plbu.binned).map(touching).collect();
+            // Where what is odd of a primitive lies is its piece's.
+            let primitives: Vec<_> = all
+                .iter()
+                .map(|(_, one)| (one.draw, one.shape(), one.vertices, one.ccw, one.is_plain()))
+                .collect();
+            let counts = (plbu.entries, plbu.primitives, all.pieces().len());
+            (lists, primitives, plbu.geometry.draws, counts)
+        };
+        let (lists, primitives, draws, (entries, count, pieces)) = built(1);
+        assert!(
+            entries > 20_000 && count == primitives.len() && pieces == 2,
+            "{entries} {count} {pieces}"
+        );
+        assert!(draws.iter().any(|draw| draw.covers) && draws.iter().any(|draw| !draw.covers));
+        for threads in [2, 3, 16] {
+            let with_help = built(threads);
+            assert!(
+                with_help.0 == lists && with_help.1 == primitives && with_help.2 == draws,
+                "{threads}"
+            );
+            assert_eq!((with_help.3.0, with_help.3.1), (entries, count));
+            assert!(with_help.3.2 > pieces, "nobody helped");
+        }
+    }
+
+    /// The first draw's fault is the job's, also where it is found after another's.
+    #[test]
+    fn faults_come_in_the_order_of_draws() {
+        let (memory, sizes) = (memory(), HashMap::new());
+        for threads in [1, 2, 3] {
+            let crew = Crew::new(threads);
+            let mut plbu = builder(&memory, &sizes, crew.as_ref());
+            draws(&mut plbu).unwrap();
+            let mut draw = |address: u32, start: u32, count: u32, indexed: bool| {
+                let mode = PrimitiveMode::Triangles;
+                let draw = DrawPrimitives {
+                    start,
+                    count,
+                    mode,
+                    indexed,
+                };
+                plbu.draw(address, &draw, &mut Notes::default())
+            };
+            draw(0x100, 0, 3 * VERTICES / 4, false).unwrap();
+            // Beyond the positions, which nobody has looked at yet.
+            draw(0x200, 0, 2 * VERTICES, false).unwrap();
+            draw(0x300, 5000, 3, true).unwrap();
+            // And indices that are nowhere.
+            assert!(draw(0x400, 0, 0x10_0000, true).is_err());
+            let fault = plbu.make().unwrap_err();
+            assert_eq!(
+                (fault.kind, fault.address),
+                (FaultKind::Unmapped, Some(POSITIONS + 16 * VERTICES)),
+                "{threads}"
+            );
+        }
+    }
+
+    /// A job that is too large has the fault of the first draw that is too much, with any number of threads.
+    #[test]
+    fn lists_that_are_too_long_are_a_fault() {
+        let (mut memory, sizes) = (Memory::default(), HashMap::new());
+        memory.map(POSITIONS, 16 * VERTICES).unwrap();
+        for vertex in 0..VERTICES {
+            let [x, y] = [[0.0, 0.0], [4000.0, 0.0], [0.0, 4000.0]][vertex as usize % 3];
+            let position = [x, y, 0.5, 1.0f32].map(f32::to_le_bytes);
+            memory.write(POSITIONS + 16 * vertex, position.as_flattened()).unwrap();
+        }
+        for threads in [1, 2, 3] {
+            let crew = Crew::new(threads);
+            let mut plbu = builder(&memory, &sizes, crew.as_ref());
+            (plbu.tiles, plbu.shift, plbu.block_width) = ([256; 2], [0; 2], 256);
+            plbu.binned.resize_with(256 * 256, Entries::default);
+            for address in [1, 2, 3, 4] {
+                let draw = DrawPrimitives {
+                    start: 0,
+                    count: 240,
+                    mode: PrimitiveMode::Triangles,
+                    indexed: false,
+                };
+                plbu.draw(address, &draw, &mut Notes::default()).unwrap();
+            }
+            // So much that others help.
+            let draw = DrawPrimitives {
+                start: 0,
+                count: 3 * (VERTICES / 3),
+                mode: PrimitiveMode::Points,
+                indexed: false,
+            };
+            plbu.draw(5, &draw, &mut Notes::default()).unwrap();
+            let fault = plbu.make().unwrap_err();
+            assert_eq!((fault.kind, fault.address), (FaultKind::Limit, Some(4)), "{threads}");
+        }
+    }
+}
