@@ -316,37 +316,41 @@ fn load<L: QuadLanes>([a, b, c, d]: [&Row; 4], at: usize) -> [L::V; 4] {
 /// Colours of a batch as bytes; what [`unorm`](crate::exec::unorm) does, many at a time.
 #[inline(always)]
 fn quantise_bytes<L: QuadLanes>(color: [&Row; 4], count: usize, into: &mut [u32; MAX_FRAGMENTS]) {
-    let mut at = 0;
-    while at < count {
-        let [red, green, blue, alpha] = whole_channels::<L>(color, 255.0, at);
-        let mut lane = 0;
-        while lane < L::COUNT {
+    for (step, into) in into
+        .as_chunks_mut::<MOST>()
+        .0
+        .iter_mut()
+        .enumerate()
+        .take(count.div_ceil(MOST))
+    {
+        let [red, green, blue, alpha] = whole_channels::<L>(color, 255.0, step * MOST);
+        for lane in 0..MOST {
             let low = red[lane].to_bits() & 0xff | (green[lane].to_bits() & 0xff) << 8;
-            into[at + lane] = low | (blue[lane].to_bits() & 0xff) << 16 | alpha[lane].to_bits() << 24;
-            lane += 1;
+            into[lane] = low | (blue[lane].to_bits() & 0xff) << 16 | alpha[lane].to_bits() << 24;
         }
-        at += L::COUNT;
     }
 }
 
 /// Colours of a batch as they are stored in sixteen bits; what [`unorm`](crate::exec::unorm) does, many at a time.
 #[inline(always)]
 fn quantise_wide<L: QuadLanes>(color: [&Row; 4], one: f32, count: usize, into: &mut [u64; MAX_FRAGMENTS]) {
-    let mut at = 0;
-    while at < count {
-        let [red, green, blue, alpha] = whole_channels::<L>(color, one, at);
-        let mut lane = 0;
-        while lane < L::COUNT {
+    for (step, into) in into
+        .as_chunks_mut::<MOST>()
+        .0
+        .iter_mut()
+        .enumerate()
+        .take(count.div_ceil(MOST))
+    {
+        let [red, green, blue, alpha] = whole_channels::<L>(color, one, step * MOST);
+        for lane in 0..MOST {
             let low = red[lane].to_bits() & 0xffff | green[lane].to_bits() << 16;
             let high = blue[lane].to_bits() & 0xffff | alpha[lane].to_bits() << 16;
-            into[at + lane] = u64::from(low) | u64::from(high) << 32;
-            lane += 1;
+            into[lane] = u64::from(low) | u64::from(high) << 32;
         }
-        at += L::COUNT;
     }
 }
 
-/// Lanes of the widest row.
+/// Fragments at a time: lanes of the widest row, so that nothing is left over and everything is as wide as it can be.
 const MOST: usize = 16;
 
 /// Channels of the fragments from `at` on, from 0 to `one`, as whole numbers in the last bits of floats.
@@ -355,11 +359,16 @@ fn whole_channels<L: QuadLanes>(color: [&Row; 4], one: f32, at: usize) -> [[f32;
     let mut whole = [[0.0f32; MOST]; 4];
     let mut channel = 0;
     while channel < 4 {
-        // Zero in front: what is no number becomes the second operand.
-        let value = L::min(L::max(L::load(&color[channel][at..]), L::splat(0.0)), L::splat(1.0));
-        let rounded = L::floor(L::add(L::mul(value, L::splat(one)), L::splat(0.5)));
-        // Behind 2^23 the last bits are the whole number.
-        L::store(&mut whole[channel], L::add(rounded, L::splat(8_388_608.0)));
+        let mut lane = 0;
+        while lane < MOST {
+            // Zero in front: what is no number becomes the second operand.
+            let value = L::load(&color[channel][at + lane..]);
+            let value = L::min(L::max(value, L::splat(0.0)), L::splat(1.0));
+            let rounded = L::floor(L::add(L::mul(value, L::splat(one)), L::splat(0.5)));
+            // Behind 2^23 the last bits are the whole number.
+            L::store(&mut whole[channel][lane..], L::add(rounded, L::splat(8_388_608.0)));
+            lane += L::COUNT;
+        }
         channel += 1;
     }
     whole
