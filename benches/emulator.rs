@@ -460,14 +460,14 @@ fn small_jobs(threads: usize) {
     .map(|(text, stage)| assemble(text, stage));
     let names = ["native", "wide"];
     let mut times = names.map(|_| Times::default());
-    // In turn, for the first of a row finds nothing where it left it.
-    for _ in 0..4 * ROUNDS {
-        for (name, times) in names.iter().zip(&mut times) {
-            let mut gpu = Gpu::new(engine(name)).with_threads(threads);
+    // In turn, and each before the other as often as behind it: who comes next finds another's memory.
+    for round in 0..4 * ROUNDS {
+        for number in [round % 2, 1 - round % 2] {
+            let mut gpu = Gpu::new(engine(names[number])).with_threads(threads);
             let prepared = driver::prepare(&mut gpu, &draw([&vertex, &long], 16, Mesh::Screen(1, LEVEL))).unwrap();
             let start = Instant::now();
             prepared.submit(&mut gpu).unwrap();
-            times.add(start.elapsed() * 1000);
+            times[number].add(start.elapsed() * 1000);
         }
     }
     for (name, times) in names.iter().zip(times) {
