@@ -3,8 +3,7 @@
 use super::frame::Frame;
 use super::tile::{Colors, PIXELS, SIDE, Tile, place};
 use crate::memory::Sink;
-use crate::simd::FetchFor;
-use crate::simd::{Found, dispatch};
+use crate::simd::{FetchFor, Found, dispatch};
 use crate::texture::texel::u_order;
 use num::lanes::Lanes;
 use utgard::frame::{PixelFormat, TargetLayout, WriteBackSource};

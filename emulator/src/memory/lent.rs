@@ -95,8 +95,9 @@ impl Lent {
             let (array, behind) = rest.split_at_mut_checked(before)?.1.split_at_mut_checked(length)?;
             (rest, at) = (behind, address.checked_add(u32::try_from(length).ok()?)?);
             let part = part.max(1);
-            let parts = (address..).step_by(part).zip(array.chunks_mut(part));
-            let own = parts.map(|(address, bytes)| Mutex::new(Some(Own { address, bytes })));
+            // Behind the last part there may be no address any more.
+            let parts = array.chunks_mut(part).zip((address..).step_by(part));
+            let own = parts.map(|(bytes, address)| Mutex::new(Some(Own { address, bytes })));
             sinks[number] = Some(Sinks::Own(own.collect()));
         }
         sinks.into_iter().collect()
@@ -378,6 +379,32 @@ mod tests {
         memory.take_back(lent);
         assert!(memory.equals(0x1230, &[0; 16]) && memory.equals(0x1240, &[1; 16]) && memory.equals(0x1250, &[0; 16]));
         assert!(memory.equals(0x1110, &[0; 32]) && memory.equals(0x1130, &[3; 32]) && memory.equals(0x1150, &[0; 32]));
+    }
+
+    /// Where an array ends, addresses may, too.
+    #[test]
+    fn arrays_lie_at_the_end_of_all_addresses() {
+        let mut memory = Memory::default();
+        memory.map(0xffff_f000, 0x1000).unwrap();
+        let mut lent = memory.lend(0xffff_ff00, 0x80).unwrap();
+        let array = |part| Array {
+            address: 0xffff_ff00,
+            length: 0x80,
+            part,
+        };
+        for part in [0x60, 0x1000] {
+            let arrays = lent.arrays(&[array(part)]).unwrap();
+            let last = (0x80 - 1) / part;
+            assert!(
+                arrays[0]
+                    .take(last)
+                    .unwrap()
+                    .fill(0xffff_ff7f, 1, |bytes| bytes.fill(1))
+            );
+            assert!(arrays[0].take(last + 1).is_none());
+        }
+        memory.take_back(lent);
+        assert!(memory.equals(0xffff_ff7f, &[1, 0]));
     }
 
     #[test]
