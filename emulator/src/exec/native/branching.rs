@@ -10,7 +10,7 @@ use super::tally::Tally;
 use crate::exec::inputs::Inputs;
 use crate::exec::{FragmentContext, Fragments, MAX_FRAGMENTS, Painter, Quads};
 use crate::simd::Found;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// Quads that are worth a try: with fewer, what is tried in vain costs more than it may save.
@@ -22,12 +22,17 @@ pub(super) struct Branching {
     isa: Isa,
     found: Found,
     tally: Tally,
+    /// What was made of each path, ready to paint: threads that asked the program each time would count up and down at once
+    /// how many have it.
+    ready: Box<[OnceLock<Option<Straight>>]>,
 }
 
 impl Branching {
     /// A program, if there are [`Paths`] through it.
     pub fn new(program: Arc<Program>, isa: Isa, found: Found, tally: Tally) -> Option<Self> {
-        program.paths.is_some().then_some(Self {
+        let paths = program.paths.as_ref()?.count();
+        Some(Self {
+            ready: (0..paths).map(|_| OnceLock::new()).collect(),
             program,
             isa,
             found,
@@ -41,10 +46,10 @@ impl Branching {
         (context, inputs): (&FragmentContext<'_>, &Inputs),
         mut paint: impl FnMut(&Straight) -> Option<u32>,
     ) -> Option<u32> {
-        self.program.paths.as_ref()?.find(|path| {
+        self.program.paths.as_ref()?.find(|number, path| {
             let make = || self.make(&path.turns, context, inputs);
-            let program = path.made.get_or_init(make).clone()?;
-            paint(&Straight::new(program, self.found)?)
+            let ready = || Straight::new(path.made.get_or_init(make).clone()?, self.found);
+            paint(self.ready.get(number)?.get_or_init(ready).as_ref()?)
         })
     }
 
@@ -131,7 +136,7 @@ mod tests {
         let program = FragmentProgram::read(&pp::assemble(text).unwrap()).unwrap();
         let paths = Paths::<()>::of(&FragmentCode::new(&program, UPRIGHT))?;
         let mut turns = Vec::new();
-        let _: Option<()> = paths.find(|path| {
+        let _: Option<()> = paths.find(|_, path| {
             turns.push(path.turns.clone());
             None
         });
@@ -177,7 +182,7 @@ mod tests {
         let paths = Paths::<()>::of(&FragmentCode::new(&program, UPRIGHT)).unwrap();
         let mut tried = Vec::new();
         for wanted in [false, false, true] {
-            paths.find(|path| {
+            paths.find(|_, path| {
                 tried.push(path.turns[0]);
                 (path.turns[0] == wanted).then_some(())
             });

@@ -53,22 +53,34 @@ struct Hopeful {
 /// What is hoped for, in turn, while it goes well.
 pub(super) const HOPES: [Hope; 3] = [Hope::SmallFromZero, Hope::Small, Hope::Any];
 
-/// How often something was tried, and how often in vain.
+/// How much more often something was tried in vain than is worth it. While all goes well nobody writes there: it would go back
+/// and forth between threads with every try.
 #[derive(Debug, Default)]
 pub(super) struct Luck {
-    tried: AtomicU32,
-    failed: AtomicU32,
+    debt: AtomicU32,
 }
 
+/// Tries that went well for each that was in vain: that costs about what the other way does, and one that went well saves a tenth
+/// of it.
+const IN_VAIN: u32 = 32;
+
+/// Debt that ends all tries.
+const TOO_MUCH: u32 = 5 * IN_VAIN;
+
 impl Luck {
-    /// Whether it is worth another try: one in vain costs about what the other way does, one that is not saves a tenth of that.
+    /// Whether it is worth another try.
     fn holds(&self) -> bool {
-        self.failed.load(Relaxed) <= 4 + self.tried.load(Relaxed) / 32
+        self.debt.load(Relaxed) < TOO_MUCH
     }
 
     fn note(&self, is_right: bool) {
-        self.tried.fetch_add(1, Relaxed);
-        self.failed.fetch_add(u32::from(!is_right), Relaxed);
+        let paid = |debt: u32| debt.checked_sub(1).filter(|_| debt < TOO_MUCH);
+        match is_right {
+            true if self.debt.load(Relaxed) == 0 => {}
+            // Nothing is paid of what ended the tries.
+            true => drop(self.debt.fetch_update(Relaxed, Relaxed, paid)),
+            false => drop(self.debt.fetch_add(IN_VAIN, Relaxed)),
+        }
         #[cfg(test)]
         OUTCOMES[usize::from(is_right)].fetch_add(1, Relaxed);
     }

@@ -18,12 +18,16 @@ pub(super) struct Path<P> {
     pub made: OnceLock<Option<P>>,
 }
 
+/// The number of the path that fragments went last. It is in a line of its own: all threads read what is beside it.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Last(AtomicUsize);
+
 /// All ways through a program.
 #[derive(Debug)]
 pub(super) struct Paths<P> {
     all: Vec<Path<P>>,
-    /// The one that fragments went last.
-    last: AtomicUsize,
+    last: Last,
     /// Instructions of the longest.
     steps: u32,
     /// Ways that leave no fragment, which nothing is made of.
@@ -35,7 +39,7 @@ impl<P> Paths<P> {
     pub fn of(code: &FragmentCode) -> Option<Self> {
         let mut paths = Self {
             all: Vec::new(),
-            last: AtomicUsize::new(0),
+            last: Last(AtomicUsize::new(0)),
             steps: 0,
             discards: 0,
         };
@@ -102,13 +106,21 @@ impl<P> Paths<P> {
         self.steps
     }
 
-    /// What `f` has of a path, which is asked first for the one that fragments went last.
-    pub fn find<R>(&self, mut f: impl FnMut(&Path<P>) -> Option<R>) -> Option<R> {
-        let last = self.last.load(Ordering::Relaxed);
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// What `f` has of a path and its number, which is asked first for the one that fragments went last.
+    pub fn find<R>(&self, mut f: impl FnMut(usize, &Path<P>) -> Option<R>) -> Option<R> {
+        let last = self.last.0.load(Ordering::Relaxed);
         let others = (0..self.all.len()).filter(|number| *number != last);
         std::iter::once(last).chain(others).find_map(|number| {
-            let found = f(self.all.get(number)?)?;
-            self.last.store(number, Ordering::Relaxed);
+            let found = f(number, self.all.get(number)?)?;
+            // Whoever goes the same way again takes the line from nobody.
+            if number != last {
+                self.last.0.store(number, Ordering::Relaxed);
+            }
             Some(found)
         })
     }
