@@ -53,6 +53,9 @@ impl Report {
     }
 }
 
+/// An engine's name, and what it has to tell.
+type Told<'a> = (&'a str, Option<&'a str>);
+
 #[derive(Default)]
 struct Total {
     jobs: [u64; 2],
@@ -63,7 +66,7 @@ struct Total {
 }
 
 impl Total {
-    fn json(&self, device: u64, times: &Times) -> Value {
+    fn json(&self, device: u64, times: &Times, (engine, engine_report): Told<'_>) -> Value {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         json!({
             "device": device,
@@ -80,6 +83,8 @@ impl Total {
             "questions": times.questions,
             "answering_milliseconds": milliseconds(times.answering),
             "waiting_milliseconds": milliseconds(times.waiting),
+            "engine": engine,
+            "engine_report": engine_report,
         })
     }
 }
@@ -191,9 +196,9 @@ impl Show {
         }
     }
 
-    fn closed(&self, notes: &emulator::gpu::notes::Notes, times: &Times) {
+    fn closed(&self, notes: &emulator::gpu::notes::Notes, times: &Times, engine: Told<'_>) {
         if let Some(report) = &self.report {
-            report.line(&self.total.json(self.device, times));
+            report.line(&self.total.json(self.device, times, engine));
         }
         for note in notes.iter() {
             crate::say::note(format_args!("skrymir: device {}: note: {note}", self.device));
@@ -224,6 +229,9 @@ impl Show {
                 ms(times.answering),
                 total.seconds.iter().sum::<f64>() * 1e3,
             ));
+            if let (name, Some(report)) = engine {
+                crate::say::say(format_args!("skrymir: device {}: engine {name}: {report}", self.device));
+            }
         }
     }
 }
@@ -235,7 +243,12 @@ impl Watch for Show {
                 self.done(*job, outcome.map_err(ToString::to_string), time.as_secs_f64());
                 self.save(memory, *job);
             }
-            Event::Closed { notes, times } => self.closed(notes, times),
+            Event::Closed {
+                notes,
+                times,
+                engine,
+                engine_report,
+            } => self.closed(notes, times, (engine, engine_report.as_deref())),
             Event::Submitted(job) => self.submitted(memory, *job),
             Event::Created { .. } | Event::Freed { .. } => {}
         }

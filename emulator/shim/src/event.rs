@@ -74,6 +74,10 @@ pub enum Event<'a> {
         notes: &'a Notes,
         /// Where its program's time went.
         times: Times,
+        /// What ran its programs.
+        engine: &'static str,
+        /// What that tells of it.
+        engine_report: Option<String>,
     },
 }
 

@@ -161,6 +161,8 @@ impl Worker {
         let event = Event::Closed {
             notes: &self.gpu.notes,
             times: self.counters.times(start.elapsed()),
+            engine: self.gpu.engine().name(),
+            engine_report: self.gpu.engine().report(),
         };
         self.watch.event(&self.gpu.memory, &event);
     }

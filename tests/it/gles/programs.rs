@@ -180,6 +180,16 @@ fn recordings_are_replayed() {
             (jobs("GP"), jobs("PP"), sums.len(), &sums[0]["gp_jobs"]),
             (20, 20, 1, &20.into())
         );
+        // What the engine has to tell of its programs is in both.
+        let engine = sums[0]["engine"].as_str().expect("a name");
+        let told = sums[0]["engine_report"].as_str();
+        assert_eq!(told.is_some(), engine.starts_with("native ("), "{told:?}");
+        if let Some(told) = told {
+            assert!(
+                told.contains("left to the wide engine") && text.contains(&format!("engine {engine}: {told}")),
+                "{text}"
+            );
+        }
         let bytes = std::fs::read(folder.path().join("device0.trace")).expect("a recording");
         let trace = skrymir::loader::trace::Trace::read(&bytes).expect("a good recording");
         let replay = skrymir::replay::replay(&trace, Box::new(skrymir::emulator::exec::scalar::Scalar), 1);
