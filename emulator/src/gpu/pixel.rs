@@ -60,7 +60,7 @@ pub fn run(
     if frame.pixels() > FEW_PIXELS {
         limits.crew.into_iter().for_each(Crew::rouse);
     }
-    let tiles = &*limits.kept.tiles.read(memory, &frame.lists, notes)?;
+    let tiles = &*limits.kept.tiles.read(memory, &frame.lists, limits.crew, notes)?;
     let listed = Listed::new(tiles, lists, notes);
     let scene = scene(memory, frame, &listed, limits, notes)?;
     let extent = at_once(memory, (frame, &listed), &scene, engine, limits);
@@ -161,6 +161,7 @@ fn paint(
     // Few tiles are painted before anybody else is awake.
     let crew = limits.crew.filter(|_| work.len() > 2 * CLAIM);
     let workers = crew.map_or(1, Crew::threads);
+    crew.into_iter().for_each(|crew| scene.prepare_textures(frame, crew));
     let (claims, ran) = (Claims::new(work.len().div_ceil(CLAIM), workers), AtomicU64::new(0));
     let spare = Mutex::new(spare);
     let results = Mutex::new(Vec::new());

@@ -1,6 +1,7 @@
 //! What a PP job paints: primitives and shaders by the polygon lists of its tiles, made ready as far as tiles want them.
 
 use super::entries::Entries;
+use super::frame::Frame;
 use super::geometry::Bounds;
 use super::kept::Kept;
 use super::lists::{Geometry, Lists};
@@ -14,6 +15,7 @@ use super::tile::steps;
 use super::tile_list::Tiles;
 use super::vectors::of_bytes;
 use super::watch::{self, Fate, Place, Watch};
+use crate::crew::Crew;
 use crate::exec::gathered::Gatherer;
 use crate::exec::inputs::{Inputs, SLOTS};
 use crate::exec::{Engine, FragmentContext, FragmentProgram, Painter};
@@ -248,6 +250,13 @@ impl<'a> Scene<'a> {
         }
         scene.has_many = scene.primitives() >= MANY;
         Ok(scene)
+    }
+
+    /// Makes texels of textures ready with all threads, as far as nobody does that for less later: threads that need the same
+    /// texels wait for whoever makes them.
+    pub fn prepare_textures(&self, frame: &Frame, crew: &Crew) {
+        let textures = self.shaders.iter().flat_map(|shader| &shader.textures);
+        textures.for_each(|texture| texture.prepare(frame.pixels(), crew));
     }
 
     /// Whether some mentions are of the same lists as others.

@@ -1,7 +1,7 @@
 //! The tiles of a PP job, as the lists of its processors have them (docs/spec/mali/tile-lists.md).
 
 use super::notes::Notes;
-use crate::crew::lock;
+use crate::crew::{Crew, lock};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::{Memory, PAGE, Seen};
 use std::borrow::Cow;
@@ -53,13 +53,20 @@ struct Read {
 }
 
 impl KeptTiles {
-    /// Every PP's list of tiles, read as [`Tiles::read`] does it unless all of them are as they were.
+    /// Every PP's list of tiles, read as [`Tiles::read`] does it unless all of them are as they were, which all threads see
+    /// together where they are long.
     ///
     /// # Errors
     /// As [`Tiles::read`].
-    pub(super) fn read(&self, memory: &Memory, starts: &[u32], notes: &mut Notes) -> Result<Arc<Tiles>> {
+    pub(super) fn read(
+        &self,
+        memory: &Memory,
+        starts: &[u32],
+        crew: Option<&Crew>,
+        notes: &mut Notes,
+    ) -> Result<Arc<Tiles>> {
         let known = lock(&self.0).iter().find(|read| read.is_of(starts)).cloned();
-        let is_same = |read: &Arc<Read>| read.lists.iter().all(|list| list.is_still(memory));
+        let is_same = |read: &Arc<Read>| read.lists.iter().all(|list| list.is_still(memory, crew));
         if let Some(read) = known.filter(is_same) {
             return Ok(read.tiles.clone());
         }
@@ -321,7 +328,7 @@ mod tests {
         let (kept, mut notes) = (KeptTiles::default(), Notes::default());
         memory.write(0x1000, &bytes(&tiles)).unwrap();
         memory.write(0x2000, &bytes(&[((9, 9), &[])])).unwrap();
-        let mut read = |memory: &Memory| kept.read(memory, &[0x1000, 0x2000], &mut notes).unwrap();
+        let mut read = |memory: &Memory| kept.read(memory, &[0x1000, 0x2000], None, &mut notes).unwrap();
         let first = read(&memory);
         assert_eq!(first.tiles.len(), 101);
         assert!(Arc::ptr_eq(&first, &read(&memory)));
@@ -336,7 +343,10 @@ mod tests {
         for count in 1..3 {
             let mut notes = Notes::default();
             assert_eq!(
-                kept.read(&memory, &[0x1000, 0x2000], &mut notes).unwrap().tiles.len(),
+                kept.read(&memory, &[0x1000, 0x2000], None, &mut notes)
+                    .unwrap()
+                    .tiles
+                    .len(),
                 101
             );
             assert_eq!(notes.iter().count(), 1, "{count}");

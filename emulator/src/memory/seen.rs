@@ -1,9 +1,9 @@
 //! Bytes as somebody saw them, and whether they still are: what was made of them need not be made again then.
 
 use super::{Data, Memory};
-use crate::crew::lock;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::crew::{Crew, lock};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Which bytes an object has: others once somebody wrote there. No two memories have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,49 @@ impl Clock {
     }
 }
 
+/// Bytes that a thread copies or compares at a time.
+const PIECE: usize = 1 << 16;
+
+/// The threads of a crew, if there is one and so many bytes are worth more than one.
+fn many(crew: Option<&Crew>, bytes: usize) -> Option<&Crew> {
+    crew.filter(|_| bytes >= 2 * PIECE)
+}
+
 impl Memory {
+    /// [`Memory::bytes_up_to`], copied; many by all threads.
+    pub(crate) fn copy(&self, address: u32, length: u32, crew: Option<&Crew>) -> Vec<u8> {
+        let Some(crew) = many(crew, length as usize) else {
+            return self.bytes_up_to(address, length).into_owned();
+        };
+        let mut copy = vec![0; self.length_up_to(address, length) as usize];
+        crew.each(copy.chunks_mut(PIECE).enumerate(), |(number, piece)| {
+            let address = address + (number * PIECE) as u32;
+            if let Ok(bytes) = self.bytes(address, piece.len() as u32) {
+                piece.copy_from_slice(&bytes);
+            }
+        });
+        copy
+    }
+
+    /// [`Memory::equals`]; many bytes are looked at by all threads.
+    fn equals_by(&self, address: u32, bytes: &[u8], crew: Option<&Crew>) -> bool {
+        let Some(crew) = many(crew, bytes.len()) else {
+            return self.equals(address, bytes);
+        };
+        let length = u32::try_from(bytes.len());
+        if !length.is_ok_and(|length| self.find(address, length).is_ok()) {
+            return false;
+        }
+        let differs = AtomicBool::new(false);
+        crew.each(bytes.chunks(PIECE).enumerate(), |(number, piece)| {
+            let address = address + (number * PIECE) as u32;
+            if !differs.load(Ordering::Relaxed) && !self.equals(address, piece) {
+                differs.store(true, Ordering::Relaxed);
+            }
+        });
+        !differs.into_inner()
+    }
+
     /// The version of the object with `length` bytes at `address`; nothing where somebody else may write them, too.
     fn version(&self, address: u32, length: u32) -> Option<Version> {
         let (object, _) = self.find(address, length).ok()?;
@@ -53,14 +95,15 @@ impl Memory {
 #[derive(Debug)]
 pub(crate) struct Seen {
     address: u32,
-    bytes: Vec<u8>,
+    bytes: Arc<Vec<u8>>,
     /// A version of the object that had them.
     version: Mutex<Option<Version>>,
 }
 
 impl Seen {
     /// Bytes that are at an address now.
-    pub fn new(memory: &Memory, address: u32, bytes: Vec<u8>) -> Self {
+    pub fn new(memory: &Memory, address: u32, bytes: impl Into<Arc<Vec<u8>>>) -> Self {
+        let bytes = bytes.into();
         let version = memory.version(address, bytes.len() as u32);
         Self {
             address,
@@ -79,14 +122,14 @@ impl Seen {
         self.bytes.len()
     }
 
-    /// Whether they are as they were. They are not looked at where nobody wrote into their object.
-    pub fn is_still(&self, memory: &Memory) -> bool {
+    /// Whether they are as they were. They are not looked at where nobody wrote into their object; many are by all threads.
+    pub fn is_still(&self, memory: &Memory, crew: Option<&Crew>) -> bool {
         let version = memory.version(self.address, self.bytes.len() as u32);
         let mut seen = lock(&self.version);
         if version.is_some() && version == *seen {
             return true;
         }
-        let is_same = memory.equals(self.address, &self.bytes);
+        let is_same = memory.equals_by(self.address, &self.bytes, crew);
         if is_same {
             *seen = version;
         }
@@ -97,7 +140,7 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crew::Crew;
+    use crate::memory::Backing;
 
     /// Whoever writes, and however: what was seen is seen to be another, and again to be the same.
     #[test]
@@ -137,11 +180,11 @@ mod tests {
         for (number, (address, write)) in ways.iter().enumerate() {
             write(&mut memory, 7);
             let seen = Seen::new(&memory, *address, vec![7]);
-            assert!(seen.is_still(&memory) && seen.is_still(&memory), "{number}");
+            assert!(seen.is_still(&memory, None) && seen.is_still(&memory, None), "{number}");
             write(&mut memory, 8);
-            assert!(!seen.is_still(&memory), "{number}");
+            assert!(!seen.is_still(&memory, None), "{number}");
             write(&mut memory, 7);
-            assert!(seen.is_still(&memory) && seen.is_still(&memory), "{number}");
+            assert!(seen.is_still(&memory, None) && seen.is_still(&memory, None), "{number}");
         }
     }
 
@@ -155,7 +198,11 @@ mod tests {
             memory
         };
         let seen = Seen::new(&filled(1), 0x1000, vec![1; 16]);
-        assert!(!seen.is_still(&filled(2)) && seen.is_still(&filled(1)) && !seen.is_still(&Memory::default()));
+        assert!(
+            !seen.is_still(&filled(2), None)
+                && seen.is_still(&filled(1), None)
+                && !seen.is_still(&Memory::default(), None)
+        );
         assert_eq!((seen.address(), seen.len()), (0x1000, 16));
     }
 
@@ -172,8 +219,59 @@ mod tests {
             unreachable!()
         };
         bytes[0] = 1;
-        assert!(seen.is_still(&memory));
+        assert!(seen.is_still(&memory, None));
         memory.write(0x1fff, &[0]).unwrap();
-        assert!(!seen.is_still(&memory));
+        assert!(!seen.is_still(&memory, None));
+    }
+
+    /// Bytes that two processes write.
+    #[derive(Debug)]
+    struct Shared(Vec<u8>);
+
+    impl Backing for Shared {
+        fn size(&self) -> usize {
+            self.0.len()
+        }
+
+        fn read(&self, at: usize, to: &mut [u8]) {
+            to.copy_from_slice(&self.0[at..at + to.len()]);
+        }
+
+        fn write(&self, _: usize, _: &[u8]) {}
+    }
+
+    /// Many threads copy and compare the same bytes as one, to an object's last, and up to the last address.
+    #[test]
+    fn threads_look_at_the_same_bytes() {
+        let crew = Crew::new(3);
+        let size = 5 * PIECE as u32 + 0x1000;
+        let start = size.wrapping_neg() & !0xfff;
+        let bytes: Vec<u8> = (0..size).map(|at| (at * 7 + at / 251) as u8).collect();
+        let mut own = Memory::default();
+        own.map(start, size).unwrap();
+        own.write(start, &bytes).unwrap();
+        let mut shared = Memory::default();
+        shared.map_backed(start, Box::new(Shared(bytes.clone()))).unwrap();
+        for memory in [&own, &shared] {
+            for (from, length) in [(0, size), (5, size), (PIECE as u32, 3 * PIECE as u32), (9, 10)] {
+                let all = memory.copy(start + from, length, crew.as_ref());
+                assert_eq!(
+                    all,
+                    &bytes[from as usize..(from.saturating_add(length)).min(size) as usize]
+                );
+                let seen = Seen::new(memory, start + from, all.clone());
+                assert!(seen.is_still(memory, crew.as_ref()));
+                for at in [0, all.len() / 2, all.len() - 1] {
+                    let mut other = all.clone();
+                    other[at] ^= 1;
+                    assert!(
+                        !memory.equals_by(start + from, &other, crew.as_ref()),
+                        "{from} {length} {at}"
+                    );
+                }
+            }
+            assert!(!memory.equals_by(start - 0x1000, &bytes, crew.as_ref()));
+            assert!(memory.copy(start - 0x1000, size, crew.as_ref()).is_empty());
+        }
     }
 }

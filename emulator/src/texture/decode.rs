@@ -3,7 +3,9 @@
 use super::faces::beside;
 use super::kept::{Decoded, Key};
 use super::{Layout, Level, Texture, texel};
+use crate::crew::Crew;
 use crate::memory::Seen;
+use std::ops::Range;
 use std::sync::Arc;
 use texel::Format;
 use utgard::texture::TexelFormat;
@@ -11,7 +13,13 @@ use utgard::texture::TexelFormat;
 impl Texture<'_> {
     /// The first layer, or all faces with the borders that they have, of the levels from `first` on, whose channels are whole
     /// numbers of a byte at most, in rows: from an earlier job, where their bytes are still the same. Smaller ones may be there.
-    pub(super) fn decoded(&self, first: usize, have: Option<(usize, &[u32])>) -> Option<Arc<Vec<u32>>> {
+    /// Threads that are nowhere else help.
+    pub(super) fn decoded(
+        &self,
+        first: usize,
+        have: Option<(usize, &[u32])>,
+        crew: Option<&Crew>,
+    ) -> Option<Arc<Vec<u32>>> {
         let format = self.format.filter(|_| self.has_words)?;
         let levels = self.levels.get(first..self.chain.len())?;
         let faces = self.descriptor.faces();
@@ -23,12 +31,7 @@ impl Texture<'_> {
         let largest = levels.first().filter(|_| levels.iter().all(fits))?;
         let all_colors = || {
             let (there, texels) = have.unwrap_or((self.chain.len(), &[]));
-            let mut colors = Vec::with_capacity(self.chain.count(first));
-            colors.extend_from_slice(texels);
-            for level in levels.iter().take(there - first).rev() {
-                self.add_colors(&mut colors, level, &format);
-            }
-            Arc::new(colors)
+            Arc::new(self.colors(&levels[..there - first], texels, &format, crew))
         };
         let Some(kept) = self.kept else {
             return Some(all_colors());
@@ -50,37 +53,61 @@ impl Texture<'_> {
                 && pairs.into_iter().all(|(level, seen)| {
                     level.address == seen.address()
                         && level.length as usize == seen.len()
-                        && seen.is_still(level.memory)
+                        && seen.is_still(level.memory, crew)
                 })
         };
         if let Some(decoded) = kept.get(&key).filter(same) {
             return Some(decoded.colors.clone());
         }
-        let colors = all_colors();
-        let bytes = levels
+        // What others may write meanwhile is looked at once.
+        let bytes: Vec<Seen> = levels
             .iter()
-            .map(|level| Seen::new(level.memory, level.address, level.data().to_vec()));
+            .map(|level| Seen::new(level.memory, level.address, level.copy(crew)))
+            .collect();
+        let colors = all_colors();
         let decoded = Decoded {
-            bytes: bytes.collect(),
+            bytes,
             colors: colors.clone(),
         };
         kept.put(key, decoded);
         Some(colors)
     }
 
-    /// Adds the texels of a level: the first layer, or all faces.
-    fn add_colors(&self, colors: &mut Vec<u32>, level: &Level<'_>, format: &Format) {
-        let [width, height] = level.stored(self.border);
-        let (start, area) = (colors.len(), width * height);
-        colors.resize(start + area * self.descriptor.faces() as usize, self.black());
-        // Behind a row and a texel of the border.
-        let inside = if self.border { width + 1 } else { 0 };
-        for (layer, texels) in (0..).zip(colors[start..].chunks_exact_mut(area)) {
-            self.layer_colors(&mut texels[inside..], width, (level, layer), format);
+    /// Texels of levels, the largest first, behind those of the smaller ones that are there.
+    fn colors(&self, levels: &[Level<'_>], smaller: &[u32], format: &Format, crew: Option<&Crew>) -> Vec<u32> {
+        let faces = self.descriptor.faces() as usize;
+        let area = |level: &Level<'_>| level.stored(self.border).into_iter().product::<usize>();
+        let count: usize = levels.iter().map(|level| faces * area(level)).sum();
+        let mut colors = vec![0; smaller.len() + count];
+        let (before, mut behind) = colors.split_at_mut(smaller.len());
+        before.copy_from_slice(smaller);
+        let mut bands = Vec::new();
+        for level in levels.iter().rev() {
+            for layer in 0..self.descriptor.faces() {
+                let (texels, rest) = std::mem::take(&mut behind).split_at_mut(area(level));
+                behind = rest;
+                let [width, _] = level.stored(self.border);
+                let rows = (BAND / width).next_multiple_of(16).max(16);
+                let texels = texels.chunks_mut(rows * width).enumerate();
+                bands.extend(texels.map(|(number, texels)| Band {
+                    layer: (level, layer),
+                    first: number * rows,
+                    texels,
+                }));
+            }
         }
-        if self.border {
-            add_borders(&mut colors[start..], level.size[0]);
+        let decode = |band| self.band_colors(band, format);
+        match crew.filter(|_| bands.len() > 1) {
+            Some(crew) => crew.each(bands.into_iter(), decode),
+            None => bands.into_iter().for_each(decode),
         }
+        let mut rest = &mut colors[smaller.len()..];
+        for level in levels.iter().rev().filter(|_| self.border) {
+            let (texels, behind) = rest.split_at_mut(faces * area(level));
+            rest = behind;
+            add_borders(texels, level.size[0]);
+        }
+        colors
     }
 
     /// What is outside memory, as a word.
@@ -88,17 +115,42 @@ impl Texture<'_> {
         u32::from_le_bytes([0, 0, 0, self.ones[3]])
     }
 
-    /// The texels of a layer of a level over black ones, each row so many behind the one before.
-    fn layer_colors(&self, colors: &mut [u32], stride: usize, (level, layer): (&Level<'_>, u32), format: &Format) {
+    /// The texels of a band; those of the border are still black.
+    fn band_colors(&self, band: Band<'_>, format: &Format) {
+        let Band { layer, first, texels } = band;
+        let ([stride, _], border) = (layer.0.stored(self.border), usize::from(self.border));
+        texels.fill(self.black());
+        // The level's own rows begin behind the border's, and texels behind its own in each.
+        let end = (first + texels.len() / stride).min(border + layer.0.size[1] as usize);
+        let rows = first.max(border)..end;
+        let start = (rows.start - first) * stride + border;
+        let rows = rows.start - border..rows.end.saturating_sub(border);
+        self.layer_colors(
+            texels.get_mut(start..).unwrap_or_default(),
+            (stride, rows),
+            layer,
+            format,
+        );
+    }
+
+    /// The texels of rows of a layer of a level over black ones, each row so many behind the one before.
+    fn layer_colors(
+        &self,
+        colors: &mut [u32],
+        (stride, which): (usize, Range<usize>),
+        (level, layer): (&Level<'_>, u32),
+        format: &Format,
+    ) {
         let black = self.black();
         let bytes = |color: [f32; 4]| color.map(|channel| (channel * 255.0).round() as u8);
-        let [width, height, _] = level.size;
+        let width = level.size[0];
         let start = level.layer as usize * layer as usize;
         let (data, swap) = (level.data().get(start..).unwrap_or_default(), self.descriptor.swap);
         let rows = Rows {
             layout: self.descriptor.layout,
             data,
-            size: [width, height],
+            width: width as usize,
+            which: which.clone(),
             stride,
             black,
         };
@@ -111,9 +163,10 @@ impl Texture<'_> {
                             .map_or(black, |whole| u32::from_le_bytes(whole.channels))
                     }),)*)*
                     _ => {
-                        for (y, row) in (0..height).zip(colors.chunks_mut(stride)) {
+                        for (y, row) in which.zip(colors.chunks_mut(stride)) {
                             for (x, to) in (0..width).zip(row) {
-                                *to = self.decode(level, x, y, layer).map_or(black, |color| u32::from_le_bytes(bytes(color)));
+                                let color = self.decode(level, x, y as u32, layer);
+                                *to = color.map_or(black, |color| u32::from_le_bytes(bytes(color)));
                             }
                         }
                     }
@@ -182,12 +235,23 @@ fn add_borders(texels: &mut [u32], side: u32) {
     }
 }
 
+/// Texels that a thread decodes at a time, about.
+const BAND: usize = 1 << 13;
+
+/// Rows of a layer of a level that are decoded together, the `first` and those behind it, with the border that it has.
+struct Band<'a> {
+    layer: (&'a Level<'a>, u32),
+    first: usize,
+    texels: &'a mut [u32],
+}
+
 /// Texels to be decoded row by row.
 struct Rows<'a> {
     layout: Layout,
     data: &'a [u8],
-    /// Width and height.
-    size: [u32; 2],
+    width: usize,
+    /// The rows.
+    which: Range<usize>,
     /// Texels from row to row where they go.
     stride: usize,
     /// What is outside the data.
@@ -209,9 +273,9 @@ impl Rows<'_> {
     /// All of them, of `N` bytes each.
     #[inline(always)]
     fn all<const N: usize>(&self, colors: &mut [u32], decode: impl Fn([u8; N]) -> u32) {
-        let [width, height] = self.size.map(|size| size as usize);
+        let width = self.width;
         let texels = self.data.as_chunks::<N>().0;
-        for (y, row) in colors.chunks_mut(self.stride).take(height).enumerate() {
+        for (y, row) in self.which.clone().zip(colors.chunks_mut(self.stride)) {
             let row = &mut row[..width];
             match self.layout {
                 Layout::Linear { stride } => {
@@ -371,5 +435,58 @@ mod tests {
             drop(texture);
             memory.write(0x10000 + random.u32(..0xc000), &[random.u8(..)]).unwrap();
         }
+    }
+
+    /// Many threads make the same texels as one, of every format, with borders and without, also where memory ends before they
+    /// do; and before anybody asked they make those only that are wanted.
+    #[test]
+    fn threads_decode_the_same_together() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let crew = Crew::new(3).unwrap();
+        let mut memory = Memory::default();
+        // Of the last rows there is nothing.
+        memory.map(0x10_0000, 0x24_0000).unwrap();
+        let bytes: Vec<u8> = (0..0x24_0000).map(|_| random.u8(..)).collect();
+        memory.write(0x10_0000, &bytes).unwrap();
+        let (mut prepared, mut bordered) = (0, 0);
+        let formats = (0..64).filter_map(|code| texel::by_code(utgard::field::Code::from_code(code)));
+        for format in formats {
+            for (size, levels, cube) in [([300, 290], 1, false), ([517, 129], 4, false), ([150, 150], 1, true)] {
+                let mut descriptor = Descriptor::parse(&[]);
+                (descriptor.format, descriptor.size, descriptor.cube) = (format.code, [size[0], size[1], 1], cube);
+                (descriptor.layout, descriptor.dimension) = (Layout::Tiled, Dimension::Two);
+                (descriptor.lod, descriptor.nearest) = ([0.0, levels as f32 - 1.0], [false; 2]);
+                if random.bool() {
+                    descriptor.layout = Layout::Linear { stride: 4 * 528 };
+                }
+                for (number, address) in descriptor.levels.iter_mut().enumerate() {
+                    *address = 0x24_0000 + 0x4_0000 * (number as u32 % 4);
+                }
+                let kept = Kept::default();
+                let new = || Texture::new(&memory, descriptor.clone()).unwrap();
+                let [alone, together, few] = [new(), new().with_kept(&kept), new()];
+                together.prepare(u64::MAX, &crew);
+                // What may be in vain is left to whoever wants it.
+                few.prepare(1, &crew);
+                assert_eq!(
+                    few.texels_ready().is_some(),
+                    together.texels_ready().is_some() && few.chain.len() == 1
+                );
+                let Some((largest, texels)) = together.texels_ready() else {
+                    continue;
+                };
+                (prepared, bordered) = (prepared + 1, bordered + usize::from(together.border));
+                assert!(
+                    largest == 0 && texels == alone.texels_from(0).unwrap(),
+                    "{} {size:?} {:?}",
+                    format.name,
+                    descriptor.layout
+                );
+                let again = new().with_kept(&kept);
+                again.prepare(u64::MAX, &crew);
+                assert!(std::ptr::eq(again.texels_ready().unwrap().1, texels), "it is kept");
+            }
+        }
+        assert!(prepared > 20 && bordered > 5, "{prepared} {bordered}");
     }
 }

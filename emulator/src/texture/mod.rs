@@ -11,6 +11,7 @@ mod picture;
 mod supposed;
 pub mod texel;
 
+use crate::crew::Crew;
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
 use crate::silicon::Silicon;
@@ -22,7 +23,7 @@ pub use kept::Kept;
 use levels::{Faces, Levels, Rule, Tables, half_log};
 use num::lanes::{Lanes, One};
 pub use picture::LevelPlace;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use texel::Format;
 use utgard::texture::{Dimension, Wrap};
 
@@ -80,7 +81,7 @@ struct Level<'a> {
     /// Those bytes, where they can be borrowed.
     borrowed: Option<&'a [u8]>,
     /// Those bytes of shared memory, copied when first needed.
-    copied: OnceLock<Vec<u8>>,
+    copied: OnceLock<Arc<Vec<u8>>>,
     /// Width, height, depth in texels.
     size: [u32; 3],
     /// Bytes of a face or slice.
@@ -94,13 +95,29 @@ impl Level<'_> {
     }
 
     fn data(&self) -> &[u8] {
-        let copy = || self.memory.bytes_up_to(self.address, self.length).into_owned();
         match self.borrowed {
             Some(bytes) => bytes,
-            None => self.copied.get_or_init(copy),
+            None => self.copied(None),
+        }
+    }
+
+    /// Those bytes of shared memory.
+    fn copied(&self, crew: Option<&Crew>) -> &Arc<Vec<u8>> {
+        let copy = || Arc::new(self.memory.copy(self.address, self.length, crew));
+        self.copied.get_or_init(copy)
+    }
+
+    /// A copy of its bytes: the one that texels are decoded from, where there is one.
+    fn copy(&self, crew: Option<&Crew>) -> Arc<Vec<u8>> {
+        match self.borrowed {
+            Some(_) => Arc::new(self.memory.copy(self.address, self.length, crew)),
+            None => self.copied(crew).clone(),
         }
     }
 }
+
+/// Texels that are worth more than one thread.
+const MANY_TEXELS: usize = 1 << 14;
 
 /// A texture that can be sampled.
 #[derive(Debug)]
@@ -254,7 +271,17 @@ impl<'a> Texture<'a> {
     /// Texels of a level and all smaller ones, as words.
     #[inline]
     fn texels_from(&self, first: usize) -> Option<&[u32]> {
-        self.chain.from(first, |have| self.decoded(first, have))
+        self.chain.from(first, |have| self.decoded(first, have, None))
+    }
+
+    /// Makes texels of all levels ready with all threads, where that is worth their while: of one level they are wanted, of
+    /// several maybe in vain, which is done for no more than `most` of them.
+    pub(crate) fn prepare(&self, most: u64, crew: &Crew) {
+        let count = self.chain.count(0);
+        let is_wanted = self.chain.len() == 1 || count as u64 <= most;
+        if self.simple && is_wanted && count >= MANY_TEXELS {
+            self.chain.from(0, |have| self.decoded(0, have, Some(crew)));
+        }
     }
 
     /// A level's size by what the descriptor says of the largest: sizes are rounded, so coordinates are scaled by what
