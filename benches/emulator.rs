@@ -2,8 +2,8 @@
 //! memory), the same picture from both, in turn, with one thread and with all.
 //!
 //! `cargo bench --bench emulator` prints for each case the median, the tenth percentile and the best, the ratios of those of
-//! each round, and how much faster all threads are than one; at the end what the machine allows: its memory, and operations
-//! by themselves. Meshes: lavapipe's frames begin with copying the vertices, so its figure is a frame without them and what
+//! each round, and how much faster all threads are than one, and than as many devices with a thread each that have nothing in
+//! common, which is what the machine allows; at the end what else it allows: its memory, and operations by themselves. Meshes: lavapipe's frames begin with copying the vertices, so its figure is a frame without them and what
 //! one more draw adds to a frame. With one thread each has one processor: the other assembles primitives on a thread beside
 //! those that it is told to have. `-- --threads N` runs it with so many threads only, `-- --only ENGINE ROUNDS THREADS CASE`
 //! one of our engines alone, to look at it with a profiler; `-- --case TEXT` cases whose name has it.
@@ -363,20 +363,23 @@ fn beside(threads: usize, only: &str) {
         "other",
         "ratio of medians, p10, best",
         if threads > 1 {
-            "; over one thread: medians, best"
+            "; over one thread: medians, best, and of threads apart"
         } else {
             ""
         }
     );
     for case in cases().iter().filter(|case| case.name.contains(only)) {
         let mut jobs = ["native", "wide"].map(|name| Job::new(engine(name), case, threads));
-        let mut single = (threads > 1).then(|| Job::new(engine("native"), case, 1));
+        let mut apart: Vec<Job> = (0..if threads > 1 { threads } else { 0 })
+            .map(|_| Job::new(engine("native"), case, 1))
+            .collect();
         let mut peer = context.as_ref().ok().map(|context| Peer::new(context, case));
-        let [mut native, mut one, mut wide, mut other, mut ratios] = std::array::from_fn(|_| Times::default());
+        let [mut native, mut one, mut all, mut wide, mut other, mut ratios] = std::array::from_fn(|_| Times::default());
         for turn in 0..TURNS {
             (0..TURN).for_each(|_| native.add(jobs[0].run()));
-            if let Some(single) = &mut single {
+            if let [single, ..] = &mut apart[..] {
                 (0..TURN).for_each(|_| one.add(single.run()));
+                all.add(at_once(&mut apart));
             }
             if turn % 4 == 0 {
                 (0..TURN).for_each(|_| wide.add(jobs[1].run()));
@@ -388,7 +391,7 @@ fn beside(threads: usize, only: &str) {
         ratios
             .0
             .extend(other.0.iter().zip(&native.0).map(|(other, native)| other / native));
-        let [ours, singles, theirs] = [&native, &one, &other].map(|times| times.figures());
+        let [ours, singles, shared, theirs] = [&native, &one, &all, &other].map(|times| times.figures());
         let three = |[a, b, c]: [f64; 3]| format!("{a:.2} {b:.2} {c:.2}");
         ratios.0.sort_by(f64::total_cmp);
         let p10 = ratios.0.get(ratios.0.len() / 10).copied().unwrap_or(f64::NAN);
@@ -400,10 +403,12 @@ fn beside(threads: usize, only: &str) {
             three(theirs),
             theirs[0] / ours[0],
             theirs[2] / ours[2],
-            single.map_or(String::new(), |_| format!(
-                "; {:.2} {:.2}",
+            apart.first().map_or(String::new(), |_| format!(
+                "; {:.2} {:.2}, {:.2} {:.2}",
                 singles[0] / ours[0],
-                singles[2] / ours[2]
+                singles[2] / ours[2],
+                singles[0] / shared[0],
+                singles[2] / shared[2]
             )),
             // What the other samples otherwise looks otherwise.
             peer.filter(|_| case.more != More::Five65)
@@ -411,7 +416,54 @@ fn beside(threads: usize, only: &str) {
         );
     }
     small_jobs(threads);
+    new_texture(threads);
     roof();
+}
+
+/// What a frame takes of devices that run beside each other, a thread each.
+fn at_once(jobs: &mut [Job]) -> Duration {
+    let begin = std::sync::Barrier::new(jobs.len());
+    let frames = |job: &mut Job| {
+        begin.wait();
+        let start = Instant::now();
+        for _ in 0..TURN {
+            job.run();
+        }
+        TURN as f64 / start.elapsed().as_secs_f64()
+    };
+    let rate: f64 = std::thread::scope(|scope| {
+        let threads: Vec<_> = jobs.iter_mut().map(|job| scope.spawn(|| frames(job))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("it runs")).sum()
+    });
+    Duration::from_secs_f64(1.0 / rate)
+}
+
+/// Frames with a texture of as many texels as pixels, which is another in each of them, and which is not.
+fn new_texture(threads: usize) {
+    let case = textured("", false);
+    let image = Image {
+        width: SIZE,
+        height: SIZE,
+        rgba: vec![200; 4 * (SIZE * SIZE) as usize],
+        linear: false,
+        repeat: true,
+    };
+    let mut job = Job::with(engine("native"), &case, threads, Some(image));
+    let memory = &job.gpu.memory;
+    let words = memory.words(job.state(), RenderState::WORDS as u32).unwrap();
+    let descriptor = memory.word(RenderState::from_words(&words).textures).unwrap();
+    let texels = emulator::texture::Descriptor::parse(&memory.words(descriptor, 16).unwrap()).levels[0];
+    let [mut same, mut other] = [Times::default(), Times::default()];
+    for round in 0..ROUNDS {
+        same.add(job.run());
+        job.gpu.memory.write(texels, &[round as u8]).unwrap();
+        other.add(job.run());
+    }
+    let [same, other] = [same, other].map(|times| times.figures());
+    println!(
+        "frames of a texture of {SIZE}x{SIZE}: {:.2} ms, at best {:.2}; where it is a new one: {:.2} ms, at best {:.2}",
+        same[0], same[2], other[0], other[2]
+    );
 }
 
 /// What the machine allows, on one thread: how long it takes to write a picture's bytes, and to copy them.
@@ -515,23 +567,30 @@ struct Job {
 
 impl Job {
     fn new(engine: Box<dyn Engine>, case: &Case, threads: usize) -> Self {
+        let image = case.texture.map(|linear| {
+            let (width, height, rgba) = texels(case.more);
+            Image {
+                width,
+                height,
+                rgba,
+                linear,
+                repeat: true,
+            }
+        });
+        let mut job = Self::with(engine, case, threads, image);
+        job.change(case.more);
+        job
+    }
+
+    /// A case as the driver draws it, with a texture.
+    fn with(engine: Box<dyn Engine>, case: &Case, threads: usize, image: Option<Image>) -> Self {
         let vertex = assemble(VERTEX, Stage::Vertex);
         let fragment = assemble(&case.mali, Stage::Fragment);
         let mut draw = draw([&vertex, &fragment], SIZE, case.mesh);
         if case.blend {
             draw.blend = Blend::Alpha;
         }
-        if let Some(linear) = case.texture {
-            let (width, height, rgba) = texels(case.more);
-            let image = Image {
-                width,
-                height,
-                rgba,
-                linear,
-                repeat: true,
-            };
-            draw.textures = vec![("picture".to_owned(), image)];
-        }
+        draw.textures = image.map(|image| ("picture".to_owned(), image)).into_iter().collect();
         if case.more == More::Depth {
             draw.depth = Some(Depth {
                 compare: Compare::LessEqual,
@@ -541,13 +600,12 @@ impl Job {
         let mut gpu = Gpu::new(engine).with_threads(threads);
         let prepared = driver::prepare(&mut gpu, &draw).unwrap();
         let mut job = Self { gpu, prepared };
-        job.change(case.more);
+        job.run();
         job
     }
 
     /// Writes what a draw of the driver does not have into its state and its texture's descriptor.
     fn change(&mut self, more: More) {
-        self.run();
         if matches!(more, More::Nothing | More::Depth | More::Cube) {
             return;
         }

@@ -111,6 +111,8 @@ pub struct Memory {
     /// Addresses and lengths of writes, where they are kept.
     written: Option<Vec<(u32, u32)>>,
     clock: Clock,
+    /// The version of what others hold, too, during a job.
+    job: Option<Version>,
 }
 
 impl Default for Memory {
@@ -137,6 +139,7 @@ impl Memory {
             limit,
             written: None,
             clock: Clock::default(),
+            job: None,
         }
     }
 

@@ -205,7 +205,8 @@ impl Gpu {
     fn pp(&mut self, frame: &[u32], watch: Option<&dyn Watch>) -> Result<PixelStats> {
         let frame = Frame::parse(frame)?;
         self.is_large = frame.pixels() > pixel::FEW_PIXELS;
-        let (runs, stats) = pixel::run(
+        self.memory.begin_job();
+        let painted = pixel::run(
             &mut self.memory,
             &frame,
             &self.lists,
@@ -219,7 +220,9 @@ impl Gpu {
             },
             &mut self.spare,
             &mut self.notes,
-        )?;
+        );
+        self.memory.end_job();
+        let (runs, stats) = painted?;
         write_back::write(&runs, &mut self.memory, self.crew.as_ref()).map_err(|fault| fault.within("write-back"))?;
         self.spare = runs;
         self.spare.iter_mut().for_each(Runs::clear);

@@ -99,6 +99,8 @@ fn scene<'a>(
         .any(|unit| unit.source == WriteBackSource::DepthStencil);
     // Whoever watches is told depth and stencil, whoever else asks for them.
     scene.depth |= limits.watch.is_some();
+    let crew = limits.crew.filter(|_| frame.pixels() > FEW_PIXELS);
+    crew.into_iter().for_each(|crew| scene.prepare_textures(frame, crew));
     Ok(scene)
 }
 
@@ -161,7 +163,6 @@ fn paint(
     // Few tiles are painted before anybody else is awake.
     let crew = limits.crew.filter(|_| work.len() > 2 * CLAIM);
     let workers = crew.map_or(1, Crew::threads);
-    crew.into_iter().for_each(|crew| scene.prepare_textures(frame, crew));
     let (claims, ran) = (Claims::new(work.len().div_ceil(CLAIM), workers), AtomicU64::new(0));
     let spare = Mutex::new(spare);
     let results = Mutex::new(Vec::new());

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Which bytes an object has: others once somebody wrote there. No two memories have the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version {
     memory: u64,
     writes: u64,
@@ -50,19 +50,24 @@ fn many(crew: Option<&Crew>, bytes: usize) -> Option<&Crew> {
 }
 
 impl Memory {
-    /// [`Memory::bytes_up_to`], copied; many by all threads.
-    pub(crate) fn copy(&self, address: u32, length: u32, crew: Option<&Crew>) -> Vec<u8> {
-        let Some(crew) = many(crew, length as usize) else {
+    /// [`Memory::bytes_up_to`], copied into some room; many by all threads.
+    pub(crate) fn copy(&self, address: u32, length: u32, mut room: Vec<u8>, crew: Option<&Crew>) -> Vec<u8> {
+        let length = self.length_up_to(address, length);
+        let crew = many(crew, length as usize);
+        if room.is_empty() && crew.is_none() {
             return self.bytes_up_to(address, length).into_owned();
+        }
+        room.resize(length as usize, 0);
+        // All of it is there.
+        let copy = |(number, piece): (usize, &mut [u8])| {
+            let _ = self.read(address + (number * PIECE) as u32, piece);
         };
-        let mut copy = vec![0; self.length_up_to(address, length) as usize];
-        crew.each(copy.chunks_mut(PIECE).enumerate(), |(number, piece)| {
-            let address = address + (number * PIECE) as u32;
-            if let Ok(bytes) = self.bytes(address, piece.len() as u32) {
-                piece.copy_from_slice(&bytes);
-            }
-        });
-        copy
+        let pieces = room.chunks_mut(PIECE).enumerate();
+        match crew {
+            Some(crew) => crew.each(pieces, copy),
+            None => pieces.for_each(copy),
+        }
+        room
     }
 
     /// [`Memory::equals`]; many bytes are looked at by all threads.
@@ -84,10 +89,24 @@ impl Memory {
         !differs.into_inner()
     }
 
-    /// The version of the object with `length` bytes at `address`; nothing where somebody else may write them, too.
+    /// A job begins: until it ends, what others hold too counts as it was when the job looked there first.
+    pub(crate) fn begin_job(&mut self) {
+        self.job = Some(self.clock.next());
+    }
+
+    /// The job that began is over.
+    pub(crate) fn end_job(&mut self) {
+        self.job = None;
+    }
+
+    /// The version of the object with `length` bytes at `address`; nothing where somebody else may write them, too, and no
+    /// job is under way.
     fn version(&self, address: u32, length: u32) -> Option<Version> {
         let (object, _) = self.find(address, length).ok()?;
-        matches!(object.data, Data::Own(_)).then_some(object.version)
+        match object.data {
+            Data::Own(_) => Some(object.version),
+            Data::Backed(_) => self.job.map(|job| job.max(object.version)),
+        }
     }
 }
 
@@ -110,6 +129,11 @@ impl Seen {
             bytes,
             version: Mutex::new(version),
         }
+    }
+
+    /// Room for others in their place, once nobody has them any more.
+    pub fn into_room(self) -> Vec<u8> {
+        Arc::into_inner(self.bytes).unwrap_or_default()
     }
 
     /// Where they are.
@@ -224,20 +248,52 @@ mod tests {
         assert!(!seen.is_still(&memory, None));
     }
 
-    /// Bytes that two processes write.
-    #[derive(Debug)]
-    struct Shared(Vec<u8>);
+    /// Bytes that somebody else has, too.
+    struct Held(Arc<Mutex<Vec<u8>>>);
 
-    impl Backing for Shared {
+    impl Backing for Held {
         fn size(&self) -> usize {
-            self.0.len()
+            self.0.lock().unwrap().len()
         }
 
         fn read(&self, at: usize, to: &mut [u8]) {
-            to.copy_from_slice(&self.0[at..at + to.len()]);
+            to.copy_from_slice(&self.0.lock().unwrap()[at..at + to.len()]);
         }
 
-        fn write(&self, _: usize, _: &[u8]) {}
+        fn write(&self, at: usize, from: &[u8]) {
+            self.0.lock().unwrap()[at..at + from.len()].copy_from_slice(from);
+        }
+    }
+
+    /// Of what others write, too, a job sees one state: what it saw first. Between jobs all is looked at.
+    #[test]
+    fn a_job_looks_once() {
+        let bytes = Arc::new(Mutex::new(vec![0; 0x1000]));
+        let mut memory = Memory::default();
+        memory.map_backed(0x1000, Box::new(Held(bytes.clone()))).unwrap();
+        let seen = Seen::new(&memory, 0x1000, vec![0; 16]);
+        let put = |byte| bytes.lock().unwrap()[3] = byte;
+        for _ in 0..2 {
+            put(1);
+            assert!(!seen.is_still(&memory, None));
+            memory.begin_job();
+            assert!(!seen.is_still(&memory, None));
+            put(0);
+            assert!(seen.is_still(&memory, None));
+            put(1);
+            assert!(seen.is_still(&memory, None), "it was looked at");
+            // What the job itself writes is seen.
+            memory.write(0x1003, &[2]).unwrap();
+            assert!(!seen.is_still(&memory, None));
+            memory.write(0x1003, &[0]).unwrap();
+            assert!(seen.is_still(&memory, None));
+            put(1);
+            memory.end_job();
+            assert!(!seen.is_still(&memory, None));
+            memory.begin_job();
+            assert!(!seen.is_still(&memory, None), "it is another job");
+            memory.end_job();
+        }
     }
 
     /// Many threads copy and compare the same bytes as one, to an object's last, and up to the last address.
@@ -251,14 +307,18 @@ mod tests {
         own.map(start, size).unwrap();
         own.write(start, &bytes).unwrap();
         let mut shared = Memory::default();
-        shared.map_backed(start, Box::new(Shared(bytes.clone()))).unwrap();
+        shared
+            .map_backed(start, Box::new(Held(Arc::new(Mutex::new(bytes.clone())))))
+            .unwrap();
         for memory in [&own, &shared] {
             for (from, length) in [(0, size), (5, size), (PIECE as u32, 3 * PIECE as u32), (9, 10)] {
-                let all = memory.copy(start + from, length, crew.as_ref());
-                assert_eq!(
-                    all,
-                    &bytes[from as usize..(from.saturating_add(length)).min(size) as usize]
-                );
+                let all = memory.copy(start + from, length, Vec::new(), crew.as_ref());
+                assert_eq!(all, &bytes[from as usize..(from + length).min(size) as usize]);
+                for room in [vec![1; 7], vec![1; size as usize + 1]] {
+                    for crew in [None, crew.as_ref()] {
+                        assert_eq!(memory.copy(start + from, length, room.clone(), crew), all);
+                    }
+                }
                 let seen = Seen::new(memory, start + from, all.clone());
                 assert!(seen.is_still(memory, crew.as_ref()));
                 for at in [0, all.len() / 2, all.len() - 1] {
@@ -271,7 +331,7 @@ mod tests {
                 }
             }
             assert!(!memory.equals_by(start - 0x1000, &bytes, crew.as_ref()));
-            assert!(memory.copy(start - 0x1000, size, crew.as_ref()).is_empty());
+            assert!(memory.copy(start - 0x1000, size, vec![1; 7], crew.as_ref()).is_empty());
         }
     }
 }

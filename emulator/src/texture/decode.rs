@@ -29,12 +29,12 @@ impl Texture<'_> {
             u64::from(width) * u64::from(height) * u64::from(faces) <= u64::from(level.length) * 2
         };
         let largest = levels.first().filter(|_| levels.iter().all(fits))?;
-        let all_colors = || {
+        let all_colors = |room| {
             let (there, texels) = have.unwrap_or((self.chain.len(), &[]));
-            Arc::new(self.colors(&levels[..there - first], texels, &format, crew))
+            Arc::new(self.colors((&levels[..there - first], texels), room, &format, crew))
         };
         let Some(kept) = self.kept else {
-            return Some(all_colors());
+            return Some(all_colors(Vec::new()));
         };
         let key = Key {
             address: largest.address,
@@ -59,12 +59,16 @@ impl Texture<'_> {
         if let Some(decoded) = kept.get(&key).filter(same) {
             return Some(decoded.colors.clone());
         }
+        // Where textures are written again and again, what was made of them before is room for what is made now.
+        let (mut rooms, room) = kept.take(&key).map(Decoded::into_room).unwrap_or_default();
+        rooms.resize_with(levels.len(), Vec::new);
         // What others may write meanwhile is looked at once.
         let bytes: Vec<Seen> = levels
             .iter()
-            .map(|level| Seen::new(level.memory, level.address, level.copy(crew)))
+            .zip(rooms)
+            .map(|(level, room)| Seen::new(level.memory, level.address, level.copy(room, crew)))
             .collect();
-        let colors = all_colors();
+        let colors = all_colors(room);
         let decoded = Decoded {
             bytes,
             colors: colors.clone(),
@@ -73,12 +77,23 @@ impl Texture<'_> {
         Some(colors)
     }
 
-    /// Texels of levels, the largest first, behind those of the smaller ones that are there.
-    fn colors(&self, levels: &[Level<'_>], smaller: &[u32], format: &Format, crew: Option<&Crew>) -> Vec<u32> {
+    /// Texels of levels, the largest first, behind those of the smaller ones that are there, in some room.
+    fn colors(
+        &self,
+        (levels, smaller): (&[Level<'_>], &[u32]),
+        room: Vec<u32>,
+        format: &Format,
+        crew: Option<&Crew>,
+    ) -> Vec<u32> {
         let faces = self.descriptor.faces() as usize;
         let area = |level: &Level<'_>| level.stored(self.border).into_iter().product::<usize>();
         let count: usize = levels.iter().map(|level| faces * area(level)).sum();
-        let mut colors = vec![0; smaller.len() + count];
+        let mut colors = match room.capacity() {
+            // Where it comes from the system it is zero already.
+            0 => vec![0; smaller.len() + count],
+            _ => room,
+        };
+        colors.resize(smaller.len() + count, 0);
         let (before, mut behind) = colors.split_at_mut(smaller.len());
         before.copy_from_slice(smaller);
         let mut bands = Vec::new();

@@ -36,6 +36,12 @@ pub(super) struct Decoded {
 }
 
 impl Decoded {
+    /// Room for other bytes and texels in the place of these, as far as nobody else has them.
+    pub fn into_room(self) -> (Vec<Vec<u8>>, Vec<u32>) {
+        let bytes = self.bytes.into_iter().map(Seen::into_room);
+        (bytes.collect(), Arc::into_inner(self.colors).unwrap_or_default())
+    }
+
     fn size(&self) -> usize {
         self.bytes.iter().map(Seen::len).sum::<usize>() + 4 * self.colors.len()
     }
@@ -66,6 +72,14 @@ impl Kept {
         let (level, used) = levels.all.get_mut(key)?;
         *used = clock;
         Some(level.clone())
+    }
+
+    /// Takes the level of a key out, if it is kept and nobody else has it.
+    pub(super) fn take(&self, key: &Key) -> Option<Decoded> {
+        let mut levels = self.levels();
+        let (level, _) = levels.all.remove(key)?;
+        levels.size -= level.size();
+        Arc::into_inner(level)
     }
 
     /// Keeps a level; those that nobody asked for the longest time make room.

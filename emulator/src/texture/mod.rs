@@ -97,21 +97,21 @@ impl Level<'_> {
     fn data(&self) -> &[u8] {
         match self.borrowed {
             Some(bytes) => bytes,
-            None => self.copied(None),
+            None => self.copied(Vec::new(), None),
         }
     }
 
-    /// Those bytes of shared memory.
-    fn copied(&self, crew: Option<&Crew>) -> &Arc<Vec<u8>> {
-        let copy = || Arc::new(self.memory.copy(self.address, self.length, crew));
+    /// Those bytes of shared memory, copied into some room if they are not yet.
+    fn copied(&self, room: Vec<u8>, crew: Option<&Crew>) -> &Arc<Vec<u8>> {
+        let copy = || Arc::new(self.memory.copy(self.address, self.length, room, crew));
         self.copied.get_or_init(copy)
     }
 
     /// A copy of its bytes: the one that texels are decoded from, where there is one.
-    fn copy(&self, crew: Option<&Crew>) -> Arc<Vec<u8>> {
+    fn copy(&self, room: Vec<u8>, crew: Option<&Crew>) -> Arc<Vec<u8>> {
         match self.borrowed {
-            Some(_) => Arc::new(self.memory.copy(self.address, self.length, crew)),
-            None => self.copied(crew).clone(),
+            Some(_) => Arc::new(self.memory.copy(self.address, self.length, room, crew)),
+            None => self.copied(room, crew).clone(),
         }
     }
 }
