@@ -511,7 +511,7 @@ fn within(pieces: &[(u32, &[u8])], first: u32, range: Range<usize>, mut copy: im
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
+    use std::sync::{Arc, Mutex};
 
     /// Pieces are in memory as if they were written one by one, whoever holds the object.
     #[test]
@@ -532,9 +532,7 @@ mod tests {
         let mut own = Memory::default();
         own.map(0x1000, 0x10_0000).unwrap();
         let mut backed = Memory::default();
-        backed
-            .map_backed(0x1000, Box::new(Everyone(Mutex::new(vec![0; 0x10_0000]))))
-            .unwrap();
+        backed.map_backed(0x1000, everyone(vec![0; 0x10_0000])).unwrap();
         for memory in [&mut own, &mut backed] {
             memory.write_pieces(&pieces, crew.as_ref()).unwrap();
             assert!(memory.equals(0x1000, &wanted.bytes(0x1000, 0x10_0000).unwrap()));
@@ -544,9 +542,10 @@ mod tests {
         }
     }
 
-    struct Everyone(Mutex<Vec<u8>>);
+    /// Bytes that a test has a hold of, too.
+    pub(super) struct Held(pub Arc<Mutex<Vec<u8>>>);
 
-    impl Backing for Everyone {
+    impl Backing for Held {
         fn size(&self) -> usize {
             self.0.lock().unwrap().len()
         }
@@ -560,8 +559,8 @@ mod tests {
         }
     }
 
-    fn everyone(bytes: Vec<u8>) -> Box<Everyone> {
-        Box::new(Everyone(Mutex::new(bytes)))
+    fn everyone(bytes: Vec<u8>) -> Box<Held> {
+        Box::new(Held(Arc::new(Mutex::new(bytes))))
     }
 
     #[test]

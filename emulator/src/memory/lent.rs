@@ -272,6 +272,7 @@ impl Lent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::tests::Held;
 
     #[test]
     fn what_is_lent_is_nowhere_else() {
@@ -311,28 +312,11 @@ mod tests {
         assert!(memory.equals(0x17ff, &[0]) && memory.equals(0x2800, &[0; 0x800]));
     }
 
-    /// Bytes behind an object, of which somebody else keeps a hold.
-    struct Shared(std::sync::Arc<Mutex<Vec<u8>>>);
-
-    impl Backing for Shared {
-        fn size(&self) -> usize {
-            self.0.lock().unwrap().len()
-        }
-
-        fn read(&self, at: usize, to: &mut [u8]) {
-            to.copy_from_slice(&self.0.lock().unwrap()[at..at + to.len()]);
-        }
-
-        fn write(&self, at: usize, from: &[u8]) {
-            self.0.lock().unwrap()[at..at + from.len()].copy_from_slice(from);
-        }
-    }
-
     #[test]
     fn what_others_hold_is_written_piece_by_piece() {
         let bytes = std::sync::Arc::new(Mutex::new(vec![0; 0x2000]));
         let mut memory = Memory::default();
-        memory.map_backed(0x1000, Box::new(Shared(bytes.clone()))).unwrap();
+        memory.map_backed(0x1000, Box::new(Held(bytes.clone()))).unwrap();
         let mut lent = memory.lend(0x1800, 0x1000).unwrap();
         let target = lent.target(64);
         assert!(target.fill(0x1840, 1024, |bytes| bytes.fill(1)));

@@ -164,7 +164,7 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Backing;
+    use crate::memory::tests::Held;
 
     /// Whoever writes, and however: what was seen is seen to be another, and again to be the same.
     #[test]
@@ -246,23 +246,6 @@ mod tests {
         assert!(seen.is_still(&memory, None));
         memory.write(0x1fff, &[0]).unwrap();
         assert!(!seen.is_still(&memory, None));
-    }
-
-    /// Bytes that somebody else has, too.
-    struct Held(Arc<Mutex<Vec<u8>>>);
-
-    impl Backing for Held {
-        fn size(&self) -> usize {
-            self.0.lock().unwrap().len()
-        }
-
-        fn read(&self, at: usize, to: &mut [u8]) {
-            to.copy_from_slice(&self.0.lock().unwrap()[at..at + to.len()]);
-        }
-
-        fn write(&self, at: usize, from: &[u8]) {
-            self.0.lock().unwrap()[at..at + from.len()].copy_from_slice(from);
-        }
     }
 
     /// Of what others write, too, a job sees one state: what it saw first. Between jobs all is looked at.
