@@ -256,7 +256,7 @@ impl<'a> Batch<'a> {
                 }
             }
             Op::Load(unit, offset) => self.load(unit, *offset),
-            Op::Store(unit, offset, sources) => self.store(unit, *offset, sources, lanes),
+            Op::Store(unit, offset, sources) => self.store::<L>(unit, *offset, sources, lanes),
             Op::Tile(first, depth) => self.tile(*first, *depth, lanes),
         }
     }
@@ -461,42 +461,66 @@ impl<'a> Batch<'a> {
         (row < self.code.rows).then_some(row)
     }
 
+    /// For each lane the first float that an offset leads to, behind an index of so many floats.
+    #[inline(always)]
+    fn firsts(&self, index: i32, offset: Source, shift: u32) -> [i32; LANES] {
+        let first = |offset: f32| index.wrapping_add(offset as i32).wrapping_shl(shift);
+        match offset {
+            Source::Row(row) => self.machine.rows[usize::from(row)].map(first),
+            _ => [first(self.lane(offset, 0)); LANES],
+        }
+    }
+
+    #[inline(always)]
     fn load(&mut self, unit: &Load, offset: Source) {
         let (shift, count) = extent(unit.alignment);
-        for lane in 0..self.machine.lanes {
-            let first = unit
-                .signed_index()
-                .wrapping_add(self.lane(offset, lane) as i32)
-                .wrapping_shl(shift);
-            for component in 0..4 {
-                let at = first.wrapping_add(component as i32);
-                let value = match unit.source {
-                    _ if component >= count => 0.0,
-                    LoadSource::Uniform => usize::try_from(at)
-                        .ok()
-                        .and_then(|at| self.machine.uniforms.get(at))
-                        .copied()
-                        .unwrap_or(0.0),
-                    LoadSource::Temporary | LoadSource::Undocumented(_) => {
-                        self.temporary(at).map_or(0.0, |row| self.machine.rows[row][lane])
-                    }
-                };
-                self.machine.rows[usize::from(row::UNIFORM) + component as usize][lane] = value;
+        let firsts = self.firsts(unit.signed_index(), offset, shift);
+        let (lanes, uniforms, base) = (
+            self.machine.lanes,
+            self.machine.uniforms,
+            i64::from(self.code.temporary_base),
+        );
+        let rows = &mut self.machine.rows[..self.code.rows];
+        let (others, temporaries) = rows.split_at_mut(usize::from(row::TEMPORARIES));
+        for (component, to) in (0..).zip(&mut others[usize::from(row::UNIFORM)..][..4]) {
+            let to = &mut to[..lanes];
+            if component >= count {
+                to.fill(0.0);
+                continue;
+            }
+            let ats = firsts.iter().map(|first| first.wrapping_add(component as i32));
+            let values = to.iter_mut().zip(ats);
+            match unit.source {
+                LoadSource::Uniform => values.for_each(|(to, at)| {
+                    let have = usize::try_from(at).ok().and_then(|at| uniforms.get(at));
+                    *to = have.copied().unwrap_or(0.0);
+                }),
+                LoadSource::Temporary | LoadSource::Undocumented(_) => {
+                    values.enumerate().for_each(|(lane, (to, at))| {
+                        let number = usize::try_from(i64::from(at) - base).ok();
+                        let have = number.and_then(|number| temporaries.get(number));
+                        *to = have.map_or(0.0, |row| row[lane]);
+                    })
+                }
             }
         }
     }
 
-    fn store(&mut self, unit: &Store, offset: Source, sources: &[Source], lanes: Mask) {
+    #[inline(always)]
+    fn store<L: QuadLanes>(&mut self, unit: &Store, offset: Source, sources: &[Source], lanes: Mask) {
         let (shift, _) = extent(unit.alignment);
-        for lane in (0..self.machine.lanes).filter(|lane| lanes >> lane & 1 == 1) {
-            let first = unit
-                .signed_index()
-                .wrapping_add(self.lane(offset, lane) as i32)
-                .wrapping_shl(shift);
-            for (component, source) in sources.iter().enumerate() {
-                let value = half::round(self.lane(*source, lane));
-                if let Some(row) = self.temporary(first.wrapping_add(component as i32)) {
-                    self.machine.rows[row][lane] = value;
+        let firsts = self.firsts(unit.signed_index(), offset, shift);
+        for (component, source) in (0..).zip(sources) {
+            let mut values = Row::splat(half::round(self.lane(*source, 0)));
+            if let Source::Row(from) = *source {
+                for at in (0..self.machine.lanes).step_by(L::COUNT) {
+                    let from = L::load(&self.machine.rows[usize::from(from)][at..]);
+                    L::store(&mut values[at..], L::round_half(from));
+                }
+            }
+            for lane in (0..self.machine.lanes).filter(|lane| lanes >> lane & 1 == 1) {
+                if let Some(row) = self.temporary(firsts[lane].wrapping_add(component)) {
+                    self.machine.rows[row][lane] = values[lane];
                 }
             }
         }
