@@ -136,6 +136,6 @@ fn cycles(kind: Kind, rounding: Rounding) -> [f32; 2] {
         Kind::Permute(_) | Kind::Lookup(_) => [0.5, 0.5],
         Kind::Abs | Kind::Neg | Kind::Select | Kind::AddInt | Kind::AndBits | Kind::OrBits | Kind::Move => [0.2, 0.2],
         Kind::OrThree | Kind::AndOr => [0.2, 0.2],
-        Kind::Gather(_) => [2.0, 2.0],
+        Kind::Gather(_) | Kind::GatherRow(..) | Kind::ScatterRow(..) => [2.0, 2.0],
     }
 }

@@ -309,6 +309,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
                 let to = self.word(copy);
                 self.write(to, value, copy, masked);
             }
+            Effect::Done(_) => {}
             Effect::Require(_) => {
                 let mask = self.register(value, copy);
                 self.machine.require(mask);
@@ -319,15 +320,29 @@ impl<'a, M: Machine> Emitter<'a, M> {
 
     fn write(&mut self, to: Address, value: Value, copy: usize, masked: bool) {
         let from = self.register(value, copy);
-        if masked {
-            let by = Address {
-                base: Base::Masks,
-                offset: copy * self.machine.isa().mask_bytes(),
-            };
+        if let Some(by) = self.mask(copy).filter(|_| masked) {
             self.machine.store_some(to, from, by);
         } else {
             self.machine.store_to(to, from, false);
         }
+    }
+
+    /// Place of the mask of lanes that are written, if not all are.
+    pub fn mask(&self, copy: usize) -> Option<Address> {
+        (self.which == Which::Masked).then(|| Address {
+            base: Base::Masks,
+            offset: copy * self.machine.isa().mask_bytes(),
+        })
+    }
+
+    /// Place of numbers of lanes, counted from the rows as a round has them, in a row and those behind it; so many rows are
+    /// looked at, and the one behind them.
+    pub fn lanes_of_row(&mut self, (row, count): (u16, u16), copy: usize) -> Address {
+        self.needs.rows = self.needs.rows.max(usize::from(row) + usize::from(count) + 1);
+        let lanes = self.machine.isa().lanes();
+        let first = usize::from(row) * LANES + copy * lanes;
+        let numbers: Vec<u32> = (first..first + lanes).map(|number| number as u32).collect();
+        self.words(&numbers)
     }
 
     /// Place of words among the constants, at a multiple of so many.

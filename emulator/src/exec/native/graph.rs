@@ -70,6 +70,12 @@ pub enum Kind {
     Permute(Neighbour),
     /// The texture's word with this whole number, or the uniform; the last one where it is not there.
     Gather(u8),
+    /// What the lane has in one of some rows: the first, how many, and as the value the number among them. Where there is none
+    /// it is the row behind them.
+    GatherRow(u16, u16),
+    /// The lane's place in one of them becomes another value, or that in the row behind them; the result is nothing. Effects
+    /// and values that read rows do not go by it: it is behind or before them in another piece.
+    ScatterRow(u16, u16),
     /// The table's entry of this whole number from 0 to 15.
     Lookup(u8),
     /// The value, on its own.
@@ -116,6 +122,7 @@ impl Kind {
             Self::Fused | Self::Select | Self::OrThree | Self::AndOr => 3,
             Self::Add | Self::Sub | Self::Mul | Self::Div | Self::Min | Self::Max => 2,
             Self::Gt | Self::Ge | Self::Eq | Self::Ne | Self::AddInt | Self::AndBits | Self::OrBits => 2,
+            Self::ScatterRow(..) => 2,
             _ => 1,
         }
     }
@@ -123,6 +130,11 @@ impl Kind {
     /// The result is a mask.
     pub fn is_mask(self) -> bool {
         matches!(self, Self::Gt | Self::Ge | Self::Eq | Self::Ne)
+    }
+
+    /// Each lane finds or leaves something of its own.
+    pub fn is_of_rows(self) -> bool {
+        matches!(self, Self::GatherRow(..) | Self::ScatterRow(..))
     }
 }
 
@@ -164,6 +176,8 @@ pub enum Effect {
     Words(Value),
     /// Where the mask does not hold, somebody else has to do the work.
     Require(Value),
+    /// A value is wanted for what is done where it is computed.
+    Done(Value),
 }
 
 /// Values, and what has to be done with them.
@@ -255,7 +269,11 @@ impl Graph {
 
     /// Whether no rows are read but those of fragments' places, and of gathered planes.
     pub fn is_of_places(&self) -> bool {
-        let others = |node: &Node| matches!(node, Node::Row(row) if !PLACES.contains(row) && !self.is_gathered(*row));
+        let others = |node: &Node| match node {
+            Node::Row(row) => !PLACES.contains(row) && !self.is_gathered(*row),
+            Node::Op(kind, _) => kind.is_of_rows(),
+            _ => false,
+        };
         !self.nodes.iter().any(others)
     }
 
@@ -311,7 +329,7 @@ impl Graph {
                     ..Known::default()
                 };
                 match kind {
-                    Kind::RoundHalf | Kind::RoundScaled => both(true),
+                    Kind::RoundHalf | Kind::RoundScaled | Kind::GatherRow(..) => both(true),
                     Kind::HalfUnit | Kind::HalfUnitScaled => both(false),
                     Kind::ToFloat if self.is_byte(a) => Known {
                         step: Some(0),

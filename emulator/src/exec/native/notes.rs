@@ -330,23 +330,67 @@ impl Lanes for Notes {
     }
 }
 
-/// Uniforms one behind the other, of which the first has the whole part of `offset` more than a number, a multiple of so many:
-/// as whole numbers go around.
-pub fn uniforms_at(offset: Value, index: i32, shift: u8) -> [Value; 4] {
+/// The number of the first of floats one behind the other: the whole part of `offset` more than a number, a multiple of so
+/// many, as whole numbers go around.
+fn first_at(offset: Value, index: i32, shift: u8) -> Value {
     const TOO_LARGE: f32 = (1u32 << 31) as f32;
     let number = Notes::select(Notes::eq(offset, offset), offset, Notes::splat(0.0));
     let whole = op(Kind::ToInt, &[number]);
     let largest = bits(i32::MAX.cast_unsigned());
     let whole = Notes::select(Notes::ge(number, Notes::splat(TOO_LARGE)), largest, whole);
     let first = op(Kind::AddInt, &[whole, bits(index.cast_unsigned())]);
-    let first = match shift {
+    match shift {
         0 => first,
         bits => op(Kind::ShiftLeft(bits), &[first]),
-    };
+    }
+}
+
+/// Uniforms by an offset: four, the [first](first_at) and those behind it.
+pub fn uniforms_at(offset: Value, index: i32, shift: u8) -> [Value; 4] {
+    let first = first_at(offset, index, shift);
     std::array::from_fn(|component| {
         let at = op(Kind::AddInt, &[first, bits(component as u32)]);
         op(Kind::Gather(UNIFORMS), &[at])
     })
+}
+
+/// The rows of temporaries.
+#[derive(Clone, Copy, Debug)]
+pub struct Temporaries {
+    /// Number of the first one's float.
+    pub base: i32,
+    /// The first row.
+    pub row: u16,
+    /// How many there are.
+    pub count: u16,
+}
+
+impl Temporaries {
+    /// Number of a row among them, of a float so many behind one.
+    fn number(self, first: Value, component: usize) -> Value {
+        let more = (component as i32).wrapping_sub(self.base);
+        op(Kind::AddInt, &[first, bits(more.cast_unsigned())])
+    }
+
+    /// Temporaries by an offset: four, the [first](first_at) and those behind it. What is not there is what the row behind
+    /// them has.
+    pub fn load(self, offset: Value, index: i32, shift: u8) -> [Value; 4] {
+        let first = first_at(offset, index, shift);
+        std::array::from_fn(|component| {
+            let at = self.number(first, component);
+            op(Kind::GatherRow(self.row, self.count), &[at])
+        })
+    }
+
+    /// Temporaries by an offset become halves of values.
+    pub fn store(self, offset: Value, (index, shift): (i32, u8), values: &[Value]) {
+        let first = first_at(offset, index, shift);
+        for (component, value) in values.iter().enumerate() {
+            let at = self.number(first, component);
+            let half = Notes::round_half(*value);
+            effect(Effect::Done(op(Kind::ScatterRow(self.row, self.count), &[at, half])));
+        }
+    }
 }
 
 impl QuadLanes for Notes {

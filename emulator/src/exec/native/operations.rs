@@ -16,7 +16,7 @@ use crate::exec::lanes::{LANES, Mask, Row};
 use crate::simd::{Found, Portable};
 use fastrand::Rng;
 use num::lanes::{Lanes, QuadLanes};
-use num::math;
+use num::{half, math};
 
 /// What is computed of two numbers, and of some words.
 fn computed<L: QuadLanes>(a: L::V, b: L::V, words: &[u32]) -> Vec<L::V> {
@@ -414,6 +414,100 @@ fn uniforms_are_found_by_any_number() {
             assert!(inside > 1000 || index == -32768, "{inside}");
         }
     }
+}
+
+/// Temporaries by any offset are found and left as the whole part of that says, by the lanes that are asked; what is not there
+/// is the row behind them.
+#[test]
+fn temporaries_are_found_by_any_number() {
+    const FIRST: u16 = 9;
+    let mut random = Rng::with_seed(17);
+    let mut inside = [0, 0];
+    let levels = levels().into_iter().filter_map(|level| isa(Found::at_most(level)));
+    let mut some = levels.filter(|isa| *isa != Isa::Neon).peekable();
+    let is_any = some.peek().is_some();
+    for isa in some {
+        for round in 0..200 {
+            let temporaries = notes::Temporaries {
+                base: random.i32(-40..40),
+                row: FIRST,
+                count: random.u16(1..30),
+            };
+            let (index, shift) = (random.i32(-9..9), random.u8(0..3));
+            // Of vertices, for their rows may hold anything.
+            let mut graph = Graph::of_vertices(isa);
+            let offset = graph.node(Node::Row(0));
+            let stores = round % 2 == 0;
+            let values = [1, 2, 3, 4].map(|row| graph.node(Node::Row(row)));
+            let loaded = notes::record(&mut graph, || match stores {
+                true => {
+                    temporaries.store(offset, (index, shift), &values);
+                    None
+                }
+                false => Some(temporaries.load(offset, index, shift)),
+            });
+            let results = (5..).zip(loaded.into_iter().flatten());
+            let results: Vec<Effect> = results.map(|(row, value)| Effect::Store(row, value)).collect();
+            graph.effects.extend(results);
+            let masked = random.bool();
+            let which = if masked { Which::Masked } else { Which::All };
+            let copies = if random.bool() { Copies::One } else { Copies::Best };
+            let code = emit(&graph, isa, which, copies).and_then(Code::new).expect("code");
+            let behind = usize::from(FIRST + temporaries.count);
+            let mut rows = vec![Row::splat(0.0); behind + 1];
+            for row in &mut rows {
+                row.iter_mut().for_each(|value| *value = number(&mut random));
+            }
+            rows[0].iter_mut().for_each(|offset| {
+                let middle = (temporaries.base >> shift) - index;
+                *offset = match random.u8(..8) {
+                    0 => number(&mut random) * 1e6,
+                    1 => f32::NAN,
+                    _ => middle as f32 + random.f32() * 40.0 - 5.0,
+                };
+            });
+            let mask: Mask = Rng::u128(&mut random, ..) as Mask;
+            let mut want = rows.clone();
+            for lane in (0..LANES).filter(|lane| !masked || mask >> lane & 1 == 1) {
+                let first = index.wrapping_add(rows[0][lane] as i32).wrapping_shl(shift.into());
+                for component in 0..4 {
+                    let at = i64::from(first.wrapping_add(component as i32)) - i64::from(temporaries.base);
+                    let is_there = (0..i64::from(temporaries.count)).contains(&at);
+                    let row = if is_there {
+                        usize::from(FIRST) + at as usize
+                    } else {
+                        behind
+                    };
+                    match stores {
+                        true => want[row][lane] = half::round(rows[1 + component][lane]),
+                        false => want[5 + component][lane] = rows[row][lane],
+                    }
+                    inside[usize::from(is_there)] += 1;
+                }
+            }
+            let call = Call {
+                rows: &mut rows,
+                lanes: LANES,
+                uniforms: &[],
+                inputs: &Inputs::default(),
+                mask: masked.then_some(&mask),
+                textures: &[],
+                words: &mut [],
+            };
+            assert!(code.run(call));
+            // What is left behind the temporaries is of no use.
+            let rows = rows.iter().zip(&want).enumerate().take(behind);
+            for (number, (have, want)) in rows {
+                let bits = |row: &Row| row.map(f32::to_bits);
+                assert_eq!(
+                    bits(have),
+                    bits(want),
+                    "{isa:?}, {which:?}, {temporaries:?} {number}, {round}"
+                );
+            }
+        }
+    }
+    assert!(!is_any || inside.iter().min() > Some(&10_000), "{inside:?}");
 }
 
 /// Words of colours are what the scalar engine makes of them: of halves, of what is between two of them, and of numbers of

@@ -109,7 +109,8 @@ impl Order {
                 Node::Op(Kind::RoundHalf, _) if rounding == Rounding::Exact => 7,
                 Node::Op(Kind::RoundHalf, _) => 4,
                 Node::Op(Kind::RoundScaled | Kind::HalfUnitScaled, _) => 3,
-                Node::Op(Kind::Gather(_), _) => 20,
+                Node::Op(Kind::Gather(_) | Kind::GatherRow(..), _) => 20,
+                Node::Op(Kind::ScatterRow(..), _) => 30,
                 // And what it takes to have its operands.
                 _ => 2,
             },
@@ -153,7 +154,8 @@ impl Effect {
     /// What it needs.
     pub fn value(&self) -> Value {
         match *self {
-            Self::Store(_, value) | Self::StoreAll(_, value) | Self::Words(value) | Self::Require(value) => value,
+            Self::Store(_, value) | Self::StoreAll(_, value) | Self::Words(value) => value,
+            Self::Require(value) | Self::Done(value) => value,
         }
     }
 }

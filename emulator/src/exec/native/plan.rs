@@ -6,7 +6,7 @@ use super::forms::Forms;
 use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::isa::Isa;
 use super::key::Key;
-use super::notes::{self, Notes};
+use super::notes::{self, Notes, Temporaries};
 use super::paths::Paths;
 use crate::exec::FragmentContext;
 use crate::exec::inputs::Inputs;
@@ -18,7 +18,7 @@ use num::lanes::Lanes;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::sync::Arc;
-use utgard::pp::{self, LevelOfDetail, Load, LoadSource, Sampler};
+use utgard::pp::{self, LevelOfDetail, Load, LoadSource, Sampler, Store};
 
 /// A program as machine code.
 #[derive(Debug)]
@@ -103,7 +103,13 @@ impl Program {
             program.stretches.plans[first] = Some(plan);
         }
         program.rows += program.gathered.len();
-        if branches && key.words && !key.gathered && program.left.is_empty() {
+        // What finds temporaries by an offset is of several pieces.
+        let by_offset = |op: &Op| match op {
+            Op::Load(unit, _) => unit.source != LoadSource::Uniform,
+            op => matches!(op, Op::Store(..)),
+        };
+        let is_whole = program.left.is_empty() && !code.steps.iter().flat_map(|step| &step.ops).any(by_offset);
+        if branches && key.words && !key.gathered && is_whole {
             program.paths = Paths::of(code);
         }
         Some(program)
@@ -281,7 +287,7 @@ impl<'a> Builder<'a> {
             let step = &self.code.steps[at];
             steps += 1;
             for (number, op) in step.ops.iter().enumerate() {
-                if let Err(name) = self.op(op) {
+                if let Err(name) = self.op(op)? {
                     self.leave(name, at, number)?;
                 }
             }
@@ -301,7 +307,7 @@ impl<'a> Builder<'a> {
         loop {
             let step = self.code.steps.get(at)?;
             steps += 1;
-            step.ops.iter().try_for_each(|op| self.op(op)).ok()?;
+            step.ops.iter().try_for_each(|op| self.op(op)?.ok())?;
             let next = match &step.next {
                 Next::On(next) => Some(*next),
                 Next::End => None,
@@ -358,9 +364,9 @@ impl<'a> Builder<'a> {
         self.rows.insert(row, (value, false));
     }
 
-    /// Takes note of an operation; the name of one that is left to the wide engine.
-    fn op(&mut self, op: &Op) -> Result<(), &'static str> {
-        match op {
+    /// Takes note of an operation; the name of one that is left to the wide engine. Nothing where there can be no code.
+    fn op(&mut self, op: &Op) -> Option<Result<(), &'static str>> {
+        Some(match op {
             Op::Alu(alu) => {
                 self.alu(alu);
                 Ok(())
@@ -368,10 +374,15 @@ impl<'a> Builder<'a> {
             Op::Interpolate(input) => self.interpolate(input),
             Op::Sample(unit, lod, _) => self.sample(unit, *lod),
             Op::InterpolateAt(..) => Err("varyings by an offset"),
-            Op::Load(unit, offset) => self.load(unit, *offset),
-            Op::Store(..) => Err("stores by an offset"),
+            Op::Load(unit, offset) if unit.source == LoadSource::Uniform => {
+                self.load(unit, *offset);
+                Ok(())
+            }
+            Op::Load(..) | Op::Store(..) if self.isa == Isa::Neon => Err("temporaries by an offset"),
+            Op::Load(unit, offset) => return self.load_temporaries(unit, *offset).map(Ok),
+            Op::Store(unit, offset, sources) => return self.store(unit, *offset, sources).map(Ok),
             Op::Tile(..) => Err("the tile's colour"),
-        }
+        })
     }
 
     fn alu(&mut self, alu: &Alu) {
@@ -466,20 +477,56 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Uniforms by an offset; temporaries are where lanes have them.
-    fn load(&mut self, unit: &Load, offset: Source) -> Result<(), &'static str> {
-        if unit.source != LoadSource::Uniform {
-            return Err("temporaries by an offset");
-        }
+    /// Uniforms by an offset.
+    fn load(&mut self, unit: &Load, offset: Source) {
         let (offset, index) = (self.source(offset), unit.signed_index());
-        let (shift, count) = (unit.alignment.shift() as u8, unit.alignment.components());
+        let shift = unit.alignment.shift() as u8;
         let loaded = notes::record(&mut self.graph, || notes::uniforms_at(offset, index, shift));
-        let zero = self.graph.node(Node::Const(0));
+        self.set_loaded(unit, loaded);
+    }
+
+    /// Temporaries by an offset, which are in memory.
+    fn load_temporaries(&mut self, unit: &Load, offset: Source) -> Option<()> {
+        self.settle()?;
+        let (offset, index, temporaries) = (self.source(offset), unit.signed_index(), self.temporaries());
+        let shift = unit.alignment.shift() as u8;
+        let loaded = notes::record(&mut self.graph, || temporaries.load(offset, index, shift));
+        self.set_loaded(unit, loaded);
+        Some(())
+    }
+
+    fn set_loaded(&mut self, unit: &Load, loaded: [Value; 4]) {
+        let (count, zero) = (unit.alignment.components(), self.graph.node(Node::Const(0)));
         for (component, value) in (0..).zip(loaded) {
             let is_there = usize::from(component) < count;
             self.set(row::UNIFORM + component, if is_there { value } else { zero });
         }
-        Ok(())
+    }
+
+    /// Temporaries by an offset become values: in a piece of its own, for nothing else may look there meanwhile.
+    fn store(&mut self, unit: &Store, offset: Source, sources: &[Source]) -> Option<()> {
+        self.settle()?;
+        let (offset, temporaries) = (self.source(offset), self.temporaries());
+        let values: Vec<Value> = sources.iter().map(|source| self.source(*source)).collect();
+        let place = (unit.signed_index(), unit.alignment.shift() as u8);
+        notes::record(&mut self.graph, || temporaries.store(offset, place, &values));
+        self.rows.clear();
+        self.piece()
+    }
+
+    /// Brings all rows to memory, for whoever finds temporaries there; the row behind them is zero.
+    fn settle(&mut self) -> Option<()> {
+        let zero = self.graph.node(Node::Const(0));
+        self.graph.effects.push(Effect::StoreAll(self.code.rows as u16, zero));
+        self.flush_changed()
+    }
+
+    fn temporaries(&self) -> Temporaries {
+        Temporaries {
+            base: self.code.temporary_base,
+            row: row::TEMPORARIES,
+            count: self.code.rows as u16 - row::TEMPORARIES,
+        }
     }
 
     /// What is found somewhere.
@@ -514,6 +561,13 @@ impl<'a> Builder<'a> {
         if !self.left.contains(&name) {
             self.left.push(name);
         }
+        self.flush_changed()?;
+        self.pieces.push(Piece::Op(step, number));
+        Some(())
+    }
+
+    /// Rows that changed to memory, and all that was noted into a piece of code.
+    fn flush_changed(&mut self) -> Option<()> {
         let changed: Vec<u16> = self
             .rows
             .iter()
@@ -523,7 +577,6 @@ impl<'a> Builder<'a> {
         self.flush(&changed)?;
         // Values do not outlive a piece; memory has them all.
         self.rows.clear();
-        self.pieces.push(Piece::Op(step, number));
         Some(())
     }
 

@@ -161,8 +161,11 @@ impl Ranges {
             }
         }
         for effect in &mut graph.effects {
-            let (Effect::Store(_, value) | Effect::StoreAll(_, value) | Effect::Words(value) | Effect::Require(value)) =
-                effect;
+            let (Effect::Store(_, value)
+            | Effect::StoreAll(_, value)
+            | Effect::Words(value)
+            | Effect::Require(value)
+            | Effect::Done(value)) = effect;
             *value = same[*value as usize];
         }
         Cow::Owned(graph)
@@ -280,7 +283,7 @@ fn computed(graph: &Graph, kind: Kind, operands: [Value; 3], [a, b, c]: [Range; 
             entries.into_iter().reduce(Range::or).unwrap_or(ANY)
         }
         Kind::Div | Kind::Sqrt | Kind::RoundHalf | Kind::RoundScaled => ANY,
-        Kind::ToInt | Kind::Gather(_) => ANY,
+        Kind::ToInt | Kind::Gather(_) | Kind::GatherRow(..) | Kind::ScatterRow(..) => ANY,
         Kind::AddInt | Kind::AndBits | Kind::OrBits | Kind::OrThree | Kind::AndOr => ANY,
         Kind::Gt | Kind::Ge | Kind::Eq | Kind::Ne | Kind::ShiftLeft(_) | Kind::ShiftRight(_) => ANY,
     }

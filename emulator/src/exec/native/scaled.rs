@@ -178,6 +178,7 @@ impl Effect {
             Self::StoreAll(row, value) => Self::StoreAll(row, of(value)),
             Self::Words(value) => Self::Words(of(value)),
             Self::Require(value) => Self::Require(of(value)),
+            Self::Done(value) => Self::Done(of(value)),
         }
     }
 }

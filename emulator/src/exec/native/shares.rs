@@ -42,6 +42,10 @@ impl Shares {
                     column: false,
                     row: true,
                 },
+                Node::Op(kind, _) if kind.is_of_rows() => On {
+                    column: true,
+                    row: true,
+                },
                 Node::Row(_) | Node::Destination => On {
                     column: true,
                     row: true,

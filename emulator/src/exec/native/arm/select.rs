@@ -164,6 +164,7 @@ impl Machine for Asm {
             Kind::Unit | Kind::HalfUnit | Kind::OrThree | Kind::AndOr => {
                 unreachable!("noted for machines with mask registers only")
             }
+            Kind::GatherRow(..) | Kind::ScatterRow(..) => unreachable!("temporaries by an offset are others' here"),
             Kind::Gather(texture) => emitter.gather(texture, value, a, copy),
             Kind::Lookup(table) => emitter.lookup(table, value, a, copy),
         };

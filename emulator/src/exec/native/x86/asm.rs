@@ -288,6 +288,13 @@ impl Asm {
         self.fours(to, base, index as u8);
     }
 
+    /// 32 bits to `base + 4 * index`, of which the index is one of the first eight registers.
+    pub fn store_short(&mut self, base: Gpr, index: Gpr, from: Gpr) {
+        self.rex(false, from as u8, base as u8);
+        self.bytes.push(0x89);
+        self.fours(from as u8, base, index as u8);
+    }
+
     /// A register, and a place in memory whose index counts fours. There is no distance, in a byte of its own.
     fn fours(&mut self, reg: u8, base: Gpr, index: u8) {
         self.put(&[0x44 | (reg & 7) << 3, 0x80 | (index & 7) << 3 | base as u8 & 7, 0]);

@@ -1,6 +1,7 @@
 //! The instructions of x86 for what graphs compute.
 
 use super::asm::{Asm, Gpr, Masked, Mem, Op, Rm, code};
+use crate::exec::lanes::LANES;
 use crate::exec::native::call::{Args, ROUNDINGS, Rounding};
 use crate::exec::native::emitter::{Address, BASES, Base, Emitter, Found, Machine};
 use crate::exec::native::graph::{Kind, Neighbour, Node, Value};
@@ -231,6 +232,8 @@ impl Machine for Asm {
             Kind::AndOr => emitter.ternary(0xea, value, [a, b, c], copy),
             Kind::Unit => emitter.unit(value, a, copy),
             Kind::Gather(texture) => emitter.gather(texture, value, a, copy),
+            Kind::GatherRow(row, count) => emitter.gather_row((row, count), value, a, copy),
+            Kind::ScatterRow(row, count) => emitter.scatter_row((row, count), [a, b], copy),
             Kind::Lookup(table) => emitter.lookup(table, value, a, copy),
         }
     }
@@ -621,17 +624,77 @@ impl Emitter<'_, Asm> {
         self.machine.vector(code::PMINUD, spare, at_register, limit);
         let texels = Address::of_argument(offset_of!(Args, textures) + 8 * usize::from(texture));
         self.machine.load(Gpr::Rax, mem(texels));
+        self.words_at(to, Gpr::Rax, spare);
+    }
+
+    /// The words behind a base whose numbers a register has.
+    fn words_at(&mut self, to: u8, base: Gpr, numbers: u8) {
         if !self.machine.isa.evex() {
-            return self.one_by_one(to, spare);
+            return self.one_by_one(to, base, numbers);
         }
         self.machine.vector(code::XORPS, to, to, Rm::Reg(to));
         self.machine.mask_all(SPARE_MASK);
-        self.machine.gather(to, Gpr::Rax, spare, SPARE_MASK);
+        self.machine.gather(to, base, numbers, SPARE_MASK);
     }
 
-    /// The words whose numbers a register has, without the instruction that gathers them: a Zen 3 takes 10 to 14 cycles for
-    /// that, and 6 to 10 for this.
-    fn one_by_one(&mut self, to: u8, numbers: u8) {
+    fn gather_row(&mut self, rows: (u16, u16), value: Value, at: Value, copy: usize) {
+        let at = self.register(at, copy);
+        // The numbers stay until the words are there, in a register that is neither's.
+        let to = self.take(value, copy);
+        let spare = self.spare();
+        let limit = self.literal(rows.1.into());
+        self.machine.vector(code::PMINUD, spare, at, limit);
+        self.of_rows(rows, spare, copy);
+        self.words_at(to, register(Base::Rows), spare);
+    }
+
+    /// Lanes that are not written leave what they have behind the rows.
+    fn scatter_row(&mut self, rows: (u16, u16), [at, from]: [Value; 2], copy: usize) {
+        let [at, from] = [at, from].map(|value| self.register(value, copy));
+        let spare = self.spare();
+        let limit = self.literal(rows.1.into());
+        match self.mask(copy) {
+            None => self.machine.vector(code::PMINUD, spare, at, limit),
+            Some(by) if self.machine.isa.evex() => {
+                let masked = Masked {
+                    by: SPARE_MASK,
+                    zero: false,
+                };
+                self.machine.mask_load(SPARE_MASK, mem(by));
+                let all = rm(self.constant(rows.1.into()));
+                self.machine.vector(code::BROADCASTSS, spare, 0, all);
+                self.machine.vector_masked(code::PMINUD, spare, at, limit, masked);
+            }
+            Some(by) => {
+                // Where the mask has no bits, the number is the largest.
+                let ones = self.literal(u32::MAX);
+                self.machine.vector(code::MOVUPS_LOAD, SPARE, 0, Rm::Full(mem(by)));
+                self.machine.vector(code::XORPS, SPARE, SPARE, ones);
+                self.machine.vector(code::POR, spare, SPARE, Rm::Reg(at));
+                self.machine.vector(code::PMINUD, spare, spare, limit);
+            }
+        }
+        self.of_rows(rows, spare, copy);
+        let [numbers, values] = [self.scratch(), self.scratch()];
+        self.machine.store_to(numbers, spare, false);
+        self.machine.store_to(values, from, false);
+        for lane in 0..self.machine.isa.lanes() {
+            self.machine.load_short(Gpr::Rbx, mem(numbers.plus(4 * lane)));
+            self.machine.load_short(Gpr::Rax, mem(values.plus(4 * lane)));
+            self.machine.store_short(register(Base::Rows), Gpr::Rbx, Gpr::Rax);
+        }
+    }
+
+    /// Numbers of rows become those of the lanes' words in them.
+    fn of_rows(&mut self, rows: (u16, u16), numbers: u8, copy: usize) {
+        let lanes = self.lanes_of_row(rows, copy);
+        self.machine.shift(numbers, numbers, true, LANES.ilog2() as u8);
+        self.machine.vector(code::PADDD, numbers, numbers, Rm::Full(mem(lanes)));
+    }
+
+    /// The words behind a base whose numbers a register has, without the instruction that gathers them: a Zen 3 takes 10 to
+    /// 14 cycles for that, and 6 to 10 for this.
+    fn one_by_one(&mut self, to: u8, base: Gpr, numbers: u8) {
         let place = self.scratch();
         self.machine.store_to(place, numbers, false);
         for (half, register) in [to, SPARE].into_iter().enumerate() {
@@ -639,10 +702,9 @@ impl Emitter<'_, Asm> {
                 let number = place.plus(16 * half + 4 * lane);
                 self.machine.load_short(Gpr::Rbx, mem(number));
                 if lane == 0 {
-                    self.machine.with_word(code::MOVD_LOAD, register, 0, Gpr::Rax, Gpr::Rbx);
+                    self.machine.with_word(code::MOVD_LOAD, register, 0, base, Gpr::Rbx);
                 } else {
-                    self.machine
-                        .with_word(code::PINSRD, register, register, Gpr::Rax, Gpr::Rbx);
+                    self.machine.with_word(code::PINSRD, register, register, base, Gpr::Rbx);
                     self.machine.bytes.push(lane as u8);
                 }
             }

@@ -196,6 +196,14 @@ fn special_forms_decode() {
         (wide(&|a| a.load_short(Gpr::Rbx, far)), "mov ebx,[r9+8]"),
         (wide(&|a| a.load_short(Gpr::R8, far)), "mov r8d,[r9+8]"),
         (wide(&|a| a.or_to(far, Gpr::Rax)), "or [r9+8],eax"),
+        (
+            narrow(&|a| a.store_short(Gpr::R9, Gpr::Rbx, Gpr::Rax)),
+            "mov [r9+rbx*4],eax",
+        ),
+        (
+            wide(&|a| a.store_short(Gpr::Rdx, Gpr::Rax, Gpr::Rcx)),
+            "mov [rdx+rax*4],ecx",
+        ),
         (narrow(&|a| a.set_floats(far)), "vldmxcsr [r9+8]"),
         (narrow(&|a| a.get_floats(far)), "vstmxcsr [r9+8]"),
         (wide(&|a| a.and(Gpr::Rax, 25)), "and eax,19h"),
