@@ -3,7 +3,8 @@
 //!
 //! `cargo bench --bench emulator` prints for each case the median, the tenth percentile and the best, the ratios of those of
 //! each round, and how much faster all threads are than one, and than as many devices with a thread each that have nothing in
-//! common, which is what the machine allows; at the end what else it allows: its memory, and operations by themselves. Meshes: lavapipe's frames begin with copying the vertices, so its figure is a frame without them and what
+//! common, which is what the machine allows; at the end what else it allows: its memory, and operations by themselves.
+//! Meshes: lavapipe's frames begin with copying the vertices, so its figure is a frame without them and what
 //! one more draw adds to a frame. With one thread each has one processor: the other assembles primitives on a thread beside
 //! those that it is told to have. `-- --threads N` runs it with so many threads only, `-- --only ENGINE ROUNDS THREADS CASE`
 //! one of our engines alone, to look at it with a profiler; `-- --case TEXT` cases whose name has it.

@@ -103,12 +103,9 @@ impl Program {
             program.stretches.plans[first] = Some(plan);
         }
         program.rows += program.gathered.len();
-        // What finds temporaries by an offset is of several pieces.
-        let by_offset = |op: &Op| match op {
-            Op::Load(unit, _) => unit.source != LoadSource::Uniform,
-            op => matches!(op, Op::Store(..)),
-        };
-        let is_whole = program.left.is_empty() && !code.steps.iter().flat_map(|step| &step.ops).any(by_offset);
+        // What leaves something, or finds temporaries by an offset, is of several pieces.
+        let is_one = |plan: &Plan| matches!(plan.pieces[..], [] | [Piece::Code(_)]);
+        let is_whole = program.stretches.plans.iter().flatten().all(is_one);
         if branches && key.words && !key.gathered && is_whole {
             program.paths = Paths::of(code);
         }
@@ -378,7 +375,7 @@ impl<'a> Builder<'a> {
                 self.load(unit, *offset);
                 Ok(())
             }
-            Op::Load(..) | Op::Store(..) if self.isa == Isa::Neon => Err("temporaries by an offset"),
+            Op::Load(..) | Op::Store(..) if !self.finds_temporaries() => Err("temporaries by an offset"),
             Op::Load(unit, offset) => return self.load_temporaries(unit, *offset).map(Ok),
             Op::Store(unit, offset, sources) => return self.store(unit, *offset, sources).map(Ok),
             Op::Tile(..) => Err("the tile's colour"),
@@ -519,6 +516,11 @@ impl<'a> Builder<'a> {
         let zero = self.graph.node(Node::Const(0));
         self.graph.effects.push(Effect::StoreAll(self.code.rows as u16, zero));
         self.flush_changed()
+    }
+
+    /// Whether code finds temporaries by an offset: there are instructions for it, and rows have numbers.
+    fn finds_temporaries(&self) -> bool {
+        self.isa != Isa::Neon && u16::try_from(self.code.rows).is_ok()
     }
 
     fn temporaries(&self) -> Temporaries {
