@@ -10,6 +10,15 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Why a shader could not be read or written; one machine word wide.
 pub struct Error(Box<ErrorKind>);
 
+/// A file that a text includes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct File {
+    /// Its name, as the text or a `#line` has it.
+    pub name: String,
+    /// What stands in it; nothing where that is not known.
+    pub text: String,
+}
+
 /// What went wrong.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -22,6 +31,8 @@ pub enum ErrorKind {
         language: Language,
         /// Line, column and message.
         error: SourceError,
+        /// The file that the place is in, where the text includes it.
+        file: Option<Box<File>>,
     },
     /// naga's validator or its SPIR-V reader refuses a module.
     Module {
@@ -45,6 +56,8 @@ pub enum ErrorKind {
         /// Why, in naga's words.
         message: String,
     },
+    /// This program was built without what it takes.
+    Unavailable(String),
     /// naga panicked.
     Panicked {
         /// At what.
@@ -65,12 +78,20 @@ impl Error {
         match self.kind() {
             ErrorKind::File(error) => error.kind() == loader::ErrorKind::Unsupported,
             ErrorKind::Module { unsupported, .. } => *unsupported,
-            ErrorKind::Write { .. } | ErrorKind::Panicked { .. } => true,
+            ErrorKind::Write { .. } | ErrorKind::Panicked { .. } | ErrorKind::Unavailable(_) => true,
             ErrorKind::Text { .. } | ErrorKind::Entry(_) | ErrorKind::Language(_) => false,
         }
     }
 
-    /// Line and column, both from 1, of an error in a text.
+    /// The included file that an error is in, where it is not in the text itself.
+    pub fn included(&self) -> Option<&File> {
+        match self.kind() {
+            ErrorKind::Text { file, .. } => file.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Line and column, both from 1, of an error in a text or in a file that it includes.
     pub fn line_column(&self) -> Option<(usize, usize)> {
         match self.kind() {
             ErrorKind::Text { error, .. } => Some((error.line, error.column)),
@@ -91,6 +112,17 @@ impl Error {
     /// a text it is what `Display` gives.
     pub fn render(&self, source: &[u8], file: &str) -> String {
         match (self.kind(), std::str::from_utf8(source)) {
+            (
+                ErrorKind::Text {
+                    error,
+                    file: Some(file),
+                    ..
+                },
+                _,
+            ) => match file.text.is_empty() {
+                true => format!("{}:{}:{}: {}", file.name, error.line, error.column, error.message),
+                false => error.render(&file.text, &file.name).trim_end().to_owned(),
+            },
             (ErrorKind::Text { error, .. }, Ok(text)) => error.render(text, file).trim_end().to_owned(),
             _ => self.to_string(),
         }
@@ -113,7 +145,10 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind() {
             ErrorKind::File(error) => error.fmt(f),
-            ErrorKind::Text { language, error } => write!(f, "{language}: {error}"),
+            ErrorKind::Text { language, error, file } => match file {
+                Some(file) => write!(f, "{language}: {}: {error}", file.name),
+                None => write!(f, "{language}: {error}"),
+            },
             ErrorKind::Module {
                 language,
                 message,
@@ -123,7 +158,9 @@ impl fmt::Display for Error {
                 let kind = if *unsupported { "unsupported: " } else { "" };
                 write!(f, "{language}: {kind}naga: {message}")
             }
-            ErrorKind::Entry(message) | ErrorKind::Language(message) => f.write_str(message),
+            ErrorKind::Entry(message) | ErrorKind::Language(message) | ErrorKind::Unavailable(message) => {
+                f.write_str(message)
+            }
             ErrorKind::Write { target, message } => write!(f, "{target}: unsupported: naga: {message}"),
             ErrorKind::Panicked { doing, message } => write!(f, "unsupported: naga panicked {doing}: {message}"),
         }

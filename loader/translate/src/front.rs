@@ -7,6 +7,7 @@ use crate::{Error, ErrorKind, Language, Result};
 use loader::SourceError;
 use naga::ShaderStage;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use std::ops::Range;
 
 /// A module that naga's validator accepts, and the entry point asked for.
 #[derive(Clone, Debug)]
@@ -164,6 +165,12 @@ pub(crate) fn validate_text(language: Language, text: &str, module: &naga::Modul
 /// An error at a span of a text.
 pub(crate) fn text_error(language: Language, text: &str, span: Option<naga::Span>, message: &str) -> Error {
     let range = span.and_then(naga::Span::to_range).unwrap_or(0..0);
+    error_at(language, text, range, message)
+}
+
+/// An error at bytes of a text.
+pub(crate) fn error_at(language: Language, text: &str, range: Range<usize>, message: &str) -> Error {
     let error = SourceError::new(text, range, message);
-    ErrorKind::Text { language, error }.into()
+    let file = None;
+    ErrorKind::Text { language, error, file }.into()
 }

@@ -10,6 +10,8 @@ pub enum Language {
     Wgsl,
     /// OpenGL's language, as naga reads it: version 4.40 to 4.60; textures and samplers may be in one.
     Glsl,
+    /// Direct3D's language.
+    Hlsl,
     /// A SPIR-V module.
     Spirv,
     /// A stage of a VBC file.
@@ -23,6 +25,7 @@ impl fmt::Display for Language {
         f.write_str(match self {
             Self::Wgsl => "wgsl",
             Self::Glsl => "glsl",
+            Self::Hlsl => "hlsl",
             Self::Spirv => "spirv",
             Self::Vbc => "vbc",
             Self::Sksl => loader::sksl::FORMAT,

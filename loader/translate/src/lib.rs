@@ -58,7 +58,7 @@
 //! # Ok(())
 //! # }
 //! ```
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 #[cfg(all(test, target_family = "wasm"))]
 #[macro_use]
@@ -68,6 +68,7 @@ mod combined;
 mod compile;
 mod error;
 mod front;
+pub mod frontend;
 mod fullscreen;
 mod guard;
 mod language;
@@ -78,7 +79,7 @@ pub mod validate;
 mod write;
 
 pub use compile::compile;
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, File, Result};
 pub use front::{Shader, validated};
 pub use fullscreen::fullscreen;
 pub use language::{Language, Target};

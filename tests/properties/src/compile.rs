@@ -2,6 +2,8 @@
 
 use compiler::{Input, Options, Stage};
 use loader::mbs::Mbs;
+use std::path::Path;
+use translate::frontend::Settings;
 use translate::{Language, ShaderStage, Source};
 use utgard::{shader, stats};
 
@@ -21,6 +23,8 @@ pub fn text(bytes: &[u8]) {
             entry: None,
             any_layout: false,
             y_up: false,
+            settings: Settings::NONE,
+            path: Path::new(""),
         };
         let input = if wgsl {
             Input::Source(&source)

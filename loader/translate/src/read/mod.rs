@@ -6,6 +6,7 @@ mod vbc;
 pub(crate) use spirv::parse as parse_spirv;
 
 use crate::front::{parse_glsl, text_error, validate_text, validated};
+use crate::frontend::{self, Dialect, Settings, Text};
 use crate::guard::{deep, guarded};
 use crate::{Error, ErrorKind, Language, Result, Shader, sksl};
 use loader::SourceError;
@@ -31,6 +32,10 @@ pub struct Source<'a> {
     /// Positions that a vertex stage in SPIR-V gives are turned over, for APIs whose clip space has y upwards (WebGPU,
     /// Metal, Direct3D); what is read is to be written for Vulkan again where this is not said.
     pub y_up: bool,
+    /// Names and folders that the command line gives to GLSL and HLSL.
+    pub settings: &'a Settings,
+    /// Where the text is from: GLSL and HLSL include files beside it.
+    pub path: &'a Path,
 }
 
 impl<'a> Source<'a> {
@@ -67,6 +72,8 @@ impl<'a> Source<'a> {
             entry: None,
             any_layout: false,
             y_up: false,
+            settings: Settings::NONE,
+            path: Path::new(""),
         })
     }
 
@@ -84,14 +91,35 @@ impl<'a> Source<'a> {
         Self { entry, ..self }
     }
 
+    /// The source with where it is from, and what the command line says of it.
+    #[must_use]
+    pub fn with(self, path: &'a Path, settings: &'a Settings) -> Self {
+        Self { path, settings, ..self }
+    }
+
     fn text(&self) -> Result<&'a str> {
         std::str::from_utf8(self.bytes).map_err(|error| {
             let valid = String::from_utf8_lossy(&self.bytes[..error.valid_up_to()]);
             let error = SourceError::new(&valid, valid.len()..valid.len(), "this is not UTF-8");
-            let language = self.language;
-            ErrorKind::Text { language, error }.into()
+            let (language, file) = (self.language, None);
+            ErrorKind::Text { language, error, file }.into()
         })
     }
+}
+
+/// The SPIR-V of a text that glslang reads.
+fn compiled(source: &Source<'_>, dialect: Dialect) -> Result<Vec<u32>> {
+    let stage = source.stage.and_then(frontend::Stage::of_naga).ok_or_else(|| {
+        let language = source.language;
+        Error::from(ErrorKind::Entry(format!(
+            "{language}: say which stage it is: vertex, fragment or compute"
+        )))
+    })?;
+    let text = Text {
+        entry: source.entry,
+        ..Text::new(source.text()?, source.path, dialect, stage, source.settings)
+    };
+    Ok(frontend::spirv(&text)?.words)
 }
 
 /// The language of a text, and the stage of GLSL, by what each of them has to say somewhere.
@@ -200,7 +228,7 @@ fn read_any(source: &Source<'_>) -> Result<Shader> {
             let info = validate_text(language, text, &module)?;
             (module, info)
         }
-        Language::Spirv | Language::Vbc => parse_spirv(&words(source)?, source.y_up)?,
+        Language::Hlsl | Language::Spirv | Language::Vbc => parse_spirv(&words(source)?, source.y_up)?,
         Language::Sksl => {
             let tree = loader::sksl::read(source.bytes)?;
             let module = sksl::to_naga(&tree)?;
@@ -219,6 +247,7 @@ fn read_any(source: &Source<'_>) -> Result<Shader> {
 /// What is wrong with the file, and sources that are not of SPIR-V.
 pub fn words(source: &Source<'_>) -> Result<Vec<u32>> {
     let words = match source.language {
+        Language::Hlsl => compiled(source, Dialect::Hlsl)?,
         Language::Spirv => loader::spirv::to_words(source.bytes)?,
         Language::Vbc => vbc::words(source)?,
         other => return Err(ErrorKind::Language(format!("{other}: this is no SPIR-V")).into()),

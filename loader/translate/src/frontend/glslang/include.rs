@@ -1,0 +1,73 @@
+//! The files that `#include` names.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// How deep files include each other.
+const MAX_DEPTH: usize = 64;
+
+/// Bytes of all included files together.
+const MAX_BYTES: usize = 64 << 20;
+
+/// Where included files are looked for, and those that were found.
+pub(super) struct Includes<'a> {
+    /// The text that includes, for files beside it.
+    path: &'a Path,
+    folders: &'a [PathBuf],
+    bytes: usize,
+    /// Texts by the path that messages name.
+    pub(super) found: HashMap<String, String>,
+}
+
+impl<'a> Includes<'a> {
+    pub(super) fn new(path: &'a Path, folders: &'a [PathBuf]) -> Self {
+        Self {
+            path,
+            folders,
+            bytes: 0,
+            found: HashMap::new(),
+        }
+    }
+
+    /// The path and the text of a file: `local` ones beside who includes them first, then those of the folders in their
+    /// order.
+    pub(super) fn find(
+        &mut self,
+        header: &str,
+        includer: &str,
+        depth: usize,
+        local: bool,
+    ) -> Result<(String, String), String> {
+        if depth > MAX_DEPTH {
+            return Err(format!("{header}: files include each other more than {MAX_DEPTH} deep"));
+        }
+        let includer = match self.found.contains_key(includer) {
+            true => Path::new(includer),
+            false => self.path,
+        };
+        let beside = includer.parent().filter(|_| local).map(Path::to_path_buf);
+        for folder in beside.iter().chain(self.folders) {
+            let path = folder.join(header);
+            if !path.is_file() {
+                continue;
+            }
+            let name = path.display().to_string();
+            let bytes = std::fs::read(&path).map_err(|error| format!("{name}: {error}"))?;
+            self.bytes = self.bytes.saturating_add(bytes.len());
+            if self.bytes > MAX_BYTES {
+                return Err(format!(
+                    "{name}: included files have more than {MAX_BYTES} bytes together"
+                ));
+            }
+            let text = String::from_utf8(bytes).map_err(|_| format!("{name}: this is not UTF-8"))?;
+            if text.contains('\0') || name.contains(['\0', '"', '\n']) {
+                return Err(format!("{name}: a character that no text or name may have"));
+            }
+            self.found.insert(name.clone(), text.clone());
+            return Ok((name, text));
+        }
+        // Local ones are looked for a second time as the others are.
+        let told = "no such file; folders to look in are named with -I";
+        Err(format!("{header}: {told}"))
+    }
+}

@@ -1,0 +1,221 @@
+//! Texts through glslang.
+
+mod align;
+mod include;
+mod limits;
+mod log;
+#[allow(unsafe_code)]
+mod sys;
+
+use super::{Diagnostic, Dialect, Module, Preprocessed, Settings, Text};
+use crate::{Error, ErrorKind, Result};
+use include::Includes;
+use std::collections::HashMap;
+use std::ffi::CString;
+use sys::{Job, Program, Purpose, Shader};
+
+pub(super) const AVAILABLE: bool = true;
+
+/// What a text is read for, the way that most can read first.
+const WAYS: [Purpose; 4] = [
+    Purpose::Vulkan {
+        newest: false,
+        relaxed: false,
+    },
+    Purpose::Vulkan {
+        newest: true,
+        relaxed: false,
+    },
+    Purpose::Vulkan {
+        newest: false,
+        relaxed: true,
+    },
+    Purpose::Vulkan {
+        newest: true,
+        relaxed: true,
+    },
+];
+
+/// The lines in front of a text.
+fn preamble(settings: &Settings) -> String {
+    let lines = settings
+        .defines
+        .iter()
+        .map(|(name, value)| format!("#define {name} {value}\n"));
+    lines.collect()
+}
+
+/// A text whose included files stand in it.
+struct Whole {
+    code: String,
+    preamble: String,
+    /// Included files by name.
+    found: HashMap<String, String>,
+}
+
+/// A text that is read, and what was said of it.
+struct Read {
+    shader: Shader,
+    notes: Vec<Diagnostic>,
+}
+
+fn c_string(text: &Text<'_>, code: &str) -> Result<CString> {
+    CString::new(code).map_err(|error| {
+        let at = error.nul_position();
+        crate::front::error_at(
+            text.language(),
+            code,
+            at..at + 1,
+            "a character that no text may have (code 0)",
+        )
+    })
+}
+
+fn failed() -> Error {
+    ErrorKind::Unavailable("glslang could not be started".to_owned()).into()
+}
+
+/// The first error of a log, or nothing.
+fn refusal(text: &Text<'_>, notes: &[Diagnostic], found: &HashMap<String, String>) -> Option<Error> {
+    let first = notes.iter().find(|note| note.is_error)?;
+    let included = first.file.as_ref().and_then(|file| found.get(file));
+    Some(log::error(text, first, included))
+}
+
+/// Whether a line of the text may include another.
+fn includes(text: &str) -> bool {
+    let mut directives = text.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
+    directives.any(|directive| directive.trim_start().starts_with("include"))
+}
+
+fn job(text: &Text<'_>, code: &str, preamble: &str, purpose: Purpose) -> Result<Job> {
+    Ok(Job {
+        stage: text.stage,
+        dialect: text.dialect,
+        purpose,
+        code: c_string(text, &without_open_quotes(code))?,
+        preamble: c_string(text, preamble)?,
+        entry: text
+            .entry
+            .filter(|entry| *entry != "main")
+            .map(|entry| c_string(text, entry))
+            .transpose()?,
+        version: raised(code).filter(|_| purpose != Purpose::Judge),
+    })
+}
+
+/// glslang wants quotes in pairs where a text may hold anything: behind `#pragma`, and in groups that are left out. A line
+/// with an odd one gets an apostrophe instead; where quotes do mean something, that is as wrong as an open one.
+fn without_open_quotes(code: &str) -> String {
+    let mut code = code.to_owned().into_bytes();
+    for line in code.split_mut(|byte| *byte == b'\n') {
+        let quotes = line.iter().filter(|byte| **byte == b'"').count();
+        if quotes % 2 == 1
+            && let Some(last) = line.iter_mut().rfind(|byte| **byte == b'"')
+        {
+            *last = b'\'';
+        }
+    }
+    String::from_utf8(code).unwrap_or_default()
+}
+
+/// glslang makes SPIR-V of GLSL ES from 3.10 on, which has all that 3.00 has.
+fn raised(code: &str) -> Option<i32> {
+    let mut lines = code.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
+    let version = lines.find_map(|line| line.trim_start().strip_prefix("version"))?;
+    let mut words = version.split_whitespace();
+    (words.next() == Some("300") && words.next() == Some("es")).then_some(310)
+}
+
+/// Lets a text include files, and name them in `#line`.
+const WITH_INCLUDES: &str = "#extension GL_GOOGLE_include_directive : enable\n";
+
+/// The text as the preprocessor leaves it.
+fn preprocessed(text: &Text<'_>, purpose: Purpose) -> Result<Whole> {
+    let more = match text.dialect == Dialect::Glsl && includes(text.text) {
+        true => WITH_INCLUDES,
+        false => "",
+    };
+    let preamble = format!("{more}{}", preamble(text.settings));
+    let mut shader = Shader::new(job(text, text.text, &preamble, purpose)?).ok_or_else(failed)?;
+    let mut files = Includes::new(text.path, &text.settings.folders);
+    let code = shader.preprocess(&mut files);
+    let found = files.found;
+    match code {
+        Some(code) => Ok(Whole {
+            // The preamble's own line is written in front of the text.
+            code: code.strip_prefix(more).map(str::to_owned).unwrap_or(code),
+            preamble: more.to_owned(),
+            found,
+        }),
+        None => Err(refusal(text, &log::diagnostics(&shader.log()), &found).unwrap_or_else(failed)),
+    }
+}
+
+/// Only a text that includes others goes through the preprocessor by itself: places of one that does not are then those
+/// that glslang gives.
+fn whole(text: &Text<'_>, purpose: Purpose) -> Result<Whole> {
+    if includes(text.text) {
+        return preprocessed(text, purpose);
+    }
+    Ok(Whole {
+        code: text.text.to_owned(),
+        preamble: preamble(text.settings),
+        found: HashMap::new(),
+    })
+}
+
+fn read(text: &Text<'_>, purpose: Purpose) -> Result<Read> {
+    let whole = whole(text, purpose)?;
+    let mut shader = Shader::new(job(text, &whole.code, &whole.preamble, purpose)?).ok_or_else(failed)?;
+    let passed = shader.parse();
+    let notes = log::diagnostics(&shader.log());
+    match passed {
+        true => Ok(Read { shader, notes }),
+        false => Err(refusal(text, &notes, &whole.found).unwrap_or_else(failed)),
+    }
+}
+
+pub(super) fn spirv(text: &Text<'_>) -> Result<Module> {
+    let mut refused = None;
+    for way in WAYS {
+        match spirv_for(text, way) {
+            Ok(module) => return Ok(module),
+            // The last is the most that there is: what it refuses is wrong.
+            Err(error) => refused = Some(error),
+        }
+    }
+    Err(refused.unwrap_or_else(failed))
+}
+
+fn spirv_for(text: &Text<'_>, way: Purpose) -> Result<Module> {
+    let Read { shader, mut notes } = read(text, way)?;
+    let program = Program::link(vec![shader], way).ok_or_else(failed)?;
+    notes.extend(log::diagnostics(&program.log()));
+    match program.words() {
+        Some(words) => Ok(Module { words, notes }),
+        None => Err(refusal(text, &notes, &HashMap::new()).unwrap_or_else(failed)),
+    }
+}
+
+pub(super) fn judge(texts: &[Text<'_>]) -> Result<Vec<Diagnostic>> {
+    let (mut shaders, mut notes) = (Vec::new(), Vec::new());
+    for text in texts {
+        let read = read(text, Purpose::Judge)?;
+        shaders.push(read.shader);
+        notes.extend(read.notes);
+    }
+    let Some(last) = texts.last() else { return Ok(notes) };
+    let program = Program::link(shaders, Purpose::Judge).ok_or_else(failed)?;
+    let linked = log::diagnostics(&program.log());
+    if !program.is_linked() {
+        return Err(refusal(last, &linked, &HashMap::new()).unwrap_or_else(failed));
+    }
+    notes.extend(linked);
+    Ok(notes)
+}
+
+pub(super) fn preprocess(text: &Text<'_>) -> Result<Preprocessed> {
+    let code = preprocessed(text, Purpose::Judge)?.code;
+    Ok(align::aligned(text.text, code))
+}

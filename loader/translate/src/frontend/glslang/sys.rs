@@ -1,0 +1,352 @@
+//! The calls into glslang's C interface: the one place of this crate with `unsafe`.
+//!
+//! A [`Shader`] owns a handle and everything that glslang keeps pointers to; a [`Program`] owns the shaders that are
+//! linked in it. Neither leaves this folder.
+
+use super::include::Includes;
+use super::limits::LIMITS;
+use crate::frontend::{Dialect, Stage};
+use glslang_sys as sys;
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+
+/// What a text is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Whether it is valid by its own language's rules; no code.
+    Judge,
+    /// SPIR-V for Vulkan; with `relaxed`, what OpenGL has and Vulkan lacks (uniforms outside of blocks) is put in order.
+    Vulkan { newest: bool, relaxed: bool },
+}
+
+/// One text, and how it is read.
+pub(super) struct Job {
+    pub stage: Stage,
+    pub dialect: Dialect,
+    pub purpose: Purpose,
+    pub code: CString,
+    /// Lines in front of the text that have no place in it.
+    pub preamble: CString,
+    /// Another entry point than `main`; it is called `main` in the SPIR-V.
+    pub entry: Option<CString>,
+    /// A version to read the text as, whatever it says of itself.
+    pub version: Option<i32>,
+}
+
+/// A text that glslang was given.
+pub(super) struct Shader {
+    handle: NonNull<sys::glslang_shader_t>,
+    stage: Stage,
+    /// glslang keeps the address of the field `code` in it, and of the texts it points to.
+    input: Box<sys::glslang_input_t>,
+    _code: CString,
+    _preamble: CString,
+}
+
+/// Whether glslang could be started in this process.
+fn is_ready() -> bool {
+    static READY: OnceLock<bool> = OnceLock::new();
+    // SAFETY: no other call into glslang comes before this one, and it is made once.
+    *READY.get_or_init(|| unsafe { sys::glslang_initialize_process() } != 0)
+}
+
+fn stage_of(stage: Stage) -> sys::glslang_stage_t {
+    use sys::glslang_stage_t as Its;
+    match stage {
+        Stage::Vertex => Its::Vertex,
+        Stage::TessellationControl => Its::TesselationControl,
+        Stage::TessellationEvaluation => Its::TesselationEvaluation,
+        Stage::Geometry => Its::Geometry,
+        Stage::Fragment => Its::Fragment,
+        Stage::Compute => Its::Compute,
+        Stage::RayGeneration => Its::RayGeneration,
+        Stage::Intersection => Its::Intersect,
+        Stage::AnyHit => Its::AnyHit,
+        Stage::ClosestHit => Its::ClosestHit,
+        Stage::Miss => Its::Miss,
+        Stage::Callable => Its::Callable,
+        Stage::Task => Its::Task,
+        Stage::Mesh => Its::Mesh,
+    }
+}
+
+/// A string of glslang's, which may hold parts of characters.
+///
+/// # Safety
+/// `text` is null or a string that ends with a zero.
+unsafe fn owned(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: as this function's own condition says.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+impl Shader {
+    /// A shader that is not read yet; none where glslang cannot be started.
+    pub(super) fn new(job: Job) -> Option<Self> {
+        if !is_ready() {
+            return None;
+        }
+        let messages = sys::glslang_messages_t::DISPLAY_ERROR_COLUMN;
+        let (client, client_version, target, target_version, messages) = match job.purpose {
+            Purpose::Judge => (
+                sys::glslang_client_t::None,
+                sys::glslang_target_client_version_t::OpenGL450,
+                sys::glslang_target_language_t::None,
+                sys::glslang_target_language_version_t::SPIRV1_0,
+                messages,
+            ),
+            Purpose::Vulkan { newest, .. } => (
+                sys::glslang_client_t::Vulkan,
+                match newest {
+                    true => sys::glslang_target_client_version_t::Vulkan1_4,
+                    false => sys::glslang_target_client_version_t::Vulkan1_1,
+                },
+                sys::glslang_target_language_t::SPIRV,
+                match newest {
+                    true => sys::glslang_target_language_version_t::SPIRV1_6,
+                    false => sys::glslang_target_language_version_t::SPIRV1_3,
+                },
+                messages | sys::glslang_messages_t::SPV_RULES | sys::glslang_messages_t::VULKAN_RULES,
+            ),
+        };
+        let (language, messages) = match job.dialect {
+            Dialect::Glsl => (sys::glslang_source_t::GLSL, messages),
+            Dialect::Hlsl => (
+                sys::glslang_source_t::HLSL,
+                messages | sys::glslang_messages_t::READ_HLSL | sys::glslang_messages_t::HLSL_OFFSETS,
+            ),
+        };
+        let input = Box::new(sys::glslang_input_t {
+            language,
+            stage: stage_of(job.stage),
+            client,
+            client_version,
+            target_language: target,
+            target_language_version: target_version,
+            code: job.code.as_ptr(),
+            default_version: 100,
+            default_profile: sys::glslang_profile_t::None,
+            force_default_version_and_profile: 0,
+            forward_compatible: 0,
+            messages,
+            resource: &raw const LIMITS,
+            callbacks: sys::glsl_include_callbacks_t {
+                include_system: Some(include_system),
+                include_local: Some(include_local),
+                free_include_result: Some(free_included),
+            },
+            callbacks_ctx: std::ptr::null_mut(),
+        });
+        // SAFETY: the input is whole, and lives as long as the handle, as do the texts that it points to.
+        let handle = NonNull::new(unsafe { sys::glslang_shader_create(&raw const *input) })?;
+        let shader = Self {
+            handle,
+            stage: job.stage,
+            input,
+            _code: job.code,
+            _preamble: job.preamble,
+        };
+        let mut options =
+            sys::glslang_shader_options_t::AUTO_MAP_BINDINGS | sys::glslang_shader_options_t::AUTO_MAP_LOCATIONS;
+        if matches!(job.purpose, Purpose::Vulkan { relaxed: true, .. }) {
+            options |= sys::glslang_shader_options_t::VULKAN_RULES_RELAXED;
+        }
+        let at = handle.as_ptr();
+        // SAFETY: the handle is this shader's own. The preamble lives as long as it; the names are copied.
+        unsafe {
+            sys::glslang_shader_set_preamble(at, shader._preamble.as_ptr());
+            if matches!(job.purpose, Purpose::Vulkan { .. }) {
+                sys::glslang_shader_set_options(at, options.0);
+            }
+            if let Some(version) = job.version {
+                sys::glslang_shader_set_glsl_version(at, version);
+            }
+            if let Some(entry) = &job.entry {
+                sys::glslang_shader_set_entry_point(at, c"main".as_ptr());
+                sys::glslang_shader_set_source_entry_point(at, entry.as_ptr());
+            }
+        }
+        Some(shader)
+    }
+
+    /// Runs the preprocessor; what it makes of the text, or nothing and a [`log`](Self::log) where it is wrong.
+    pub(super) fn preprocess(&mut self, includes: &mut Includes<'_>) -> Option<String> {
+        self.input.callbacks_ctx = (&raw mut *includes).cast();
+        // SAFETY: the handle and the input are this shader's own. The includes, which the callbacks get, outlive the call.
+        let passed = unsafe { sys::glslang_shader_preprocess(self.handle.as_ptr(), &raw const *self.input) } != 0;
+        self.input.callbacks_ctx = std::ptr::null_mut();
+        // SAFETY: the string belongs to the handle and is copied.
+        passed.then(|| unsafe { owned(sys::glslang_shader_get_preprocessed_code(self.handle.as_ptr())) })
+    }
+
+    /// Reads the text, which includes nothing; whether it is right. What was said of it is in the [`log`](Self::log).
+    pub(super) fn parse(&mut self) -> bool {
+        // SAFETY: the handle and the input are this shader's own; the text is copied by the first call.
+        unsafe {
+            sys::glslang_shader_set_preprocessed_code(self.handle.as_ptr(), self.input.code);
+            sys::glslang_shader_parse(self.handle.as_ptr(), &raw const *self.input) != 0
+        }
+    }
+
+    /// What was said of the text.
+    pub(super) fn log(&self) -> String {
+        // SAFETY: the string belongs to the handle and is copied.
+        unsafe { owned(sys::glslang_shader_get_info_log(self.handle.as_ptr())) }
+    }
+}
+
+impl Drop for Shader {
+    fn drop(&mut self) {
+        // SAFETY: the handle is this shader's own and is not used again.
+        unsafe { sys::glslang_shader_delete(self.handle.as_ptr()) }
+    }
+}
+
+/// Shaders that were read without an error, linked.
+pub(super) struct Program {
+    handle: NonNull<sys::glslang_program_t>,
+    shaders: Vec<Shader>,
+    linked: bool,
+}
+
+impl Program {
+    /// Links shaders; what was said of them together is in the [`log`](Self::log).
+    pub(super) fn link(shaders: Vec<Shader>, purpose: Purpose) -> Option<Self> {
+        // SAFETY: glslang was started for the shaders.
+        let handle = NonNull::new(unsafe { sys::glslang_program_create() })?;
+        let mut program = Self {
+            handle,
+            shaders,
+            linked: false,
+        };
+        let at = handle.as_ptr();
+        let messages = match purpose {
+            Purpose::Judge => sys::glslang_messages_t::DEFAULT,
+            Purpose::Vulkan { .. } => sys::glslang_messages_t::SPV_RULES | sys::glslang_messages_t::VULKAN_RULES,
+        };
+        for shader in &program.shaders {
+            // SAFETY: both handles are live, and the program is deleted before its shaders.
+            unsafe { sys::glslang_program_add_shader(at, shader.handle.as_ptr()) }
+        }
+        // SAFETY: the handle is this program's own; places are given only to what is linked.
+        program.linked = unsafe {
+            sys::glslang_program_link(at, messages.0) != 0
+                && (purpose == Purpose::Judge || sys::glslang_program_map_io(at) != 0)
+        };
+        Some(program)
+    }
+
+    /// Whether the shaders fit each other.
+    pub(super) fn is_linked(&self) -> bool {
+        self.linked
+    }
+
+    /// What was said of the shaders together.
+    pub(super) fn log(&self) -> String {
+        // SAFETY: the string belongs to the handle and is copied.
+        unsafe { owned(sys::glslang_program_get_info_log(self.handle.as_ptr())) }
+    }
+
+    /// The words of the only shader, with the lines they come from; none where it is not linked.
+    pub(super) fn words(&self) -> Option<Vec<u32>> {
+        let stage = self.shaders.first().filter(|_| self.linked)?.stage;
+        let mut options = sys::glslang_spv_options_t {
+            generate_debug_info: true,
+            strip_debug_info: false,
+            disable_optimizer: true,
+            optimize_size: false,
+            optimize_performance: false,
+            disassemble: false,
+            validate: false,
+            emit_nonsemantic_shader_debug_info: false,
+            emit_nonsemantic_shader_debug_source: false,
+            compile_only: false,
+            optimize_allow_expanded_id_bound: false,
+            compiler_signature: std::ptr::null(),
+            command_line_arguments: std::ptr::null(),
+            current_working_directory: std::ptr::null(),
+        };
+        let at = self.handle.as_ptr();
+        // SAFETY: the stage is one that was linked. The words are as many as glslang says and are copied.
+        unsafe {
+            sys::glslang_program_SPIRV_generate_with_options(at, stage_of(stage), &raw mut options);
+            let mut words = vec![0; sys::glslang_program_SPIRV_get_size(at)];
+            sys::glslang_program_SPIRV_get(at, words.as_mut_ptr());
+            Some(words)
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: the handle is this program's own and is not used again; its shaders are dropped behind it.
+        unsafe { sys::glslang_program_delete(self.handle.as_ptr()) }
+    }
+}
+
+/// A file for an `#include`, in the form that glslang takes; [`free_included`] takes it back.
+///
+/// # Safety
+/// `context` points to the [`Includes`] that [`Shader::preprocess`] was given, and the names are strings that end with a
+/// zero.
+unsafe fn included(
+    context: *mut c_void,
+    header: *const c_char,
+    includer: *const c_char,
+    depth: usize,
+    local: bool,
+) -> *mut sys::glsl_include_result_t {
+    // SAFETY: as this function's own condition says; nobody else uses the includes while the preprocessor runs.
+    let (includes, header, includer) =
+        unsafe { (&mut *context.cast::<Includes<'_>>(), owned(header), owned(includer)) };
+    let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        includes.find(&header, &includer, depth, local)
+    }));
+    let (name, data) = match found {
+        Ok(Ok((name, text))) => (name, text),
+        // No name says that there is no file; the text is then the message.
+        Ok(Err(message)) => (String::new(), message),
+        Err(_) => (String::new(), "the file could not be read".to_owned()),
+    };
+    let data: Box<[u8]> = data.into_bytes().into();
+    let length = data.len();
+    Box::into_raw(Box::new(sys::glsl_include_result_t {
+        header_name: CString::new(name).unwrap_or_default().into_raw(),
+        header_data: Box::into_raw(data).cast::<c_char>(),
+        header_length: length,
+    }))
+}
+
+unsafe extern "C" fn include_local(
+    context: *mut c_void,
+    header: *const c_char,
+    includer: *const c_char,
+    depth: usize,
+) -> *mut sys::glsl_include_result_t {
+    // SAFETY: glslang hands on the context of the input, and names.
+    unsafe { included(context, header, includer, depth, true) }
+}
+
+unsafe extern "C" fn include_system(
+    context: *mut c_void,
+    header: *const c_char,
+    includer: *const c_char,
+    depth: usize,
+) -> *mut sys::glsl_include_result_t {
+    // SAFETY: glslang hands on the context of the input, and names.
+    unsafe { included(context, header, includer, depth, false) }
+}
+
+unsafe extern "C" fn free_included(_context: *mut c_void, result: *mut sys::glsl_include_result_t) -> std::ffi::c_int {
+    // SAFETY: this is what `included` made, given back once; the boxes are those it was made of.
+    unsafe {
+        let result = Box::from_raw(result);
+        drop(CString::from_raw(result.header_name.cast_mut()));
+        let data = std::ptr::slice_from_raw_parts_mut(result.header_data.cast_mut().cast::<u8>(), result.header_length);
+        drop(Box::from_raw(data));
+    }
+    0
+}
