@@ -65,8 +65,11 @@ build() {
         export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER=aarch64-linux-gnu-gcc
         local brought
         brought=$(fronts "$machine")
+        # glslang is C++, and Debian has no compiler of that for musl: the static program asks an installed glslangValidator.
+        local features=()
+        [[ $target != *musl ]] || features=(--no-default-features --features cli)
         SKRYMIR_FRONTS=$brought cargo build --quiet --profile dist --target "$target" --target-dir "$TARGET" \
-            --package skrymir --bin skrymir >&2
+            --package skrymir --bin skrymir "${features[@]}" >&2
     fi
     [ -x "$program" ] || fail "there is no $program"
     echo "$program"
@@ -241,7 +244,7 @@ Maintainer: $MAINTAINER
 Section: devel
 Priority: optional
 Installed-Size: $(du -sk "$room/usr" | cut -f1)
-Depends: libc6 (>= $glibc), libgcc-s1
+Depends: libc6 (>= $glibc), libgcc-s1, libstdc++6
 Recommends: libvulkan1, mesa-vulkan-drivers
 Suggests: qemu-user-static, vulkan-validationlayers, spirv-tools, glslang-tools, gcc-aarch64-linux-gnu
 Description: loads compiled shaders and runs them
@@ -259,7 +262,7 @@ END
 check_needed() {
     local other
     other=$(readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
-        grep -vE '^(lib(c|m|dl|pthread)\.so\.6|libgcc_s\.so\.1|ld-linux-.*)$' || true)
+        grep -vE '^(lib(c|m|dl|pthread)\.so\.6|libstdc\+\+\.so\.6|libgcc_s\.so\.1|ld-linux-.*)$' || true)
     [ -z "$other" ] || fail "$1 needs $other, which no package of its Depends has"
 }
 
@@ -283,7 +286,7 @@ check_deb() {
 }
 
 need_rust
-need_packages gcc libc6-dev binutils gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static lintian
+need_packages gcc g++ libc6-dev binutils gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static lintian
 mkdir -p "$FILES"
 # Debian's arm64 Mesa, where `skrymir gles` has it too.
 ARM=${XDG_CACHE_HOME:-$HOME/.cache}/skrymir/gles/arm64

@@ -14,7 +14,7 @@ scenes=("$@")
     terrain shadow refract conditionals:fragment-steps=5:vertex-steps=0 function:fragment-steps=5 loop:fragment-steps=5)
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/tests/setup.sh"
-need_packages gcc libc6-dev qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+need_packages gcc g++ libc6-dev qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 need_rust
 [ -n "${SKRYMIR:-}" ] || cargo build --quiet --release --manifest-path "$root/Cargo.toml" --bin skrymir
 skrymir=${SKRYMIR:-${CARGO_TARGET_DIR:-$root/target}/release/skrymir}

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/setup.sh
-need_packages gcc libc6-dev
+need_packages gcc g++ libc6-dev
 need_rust
 dirty=()
 [ -z "$(git status --porcelain 2>/dev/null)" ] || dirty=(--allow-dirty)

@@ -13,7 +13,7 @@ precision='' all=''
 [ "${1:-}" != --all ] || { all=1 && shift; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/tests/setup.sh"
-need_packages gcc libc6-dev qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+need_packages gcc g++ libc6-dev qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 need_rust
 # Another build of the program, as tests/sanitize.sh makes them, is named by SKRYMIR.
 [ -n "${SKRYMIR:-}" ] || cargo build --quiet --manifest-path "$root/Cargo.toml" --bin skrymir

@@ -20,6 +20,8 @@ fn source(bytes: &[u8]) -> Source<'_> {
         entry: None,
         any_layout: false,
         y_up: false,
+        settings: translate::frontend::Settings::NONE,
+        path: std::path::Path::new(""),
     }
 }
 

@@ -51,6 +51,8 @@ fn source(bytes: &[u8], stage: Stage) -> Source<'_> {
         entry,
         any_layout: false,
         y_up: false,
+        settings: translate::frontend::Settings::NONE,
+        path: std::path::Path::new(""),
     }
 }
 

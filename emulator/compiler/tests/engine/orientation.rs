@@ -71,6 +71,8 @@ fn draw(pair: &Pair) -> Vec<u8> {
                     entry: None,
                     any_layout: false,
                     y_up: false,
+                    settings: translate::frontend::Settings::NONE,
+                    path: std::path::Path::new(""),
                 };
                 compile(Input::Source(&source), &Options::default())
             }

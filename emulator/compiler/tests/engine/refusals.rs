@@ -72,6 +72,8 @@ fn of(language: Language, stage: ShaderStage) -> impl Fn(&str) -> Result<(), Err
             entry: None,
             any_layout: false,
             y_up: false,
+            settings: translate::frontend::Settings::NONE,
+            path: std::path::Path::new(""),
         };
         compile(Input::Source(&source), &Options::default()).map(|_| ())
     }
