@@ -4,7 +4,7 @@ use crate::error::{Result, Within};
 use crate::picture::{Picture, Save};
 use emulator::dump;
 use emulator::gpu::frame::Frame;
-use emulator::gpu::write_back;
+use emulator::gpu::tile::write_back;
 use emulator::memory::{Memory, PAGE};
 use loader::trace;
 use serde_json::{Value, json};

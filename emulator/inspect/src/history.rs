@@ -4,9 +4,9 @@
 //! words.
 
 use emulator::dump;
-use emulator::gpu::lists::Geometry;
+use emulator::gpu::binning::lists::Geometry;
+use emulator::gpu::pp::observe::{Fate, Place, Sample, Tested};
 use emulator::gpu::tile::{MAX_DEPTH, Stored, Verdict};
-use emulator::gpu::watch::{Fate, Place, Sample, Tested};
 use utgard::state::Compare;
 
 /// Fragments of a pixel that are told at most.

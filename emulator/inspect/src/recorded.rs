@@ -2,9 +2,9 @@
 
 use emulator::exec::FragmentProgram;
 use emulator::fault::Result;
+use emulator::gpu::PixelStats;
 use emulator::gpu::frame::Frame;
-use emulator::gpu::pixel::PixelStats;
-use emulator::gpu::write_back;
+use emulator::gpu::tile::write_back;
 use emulator::gpu::{GeometryStats, Gpu};
 use emulator::memory::Memory;
 use loader::trace::{Pipe, Record, Trace};

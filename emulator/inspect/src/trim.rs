@@ -12,7 +12,7 @@ use crate::recorded::{self, Done};
 use emulator::exec::Engine;
 use emulator::fault::Fault;
 use emulator::gpu::Gpu;
-use emulator::gpu::vertex::Commands;
+use emulator::gpu::commands::Commands;
 use emulator::memory::Memory;
 use loader::trace::{Pipe, Record, Trace};
 use std::collections::{BTreeMap, BTreeSet};

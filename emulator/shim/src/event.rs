@@ -2,7 +2,7 @@
 
 use crate::stats::Times;
 use emulator::fault::Fault;
-use emulator::gpu::pixel::PixelStats;
+use emulator::gpu::PixelStats;
 use emulator::gpu::{GeometryStats, notes::Notes};
 use emulator::memory::Memory;
 use std::time::Duration;

@@ -2,9 +2,10 @@
 
 use super::draw::{Picture, Result};
 use super::link::Linked;
+use crate::gpu::PixelStats;
 use crate::gpu::frame::Frame;
-use crate::gpu::pixel::PixelStats;
-use crate::gpu::{GP_FRAME_WORDS, GeometryStats, Gpu, write_back};
+use crate::gpu::tile::write_back;
+use crate::gpu::{GP_FRAME_WORDS, GeometryStats, Gpu};
 use utgard::frame::GpFrame;
 
 /// A draw whose memory is written: it can be submitted, more than once.

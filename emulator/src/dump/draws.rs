@@ -2,8 +2,8 @@
 
 use super::state::program;
 use crate::fault::Result;
+use crate::gpu::commands::Commands;
 use crate::gpu::state::State;
-use crate::gpu::vertex::Commands;
 use crate::memory::Memory;
 use std::collections::BTreeMap;
 use utgard::frame::GpFrame;

@@ -2,10 +2,11 @@
 
 use super::DrawPrograms;
 use crate::fault::Result;
+use crate::gpu::binning::slots::Slots;
+use crate::gpu::gp::vertex;
 use crate::gpu::notes::Notes;
-use crate::gpu::slots::Slots;
+use crate::gpu::pp::scene;
 use crate::gpu::state::State;
-use crate::gpu::{scene, vertex};
 use crate::memory::Memory;
 use utgard::stream::{OutputKind, PrimitiveMode, VertexSpec};
 

@@ -9,8 +9,8 @@ pub use given::{Given, given};
 pub use state::{Said, blending, channels, fragment_uniforms, render_state_words, texture};
 
 use crate::fault::Result;
+use crate::gpu::commands::Commands;
 use crate::gpu::frame::Frame;
-use crate::gpu::vertex::Commands;
 use crate::memory::Memory;
 use loader::trace::Pipe;
 use std::fmt::Write;

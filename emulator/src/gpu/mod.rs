@@ -2,63 +2,38 @@
 //!
 //! Our own driver, recorded jobs and Mesa's driver all come in by [`Gpu::run_gp`] and [`Gpu::run_pp`].
 
-mod alike;
-mod assembly;
-pub mod batch;
-mod bins;
-mod dropped;
-pub mod entries;
-mod fragment_tests;
+pub mod binning;
+mod cache;
+pub mod commands;
 pub mod frame;
-mod gathered;
-pub mod geometry;
-mod kept;
-pub mod lists;
-mod mesh;
-mod met;
+pub mod gp;
 pub mod notes;
-mod pieces;
-pub mod pixel;
-mod plain;
-mod planes;
-pub mod plbu;
+pub mod pp;
 pub mod primitives;
 pub mod raster;
-pub(crate) mod scene;
-mod setup;
-mod short_way;
-pub(crate) mod slots;
-mod small;
-mod spans;
-pub mod spots;
 pub mod state;
 pub mod tile;
-mod tile_list;
-mod tile_tests;
-mod tile_worker;
 mod vectors;
-pub mod vertex;
-mod vertex_outputs;
-pub mod watch;
-mod way;
-mod windows;
-pub mod write_back;
+
+pub use pp::PixelStats;
 
 use crate::crew::Crew;
 use crate::exec::Engine;
 use crate::fault::{Fault, FaultKind, Job, Result};
 use crate::memory::Memory;
 use crate::silicon::Silicon;
-use entries::Entries;
+use binning::entries::Entries;
+use binning::lists::{Geometry, Lists};
+use binning::plbu;
+use cache::Kept;
 use frame::Frame;
-use kept::Kept;
-use lists::{Geometry, Lists};
+use gp::vertex;
 use notes::Notes;
-use pixel::PixelStats;
+use pp::job;
+use pp::observe::Watch;
 use std::sync::Arc;
+use tile::write_back::{self, Runs};
 use utgard::frame::GpFrame;
-use watch::Watch;
-use write_back::Runs;
 
 /// Threads of a GPU at most.
 const MAX_THREADS: usize = 64;
@@ -204,14 +179,14 @@ impl Gpu {
 
     fn pp(&mut self, frame: &[u32], watch: Option<&dyn Watch>) -> Result<PixelStats> {
         let frame = Frame::parse(frame)?;
-        self.is_large = frame.pixels() > pixel::FEW_PIXELS;
+        self.is_large = frame.pixels() > job::FEW_PIXELS;
         self.memory.begin_job();
-        let painted = pixel::run(
+        let painted = job::run(
             &mut self.memory,
             &frame,
             &self.lists,
             &*self.engine,
-            pixel::Limits {
+            job::Limits {
                 kept: &self.kept,
                 crew: self.crew.as_ref().filter(|_| watch.is_none()),
                 instructions: self.budget,

@@ -2,6 +2,15 @@
 
 use std::num::NonZero;
 
+/// A rectangle of pixels, its last ones included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// First column and row.
+    pub min: [u32; 2],
+    /// Last column and row.
+    pub max: [u32; 2],
+}
+
 /// A corner of the triangle that values are interpolated over.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Corner {
@@ -40,7 +49,7 @@ pub struct Odd {
 impl Primitive {
     /// The triangle whose corners are its vertices, which have these positions and slots.
     #[inline]
-    pub(super) fn of_vertices(positions: [[f32; 4]; 3], vertices: [u32; 3], draw: u32, ccw: bool) -> Self {
+    pub(crate) fn of_vertices(positions: [[f32; 4]; 3], vertices: [u32; 3], draw: u32, ccw: bool) -> Self {
         Self {
             draw,
             positions,
@@ -51,7 +60,7 @@ impl Primitive {
     }
 
     /// A triangle that covers a shape, over which something of its own is interpolated.
-    pub(super) fn covering(shape: [[f32; 2]; 3], vertices: [u32; 3], draw: u32) -> Self {
+    pub(crate) fn covering(shape: [[f32; 2]; 3], vertices: [u32; 3], draw: u32) -> Self {
         Self {
             draw,
             positions: shape.map(|[x, y]| [x, y, 0.0, 0.0]),
@@ -63,7 +72,7 @@ impl Primitive {
 
     /// Whether its corners are its vertices.
     #[inline]
-    pub(super) fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.odd.is_none()
     }
 
@@ -76,7 +85,7 @@ impl Primitive {
 
     /// Column, row, depth and 1/w of its vertices, where they are its corners.
     #[inline]
-    pub(super) fn positions(&self) -> [[f32; 4]; 3] {
+    pub(crate) fn positions(&self) -> [[f32; 4]; 3] {
         self.positions
     }
 }
@@ -91,12 +100,12 @@ pub struct Piece {
 impl Piece {
     /// Adds a triangle whose corners are its vertices.
     #[inline]
-    pub(super) fn push(&mut self, primitive: Primitive) {
+    pub(crate) fn push(&mut self, primitive: Primitive) {
         self.primitives.push(primitive);
     }
 
     /// Adds a primitive over which something else is interpolated.
-    pub(super) fn push_odd(&mut self, primitive: Primitive, odd: Odd) {
+    pub(crate) fn push_odd(&mut self, primitive: Primitive, odd: Odd) {
         self.odd.push(odd);
         let odd = NonZero::new(self.odd.len() as u32);
         self.primitives.push(Primitive { odd, ..primitive });
@@ -108,7 +117,7 @@ impl Piece {
         self.odd.get(primitive.odd?.get() as usize - 1)
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.primitives.clear();
         self.odd.clear();
     }
@@ -185,7 +194,7 @@ impl Primitives {
     }
 
     /// Empty pieces for others to fill, but no more room than one job in many needs.
-    pub(super) fn into_spare(self) -> Vec<Piece> {
+    pub(crate) fn into_spare(self) -> Vec<Piece> {
         let (mut spare, mut room) = (self.pieces, 0);
         spare.retain_mut(|piece| {
             piece.clear();
@@ -196,7 +205,7 @@ impl Primitives {
     }
 
     /// Adds a piece; the number of its first.
-    pub(super) fn push(&mut self, piece: Piece) -> u32 {
+    pub(crate) fn push(&mut self, piece: Piece) -> u32 {
         self.pieces.push(piece);
         (self.pieces.len() as u32 - 1) << IN_PIECE
     }

@@ -45,7 +45,7 @@ impl Stencil {
 
     /// Bits that an outcome writes over a stencil: those of the mask, and if counting goes beyond it, all from its lowest one
     /// on, unless the stencil wraps.
-    pub(super) fn written_bits(&self, outcome: usize, have: u8) -> u8 {
+    pub(crate) fn written_bits(&self, outcome: usize, have: u8) -> u8 {
         let counts = match self.operations[outcome] {
             StencilOp::Increment | StencilOp::Decrement => true,
             StencilOp::IncrementWrap => have != u8::MAX,
@@ -176,7 +176,7 @@ impl State {
     }
 
     /// As hardware takes it that switches suppose.
-    pub(super) fn supposing(mut self, silicon: Silicon) -> Self {
+    pub(crate) fn supposing(mut self, silicon: Silicon) -> Self {
         for face in &mut self.stencil {
             face.counts_past_mask = !silicon.has(Switch::StencilCountsWithinMask) && face.can_count_past();
         }

@@ -3,8 +3,9 @@
 use crate::common;
 use emulator::exec::supposing::supposing;
 use emulator::exec::wide::Wide;
+use emulator::gpu::Gpu;
 use emulator::gpu::frame::Frame;
-use emulator::gpu::{Gpu, write_back};
+use emulator::gpu::tile::write_back;
 use emulator::silicon::Silicon;
 use loader::trace::{Pipe, Record, Trace};
 use skrymir::picture::Picture;

@@ -635,7 +635,7 @@ fn goes_to_memory(draw: &Draw<'_>) {
 /// Who watches nothing. Tiles of a watched job have all their samples from the beginning, and fragments go one by one.
 struct Nobody;
 
-impl emulator::gpu::watch::Watch for Nobody {
+impl emulator::gpu::pp::observe::Watch for Nobody {
     fn pixels(&self) -> &[[u32; 2]] {
         &[]
     }

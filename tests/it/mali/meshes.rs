@@ -10,7 +10,7 @@ use emulator::exec::wide::Wide;
 use emulator::exec::{Engine, FragmentContext, Fragments, Painter, Quad, Quads, VertexBatch};
 use emulator::fault::Result;
 use emulator::gpu::Gpu;
-use emulator::gpu::pixel::PixelStats;
+use emulator::gpu::PixelStats;
 use fastrand::Rng;
 use loader::mbs::{Program, Stage};
 use std::sync::Arc;

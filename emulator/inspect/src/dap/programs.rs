@@ -4,7 +4,7 @@ use super::Source;
 use crate::recorded;
 use emulator::exec::observed::{Line, Watched};
 use emulator::exec::{FragmentProgram, VertexProgram};
-use emulator::gpu::vertex::Commands;
+use emulator::gpu::commands::Commands;
 use emulator::memory::Memory;
 use loader::trace::{Pipe, Record, Trace};
 use utgard::frame::GpFrame;

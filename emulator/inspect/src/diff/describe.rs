@@ -1,7 +1,7 @@
 //! A job as a row of named values, draw by draw: what of it can be compared.
 
 use crate::recorded;
-use emulator::gpu::vertex::Commands;
+use emulator::gpu::commands::Commands;
 use emulator::memory::Memory;
 use emulator::texture::{Descriptor, Texture};
 use loader::trace::Pipe;

@@ -10,8 +10,8 @@ use crate::history::address;
 use crate::recorded;
 use emulator::exec::wide::Wide;
 use emulator::gpu::Gpu;
+use emulator::gpu::binning::lists::Geometry;
 use emulator::gpu::frame::Frame;
-use emulator::gpu::lists::Geometry;
 use loader::trace::{Pipe, Record, Trace};
 use std::sync::Arc;
 

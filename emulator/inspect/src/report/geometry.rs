@@ -3,7 +3,7 @@
 use super::model::{Column, Geometry};
 use super::programs::Programs;
 use emulator::dump::{Command, DrawPrograms, DrawSource, Stream, VertexRun};
-use emulator::gpu::vertex;
+use emulator::gpu::gp::vertex;
 use emulator::memory::Memory;
 use utgard::stream::{ComponentType, ListCommand, OutputKind, VertexCommand, VertexSpec};
 

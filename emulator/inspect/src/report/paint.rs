@@ -2,8 +2,8 @@
 
 use crate::history::{MAX_ENTRIES, Told, address};
 use emulator::gpu::frame::Frame;
+use emulator::gpu::pp::observe::{Fate, Painted, Place, Watch};
 use emulator::gpu::tile::{PIXELS, SIDE, Tile, in_tile};
-use emulator::gpu::watch::{Fate, Painted, Place, Watch};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 

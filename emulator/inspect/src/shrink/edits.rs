@@ -4,8 +4,8 @@
 use crate::error::{Error, Result};
 use crate::recorded;
 use emulator::fault::Fault;
-use emulator::gpu::geometry;
-use emulator::gpu::vertex::Commands;
+use emulator::gpu::binning::geometry;
+use emulator::gpu::commands::Commands;
 use emulator::memory::{Memory, PAGE};
 use loader::trace::{Pipe, Record, Trace};
 use std::collections::{BTreeMap, BTreeSet};

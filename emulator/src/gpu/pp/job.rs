@@ -1,0 +1,215 @@
+//! The PP job: for every tile of the frame, the fragments of the primitives in its list, and the write-back
+//! (docs/spec/mali/frame.md; docs/spec/mali/tile-lists.md).
+
+use super::observe::Watch;
+use super::scene::{Listed, Scene};
+use super::variant::{Way, context};
+use super::worker::TileWorker;
+use crate::claims::Claims;
+use crate::crew::Crew;
+use crate::exec::{Engine, MAX_QUADS};
+use crate::fault::{Fault, Result};
+use crate::gpu::binning::lists::Lists;
+use crate::gpu::binning::tile_list::Tiles;
+use crate::gpu::cache::Kept;
+use crate::gpu::frame::Frame;
+use crate::gpu::notes::Notes;
+use crate::gpu::tile::write_back::{self, Runs};
+use crate::memory::{Memory, Sinks};
+use crate::silicon::Silicon;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+use utgard::frame::WriteBackSource;
+
+pub use super::worker::PixelStats;
+
+/// Tiles a worker takes at a time.
+const CLAIM: usize = 8;
+
+/// Pixels of a frame that are painted before anybody else is awake.
+pub(crate) const FEW_PIXELS: u64 = (2 * CLAIM * 256) as u64;
+
+/// What a PP job may take, and who watches it.
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    /// What earlier jobs left.
+    pub kept: &'a Kept,
+    /// The threads that paint, where there are several.
+    pub crew: Option<&'a Crew>,
+    /// Instructions that all fragments may run together.
+    pub instructions: u64,
+    /// The hardware that is supposed.
+    pub silicon: Silicon,
+    /// Who is told what becomes of primitives and fragments.
+    pub watch: Option<&'a dyn Watch>,
+}
+
+/// Runs a PP job; returns what goes to memory, in room from `spare` as far as that goes.
+///
+/// # Errors
+/// A fault of anything the job reads.
+pub fn run(
+    memory: &mut Memory,
+    frame: &Frame,
+    lists: &Lists,
+    engine: &dyn Engine,
+    limits: Limits<'_>,
+    spare: &mut Vec<Runs>,
+    notes: &mut Notes,
+) -> Result<(Vec<Runs>, PixelStats)> {
+    if frame.pixels() > FEW_PIXELS {
+        limits.crew.into_iter().for_each(Crew::rouse);
+    }
+    let tiles = &*limits.kept.tiles.read(memory, &frame.lists, limits.crew, notes)?;
+    let listed = Listed::new(tiles, lists, notes);
+    let scene = scene(memory, frame, &listed, limits, notes)?;
+    let extent = at_once(memory, (frame, &listed), &scene, engine, limits);
+    let Some((address, length, part)) = extent else {
+        return paint((memory, None), (frame, tiles), &scene, engine, limits, spare, notes);
+    };
+    drop(scene);
+    let mut lent = memory.lend(address, length);
+    let scene = self::scene(memory, frame, &listed, limits, notes);
+    let claims = frame
+        .write_backs
+        .first()
+        .map(|unit| write_back::claims(unit, &tiles.tiles, CLAIM));
+    let sinks = lent.as_mut().map(|lent| lent.sinks(&claims.unwrap_or_default(), part));
+    let painted = scene.and_then(|scene| {
+        let job = (frame, tiles);
+        paint((memory, sinks.as_ref()), job, &scene, engine, limits, spare, notes)
+    });
+    drop(sinks);
+    lent.into_iter().for_each(|lent| memory.take_back(lent));
+    painted
+}
+
+/// What the tiles' lists paint.
+fn scene<'a>(
+    memory: &'a Memory,
+    frame: &Frame,
+    listed: &'a Listed<'a>,
+    limits: Limits<'a>,
+    notes: &mut Notes,
+) -> Result<Scene<'a>> {
+    let mut scene = Scene::new((memory, limits.kept, limits.silicon), listed, notes)?;
+    scene.depth |= frame
+        .write_backs
+        .iter()
+        .any(|unit| unit.source == WriteBackSource::DepthStencil);
+    // Whoever watches is told depth and stencil, whoever else asks for them.
+    scene.depth |= limits.watch.is_some();
+    let crew = limits.crew.filter(|_| frame.pixels() > FEW_PIXELS);
+    crew.into_iter().for_each(|crew| scene.prepare_textures(frame, crew));
+    Ok(scene)
+}
+
+/// Tiles from which on it is worth while to ask whether they may go to memory at once.
+const MANY_TILES: usize = 64;
+
+/// Where the picture goes, if finished tiles may go there at once: nothing can fail any more, so that all of it will be
+/// written, and nobody reads there.
+fn at_once(
+    memory: &Memory,
+    (frame, listed): (&Frame, &Listed<'_>),
+    scene: &Scene<'_>,
+    engine: &dyn Engine,
+    limits: Limits<'_>,
+) -> Option<(u32, u32, usize)> {
+    let [unit] = frame.write_backs[..] else { return None };
+    let told = limits.watch.is_some() || engine.watched_pixel().is_some() || memory.keeps_writes();
+    if told || unit.planes != 0 || listed.tiles.tiles.len() < MANY_TILES {
+        return None;
+    }
+    let extent = write_back::extent(frame, &unit)?;
+    let (first, last) = (
+        memory.object_at(extent.0)?,
+        memory.object_at(extent.0 + (extent.1 - 1))?,
+    );
+    if first != last || scene.reads(memory, first) {
+        return None;
+    }
+    // What paints in one go does not fail, and says how long it takes; every primitive may cover every tile it is listed in.
+    let mut steps = 0;
+    for shader in &scene.shaders {
+        let context = context(shader, frame, None, shader.state.takes_words() && !frame.half_float);
+        let painter = Some(context).filter(|context| context.wants_words);
+        steps = shader.painter(engine, &painter?, true)?.steps().max(steps);
+    }
+    let most = listed
+        .entries()
+        .checked_mul(4 * MAX_QUADS as u64)?
+        .checked_mul(u64::from(steps))?;
+    (most <= limits.instructions).then_some(extent)
+}
+
+/// Paints the tiles, into a target or into what is left for memory.
+fn paint(
+    (memory, sinks): (&Memory, Option<&Sinks<'_>>),
+    (frame, tiles): (&Frame, &Tiles),
+    scene: &Scene<'_>,
+    engine: &dyn Engine,
+    limits: Limits<'_>,
+    spare: &mut Vec<Runs>,
+    notes: &mut Notes,
+) -> Result<(Vec<Runs>, PixelStats)> {
+    limits.watch.into_iter().for_each(|watch| scene.tell_outside(watch));
+    for (register, value) in &frame.unknown {
+        notes.add(format!(
+            "PP frame register {register} holds {value:#x}, whose meaning is unknown"
+        ));
+    }
+    let work = &tiles.tiles;
+    // Few tiles are painted before anybody else is awake.
+    let crew = limits.crew.filter(|_| work.len() > 2 * CLAIM);
+    let workers = crew.map_or(1, Crew::threads);
+    let (claims, ran) = (Claims::new(work.len().div_ceil(CLAIM), workers), AtomicU64::new(0));
+    let spare = Mutex::new(spare);
+    let results = Mutex::new(Vec::new());
+    let worker = |number: usize| {
+        let ways = Way::all(scene, frame);
+        let mut worker = TileWorker::new(memory, frame, scene, (engine, &ways), (&ran, limits.instructions));
+        worker.watch = limits.watch;
+        worker.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
+        let mut fault = None;
+        while fault.is_none()
+            && let Some(claim) = claims.take(number)
+        {
+            let first = claim * CLAIM;
+            worker.target = sinks.and_then(|sinks| sinks.take(claim));
+            let claimed = &work[first..(first + CLAIM).min(work.len())];
+            fault = worker.tiles(first, claimed).err();
+            if fault.is_some() {
+                claims.stop(claim);
+            }
+        }
+        let fault = fault.or_else(|| worker.settle().err().map(|fault| (work.len(), fault)));
+        if let Ok(mut results) = results.lock() {
+            results.push((worker.runs, worker.stats, fault));
+        }
+    };
+    match crew {
+        Some(crew) => crew.all(worker),
+        None => worker(0),
+    }
+    collect(results.into_inner().unwrap_or_default())
+}
+
+/// What a worker leaves: its pictures, what it did, and its fault with the tile's number.
+type Done = (Runs, PixelStats, Option<(usize, Fault)>);
+
+/// Puts together what the workers left.
+fn collect(results: Vec<Done>) -> Result<(Vec<Runs>, PixelStats)> {
+    let mut stats = PixelStats::default();
+    let mut faults = Vec::new();
+    let mut pictures = Vec::new();
+    for (runs, part, fault) in results {
+        stats.add(part);
+        faults.extend(fault);
+        pictures.push(runs);
+    }
+    match faults.into_iter().min_by_key(|(at, _)| *at) {
+        Some((_, fault)) => Err(fault),
+        None => Ok((pictures, stats)),
+    }
+}

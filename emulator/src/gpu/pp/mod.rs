@@ -1,0 +1,17 @@
+//! The pixel processor: the tiles of a job, each with the primitives of its lists.
+//!
+//! In: frame registers, the job's tiles and polygon lists, and what memory holds of render states, programs and textures.
+//! Out: the pictures of the job, and how much it ran.
+
+pub(crate) mod job;
+mod mesh;
+pub mod observe;
+mod opaque_tile;
+mod quad_batch;
+mod recent;
+pub(crate) mod scene;
+mod setup;
+mod variant;
+mod worker;
+
+pub use worker::PixelStats;

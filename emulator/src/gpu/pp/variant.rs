@@ -1,0 +1,105 @@
+//! The way of a shader's fragments into the tile in one go: what is the same for all of a job's primitives, found once.
+
+use super::scene::{Ready, Scene, Shader};
+use crate::exec::{Engine, FragmentContext, MAX_QUADS, Painter, TileReader};
+use crate::gpu::frame::Frame;
+use std::cell::OnceCell;
+use utgard::state::Compare;
+
+/// What paints, and what there is to know of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Brush<'a> {
+    pub painter: &'a dyn Painter,
+    /// [`Painter::is_sure`]
+    pub is_sure: bool,
+    /// [`Painter::steps`]
+    pub steps: u32,
+    /// [`Painter::has_turns`]
+    pub has_turns: bool,
+    /// [`Painter::may_discard`]
+    pub may_discard: bool,
+}
+
+impl Brush<'_> {
+    /// Whether all of a tile is shaded sooner than so many of its quads: a quad by itself has to be placed, which takes about
+    /// as long as eight of the instructions of another one.
+    pub fn takes_rest(&self, quads: usize) -> bool {
+        let rest = MAX_QUADS.saturating_sub(quads);
+        self.is_sure && rest * (self.steps as usize) < 8 * quads
+    }
+}
+
+/// The way of a shader's fragments, where it takes words.
+pub(crate) struct Way<'a> {
+    shader: &'a Shader<'a>,
+    /// Without a tile to read.
+    pub context: FragmentContext<'a>,
+    /// For primitives of one w, and for others.
+    brushes: [OnceCell<Option<Brush<'a>>>; 2],
+}
+
+impl<'a> Way<'a> {
+    /// The ways of a scene's shaders.
+    pub fn all(scene: &'a Scene<'_>, frame: &Frame) -> Vec<Self> {
+        let way = |shader: &'a Shader<'_>| Self {
+            shader,
+            context: context(shader, frame, None, true),
+            brushes: [const { OnceCell::new() }; 2],
+        };
+        scene.shaders.iter().map(way).collect()
+    }
+
+    /// What makes words of its fragments in one go, if the engine has that; `flat`: of primitives of one w.
+    #[inline]
+    pub fn brush(&self, engine: &dyn Engine, flat: bool) -> Option<Brush<'a>> {
+        *self.brushes[usize::from(flat)].get_or_init(|| {
+            let painter = self.shader.painter(engine, &self.context, flat)?;
+            Some(Brush {
+                painter,
+                is_sure: painter.is_sure(),
+                steps: painter.steps(),
+                has_turns: painter.has_turns(),
+                may_discard: painter.may_discard(),
+            })
+        })
+    }
+}
+
+impl<'a> Way<'a> {
+    /// What paints the fragments of a primitive, if all of a tile that it covers becomes their words, whatever was there.
+    pub fn covers(&self, engine: &dyn Engine, ready: &Ready) -> Option<Brush<'a>> {
+        let (state, context) = (&self.shader.state, &self.context);
+        let asks = state.is_tested(ready.inputs.front) || context.wants_alpha || context.blending.is_some();
+        if asks || !self.shader.takes_words {
+            return None;
+        }
+        self.brush(engine, ready.inputs.flat)
+    }
+}
+
+/// Pixels of a frame that is small.
+const FEW_PIXELS: u64 = 64 * 64;
+
+/// What the fragments of a draw share; `tile` reads the tile.
+pub(crate) fn context<'b>(
+    shader: &'b Shader<'_>,
+    frame: &Frame,
+    tile: Option<&'b TileReader<'b>>,
+    wants_words: bool,
+) -> FragmentContext<'b> {
+    let state = &shader.state;
+    FragmentContext {
+        program: &shader.program,
+        uniforms: &shader.uniforms,
+        textures: &shader.textures,
+        color_register: state.color_register,
+        second_register: state.blending.uses_second().then_some(state.second_register),
+        depth_register: state.depth_register.or(state.packed_depth.then_some(0)),
+        orientation: frame.orientation,
+        tile: tile.filter(|_| shader.program.reads_tile),
+        wants_words,
+        wants_alpha: wants_words && state.alpha_compare != Compare::Always && state.blending.alpha_test.is_none(),
+        blending: Some(&state.blending).filter(|_| wants_words && !shader.covers),
+        few: frame.pixels() <= FEW_PIXELS,
+    }
+}

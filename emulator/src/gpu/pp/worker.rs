@@ -1,0 +1,554 @@
+//! The painting of tiles: the fragments of each primitive in a tile's lists, and what finished tiles leave.
+
+use super::observe::{self, Fate, Painted, Place, Watch};
+use super::quad_batch::Gathered;
+use super::recent::{Alike, LastMet};
+use super::scene::{self, Ready, Scene, Shader};
+use super::setup::Block;
+use super::variant::{Brush, Way, context};
+use crate::exec::{Engine, FragmentContext, Fragments, Quads, TileReader};
+use crate::fault::{Fault, FaultKind, Result};
+use crate::gpu::binning::tile_list::ListedTile;
+use crate::gpu::frame::Frame;
+use crate::gpu::raster::triangle::{self, Coverage};
+use crate::gpu::state::State;
+use crate::gpu::tile::access::Batch;
+use crate::gpu::tile::batch;
+use crate::gpu::tile::fragment_tests::Passed;
+use crate::gpu::tile::tiled_target::Plain;
+use crate::gpu::tile::write_back::{self, Runs};
+use crate::gpu::tile::{Incoming, PIXELS, SIDE, Tile, in_tile, reloaded, steps};
+use crate::memory::{Memory, Sink};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Tiles that are painted together, at most.
+pub(crate) const TOGETHER: usize = 8;
+
+/// What a PP job did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PixelStats {
+    /// Tiles.
+    pub tiles: u64,
+    /// Quads that were run.
+    pub quads: u64,
+    /// Fragments that were wanted of them.
+    pub fragments: u64,
+    /// Instructions they ran, those that only helped included.
+    pub instructions: u64,
+}
+
+impl PixelStats {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.tiles += other.tiles;
+        self.quads += other.quads;
+        self.fragments += other.fragments;
+        self.instructions += other.instructions;
+    }
+}
+
+/// Paints tiles.
+pub(crate) struct TileWorker<'a, 'b> {
+    /// What of the frame's pictures is known of all whole tiles.
+    pub(crate) plain: Option<Plain>,
+    /// By the shaders' numbers.
+    pub(crate) ways: &'a [Way<'a>],
+    pub(crate) met: LastMet<'a>,
+    /// Tiles that are covered as the last one was.
+    pub(crate) alike: Alike,
+    /// Room for the words of tiles that are painted together.
+    pub(crate) words: Box<[[u32; PIXELS]; TOGETHER]>,
+    /// The engine wants to be told of a pixel.
+    tells: bool,
+    pub(crate) memory: &'a Memory,
+    pub(crate) frame: &'a Frame,
+    pub(crate) scene: &'a Scene<'a>,
+    pub(crate) engine: &'a dyn Engine,
+    pub(crate) out: Box<Fragments>,
+    pub(crate) coverage: Coverage,
+    pub(crate) tile: Tile,
+    /// Small primitives that are not painted yet.
+    pub(crate) gathered: Box<Gathered>,
+    /// Room for small primitives that are set up together, while nobody has it.
+    pub(crate) block: Option<Box<Block>>,
+    /// Colours of the tile are still another's.
+    uncleared: bool,
+    /// Room for primitives, while nobody has it.
+    primitives: Option<Box<scene::Room>>,
+    /// Room for a batch.
+    pub(crate) room: Box<batch::Room>,
+    pub runs: Runs,
+    pub stats: PixelStats,
+    /// Instructions of all workers, and how many there may be.
+    ran: &'a AtomicU64,
+    budget: u64,
+    /// Instructions that are not in that sum yet.
+    unsettled: u64,
+    pub watch: Option<&'a dyn Watch>,
+    /// Where finished tiles of the present claim go at once, if they do.
+    pub target: Option<Sink<'a, 'b>>,
+}
+
+impl<'a> TileWorker<'a, '_> {
+    pub fn new(
+        memory: &'a Memory,
+        frame: &'a Frame,
+        scene: &'a Scene<'a>,
+        (engine, ways): (&'a dyn Engine, &'a [Way<'a>]),
+        (ran, budget): (&'a AtomicU64, u64),
+    ) -> Self {
+        Self {
+            memory,
+            frame,
+            scene,
+            engine,
+            plain: Plain::of(frame),
+            ways,
+            met: LastMet::default(),
+            alike: Alike::default(),
+            words: Box::new([[0; PIXELS]; TOGETHER]),
+            tells: engine.watched_pixel().is_some(),
+            out: Box::default(),
+            coverage: Coverage::default(),
+            tile: Tile::default(),
+            gathered: Box::default(),
+            block: None,
+            uncleared: false,
+            primitives: None,
+            room: Box::default(),
+            runs: Runs::default(),
+            stats: PixelStats::default(),
+            ran,
+            budget,
+            unsettled: 0,
+            watch: None,
+            target: None,
+        }
+    }
+
+    /// Paints tiles from the `first` of the job on; a fault comes with its tile's number.
+    pub fn tiles(&mut self, first: usize, tiles: &[ListedTile]) -> Result<(), (usize, Fault)> {
+        let mut next = 0;
+        while next < tiles.len() {
+            let short = self.paint_short(&tiles[next..]);
+            let (count, is_painted) = short.map_err(|fault| (first + next, fault))?;
+            let looked_at = next..next + count;
+            next = looked_at.end;
+            for number in looked_at.filter(|_| !is_painted) {
+                let ((row, column), mentions) = &tiles[number];
+                let done = self.tile(first + number, *column, *row, mentions.clone());
+                done.map_err(|fault| (first + number, fault))?;
+            }
+        }
+        // Small budgets are looked after at once.
+        match self.unsettled > self.budget >> 16 {
+            true => self.settle().map_err(|fault| (first, fault)),
+            false => Ok(()),
+        }
+    }
+
+    /// Paints a tile, the `number`th of the job.
+    fn tile(&mut self, number: usize, column: u32, row: u32, mentions: Range<usize>) -> Result<()> {
+        self.stats.tiles += 1;
+        let plain = self.plain.zip(self.target.as_ref());
+        let at = plain.and_then(|(plain, target)| Some((plain, plain.expect([column, row], target)?)));
+        // Samples are told apart once that is asked for, or at once for those who look at them.
+        let alike = self.frame.begins_alike() && self.watch.is_none();
+        let samples = if self.scene.multisample && !alike { 4 } else { 1 };
+        self.uncleared = true;
+        if !self.tile.begin(self.frame, samples, self.scene.depth, column, row) || self.watch.is_some() {
+            self.clear();
+        }
+        if let (Some(target), [unit], None) = (&self.target, &self.frame.write_backs[..], at) {
+            write_back::expect(self.frame, unit, self.tile.origin, target);
+        }
+        self.watch.into_iter().for_each(|watch| watch.begun(&self.tile));
+        // Out of the worker while it paints with it.
+        let mut room = self.primitives.take().unwrap_or_default();
+        let painted = self.lists(mentions, &mut room);
+        self.primitives = Some(room);
+        painted?;
+        self.clear();
+        if let (Some((plain, address)), Some(target)) = (at, &mut self.target)
+            && plain.put(&self.tile, address, target)
+        {
+            return Ok(());
+        }
+        let mut units = self.frame.write_backs.iter();
+        units.try_for_each(|unit| {
+            write_back::encode(
+                self.frame,
+                unit,
+                &self.tile,
+                number,
+                &mut self.runs,
+                self.target.as_mut(),
+            )
+        })?;
+        self.target.iter_mut().for_each(|target| self.runs.hand_over(target));
+        Ok(())
+    }
+
+    /// Clears the tile's colours, if nobody did.
+    pub(crate) fn clear(&mut self) {
+        if std::mem::take(&mut self.uncleared) {
+            self.tile.clear(self.frame);
+        }
+    }
+
+    /// Paints the primitives of a tile's lists.
+    fn lists(&mut self, mentions: Range<usize>, room: &mut scene::Room) -> Result<()> {
+        let tile = self.tile.origin.map(|at| (at / SIDE) as u8);
+        let mut gathers = self.gathers();
+        for (geometry, entries) in self.scene.mentioned(mentions) {
+            // A list is of several tiles.
+            let mut numbers = entries.touching(tile);
+            match gathers {
+                true => gathers = self.mesh(geometry, numbers, room)?,
+                false => numbers.try_for_each(|number| self.one(geometry, number, room))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Paints a primitive, by its geometry's number and its own.
+    pub(crate) fn one(&mut self, geometry: usize, primitive: u32, room: &mut scene::Room) -> Result<()> {
+        let scene = self.scene;
+        let prepared = &scene.geometries[geometry];
+        let tile = (self.tile.origin, &mut self.coverage);
+        let Some((ready, shader)) = prepared.cover(self.memory, &scene.shaders, primitive, tile, room) else {
+            return Ok(());
+        };
+        let shader = &scene.shaders[shader];
+        match self.watch {
+            None => self.primitive(ready, shader),
+            Some(watch) => {
+                let geometry = prepared.geometry;
+                self.primitive_watched(ready, shader, watch, Place { geometry, primitive })
+            }
+        }
+    }
+
+    /// Shades and puts a primitive.
+    pub(crate) fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+        if self.scene.multisample
+            && self.tile.samples == 1
+            && (shader.state.tells_samples_apart() || self.coverage.tells_samples_apart())
+        {
+            self.clear();
+            self.tile.split();
+        }
+        if self.tells {
+            self.clear();
+            return self.primitive_told(ready, shader);
+        }
+        match self.paint(ready, shader) {
+            Words::There => self.ran(),
+            words => {
+                self.clear();
+                self.shade(ready, shader)?;
+                self.put(ready, shader, matches!(words, Words::Tested));
+                Ok(())
+            }
+        }
+    }
+
+    /// Shades and puts a primitive in one go.
+    fn paint(&mut self, ready: &Ready, shader: &Shader<'_>) -> Words {
+        let ways = self.ways;
+        let Some(way) = ways.get(shader.number).filter(|_| self.wants_words(shader)) else {
+            return Words::None;
+        };
+        let Some(brush) = way.brush(self.engine, ready.inputs.flat) else {
+            return Words::None;
+        };
+        let context = &way.context;
+        let quads = self.coverage.covered();
+        let batch = self::batch((&self.coverage, ready, shader), &self.out, false);
+        // Where alphas are tested, or fragments may come to nothing, that comes first.
+        let tested = batch.is_tested() && !context.wants_alpha && !brush.may_discard;
+        let passed = match tested {
+            true => self.tile.test_early(&batch, &mut self.room),
+            false => Passed::All,
+        };
+        // What is blended with, or stays where there is no fragment, must not be lost.
+        let is_safe = context.blending.is_none() && !brush.may_discard || brush.is_sure;
+        let steps = match (quads, passed) {
+            // How many instructions they would have run is known where all run the same.
+            (_, Passed::None) if brush.has_turns => brush.painter.paint(context, &ready.inputs, quads, &mut self.out),
+            (_, Passed::None) => Some(brush.steps),
+            (Quads::Tile(first), Passed::All) if is_safe && !context.wants_alpha => {
+                self.paint_over((brush, context), ready, first)
+            }
+            _ => self.paint_beside((brush, context), (ready, shader), tested),
+        };
+        let Some(steps) = steps else {
+            return if tested { Words::Tested } else { Words::None };
+        };
+        self.painted(self.coverage.covered().count(), self.coverage.fragments(), steps);
+        Words::There
+    }
+
+    /// Counts quads and fragments that were painted in one go, each by so many instructions.
+    pub(crate) fn painted(&mut self, quads: usize, fragments: u64, steps: u32) {
+        // Fragments nobody will see count as if they ran: how many there are is no matter of speed.
+        let quads = quads as u64;
+        self.stats.quads += quads;
+        self.stats.fragments += fragments;
+        self.out.instructions += 4 * quads * u64::from(steps);
+    }
+
+    /// Paints all of a tile in the tile itself: how many instructions each fragment ran; nothing where others have to.
+    fn paint_over(&mut self, (brush, context): Painting<'_>, ready: &Ready, first: [u32; 2]) -> Option<u32> {
+        if context.blending.is_none() && brush.is_sure {
+            self.uncleared = false;
+        }
+        self.clear();
+        let words = std::slice::from_mut(self.tile.bytes()?);
+        brush.painter.paint_over(context, &ready.inputs, first, words)
+    }
+
+    /// Paints beside the tile, then brings what passes into it; as [`TileWorker::paint_over`].
+    fn paint_beside(
+        &mut self,
+        (brush, context): Painting<'_>,
+        (ready, shader): (&Ready, &Shader<'_>),
+        tested: bool,
+    ) -> Option<u32> {
+        self.clear();
+        let quads = self.coverage.covered();
+        if let Quads::Some(quads) = quads
+            && !tested
+            && !context.wants_alpha
+            && brush.takes_rest(quads.len())
+        {
+            return self.paint_more((brush, context), (ready, shader));
+        }
+        if context.blending.is_some() {
+            self.tile.words(quads, &mut self.out.words);
+        }
+        let steps = brush.painter.paint(context, &ready.inputs, quads, &mut self.out)?;
+        if tested || context.wants_alpha || brush.may_discard {
+            (self.out.has_words, self.out.live) = (true, quads.live());
+            let batch = batch((&self.coverage, ready, shader), &self.out, tested);
+            self.tile.put_live_words(&batch, &mut self.room);
+        } else if shader.state.blending.write_mask != 0 {
+            self.tile.put_words(quads, &self.out.words);
+        }
+        Some(steps)
+    }
+
+    /// Paints all of a tile beside it, then brings those quads into it that the primitive covers.
+    fn paint_more(&mut self, (brush, context): Painting<'_>, (ready, shader): (&Ready, &Shader<'_>)) -> Option<u32> {
+        let whole = Quads::Tile(self.tile.origin);
+        if context.blending.is_some() {
+            self.tile.words(whole, &mut self.out.words);
+        }
+        let steps = brush.painter.paint(context, &ready.inputs, whole, &mut self.out)?;
+        if shader.state.blending.write_mask != 0 {
+            self.tile.put_some_words(&self.coverage.quads, &self.out.words);
+        }
+        Some(steps)
+    }
+
+    /// Shades and puts a primitive, and tells the engine what became of the pixel it watches.
+    fn primitive_told(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+        self.coverage.list();
+        let watched = self.engine.watched_pixel().and_then(|pixel| self.watched(pixel));
+        let before = watched.map(|(_, pixel)| self.tile.read(pixel).0);
+        self.shade(ready, shader)?;
+        self.put(ready, shader, false);
+        if let (Some((fragment, pixel)), Some(before)) = (watched, before) {
+            let color = self
+                .is_live(fragment)
+                .then(|| std::array::from_fn(|channel| self.out.color[channel][fragment]));
+            self.engine.painted(before, color, self.tile.read(pixel).0);
+        }
+        Ok(())
+    }
+
+    /// Shades and puts a primitive as [`TileWorker::primitive`] does, every fragment for itself, and tells of it.
+    fn primitive_watched(
+        &mut self,
+        ready: &Ready,
+        shader: &Shader<'_>,
+        watch: &dyn Watch,
+        place: Place<'_>,
+    ) -> Result<()> {
+        let ran = self.stats.instructions;
+        self.shade(ready, shader)?;
+        let wanted = observe::wanted(watch.pixels(), &self.coverage.quads);
+        self.put_each(ready, shader, |tile, at, incoming| {
+            if wanted.contains(&at) {
+                watch.fragment(place, at, &observe::put(tile, &shader.state, incoming));
+            } else {
+                tile.put(&shader.state, incoming);
+            }
+        });
+        for at in wanted {
+            if self
+                .watched((at[0], at[1]))
+                .is_some_and(|(number, _)| !self.is_live(number))
+            {
+                watch.fragment(place, at, &Fate::Discarded);
+            }
+        }
+        watch.painted(&Painted {
+            place,
+            quads: &self.coverage.quads,
+            instructions: self.stats.instructions - ran,
+            tile: &self.tile,
+        });
+        Ok(())
+    }
+
+    /// Whether a fragment of the batch is still there.
+    fn is_live(&self, fragment: usize) -> bool {
+        self.out.live[fragment / 4] >> (fragment % 4) & 1 == 1
+    }
+
+    /// A watched pixel that the present primitive covers: the fragment's number, and the pixel's in the tile.
+    fn watched(&self, (x, y): (u32, u32)) -> Option<(usize, usize)> {
+        let quads = &self.coverage.quads;
+        let number = quads.iter().position(|quad| (quad.x, quad.y) == (x & !1, y & !1))?;
+        let lane = (x & 1 | (y & 1) << 1) as usize;
+        let covered = quads[number].live >> lane & 1 == 1;
+        covered.then_some((4 * number + lane, in_tile(x, y)))
+    }
+
+    /// Counts what the engine did.
+    pub(crate) fn ran(&mut self) -> Result<()> {
+        let more = std::mem::take(&mut self.out.instructions);
+        self.stats.instructions += more;
+        self.unsettled += more;
+        // Workers would get in each other's way if each looked at the sum each time.
+        if self.unsettled < 1 << 20 {
+            Ok(())
+        } else {
+            self.settle()
+        }
+    }
+
+    /// Adds what was counted to the sum of all workers, which has to be done in the end, too.
+    pub fn settle(&mut self) -> Result<()> {
+        let more = std::mem::take(&mut self.unsettled);
+        let all = self.ran.fetch_add(more, Ordering::Relaxed) + more;
+        if all > self.budget {
+            let what = "the fragments run more instructions than a job may";
+            return Err(Fault::new(FaultKind::Budget, what));
+        }
+        Ok(())
+    }
+
+    /// Runs the program for what is covered.
+    fn shade(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+        self.coverage.list();
+        let coverage = &self.coverage;
+        self.stats.quads += coverage.quads.len() as u64;
+        self.stats.fragments += coverage.fragments();
+        let tile = &self.tile;
+        let read = |x: u32, y: u32| tile.read(in_tile(x, y));
+        let context = self.context(shader, Some(&read));
+        if context.blending.is_some() {
+            tile.words(coverage.covered(), &mut self.out.destination);
+        }
+        self.out.has_words = false;
+        let result = self
+            .engine
+            .fragments(&context, &ready.inputs, &coverage.quads, &mut self.out);
+        result.map_err(|fault| fault.at(shader.state.program))?;
+        self.ran()
+    }
+
+    /// Colours of a draw may come as words.
+    pub(crate) fn wants_words(&self, shader: &Shader<'_>) -> bool {
+        let tile = &self.tile;
+        shader.takes_words && tile.samples == 1 && tile.one == 255.0 && self.watch.is_none()
+    }
+
+    /// What the fragments of a draw share; `tile` reads the tile.
+    fn context<'b>(&self, shader: &'b Shader<'_>, tile: Option<&'b TileReader<'b>>) -> FragmentContext<'b> {
+        context(shader, self.frame, tile, self.wants_words(shader))
+    }
+
+    /// Brings what the program gave into the tile; `tested`: of those that [`Tile::test_early`] found.
+    fn put(&mut self, ready: &Ready, shader: &Shader<'_>, tested: bool) {
+        let batch = batch((&self.coverage, ready, shader), &self.out, tested);
+        self.tile.put_batch(&batch, &mut self.room);
+    }
+
+    /// Hands every live fragment to `put`, with its pixel.
+    fn put_each(&mut self, ready: &Ready, shader: &Shader<'_>, mut put: impl FnMut(&mut Tile, [u32; 2], &Incoming)) {
+        let (state, coverage) = (&shader.state, &self.coverage);
+        for (number, quad) in coverage.quads.iter().enumerate() {
+            for lane in (0..4usize).filter(|lane| self.out.live[number] >> lane & 1 == 1) {
+                let (x, y) = (quad.x + (lane as u32 & 1), quad.y + (lane as u32 >> 1));
+                let at = 4 * number + lane;
+                let mut incoming = Incoming {
+                    pixel: in_tile(x, y),
+                    coverage: coverage.samples.get(number).map_or(15, |samples| samples[lane]),
+                    color: self.out.color.each_ref().map(|row| row[at]),
+                    second: self.out.second.each_ref().map(|row| row[at]),
+                    depth: [0, 1, 2, 3].map(|sample| depth(ready, self.tile.samples, sample, [x, y])),
+                    front: ready.inputs.front,
+                    stencil: None,
+                };
+                depth_from_program(state, self.out.depth[at], &mut incoming);
+                put(&mut self.tile, [x, y], &incoming);
+            }
+        }
+    }
+}
+
+/// What a primitive covers of the tile, on its way there.
+fn batch<'a>(
+    (coverage, ready, shader): (&'a Coverage, &'a Ready, &'a Shader<'_>),
+    fragments: &'a Fragments,
+    tested: bool,
+) -> Batch<'a> {
+    Batch {
+        state: &shader.state,
+        quads: coverage.covered(),
+        samples: &coverage.samples,
+        fragments,
+        tested,
+        inputs: &ready.inputs,
+        offset: ready.offset,
+        depths: None,
+    }
+}
+
+/// What paints, and what for.
+type Painting<'a> = (Brush<'a>, &'a FragmentContext<'a>);
+
+/// What became of the wish for words in one go.
+enum Words {
+    /// They are in the tile.
+    There,
+    /// There are none, but the fragments were tested.
+    Tested,
+    /// There are none.
+    None,
+}
+
+/// Depth the program wrote, or depth and stencil that are being loaded back into the tile.
+fn depth_from_program(state: &State, depth: f32, incoming: &mut Incoming) {
+    if state.packed_depth {
+        let [depth, stencil] = reloaded(incoming.color);
+        incoming.depth = [f64::from(depth); 4];
+        incoming.stencil = Some(stencil as u8);
+    } else if state.depth_register.is_some() {
+        incoming.depth = [steps(depth); 4];
+    }
+}
+
+/// Depth of a pixel's sample, in steps of the depth buffer.
+#[inline]
+fn depth(ready: &Ready, samples: usize, sample: usize, [x, y]: [u32; 2]) -> f64 {
+    let [dx, dy] = ready.inputs.offset(x, y);
+    let [sx, sy] = match samples {
+        1 => [0.0; 2],
+        _ => triangle::sample_offset(sample),
+    };
+    steps(ready.inputs.z.at(dx + sx, dy + sy)) + ready.offset
+}

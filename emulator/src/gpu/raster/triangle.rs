@@ -1,0 +1,751 @@
+//! Which samples of a tile a triangle covers: eight bits below the pixel, top-left rule with rows counted downwards
+//! (docs/spec/mali/streams.md, section 3).
+
+use crate::exec::places::SIDE;
+use crate::exec::{MAX_QUADS, Quad, Quads};
+use crate::gpu::primitives::Bounds;
+use crate::gpu::primitives::Primitive;
+use crate::simd::{Found, dispatch};
+use num::lanes::QuadLanes;
+
+/// Parts of a pixel.
+pub(crate) const ONE: i64 = 256;
+
+/// Largest coordinate of a corner, in parts of a pixel, so that a pixel's 20 bits times a side's 39 stay in 64.
+const FAR_CORNER: u64 = 1 << 38;
+
+/// A side this far from a pixel is as good as one further away.
+const FAR_SIDE: i128 = 1 << 61;
+
+/// Below this, products of two need no more than 64 bits, nor do they come near [`FAR_SIDE`].
+const NEAR: u64 = 1 << 29;
+
+/// Places of the four samples, in parts of a pixel: a rotated grid ([?]: what the hardware has is not public).
+const SAMPLES: [[i64; 2]; 4] = [[96, 32], [224, 96], [32, 160], [160, 224]];
+
+/// The first and the last place a sample has on either axis.
+pub(crate) const OUTERMOST: [i64; 2] = [32, 224];
+
+/// Where planes of depth are read: the sample's distance from the pixel's centre, in pixels.
+pub fn sample_offset(sample: usize) -> [f32; 2] {
+    SAMPLES[sample].map(|at| (at - ONE / 2) as f32 / ONE as f32)
+}
+
+/// A side of a triangle: positive inside, zero on it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Edge {
+    dx: i64,
+    dy: i64,
+    base: i64,
+}
+
+impl Edge {
+    /// The side from `a` to `b` of a triangle that turns clockwise in the picture's rows.
+    fn new(a: [i64; 2], b: [i64; 2]) -> Self {
+        let (run, rise, owned) = Self::direction(a, b);
+        let wide = |a: i64, b: i64| i128::from(a) * i128::from(b);
+        let base = wide(rise, a[0]) - wide(run, a[1]) - i128::from(!owned);
+        Self {
+            dx: -rise,
+            dy: run,
+            // Steps over the picture sum up to less than this, so a side that is cut off here passes none of its pixels.
+            base: base.clamp(-FAR_SIDE, FAR_SIDE) as i64,
+        }
+    }
+
+    /// The same of corners that are [`NEAR`].
+    #[inline]
+    fn near(a: [i64; 2], b: [i64; 2]) -> Self {
+        let (run, rise, owned) = Self::direction(a, b);
+        Self {
+            dx: -rise,
+            dy: run,
+            base: rise * a[0] - run * a[1] - i64::from(!owned),
+        }
+    }
+
+    /// Columns and rows from a corner to the next, and whether pixels on the side belong to the triangle: those on a top or
+    /// a left side do, others do not.
+    #[inline]
+    fn direction(a: [i64; 2], b: [i64; 2]) -> (i64, i64, bool) {
+        let (run, rise) = (b[0] - a[0], b[1] - a[1]);
+        (run, rise, rise == 0 && run > 0 || rise < 0)
+    }
+
+    fn at(&self, x: i64, y: i64) -> i64 {
+        self.dx * x + self.dy * y + self.base
+    }
+
+    /// Largest and smallest value in the square of a tile.
+    fn range(&self, x: i64, y: i64, side: i64) -> (i64, i64) {
+        let corner = self.at(x, y);
+        let (dx, dy) = (self.dx * side, self.dy * side);
+        (corner + dx.min(0) + dy.min(0), corner + dx.max(0) + dy.max(0))
+    }
+}
+
+/// A triangle made ready for its tiles.
+#[derive(Clone, Debug, Default)]
+pub struct Shape {
+    edges: [Edge; 3],
+    /// What of the picture it can cover at all.
+    bounds: Bounds,
+}
+
+/// A side along a row of tiles.
+pub(crate) struct Along {
+    /// What a tile's width changes.
+    pub step: i64,
+    /// Its smallest value in the first tile: where one is negative, not all of the tile is inside.
+    pub least: i64,
+    /// Its largest: where one is negative, nothing is.
+    pub most: i64,
+}
+
+/// What of a tile is covered.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage {
+    /// All of the tile is, by its first pixel; quads are listed only when [`Coverage::list`] is asked to.
+    whole: Option<[u32; 2]>,
+    /// Quads with anything in them, at most [`MAX_QUADS`].
+    pub quads: Vec<Quad>,
+    /// Samples of each pixel of each quad, where they are told apart: all of those that are covered, else.
+    pub samples: Vec<[u8; 4]>,
+}
+
+impl Coverage {
+    /// Nothing is covered any more.
+    pub(crate) fn clear(&mut self) {
+        self.whole = None;
+        self.quads.clear();
+        self.samples.clear();
+    }
+
+    /// Whether anything is covered.
+    pub fn is_empty(&self) -> bool {
+        self.whole.is_none() && self.quads.is_empty()
+    }
+
+    /// Whether all of the tile is covered.
+    #[cfg(test)]
+    pub(crate) fn whole(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// What is covered.
+    pub fn covered(&self) -> Quads<'_> {
+        self.whole.map_or(Quads::Some(&self.quads), Quads::Tile)
+    }
+
+    /// Some of a pixel's samples are covered, and others are not.
+    pub fn tells_samples_apart(&self) -> bool {
+        self.samples.iter().flatten().any(|samples| ![0, 15].contains(samples))
+    }
+
+    /// Lists the quads of a whole tile, row by row.
+    pub fn list(&mut self) {
+        let Some([left, top]) = self.whole.filter(|_| self.quads.is_empty()) else {
+            return;
+        };
+        let quads = (0..MAX_QUADS as u32).map(|number| Quad {
+            x: left + number % (SIDE / 2) * 2,
+            y: top + number / (SIDE / 2) * 2,
+            live: 15,
+        });
+        self.quads.extend(quads);
+    }
+
+    /// How many pixels.
+    pub fn fragments(&self) -> u64 {
+        if self.whole.is_some() {
+            return 4 * MAX_QUADS as u64;
+        }
+        self.quads.iter().map(|quad| u64::from(quad.live.count_ones())).sum()
+    }
+}
+
+/// A coordinate in parts of a pixel.
+fn snap(at: f32) -> i64 {
+    // The guard band keeps corners inside what this holds; a corner that is no number is 0.
+    nearest(f64::from(at) * ONE as f64)
+}
+
+/// [`snap`] of a coordinate that is nearer than [`NEAR`], without a branch.
+#[inline]
+fn snap_near(at: f32) -> i64 {
+    let value = f64::from(at) * ONE as f64;
+    // Beside a number this large there is no room for what is behind the point: its lowest bits are the nearest whole
+    // number's, of two that are as near the even one's.
+    const LARGE: f64 = 1.5 * (1u64 << 52) as f64;
+    let large = value + LARGE;
+    let rest = value - (large - LARGE);
+    let away = i32::from(rest == 0.5 && value > 0.0) - i32::from(rest == -0.5 && value < 0.0);
+    i64::from(large.to_bits() as i32 + away)
+}
+
+/// To the nearest whole number, halves away from zero, without a call.
+fn nearest(value: f64) -> i64 {
+    let whole = value as i64;
+    let rest = value - whole as f64;
+    whole
+        .saturating_add(i64::from(rest >= 0.5))
+        .saturating_sub(i64::from(rest <= -0.5))
+}
+
+/// Twice the area of a triangle is positive, nought or negative: it turns clockwise in the picture's rows, or not.
+#[inline]
+fn turn<T: From<i64> + std::ops::Mul<Output = T> + Ord>([a, b, c]: [[i64; 2]; 3]) -> std::cmp::Ordering {
+    let across = |b: [i64; 2], c: [i64; 2]| T::from(b[0] - a[0]) * T::from(c[1] - a[1]);
+    across(b, c).cmp(&across(c, b))
+}
+
+impl Shape {
+    /// The shape of a primitive, if it covers anything at all.
+    pub fn new(primitive: &Primitive, bounds: Bounds) -> Option<Self> {
+        let mut shape = Self::default();
+        shape.set(primitive, bounds).then_some(shape)
+    }
+
+    /// Becomes the shape of a primitive; not if that covers nothing at all.
+    pub fn set(&mut self, primitive: &Primitive, bounds: Bounds) -> bool {
+        const LIMIT: f32 = (NEAR / 2 / ONE as u64) as f32;
+        let [[ax, ay], [bx, by], [cx, cy]] = primitive.shape();
+        let furthest = ax
+            .abs()
+            .max(ay.abs())
+            .max(bx.abs().max(by.abs()))
+            .max(cx.abs().max(cy.abs()));
+        // No number is the greatest of none.
+        let numbers = !(ax + ay + bx + by + cx + cy).is_nan();
+        let is_near = furthest < LIMIT && numbers;
+        let corners = match is_near {
+            true => [
+                [snap_near(ax), snap_near(ay)],
+                [snap_near(bx), snap_near(by)],
+                [snap_near(cx), snap_near(cy)],
+            ],
+            false => primitive.shape().map(|corner| corner.map(snap)),
+        };
+        if !is_near && corners.iter().flatten().any(|at| at.unsigned_abs() > FAR_CORNER) {
+            return false;
+        }
+        let turn = if is_near {
+            turn::<i64>(corners)
+        } else {
+            turn::<i128>(corners)
+        };
+        let [a, b, c] = match turn {
+            std::cmp::Ordering::Equal => return false,
+            std::cmp::Ordering::Less => [corners[0], corners[2], corners[1]],
+            std::cmp::Ordering::Greater => corners,
+        };
+        // Pixels that have a sample in the corners' box.
+        let low = |axis: usize| {
+            let low = a[axis].min(b[axis]).min(c[axis]) + (ONE - 1 - OUTERMOST[1]);
+            low.div_euclid(ONE).max(0) as u32
+        };
+        let high = |axis: usize| {
+            let high = a[axis].max(b[axis]).max(c[axis]) - OUTERMOST[0];
+            high.div_euclid(ONE).max(0) as u32
+        };
+        self.bounds = Bounds {
+            min: [bounds.min[0].max(low(0)), bounds.min[1].max(low(1))],
+            max: [bounds.max[0].min(high(0)), bounds.max[1].min(high(1))],
+        };
+        self.edges = match is_near {
+            true => [Edge::near(a, b), Edge::near(b, c), Edge::near(c, a)],
+            false => [Edge::new(a, b), Edge::new(b, c), Edge::new(c, a)],
+        };
+        true
+    }
+
+    /// What of the picture it can cover at all.
+    pub(crate) fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// It is as wide as some tiles.
+    pub(crate) fn is_wide(&self) -> bool {
+        const MANY: u32 = 8 * SIDE;
+        self.bounds.max[0].saturating_sub(self.bounds.min[0]) >= MANY
+    }
+
+    /// Its sides along the row of tiles whose first row of pixels is `row`.
+    pub(crate) fn along(&self, row: u32) -> [Along; 3] {
+        let side = i64::from(SIDE) * ONE;
+        self.edges.each_ref().map(|edge| {
+            let (least, most) = edge.range(0, i64::from(row) * ONE, side);
+            Along {
+                step: edge.dx * side,
+                least,
+                most,
+            }
+        })
+    }
+
+    /// Whether the shape covers anything of a pixel, its bounds aside.
+    pub fn touches(&self, x: u32, y: u32, multisample: bool) -> bool {
+        self.pixel(x, y, multisample) != 0
+    }
+
+    /// What the shape covers of the tile whose first pixel is `origin`.
+    pub fn cover(&self, origin: [u32; 2], multisample: bool, coverage: &mut Coverage) {
+        coverage.clear();
+        let Bounds { min, max } = self.bounds;
+        let last = [origin[0] + SIDE - 1, origin[1] + SIDE - 1];
+        if (0..2).any(|axis| min[axis] > last[axis].min(max[axis]) || max[axis] < origin[axis]) {
+            return;
+        }
+        // What is small is not worth a look at all of the tile.
+        let is_small = (0..2).all(|axis| max[axis] - min[axis] < SIDE / 2);
+        if !is_small {
+            let Some(inside) = self.reaches(origin) else { return };
+            if inside && (0..2).all(|axis| min[axis] <= origin[axis] && max[axis] >= last[axis]) {
+                coverage.whole = Some(origin);
+                return;
+            }
+        }
+        let part = Part {
+            first: [min[0].max(origin[0]) & !1, min[1].max(origin[1]) & !1],
+            last: [max[0].min(last[0]), max[1].min(last[1])],
+            bounds: self.bounds,
+        };
+        let part = &part;
+        if !multisample && let Some(edges) = &self.small_edges(part.first, [ONE / 2; 2]) {
+            dispatch!(cover_part(edges: &[[f32; 3]; 3], part: &Part, coverage: &mut Coverage) -> (), Found::best());
+            return;
+        }
+        if multisample && let Some(edges) = &self.small_edges_of_samples(part.first) {
+            dispatch!(cover_samples(edges: &[[[f32; 3]; 3]; 4], part: &Part, coverage: &mut Coverage) -> (), Found::best());
+            return;
+        }
+        let Part { first, last, .. } = part;
+        for row in (first[1]..=last[1]).step_by(2) {
+            if multisample {
+                self.row_samples(row, [first[0], last[0]], coverage);
+            } else {
+                self.row(row, [first[0], last[0]], coverage);
+            }
+        }
+    }
+
+    /// Whether all of a tile is inside of all sides; nothing where it is outside of one.
+    fn reaches(&self, origin: [u32; 2]) -> Option<bool> {
+        let [left, top] = origin.map(|at| i64::from(at) * ONE);
+        let mut inside = true;
+        for edge in &self.edges {
+            let (low, high) = edge.range(left, top, i64::from(SIDE) * ONE);
+            if high < 0 {
+                return None;
+            }
+            inside &= low >= 0;
+        }
+        Some(inside)
+    }
+
+    /// [`Shape::small_edges`] at each sample of a pixel.
+    fn small_edges_of_samples(&self, first: [u32; 2]) -> Option<[[[f32; 3]; 3]; 4]> {
+        let [a, b, c, d] = SAMPLES;
+        Some([
+            self.small_edges(first, a)?,
+            self.small_edges(first, b)?,
+            self.small_edges(first, c)?,
+            self.small_edges(first, d)?,
+        ])
+    }
+
+    /// The sides' changes per column and row, and their values at a place in a pixel, in parts that are exact in single
+    /// precision all over a tile; nothing where they would not be.
+    #[inline]
+    fn small_edges(&self, first: [u32; 2], place: [i64; 2]) -> Option<[[f32; 3]; 3]> {
+        let [x, y] = [
+            i64::from(first[0]) * ONE + place[0],
+            i64::from(first[1]) * ONE + place[1],
+        ];
+        let mut edges = [[0.0; 3]; 3];
+        for (into, edge) in edges.iter_mut().zip(&self.edges) {
+            if edge.dx.unsigned_abs() > SMALL_STEP || edge.dy.unsigned_abs() > SMALL_STEP {
+                return None;
+            }
+            // A pixel's width is so many parts that only whole ones of them decide on the side.
+            let start = edge.at(x, y).div_euclid(ONE).clamp(-FAR_START, FAR_START);
+            *into = [edge.dx as f32, edge.dy as f32, start as f32];
+        }
+        Some(edges)
+    }
+
+    /// The quads of two rows, from a column to another, by the middles of their pixels.
+    fn row(&self, row: u32, [first, last]: [u32; 2], coverage: &mut Coverage) {
+        let Bounds { min, max } = self.bounds;
+        let inside = |axis: usize, at: u32| u8::from(at >= min[axis] && at <= max[axis]);
+        let upper_lower = (inside(1, row) * 0b0011) | (inside(1, row + 1) * 0b1100);
+        let (x, y) = (i64::from(first) * ONE + ONE / 2, i64::from(row) * ONE + ONE / 2);
+        let mut corner = self.edges.map(|edge| edge.at(x, y));
+        for column in (first..=last).step_by(2) {
+            // A pixel is outside where a side is negative: the sign of all three together says so.
+            let (mut upper, mut lower, mut right, mut both) = (0, 0, 0, 0);
+            for (corner, edge) in corner.iter_mut().zip(&self.edges) {
+                let (dx, dy) = (edge.dx * ONE, edge.dy * ONE);
+                upper |= *corner;
+                right |= *corner + dx;
+                lower |= *corner + dy;
+                both |= *corner + dx + dy;
+                *corner += 2 * dx;
+            }
+            let left_right = (inside(0, column) * 0b0101) | (inside(0, column + 1) * 0b1010);
+            let pixel = |side: i64, lane: u8| u8::from(side >= 0) << lane;
+            let live =
+                (pixel(upper, 0) | pixel(right, 1) | pixel(lower, 2) | pixel(both, 3)) & left_right & upper_lower;
+            if live != 0 && coverage.quads.len() < MAX_QUADS {
+                coverage.quads.push(Quad {
+                    x: column,
+                    y: row,
+                    live,
+                });
+            }
+        }
+    }
+
+    /// The same with four samples of each pixel.
+    fn row_samples(&self, row: u32, [first, last]: [u32; 2], coverage: &mut Coverage) {
+        let Bounds { min, max } = self.bounds;
+        for column in (first..=last).step_by(2) {
+            let samples = std::array::from_fn(|lane| {
+                let (x, y) = (column + (lane as u32 & 1), row + (lane as u32 >> 1));
+                let out = x < min[0] || x > max[0] || y < min[1] || y > max[1];
+                if out { 0 } else { self.pixel(x, y, true) }
+            });
+            let live = (0..4).map(|lane| u8::from(samples[lane] != 0) << lane).sum();
+            if live != 0 && coverage.quads.len() < MAX_QUADS {
+                coverage.quads.push(Quad {
+                    x: column,
+                    y: row,
+                    live,
+                });
+                coverage.samples.push(samples);
+            }
+        }
+    }
+
+    /// Samples of a pixel that are covered.
+    fn pixel(&self, x: u32, y: u32, multisample: bool) -> u8 {
+        let (x, y) = (i64::from(x) * ONE, i64::from(y) * ONE);
+        let covers = |[dx, dy]: [i64; 2]| self.edges.iter().all(|edge| edge.at(x + dx, y + dy) >= 0);
+        if !multisample {
+            return if covers([ONE / 2; 2]) { 15 } else { 0 };
+        }
+        (0..4).map(|sample| u8::from(covers(SAMPLES[sample])) << sample).sum()
+    }
+}
+
+/// Changes per pixel up to this, and values further away than [`FAR_START`] cut off, keep sums over a tile's 16 pixels each
+/// way exact in single precision, or at least on the right side of zero.
+const SMALL_STEP: u64 = 1 << 18;
+const FAR_START: i64 = 1 << 24;
+
+/// A part of a tile, from its first pixel, which is a quad's, to its last; covered is what is within bounds.
+pub(crate) struct Part {
+    pub first: [u32; 2],
+    pub last: [u32; 2],
+    pub bounds: Bounds,
+}
+
+impl Part {
+    /// Lanes whose row, so many below one of the part's, is within bounds.
+    #[inline(always)]
+    fn within<const N: usize>(&self, row: u32, lanes: [u32; N]) -> u32 {
+        let mut all = 0;
+        for (row, lanes) in (row..).zip(lanes) {
+            if row >= self.bounds.min[1] && row <= self.last[1] {
+                all |= lanes;
+            }
+        }
+        all
+    }
+}
+
+/// Lanes of the upper and the lower fragments of quads side by side.
+const UPPER_LOWER: [u32; 2] = [0x3333_3333, 0xcccc_cccc];
+
+/// Columns and rows of the fragments of four quads side by side.
+static FOUR_QUADS: [[f32; 16]; 2] = [
+    [
+        0.0, 1.0, 0.0, 1.0, 2.0, 3.0, 2.0, 3.0, 4.0, 5.0, 4.0, 5.0, 6.0, 7.0, 6.0, 7.0,
+    ],
+    [
+        0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0,
+    ],
+];
+
+/// The same of two, and two below: what is narrow takes half as many steps so.
+static TWO_BY_TWO: [[f32; 16]; 2] = [
+    [
+        0.0, 1.0, 0.0, 1.0, 2.0, 3.0, 2.0, 3.0, 0.0, 1.0, 0.0, 1.0, 2.0, 3.0, 2.0, 3.0,
+    ],
+    [
+        0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 2.0, 2.0, 3.0, 3.0,
+    ],
+];
+
+/// What [`Shape::row`] does, some quads at a time: `edges` are the sides' changes per column and row, and their values at the
+/// part's first pixel.
+#[inline(always)]
+pub(crate) fn cover_part<L: QuadLanes>(edges: &[[f32; 3]; 3], part: &Part, coverage: &mut Coverage) {
+    let Part { first, last, bounds } = part;
+    let is_narrow = L::COUNT == 16 && last[0] < first[0] + 4;
+    let pattern = if is_narrow { &TWO_BY_TWO } else { &FOUR_QUADS };
+    let (columns, rows) = (L::load(&pattern[0]), L::load(&pattern[1]));
+    let (across, down) = if is_narrow { (4, 4) } else { ((L::COUNT / 2) as u32, 2) };
+    // All lanes, where those are quads side by side, as they are inside of large ones.
+    let all = if is_narrow { u32::MAX } else { (1 << L::COUNT) - 1 };
+    let side = |edge: [f32; 3]| {
+        let along = L::add(L::mul(L::splat(edge[0]), columns), L::mul(L::splat(edge[1]), rows));
+        L::add(along, L::splat(edge[2]))
+    };
+    let sides = [side(edges[0]), side(edges[1]), side(edges[2])];
+    let mut row = first[1];
+    while row <= last[1] {
+        let rows_within = match is_narrow {
+            true => part.within(row, [0x33, 0xcc, 0x3300, 0xcc00]),
+            false => part.within(row, UPPER_LOWER),
+        };
+        let below = (row - first[1]) as f32;
+        let mut column = first[0];
+        while column <= last[0] {
+            let right = (column - first[0]) as f32;
+            let value = |at: usize| {
+                let beside = edges[at][0] * right + edges[at][1] * below;
+                L::add(sides[at], L::splat(beside))
+            };
+            let least = L::min(L::min(value(0), value(1)), value(2));
+            let mut live = L::bits(L::ge(least, L::splat(0.0))) & rows_within;
+            if column < bounds.min[0] || column + across > last[0] + 1 {
+                let here = L::add(columns, L::splat(column as f32));
+                let (min, max) = (L::splat(bounds.min[0] as f32), L::splat(last[0] as f32));
+                live &= L::bits(L::ge(here, min)) & L::bits(L::ge(max, here));
+            }
+            let count = L::COUNT / 4;
+            if live == all && coverage.quads.len() + count <= MAX_QUADS {
+                let quad = |at: u32| Quad {
+                    x: column + at * 2,
+                    y: row,
+                    live: 15,
+                };
+                let quads = [quad(0), quad(1), quad(2), quad(3)];
+                coverage.quads.extend_from_slice(&quads[..count.min(4)]);
+                live = 0;
+            }
+            let mut at = 0;
+            while live != 0 && coverage.quads.len() < MAX_QUADS {
+                if live & 15 != 0 {
+                    let (x, y) = match is_narrow {
+                        true => (column + at % 2 * 2, row + at / 2 * 2),
+                        false => (column + at * 2, row),
+                    };
+                    let live = (live & 15) as u8;
+                    coverage.quads.push(Quad { x, y, live });
+                }
+                (live, at) = (live >> 4, at + 1);
+            }
+            column += across;
+        }
+        row += down;
+    }
+}
+
+/// What [`Shape::row_samples`] does, some quads at a time: `edges` are for each sample what [`cover_part`] has for the middle.
+#[inline(always)]
+fn cover_samples<L: QuadLanes>(edges: &[[[f32; 3]; 3]; 4], part: &Part, coverage: &mut Coverage) {
+    let Part { first, last, bounds } = part;
+    let (columns, rows) = (L::load(&FOUR_QUADS[0]), L::load(&FOUR_QUADS[1]));
+    let across = (L::COUNT / 2) as u32;
+    let side = |edge: [f32; 3]| L::add(L::mul(L::splat(edge[0]), columns), L::mul(L::splat(edge[1]), rows));
+    // Samples differ in where a side begins alone.
+    let sides = [side(edges[0][0]), side(edges[0][1]), side(edges[0][2])];
+    let mut row = first[1];
+    while row <= last[1] {
+        let rows_within = part.within(row, UPPER_LOWER);
+        let below = (row - first[1]) as f32;
+        let mut column = first[0];
+        while column <= last[0] {
+            let right = (column - first[0]) as f32;
+            let here = L::add(columns, L::splat(column as f32));
+            let (min, max) = (L::splat(bounds.min[0] as f32), L::splat(last[0] as f32));
+            let wanted = L::bits(L::ge(here, min)) & L::bits(L::ge(max, here)) & rows_within;
+            let mut covered = [0; 4];
+            for sample in 0..4 {
+                let value = |at: usize| {
+                    let [across, down, start] = edges[sample][at];
+                    L::add(sides[at], L::splat(across * right + down * below + start))
+                };
+                let least = L::min(L::min(value(0), value(1)), value(2));
+                covered[sample] = L::bits(L::ge(least, L::splat(0.0))) & wanted;
+            }
+            put_samples(covered, [column, row], coverage);
+            column += across;
+        }
+        row += 2;
+    }
+}
+
+/// Takes note of quads side by side, by which of their fragments each sample covers.
+fn put_samples(mut covered: [u32; 4], [mut x, y]: [u32; 2], coverage: &mut Coverage) {
+    while covered != [0; 4] && coverage.quads.len() < MAX_QUADS {
+        let live = ((covered[0] | covered[1] | covered[2] | covered[3]) & 15) as u8;
+        if live != 0 {
+            let mut samples = [0; 4];
+            for (sample, covered) in covered.iter().enumerate() {
+                for (lane, samples) in samples.iter_mut().enumerate() {
+                    *samples |= ((covered >> lane & 1) as u8) << sample;
+                }
+            }
+            coverage.quads.push(Quad { x, y, live });
+            coverage.samples.push(samples);
+        }
+        for covered in &mut covered {
+            *covered >>= 4;
+        }
+        x += 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: Bounds = Bounds {
+        min: [0, 0],
+        max: [4095, 4095],
+    };
+
+    fn pixels(shape: [[f32; 2]; 3]) -> Vec<[u32; 2]> {
+        let mut coverage = Coverage::default();
+        let Some(shape) = Shape::new(&Primitive::covering(shape, [0; 3], 0), ALL) else {
+            return Vec::new();
+        };
+        shape.cover([0, 0], false, &mut coverage);
+        coverage.list();
+        let lanes = |quad: &Quad| {
+            let quad = *quad;
+            (0..4)
+                .filter(move |lane| quad.live >> lane & 1 == 1)
+                .map(move |lane| [quad.x + (lane & 1), quad.y + (lane >> 1)])
+        };
+        coverage.quads.iter().flat_map(lanes).collect()
+    }
+
+    #[test]
+    fn neighbours_share_no_pixel_and_leave_none() {
+        // Triangles around a point, whose sides go through pixel centres.
+        let middle = [8.5, 8.5];
+        let around = [
+            [0.5, 0.5],
+            [8.5, 0.5],
+            [15.5, 0.5],
+            [15.5, 8.5],
+            [15.5, 15.5],
+            [8.5, 15.5],
+            [0.5, 15.5],
+            [0.5, 8.5],
+        ];
+        let mut counts = [[0; 16]; 16];
+        for at in 0..8 {
+            for [x, y] in pixels([middle, around[at], around[(at + 1) % 8]]) {
+                counts[y as usize][x as usize] += 1;
+            }
+        }
+        for (y, row) in counts.iter().enumerate() {
+            for (x, count) in row.iter().enumerate() {
+                let inside = x < 15 && y < 15;
+                assert_eq!(*count, u32::from(inside), "{x} {y}");
+            }
+        }
+    }
+
+    /// The diagonal of a square that reaches millions of pixels beyond the picture is no seam.
+    #[test]
+    fn far_corners_keep_their_sides() {
+        for far in [2e3f32, 2e6, 5e8] {
+            let [a, b, c, d] = [
+                [far, 1.1 * far],
+                [-far, 0.9 * far],
+                [-far, -1.1 * far],
+                [far, -0.9 * far],
+            ];
+            let mut have = [pixels([a, b, c]), pixels([a, c, d])].concat();
+            assert_eq!(have.len(), 256, "{far}");
+            have.sort_unstable();
+            have.dedup();
+            assert_eq!(have.len(), 256, "{far}: pixels are drawn twice");
+        }
+        // What is beyond the largest corner is left out, not wrapped around.
+        assert!(pixels([[2e9, 0.0], [0.0, 2e9], [-2e9, -2e9]]).is_empty());
+    }
+
+    /// Quads row by row cover what pixels for themselves do, and their samples, within bounds that cut them.
+    #[test]
+    fn rows_cover_what_pixels_do() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let (mut found, mut some) = (0, 0);
+        for _ in 0..2000 {
+            let far = [1.0, 1.0, 8.0, 60.0, 600.0][random.usize(..5)];
+            let origin = [[0, 0], [16, 32]][random.usize(..2)];
+            let shape =
+                [0; 3].map(|_| [0, 1].map(|axis: usize| origin[axis] as f32 + (random.f32() * 40.0 - 16.0) * far));
+            let bounds = Bounds {
+                min: origin.map(|at| at + random.u32(..6)),
+                max: origin.map(|at| at + random.u32(8..40)),
+            };
+            let Some(shape) = Shape::new(&Primitive::covering(shape, [0; 3], 0), bounds) else {
+                continue;
+            };
+            let mut coverage = Coverage::default();
+            shape.cover(origin, false, &mut coverage);
+            coverage.list();
+            for (y, x) in (0..16).flat_map(|y| (0..16).map(move |x| (origin[1] + y, origin[0] + x))) {
+                let quad = coverage.quads.iter().find(|quad| (quad.x, quad.y) == (x & !1, y & !1));
+                let covered = quad.is_some_and(|quad| quad.live >> (x & 1 | (y & 1) << 1) & 1 == 1);
+                let inside = (0..2).all(|axis| (bounds.min[axis]..=bounds.max[axis]).contains(&[x, y][axis]));
+                assert_eq!(covered, inside && shape.touches(x, y, false), "{x} {y} {shape:?}");
+                found += u32::from(covered);
+            }
+            shape.cover(origin, true, &mut coverage);
+            let is_whole = coverage.whole.is_some();
+            for (y, x) in (0..16).flat_map(|y| (0..16).map(move |x| (origin[1] + y, origin[0] + x))) {
+                let mut quads = coverage.quads.iter().zip(&coverage.samples);
+                let quad = quads.find(|(quad, _)| (quad.x, quad.y) == (x & !1, y & !1));
+                let lane = (x & 1 | (y & 1) << 1) as usize;
+                let samples = quad.map_or(if is_whole { 15 } else { 0 }, |(_, samples)| samples[lane]);
+                let live = quad.map_or(is_whole, |(quad, _)| quad.live >> lane & 1 == 1);
+                let inside = (0..2).all(|axis| (bounds.min[axis]..=bounds.max[axis]).contains(&[x, y][axis]));
+                let want = if inside { shape.pixel(x, y, true) } else { 0 };
+                assert_eq!((samples, live), (want, want != 0), "{x} {y} {shape:?}");
+                some += u32::from(![0, 15].contains(&want));
+            }
+        }
+        assert!(found > 50_000 && some > 5_000, "{found} {some}");
+    }
+
+    #[test]
+    fn rounding_without_a_call_is_rounding() {
+        let halves = (-2000..2000).map(|at| f64::from(at) / 2.0);
+        let near = halves.flat_map(|value| [value, value.next_up(), value.next_down()]);
+        let odd = [
+            f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            1e300,
+            -1e300,
+            9.3e18,
+            -9.3e18,
+            4503599627370497.5,
+        ];
+        for value in near.chain(odd) {
+            assert_eq!(nearest(value), value.round() as i64, "{value}");
+        }
+        for at in -200_000..200_000 {
+            let at = at as f32 / 1024.0;
+            assert_eq!(snap_near(at), snap(at), "{at}");
+        }
+    }
+}
