@@ -248,6 +248,11 @@ fn glsl_es(text: &str, stage: Stage, unroll: Unroll) -> Result<Shader> {
 }
 
 fn glsl(text: &str, stage: Stage) -> Result<naga::Module> {
+    // The front end adds up the members of members anew for each struct.
+    if let Some((place, members)) = translate::structs::too_many_members(text) {
+        let message = format!("a struct of {members} members, those of its members counted");
+        return Err(Error::limit(message).at(Some(place)));
+    }
     let stage = match stage {
         Stage::Vertex => naga::ShaderStage::Vertex,
         Stage::Fragment => naga::ShaderStage::Fragment,

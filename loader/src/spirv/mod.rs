@@ -20,6 +20,7 @@ mod split;
 mod summary;
 pub mod transform;
 mod walk;
+pub mod work;
 
 pub use check::{validate, validate_for};
 pub use columns::split_inputs;

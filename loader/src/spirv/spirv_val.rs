@@ -1,8 +1,12 @@
 //! Khronos' validator as a process: asked where it is installed.
 
+use super::ModuleIndex;
+use super::work::Work;
 use std::fmt;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// Why spirv-val rejects a module, in its own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,13 +27,46 @@ impl fmt::Display for Rejection {
 
 impl std::error::Error for Rejection {}
 
-/// What spirv-val says of a module for Vulkan 1.2 with scalar block layout; `None` where it is not installed.
+/// What came of asking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It finds nothing wrong.
+    Valid,
+    /// It rejects the module.
+    Invalid(Rejection),
+    /// It was not asked, or did not answer in time: why.
+    None(String),
+}
+
+/// How long it may think.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Functions times calls that it manages in that time; it follows each chain of calls from every function.
+const MAX_CALLS: u64 = 1 << 24;
+
+/// What spirv-val says of a module for Vulkan 1.2 with scalar block layout; `None` where it is not installed or does
+/// not answer.
 pub fn validate(words: &[u32]) -> Option<Result<(), Rejection>> {
     validate_as(words, &["--target-env", "vulkan1.2", "--scalar-block-layout"])
 }
 
 /// As [`validate`], with these arguments instead of Vulkan's.
 pub fn validate_as(words: &[u32], arguments: &[&str]) -> Option<Result<(), Rejection>> {
+    match ask(words, arguments)? {
+        Answer::Valid => Some(Ok(())),
+        Answer::Invalid(rejection) => Some(Err(rejection)),
+        Answer::None(_) => None,
+    }
+}
+
+/// Asks spirv-val; `None` where it is not installed. It walks types by path: what would take it for ever is not asked.
+pub fn ask(words: &[u32], arguments: &[&str]) -> Option<Answer> {
+    if let Some(why) = ModuleIndex::new(words)
+        .ok()
+        .and_then(|index| Work::of(&index).beyond(MAX_CALLS))
+    {
+        return Some(Answer::None(why));
+    }
     let mut process = Command::new("spirv-val")
         .args(arguments)
         .arg("-")
@@ -41,7 +78,23 @@ pub fn validate_as(words: &[u32], arguments: &[&str]) -> Option<Result<(), Rejec
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     // A verdict may come before all is written; the pipe then breaks, which is no failure of ours.
     let _ = process.stdin.take()?.write_all(&bytes);
-    let output = process.wait_with_output().ok()?;
-    let text = || Rejection(String::from_utf8_lossy(&output.stderr).trim().to_owned());
-    Some(if output.status.success() { Ok(()) } else { Err(text()) })
+    let mut errors = process.stderr.take()?;
+    let (send, said) = mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        let mut text = Vec::new();
+        let _ = errors.read_to_end(&mut text);
+        let _ = send.send(text);
+    });
+    // What it says ends with the process.
+    let Ok(text) = said.recv_timeout(PATIENCE) else {
+        let _ = process.kill();
+        let _ = process.wait();
+        let _ = reader.join();
+        return Some(Answer::None(format!("no answer within {} seconds", PATIENCE.as_secs())));
+    };
+    let _ = reader.join();
+    Some(match process.wait().ok()?.success() {
+        true => Answer::Valid,
+        false => Answer::Invalid(Rejection(String::from_utf8_lossy(&text).trim().to_owned())),
+    })
 }

@@ -45,7 +45,7 @@ pub(crate) fn split(text: &str) -> Option<Split> {
 }
 
 /// Words, and every other character by itself; comments and lines of the preprocessor are left out.
-fn tokens(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn tokens(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let (mut tokens, mut at, mut begins_line) = (Vec::new(), 0, true);
     while at < bytes.len() {

@@ -1,9 +1,8 @@
 //! naga's validator and its front end for GLSL: what reading, writing and SkSL share.
 
-use crate::combined;
 use crate::error::chain;
 use crate::guard::guarded;
-use crate::{Error, ErrorKind, Language, Result};
+use crate::{Error, ErrorKind, Language, Result, combined, structs};
 use loader::SourceError;
 use naga::ShaderStage;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
@@ -59,6 +58,11 @@ impl Shader {
 
 /// GLSL as naga's front end reads it, textures and samplers parted first; what it says of the text has line and column.
 pub(crate) fn parse_glsl(text: &str, stage: ShaderStage) -> Result<naga::Module> {
+    if let Some((place, members)) = structs::too_many_members(text) {
+        let span = naga::Span::new(place.start as u32, place.end as u32);
+        let message = format!("a struct of {members} members, those of its members counted: too many");
+        return Err(text_error(Language::Glsl, text, Some(span), &message));
+    }
     let mut options = naga::front::glsl::Options::from(stage);
     let split = combined::split(text);
     let macros = split.iter().flat_map(|split| &split.macros);

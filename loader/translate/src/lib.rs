@@ -75,6 +75,7 @@ mod language;
 mod marks;
 mod read;
 pub mod sksl;
+pub mod structs;
 pub mod validate;
 mod write;
 

@@ -69,15 +69,23 @@ fn is_operand(module: &Checked<'_>, item: &Item<'_>, id: u32) -> bool {
     ) {
         return true;
     }
+    id_operands(module, item).any(|operand| operand == id)
+}
+
+/// The operands of an instruction that are ids; literals of the same numbers are none.
+fn id_operands<'a>(module: &Checked<'a>, item: &Item<'a>) -> impl Iterator<Item = u32> + use<'a> {
     let instruction = Instruction {
-        opcode: of,
+        opcode: item.row.opcode as u16,
         words: item.words,
         position: item.position,
     };
     let context = Context::new(&[]);
-    operands(module.grammar, &context, Some(item.row), &instruction)
-        .flatten()
-        .any(|operand| *operand.shape == Shape::Id && operand.words[0] == id)
+    let ids = operands(module.grammar, &context, Some(item.row), &instruction).flatten();
+    let ids: Vec<u32> = ids
+        .filter(|operand| *operand.shape == Shape::Id)
+        .map(|operand| operand.words[0])
+        .collect();
+    ids.into_iter()
 }
 
 /// An entry point is called by nobody.
@@ -102,8 +110,12 @@ impl Uses {
         for item in &module.items[..first] {
             let of = item.row.opcode as u16;
             if of == op::VARIABLE || (op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP).contains(&of) {
-                let mut named: Vec<u32> = item.args().iter().filter(|id| globals.contains(id)).copied().collect();
-                named.extend(item.args().iter().filter_map(|id| through.get(id)).flatten());
+                let operands = id_operands(module, item).filter(|id| *id != item.ty && *id != item.result);
+                let mut named = Vec::new();
+                for id in operands {
+                    named.extend(globals.get(&id));
+                    named.extend(through.get(&id).into_iter().flatten());
+                }
                 // Or a tower of composites would double it with every storey.
                 named.sort_unstable();
                 named.dedup();

@@ -269,11 +269,12 @@ fn rspirv_loader(words: &[u32]) -> Result<(), Verdict> {
 
 /// spirv-val's answer; none where it is not installed. Scalar layout is allowed, as our rules allow it.
 fn spirv_val_verdict(words: &[u32]) -> Option<Verdict> {
-    Some(match spirv_val::validate_as(words, &["--scalar-block-layout"])? {
-        Ok(()) => Verdict::Valid,
-        Err(rejection) => Verdict::Invalid {
+    Some(match spirv_val::ask(words, &["--scalar-block-layout"])? {
+        spirv_val::Answer::Valid => Verdict::Valid,
+        spirv_val::Answer::Invalid(rejection) => Verdict::Invalid {
             reason: rejection.first_line().to_owned(),
             offset: None,
         },
+        spirv_val::Answer::None(why) => Verdict::Unsupported(why),
     })
 }

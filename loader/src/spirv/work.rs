@@ -1,0 +1,83 @@
+//! What a module costs a reader that walks it by path: a small module may have exponentially many paths.
+//!
+//! Our own code visits each type and function once. Other readers do not; they are asked only within limits.
+
+use super::{ModuleIndex, op};
+use std::collections::HashMap;
+
+/// How much a reader walks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Members of the largest type, with the members of each member; saturating.
+    pub members: u64,
+    /// Functions times calls: what a search for the function of each call takes.
+    pub calls: u64,
+}
+
+/// Most members that other readers are given.
+pub const MAX_MEMBERS: u64 = 1 << 18;
+
+impl Work {
+    /// Measures a module in one pass over its types and one over its functions.
+    pub fn of(index: &ModuleIndex) -> Self {
+        let mut counts: HashMap<u32, u64> = HashMap::new();
+        let (mut functions, mut calls, mut most) = (0u64, 0u64, 0);
+        for node in index.instructions() {
+            let members: &mut dyn Iterator<Item = u32> = match node.opcode {
+                op::TYPE_STRUCT | op::TYPE_FUNCTION => &mut node.tail(1),
+                op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY | op::TYPE_MATRIX | op::TYPE_VECTOR => {
+                    &mut node.operand(1).into_iter()
+                }
+                op::FUNCTION => {
+                    functions += 1;
+                    continue;
+                }
+                op::FUNCTION_CALL => {
+                    calls += 1;
+                    continue;
+                }
+                _ => continue,
+            };
+            let of = |id: u32| counts.get(&id).copied().unwrap_or(1);
+            let count = members.map(of).fold(1, u64::saturating_add);
+            most = most.max(count);
+            if let Some(id) = node.operand(0) {
+                counts.insert(id, count);
+            }
+        }
+        Self {
+            members: most,
+            calls: functions.saturating_mul(calls),
+        }
+    }
+
+    /// Why a reader is not given the module, where it is not; `calls` is what that reader manages.
+    pub fn beyond(&self, calls: u64) -> Option<String> {
+        if self.members > MAX_MEMBERS {
+            let members = self.members;
+            return Some(format!(
+                "a type of {members} members, those of its members counted, is beyond it"
+            ));
+        }
+        (self.calls > calls).then(|| "so many functions and calls are beyond it".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structs_of_two_of_the_one_before_double() {
+        let mut text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\n%s0 = OpTypeFloat 32\n".to_owned();
+        for n in 0..40 {
+            text += &format!("%s{} = OpTypeStruct %s{n} %s{n}\n", n + 1);
+        }
+        let words = crate::spirv::parse(&text).unwrap();
+        let work = Work::of(&ModuleIndex::new(&words).unwrap());
+        assert_eq!((work.members, work.calls), ((1 << 41) - 1, 0));
+        assert!(work.beyond(0).is_some_and(|why| why.contains("2199023255551 members")));
+        let words = crate::spirv::parse(&text[..200]).unwrap();
+        assert_eq!(Work::of(&ModuleIndex::new(&words).unwrap()).beyond(0), None);
+    }
+}
