@@ -180,7 +180,16 @@ fn names_as_the_reference() {
     }
     let mut text = String::from("OpCapability Shader\nOpName %x1 \"\"\nOpName %x2 \"a b\"\nOpName %x3 \"a_b\"\n");
     text += "OpName %x4 \"a_b\"\nOpName %x5 \"a_b_0\"\nOpName %x6 \"7\"\nOpName %x7 \"\u{e9}\"\n";
-    for (n, row) in grammar().kind_of("BuiltIn").unwrap().enumerants.iter().enumerate() {
+    let folder = tempfile::tempdir().unwrap();
+    // The reference may be older than the grammar.
+    let known = |number: u32| {
+        let file = folder.path().join("known.spv");
+        let words = [&PRELUDE[..5], &[71 | 4 << 16, 1, 11, number]].concat();
+        std::fs::write(&file, bytes(&words)).unwrap();
+        tool("spirv-dis", &["--raw-id"], &[&file]).status.success()
+    };
+    let built_ins = &grammar().kind_of("BuiltIn").unwrap().enumerants;
+    for (n, row) in built_ins.iter().filter(|row| known(row.value)).enumerate() {
         text += &format!("OpDecorate %b{n} BuiltIn {}\n", row.name);
     }
     for (n, (width, sign)) in [(8, 0), (8, 1), (16, 1), (24, 0), (24, 1), (64, 1), (64, 0)]
@@ -194,7 +203,6 @@ fn names_as_the_reference() {
     text += "%q = OpTypeQueue\n%p = OpTypePipe ReadOnly\n%ps = OpTypePipeStorage\n%nb = OpTypeNamedBarrier\n";
     text += "%o1 = OpTypeOpaque \"\"\n%o2 = OpTypeOpaque \"x y\"\n%s = OpTypeStruct %f1\n%h = OpConstant %f1 -0x1p-3\n";
     let words = asm::assemble(grammar(), &text, Default::default()).unwrap();
-    let folder = tempfile::tempdir().unwrap();
     let faults = compare(
         &Sample {
             name: "names".into(),
@@ -248,21 +256,30 @@ fn instance(row: &tables::Row, choice: usize) -> Vec<u32> {
     words
 }
 
+/// The built-in grammar is of newer headers than most machines have: what theirs say, it says by the same names.
 #[test]
-fn built_in_tables_are_those_of_the_headers() {
+fn built_in_tables_hold_those_of_the_headers() {
     let folder = Path::new("/usr/include/spirv/unified1");
     if !folder.is_dir() {
         println!("spirv-headers is not installed: the tables are not compared");
         return;
     }
     let files = skrymir::grammar::folder(folder).unwrap();
-    let fresh = tables::generate(&files).unwrap();
-    assert!(
-        fresh == tables::BUILTIN,
-        "regenerate: skrymir grammar {} --generate loader/src/spirv/grammar/core.grammar",
-        folder.display()
-    );
     let (core, _) = tables::read_json(&files.iter().find(|f| f.0.contains("core")).unwrap().1, None).unwrap();
+    let ours = tables::Grammar::builtin();
+    for row in &core.instructions {
+        let number = ours.row_named(&row.opname).map(|row| row.opcode);
+        assert_eq!(number, Some(row.opcode), "{}", row.opname);
+    }
+    for kind in &core.operand_kinds {
+        for row in &kind.enumerants {
+            // Renamed since.
+            if row.enumerant != "LongConstantCompositeINTEL" {
+                let number = ours.number(&kind.kind, &row.enumerant);
+                assert_eq!(number, row.value.value(), "{} {}", kind.kind, row.enumerant);
+            }
+        }
+    }
     for (name, text) in &files {
         let (model, report) = tables::read_json(text, Some(&core).filter(|_| !name.contains("core"))).unwrap();
         assert!(report.is_valid(), "{name}: {report:?}");

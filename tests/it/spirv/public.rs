@@ -4,6 +4,7 @@
 use super::module_text::{Sample, bytes, grammar, in_pairs, installed, tool};
 use crate::common;
 
+use skrymir::loader::Severity;
 use skrymir::loader::spirv::grammar::Shape;
 use skrymir::loader::spirv::operand::{Context, operands};
 use skrymir::loader::spirv::{TargetEnv, instructions, op, to_words, validate, validate_for};
@@ -66,7 +67,9 @@ fn public_modules_get_the_verdict_for_each_target_environment() {
         in_pairs(&all, |at, (sample, _)| {
             let theirs = reference(sample, at, folder.path(), &["--target-env", env.name()]);
             let report = validate_for(grammar(), &sample.words, *env);
-            if report.is_valid() != theirs.is_none() {
+            let mut errors = report.diagnostics.iter().filter(|d| d.severity == Severity::Error);
+            let newer = theirs.is_none() && errors.all(|found| NEWER.contains(&found.rule));
+            if report.is_valid() != theirs.is_none() && !newer {
                 apart
                     .lock()
                     .unwrap()
@@ -79,6 +82,9 @@ fn public_modules_get_the_verdict_for_each_target_environment() {
         assert!(apart.is_empty(), "{env}");
     }
 }
+
+/// Rules of the specification that SPIRV-Tools looks at since 2023.1, which distributions have.
+const NEWER: [&str; 3] = ["vulkan-explicit-layout", "vulkan-physical-layout", "mesh"];
 
 const WAYS: [&str; 12] = [
     "id of the same kind",

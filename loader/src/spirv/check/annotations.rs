@@ -11,17 +11,34 @@ pub(super) fn check(module: &mut Checked<'_>) {
         let item = module.items[at];
         match item.row.opcode as u16 {
             op::DECORATE | op::DECORATE_ID | op::MEMBER_DECORATE => {
-                let why = takes_ids(&item)
+                let group = item.row.opcode as u16 == op::DECORATE_ID && module.kind(item.word(1)) == "DecorationGroup";
+                let why = group
+                    .then(|| "by ids decorates no group".to_owned())
+                    .or_else(|| takes_ids(&item))
                     .or_else(|| placed(module, &item))
-                    .or_else(|| repeated(&item, &mut once));
+                    .or_else(|| repeated(&item, &mut once, module.vulkan.is_some()));
                 if let Some(why) = why {
                     let name = named(module, &item);
                     module.fail("decoration", &item, format!("{name} {why}"));
                 }
             }
+            op::GROUP_DECORATE => grouped(module, &item),
             op::DECORATE_STRING | op::MEMBER_DECORATE_STRING | op::GROUP_MEMBER_DECORATE => member(module, &item),
             _ => {}
         }
+    }
+}
+
+/// A group is put on each of its targets once, and on no group.
+fn grouped(module: &mut Checked<'_>, item: &Item<'_>) {
+    let mut seen = HashSet::new();
+    for id in item.words.get(2..).unwrap_or(&[]) {
+        let why = match module.kind(*id) {
+            "DecorationGroup" => "is a group itself",
+            _ if !seen.insert(*id) => "is a target twice",
+            _ => continue,
+        };
+        module.fail("decoration", item, format!("%{id} {why}"));
     }
 }
 
@@ -104,7 +121,7 @@ fn takes_ids(item: &Item<'_>) -> Option<String> {
 }
 
 /// Decorations that describe the layout are given once.
-fn repeated(item: &Item<'_>, once: &mut HashSet<(u32, u32, u32)>) -> Option<String> {
+fn repeated(item: &Item<'_>, once: &mut HashSet<(u32, u32, u32)>, vulkan: bool) -> Option<String> {
     let kind = kind(item);
     let member = item.row.opcode as u16 == op::MEMBER_DECORATE;
     let alone = match kind {
@@ -125,6 +142,10 @@ fn repeated(item: &Item<'_>, once: &mut HashSet<(u32, u32, u32)>) -> Option<Stri
     };
     let new = fresh(kind);
     if alone && !new {
+        return Some("is there twice".to_owned());
+    }
+    let located = matches!(kind, dec::LOCATION | dec::COMPONENT) && !new;
+    if located && vulkan {
         return Some("is there twice".to_owned());
     }
     let other = excluded.is_some_and(|other| once.contains(&(item.word(1), place, other)));

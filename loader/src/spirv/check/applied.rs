@@ -52,6 +52,13 @@ fn applied(
             when(!WRAPS.contains(&target.name()), "does not wrap")
         }
         dec::BLOCK | dec::BUFFER_BLOCK => when(!of_struct, "is no struct"),
+        dec::ARRAY_STRIDE if matches!(of, op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) => {
+            let element = target.word(2);
+            let block = [dec::BLOCK, dec::BUFFER_BLOCK]
+                .iter()
+                .any(|kind| module.decorated(element, *kind));
+            when(block, "is an array of blocks")
+        }
         dec::LOCATION => when(
             of != op::VARIABLE && (whole || !of_struct),
             "is no variable and no member",

@@ -101,14 +101,26 @@ fn lacks(index: &ModuleIndex, id: u32, stride: &Stride, known: &mut HashMap<u32,
         return false;
     };
     let (of, kinds, _) = *stride;
-    let found = (0u32..).zip(members).any(|(member, ty)| {
-        let opcode = index.opcode(ty);
-        let has = |kind: &u32| {
-            let own = index.decoration(ty, *kind);
-            own.or(index.member_decoration(id, member, *kind)).is_some()
-        };
-        opcode == of && !kinds.iter().any(has)
-            || opcode == op::TYPE_STRUCT && lacks(index, ty, stride, known, depth + 1)
+    let found = (0u32..).zip(members).any(|(member, mut ty)| {
+        // Through arrays: each of them has its own stride, and their elements are the member's.
+        for _ in 0..MAX_DEPTH {
+            let opcode = index.opcode(ty);
+            let has = |kind: &u32| {
+                let own = index.decoration(ty, *kind);
+                own.or(index.member_decoration(id, member, *kind)).is_some()
+            };
+            if opcode == of && !kinds.iter().any(has) {
+                return true;
+            }
+            match opcode {
+                op::TYPE_STRUCT => return lacks(index, ty, stride, known, depth + 1),
+                op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY => {
+                    ty = index.declaration(ty).and_then(|node| node.operand(1)).unwrap_or(0);
+                }
+                _ => return false,
+            }
+        }
+        false
     });
     known.insert(id, found);
     found

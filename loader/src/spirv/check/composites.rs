@@ -13,7 +13,7 @@ impl Checked<'_> {
             "TypeStruct" => item.args().get(index? as usize).copied(),
             "TypeVector" | "TypeMatrix" => Some(item.word(2)).filter(|_| within(item.word(3))),
             "TypeArray" => Some(item.word(2)).filter(|_| self.constant(item.word(3)).is_none_or(within)),
-            "TypeRuntimeArray" | "TypeCooperativeMatrixNV" => Some(item.word(2)),
+            "TypeRuntimeArray" | "TypeCooperativeMatrixNV" | "TypeCooperativeMatrixKHR" => Some(item.word(2)),
             _ => None,
         }
     }

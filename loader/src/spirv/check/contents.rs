@@ -2,7 +2,7 @@
 
 use super::{Checked, Item};
 use crate::spirv::ids::Ids;
-use crate::spirv::{capability, op};
+use crate::spirv::{capability, class, op};
 
 /// An 8-bit integer.
 pub(super) const INT_8: u8 = 1;
@@ -19,8 +19,11 @@ pub(super) const OPAQUE: u8 = 32;
 /// A bool; not behind pointers.
 pub(super) const BOOL: u8 = 64;
 
+/// A pointer to a physical storage buffer; not behind pointers.
+pub(super) const ADDRESS: u8 = 128;
+
 /// What is not told of the type a pointer leads to.
-const NOT_THROUGH_POINTERS: u8 = RUNTIME_ARRAY | OPAQUE | BOOL;
+const NOT_THROUGH_POINTERS: u8 = RUNTIME_ARRAY | OPAQUE | BOOL | ADDRESS;
 
 /// What each type holds, in one pass over the declarations.
 pub(super) fn of_types(module: &Checked<'_>) -> Ids<u8> {
@@ -31,6 +34,9 @@ pub(super) fn of_types(module: &Checked<'_>) -> Ids<u8> {
         let of = item.row.opcode as u16;
         if of == op::TYPE_FORWARD_POINTER {
             forward.insert(item.word(1));
+            if item.word(2) == class::PHYSICAL_STORAGE_BUFFER {
+                held.set(item.word(1), ADDRESS);
+            }
         }
         if (op::TYPE_VOID..=op::TYPE_PIPE).contains(&of) || item.row.name.starts_with("OpType") {
             let through = !forward.contains(&item.result);
@@ -50,16 +56,48 @@ fn of_type(item: &Item<'_>, held: &Ids<u8>, through: bool) -> u8 {
             _ => 0,
         },
         "TypeFloat" if item.word(2) == 16 => FLOAT_16,
-        "TypeVector" | "TypeMatrix" | "TypeArray" | "TypeCooperativeMatrixNV" => held.get(item.word(2)),
+        "TypeVector" | "TypeMatrix" | "TypeArray" | "TypeCooperativeMatrixNV" | "TypeCooperativeMatrixKHR" => {
+            held.get(item.word(2))
+        }
         "TypeImage" | "TypeSampledImage" => held.get(item.word(2)) | OPAQUE,
         "TypeSampler" | "TypeOpaque" | "TypeEvent" | "TypeDeviceEvent" | "TypeReserveId" | "TypeQueue" | "TypePipe"
         | "TypePipeStorage" | "TypeNamedBarrier" => OPAQUE,
         "TypeRuntimeArray" => held.get(item.word(2)) | RUNTIME_ARRAY,
-        "TypePointer" if through => held.get(item.word(3)) & !NOT_THROUGH_POINTERS,
+        "TypePointer" => {
+            let address = if item.word(2) == class::PHYSICAL_STORAGE_BUFFER {
+                ADDRESS
+            } else {
+                0
+            };
+            let behind = if through { held.get(item.word(3)) } else { 0 };
+            behind & !NOT_THROUGH_POINTERS | address
+        }
         "TypeStruct" => item.args().iter().fold(0, |all, id| all | held.get(*id)),
         "TypeFunction" => item.args().iter().fold(0, |all, id| all | held.get(*id)) & !NOT_THROUGH_POINTERS,
         _ => 0,
     }
+}
+
+/// Bytes of the largest scalar in each type; pointers are addresses of 8 bytes.
+pub(super) fn widest(module: &Checked<'_>) -> Ids<u8> {
+    let mut widest = Ids::new(module.words.len(), module.words[3], 0);
+    let first = module.first_function.min(module.items.len());
+    for item in &module.items[..first] {
+        let bytes = match item.name() {
+            "TypeInt" | "TypeFloat" => (item.word(2) / 8).min(255) as u8,
+            "TypePointer" => 8,
+            "TypeVector" | "TypeMatrix" | "TypeArray" | "TypeRuntimeArray" => widest.get(item.word(2)),
+            "TypeStruct" => item.args().iter().map(|id| widest.get(*id)).max().unwrap_or(0),
+            // Told of before it is declared.
+            "TypeForwardPointer" => {
+                widest.set(item.word(1), 8);
+                continue;
+            }
+            _ => continue,
+        };
+        widest.set(item.result, bytes);
+    }
+    widest
 }
 
 impl Checked<'_> {

@@ -1,10 +1,13 @@
 //! Entry points with all they reach: interfaces, execution modes, and what only some execution models may do.
 
-use super::{Checked, Item, limits, locations, modes, variables};
+use super::{Checked, Item, built_ins, limits, locations, meshes, modes, variables};
 use crate::spirv::grammar::Shape;
 use crate::spirv::operand::{Context, operands};
 use crate::spirv::{Instruction, Located, ModuleIndex, class, decoration as dec, model, op};
 use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// `OpSetMeshOutputsEXT`.
+const SET_MESH_OUTPUTS: u32 = 5295;
 
 /// What each function uses, by the function's id.
 struct Uses {
@@ -12,6 +15,8 @@ struct Uses {
     globals: HashMap<u32, HashSet<u32>>,
     /// The first instruction of each opcode, as its place.
     opcodes: HashMap<u32, HashMap<u32, usize>>,
+    /// Instructions that say how much a mesh has.
+    outputs: HashMap<u32, Vec<usize>>,
 }
 
 /// What a function and all it calls use.
@@ -20,6 +25,8 @@ struct Reach {
     globals: Vec<(u32, u32)>,
     /// The first instruction of each opcode, as its place.
     opcodes: HashMap<u32, usize>,
+    /// Instructions that say how much a mesh has.
+    outputs: Vec<usize>,
 }
 
 pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
@@ -29,6 +36,10 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
     callers(module, &entries, &uses);
     let structs = built_in_structs(index);
     let parameters = module.vulkan.is_some().then(|| locations::parameters(module));
+    let named = built_ins::Named::new(module);
+    if module.vulkan.is_some() {
+        built_ins::members(module, &named);
+    }
     // Many entry points may be of one function.
     let mut reach: HashMap<u32, Reach> = HashMap::new();
     for entry in entries {
@@ -36,11 +47,14 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
         interface(module, &entry, reach);
         built_in_blocks(module, index, &entry, &structs);
         limits::check(module, &entry, &reach.opcodes, modes.get(&entry.word(2)));
+        meshes::check(module, &entry, listed(&entry), &reach.globals, &reach.outputs, &named);
         if let Some(parameters) = &parameters {
             shared(module, &entry, reach);
             variables::resources(module, &entry, &reach.globals);
             variables::interpolation(module, &entry, listed(&entry));
             locations::check(module, &entry, listed(&entry), parameters);
+            built_ins::check(module, &entry, listed(&entry), &named);
+            meshes::per_vertex(module, &entry, listed(&entry));
         }
     }
 }
@@ -102,6 +116,7 @@ impl Uses {
             calls: HashMap::new(),
             globals: HashMap::new(),
             opcodes: HashMap::new(),
+            outputs: HashMap::new(),
         };
         let globals: HashSet<u32> = index.variables().filter_map(|node| node.operand(1)).collect();
         // Constants and variables that name another global variable pass its use on.
@@ -130,6 +145,7 @@ impl Uses {
             match of {
                 op::FUNCTION => function = item.result,
                 op::FUNCTION_CALL => uses.calls.entry(function).or_default().push(item.word(3)),
+                _ if item.row.opcode == SET_MESH_OUTPUTS => uses.outputs.entry(function).or_default().push(at),
                 _ => {}
             }
             let opcodes = uses.opcodes.entry(function).or_default();
@@ -152,10 +168,12 @@ impl Uses {
         let (mut reached, mut open) = (HashSet::new(), vec![function]);
         let mut globals: HashSet<u32> = HashSet::new();
         let mut opcodes = HashMap::new();
+        let mut outputs = Vec::new();
         while let Some(function) = open.pop() {
             if reached.insert(function) {
                 open.extend(self.calls.get(&function).into_iter().flatten());
                 globals.extend(self.globals.get(&function).into_iter().flatten());
+                outputs.extend(self.outputs.get(&function).into_iter().flatten());
                 for (opcode, at) in self.opcodes.get(&function).into_iter().flatten() {
                     opcodes.entry(*opcode).or_insert(*at);
                 }
@@ -165,6 +183,7 @@ impl Uses {
         Reach {
             globals: classed.map(|v| (v.id, v.class)).collect(),
             opcodes,
+            outputs,
         }
     }
 }

@@ -85,10 +85,14 @@ impl Checked<'_> {
                 ..self.form(item.word(2))
             },
             // How many there are in one invocation nobody knows.
-            "TypeCooperativeMatrixNV" if matches!(self.kind(item.word(2)), "TypeInt" | "TypeFloat") => Form {
-                count: 0,
-                ..self.form(item.word(2))
-            },
+            "TypeCooperativeMatrixNV" | "TypeCooperativeMatrixKHR"
+                if matches!(self.kind(item.word(2)), "TypeInt" | "TypeFloat") =>
+            {
+                Form {
+                    count: 0,
+                    ..self.form(item.word(2))
+                }
+            }
             _ => OTHER,
         }
     }
@@ -102,7 +106,7 @@ impl Checked<'_> {
         match self.def(ty) {
             Some(item) => match item.name() {
                 "TypeInt" | "TypeFloat" | "TypeBool" => ty,
-                "TypeVector" | "TypeCooperativeMatrixNV" => item.word(2),
+                "TypeVector" | "TypeCooperativeMatrixNV" | "TypeCooperativeMatrixKHR" => item.word(2),
                 "TypeMatrix" => self.def(item.word(2)).map_or(0, |column| column.word(2)),
                 _ => 0,
             },

@@ -1,6 +1,6 @@
 //! Functions, their parameters and calls, and what ends their blocks.
 
-use super::form::{Base, Why, when};
+use super::form::{Base, Form, Why, when};
 use super::{Checked, Item, constants, memory};
 use crate::spirv::{capability, class, decoration as dec};
 
@@ -51,12 +51,56 @@ pub(super) fn functions(module: &Checked<'_>, item: &Item<'_>, place: Place) -> 
         "GroupDecorate" | "GroupMemberDecorate" => {
             when(module.kind(item.word(1)) != "DecorationGroup", "no decoration group")
         }
+        "CooperativeMatrixLengthNV" | "CooperativeMatrixLengthKHR" => {
+            let of = module.kind(item.word(3)).strip_prefix("TypeCooperativeMatrix");
+            let same = item.name().strip_prefix("CooperativeMatrixLength");
+            let word = module.form(item.ty) == Form::WORD && module.unsigned(item.ty);
+            when(!word, "the result is no 32-bit integer without a sign")
+                .or_else(|| when(of.is_none() || of != same, "asks no cooperative matrix type"))
+        }
+        "SamplerImageAddressingModeNV" => when(!matches!(item.word(1), 32 | 64), "addresses have 32 or 64 bits"),
+        "LifetimeStart" | "LifetimeStop" => {
+            let class = module.pointer(module.type_of(item.word(1))).map(|(class, _)| class);
+            let untyped = module.kind(module.type_of(item.word(1))) == "TypeUntypedPointerKHR";
+            when(class.is_none() && !untyped, "is of no pointer").or_else(|| {
+                when(
+                    !untyped && class != Some(class::FUNCTION),
+                    "is of a variable of a function",
+                )
+            })
+        }
+        "GroupNonUniformBroadcast" | "GroupNonUniformQuadBroadcast" => when(
+            module.words[1] < 0x10500 && !module.is_constant(item.word(5)),
+            "before version 1.5 the id is constant",
+        ),
+        name if name.len() < 16 && name.contains("Dot") && module.shader => dot(module, item),
         "Undef" => when(
             module.limited(item.ty) && module.kind(item.ty) != "TypePointer",
             "numbers of 8 or 16 bits are only stored and converted without their capability",
         ),
         _ => None,
     }
+}
+
+/// Dot products of integers need a capability for what their vectors are.
+fn dot(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    const ALL: u32 = 6016; // DotProductInputAll
+    const BYTES: u32 = 6017; // DotProductInput4x8Bit
+    const PACKED: u32 = 6018; // DotProductInput4x8BitPacked
+    if !matches!(
+        item.name(),
+        "SDot" | "UDot" | "SUDot" | "SDotAccSat" | "UDotAccSat" | "SUDotAccSat"
+    ) {
+        return None;
+    }
+    let of = module.of(item.word(3));
+    let wanted: &[u32] = match (of.count, of.width) {
+        (1, _) => &[PACKED],
+        (4, 8) => &[ALL, BYTES],
+        _ => &[ALL],
+    };
+    let have = wanted.iter().any(|capability| module.capabilities.contains(capability));
+    when(!have, "vectors of this kind need a capability")
 }
 
 fn parameter(module: &Checked<'_>, item: &Item<'_>, owner: &Item<'_>, place: Place) -> Why {

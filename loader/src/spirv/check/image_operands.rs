@@ -17,6 +17,36 @@ const VISIBLE: u32 = 0x200;
 const NON_PRIVATE: u32 = 0x400;
 const OFFSETS: u32 = 0x10000;
 
+const SIGN_EXTEND: u32 = 0x1000;
+const ZERO_EXTEND: u32 = 0x2000;
+
+/// Vulkan: the texels of an integer format have the sign that the access gives them.
+fn sign(module: &Checked<'_>, item: &Item<'_>, image: &Image, mask: u32) -> Why {
+    module.vulkan?;
+    if !module.form(image.sampled_type).int() {
+        return None;
+    }
+    let unsigned = match mask & (SIGN_EXTEND | ZERO_EXTEND) {
+        SIGN_EXTEND => false,
+        ZERO_EXTEND => true,
+        _ => module.unsigned(image.sampled_type),
+    };
+    let of_format = match image.format {
+        // Rgba32i to R8i, and R64i.
+        21..=29 | 41 => Some(false),
+        // Rgba32ui to R8ui, and R64ui.
+        30..=39 | 40 => Some(true),
+        _ => None,
+    };
+    let zero = mask & ZERO_EXTEND != 0 && item.row.has_type;
+    let signed = module.form(item.ty).int() && !module.unsigned(item.ty);
+    when(
+        of_format.is_some_and(|of| of != unsigned),
+        "the image's format and the texel differ in sign",
+    )
+    .or_else(|| when(zero && signed, "ZeroExtend gives an integer without a sign"))
+}
+
 /// An instruction with its mask, and the ids that are left of those behind it.
 struct Operands<'m, 'a> {
     module: &'m Checked<'a>,
@@ -35,6 +65,9 @@ pub(super) fn check<'a>(module: &Checked<'a>, item: &Item<'a>, image: &Image, at
     let mask = item.words.get(at).copied().unwrap_or(0);
     if image.multisampled == 1 && mask & SAMPLE == 0 {
         return Some("one of several samples must be named".to_owned());
+    }
+    if let Some(why) = sign(module, item, image, mask) {
+        return Some(why);
     }
     let name = item.name();
     let amd = module.capabilities.contains(&capability::IMAGE_GATHER_BIAS_LOD_AMD);

@@ -87,15 +87,26 @@ fn sampled_image(module: &Checked<'_>, item: &Item<'_>) -> Why {
         Ok(image) => image,
         Err(why) => return Some(why),
     };
-    when(
-        image.sampled == Image::STORAGE || module.vulkan.is_some() && image.sampled != Image::SAMPLED,
-        "the image's type says that it has no sampler",
-    )
-    .or_else(|| when(image.is_subpass(), "a subpass input has no sampler"))
-    .or_else(|| {
-        let sampler = module.kind(module.type_of(item.word(4))) == "TypeSampler";
-        when(!sampler, "needs a sampler")
-    })
+    let of = |ty: u32| module.def(ty).filter(|of| of.name() == "TypeImage");
+    let wanted = module.def(item.ty).and_then(|ty| of(ty.word(2)));
+    let given = of(module.type_of(item.word(3)));
+    // All but the depth, which may be told anew.
+    let apart = wanted.zip(given).is_some_and(|(wanted, given)| {
+        let known = |item: &Item<'_>| [2, 3, 5, 6, 7, 8, 9].map(|word| item.words.get(word).copied());
+        known(&wanted) != known(&given)
+    });
+    when(apart, "the image is not of the result's image type")
+        .or_else(|| {
+            when(
+                image.sampled == Image::STORAGE || module.vulkan.is_some() && image.sampled != Image::SAMPLED,
+                "the image's type says that it has no sampler",
+            )
+        })
+        .or_else(|| when(image.is_subpass(), "a subpass input has no sampler"))
+        .or_else(|| {
+            let sampler = module.kind(module.type_of(item.word(4))) == "TypeSampler";
+            when(!sampler, "needs a sampler")
+        })
 }
 
 /// Taking the image out of a sampled image.

@@ -1,6 +1,7 @@
 //! Sections of a module and the frame of its functions.
 
 use super::{Checked, Item};
+use crate::spirv::capability;
 
 /// The sections of decorations, and of types, constants and variables.
 const ANNOTATIONS: u32 = 10;
@@ -34,8 +35,13 @@ pub(super) fn check(module: &mut Checked<'_>) {
     let mut last = 0;
     let mut frame = Frame::default();
     let mut models = 0;
+    let mut before = "";
     for at in 0..module.items.len() {
         let item = module.items[at];
+        if item.name() == "SourceContinued" && !before.starts_with("Source") {
+            module.fail("section-order", &item, "continues no OpSource");
+        }
+        before = item.name();
         models += u32::from(item.name() == "MemoryModel");
         if let Some(section) = section(&item) {
             if frame.seen {
@@ -61,7 +67,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
                     module.fail("section-order", &item, "stands in front of the first type");
                 }
                 // The declarations begin with any of these.
-                "Variable" | "Undef" | "Line" | "NoLine" | "ExtInst" => last = DECLARATIONS,
+                "Variable" | "UntypedVariableKHR" | "Undef" | "Line" | "NoLine" | "ExtInst" => last = DECLARATIONS,
                 _ => module.fail("outside-function", &item, "stands outside a function"),
             }
         }
@@ -70,6 +76,18 @@ pub(super) fn check(module: &mut Checked<'_>) {
     if frame.inside {
         let item = *module.items.last().expect("a frame is inside only after an item");
         module.fail("function-end", &item, "the last function does not end");
+    }
+    let bindless = |item: &Item<'_>| item.name() == "Capability" && item.word(1) == capability::BINDLESS_TEXTURE_NV;
+    let modes = module
+        .items
+        .iter()
+        .filter(|item| item.name() == "SamplerImageAddressingModeNV");
+    if modes.count() == 0 && module.items.iter().any(bindless) {
+        module.header(
+            "section-order",
+            "the capability BindlessTextureNV needs OpSamplerImageAddressingModeNV".to_owned(),
+            5,
+        );
     }
     if models != 1 {
         module.header("memory-model", format!("{models} OpMemoryModel, one is needed"), 5);
@@ -139,7 +157,7 @@ impl Frame {
                 self.blocks += 1;
             }
             _ if !self.inside && !self.seen => {}
-            "ExtInst" if !self.block && semantic_free(module, item) => {}
+            "ExtInst" if !self.block && !self.inside && semantic_free(module, item) => {}
             _ if !self.block => module.fail("block", item, "stands outside a block"),
             _ => self.body(module, item, at),
         }

@@ -23,11 +23,18 @@ const SUBPASS_READ: u32 = 0x1_0000;
 /// Writing attributes of a hit.
 const HIT_STORE: u32 = 0x1_0001;
 
+/// Reading what goes to the next stage.
+const OUTPUT_LOAD: u32 = 0x1_0002;
+
 /// What an instruction is to the rules: its opcode, or one of those above.
 pub(super) fn key(module: &Checked<'_>, item: &Item<'_>) -> u32 {
     match item.name() {
         "ImageRead" => match module.image(module.type_of(item.word(3))) {
             Some(image) if image.dim == dim::SUBPASS_DATA => SUBPASS_READ,
+            _ => item.row.opcode,
+        },
+        "Load" => match module.pointer(module.type_of(item.word(3))) {
+            Some((class::OUTPUT, _)) => OUTPUT_LOAD,
             _ => item.row.opcode,
         },
         "Store" => match module.pointer(module.type_of(item.word(1))) {
@@ -73,6 +80,10 @@ pub(super) fn check(
         .or_else(|| {
             let hit = *of == HIT_STORE && matches!(model, model::ANY_HIT | model::CLOSEST_HIT);
             when(hit, "these execution models read the attributes of a hit")
+        })
+        .or_else(|| {
+            let read = *of == OUTPUT_LOAD && model == model::MESH_EXT;
+            when(read, "a mesh shader reads none of its outputs")
         })
         .or_else(|| {
             let has = |any: &[u32]| modes.is_some_and(|modes| any.iter().any(|mode| modes.contains(mode)));

@@ -7,6 +7,11 @@ use crate::spirv::{capability, class, decoration as dec};
 
 /// Checks an instruction of memory.
 pub(super) fn memory(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    // What an untyped pointer leads to is said by each access.
+    let untyped = |id: &u32| module.kind(module.type_of(*id)) == "TypeUntypedPointerKHR";
+    if item.args().iter().take(2).any(untyped) {
+        return None;
+    }
     match item.name() {
         "Variable" => variable(module, item),
         "Load" => load(module, item),
@@ -291,7 +296,21 @@ fn store(module: &Checked<'_>, item: &Item<'_>) -> Why {
         class::PUSH_CONSTANT,
         class::SHADER_RECORD_BUFFER,
     ];
+    const HANDLES: [&str; 4] = [
+        "TypeImage",
+        "TypeSampler",
+        "TypeSampledImage",
+        "TypeAccelerationStructureKHR",
+    ];
     logical(module, item.word(1))
+        .or_else(|| {
+            let bindless = module.capabilities.contains(&capability::BINDLESS_TEXTURE_NV);
+            let handle = HANDLES.contains(&module.kind(module.elements(pointee)));
+            when(
+                handle && module.vulkan.is_some() && !bindless,
+                "images, samplers and acceleration structures are not stored",
+            )
+        })
         .or_else(|| when(READ_ONLY.contains(&class), "the storage class cannot be written"))
         .or_else(|| {
             when(
@@ -351,8 +370,12 @@ fn copy(module: &Checked<'_>, item: &Item<'_>) -> Why {
                     when(second.is_some() && !late, "two memory accesses need version 1.4")
                 })
                 .or_else(|| {
+                    // One access is of both; of two the first is the target's.
                     let wrong = first & VISIBLE != 0 || second? & AVAILABLE != 0;
-                    when(wrong, "the target is made available, and the source visible")
+                    when(
+                        second.is_some() && wrong,
+                        "the target is made available, and the source visible",
+                    )
                 })
         })
         .or_else(|| {
@@ -397,6 +420,18 @@ fn access(module: &Checked<'_>, item: &Item<'_>, at: usize, classes: &[u32], loa
     if physical && mask & ALIGNED == 0 {
         return Some("access to a physical storage buffer must be Aligned".to_owned());
     }
+    if physical && module.vulkan.is_some() {
+        let pointers = [1, 2, 3].map(|word| module.pointer(module.type_of(item.word(word))));
+        let mut widths = pointers
+            .iter()
+            .flatten()
+            .filter(|(class, _)| *class == class::PHYSICAL_STORAGE_BUFFER)
+            .map(|(_, pointee)| u32::from(module.widest.get(*pointee)));
+        let aligned = item.word(at + 1);
+        if let Some(width) = widths.find(|width| aligned < *width) {
+            return Some(format!("Aligned {aligned} is less than the {width} bytes of a scalar"));
+        }
+    }
     if mask & (AVAILABLE | VISIBLE | NON_PRIVATE) == 0 {
         return None;
     }
@@ -434,6 +469,9 @@ fn chain(module: &Checked<'_>, item: &Item<'_>) -> Why {
     if item.name() == "PtrAccessChain" && !module.physical && !module.variable_pointers() {
         return Some("a chain from a pointer's element needs variable pointers".to_owned());
     }
+    if element && !module.of(item.word(4)).scalar(Base::Int) {
+        return Some("the element is no integer".to_owned());
+    }
     let indices = item.words.get(if element { 5 } else { 4 }..).unwrap_or(&[]);
     if indices.len() > 255 {
         return Some("more than 255 indices".to_owned());
@@ -458,6 +496,15 @@ fn chain(module: &Checked<'_>, item: &Item<'_>) -> Why {
             None
         }
     })
+}
+
+/// Whether a constant integer is below 0.
+pub(super) fn negative(module: &Checked<'_>, id: u32) -> bool {
+    let Some(item) = module.def(id).filter(|item| item.name() == "Constant") else {
+        return false;
+    };
+    let signed = module.def(item.ty).is_some_and(|ty| ty.word(3) == 1);
+    signed && item.words.last().is_some_and(|word| word >> 31 == 1)
 }
 
 /// A pointer whose elements are stepped over says how far they are apart.

@@ -7,11 +7,13 @@ mod annotations;
 mod applied;
 mod arithmetic;
 mod buffers;
+mod built_ins;
 mod composites;
 mod constants;
 mod contents;
 mod dominance;
 mod entry;
+mod explicit;
 mod extended;
 mod flow;
 mod form;
@@ -23,9 +25,14 @@ mod layout;
 mod limits;
 mod locations;
 mod memory;
+mod meshes;
 mod modes;
 mod needs;
+#[cfg(test)]
+mod newer_tests;
+mod pointers;
 mod rays;
+mod reflection;
 mod scopes;
 mod structure;
 #[cfg(test)]
@@ -102,12 +109,14 @@ struct Checked<'a> {
     vulkan: Option<u32>,
     /// What each type holds.
     held: Ids<u8>,
+    /// Bytes of the largest scalar in each type.
+    widest: Ids<u8>,
     /// Each id with the kinds of its decorations and of its members'.
     decorations: HashSet<(u32, u32)>,
     /// Decorations as they are given, those of groups too.
     given: Vec<Given>,
     extensions: HashSet<String>,
-    /// Structs that are blocks or hold one.
+    /// Structs that are blocks, and types that hold one.
     blocks: HashSet<u32>,
 }
 
@@ -230,6 +239,7 @@ pub fn validate_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report 
             Api::None => None,
         },
         held: Ids::new(0, 0, 0),
+        widest: Ids::new(0, 0, 0),
         decorations: HashSet::new(),
         given: Vec::new(),
         extensions: HashSet::new(),
@@ -352,13 +362,18 @@ fn gather(module: &mut Checked<'_>) {
     }
     module.decorations = module.given.iter().map(|given| (given.target, given.kind)).collect();
     module.held = contents::of_types(module);
+    module.widest = contents::widest(module);
     for at in 0..first {
         let item = module.items[at];
         let block = |kind| module.decorated(item.result, kind);
-        if item.row.opcode as u16 == op::TYPE_STRUCT
-            && (block(decoration::BLOCK)
-                || block(decoration::BUFFER_BLOCK)
-                || item.args().iter().any(|id| module.blocks.contains(id)))
+        let parts = match item.row.opcode as u16 {
+            op::TYPE_STRUCT => item.args(),
+            op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY => &item.words[2..3],
+            _ => continue,
+        };
+        if block(decoration::BLOCK)
+            || block(decoration::BUFFER_BLOCK)
+            || parts.iter().any(|id| module.blocks.contains(id))
         {
             module.blocks.insert(item.result);
         }

@@ -66,8 +66,12 @@ pub(super) fn check(module: &mut Checked<'_>) {
                         ..Gate::default()
                     };
                     for row in aliases {
-                        all.capabilities.extend(&row.gate.capabilities);
-                        all.extensions.extend(row.gate.extensions.iter().cloned());
+                        let new = row.gate.capabilities.iter().filter(|id| !all.capabilities.contains(id));
+                        let new: Vec<u32> = new.copied().collect();
+                        all.capabilities.extend(new);
+                        let new = row.gate.extensions.iter().filter(|name| !all.extensions.contains(name));
+                        let new: Vec<String> = new.cloned().collect();
+                        all.extensions.extend(new);
                         all.version = all.version.min(row.gate.version);
                     }
                     if kind.name == "Capability" {
@@ -252,7 +256,7 @@ fn entry_point<'a>(module: &mut Checked<'a>, item: &Item<'a>, entries: &Entries<
     let mut seen = HashSet::new();
     for id in item.words.get(skip..).unwrap_or(&[]) {
         match module.def(*id) {
-            Some(v) if v.name() == "Variable" => {
+            Some(v) if matches!(v.name(), "Variable" | "UntypedVariableKHR") => {
                 let class = v.word(3);
                 if class == class::FUNCTION || (!late && class != class::INPUT && class != class::OUTPUT) {
                     module.fail(

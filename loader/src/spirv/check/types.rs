@@ -3,7 +3,8 @@
 use super::form::{Base, Why, when};
 use super::functions::Place;
 use super::{
-    Checked, Item, arithmetic, composites, constants, contents, extended, functions, images, memory, rays, scopes,
+    Checked, Item, arithmetic, composites, constants, contents, extended, functions, images, memory, pointers, rays,
+    reflection, scopes,
 };
 use crate::spirv::{capability, class, decoration as dec, op};
 use std::collections::HashSet;
@@ -18,16 +19,28 @@ pub(super) fn check(module: &mut Checked<'_>) {
         }
         parameters += usize::from(item.name() == "FunctionParameter");
         let place = Place { function, parameters };
-        let why = result_type(module, &item).or_else(|| match item.name().starts_with("Type") {
-            true => type_rules(module, &item, &mut unique),
-            false => rules(module, &item, place),
-        });
+        let why = result_type(module, &item)
+            .or_else(|| quantized(module, &item))
+            .or_else(|| match item.name().starts_with("Type") {
+                true => type_rules(module, &item, &mut unique),
+                false => rules(module, &item, place),
+            });
         if let Some(why) = why {
             module.fail("type", &item, why);
         } else if let Some(why) = doubtful(module, &item, at) {
             module.warn("type", &item, why);
         }
     }
+}
+
+/// Specialization constants by `OpQuantizeToF16` are of 32-bit floats.
+fn quantized(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let of = item.name() == "SpecConstantOp" && item.word(3) == 116;
+    let form = module.form(item.ty);
+    when(
+        of && (form.base != Base::Float || form.width != 32 || module.type_of(item.word(4)) != item.ty),
+        "OpQuantizeToF16 is of 32-bit floats",
+    )
 }
 
 /// What the specification forbids and SPIRV-Tools lets pass.
@@ -44,6 +57,12 @@ fn doubtful(module: &Checked<'_>, item: &Item<'_>, at: usize) -> Why {
             rules_of_values(module, &inner)
         }
         "TypeInt" => when(item.word(3) > 1, "signedness is 0 or 1"),
+        // What it reads is undefined; the module is none the less whole.
+        "AccessChain" | "InBoundsAccessChain" => {
+            let mut indices = item.words.get(4..)?.iter();
+            let below = indices.find(|id| memory::negative(module, **id))?;
+            Some(format!("index %{below} is negative"))
+        }
         "Function" => {
             let ty = module.def(item.word(4))?;
             let follow = module.items[at + 1..]
@@ -231,7 +250,7 @@ fn structure(module: &Checked<'_>, item: &Item<'_>) -> Why {
             nested.map(|id| format!("%{id} has built-in members and is a member itself"))
         })
         .or_else(|| {
-            let inner = structs().find(|id| module.blocks.contains(id));
+            let inner = members.iter().find(|id| module.blocks.contains(id));
             inner
                 .filter(|_| block(item.result))
                 .map(|id| format!("a block holds the block %{id}"))
@@ -320,12 +339,18 @@ fn width(module: &Checked<'_>, item: &Item<'_>, widths: &Widths) -> Why {
 
 fn rules(module: &Checked<'_>, item: &Item<'_>, place: Place) -> Why {
     match item.row.opcode as u16 {
-        op::NOP..=op::CAPABILITY if !matches!(item.name(), "Undef" | "Line" | "ExtInst") => None,
-        op::EXT_INST => extended::extended(module, item),
-        op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP => constants::constants(module, item),
-        op::VARIABLE | op::LOAD..=op::ARRAY_LENGTH => memory::memory(module, item),
+        op::NOP..=op::CAPABILITY if !matches!(item.name(), "Undef" | "Line" | "ExtInst" | "ExtInstImport") => None,
+        op::EXT_INST_IMPORT => reflection::import(module, item),
+        op::EXT_INST => extended::extended(module, item).or_else(|| reflection::declaration(module, item)),
+        op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP => {
+            constants::constants(module, item).or_else(|| pointers::check(module, item))
+        }
+        op::VARIABLE | op::LOAD..=op::ARRAY_LENGTH => {
+            memory::memory(module, item).or_else(|| pointers::check(module, item))
+        }
         op::DECORATE..=op::MEMBER_DECORATE => None,
-        _ => functions::functions(module, item, place)
+        _ => pointers::check(module, item)
+            .or_else(|| functions::functions(module, item, place))
             .or_else(|| rules_of_values(module, item))
             .or_else(|| rays::check(module, item)),
     }

@@ -1,5 +1,6 @@
 //! Vulkan's rules for variables: the types of each storage class, what may be decorated, places of resources.
 
+use super::contents::ADDRESS;
 use super::form::{Base, Why, when};
 use super::{Checked, Given, Item};
 use crate::spirv::{capability, class, decoration as dec, model, op};
@@ -58,6 +59,10 @@ fn variable(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let invariant = module.decorated(item.result, dec::INVARIANT)
         || kind == "TypeStruct" && module.decorated(pointee, dec::INVARIANT);
     when(!fits, "the variable's type is none of its storage class")
+        .or_else(|| {
+            let addresses = passed && module.holds(pointee, ADDRESS);
+            when(addresses, "stages pass no pointers to physical storage buffers")
+        })
         .or_else(|| when(invariant && !passed, "only inputs and outputs are invariant"))
         .or_else(|| open_ended(module, class, pointee, kind))
 }

@@ -1,6 +1,6 @@
 //! What Vulkan asks of a module beyond SPIR-V's own rules: capabilities, blocks and their layouts, places of resources.
 
-use super::{Checked, variables};
+use super::{Checked, explicit, variables};
 use crate::spirv::{ModuleIndex, TargetEnv, class, decoration as dec, op};
 use std::collections::HashMap;
 
@@ -144,6 +144,7 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, version: u32,
     let lenient = matches!(env.name(), "vulkan1.1spv1.4" | "vulkan1.3");
     capabilities(module, version, lenient);
     variables::check(module);
+    explicit::check(module);
     let relaxed = version >= 0x10100;
     let [mut uniform, mut storage] = [Rule::Uniform, Rule::Storage].map(|rule| Layout::new(index, rule, relaxed));
     for variable in index.globals() {
@@ -169,12 +170,31 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, version: u32,
                 } else {
                     &mut storage
                 };
-                layout.of_struct(id, 0).wrong
+                layout.of_struct(id, 0).wrong.or_else(|| layout.straddle(id, 0, 0))
             }
             Ok(_) => None,
         };
         if let (Some(why), Some(item)) = (why, module.def(id)) {
             module.fail("vulkan-layout", &item, why);
+        }
+    }
+    for at in 0..module.first_function.min(module.items.len()) {
+        let item = module.items[at];
+        let physical = item.row.opcode as u16 == op::TYPE_POINTER && item.word(2) == class::PHYSICAL_STORAGE_BUFFER;
+        let ty = item.word(3);
+        let aggregate = matches!(
+            index.opcode(ty),
+            op::TYPE_STRUCT | op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY
+        );
+        if !physical || !aggregate {
+            continue;
+        }
+        let plain = Matrix {
+            row_major: false,
+            stride: 0,
+        };
+        if let (Some(why), Some(item)) = (storage.of(ty, plain, 0).wrong, module.def(ty)) {
+            module.fail("vulkan-physical-layout", &item, why);
         }
     }
 }
@@ -194,6 +214,8 @@ struct Layout<'i, 'a> {
     /// Vectors may lie at any place their components may, but not across 16 bytes.
     relaxed: bool,
     structs: HashMap<u32, Known>,
+    /// Types that begin at a place, by its rest of 16, with the vector across 16 bytes in it.
+    straddles: HashMap<(u32, u32), Option<String>>,
 }
 
 /// What is known of a type.
@@ -224,12 +246,12 @@ struct Matrix {
 
 impl<'i, 'a> Layout<'i, 'a> {
     fn new(index: &'i ModuleIndex<'a>, rule: Rule, relaxed: bool) -> Self {
-        let structs = HashMap::new();
         Self {
             index,
             rule,
             relaxed,
-            structs,
+            structs: HashMap::new(),
+            straddles: HashMap::new(),
         }
     }
 
@@ -336,7 +358,8 @@ impl<'i, 'a> Layout<'i, 'a> {
         let mut placed: Vec<Member> = (0u32..)
             .zip(members)
             .map(|(member, ty)| {
-                let offset = self.index.member_decoration(id, member, dec::OFFSET).unwrap_or(0);
+                let given = self.index.member_decoration(id, member, dec::OFFSET);
+                let offset = given.unwrap_or(0);
                 let known = self.of(ty, self.matrix(id, member), depth + 1);
                 alignment = alignment.max(known.alignment);
                 size = size.max(offset.saturating_add(known.size));
@@ -345,6 +368,7 @@ impl<'i, 'a> Layout<'i, 'a> {
                     member,
                     ty,
                     known,
+                    placed: given.is_some(),
                 }
             })
             .collect();
@@ -358,6 +382,45 @@ impl<'i, 'a> Layout<'i, 'a> {
         known
     }
 
+    /// The vector that lies across 16 bytes somewhere in a type that begins at a place, given by its rest of 16.
+    fn straddle(&mut self, id: u32, at: u32, depth: u32) -> Option<String> {
+        let node = self
+            .index
+            .declaration(id)
+            .filter(|_| depth < MAX_DEPTH && self.relaxed)?;
+        if let Some(known) = self.straddles.get(&(id, at)) {
+            return known.clone();
+        }
+        let found = match (node.opcode, node.operand(1).unwrap_or(0), node.operand(2).unwrap_or(0)) {
+            (op::TYPE_VECTOR, of, count) => {
+                let size = self.scalar_bytes(of).saturating_mul(count);
+                let across = if size <= 16 { at + size > 16 } else { at != 0 };
+                across.then(|| format!("a vector %{id} lies across 16 bytes"))
+            }
+            (op::TYPE_ARRAY, of, length) => {
+                let stride = self.index.decoration(id, dec::ARRAY_STRIDE).unwrap_or(0);
+                // After 16 elements the places come again.
+                let count = self.index.constant(length).unwrap_or(1).min(16);
+                (0..count).find_map(|n| self.straddle(of, at.wrapping_add(n.wrapping_mul(stride)) % 16, depth + 1))
+            }
+            (op::TYPE_RUNTIME_ARRAY, of, _) => {
+                let stride = self.index.decoration(id, dec::ARRAY_STRIDE).unwrap_or(0);
+                (0..16).find_map(|n: u32| self.straddle(of, at.wrapping_add(n.wrapping_mul(stride)) % 16, depth + 1))
+            }
+            (op::TYPE_STRUCT, ..) => {
+                let members = self.index.members(id).into_iter().flatten();
+                (0u32..).zip(members).find_map(|(member, ty)| {
+                    let offset = self.index.member_decoration(id, member, dec::OFFSET).unwrap_or(0);
+                    let found = self.straddle(ty, at.wrapping_add(offset) % 16, depth + 1)?;
+                    Some(format!("member {member}: {found}"))
+                })
+            }
+            _ => None,
+        };
+        self.straddles.insert((id, at), found.clone());
+        found
+    }
+
     /// What is wrong with a struct's members, sorted by offset.
     fn wrong(&self, placed: &[Member]) -> Option<String> {
         let mut next = 0;
@@ -366,8 +429,12 @@ impl<'i, 'a> Layout<'i, 'a> {
             member,
             ty,
             known,
+            placed,
         } in placed
         {
+            if !placed {
+                return Some(format!("member {member} has no Offset"));
+            }
             let (alignment, size) = (known.alignment, known.size);
             let opcode = self.index.opcode(*ty);
             let vector = opcode == op::TYPE_VECTOR && self.relaxed;
@@ -408,4 +475,6 @@ struct Member {
     member: u32,
     ty: u32,
     known: Known,
+    /// Whether it has an offset.
+    placed: bool,
 }

@@ -50,7 +50,8 @@ fn needs(needs: &Needs, out: &mut String) {
         }
     }
     for (tag, text) in [("v", &needs.version), ("l", &needs.last_version)] {
-        if let Some(text) = text {
+        // Newer files say of what was always there that it is of 1.0.
+        if let Some(text) = text.as_deref().filter(|text| *text != "1.0") {
             let _ = write!(out, " {tag}:{text}");
         }
     }

@@ -1,6 +1,6 @@
 //! The grammar of SPIR-V as tables: opcodes, operand kinds, enumerants, extended instruction sets.
 //!
-//! [`Grammar::builtin`] is made from `core.grammar`, generated from Khronos' JSON (SPIRV-Headers for 1.6.1) by
+//! [`Grammar::builtin`] is made from `core.grammar`, generated from Khronos' JSON (SPIRV-Headers 1.4.335.0) by
 //! `skrymir grammar --generate`; [`Grammar::extend`] adds to it or replaces parts of it from any JSON grammar.
 
 pub mod compact;
@@ -206,6 +206,7 @@ impl Grammar {
 
     /// Adds a core grammar's kinds, enumerants and instructions; what is there under the same name is replaced.
     pub fn extend(&mut self, model: &Model) {
+        let model = &model.spelled(|_, _| false);
         self.add_kinds(model, "");
         let rows: Vec<Row> = model.instructions.iter().map(|i| self.row_of(i, "")).collect();
         for row in rows.into_iter().filter(|row| row.opcode <= 0xffff) {
@@ -217,12 +218,12 @@ impl Grammar {
                 }
             }
         }
-        // Aliases share an opcode: the first by name is the one the reference prints.
+        // Aliases share an opcode: the first is printed.
         let last = self.rows.iter().map(|r| r.opcode as usize).max();
         self.by_opcode = vec![NONE; last.map_or(0, |n| n + 1)];
         for (at, row) in self.rows.iter().enumerate() {
             let slot = &mut self.by_opcode[row.opcode as usize];
-            if self.rows.get(*slot as usize).is_none_or(|old| row.name < old.name) {
+            if *slot == NONE {
                 *slot = at as u16;
             }
         }
@@ -231,6 +232,7 @@ impl Grammar {
     /// Adds an extended instruction set, or replaces the one of that name.
     pub fn extend_set(&mut self, name: &str, model: &Model) {
         let prefix = format!("{name}/");
+        let model = &model.spelled(|_, _| false);
         self.add_kinds(model, &prefix);
         let mut rows: Vec<Row> = model.instructions.iter().map(|i| self.row_of(i, &prefix)).collect();
         rows.sort_by_key(|r| r.opcode);
@@ -396,13 +398,11 @@ impl Grammar {
     /// Index of the extended set a module imports under this name.
     pub fn set(&self, name: &str) -> Option<usize> {
         let exact = self.sets.iter().position(|set| set.name == name);
-        // Revisions of this set differ by a number behind the name and only add instructions.
+        // Revisions of these sets differ by a number behind the name and only add instructions.
+        const NUMBERED: [&str; 2] = ["NonSemantic.ClspvReflection.", "NonSemantic.VkspReflection."];
         exact.or_else(|| {
-            name.strip_prefix("NonSemantic.ClspvReflection.").and_then(|_| {
-                self.sets
-                    .iter()
-                    .position(|set| set.name.starts_with("NonSemantic.ClspvReflection"))
-            })
+            let set = NUMBERED.into_iter().find(|set| name.starts_with(set))?;
+            self.sets.iter().position(|known| known.name == set)
         })
     }
 }
@@ -420,6 +420,10 @@ pub fn set_of_file(file: &str) -> Option<&str> {
     Some(match stem {
         "debuginfo" => "DebugInfo",
         "glsl.std.450" => "GLSL.std.450",
+        "arm.motion-engine.100" => "Arm.MotionEngine.100",
+        "nonsemantic.debugbreak" => "NonSemantic.DebugBreak",
+        "nonsemantic.vkspreflection" => "NonSemantic.VkspReflection.",
+        "tosa.001000.1" => "TOSA.001000.1",
         "nonsemantic.clspvreflection" => "NonSemantic.ClspvReflection.",
         "nonsemantic.debugprintf" => "NonSemantic.DebugPrintf",
         "nonsemantic.shader.debuginfo.100" => "NonSemantic.Shader.DebugInfo.100",
@@ -435,7 +439,7 @@ pub fn set_of_file(file: &str) -> Option<&str> {
 
 /// Compact text of a folder of SPIRV-Headers (`spirv.core.grammar.json` and the `extinst.*` files).
 ///
-/// NonSemantic.DebugPrintf is left out: the reference disassembler prints its instructions by number, and so must we.
+/// What the built-in grammar prints by one of several names keeps that name. NonSemantic.DebugPrintf is left out: the reference disassembler prints its instructions by number, and so must we.
 ///
 /// # Errors
 /// Invalid when a file is no grammar; the message says which and why.
@@ -453,5 +457,17 @@ pub fn generate(files: &[(String, String)]) -> crate::Result<String> {
         }
     }
     sets.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(compact::write(&core, &sets))
+    let builtin = Grammar::builtin();
+    let printed = |kind: &str, name: &str| match kind {
+        "" => {
+            let row = builtin.row_named(name);
+            row.is_some_and(|row| builtin.row(row.opcode as u16).is_some_and(|first| first.name == name))
+        }
+        kind => {
+            let kind = builtin.kind_of(kind);
+            let row = kind.and_then(|kind| kind.value(kind.by_name(name)?.value));
+            row.is_some_and(|row| row.name == name)
+        }
+    };
+    Ok(compact::write(&core.spelled(printed), &sets))
 }

@@ -31,6 +31,50 @@ pub struct Model {
     pub rest: Map<String, Value>,
 }
 
+impl Model {
+    /// With a row for each alias, behind the row that it is one of; of a row's names one that `preferred` knows is first.
+    pub fn spelled(&self, preferred: impl Fn(&str, &str) -> bool) -> Self {
+        let mut model = self.clone();
+        let rows = std::mem::take(&mut model.instructions);
+        for row in rows {
+            let names = names(&row.opname, &row.needs, |name| preferred("", name));
+            model
+                .instructions
+                .extend(names.into_iter().map(|(opname, needs)| Instruction {
+                    opname,
+                    needs,
+                    ..row.clone()
+                }));
+        }
+        for kind in &mut model.operand_kinds {
+            let rows = std::mem::take(&mut kind.enumerants);
+            for row in rows {
+                let names = names(&row.enumerant, &row.needs, |name| preferred(&kind.kind, name));
+                kind.enumerants
+                    .extend(names.into_iter().map(|(enumerant, needs)| Enumerant {
+                        enumerant,
+                        needs,
+                        ..row.clone()
+                    }));
+            }
+        }
+        model
+    }
+}
+
+/// A row's names with what enables each.
+fn names(name: &str, needs: &Needs, preferred: impl Fn(&str) -> bool) -> Vec<(String, Needs)> {
+    let mut names: Vec<&str> = std::iter::once(name)
+        .chain(needs.aliases.iter().map(String::as_str))
+        .collect();
+    names.sort_by_key(|name| !preferred(name));
+    let needs = Needs {
+        aliases: Vec::new(),
+        ..needs.clone()
+    };
+    names.into_iter().map(|name| (name.to_owned(), needs.clone())).collect()
+}
+
 /// One instruction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Instruction {
@@ -77,7 +121,10 @@ pub struct Needs {
     /// Last version that has it.
     #[serde(default, rename = "lastVersion", skip_serializing_if = "Option::is_none")]
     pub last_version: Option<String>,
-    /// Members this model does not name: aliases, provisional and whatever comes.
+    /// Other names of the same thing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+    /// Members this model does not name: provisional and whatever comes.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }

@@ -1,0 +1,412 @@
+//! Vulkan's built-in variables: the execution models and storage classes that have each, its type, and that an entry
+//! point has each once.
+
+use super::form::{Base, Form};
+use super::{Checked, Given, Item};
+use crate::spirv::{class, decoration as dec, mode, model, op};
+use std::collections::HashMap;
+
+/// Execution models as a set.
+type Models = u32;
+
+const VERTEX: Models = 1;
+const CONTROL: Models = 1 << 1;
+const EVALUATION: Models = 1 << 2;
+const GEOMETRY: Models = 1 << 3;
+const FRAGMENT: Models = 1 << 4;
+const COMPUTE: Models = 1 << 5;
+const TASK_NV: Models = 1 << 6;
+const MESH_NV: Models = 1 << 7;
+const TASK_EXT: Models = 1 << 8;
+const MESH_EXT: Models = 1 << 9;
+const RAYGEN: Models = 1 << 10;
+const INTERSECTION: Models = 1 << 11;
+const ANY_HIT: Models = 1 << 12;
+const CLOSEST_HIT: Models = 1 << 13;
+const MISS: Models = 1 << 14;
+const CALLABLE: Models = 1 << 15;
+const MESH: Models = MESH_NV | MESH_EXT;
+const GROUPS: Models = COMPUTE | TASK_NV | TASK_EXT | MESH;
+const HITS: Models = INTERSECTION | ANY_HIT | CLOSEST_HIT;
+const RAYS: Models = RAYGEN | HITS | MISS | CALLABLE;
+const ANY: Models = u32::MAX;
+
+/// The model as a set of one; empty for those that Vulkan has no built-in variables of.
+fn set(of: u32) -> Models {
+    match of {
+        model::VERTEX..=model::GL_COMPUTE => 1 << of,
+        model::TASK_NV => TASK_NV,
+        model::MESH_NV => MESH_NV,
+        model::TASK_EXT => TASK_EXT,
+        model::MESH_EXT => MESH_EXT,
+        model::RAY_GENERATION => RAYGEN,
+        model::INTERSECTION => INTERSECTION,
+        model::ANY_HIT => ANY_HIT,
+        model::CLOSEST_HIT => CLOSEST_HIT,
+        model::MISS => MISS,
+        model::CALLABLE => CALLABLE,
+        _ => 0,
+    }
+}
+
+/// The type of a built-in variable, one vertex' or primitive's share of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Type {
+    One(Form),
+    /// An array, of so many where a number is given.
+    Array(Form, Option<u32>),
+    /// A matrix of four columns of three floats.
+    Matrix,
+}
+
+const BOOL: Type = Type::One(Form {
+    base: Base::Bool,
+    width: 1,
+    count: 1,
+});
+const INT: Type = ints(1);
+const FLOAT: Type = floats(1);
+
+const fn ints(count: u32) -> Type {
+    Type::One(Form::WORD.times(count))
+}
+
+const fn floats(count: u32) -> Type {
+    Type::One(Form::FLOAT.times(count))
+}
+
+const fn array(form: Form) -> Type {
+    Type::Array(form, None)
+}
+
+/// A built-in variable: number, models that read it, models that write it, type.
+type Row = (u32, Models, Models, Type);
+
+const POSITIONS: Models = CONTROL | EVALUATION | GEOMETRY;
+
+const ROWS: &[Row] = &[
+    (POSITION, POSITIONS, VERTEX | POSITIONS | MESH, floats(4)),
+    (POINT_SIZE, POSITIONS, VERTEX | POSITIONS | MESH, FLOAT),
+    (3, POSITIONS | FRAGMENT, VERTEX | POSITIONS | MESH, array(Form::FLOAT)), // ClipDistance
+    (4, POSITIONS | FRAGMENT, VERTEX | POSITIONS | MESH, array(Form::FLOAT)), // CullDistance
+    (6, HITS, 0, INT),                                                        // InstanceId
+    (PRIMITIVE_ID, POSITIONS | FRAGMENT | HITS, GEOMETRY | MESH, INT),
+    (8, CONTROL | GEOMETRY, 0, INT), // InvocationId
+    (LAYER, FRAGMENT, VERTEX | EVALUATION | GEOMETRY | MESH, INT),
+    (VIEWPORT_INDEX, FRAGMENT, VERTEX | EVALUATION | GEOMETRY | MESH, INT),
+    (TESS_LEVEL_OUTER, EVALUATION, CONTROL, Type::Array(Form::FLOAT, Some(4))),
+    (TESS_LEVEL_INNER, EVALUATION, CONTROL, Type::Array(Form::FLOAT, Some(2))),
+    (13, EVALUATION, 0, floats(3)),              // TessCoord
+    (14, CONTROL | EVALUATION, 0, INT),          // PatchVertices
+    (15, FRAGMENT, 0, floats(4)),                // FragCoord
+    (16, FRAGMENT, 0, floats(2)),                // PointCoord
+    (17, FRAGMENT, 0, BOOL),                     // FrontFacing
+    (18, FRAGMENT, 0, INT),                      // SampleId
+    (19, FRAGMENT, 0, floats(2)),                // SamplePosition
+    (20, FRAGMENT, FRAGMENT, array(Form::WORD)), // SampleMask
+    (22, 0, FRAGMENT, FLOAT),                    // FragDepth
+    (23, FRAGMENT, 0, BOOL),                     // HelperInvocation
+    (24, GROUPS, 0, ints(3)),                    // NumWorkgroups
+    (26, GROUPS, 0, ints(3)),                    // WorkgroupId
+    (27, GROUPS, 0, ints(3)),                    // LocalInvocationId
+    (28, GROUPS, 0, ints(3)),                    // GlobalInvocationId
+    (29, GROUPS, 0, INT),                        // LocalInvocationIndex
+    (SUBGROUP_SIZE, ANY, 0, INT),
+    (NUM_SUBGROUPS, GROUPS, 0, INT),
+    (SUBGROUP_ID, GROUPS, 0, INT),
+    (SUBGROUP_INVOCATION, ANY, 0, INT),
+    (42, VERTEX, 0, INT),                               // VertexIndex
+    (43, VERTEX, 0, INT),                               // InstanceIndex
+    (4416, ANY, 0, ints(4)),                            // SubgroupEqMask
+    (4417, ANY, 0, ints(4)),                            // SubgroupGeMask
+    (4418, ANY, 0, ints(4)),                            // SubgroupGtMask
+    (4419, ANY, 0, ints(4)),                            // SubgroupLeMask
+    (4420, ANY, 0, ints(4)),                            // SubgroupLtMask
+    (4424, VERTEX, 0, INT),                             // BaseVertex
+    (4425, VERTEX, 0, INT),                             // BaseInstance
+    (4426, VERTEX | TASK_NV | TASK_EXT | MESH, 0, INT), // DrawIndex
+    (SHADING_RATE, 0, VERTEX | GEOMETRY | MESH, INT),
+    (4438, ANY, 0, INT),                     // DeviceIndex
+    (4440, ANY & !(COMPUTE | RAYS), 0, INT), // ViewIndex
+    (4444, FRAGMENT, 0, INT),                // ShadingRateKHR
+    (5014, 0, FRAGMENT, INT),                // FragStencilRefEXT
+    (5264, FRAGMENT, 0, BOOL),               // FullyCoveredEXT
+    (5286, FRAGMENT, 0, floats(3)),          // BaryCoordKHR
+    (5287, FRAGMENT, 0, floats(3)),          // BaryCoordNoPerspKHR
+    (POINT_INDICES, 0, MESH_EXT, INT),
+    (LINE_INDICES, 0, MESH_EXT, ints(2)),
+    (TRIANGLE_INDICES, 0, MESH_EXT, ints(3)),
+    (CULL_PRIMITIVE, 0, MESH_EXT, BOOL),
+    (5319, RAYS, 0, ints(3)),              // LaunchIdKHR
+    (5320, RAYS, 0, ints(3)),              // LaunchSizeKHR
+    (5321, HITS | MISS, 0, floats(3)),     // WorldRayOriginKHR
+    (5322, HITS | MISS, 0, floats(3)),     // WorldRayDirectionKHR
+    (5323, HITS, 0, floats(3)),            // ObjectRayOriginKHR
+    (5324, HITS, 0, floats(3)),            // ObjectRayDirectionKHR
+    (5325, HITS | MISS, 0, FLOAT),         // RayTminKHR
+    (5326, HITS | MISS, 0, FLOAT),         // RayTmaxKHR
+    (5327, HITS, 0, INT),                  // InstanceCustomIndexKHR
+    (5330, HITS, 0, Type::Matrix),         // ObjectToWorldKHR
+    (5331, HITS, 0, Type::Matrix),         // WorldToObjectKHR
+    (5333, ANY_HIT | CLOSEST_HIT, 0, INT), // HitKindKHR
+    (5351, HITS | MISS, 0, INT),           // IncomingRayFlagsKHR
+    (5352, HITS, 0, INT),                  // RayGeometryIndexKHR
+    (6021, HITS | MISS, 0, INT),           // CullMaskKHR
+];
+
+const POSITION: u32 = 0;
+const POINT_SIZE: u32 = 1;
+const PRIMITIVE_ID: u32 = 7;
+const LAYER: u32 = 9;
+const VIEWPORT_INDEX: u32 = 10;
+const TESS_LEVEL_OUTER: u32 = 11;
+const TESS_LEVEL_INNER: u32 = 12;
+const SUBGROUP_SIZE: u32 = 36;
+const NUM_SUBGROUPS: u32 = 38;
+const SUBGROUP_ID: u32 = 40;
+const SUBGROUP_INVOCATION: u32 = 41;
+const SHADING_RATE: u32 = 4432;
+const POINT_INDICES: u32 = 5294;
+const LINE_INDICES: u32 = 5295;
+const TRIANGLE_INDICES: u32 = 5296;
+const CULL_PRIMITIVE: u32 = 5299;
+
+/// What a mesh has for each primitive, and says so by PerPrimitiveEXT.
+const OF_PRIMITIVES: [u32; 5] = [PRIMITIVE_ID, LAYER, VIEWPORT_INDEX, SHADING_RATE, CULL_PRIMITIVE];
+
+/// Indices of a mesh's primitives, with the mode that its primitives are of.
+const INDICES: [(u32, u32); 3] = [
+    (POINT_INDICES, mode::OUTPUT_POINTS),
+    (LINE_INDICES, mode::OUTPUT_LINES_EXT),
+    (TRIANGLE_INDICES, mode::OUTPUT_TRIANGLES_EXT),
+];
+
+/// Built-in variables that are no members of structs.
+const ALONE: std::ops::RangeInclusive<u32> = 4416..=4420;
+
+/// What a module says of its built-in variables and entry points.
+pub(super) struct Named {
+    /// Built-in variables by id and member.
+    of: HashMap<(u32, Option<u32>), u32>,
+    /// The first literal of execution modes, by function and mode.
+    modes: HashMap<(u32, u32), u32>,
+}
+
+impl Named {
+    pub(super) fn new(module: &Checked<'_>) -> Self {
+        let named = module.given.iter().filter(|given| given.kind == dec::BUILT_IN);
+        let number = |given: &Given| module.items[given.at].words.last().copied().unwrap_or(u32::MAX);
+        let modes = module
+            .items
+            .iter()
+            .filter(|item| item.row.opcode as u16 == op::EXECUTION_MODE);
+        Self {
+            modes: modes.map(|item| ((item.word(1), item.word(2)), item.word(3))).collect(),
+            of: named
+                .map(|given| ((given.target, given.member), number(given)))
+                .collect(),
+        }
+    }
+
+    /// A mode's literal, 0 where it has none; nothing where the entry point has no such mode.
+    pub(super) fn mode(&self, entry: &Item<'_>, mode: u32) -> Option<u32> {
+        self.modes.get(&(entry.word(2), mode)).copied()
+    }
+
+    fn of(&self, id: u32, member: Option<u32>) -> Option<u32> {
+        self.of.get(&(id, member)).copied()
+    }
+}
+
+/// Members that are built-in variables and may not be.
+pub(super) fn members(module: &mut Checked<'_>, named: &Named) {
+    let mut found: Vec<(u32, u32)> = Vec::new();
+    for ((id, member), built_in) in &named.of {
+        let alone = matches!(
+            *built_in,
+            SUBGROUP_SIZE | NUM_SUBGROUPS | SUBGROUP_ID | SUBGROUP_INVOCATION
+        ) || ALONE.contains(built_in);
+        if member.is_some() && alone {
+            found.push((*id, *built_in));
+        }
+    }
+    found.sort_unstable();
+    for (id, built_in) in found {
+        if let Some(item) = module.def(id) {
+            let name = name(module, built_in);
+            module.fail("built-in", &item, format!("{name} is no member of a struct"));
+        }
+    }
+}
+
+fn name(module: &Checked<'_>, built_in: u32) -> String {
+    let row = module.grammar.kind_of("BuiltIn").and_then(|kind| kind.value(built_in));
+    row.map_or_else(|| built_in.to_string(), |row| row.name.clone())
+}
+
+/// Checks the variables that an entry point lists.
+pub(super) fn check(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32], named: &Named) {
+    let mut seen: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut listed = listed.to_vec();
+    listed.sort_unstable();
+    listed.dedup();
+    for id in listed {
+        let Some(item) = module.def(id).filter(|item| item.name() == "Variable") else {
+            continue;
+        };
+        let Some((class, pointee)) = module.pointer(item.ty) else {
+            continue;
+        };
+        let mut uses = Vec::new();
+        let (ty, count) = one(module, entry.word(1), &item, class, pointee);
+        if let Some(built_in) = named.of(id, None) {
+            let per_vertex = matches!(shape(built_in), Some(Type::Array(..))) && module.kind(ty) != "TypeArray";
+            // An array of the built-in itself is not one of vertices.
+            let (ty, count) = if per_vertex { (pointee, None) } else { (ty, count) };
+            uses.push((built_in, ty, None, count));
+        } else if let Some(of) = module.def(ty).filter(|of| of.name() == "TypeStruct") {
+            for (member, member_ty) in (0u32..).zip(of.args()) {
+                if let Some(built_in) = named.of(ty, Some(member)) {
+                    uses.push((built_in, *member_ty, Some(member), count));
+                }
+            }
+        }
+        for (built_in, member_ty, member, count) in uses {
+            let owner = if member.is_some() { ty } else { id };
+            let given = Use {
+                built_in,
+                class,
+                ty: member_ty,
+                count,
+                patch: [dec::PATCH, PER_PRIMITIVE].map(|kind| [id, owner].iter().any(|id| module.decorated(*id, kind))),
+                block: member.is_none() || module.decorated(ty, dec::BLOCK),
+            };
+            let twice = seen.insert((class, built_in), id).is_some();
+            let why = given.wrong(module, entry, named).or_else(|| {
+                let shared = matches!(class, class::INPUT | class::OUTPUT);
+                (twice && shared).then(|| "the entry point has it twice".to_owned())
+            });
+            if let Some(why) = why {
+                let name = name(module, built_in);
+                module.fail("vulkan-built-in", &item, format!("{name}: {why}"));
+            }
+        }
+    }
+}
+
+/// `PerPrimitiveEXT`.
+pub(super) const PER_PRIMITIVE: u32 = 5271;
+
+/// The share that one vertex or primitive has of a variable's type, and of how many such shares it is an array.
+fn one(module: &Checked<'_>, of: u32, item: &Item<'_>, class: u32, ty: u32) -> (u32, Option<u32>) {
+    let patch = module.decorated(item.result, dec::PATCH);
+    let output = class == class::OUTPUT;
+    let arrayed = match of {
+        model::TESSELLATION_CONTROL => !patch,
+        model::TESSELLATION_EVALUATION => !output && !patch,
+        model::GEOMETRY => !output,
+        model::MESH_EXT | model::MESH_NV => output,
+        model::FRAGMENT => !output && module.decorated(item.result, dec::PER_VERTEX),
+        _ => false,
+    };
+    match module.def(ty) {
+        Some(array) if arrayed && matches!(array.name(), "TypeArray" | "TypeRuntimeArray") => {
+            (array.word(2), module.known_word(array.word(3)))
+        }
+        _ => (ty, None),
+    }
+}
+
+fn shape(built_in: u32) -> Option<Type> {
+    ROWS.iter().find(|row| row.0 == built_in).map(|row| row.3)
+}
+
+/// A built-in variable as an entry point has it.
+struct Use {
+    built_in: u32,
+    class: u32,
+    ty: u32,
+    /// Of how many vertices or primitives.
+    count: Option<u32>,
+    /// Whether it is Patch, and whether it is PerPrimitiveEXT.
+    patch: [bool; 2],
+    /// Whether it is no member of a struct that is no block.
+    block: bool,
+}
+
+impl Use {
+    fn wrong(&self, module: &Checked<'_>, entry: &Item<'_>, named: &Named) -> Option<String> {
+        let of = entry.word(1);
+        let (_, reads, writes, ty) = ROWS.iter().find(|row| row.0 == self.built_in)?;
+        let models = match self.class {
+            class::INPUT => reads,
+            class::OUTPUT => writes,
+            _ => &0,
+        };
+        let one = |text: &str| Some(text.to_owned());
+        if !matches!(self.class, class::INPUT | class::OUTPUT) || set(of) & models == 0 {
+            return one("the execution model has none in this storage class");
+        }
+        // Mesh shaders of NV lay out what EXT's do not.
+        if !fits(module, *ty, self.ty) && of != model::MESH_NV {
+            return one("is of another type");
+        }
+        if !self.block {
+            return one("is a member of a struct that is no Block");
+        }
+        if matches!(self.built_in, TESS_LEVEL_INNER | TESS_LEVEL_OUTER) && !self.patch[0] {
+            return one("must be Patch");
+        }
+        if of != model::MESH_EXT {
+            return None;
+        }
+        let indices = INDICES.iter().find(|row| row.0 == self.built_in);
+        if let Some((_, kind)) = indices
+            && named.mode(entry, *kind).is_none()
+        {
+            return one("the entry point's primitives are others");
+        }
+        let of_primitives = OF_PRIMITIVES.contains(&self.built_in);
+        if of_primitives && !self.patch[1] {
+            return one("must be PerPrimitiveEXT");
+        }
+        match (self.count, named.mode(entry, mode::OUTPUT_PRIMITIVES_EXT)) {
+            (Some(count), Some(wanted)) if (of_primitives || indices.is_some()) && count != wanted => {
+                Some(format!("is an array of {count}, OutputPrimitivesEXT says {wanted}"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a type is the one wanted; the sign of integers is free.
+fn fits(module: &Checked<'_>, want: Type, ty: u32) -> bool {
+    match want {
+        Type::One(form) => module.form(ty) == form,
+        Type::Array(form, count) => module.def(ty).is_some_and(|array| {
+            let length = module.known_word(array.word(3));
+            array.name() == "TypeArray"
+                && module.form(array.word(2)) == form
+                && (count.is_none() || length.is_none() || count == length)
+        }),
+        Type::Matrix => module.def(ty).is_some_and(|of| {
+            of.name() == "TypeMatrix" && of.word(3) == 4 && module.form(of.word(2)) == Form::FLOAT.times(3)
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ROWS;
+    use crate::spirv::Grammar;
+    use std::collections::HashSet;
+
+    #[test]
+    fn each_row_is_a_built_in_variable_of_its_own() {
+        let kind = Grammar::builtin().kind_of("BuiltIn").unwrap();
+        let mut seen = HashSet::new();
+        for (number, ..) in ROWS {
+            assert!(kind.value(*number).is_some() && seen.insert(number), "{number}");
+        }
+    }
+}

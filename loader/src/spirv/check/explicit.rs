@@ -1,0 +1,55 @@
+//! Vulkan: types with an explicit layout lie only where others read them, and what is in physical storage buffers has
+//! one.
+
+use super::Checked;
+use crate::spirv::{capability, class, decoration as dec, op};
+use std::collections::HashSet;
+
+/// Decorations that lay out a type or its members.
+const LAYOUT: [u32; 5] = [
+    dec::BLOCK,
+    dec::BUFFER_BLOCK,
+    dec::OFFSET,
+    dec::ARRAY_STRIDE,
+    dec::MATRIX_STRIDE,
+];
+
+/// Whether types in a storage class may be laid out.
+fn allows(module: &Checked<'_>, of: u32) -> bool {
+    match of {
+        class::UNIFORM_CONSTANT => false,
+        class::WORKGROUP => module.capabilities.contains(&capability::WORKGROUP_EXPLICIT_LAYOUT),
+        class::FUNCTION | class::PRIVATE => module.words[1] <= 0x10400,
+        _ => true,
+    }
+}
+
+/// Checks the variables by their types, each type once.
+pub(super) fn check(module: &mut Checked<'_>) {
+    let mut laid: HashSet<u32> = HashSet::new();
+    for at in 0..module.first_function.min(module.items.len()) {
+        let item = module.items[at];
+        let parts: &[u32] = match item.row.opcode as u16 {
+            op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY => &item.words[2..3],
+            op::TYPE_STRUCT => item.args(),
+            _ => continue,
+        };
+        let own = LAYOUT.iter().any(|kind| module.decorated(item.result, *kind));
+        if own || parts.iter().any(|part| laid.contains(part)) {
+            laid.insert(item.result);
+        }
+    }
+    for at in 0..module.items.len() {
+        let item = module.items[at];
+        if item.row.opcode as u16 != op::VARIABLE {
+            continue;
+        }
+        let Some((class, pointee)) = module.pointer(item.ty) else {
+            continue;
+        };
+        if laid.contains(&pointee) && !allows(module, class) {
+            let why = "its type has an explicit layout, which this storage class has not";
+            module.fail("vulkan-explicit-layout", &item, why);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What mesh and task shaders give and share.
+
+use super::built_ins::{Named, PER_PRIMITIVE};
+use super::{Checked, Item};
+use crate::spirv::{class, decoration as dec, mode, model};
+
+/// Checks an entry point: the variables it lists, those it reaches, and its instructions `SetMeshOutputsEXT`.
+pub(super) fn check(
+    module: &mut Checked<'_>,
+    entry: &Item<'_>,
+    listed: &[u32],
+    globals: &[(u32, u32)],
+    outputs: &[usize],
+    named: &Named,
+) {
+    let of = entry.word(1);
+    payload(module, entry, listed, globals);
+    if !matches!(of, model::MESH_EXT | model::FRAGMENT) {
+        return;
+    }
+    let mesh = of == model::MESH_EXT;
+    for id in listed {
+        let Some(item) = module.def(*id).filter(|item| item.name() == "Variable") else {
+            continue;
+        };
+        let Some((class, ty)) = module.pointer(item.ty) else {
+            continue;
+        };
+        let array = matches!(module.kind(ty), "TypeArray" | "TypeRuntimeArray");
+        let block = match module.def(ty) {
+            Some(of) if array => of.word(2),
+            _ => ty,
+        };
+        let primitive = module.decorated(*id, PER_PRIMITIVE) || module.decorated(block, PER_PRIMITIVE);
+        let wanted = if mesh { class::OUTPUT } else { class::INPUT };
+        let why = match mesh {
+            _ if primitive && class != wanted => Some("PerPrimitiveEXT is of what meshes give and fragments take"),
+            true if class == class::OUTPUT && !array && module.vulkan.is_some() => {
+                Some("an output of a mesh shader is an array")
+            }
+            _ => None,
+        };
+        if let Some(why) = why {
+            module.fail("mesh", &item, why);
+        }
+    }
+    if !mesh {
+        return;
+    }
+    const LIMITS: [(usize, u32, &str); 2] = [
+        (1, mode::OUTPUT_VERTICES, "OutputVertices"),
+        (2, mode::OUTPUT_PRIMITIVES_EXT, "OutputPrimitivesEXT"),
+    ];
+    for (word, of, name) in LIMITS {
+        let Some(most) = named.mode(entry, of) else {
+            continue;
+        };
+        if most == 0 && module.vulkan.is_some() {
+            module.fail("mesh", entry, format!("{name} is 0"));
+        }
+        for at in outputs {
+            let item = module.items[*at];
+            let count = module.known_word(item.word(word));
+            if let Some(count) = count.filter(|count| *count > most) {
+                module.fail("mesh", &item, format!("{count} is more than {most}, which {name} says"));
+            }
+        }
+    }
+}
+
+/// Tasks hand meshes one variable, and nobody else has such variables.
+fn payload(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32], globals: &[(u32, u32)]) {
+    let payloads = listed.iter().filter(|id| {
+        let class = module
+            .def(**id)
+            .filter(|item| item.name() == "Variable")
+            .map(|item| item.word(3));
+        class == Some(class::TASK_PAYLOAD_WORKGROUP)
+    });
+    if payloads.count() > 1 {
+        module.fail("mesh", entry, "more than one variable is of TaskPayloadWorkgroupEXT");
+    }
+    if matches!(entry.word(1), model::TASK_EXT | model::MESH_EXT) {
+        return;
+    }
+    let used = globals
+        .iter()
+        .find(|(_, class)| *class == class::TASK_PAYLOAD_WORKGROUP);
+    if let Some((id, _)) = used {
+        let why = format!("%{id} of TaskPayloadWorkgroupEXT is for task and mesh shaders");
+        module.fail("mesh", entry, why);
+    }
+}
+
+/// Fragments alone take what is of each vertex, as an array.
+pub(super) fn per_vertex(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32]) {
+    for id in listed {
+        let Some(item) = module.def(*id).filter(|item| item.name() == "Variable") else {
+            continue;
+        };
+        let Some((class, ty)) = module
+            .pointer(item.ty)
+            .filter(|_| module.decorated(*id, dec::PER_VERTEX))
+        else {
+            continue;
+        };
+        let array = matches!(module.kind(ty), "TypeArray" | "TypeRuntimeArray");
+        let why = match (entry.word(1), class) {
+            (model::FRAGMENT, class::INPUT) if array => continue,
+            (model::FRAGMENT, class::INPUT) => "PerVertexKHR is of arrays",
+            _ => "PerVertexKHR is of what fragments take",
+        };
+        module.fail("vulkan-decoration", &item, why);
+    }
+}

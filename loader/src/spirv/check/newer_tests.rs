@@ -1,0 +1,283 @@
+//! Rules of built-in variables, meshes, layouts and variable pointers, each broken once; ids that are numbered anew; and
+//! SPIRV-Tools' own tests, where they lie beside the checkout.
+
+use super::validate_for;
+use crate::Severity;
+use crate::spirv::asm::{Options, assemble};
+use crate::spirv::grammar::Shape;
+use crate::spirv::operand::{Context, operands};
+use crate::spirv::{Grammar, HEADER_WORDS, TargetEnv, instructions};
+use std::path::Path;
+
+const VERTEX: &str = "OpCapability Shader\nOpCapability GroupNonUniform\nOpMemoryModel Logical GLSL450\nOpEntryPoint Vertex %main \"main\" %index %out\n\
+                      OpDecorate %index BuiltIn VertexIndex\nOpDecorate %block Block\nOpMemberDecorate %block 0 BuiltIn Position\n\
+                      OpMemberDecorate %block 1 BuiltIn PointSize\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
+                      %int = OpTypeInt 32 1\n%float = OpTypeFloat 32\n%v4 = OpTypeVector %float 4\n\
+                      %block = OpTypeStruct %v4 %float\n%to_int = OpTypePointer Input %int\n%to_block = OpTypePointer Output %block\n\
+                      %index = OpVariable %to_int Input\n%out = OpVariable %to_block Output\n\
+                      %main = OpFunction %void None %fn\n%entry = OpLabel\nOpReturn\nOpFunctionEnd\n";
+
+const MESH: &str = "OpCapability MeshShadingEXT\nOpExtension \"SPV_EXT_mesh_shader\"\nOpMemoryModel Logical GLSL450\n\
+                    OpEntryPoint MeshEXT %main \"main\" %indices %layer %colour\nOpExecutionMode %main LocalSize 1 1 1\n\
+                    OpExecutionMode %main OutputVertices 3\nOpExecutionMode %main OutputPrimitivesEXT 2\n\
+                    OpExecutionMode %main OutputTrianglesEXT\nOpDecorate %indices BuiltIn PrimitiveTriangleIndicesEXT\n\
+                    OpDecorate %layer BuiltIn Layer\nOpDecorate %layer PerPrimitiveEXT\nOpDecorate %colour Location 0\n\
+                    %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%float = OpTypeFloat 32\n\
+                    %u3 = OpTypeVector %uint 3\n%v4 = OpTypeVector %float 4\n%two = OpConstant %uint 2\n%three = OpConstant %uint 3\n\
+                    %some_u3 = OpTypeArray %u3 %two\n%some_uint = OpTypeArray %uint %two\n%some_v4 = OpTypeArray %v4 %three\n\
+                    %to_u3 = OpTypePointer Output %some_u3\n%to_uint = OpTypePointer Output %some_uint\n\
+                    %to_v4 = OpTypePointer Output %some_v4\n%to_one = OpTypePointer Output %v4\n\
+                    %indices = OpVariable %to_u3 Output\n%layer = OpVariable %to_uint Output\n%colour = OpVariable %to_v4 Output\n\
+                    %main = OpFunction %void None %fn\n%entry = OpLabel\nOpSetMeshOutputsEXT %three %two\n\
+                    %at = OpAccessChain %to_one %colour %two\nOpReturn\nOpFunctionEnd\n";
+
+const BUFFER: &str = "OpCapability Shader\nOpCapability VariablePointersStorageBuffer\nOpMemoryModel Logical GLSL450\n\
+                      OpEntryPoint GLCompute %main \"main\" %one %two %held\nOpExecutionMode %main LocalSize 1 1 1\n\
+                      OpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\nOpMemberDecorate %block 1 Offset 16\n\
+                      OpMemberDecorate %inner 0 Offset 0\nOpMemberDecorate %inner 1 Offset 4\nOpDecorate %one DescriptorSet 0\n\
+                      OpDecorate %one Binding 0\nOpDecorate %two DescriptorSet 0\nOpDecorate %two Binding 1\n%void = OpTypeVoid\n\
+                      %fn = OpTypeFunction %void\n%float = OpTypeFloat 32\n%bool = OpTypeBool\n%yes = OpConstantTrue %bool\n\
+                      %v2 = OpTypeVector %float 2\n%inner = OpTypeStruct %float %v2\n%plain = OpTypeStruct %float %v2\n\
+                      %block = OpTypeStruct %float %inner\n%to_block = OpTypePointer StorageBuffer %block\n\
+                      %to_plain = OpTypePointer Private %plain\n%to_inner = OpTypePointer Private %inner\n\
+                      %one = OpVariable %to_block StorageBuffer\n%two = OpVariable %to_block StorageBuffer\n\
+                      %held = OpVariable %to_plain Private\n%main = OpFunction %void None %fn\n%entry = OpLabel\n\
+                      %chosen = OpSelect %to_block %yes %one %one\nOpReturn\nOpFunctionEnd\n";
+
+const REFLECTED: &str = "OpCapability Shader\nOpExtension \"SPV_KHR_non_semantic_info\"\n\
+                         %set = OpExtInstImport \"NonSemantic.ClspvReflection.5\"\nOpMemoryModel Logical GLSL450\n\
+                         OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n%name = OpString \"main\"\n\
+                         %other = OpString \"other\"\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n\
+                         %zero = OpConstant %uint 0\n%main = OpFunction %void None %fn\n%entry = OpLabel\nOpReturn\nOpFunctionEnd\n\
+                         %kernel = OpExtInst %void %set Kernel %main %name %zero %zero %name\n\
+                         %required = OpExtInst %void %set PropertyRequiredWorkgroupSize %kernel %zero %zero %zero\n";
+
+/// A module, what replaces what in it, and a part of what is then said.
+const ROWS: &[(&str, &str, &str, &str)] = &[
+    (
+        VERTEX,
+        "BuiltIn VertexIndex",
+        "BuiltIn FragCoord",
+        "FragCoord: the execution model",
+    ),
+    (
+        VERTEX,
+        "%to_int = OpTypePointer Input %int",
+        "%to_int = OpTypePointer Input %float",
+        "another type",
+    ),
+    (
+        VERTEX,
+        "1 BuiltIn PointSize",
+        "1 BuiltIn Position",
+        "Position: is of another type",
+    ),
+    (
+        VERTEX,
+        "1 BuiltIn PointSize",
+        "1 BuiltIn SubgroupSize",
+        "no member of a struct",
+    ),
+    (
+        MESH,
+        "%some_uint = OpTypeArray %uint %two",
+        "%some_uint = OpTypeArray %uint %three",
+        "OutputPrimitivesEXT says 2",
+    ),
+    (
+        MESH,
+        "OpDecorate %layer PerPrimitiveEXT\n",
+        "",
+        "must be PerPrimitiveEXT",
+    ),
+    (MESH, "OutputTrianglesEXT", "OutputLinesEXT", "primitives are others"),
+    (
+        MESH,
+        "OpSetMeshOutputsEXT %three %two",
+        "OpSetMeshOutputsEXT %three %three",
+        "3 is more than 2",
+    ),
+    (
+        MESH,
+        "%colour %two\n",
+        "%colour %two\n%read = OpLoad %v4 %at\n",
+        "reads none of its outputs",
+    ),
+    (
+        BUFFER,
+        "%yes %one %one",
+        "%yes %one %two",
+        "need the capability VariablePointers",
+    ),
+    (
+        BUFFER,
+        "OpCapability VariablePointersStorageBuffer\n",
+        "",
+        "needs variable pointers",
+    ),
+    (
+        BUFFER,
+        "%block 1 Offset 16",
+        "%block 1 Offset 8",
+        "lies across 16 bytes",
+    ),
+    (
+        BUFFER,
+        "%held = OpVariable %to_plain",
+        "%held = OpVariable %to_inner",
+        "explicit layout",
+    ),
+    (REFLECTED, "Reflection.5", "Reflection.0", "no such version"),
+    (REFLECTED, "Reflection.5", "Reflection.4", "two operands"),
+    (REFLECTED, "%main %name", "%main %other", "not the entry point's"),
+    (
+        REFLECTED,
+        "PropertyRequiredWorkgroupSize %kernel",
+        "PropertyRequiredWorkgroupSize %main",
+        "Kernel, ",
+    ),
+    (
+        REFLECTED,
+        "%kernel %zero",
+        "%kernel %name",
+        "is not what the instruction takes",
+    ),
+    (
+        MESH,
+        "%to_uint = OpTypePointer Output %some_uint",
+        "%to_uint = OpTypePointer Output %uint",
+        "an output of a mesh shader is an array",
+    ),
+];
+
+fn environment() -> TargetEnv {
+    TargetEnv::named("vulkan1.3").expect("a known environment")
+}
+
+fn words_of(text: &str) -> Vec<u32> {
+    let options = Options {
+        version: Some(environment().version()),
+        ..Options::default()
+    };
+    assemble(Grammar::builtin(), text, options).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn finding(words: &[u32]) -> Option<String> {
+    let report = validate_for(Grammar::builtin(), words, environment());
+    let errors = report
+        .diagnostics
+        .iter()
+        .filter(|found| found.severity == Severity::Error);
+    let all: String = errors.map(|found| format!("{found}\n")).collect();
+    (!all.is_empty()).then_some(all)
+}
+
+#[test]
+fn each_rule_is_broken_once_and_kept_once() {
+    let mut wrong = Vec::new();
+    for (text, from, to, said) in ROWS {
+        assert!(text.contains(from), "{from}");
+        if let Some(found) = finding(&words_of(text)) {
+            wrong.push(format!("a good module is refused: {found}"));
+        }
+        let found = finding(&words_of(&text.replacen(from, to, 1)));
+        if found.as_ref().is_none_or(|found| !found.contains(said)) {
+            wrong.push(format!("{to:?} should say {said:?}: {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The module with every id numbered anew.
+fn renumbered(words: &[u32], random: &mut fastrand::Rng) -> Vec<u32> {
+    let grammar = Grammar::builtin();
+    let mut numbers: Vec<u32> = (1..words[3]).collect();
+    random.shuffle(&mut numbers);
+    let mut out = words[..HEADER_WORDS].to_vec();
+    let mut context = Context::new(words);
+    for instruction in instructions(words).flatten() {
+        let row = grammar.row(instruction.opcode);
+        context.note(grammar, row, &instruction);
+        let mut copy = instruction.words.to_vec();
+        for operand in operands(grammar, &context, row, &instruction).flatten() {
+            if matches!(operand.shape, Shape::Id | Shape::ResultType | Shape::Result) {
+                copy[operand.at] = numbers[operand.words[0] as usize - 1];
+            }
+        }
+        out.extend(copy);
+    }
+    out
+}
+
+/// Two entry points with variables of their own, and literals that are the numbers of others' ids.
+const TWO: &str = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint Vertex %first \"first\" %give\n\
+                   OpEntryPoint Fragment %second \"second\" %take\nOpExecutionMode %second OriginUpperLeft\n\
+                   OpDecorate %give Location 0\nOpDecorate %take Location 0\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
+                   %uint = OpTypeInt 32 0\n%float = OpTypeFloat 32\n%v3 = OpTypeVector %float 3\n%three = OpConstant %uint 3\n\
+                   %one = OpConstant %float 1\n%white = OpConstantComposite %v3 %one %one %one\n\
+                   %to_give = OpTypePointer Output %v3\n%to_take = OpTypePointer Input %v3\n%give = OpVariable %to_give Output\n\
+                   %take = OpVariable %to_take Input\n%first = OpFunction %void None %fn\n%a = OpLabel\n\
+                   OpStore %give %white\nOpReturn\nOpFunctionEnd\n%second = OpFunction %void None %fn\n%b = OpLabel\n\
+                   %x = OpLoad %v3 %take\n%y = OpVectorShuffle %v3 %x %x 5 4 3\n%z = OpCompositeExtract %float %y 2\nOpReturn\n\
+                   OpFunctionEnd\n";
+
+#[test]
+fn a_verdict_does_not_hang_on_the_numbers_of_ids() {
+    let mut random = fastrand::Rng::with_seed(3);
+    for text in [VERTEX, MESH, BUFFER, REFLECTED, TWO] {
+        let words = words_of(text);
+        assert_eq!(finding(&words), None, "{text}");
+        for _ in 0..200 {
+            let other = renumbered(&words, &mut random);
+            let found = finding(&other);
+            assert_eq!(found, None, "{}", crate::spirv::print(&other).unwrap());
+        }
+    }
+    // Broken modules stay broken, too.
+    for (text, from, to, _) in ROWS {
+        let other = renumbered(&words_of(&text.replacen(from, to, 1)), &mut random);
+        assert!(finding(&other).is_some(), "{to:?}");
+    }
+}
+
+/// SPIRV-Tools' tests of its validator: its newest suite's verdict, or that of the version which distributions have.
+#[test]
+fn the_tests_of_spirv_tools_get_their_verdicts() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus/spirv/validator-tests");
+    let Ok(table) = std::fs::read_to_string(folder.join("verdicts.tsv")) else {
+        assert!(
+            std::env::var_os("SKRYMIR_NEED_CORPUS").is_none(),
+            "no {}",
+            folder.display()
+        );
+        println!("0 tests of SPIRV-Tools: they are not here");
+        return;
+    };
+    let (mut all, mut newest, mut wrong) = (0, 0, Vec::new());
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [name, env, suite, installed] = fields[..] else {
+            panic!("{line}")
+        };
+        let text = std::fs::read_to_string(folder.join(format!("{name}.spvasm"))).expect("a test of the table");
+        let env = TargetEnv::named(env).expect("a known environment");
+        let options = Options {
+            preserve_numeric_ids: true,
+            version: Some(env.version()),
+            ..Options::default()
+        };
+        let words = assemble(Grammar::builtin(), &text, options).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let report = validate_for(Grammar::builtin(), &words, env);
+        let verdict = if report.is_valid() { "Valid" } else { "Invalid" };
+        all += 1;
+        newest += usize::from(verdict == suite);
+        if verdict != suite && verdict != installed {
+            wrong.push(format!("{name}: {report:?}"));
+        }
+    }
+    println!(
+        "{all} tests of SPIRV-Tools, {newest} as its newest suite has them, {} wrong",
+        wrong.len()
+    );
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

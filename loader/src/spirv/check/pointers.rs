@@ -1,0 +1,106 @@
+//! Pointers without physical addressing that are chosen, loaded or given back: variable pointers.
+
+use super::form::{Why, when};
+use super::{Checked, Item};
+use crate::spirv::{capability, class, decoration as dec};
+
+/// Opcodes whose results are variable pointers.
+const VARIABLE: [&str; 6] = [
+    "ConstantNull",
+    "FunctionCall",
+    "Load",
+    "Phi",
+    "PtrAccessChain",
+    "Select",
+];
+
+/// Whether a capability lets pointers of a storage class be chosen; nothing of others.
+pub(super) fn may_vary(module: &Checked<'_>, of: u32) -> Option<bool> {
+    match of {
+        class::STORAGE_BUFFER => Some(module.variable_pointers()),
+        class::WORKGROUP => Some(module.capabilities.contains(&capability::VARIABLE_POINTERS)),
+        _ => None,
+    }
+}
+
+/// Checks an instruction whose result, or the pointer that it takes, is a variable pointer.
+pub(super) fn check(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    if module.physical || !module.shader {
+        return None;
+    }
+    let name = item.name();
+    if name == "ArrayLength" {
+        let varies = VARIABLE.contains(&module.kind(item.word(3)));
+        return when(varies, "a variable pointer has no array of known length");
+    }
+    if name == "Function" {
+        let (of, _) = module.pointer(item.ty)?;
+        return match may_vary(module, of) {
+            Some(true) => None,
+            Some(false) => Some("a function gives back a pointer that needs variable pointers".to_owned()),
+            None => when(
+                matches!(
+                    of,
+                    class::FUNCTION | class::PRIVATE | class::UNIFORM | class::INPUT | class::OUTPUT
+                ),
+                "a function gives back a pointer of this storage class",
+            ),
+        };
+    }
+    if !VARIABLE.contains(&name) {
+        return None;
+    }
+    let (of, pointee) = module.pointer(item.ty)?;
+    when(
+        may_vary(module, of) == Some(false),
+        "a pointer of this storage class needs variable pointers",
+    )
+    .or_else(|| {
+        let array = module
+            .def(pointee)
+            .filter(|ty| matches!(ty.name(), "TypeArray" | "TypeRuntimeArray"))?;
+        let element = module.elements(array.word(2));
+        let block = [dec::BLOCK, dec::BUFFER_BLOCK]
+            .iter()
+            .any(|kind| module.decorated(element, *kind));
+        when(
+            block && module.variable_pointers(),
+            "a variable pointer leads to an array of blocks",
+        )
+    })
+    .or_else(|| one_structure(module, item))
+}
+
+/// Without the capability VariablePointers all that is chosen from lies in one structure.
+fn one_structure(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    if module.capabilities.contains(&capability::VARIABLE_POINTERS) {
+        return None;
+    }
+    let choices: Vec<u32> = match item.name() {
+        "Select" => item.words.get(4..6)?.to_vec(),
+        "Phi" => item.args().chunks_exact(2).map(|pair| pair[0]).collect(),
+        _ => return None,
+    };
+    let mut roots = choices.iter().filter_map(|id| root(module, *id));
+    let first = roots.next()?;
+    when(
+        roots.any(|other| other != first),
+        "pointers into different variables need the capability VariablePointers",
+    )
+}
+
+/// The variable that a pointer leads into, where that is certain.
+fn root(module: &Checked<'_>, mut id: u32) -> Option<u32> {
+    // A chain of chains is not followed further: each instruction would follow all of it.
+    for _ in 0..64 {
+        let item = module.def(id)?;
+        match item.name() {
+            "Variable" => return Some(id),
+            "AccessChain" | "InBoundsAccessChain" | "PtrAccessChain" | "InBoundsPtrAccessChain" | "CopyObject" => {
+                id = item.word(3);
+            }
+            _ => return None,
+        }
+    }
+    None
+}
