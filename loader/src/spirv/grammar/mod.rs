@@ -469,5 +469,26 @@ pub fn generate(files: &[(String, String)]) -> crate::Result<String> {
             row.is_some_and(|row| row.name == name)
         }
     };
-    Ok(compact::write(&core.spelled(printed), &sets))
+    let mut core = core.spelled(printed);
+    for kind in &mut core.operand_kinds {
+        keep_names(kind, builtin);
+    }
+    Ok(compact::write(&core, &sets))
+}
+
+/// Names that the built-in grammar prints and newer files no longer have stay in front of the new ones.
+fn keep_names(kind: &mut model::OperandKind, builtin: &Grammar) {
+    let old = builtin.kind_of(&kind.kind).map_or(&[][..], |kind| &kind.enumerants);
+    for row in old {
+        let same = |new: &model::Enumerant| new.value.value() == Some(row.value);
+        let known = kind.enumerants.iter().any(|new| new.enumerant == row.name);
+        if let Some(at) = kind.enumerants.iter().position(same).filter(|_| !known) {
+            let enumerant = row.name.clone();
+            let new = model::Enumerant {
+                enumerant,
+                ..kind.enumerants[at].clone()
+            };
+            kind.enumerants.insert(at, new);
+        }
+    }
 }

@@ -37,7 +37,8 @@ mod glslang;
 #[path = "absent.rs"]
 mod glslang;
 
-use crate::{Language, Result};
+use crate::front::error_at;
+use crate::{Language, Result, structs};
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -240,11 +241,21 @@ pub fn is_available() -> bool {
     glslang::AVAILABLE
 }
 
+/// Refuses structs whose members glslang would visit for ever.
+fn bounded(text: &Text<'_>) -> Result<()> {
+    let Some((place, members)) = structs::too_many_members(text.text) else {
+        return Ok(());
+    };
+    let message = format!("a struct of {members} members, those of its members counted: too many");
+    Err(error_at(text.language(), text.text, place, &message))
+}
+
 /// The SPIR-V of a text: 1.3, for Vulkan 1.1, or where the text needs more 1.6, for Vulkan 1.4.
 ///
 /// # Errors
 /// What is wrong with the text, with its place; that this program was built without glslang.
 pub fn spirv(text: &Text<'_>) -> Result<Module> {
+    bounded(text)?;
     crate::guard::deep(|| glslang::spirv(text))
 }
 
@@ -253,6 +264,7 @@ pub fn spirv(text: &Text<'_>) -> Result<Module> {
 /// # Errors
 /// What is wrong with the first that is wrong, or with their interface; that this program was built without glslang.
 pub fn judge(texts: &[Text<'_>]) -> Result<Vec<Diagnostic>> {
+    texts.iter().try_for_each(bounded)?;
     crate::guard::deep(|| glslang::judge(texts))
 }
 
