@@ -71,9 +71,9 @@ pub mod number {
     pub const MODE_DESTROYPROPBLOB: u32 = 0xbe;
     /// Closes a handle.
     pub const GEM_CLOSE: u32 = 0x09;
-    /// Gives an object a name everybody can open.
+    /// Gives an object a name everybody can open: not on a render node.
     pub const GEM_FLINK: u32 = 0x0a;
-    /// Opens an object by its name.
+    /// Opens an object by its name: not on a render node.
     pub const GEM_OPEN: u32 = 0x0b;
     /// What the device can.
     pub const GET_CAP: u32 = 0x0c;
@@ -121,6 +121,8 @@ pub mod errno {
     pub const EBADF: i32 = 9;
     /// No memory, no addresses.
     pub const ENOMEM: i32 = 12;
+    /// What only the display's master may ask.
+    pub const EACCES: i32 = 13;
     /// A pointer that leads nowhere.
     pub const EFAULT: i32 = 14;
     /// An object is in use; asked for at once.

@@ -4,7 +4,7 @@ use crate::abi::{EXPLICIT_FENCE, GP_FRAME, HEAP, PP_FRAME_400, PP_FRAME_450, Str
 use crate::abi::{access, capability, free_number, gpu, parameter, pipe, system, version, words};
 use crate::connection::Node;
 use crate::event::Pipe;
-use crate::fence::{self, Signal};
+use crate::fence::{Signal, Waits};
 use crate::job::{self, Request};
 use crate::object::Object;
 use crate::options::{Hardware, Options};
@@ -21,8 +21,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// Handles of a kind at most.
-const MAX_HANDLES: usize = 1 << 20;
+/// Contexts at most.
+const MAX_CONTEXTS: usize = 1 << 12;
 
 /// Where the offsets to map objects at begin.
 const OFFSETS: u64 = 1 << 32;
@@ -49,6 +49,16 @@ pub struct Device {
     used: u64,
     contexts: BTreeSet<u32>,
     sync: SyncObjects,
+    waits: Waits,
+    /// Whose it is.
+    process: u32,
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        self.waits.end();
+        self.options.registry.shares.give(self.process, self.handles.len());
+    }
 }
 
 impl Device {
@@ -67,6 +77,8 @@ impl Device {
             used: 0,
             contexts: BTreeSet::new(),
             sync: SyncObjects::default(),
+            waits: Waits::default(),
+            process,
         })
     }
 
@@ -84,8 +96,8 @@ impl Device {
             number::GEM_CREATE => self.create(&mut data)?,
             number::GEM_INFO => self.info(&mut data)?,
             number::GEM_CLOSE => self.close_handle(data.word(0))?,
-            number::GEM_FLINK => self.name(&mut data)?,
-            number::GEM_OPEN => self.open_name(&mut data)?,
+            // A render node knows objects by descriptors alone: a name could be guessed.
+            number::GEM_FLINK | number::GEM_OPEN => return Err(errno::EACCES),
             number::GEM_SUBMIT => self.submit(&data, behind)?,
             number::GEM_WAIT => return self.wait(&data),
             number::CTX_CREATE => self.create_context(&mut data)?,
@@ -96,7 +108,7 @@ impl Device {
             number::SYNCOBJ_DESTROY => self.sync.destroy(&data)?,
             number::SYNCOBJ_HANDLE_TO_FD => return self.sync.export(&data, &self.options.registry).map(Some),
             number::SYNCOBJ_FD_TO_HANDLE => self.sync.import(&mut data, fd, &self.options.registry)?,
-            number::SYNCOBJ_WAIT => return self.sync.wait(&mut data, behind),
+            number::SYNCOBJ_WAIT => return self.sync.wait(&mut data, behind, &mut self.waits),
             number::SYNCOBJ_RESET => self.sync.set(behind, false)?,
             number::SYNCOBJ_SIGNAL => self.sync.set(behind, true)?,
             _ => return Err(errno::EINVAL),
@@ -137,9 +149,18 @@ impl Device {
 
     /// A new handle on an object, at a new address.
     fn insert(&mut self, object: Arc<Object>, flags: u32) -> Result<u32> {
-        if self.handles.len() >= MAX_HANDLES {
+        let shares = &self.options.registry.shares;
+        if !shares.take(self.process) {
             return Err(errno::ENOMEM);
         }
+        let inserted = self.insert_taken(object, flags);
+        if inserted.is_err() {
+            self.options.registry.shares.give(self.process, 1);
+        }
+        inserted
+    }
+
+    fn insert_taken(&mut self, object: Arc<Object>, flags: u32) -> Result<u32> {
         let size = object.size();
         let used = self.used + u64::from(size);
         if used > self.options.memory {
@@ -198,21 +219,7 @@ impl Device {
         self.queue.send(Command::Unmap(handle.address));
         self.space.give(handle.address);
         self.set_used(self.used - u64::from(handle.object.size()));
-        Ok(())
-    }
-
-    fn name(&self, data: &mut Struct<'_>) -> Result<()> {
-        let object = &self.handle(data.word(0))?.object;
-        data.set(4, self.options.registry.name(object));
-        Ok(())
-    }
-
-    fn open_name(&mut self, data: &mut Struct<'_>) -> Result<()> {
-        let object = self.options.registry.named(data.word(0)).ok_or(errno::ENOENT)?;
-        let size = object.size();
-        let handle = self.insert(object, 0)?;
-        data.set(4, handle);
-        data.set_long(8, u64::from(size));
+        self.options.registry.shares.give(self.process, 1);
         Ok(())
     }
 
@@ -236,7 +243,7 @@ impl Device {
     }
 
     /// GEM_WAIT: done, or a descriptor to wait for; whoever asks knows until when.
-    fn wait(&self, data: &Struct<'_>) -> Result<Option<OwnedFd>> {
+    fn wait(&mut self, data: &Struct<'_>) -> Result<Option<OwnedFd>> {
         let (op, timeout) = (data.word(4), data.long(8) as i64);
         if op & !(access::READ | access::WRITE) != 0 {
             return Err(errno::EINVAL);
@@ -252,14 +259,14 @@ impl Device {
         if timeout <= crate::abi::now() {
             return Err(errno::EBUSY);
         }
-        fence::all(&fences).map(Some).map_err(system)
+        self.waits.all(&fences).map(Some).map_err(system)
     }
 
     fn create_context(&mut self, data: &mut Struct<'_>) -> Result<()> {
         if data.word(4) != 0 {
             return Err(errno::EINVAL);
         }
-        if self.contexts.len() >= MAX_HANDLES {
+        if self.contexts.len() >= MAX_CONTEXTS {
             return Err(errno::ENOMEM);
         }
         let free = self
@@ -349,6 +356,7 @@ impl Device {
     /// Runs what waits, and closes the device. Whether nothing failed.
     pub fn close(&mut self) -> bool {
         self.clock.look();
+        self.waits.end();
         self.queue.finish()
     }
 

@@ -47,6 +47,22 @@ impl Ring {
     }
 }
 
+impl Ring {
+    /// Gives its descriptor back where nobody waits on the other end. Whether it has none now.
+    fn ring_if_left(&self) -> bool {
+        let mut ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = ring.as_ref().is_none_or(|ring| {
+            let now = rustix::event::Timespec::default();
+            let mut one = [PollFd::new(ring, PollFlags::empty())];
+            poll(&mut one, Some(&now)).is_ok() && one[0].revents().contains(PollFlags::HUP)
+        });
+        if left {
+            *ring = None;
+        }
+        left
+    }
+}
+
 impl Drop for Ring {
     fn drop(&mut self) {
         self.ring();
@@ -101,6 +117,13 @@ impl Fence {
         }
     }
 
+    /// Waits for so long at most. Whether it is done.
+    pub fn wait_for(&self, time: std::time::Duration) -> bool {
+        let state = self.state();
+        let done = self.changed.wait_timeout_while(state, time, |state| !state.done);
+        done.unwrap_or_else(PoisonError::into_inner).0.done
+    }
+
     /// Rings when it is done, or now.
     pub fn ring(&self, bell: Bell) {
         let mut state = self.state();
@@ -152,6 +175,52 @@ pub fn all(fences: &[Arc<Fence>]) -> io::Result<OwnedFd> {
     Ok(end)
 }
 
+/// Waits of a client at most that have not ended.
+const MAX_WAITS: usize = 1024;
+
+/// What a client waits for.
+#[derive(Debug, Default)]
+pub struct Waits(Vec<Weak<Ring>>);
+
+impl Waits {
+    /// A descriptor to wait on, and what makes it readable.
+    ///
+    /// # Errors
+    /// When the client waits for too much, or the system has no more descriptors.
+    pub fn ring(&mut self) -> io::Result<(Arc<Ring>, OwnedFd)> {
+        if self.0.len() >= MAX_WAITS {
+            self.0
+                .retain(|ring| ring.upgrade().is_some_and(|ring| !ring.ring_if_left()));
+        }
+        if self.0.len() >= MAX_WAITS {
+            return Err(rustix::io::Errno::NOMEM.into());
+        }
+        let (ring, end) = Ring::new()?;
+        self.0.push(Arc::downgrade(&ring));
+        Ok((ring, end))
+    }
+
+    /// As [`all`], as one of these.
+    ///
+    /// # Errors
+    /// See [`Waits::ring`].
+    pub fn all(&mut self, fences: &[Arc<Fence>]) -> io::Result<OwnedFd> {
+        let (ring, end) = self.ring()?;
+        for fence in fences {
+            fence.ring(Bell::All(ring.clone()));
+        }
+        Ok(end)
+    }
+
+    /// The client is gone: nobody waits any more.
+    pub fn end(&mut self) {
+        self.0
+            .drain(..)
+            .filter_map(|ring| ring.upgrade())
+            .for_each(|ring| ring.ring());
+    }
+}
+
 /// The fences that went out as descriptors, to know them when they come back.
 #[derive(Debug, Default)]
 pub struct Exported {
@@ -193,12 +262,8 @@ impl Exported {
         if let Some(fences) = self.known.get(&(status.st_dev, status.st_ino)) {
             return Ok(fences.iter().filter_map(Weak::upgrade).collect());
         }
-        let (signal, fence) = Signal::new();
-        std::thread::Builder::new().name("fence".into()).spawn(move || {
-            let _signal = signal;
-            let _ = poll(&mut [PollFd::new(&fd, PollFlags::IN)], None);
-        })?;
-        Ok(vec![fence])
+        // Whoever has the other end of it could hold up others' jobs for ever.
+        Err(rustix::io::Errno::INVAL.into())
     }
 }
 
@@ -273,6 +338,24 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_left_of_waits_whose_client_is_gone() {
+        let (signal, fence) = Signal::new();
+        let mut waits = Waits::default();
+        let ends: Vec<OwnedFd> = (0..MAX_WAITS / 2)
+            .map(|_| waits.all(std::slice::from_ref(&fence)).unwrap())
+            .collect();
+        // These give up, and their room is there for others.
+        (0..MAX_WAITS).for_each(|_| drop(waits.all(std::slice::from_ref(&fence)).unwrap()));
+        let more: Vec<_> = (0..MAX_WAITS)
+            .map_while(|_| waits.all(std::slice::from_ref(&fence)).ok())
+            .collect();
+        assert!(more.len() <= MAX_WAITS / 2, "{}", more.len());
+        waits.end();
+        assert!(ends.iter().chain(&more).all(|end| polled(end) == PollFlags::IN));
+        drop(signal);
+    }
+
+    #[test]
     fn descriptors_come_back_as_their_fences() {
         let mut exported = Exported::default();
         let (signal, fence) = Signal::new();
@@ -282,11 +365,9 @@ mod tests {
         drop(signal);
         assert!(exported.import(fd).unwrap().is_empty());
         // Somebody else's: the other end of any socket.
-        let (other, end) = Ring::new().unwrap();
-        let foreign = exported.import(end).unwrap();
-        assert!(!foreign[0].is_done());
-        drop(other);
-        foreign[0].wait();
+        let (_other, end) = Ring::new().unwrap();
+        let refused = exported.import(end).unwrap_err();
+        assert_eq!(refused.raw_os_error(), Some(22));
         for _ in 0..1000 {
             let (_signal, fence) = Signal::new();
             exported.export(&[fence]).unwrap();

@@ -60,6 +60,7 @@ mod queue;
 mod screen;
 mod server;
 mod shared;
+mod shares;
 mod space;
 mod stats;
 mod syncobj;

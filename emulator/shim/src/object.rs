@@ -2,6 +2,7 @@
 
 use crate::fence::{Exported, Fence};
 use crate::shared::Mapping;
+use crate::shares::Shares;
 use emulator::memory::PAGE;
 use rustix::fs::{MemfdFlags, SealFlags};
 use std::collections::HashMap;
@@ -118,7 +119,7 @@ fn identity(fd: BorrowedFd<'_>) -> io::Result<Identity> {
     Ok((status.st_dev, status.st_ino))
 }
 
-/// All objects there are, to find those that come in as descriptors or names.
+/// All objects there are, to find those that come in as descriptors.
 #[derive(Debug)]
 pub struct Registry {
     known: Mutex<Known>,
@@ -126,6 +127,8 @@ pub struct Registry {
     name: String,
     exported: Mutex<Exported>,
     submitting: Mutex<()>,
+    /// How many objects each process may hold.
+    pub shares: Shares,
 }
 
 impl Default for Registry {
@@ -135,6 +138,7 @@ impl Default for Registry {
             known: Mutex::default(),
             exported: Mutex::default(),
             submitting: Mutex::default(),
+            shares: Shares::default(),
             name: format!("mali-{number:016x}"),
         }
     }
@@ -143,8 +147,6 @@ impl Default for Registry {
 #[derive(Debug, Default)]
 struct Known {
     objects: HashMap<Identity, Weak<Object>>,
-    names: HashMap<u32, Weak<Object>>,
-    last_name: u32,
 }
 
 impl Registry {
@@ -170,7 +172,6 @@ impl Registry {
         let object = Arc::new(Object::new(&self.name, size)?);
         let mut known = self.known();
         known.objects.retain(|_, object| object.strong_count() > 0);
-        known.names.retain(|_, object| object.strong_count() > 0);
         known.objects.insert(object.identity, Arc::downgrade(&object));
         Ok(object)
     }
@@ -185,24 +186,6 @@ impl Registry {
         let object = Arc::new(Object::adopt(&self.name, fd)?);
         known.objects.insert(identity, Arc::downgrade(&object));
         Some(object)
-    }
-
-    /// The object's name; the first asks for it gives it one.
-    pub fn name(&self, object: &Arc<Object>) -> u32 {
-        let mut known = self.known();
-        let here = Arc::downgrade(object);
-        if let Some((name, _)) = known.names.iter().find(|(_, named)| named.ptr_eq(&here)) {
-            return *name;
-        }
-        known.last_name += 1;
-        let name = known.last_name;
-        known.names.insert(name, here);
-        name
-    }
-
-    /// The object of a name.
-    pub fn named(&self, name: u32) -> Option<Arc<Object>> {
-        self.known().names.get(&name)?.upgrade()
     }
 }
 
@@ -226,11 +209,7 @@ mod tests {
             "it could be shrunk"
         );
         assert!(Arc::ptr_eq(&registry.find(&fd).unwrap(), &object));
-        let name = registry.name(&object);
-        assert_eq!(registry.name(&object), name);
-        assert!(registry.named(name + 1).is_none());
         drop((object, one, other));
-        assert!(registry.named(name).is_none(), "a name goes with the last handle");
         let again = registry.find(&fd).expect("the descriptor is there");
         assert!(Arc::ptr_eq(&registry.find(&fd).unwrap(), &again));
         again.map().unwrap().read(8191, &mut byte);

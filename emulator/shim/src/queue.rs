@@ -15,11 +15,14 @@ use emulator::gpu::Gpu;
 use emulator::memory::Memory;
 use std::io;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long the jobs of a closed device wait for others', as a kernel's do.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Commands that wait at most; whoever sends more waits for the oldest.
 const ROOM: usize = 64;
@@ -54,6 +57,8 @@ pub enum Command {
 /// A device's queue; dropping it runs what waits.
 pub struct Queue {
     sender: Option<SyncSender<Command>>,
+    /// When the device was closed.
+    closed: Arc<OnceLock<Instant>>,
     worker: Option<JoinHandle<()>>,
     counters: Arc<Counters>,
 }
@@ -66,13 +71,15 @@ impl Queue {
     pub fn new(options: Arc<Options>, number: u64, counters: Arc<Counters>) -> io::Result<Self> {
         let (sender, receiver) = sync_channel(ROOM);
         let watch = (options.watcher)(number);
+        let closed = Arc::default();
         let work = {
-            let counters = counters.clone();
-            move || Worker::new(&options, watch, counters).run(&receiver)
+            let (counters, closed) = (counters.clone(), Arc::clone(&closed));
+            move || Worker::new(&options, watch, counters, closed).run(&receiver)
         };
         let worker = std::thread::Builder::new().name(format!("mali {number}")).spawn(work)?;
         Ok(Self {
             sender: Some(sender),
+            closed,
             worker: Some(worker),
             counters,
         })
@@ -91,6 +98,7 @@ impl Queue {
 
     /// Runs what waits, and ends. Whether it never failed.
     pub fn finish(&mut self) -> bool {
+        let _ = self.closed.set(Instant::now());
         self.sender = None;
         self.worker.take().is_none_or(|worker| worker.join().is_ok())
     }
@@ -109,10 +117,11 @@ struct Worker {
     watch: Box<dyn Watch>,
     counters: Arc<Counters>,
     jobs: u64,
+    closed: Arc<OnceLock<Instant>>,
 }
 
 impl Worker {
-    fn new(options: &Options, watch: Box<dyn Watch>, counters: Arc<Counters>) -> Self {
+    fn new(options: &Options, watch: Box<dyn Watch>, counters: Arc<Counters>, closed: Arc<OnceLock<Instant>>) -> Self {
         let mut gpu = Gpu::new((options.engine)()).with_threads(options.threads);
         gpu.memory = Memory::with_limit(ADDRESS_SPACE);
         let mut worker = Self {
@@ -121,6 +130,7 @@ impl Worker {
             watch,
             counters,
             jobs: 0,
+            closed,
         };
         if worker.hardware == Hardware::Mali450 {
             // Its own memory, where it lists tiles.
@@ -151,8 +161,9 @@ impl Worker {
                     let _ = self.gpu.memory.unmap(address);
                 }
                 Command::Run { request, after, done } => {
-                    after.iter().for_each(|fence| fence.wait());
-                    self.job(&request);
+                    if self.wait(&after) {
+                        self.job(&request);
+                    }
                     self.counters.waiting.fetch_sub(1, Ordering::Relaxed);
                     drop(done);
                 }
@@ -165,6 +176,20 @@ impl Worker {
             engine_report: self.gpu.engine().report(),
         };
         self.watch.event(&self.gpu.memory, &event);
+    }
+
+    /// Waits for fences, after the device was closed not longer than [`GRACE`]. Whether all are done.
+    fn wait(&self, fences: &[Arc<Fence>]) -> bool {
+        let late = || self.closed.get().is_some_and(|closed| closed.elapsed() > GRACE);
+        let done = |fence: &Arc<Fence>| {
+            while !late() {
+                if fence.wait_for(GRACE / 10) {
+                    return true;
+                }
+            }
+            fence.is_done()
+        };
+        fences.iter().all(done)
     }
 
     fn map(&mut self, address: u32, mapping: Mapping, flags: u32) {

@@ -14,6 +14,7 @@ use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketT
 use std::fs;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,6 +36,9 @@ const CARD: &str = "card0";
 /// The sockets of the input devices' nodes: keyboard and pointer.
 const INPUT: [&str; 2] = ["event0", "event1"];
 
+/// Devices that a process may have open.
+const MAX_DEVICES: usize = 256;
+
 /// Who asks here gets fences joined.
 const FENCES: &str = "fences";
 
@@ -47,6 +51,7 @@ impl Server {
     /// # Errors
     /// What the system says, for instance that the folder's path is too long for a socket.
     pub fn start(folder: &Path, options: Options) -> io::Result<Self> {
+        check_folder(folder)?;
         sysfs::gpu(folder, RENDER, options.hardware)?;
         let options = Arc::new(options);
         let numbers = AtomicU64::new(0);
@@ -137,6 +142,7 @@ fn listen(
     };
     let socket = rustix::net::socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)?;
     rustix::net::bind(&socket, &SocketAddrUnix::new(folder.join(name))?)?;
+    fs::set_permissions(folder.join(name), fs::Permissions::from_mode(0o600))?;
     rustix::net::listen(&socket, 128)?;
     let accept = move || {
         loop {
@@ -150,6 +156,9 @@ fn listen(
                 }
                 Err(_) => break,
             };
+            if !is_ours(&client) {
+                continue;
+            }
             // Without a thread the connection is closed, and whoever opened the device gets an error.
             let _ = serve(options.clone(), client);
         }
@@ -158,10 +167,30 @@ fn listen(
     Ok(())
 }
 
+/// Whether the user of a connection's other end may use the server: its own user, and root.
+fn is_ours(client: &OwnedFd) -> bool {
+    let user = rustix::net::sockopt::socket_peercred(client).map(|peer| peer.uid);
+    user.is_ok_and(|user| user.is_root() || user == rustix::process::geteuid())
+}
+
+/// A server's folder is no link, and nobody else can put files there.
+fn check_folder(folder: &Path) -> io::Result<()> {
+    let found = fs::symlink_metadata(folder)?;
+    let own = found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
+    if own && found.mode() & 0o022 == 0 {
+        return Ok(());
+    }
+    let why = format!("{} must be a folder that its user alone writes to", folder.display());
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
+}
+
 /// Serves an open render node on a thread of its own.
 fn render(options: &Arc<Options>, number: u64, client: OwnedFd) -> io::Result<()> {
     let process = rustix::net::sockopt::socket_peercred(&client)?.pid.as_raw_nonzero();
     let process = process.get().unsigned_abs();
+    if options.clients.of(process) >= MAX_DEVICES {
+        return Err(Errno::MFILE.into());
+    }
     let counters = options.clients.add(number, process);
     let shared = options.clone();
     let serve = move || {

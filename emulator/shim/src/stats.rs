@@ -172,6 +172,11 @@ impl Clients {
         counters
     }
 
+    /// Devices that a process has open.
+    pub fn of(&self, process: u32) -> usize {
+        self.open().values().filter(|entry| entry.process == process).count()
+    }
+
     /// A device was closed.
     pub fn remove(&self, device: u64) {
         self.open().remove(&device);

@@ -1,14 +1,14 @@
 //! A device's sync objects: handles that hold a fence, or none yet.
 
 use crate::abi::{Struct, errno, free_number, words};
-use crate::fence::{Bell, Fence, Ring};
+use crate::fence::{Bell, Fence, Waits};
 use crate::object::Registry;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// Sync objects at most.
-const MAX: usize = 1 << 20;
+const MAX: usize = 1 << 16;
 
 /// Wait flag: for all of them, not for any.
 const WAIT_ALL: u32 = 1;
@@ -141,7 +141,7 @@ impl SyncObjects {
     }
 
     /// SYNCOBJ_WAIT: done, or a descriptor to wait for before one asks again.
-    pub fn wait(&mut self, data: &mut Struct<'_>, behind: &[u8]) -> Result<Option<OwnedFd>> {
+    pub fn wait(&mut self, data: &mut Struct<'_>, behind: &[u8], waits: &mut Waits) -> Result<Option<OwnedFd>> {
         let (timeout, flags) = (data.long(8) as i64, data.word(20));
         let wanted = words(behind);
         if wanted.is_empty() || flags & !(WAIT_ALL | WAIT_FOR_SUBMIT) != 0 {
@@ -170,7 +170,7 @@ impl SyncObjects {
         if timeout <= crate::abi::now() {
             return Err(errno::ETIME);
         }
-        let (ring, end) = Ring::new().map_err(crate::abi::system)?;
+        let (ring, end) = waits.ring().map_err(crate::abi::system)?;
         let bell = if flags & WAIT_ALL == 1 {
             Bell::All(ring)
         } else {
@@ -225,7 +225,7 @@ mod tests {
             .map(u32::to_ne_bytes)
             .concat();
         let behind: Vec<u8> = handles.iter().flat_map(|handle| handle.to_ne_bytes()).collect();
-        let fd = objects.wait(&mut Struct(&mut data), &behind)?;
+        let fd = objects.wait(&mut Struct(&mut data), &behind, &mut Waits::default())?;
         Ok((fd, u32::from_ne_bytes(data[24..28].try_into().unwrap())))
     }
 

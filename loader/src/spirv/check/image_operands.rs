@@ -35,7 +35,7 @@ fn sign(module: &Checked<'_>, item: &Item<'_>, image: &Image, mask: u32) -> Why 
         // Rgba32i to R8i, and R64i.
         21..=29 | 41 => Some(false),
         // Rgba32ui to R8ui, and R64ui.
-        30..=39 | 40 => Some(true),
+        30..=40 => Some(true),
         _ => None,
     };
     let zero = mask & ZERO_EXTEND != 0 && item.row.has_type;
