@@ -84,7 +84,12 @@ fn public_modules_get_the_verdict_for_each_target_environment() {
 }
 
 /// Rules of the specification that SPIRV-Tools looks at since 2023.1, which distributions have.
-const NEWER: [&str; 3] = ["vulkan-explicit-layout", "vulkan-physical-layout", "mesh"];
+const NEWER: [&str; 4] = [
+    "vulkan-explicit-layout",
+    "vulkan-physical-layout",
+    "vulkan-local-size",
+    "mesh",
+];
 
 const WAYS: [&str; 12] = [
     "id of the same kind",

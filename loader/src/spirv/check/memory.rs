@@ -420,6 +420,10 @@ fn access(module: &Checked<'_>, item: &Item<'_>, at: usize, classes: &[u32], loa
     if physical && mask & ALIGNED == 0 {
         return Some("access to a physical storage buffer must be Aligned".to_owned());
     }
+    let aligned = item.word(at + 1);
+    if mask & ALIGNED != 0 && module.vulkan.is_some() && !aligned.is_power_of_two() {
+        return Some(format!("Aligned {aligned} is no power of two"));
+    }
     if physical && module.vulkan.is_some() {
         let pointers = [1, 2, 3].map(|word| module.pointer(module.type_of(item.word(word))));
         let mut widths = pointers
@@ -427,7 +431,6 @@ fn access(module: &Checked<'_>, item: &Item<'_>, at: usize, classes: &[u32], loa
             .flatten()
             .filter(|(class, _)| *class == class::PHYSICAL_STORAGE_BUFFER)
             .map(|(_, pointee)| u32::from(module.widest.get(*pointee)));
-        let aligned = item.word(at + 1);
         if let Some(width) = widths.find(|width| aligned < *width) {
             return Some(format!("Aligned {aligned} is less than the {width} bytes of a scalar"));
         }

@@ -142,6 +142,8 @@ const ROWS: &[(&str, &str, &str, &str)] = &[
         "%kernel %name",
         "is not what the instruction takes",
     ),
+    (BUFFER, "LocalSize 1 1 1", "LocalSize 1 0 1", "a workgroup of nothing"),
+    (BUFFER, "OpExecutionMode %main LocalSize 1 1 1\n", "", "needs LocalSize"),
     (
         MESH,
         "%to_uint = OpTypePointer Output %some_uint",

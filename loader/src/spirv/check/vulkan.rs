@@ -1,8 +1,8 @@
 //! What Vulkan asks of a module beyond SPIR-V's own rules: capabilities, blocks and their layouts, places of resources.
 
 use super::{Checked, explicit, variables};
-use crate::spirv::{ModuleIndex, TargetEnv, class, decoration as dec, op};
-use std::collections::HashMap;
+use crate::spirv::{ModuleIndex, TargetEnv, class, decoration as dec, mode, model, op};
+use std::collections::{HashMap, HashSet};
 
 /// Deepest nesting of types that is followed.
 const MAX_DEPTH: u32 = 32;
@@ -145,6 +145,7 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, version: u32,
     capabilities(module, version, lenient);
     variables::check(module);
     explicit::check(module);
+    workgroups(module);
     let relaxed = version >= 0x10100;
     let [mut uniform, mut storage] = [Rule::Uniform, Rule::Storage].map(|rule| Layout::new(index, rule, relaxed));
     for variable in index.globals() {
@@ -198,6 +199,41 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, version: u32,
         }
     }
 }
+
+/// Compute shaders say how large a workgroup is, and none is empty.
+fn workgroups(module: &mut Checked<'_>) {
+    let (mut sized, mut computing) = (HashSet::new(), Vec::new());
+    let named = module.given.iter().filter(|given| given.kind == dec::BUILT_IN);
+    let any = named
+        .into_iter()
+        .any(|given| module.items[given.at].words.last() == Some(&WORKGROUP_SIZE));
+    for at in 0..module.first_function.min(module.items.len()) {
+        let item = module.items[at];
+        match (item.row.opcode as u16, item.word(2)) {
+            (op::ENTRY_POINT, _) if item.word(1) == model::GL_COMPUTE => computing.push(item),
+            (op::EXECUTION_MODE, mode::LOCAL_SIZE) => {
+                sized.insert(item.word(1));
+                if item.words.get(3..).is_some_and(|sizes| sizes.contains(&0)) {
+                    module.fail("vulkan-local-size", &item, "a workgroup of nothing");
+                }
+            }
+            (op::EXECUTION_MODE_ID, mode::LOCAL_SIZE_ID) => _ = sized.insert(item.word(1)),
+            _ => {}
+        }
+    }
+    for entry in computing {
+        if !any && !sized.contains(&entry.word(2)) {
+            module.fail(
+                "vulkan-local-size",
+                &entry,
+                "needs LocalSize, LocalSizeId or WorkgroupSize",
+            );
+        }
+    }
+}
+
+/// `BuiltIn` of the constant that is a workgroup's size.
+const WORKGROUP_SIZE: u32 = 25;
 
 /// Which arrays and structs are aligned to 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
