@@ -179,6 +179,12 @@ impl FragmentProgram {
         self.temporaries = Some((have_low.min(low), have_high.max(high)));
     }
 
+    /// Whether it names so many temporaries that only the scalar engine runs it.
+    fn has_many_temporaries(&self) -> bool {
+        let floats = self.temporaries.map_or(0, |(low, high)| high - low + 1);
+        floats > wide::MAX_TEMPORARIES
+    }
+
     /// Its words, as far as it goes.
     pub(crate) fn words(&self) -> &[u32] {
         &self.words

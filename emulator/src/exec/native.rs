@@ -119,7 +119,7 @@ impl Native {
 
     /// The program for a key, made or kept from before.
     fn program(&self, context: &FragmentContext<'_>, key: &Key) -> Option<Arc<Program>> {
-        let isa = self.isa?;
+        let isa = self.isa.filter(|_| !context.program.has_many_temporaries())?;
         let mut kept = lock(&self.kept);
         if let Some(forms) = kept.get(&context.program.words)
             && let Some((_, program)) = forms.iter().find(|(have, _)| have == key)
@@ -204,6 +204,9 @@ impl Engine for Native {
         quads: &[Quad],
         out: &mut Fragments,
     ) -> Result<()> {
+        if context.program.has_many_temporaries() {
+            return self.wide.fragments(context, inputs, quads, out);
+        }
         if self.waits(context) {
             context.program.uses.add(quads.len());
             return self.wide.fragments(context, inputs, quads, out);

@@ -12,10 +12,12 @@ pub(super) mod vertex;
 pub(super) mod vertex_code;
 
 pub use fragment_code::FragmentCode;
+pub(super) use fragment_code::MAX_TEMPORARIES;
 pub use vertex_code::VertexCode;
 
 use super::inputs::Inputs;
 use super::lanes::LANES;
+use super::scalar::Scalar;
 use super::{Engine, FragmentContext, Fragments, Quad, VertexBatch};
 use crate::fault::Result;
 use crate::simd::{Found, Level};
@@ -68,6 +70,9 @@ impl Engine for Wide {
         quads: &[Quad],
         out: &mut Fragments,
     ) -> Result<()> {
+        if context.program.has_many_temporaries() {
+            return Scalar.fragments(context, inputs, quads, out);
+        }
         let batches = quads.chunks(LANES / 4).take(super::MAX_QUADS / (LANES / 4));
         for (number, quads) in batches.enumerate() {
             fragment::run(self.found, context, inputs, (quads, number * LANES / 4), None, out)?;

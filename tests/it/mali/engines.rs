@@ -10,7 +10,7 @@ use emulator::exec::{
 };
 use emulator::simd::Level;
 use fastrand::Rng;
-use properties::engines;
+use properties::{engines, programs};
 use utgard::{gp, pp};
 
 #[test]
@@ -21,7 +21,7 @@ fn vertices_agree() {
         let length = 1 + random.usize(..24);
         let mut program = gp::random::program(&mut random, length);
         if round % 4 != 0 {
-            program.iter_mut().for_each(engines::without_addresses);
+            program.iter_mut().for_each(programs::without_addresses);
         }
         compared += engines::compare_vertices(program, &mut random, 300);
     }
@@ -47,6 +47,63 @@ fn fragments_agree() {
     }
     println!("{compared} random fragments are the same from every engine; {gone} quads lost some");
     assert!(compared > 100_000 && gone > 100);
+}
+
+/// Units of one stage read before any of them writes, and a branch compares what its instruction loaded.
+#[test]
+fn units_of_an_instruction_read_what_was_there_before() {
+    let programs = [
+        // A product that is only forwarded, and the scalar multiplier writes its factor.
+        "load.v $0 0
+        mul.v0 $0. $0.xyzw $0.yyyy, mov.s0 $0.y ^const0.x, add.v1 $0.xzw ^v0 $0, const0 0.25, stop",
+        "load.v $0 0
+        mul.v0 $0. $0.zwxy ^const0.y, mul.s0 $0.w $0.w ^const0.x, add.v1 $1 ^v0.wzyx $0, const0 0.5 3.0
+        mov.v1 $0 $1, stop",
+        // It is forwarded as well.
+        "load.v $0 0
+        mul.v0 $0. $0 $0, mov.s0 $0.x ^const0.x, add.v1 $1 ^v0 $0, add.s1 $2.x ^s0 $0.x, const0 0.25
+        add.v1 $0 $1 $2.xxxx, stop",
+        // Stored, forwarded and read by the others of the stage.
+        "load.v $0 0
+        mul.v0 $0 $0.yzwx $0, mul.s0 $0.x $0.y $0.z, add.v1 $1 ^v0 $0, add.s1 $1.w ^s0 $0.x
+        mov.v0 $1.xy $0, mov.s0 $0.z $1.w, rcp.s2 $0.w $1.x, stop",
+        // Adders read before either writes.
+        "load.v $0 0
+        add.v1 $0 $0.yzwx $0, add.s1 $0.x $0.y $0.z
+        mul.v2 $1 $0.x $0
+        mov.v1 $0 $1, stop",
+        // Branches by what the instruction loaded, sampled, or found by an offset.
+        "load.v $0 0, load.u 3, branch.gt ^uniform.x ^uniform.y end
+        mov.v1 $0 $0.wzyx
+        end: mov.v1 $0 $0.yxwz, stop",
+        "load.v ^discard.xy 0.xy, texld 0, branch.gt ^texture.x ^const0.x end, const0 0.5, sync
+        mov.v1 $0 ^const0, const0 0.25 0.5 0.75 1.0
+        end: add.v1 $0 $0 $1, stop",
+        "load.v $0 0
+        load.u 2+$0.x, branch.lt ^uniform.w $0.y end
+        mov.v1 $0 $0.wzyx
+        end: mov.v1 $0 $0.yxwz, stop",
+        "load.v $0 0
+        store.t -1 $0
+        load.t -1, branch.lt ^uniform.x ^uniform.y end
+        mov.v1 $0 $0.wzyx
+        end: mov.v1 $0 $0.yxwz, stop",
+        // More temporaries than rows have numbers.
+        "load.v $0 0
+        store.t -32000 $0
+        load.t -32000, mov.v0 $0 ^uniform, store.t 30000 $0
+        load.t 30000, add.v1 $0 ^uniform $0, stop",
+        "load.v $0 0
+        store.t 16380 $0
+        load.t 16380, mov.v0 $1 ^uniform
+        load.t -32+$0.x, add.v1 $0 ^uniform $1, stop",
+    ];
+    let mut random = Rng::with_seed(14);
+    for text in programs {
+        let words = pp::assemble(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let compared: usize = (0..40).map(|_| engines::compare_fragments(&words, &mut random).0).sum();
+        assert!(compared > 1_000, "{compared}: {text}");
+    }
 }
 
 /// One program, two frames: what a fragment gets of its place and of derivatives is the frame's.

@@ -2,7 +2,8 @@
 //!
 //! A case is a seed, which makes the state, and words, which are the program; without words the seed makes one too.
 
-use crate::words_of;
+use crate::programs::without_addresses;
+use crate::{programs, words_of};
 use emulator::exec::inputs::{Inputs, Plane};
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
@@ -69,7 +70,11 @@ pub fn vertices(bytes: &[u8]) {
     let program = match words.len() {
         0..4 => {
             let length = 1 + random.usize(..24);
-            let mut program = gp::random::program(&mut random, length);
+            let mut program = if random.bool() {
+                programs::vertex(&mut random, length)
+            } else {
+                gp::random::program(&mut random, length)
+            };
             // Programs without addresses take the fast way.
             if random.u32(..4) != 0 {
                 program.iter_mut().for_each(without_addresses);
@@ -84,15 +89,6 @@ pub fn vertices(bytes: &[u8]) {
         }
     };
     compare_vertices(program, &mut random, 40);
-}
-
-/// Takes what needs address registers out of an instruction.
-pub fn without_addresses(i: &mut gp::Instruction) {
-    i.load_offset = gp::LoadOffset::Nothing;
-    i.store0_temporary = false;
-    if i.complex_op.row().addresses {
-        i.complex_op = gp::ComplexOp::Mov;
-    }
 }
 
 /// Runs a program over at most `most` random vertices with every engine; the vertices it ran to the end for.
@@ -207,7 +203,11 @@ pub fn fragments(bytes: &[u8]) {
     let (mut random, mut words) = split(bytes);
     if words.is_empty() {
         let length = 1 + random.usize(..16);
-        words = pp::random::program(&mut random, length);
+        words = if random.bool() {
+            programs::fragment(&mut random, length).1
+        } else {
+            pp::random::program(&mut random, length)
+        };
     }
     words.truncate(256);
     compare_fragments(&words, &mut random);

@@ -228,6 +228,14 @@ fn offset_of_plane(what: Input) -> usize {
     }
 }
 
+/// Whether the branch of an instruction compares a row.
+fn is_compared(next: &Next, at: u16) -> bool {
+    let Next::Branch(condition, ..) = next else {
+        return false;
+    };
+    condition.operands.iter().any(|operand| operand.from == Source::Row(at))
+}
+
 /// Rows that only the instruction that writes them reads.
 fn of_instruction(at: u16) -> bool {
     (FIRST_OF_INSTRUCTION..row::X).contains(&at)
@@ -288,7 +296,8 @@ impl<'a> Builder<'a> {
                     self.leave(name, at, number)?;
                 }
             }
-            self.rows.retain(|row, _| !of_instruction(*row));
+            self.rows
+                .retain(|row, _| !of_instruction(*row) || is_compared(&step.next, *row));
             match step.next {
                 Next::On(next) if !leaders[next] => at = next,
                 _ => break,
@@ -518,9 +527,9 @@ impl<'a> Builder<'a> {
         self.flush_changed()
     }
 
-    /// Whether code finds temporaries by an offset: there are instructions for it, and rows have numbers.
+    /// Whether code finds temporaries by an offset: there are instructions for it.
     fn finds_temporaries(&self) -> bool {
-        self.isa != Isa::Neon && u16::try_from(self.code.rows).is_ok()
+        self.isa != Isa::Neon
     }
 
     fn temporaries(&self) -> Temporaries {

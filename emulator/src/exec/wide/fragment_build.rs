@@ -8,8 +8,8 @@ use utgard::field::Code;
 use utgard::pp::ops::Origin;
 use utgard::pp::{
     AccOp, Branch, BranchKind, Combine, Condition as Wanted, Constant, Form, Instruction, Load, LoadSource, Modifier,
-    MulOp, Register, Scalar, ScalarFunction, ScalarSource, Store, StoreTarget, Varying, VaryingKind, VectorFunction,
-    VectorSource, VectorUnit,
+    MulOp, Register, Scalar, ScalarFunction, ScalarSource, Store, StoreTarget, Varying, VaryingKind, VecMul,
+    VectorFunction, VectorSource, VectorUnit,
 };
 
 /// An operation nobody knows, in words.
@@ -358,14 +358,27 @@ impl Builder<'_> {
         (self.i.vec_acc.is_some_and(|u| u.a_is_mul), self.i.reads_product())
     }
 
-    /// A product that only goes into a sum: both in one operation.
+    /// A product that only goes into a sum: both in one operation, behind what the scalar multiplier writes.
     fn fuses(&self) -> bool {
         let (Some(mul), Some(acc)) = (&self.i.vec_mul, &self.i.vec_acc) else {
             return false;
         };
         let plain = !(acc.a_absolute || acc.a_negate);
         let product = mul.op == MulOp::Mul && mul.mask == 0 && mul.modifier == Modifier::None;
-        product && acc.op == AccOp::Add && acc.a_is_mul && plain
+        product && acc.op == AccOp::Add && acc.a_is_mul && plain && !self.overwrites_factor(mul)
+    }
+
+    /// Whether the scalar multiplier writes what the vec4 multiplier reads: both read before either writes.
+    fn overwrites_factor(&self, mul: &VecMul) -> bool {
+        let unit = mul.unit();
+        let written = self.i.float_mul.filter(|other| other.write);
+        written.is_some_and(|other| {
+            let reads = |source: &VectorSource| {
+                source.register == other.destination.register()
+                    && (0..4).any(|at| source.swizzle.index(at) == other.destination.component())
+            };
+            reads(&unit.a) || reads(&unit.b)
+        })
     }
 
     fn multiply(&mut self) -> Result<(), Unknown> {

@@ -36,6 +36,9 @@ pub mod row {
     }
 }
 
+/// Floats of temporaries that have rows: a row's number has 16 bits, and other rows stand in front of and behind them.
+pub const MAX_TEMPORARIES: i32 = (1 << 16) - 1024;
+
 /// An input of the vertices for one component.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interpolate {

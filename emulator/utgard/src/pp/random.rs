@@ -246,12 +246,17 @@ pub fn program(random: &mut Rng, length: usize) -> Vec<u32> {
         }
     }
     program[count - 1].control.stop = true;
+    link(&mut program, &goals)
+}
+
+/// The words of instructions, with the hints of compilers; `goals` are the instructions that branches go to.
+pub fn link(program: &mut [Instruction], goals: &[Option<usize>]) -> Vec<u32> {
     let mut addresses = vec![0u32];
-    for i in &program {
+    for i in program.iter() {
         addresses.push(addresses[addresses.len() - 1] + i.words());
     }
     let mut words = Vec::new();
-    for at in 0..count {
+    for at in 0..program.len() {
         let length = program.get(at + 1).map(Instruction::words);
         let hint = |length: Option<u32>| length.unwrap_or(0);
         let control = program[at].control;

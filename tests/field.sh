@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Everything in ../shared/corpus/field, of which the ordinary tests run samples; each line prints its counts.
+# Usage: tests/field.sh [NAME OF A CORPUS]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tests/setup.sh
+need_packages gcc libc6-dev
+need_rust
+export SKRYMIR_FIELD=1 SKRYMIR_NEED_CORPUS=1
+
+# Runs a test over a whole corpus.
+corpus() {
+    local name=$1 test=$2
+    [ -z "${only:-}" ] || [ "$only" = "$name" ] || return 0
+    cargo test --quiet --test it "$test" -- --nocapture
+}
+
+only=${1:-}
+# GLSL ES pairs on the emulator's engines.
+corpus retro mali::field::retro
