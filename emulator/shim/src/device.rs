@@ -447,6 +447,55 @@ mod tests {
         }
     }
 
+    fn asked(device: &mut Device, number: u32, words: &[u32]) -> Result<Vec<u32>> {
+        let data = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let behind = Vec::new();
+        let answer = device.ask(What::Ioctl { number, data, behind }, None)?;
+        Ok(super::words(&answer.data))
+    }
+
+    #[test]
+    fn a_client_finds_nothing_of_anothers_and_leaves_nothing() {
+        let options = Arc::new(Options::new(|| Box::new(Scalar)));
+        let open = |number, process| Device::new(options.clone(), number, Arc::default(), process).unwrap();
+        let mut victim = open(0, 1);
+        let handle = asked(&mut victim, number::GEM_CREATE, &[4096, 0, 0, 0]).unwrap()[2];
+        assert_eq!(asked(&mut victim, number::GEM_FLINK, &[handle, 0]), Err(errno::EACCES));
+        let mut hostile = open(1, 2);
+        for guess in 0..1000 {
+            let opened = asked(&mut hostile, number::GEM_OPEN, &[guess, 0, 0, 0]);
+            assert_eq!(opened, Err(errno::EACCES));
+            assert_eq!(
+                asked(&mut hostile, number::GEM_INFO, &[guess, 0, 0, 0]),
+                Err(errno::ENOENT)
+            );
+        }
+        // A pipe of its own is no fence.
+        let (end, _other) = rustix::net::socketpair(
+            rustix::net::AddressFamily::UNIX,
+            rustix::net::SocketType::STREAM,
+            rustix::net::SocketFlags::CLOEXEC,
+            None,
+        )
+        .unwrap();
+        let what = What::Ioctl {
+            number: number::SYNCOBJ_FD_TO_HANDLE,
+            data: vec![0; 16],
+            behind: Vec::new(),
+        };
+        assert_eq!(hostile.ask(what, Some(end)).err(), Some(errno::EINVAL));
+        let contexts = (0..10_000).take_while(|_| asked(&mut hostile, number::CTX_CREATE, &[0, 0]).is_ok());
+        assert_eq!(contexts.count(), MAX_CONTEXTS);
+        // What it held is there again for its next device.
+        let most = (0..200).filter(|_| asked(&mut hostile, number::GEM_CREATE, &[4096, 0, 0, 0]).is_ok());
+        assert_eq!(most.count(), 200);
+        assert!(hostile.close());
+        drop(hostile);
+        assert_eq!(options.registry.shares.held_by(2), 0);
+        assert_eq!(options.registry.shares.held_by(1), 1, "the other's is as it was");
+        assert!(asked(&mut victim, number::GEM_INFO, &[handle, 0, 0, 0]).is_ok());
+    }
+
     #[test]
     fn any_question_has_an_answer() {
         let numbers = [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x2d, 0x2e]

@@ -240,3 +240,35 @@ fn tell_list(options: &Options, client: &OwnedFd) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use emulator::exec::scalar::Scalar;
+
+    fn options() -> Options {
+        Options::new(|| Box::new(Scalar))
+    }
+
+    #[test]
+    fn a_folder_belongs_to_its_user_alone() {
+        let folder = std::env::temp_dir().join(format!("skrymir-folder-{}", std::process::id()));
+        let link = folder.with_extension("link");
+        fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::symlink(&folder, &link).unwrap();
+        for (path, mode, good) in [(&folder, 0o700, true), (&folder, 0o777, false), (&link, 0o700, false)] {
+            fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
+            let server = Server::start(path, options());
+            assert_eq!(server.is_ok(), good, "{} {mode:o}", path.display());
+            if server.is_ok() {
+                for socket in [RENDER, FENCES, LIST] {
+                    let mode = fs::metadata(folder.join(socket)).unwrap().mode();
+                    assert_eq!(mode & 0o777, 0o600, "{socket}");
+                }
+                assert!(Server::list(&folder).unwrap().is_empty());
+            }
+        }
+        fs::remove_file(link).unwrap();
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

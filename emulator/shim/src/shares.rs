@@ -53,6 +53,12 @@ impl Shares {
         fits
     }
 
+    /// Handles that a process has.
+    #[cfg(test)]
+    pub fn held_by(&self, process: u32) -> usize {
+        self.held().get(&process).copied().unwrap_or(0)
+    }
+
     /// Handles of a process are closed.
     pub fn give(&self, process: u32, count: usize) {
         let mut held = self.held();
