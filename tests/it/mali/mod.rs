@@ -9,6 +9,7 @@ mod draw;
 mod engines;
 mod field;
 mod fuzz;
+mod glsl;
 mod inspect;
 mod levels;
 mod lift;

@@ -8,6 +8,7 @@ use std::path::Path;
 
 pub mod compile;
 pub mod engines;
+pub mod glsl;
 pub mod job;
 pub mod lift;
 pub mod mbs;
