@@ -10,7 +10,8 @@ use crate::exec::{Engine, FragmentContext, Fragments, Quads, TileReader};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::gpu::binning::tile_list::ListedTile;
 use crate::gpu::frame::Frame;
-use crate::gpu::raster::triangle::{self, Coverage};
+use crate::gpu::raster::edge;
+use crate::gpu::raster::triangle::Coverage;
 use crate::gpu::state::State;
 use crate::gpu::tile::access::Batch;
 use crate::gpu::tile::batch;
@@ -548,7 +549,7 @@ fn depth(ready: &Ready, samples: usize, sample: usize, [x, y]: [u32; 2]) -> f64 
     let [dx, dy] = ready.inputs.offset(x, y);
     let [sx, sy] = match samples {
         1 => [0.0; 2],
-        _ => triangle::sample_offset(sample),
+        _ => edge::sample_offset(sample),
     };
     steps(ready.inputs.z.at(dx + sx, dy + sy)) + ready.offset
 }

@@ -3,6 +3,7 @@
 //! In: a primitive's corners, the pixels it may touch, and a tile. Out: the quads it covers with their live fragments
 //! ([`triangle::Coverage`]), and a plane for each number that fragments read ([`planes`]).
 
+pub(crate) mod edge;
 pub(crate) mod planes;
 pub(crate) mod row_coverage;
 pub(crate) mod small_triangle;

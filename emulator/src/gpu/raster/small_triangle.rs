@@ -1,6 +1,7 @@
 //! What small triangles cover: what [`Shape`](super::triangle::Shape) says, the short way, for those of which a mesh has many.
 
-use super::triangle::{Coverage, ONE, OUTERMOST, Part, cover_part};
+use super::edge::{self, ONE};
+use super::triangle::{Coverage, Part, cover_part};
 use crate::exec::places::SIDE;
 use crate::gpu::primitives::Bounds;
 use crate::simd::{Found, dispatch};
@@ -8,9 +9,8 @@ use crate::simd::{Found, dispatch};
 /// Parts of a pixel.
 pub(crate) const PARTS: i32 = ONE as i32;
 
-/// Largest coordinate in parts of a pixel: beside [`LARGE`] every number up to it has its nearest whole number's bits.
+/// Largest coordinate in parts of a pixel.
 const FURTHEST: f32 = (1 << 22) as f32;
-const LARGE: f32 = 1.5 * (1 << 23) as f32;
 
 /// Few tiles are touched: no more than two each way.
 #[inline]
@@ -20,16 +20,10 @@ pub(crate) fn is_small(shape: &[[f32; 2]; 3]) -> bool {
     extent(ax, bx, cx) < SIDE as f32 && extent(ay, by, cy) < SIDE as f32
 }
 
-/// A coordinate in parts of a pixel, to the nearest, halves away from zero, if it is [near](is_near).
+/// A coordinate in parts of a pixel, if it is [near](is_near).
 #[inline(always)]
-pub(crate) fn parts(at: f32) -> i32 {
-    let value = at * PARTS as f32;
-    let large = value + LARGE;
-    let rest = value - (large - LARGE);
-    let away = i32::from((rest == 0.5) & (value > 0.0)) - i32::from((rest == -0.5) & (value < 0.0));
-    (large.to_bits() as i32)
-        .wrapping_sub(LARGE.to_bits() as i32)
-        .wrapping_add(away)
+pub(crate) fn snap(at: f32) -> i32 {
+    edge::snap(at) as i32
 }
 
 /// A coordinate is a number and not far away.
@@ -41,31 +35,17 @@ pub(crate) fn is_near(at: f32) -> bool {
 /// First and last pixel along an axis that have a sample between the corners, and are within bounds; corners in parts of a
 /// pixel, and all counted from the tile's first pixel.
 #[inline(always)]
-pub(crate) fn span([a, b, c]: [i32; 3], [first, last]: [i32; 2]) -> [i32; 2] {
-    let low = a.min(b).min(c) + (PARTS - 1 - OUTERMOST[1] as i32);
-    let high = a.max(b).max(c) - OUTERMOST[0] as i32;
-    [
-        (low >> PARTS.trailing_zeros()).max(first).max(0),
-        (high >> PARTS.trailing_zeros()).min(last).min(SIDE as i32 - 1),
-    ]
-}
-
-/// Twice the area of a [small](is_small) triangle, in square parts; positive where it turns clockwise in the picture's rows.
-#[inline(always)]
-pub(crate) fn turn([a, b, c]: [[i32; 2]; 3]) -> i32 {
-    let across = |b: [i32; 2], c: [i32; 2]| (b[0] - a[0]) * (c[1] - a[1]);
-    across(b, c) - across(c, b)
+pub(crate) fn span(corners: [i32; 3], [first, last]: [i32; 2]) -> [i32; 2] {
+    let [low, high] = edge::pixels_between(corners);
+    [low.max(first).max(0), high.min(last).min(SIDE as i32 - 1)]
 }
 
 /// A side's change per column and row, and its value in the middle of a pixel, in parts: what is not negative is inside.
 #[inline(always)]
 pub(crate) fn side(a: [i32; 2], b: [i32; 2], pixel: [i32; 2]) -> [f32; 3] {
-    let (run, rise) = (b[0] - a[0], b[1] - a[1]);
-    // Pixels on a top or a left side belong to the triangle.
-    let owned = (rise == 0) & (run > 0) | (rise < 0);
-    let [x, y] = [0, 1].map(|axis: usize| pixel[axis] * PARTS + PARTS / 2 - a[axis]);
-    let value = run * y - rise * x - i32::from(!owned);
-    [-rise as f32, run as f32, (value >> PARTS.trailing_zeros()) as f32]
+    let middle = [pixel[0] * PARTS + PARTS / 2, pixel[1] * PARTS + PARTS / 2];
+    let [dx, dy, value] = edge::side(a, b, middle);
+    [dx as f32, dy as f32, (value >> PARTS.trailing_zeros()) as f32]
 }
 
 /// Finds what a [small](is_small) triangle covers of the tile whose first pixel is `origin`, by the middles of pixels; false
@@ -76,7 +56,7 @@ pub(crate) fn cover(shape: &[[f32; 2]; 3], bounds: Bounds, origin: [u32; 2], cov
     }
     coverage.clear();
     let origin = origin.map(|at| at as i32);
-    let [a, b, c] = shape.map(|[x, y]| [parts(x) - PARTS * origin[0], parts(y) - PARTS * origin[1]]);
+    let [a, b, c] = shape.map(|[x, y]| [snap(x) - PARTS * origin[0], snap(y) - PARTS * origin[1]]);
     // Pixels of the tile, counted from its first one, that have a sample in the corners' box.
     let [mut min, mut first, mut last] = [[0; 2]; 3];
     for axis in 0..2 {
@@ -87,7 +67,7 @@ pub(crate) fn cover(shape: &[[f32; 2]; 3], bounds: Bounds, origin: [u32; 2], cov
             return true;
         }
     }
-    let turn = turn([a, b, c]);
+    let turn = edge::area([a, b, c]);
     if turn == 0 {
         return true;
     }

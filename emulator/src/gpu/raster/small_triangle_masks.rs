@@ -1,6 +1,7 @@
 //! Where small triangles are in a tile, and what they cover of it: many at a time, each in a window of its own. Of one triangle
 //! [`small_triangle::cover`] says the same, number by number.
 
+use super::edge;
 use super::small_triangle::{self, PARTS};
 use crate::exec::Quad;
 use crate::exec::inputs::MANY;
@@ -201,7 +202,7 @@ fn find_windows(corners: &Corners, origin: [i32; 2], windows: &mut Windows) {
         // What is not looked at must not be too large to count with.
         let only = |[x, y]: [i32; 2], which: i32| [x & which, y & which];
         let corner = |[x, y]: [f32; 2]| {
-            let [x, y] = only([small_triangle::parts(x), small_triangle::parts(y)], all(is_small));
+            let [x, y] = only([small_triangle::snap(x), small_triangle::snap(y)], all(is_small));
             [x - PARTS * origin[0], y - PARTS * origin[1]]
         };
         let [a, b, c] = [corner(shape[0]), corner(shape[1]), corner(shape[2])];
@@ -211,7 +212,7 @@ fn find_windows(corners: &Corners, origin: [i32; 2], windows: &mut Windows) {
         let fits = (across[1] - (across[0] & !1) < WINDOW as i32) & (down[1] - (down[0] & !1) < WINDOW as i32);
         let wanted = all(is_small & is_there & fits);
         let [a, b, c] = [only(a, wanted), only(b, wanted), only(c, wanted)];
-        let turn = small_triangle::turn([a, b, c]);
+        let turn = edge::area([a, b, c]);
         let clockwise = all(turn > 0);
         let chosen = |b: i32, c: i32| b & clockwise | c & !clockwise;
         let (b, c) = (

@@ -1,15 +1,13 @@
-//! Which samples of a tile a triangle covers: eight bits below the pixel, top-left rule with rows counted downwards
-//! (docs/spec/mali/streams.md, section 3).
+//! Which samples of a tile a triangle covers, by its [`edge`]s.
 
+use super::edge::{self, ONE, SAMPLES};
 use crate::exec::places::SIDE;
 use crate::exec::{MAX_QUADS, Quad, Quads};
 use crate::gpu::primitives::Bounds;
 use crate::gpu::primitives::Primitive;
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
-
-/// Parts of a pixel.
-pub(crate) const ONE: i64 = 256;
+use std::cmp::Ordering;
 
 /// Largest coordinate of a corner, in parts of a pixel, so that a pixel's 20 bits times a side's 39 stay in 64.
 const FAR_CORNER: u64 = 1 << 38;
@@ -20,17 +18,6 @@ const FAR_SIDE: i128 = 1 << 61;
 /// Below this, products of two need no more than 64 bits, nor do they come near [`FAR_SIDE`].
 const NEAR: u64 = 1 << 29;
 
-/// Places of the four samples, in parts of a pixel: a rotated grid ([?]: what the hardware has is not public).
-const SAMPLES: [[i64; 2]; 4] = [[96, 32], [224, 96], [32, 160], [160, 224]];
-
-/// The first and the last place a sample has on either axis.
-pub(crate) const OUTERMOST: [i64; 2] = [32, 224];
-
-/// Where planes of depth are read: the sample's distance from the pixel's centre, in pixels.
-pub fn sample_offset(sample: usize) -> [f32; 2] {
-    SAMPLES[sample].map(|at| (at - ONE / 2) as f32 / ONE as f32)
-}
-
 /// A side of a triangle: positive inside, zero on it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Edge {
@@ -40,36 +27,20 @@ struct Edge {
 }
 
 impl Edge {
-    /// The side from `a` to `b` of a triangle that turns clockwise in the picture's rows.
-    fn new(a: [i64; 2], b: [i64; 2]) -> Self {
-        let (run, rise, owned) = Self::direction(a, b);
-        let wide = |a: i64, b: i64| i128::from(a) * i128::from(b);
-        let base = wide(rise, a[0]) - wide(run, a[1]) - i128::from(!owned);
+    /// A side whose numbers are at the picture's first corner.
+    #[inline]
+    fn near([dx, dy, base]: [i64; 3]) -> Self {
+        Self { dx, dy, base }
+    }
+
+    /// The same of corners that may be far away.
+    fn far([dx, dy, base]: [i128; 3]) -> Self {
         Self {
-            dx: -rise,
-            dy: run,
+            dx: dx as i64,
+            dy: dy as i64,
             // Steps over the picture sum up to less than this, so a side that is cut off here passes none of its pixels.
             base: base.clamp(-FAR_SIDE, FAR_SIDE) as i64,
         }
-    }
-
-    /// The same of corners that are [`NEAR`].
-    #[inline]
-    fn near(a: [i64; 2], b: [i64; 2]) -> Self {
-        let (run, rise, owned) = Self::direction(a, b);
-        Self {
-            dx: -rise,
-            dy: run,
-            base: rise * a[0] - run * a[1] - i64::from(!owned),
-        }
-    }
-
-    /// Columns and rows from a corner to the next, and whether pixels on the side belong to the triangle: those on a top or
-    /// a left side do, others do not.
-    #[inline]
-    fn direction(a: [i64; 2], b: [i64; 2]) -> (i64, i64, bool) {
-        let (run, rise) = (b[0] - a[0], b[1] - a[1]);
-        (run, rise, rise == 0 && run > 0 || rise < 0)
     }
 
     fn at(&self, x: i64, y: i64) -> i64 {
@@ -164,41 +135,6 @@ impl Coverage {
     }
 }
 
-/// A coordinate in parts of a pixel.
-fn snap(at: f32) -> i64 {
-    // The guard band keeps corners inside what this holds; a corner that is no number is 0.
-    nearest(f64::from(at) * ONE as f64)
-}
-
-/// [`snap`] of a coordinate that is nearer than [`NEAR`], without a branch.
-#[inline]
-fn snap_near(at: f32) -> i64 {
-    let value = f64::from(at) * ONE as f64;
-    // Beside a number this large there is no room for what is behind the point: its lowest bits are the nearest whole
-    // number's, of two that are as near the even one's.
-    const LARGE: f64 = 1.5 * (1u64 << 52) as f64;
-    let large = value + LARGE;
-    let rest = value - (large - LARGE);
-    let away = i32::from(rest == 0.5 && value > 0.0) - i32::from(rest == -0.5 && value < 0.0);
-    i64::from(large.to_bits() as i32 + away)
-}
-
-/// To the nearest whole number, halves away from zero, without a call.
-fn nearest(value: f64) -> i64 {
-    let whole = value as i64;
-    let rest = value - whole as f64;
-    whole
-        .saturating_add(i64::from(rest >= 0.5))
-        .saturating_sub(i64::from(rest <= -0.5))
-}
-
-/// Twice the area of a triangle is positive, nought or negative: it turns clockwise in the picture's rows, or not.
-#[inline]
-fn turn<T: From<i64> + std::ops::Mul<Output = T> + Ord>([a, b, c]: [[i64; 2]; 3]) -> std::cmp::Ordering {
-    let across = |b: [i64; 2], c: [i64; 2]| T::from(b[0] - a[0]) * T::from(c[1] - a[1]);
-    across(b, c).cmp(&across(c, b))
-}
-
 impl Shape {
     /// The shape of a primitive, if it covers anything at all.
     pub fn new(primitive: &Primitive, bounds: Bounds) -> Option<Self> {
@@ -208,53 +144,35 @@ impl Shape {
 
     /// Becomes the shape of a primitive; not if that covers nothing at all.
     pub fn set(&mut self, primitive: &Primitive, bounds: Bounds) -> bool {
-        const LIMIT: f32 = (NEAR / 2 / ONE as u64) as f32;
-        let [[ax, ay], [bx, by], [cx, cy]] = primitive.shape();
-        let furthest = ax
-            .abs()
-            .max(ay.abs())
-            .max(bx.abs().max(by.abs()))
-            .max(cx.abs().max(cy.abs()));
-        // No number is the greatest of none.
-        let numbers = !(ax + ay + bx + by + cx + cy).is_nan();
-        let is_near = furthest < LIMIT && numbers;
-        let corners = match is_near {
-            true => [
-                [snap_near(ax), snap_near(ay)],
-                [snap_near(bx), snap_near(by)],
-                [snap_near(cx), snap_near(cy)],
-            ],
-            false => primitive.shape().map(|corner| corner.map(snap)),
-        };
-        if !is_near && corners.iter().flatten().any(|at| at.unsigned_abs() > FAR_CORNER) {
+        let corners = primitive.shape().map(|corner| corner.map(edge::snap));
+        let furthest = corners
+            .iter()
+            .flatten()
+            .fold(0, |most: u64, at| most.max(at.unsigned_abs()));
+        if furthest > FAR_CORNER {
             return false;
         }
-        let turn = if is_near {
-            turn::<i64>(corners)
-        } else {
-            turn::<i128>(corners)
+        let is_near = furthest < NEAR / 2;
+        let far = |corner: [i64; 2]| corner.map(i128::from);
+        let turn = match is_near {
+            true => edge::area(corners).cmp(&0),
+            false => edge::area(corners.map(far)).cmp(&0),
         };
         let [a, b, c] = match turn {
-            std::cmp::Ordering::Equal => return false,
-            std::cmp::Ordering::Less => [corners[0], corners[2], corners[1]],
-            std::cmp::Ordering::Greater => corners,
+            Ordering::Equal => return false,
+            Ordering::Less => [corners[0], corners[2], corners[1]],
+            Ordering::Greater => corners,
         };
-        // Pixels that have a sample in the corners' box.
-        let low = |axis: usize| {
-            let low = a[axis].min(b[axis]).min(c[axis]) + (ONE - 1 - OUTERMOST[1]);
-            low.div_euclid(ONE).max(0) as u32
-        };
-        let high = |axis: usize| {
-            let high = a[axis].max(b[axis]).max(c[axis]) - OUTERMOST[0];
-            high.div_euclid(ONE).max(0) as u32
-        };
+        let [columns, rows] =
+            [0, 1].map(|axis: usize| edge::pixels_between([a[axis], b[axis], c[axis]]).map(|at| at.max(0) as u32));
         self.bounds = Bounds {
-            min: [bounds.min[0].max(low(0)), bounds.min[1].max(low(1))],
-            max: [bounds.max[0].min(high(0)), bounds.max[1].min(high(1))],
+            min: [bounds.min[0].max(columns[0]), bounds.min[1].max(rows[0])],
+            max: [bounds.max[0].min(columns[1]), bounds.max[1].min(rows[1])],
         };
+        let sides = [(a, b), (b, c), (c, a)];
         self.edges = match is_near {
-            true => [Edge::near(a, b), Edge::near(b, c), Edge::near(c, a)],
-            false => [Edge::new(a, b), Edge::new(b, c), Edge::new(c, a)],
+            true => sides.map(|(a, b)| Edge::near(edge::side(a, b, [0; 2]))),
+            false => sides.map(|(a, b)| Edge::far(edge::side(far(a), far(b), [0; 2]))),
         };
         true
     }
@@ -724,28 +642,5 @@ mod tests {
             }
         }
         assert!(found > 50_000 && some > 5_000, "{found} {some}");
-    }
-
-    #[test]
-    fn rounding_without_a_call_is_rounding() {
-        let halves = (-2000..2000).map(|at| f64::from(at) / 2.0);
-        let near = halves.flat_map(|value| [value, value.next_up(), value.next_down()]);
-        let odd = [
-            f64::NAN,
-            f64::INFINITY,
-            f64::NEG_INFINITY,
-            1e300,
-            -1e300,
-            9.3e18,
-            -9.3e18,
-            4503599627370497.5,
-        ];
-        for value in near.chain(odd) {
-            assert_eq!(nearest(value), value.round() as i64, "{value}");
-        }
-        for at in -200_000..200_000 {
-            let at = at as f32 / 1024.0;
-            assert_eq!(snap_near(at), snap(at), "{at}");
-        }
     }
 }

@@ -381,7 +381,7 @@ mod tests {
     use crate::blend::Factor;
     use crate::exec::inputs::{Inputs, Plane};
     use crate::exec::{Fragments, Quad, unorm};
-    use crate::gpu::raster::triangle::sample_offset;
+    use crate::gpu::raster::edge::sample_offset;
     use crate::gpu::state::State;
     use crate::gpu::state::Stencil;
     use crate::gpu::tile::{Incoming, MAX_DEPTH, PIXELS};

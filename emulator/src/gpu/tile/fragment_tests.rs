@@ -6,7 +6,7 @@ use super::buffer::{Colors, Tile, alpha_reaches, reloaded, steps, updated, withi
 use super::tile_tests::{Tests, Whole, Words};
 use crate::exec::inputs::{Inputs, Plane};
 use crate::exec::{MAX_FRAGMENTS, Quad, Quads, places};
-use crate::gpu::raster::triangle::sample_offset;
+use crate::gpu::raster::edge::sample_offset;
 use crate::gpu::state::{State, Stencil};
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
