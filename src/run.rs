@@ -228,6 +228,7 @@ pub fn open(args: &RunArgs) -> Outcome<Context> {
         device: args.device.clone(),
         validation,
         timeout: args.patience(),
+        everything: None,
     };
     Context::new(&options).map_err(|error| Error::from(error).into())
 }

@@ -8,6 +8,7 @@ mod house;
 mod mali;
 mod mbs;
 mod properties;
+mod script;
 mod sksl;
 mod sl;
 mod spirv;

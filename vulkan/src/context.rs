@@ -1,6 +1,7 @@
 //! The open device everything else works on: one of our own, or the caller's.
 
 use crate::error::{Error, Result};
+use crate::everything::{self, Everything};
 use crate::features::{Features, create_device};
 use crate::instance::{DeviceInfo, Instance, Validation, choose, describe};
 use ash::{ext, vk};
@@ -18,6 +19,8 @@ pub struct Options {
     pub validation: Validation,
     /// How long one submission may take. A software driver compiles a shader of 60,000 words for minutes.
     pub timeout: Duration,
+    /// Switches on every feature that the device has, and these extensions where it has them; what VBC needs otherwise.
+    pub everything: Option<Vec<String>>,
 }
 
 impl Default for Options {
@@ -27,6 +30,7 @@ impl Default for Options {
             device: None,
             validation: Validation::Off,
             timeout: Duration::from_secs(15 * 60),
+            everything: None,
         }
     }
 }
@@ -57,6 +61,21 @@ pub struct Adopted<'a> {
     pub v13: vk::PhysicalDeviceVulkan13Features<'a>,
 }
 
+/// What shaders can expect of a device.
+#[derive(Clone, Copy, Debug)]
+pub struct ShaderProperties {
+    /// What subgroups can do.
+    pub operations: vk::SubgroupFeatureFlags,
+    /// In which stages.
+    pub stages: vk::ShaderStageFlags,
+    /// The least and the greatest size of a subgroup.
+    pub sizes: [u32; 2],
+    /// Stages that can ask for a size.
+    pub sized_stages: vk::ShaderStageFlags,
+    /// How floats are rounded.
+    pub floats: vk::PhysicalDeviceFloatControlsProperties<'static>,
+}
+
 /// An open device. Cheap to clone; a device of our own closes with the last clone and the last thing made from it.
 #[derive(Clone)]
 pub struct Context {
@@ -73,6 +92,7 @@ pub(crate) struct Inner {
     pub features: Features,
     pub info: DeviceInfo,
     pub timeout: Duration,
+    pub everything: Everything,
     /// `None` only while dropping: the allocator goes before its device.
     allocator: Option<Arc<Mutex<Allocator>>>,
     debug: Option<ext::debug_utils::Device>,
@@ -95,6 +115,7 @@ struct Parts {
     features: Features,
     info: DeviceInfo,
     timeout: Duration,
+    everything: Everything,
 }
 
 impl Context {
@@ -114,8 +135,14 @@ impl Context {
         check_version(&info)?;
         let (instance, physical) = (own.raw.clone(), all[info.index]);
         let family = graphics_family(&instance, physical, &info)?;
-        let features = Features::of(&instance, physical);
-        let device = create_device(&instance, physical, family, &features)?;
+        let (device, features, everything) = match &options.everything {
+            Some(extensions) => everything::create_device(&instance, physical, family, extensions)?,
+            None => {
+                let features = Features::of(&instance, physical);
+                let device = create_device(&instance, physical, family, &features)?;
+                (device, features, Everything::default())
+            }
+        };
         // SAFETY: the queue family was asked for with one queue at device creation.
         let queue = unsafe { device.get_device_queue(family, 0) };
         let allocator = match new_allocator(&instance, physical, &device) {
@@ -139,6 +166,7 @@ impl Context {
             features,
             info,
             timeout,
+            everything,
         };
         Ok(Self::assemble(parts))
     }
@@ -181,6 +209,7 @@ impl Context {
             features,
             info,
             timeout,
+            everything: Everything::default(),
         };
         Ok(Self::assemble(parts))
     }
@@ -200,6 +229,7 @@ impl Context {
             features: parts.features,
             info: parts.info,
             timeout: parts.timeout,
+            everything: parts.everything,
             allocator: Some(parts.allocator),
             debug,
             physical: parts.physical,
@@ -212,6 +242,47 @@ impl Context {
     /// The device in use.
     pub fn info(&self) -> &DeviceInfo {
         &self.inner.info
+    }
+
+    /// Whether a feature is switched on, by its name in Vulkan's structures; `None` for a name that is not known. A
+    /// context that was opened without [`Options::everything`] knows none.
+    pub fn has_feature(&self, name: &str) -> Option<bool> {
+        self.inner.everything.features.get(name).copied()
+    }
+
+    /// Whether the device or the instance has an extension.
+    pub fn has_extension(&self, name: &str) -> bool {
+        let own = self.inner.own.as_ref();
+        self.inner.everything.extensions.contains(name) || own.is_some_and(|own| own.extensions.contains(name))
+    }
+
+    /// What the device says of subgroups and of how floats are rounded.
+    pub fn shader_properties(&self) -> ShaderProperties {
+        let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
+        let mut sizes = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
+        let mut floats = vk::PhysicalDeviceFloatControlsProperties::default();
+        let mut all = vk::PhysicalDeviceProperties2::default()
+            .push_next(&mut subgroup)
+            .push_next(&mut floats);
+        if self.inner.properties.api_version >= vk::API_VERSION_1_3 {
+            all = all.push_next(&mut sizes);
+        }
+        // SAFETY: the physical device belongs to the instance; the chain lives through the call.
+        unsafe {
+            self.inner
+                .instance
+                .get_physical_device_properties2(self.inner.physical, &mut all)
+        };
+        ShaderProperties {
+            operations: subgroup.supported_operations,
+            stages: subgroup.supported_stages,
+            sizes: [sizes.min_subgroup_size, sizes.max_subgroup_size],
+            sized_stages: sizes.required_subgroup_size_stages,
+            floats: vk::PhysicalDeviceFloatControlsProperties {
+                p_next: std::ptr::null_mut(),
+                ..floats
+            },
+        }
     }
 
     /// The validation layer's messages so far, oldest first; empty is what every test wants. An adopted device's
@@ -291,6 +362,40 @@ impl Inner {
             .object_name(&name);
         // SAFETY: the handle is alive (the caller just made it) and the name ends with NUL. A failure only loses a name.
         let _ = unsafe { debug.set_debug_utils_object_name(&info) };
+    }
+
+    /// Whether the device can have such an image.
+    pub fn check_image(&self, desc: &crate::memory::ImageDesc) -> Result<()> {
+        let tiling = vk::ImageTiling::OPTIMAL;
+        let flags = vk::ImageCreateFlags::empty();
+        // SAFETY: the physical device belongs to the instance.
+        let found = unsafe {
+            self.instance.get_physical_device_image_format_properties(
+                self.physical,
+                desc.format,
+                desc.kind,
+                tiling,
+                desc.usage,
+                flags,
+            )
+        };
+        let fits = found.is_ok_and(|most| {
+            let (size, extent) = (most.max_extent, desc.extent);
+            most.sample_counts.contains(desc.samples)
+                && desc.levels <= most.max_mip_levels
+                && extent.width <= size.width
+                && extent.height <= size.height
+                && extent.depth <= size.depth
+        });
+        if fits {
+            return Ok(());
+        }
+        let vk::Extent3D { width, height, depth } = desc.extent;
+        let (format, samples, levels, usage) = (desc.format, desc.samples.as_raw(), desc.levels, desc.usage);
+        let message = format!(
+            "images of {format:?}, {width}x{height}x{depth} with {levels} levels and {samples} samples, as {usage:?}"
+        );
+        Err(Error::unsupported(message))
     }
 
     /// What the device can do with images (`optimal`) and texel buffers of a format.

@@ -3,6 +3,7 @@
 use crate::error::{Call, Error, Result};
 use crate::features::Features;
 use ash::{ext, vk};
+use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Arc, Mutex};
 
@@ -40,6 +41,8 @@ pub(crate) struct Instance {
     pub raw: ash::Instance,
     messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     pub has_debug_utils: bool,
+    /// Extensions that instances can have here.
+    pub extensions: BTreeSet<String>,
     pub messages: Arc<Mutex<Vec<String>>>,
     _entry: ash::Entry,
 }
@@ -121,6 +124,10 @@ impl Instance {
             raw,
             messenger: None,
             has_debug_utils,
+            extensions: extensions
+                .iter()
+                .filter_map(|one| Some(one.extension_name_as_c_str().ok()?.to_string_lossy().into_owned()))
+                .collect(),
             messages: Arc::default(),
             _entry: entry,
         };

@@ -210,6 +210,7 @@ mod cache;
 mod context;
 mod draw;
 mod error;
+mod everything;
 mod features;
 mod image;
 mod instance;
@@ -224,10 +225,11 @@ mod submit;
 mod tables;
 mod texture;
 mod vertex;
+pub mod work;
 
 pub use binder::Binder;
 pub use cache::PipelineCache;
-pub use context::{Adopted, Context, Options};
+pub use context::{Adopted, Context, Options, ShaderProperties};
 pub use draw::{
     Blend, Compare, Cull, Depth, Draw, Frame, FrameTiming, Pixels, SamplerDesc, SlotData, State, Texels, Topology,
     VertexBuffers,

@@ -58,10 +58,16 @@ impl Buffer {
     pub fn staging(context: &Arc<Inner>, name: &str, bytes: &[u8]) -> Result<Self> {
         let usage = vk::BufferUsageFlags::TRANSFER_SRC;
         let mut buffer = Self::new(context, name, bytes.len() as u64, usage, MemoryLocation::CpuToGpu)?;
-        let mapped = buffer.allocation.as_mut().and_then(Allocation::mapped_slice_mut);
-        let mapped = mapped.ok_or_else(|| Error::memory("staging memory is not mapped"))?;
-        mapped[..bytes.len()].copy_from_slice(bytes);
+        buffer.fill(bytes)?;
         Ok(buffer)
+    }
+
+    /// Fills a host-visible buffer from its start.
+    pub fn fill(&mut self, bytes: &[u8]) -> Result<()> {
+        let mapped = self.allocation.as_mut().and_then(Allocation::mapped_slice_mut);
+        let mapped = mapped.ok_or_else(|| Error::memory("host-visible memory is not mapped"))?;
+        mapped[..bytes.len()].copy_from_slice(bytes);
+        Ok(())
     }
 
     /// The bytes of a host-visible buffer; the device must have finished with it.
@@ -88,6 +94,7 @@ pub(crate) struct ImageDesc {
     pub extent: vk::Extent3D,
     pub layers: u32,
     pub levels: u32,
+    pub samples: vk::SampleCountFlags,
     pub usage: vk::ImageUsageFlags,
     pub aspect: vk::ImageAspectFlags,
 }
@@ -106,6 +113,7 @@ impl ImageDesc {
             },
             layers: 1,
             levels: 1,
+            samples: vk::SampleCountFlags::TYPE_1,
             usage,
             aspect: vk::ImageAspectFlags::COLOR,
         }
@@ -136,7 +144,7 @@ impl Image {
             .extent(desc.extent)
             .mip_levels(desc.levels)
             .array_layers(desc.layers)
-            .samples(vk::SampleCountFlags::TYPE_1)
+            .samples(desc.samples)
             .tiling(vk::ImageTiling::OPTIMAL)
             .usage(desc.usage)
             .sharing_mode(vk::SharingMode::EXCLUSIVE);

@@ -380,13 +380,7 @@ fn graphics_pipeline(
     let stages: Vec<_> = program.stages.iter().map(stage).collect();
     let input = VertexInput::new(&program.inputs, program.vertex_stride, draw.vertex_buffers);
     check_vertex_size(program, &input)?;
-    let vertex = vk::PipelineVertexInputStateCreateInfo::default()
-        .vertex_binding_descriptions(&input.bindings)
-        .vertex_attribute_descriptions(&input.attributes);
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology(draw));
-    let viewport = vk::PipelineViewportStateCreateInfo::default()
-        .viewport_count(1)
-        .scissor_count(1);
     let raster = vk::PipelineRasterizationStateCreateInfo::default()
         .polygon_mode(vk::PolygonMode::FILL)
         .cull_mode(match draw.cull {
@@ -396,7 +390,6 @@ fn graphics_pipeline(
         })
         .front_face(vk::FrontFace::COUNTER_CLOCKWISE)
         .line_width(1.0);
-    let samples = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
     let depth = draw
         .depth
         .map_or_else(vk::PipelineDepthStencilStateCreateInfo::default, |depth| {
@@ -415,43 +408,87 @@ fn graphics_pipeline(
             *place = blend(draw.blend, *output);
         }
     }
-    let blends = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
-    let dynamic = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];
-    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
-    let points = if let Topology::Patches(points) = draw.topology {
-        points
-    } else {
-        1
+    let patch_points = match draw.topology {
+        Topology::Patches(points) => Some(points),
+        _ => None,
     };
-    let tessellation = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(points);
-    let mut info = vk::GraphicsPipelineCreateInfo::default()
-        .stages(&stages)
-        .vertex_input_state(&vertex)
-        .input_assembly_state(&assembly)
-        .viewport_state(&viewport)
-        .rasterization_state(&raster)
-        .multisample_state(&samples)
-        .depth_stencil_state(&depth)
-        .color_blend_state(&blends)
-        .dynamic_state(&dynamic)
-        .layout(program.layouts.pipeline);
-    let mut rendering = vk::PipelineRenderingCreateInfo::default();
-    match target {
-        Target::Pass { pass, subpass, .. } => info = info.render_pass(*pass).subpass(*subpass),
-        Target::Formats { colors, depth } => {
-            rendering = rendering
-                .color_attachment_formats(colors)
-                .depth_attachment_format(*depth);
-            info = info.push_next(&mut rendering);
+    let recipe = Recipe {
+        stages: &stages,
+        input: &input,
+        assembly,
+        patch_points,
+        raster,
+        samples: vk::SampleCountFlags::TYPE_1,
+        depth,
+        logic: None,
+        blends: &blends,
+        layout: program.layouts.pipeline,
+    };
+    recipe.create(&program.context, target, cache)
+}
+
+/// All that a graphics pipeline is made from; viewport and scissor are dynamic.
+pub(crate) struct Recipe<'a> {
+    pub stages: &'a [vk::PipelineShaderStageCreateInfo<'a>],
+    pub input: &'a VertexInput,
+    pub assembly: vk::PipelineInputAssemblyStateCreateInfo<'a>,
+    /// Control points of a patch, with tessellation.
+    pub patch_points: Option<u32>,
+    pub raster: vk::PipelineRasterizationStateCreateInfo<'a>,
+    pub samples: vk::SampleCountFlags,
+    pub depth: vk::PipelineDepthStencilStateCreateInfo<'a>,
+    pub logic: Option<vk::LogicOp>,
+    pub blends: &'a [vk::PipelineColorBlendAttachmentState],
+    pub layout: vk::PipelineLayout,
+}
+
+impl Recipe<'_> {
+    /// The pipeline, for a target; what is in the recipe was checked against the device.
+    pub fn create(&self, context: &Inner, target: &Target<'_>, cache: Option<&PipelineCache>) -> Result<vk::Pipeline> {
+        let vertex = vk::PipelineVertexInputStateCreateInfo::default()
+            .vertex_binding_descriptions(&self.input.bindings)
+            .vertex_attribute_descriptions(&self.input.attributes);
+        let viewport = vk::PipelineViewportStateCreateInfo::default()
+            .viewport_count(1)
+            .scissor_count(1);
+        let samples = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(self.samples);
+        let mut blends = vk::PipelineColorBlendStateCreateInfo::default().attachments(self.blends);
+        if let Some(operation) = self.logic {
+            blends = blends.logic_op_enable(true).logic_op(operation);
         }
-    }
-    if matches!(draw.topology, Topology::Patches(_)) {
-        info = info.tessellation_state(&tessellation);
-    }
-    let cache = cache.map_or(vk::PipelineCache::null(), |cache| cache.raw);
-    // SAFETY: modules, layout and pass are alive and were made for each other; limits and features were checked.
-    match unsafe { program.context.device.create_graphics_pipelines(cache, &[info], None) } {
-        Ok(pipelines) => Ok(pipelines[0]),
-        Err((_, result)) => Err(result).call("vkCreateGraphicsPipelines"),
+        let dynamic = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];
+        let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
+        let points = self.patch_points.unwrap_or(1);
+        let tessellation = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(points);
+        let mut info = vk::GraphicsPipelineCreateInfo::default()
+            .stages(self.stages)
+            .vertex_input_state(&vertex)
+            .input_assembly_state(&self.assembly)
+            .viewport_state(&viewport)
+            .rasterization_state(&self.raster)
+            .multisample_state(&samples)
+            .depth_stencil_state(&self.depth)
+            .color_blend_state(&blends)
+            .dynamic_state(&dynamic)
+            .layout(self.layout);
+        let mut rendering = vk::PipelineRenderingCreateInfo::default();
+        match target {
+            Target::Pass { pass, subpass, .. } => info = info.render_pass(*pass).subpass(*subpass),
+            Target::Formats { colors, depth } => {
+                rendering = rendering
+                    .color_attachment_formats(colors)
+                    .depth_attachment_format(*depth);
+                info = info.push_next(&mut rendering);
+            }
+        }
+        if self.patch_points.is_some() {
+            info = info.tessellation_state(&tessellation);
+        }
+        let cache = cache.map_or(vk::PipelineCache::null(), |cache| cache.raw);
+        // SAFETY: modules, layout and pass are alive and were made for each other; limits and features were checked.
+        match unsafe { context.device.create_graphics_pipelines(cache, &[info], None) } {
+            Ok(pipelines) => Ok(pipelines[0]),
+            Err((_, result)) => Err(result).call("vkCreateGraphicsPipelines"),
+        }
     }
 }

@@ -552,6 +552,7 @@ pub(crate) fn upload_image(
         extent: vk::Extent3D { width, height, depth },
         layers: texels.layers,
         levels: texels.levels,
+        samples: vk::SampleCountFlags::TYPE_1,
         usage: usage | vk::ImageUsageFlags::TRANSFER_DST,
         aspect: vk::ImageAspectFlags::COLOR,
     };

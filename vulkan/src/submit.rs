@@ -120,6 +120,24 @@ pub(crate) fn submit<T>(
     })
 }
 
+impl<T> Submission<T> {
+    /// Waits for the device, and gives the result.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Timeout`] after the context's timeout, and what the device says.
+    ///
+    /// # Panics
+    /// If the submission was ready before, as a future.
+    pub fn wait(mut self) -> Result<T> {
+        let work = self
+            .work
+            .take()
+            .expect("a submission is not waited for after it was ready");
+        let done = work.fence.wait();
+        work.finish(done)
+    }
+}
+
 impl<T> Work<T> {
     /// Whether the device is through; registers `waker` where it is not.
     fn poll(&mut self, waker: &Waker) -> Option<Result<()>> {

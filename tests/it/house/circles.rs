@@ -19,6 +19,7 @@ const CRATES: [&str; 13] = [
     "vulkan/capi/src",
     "vulkan/src",
     "vulkan/scene/src",
+    "vulkan/script/src",
 ];
 
 /// A module by its names from the crate's root.

@@ -5,7 +5,7 @@ use crate::common;
 use std::path::{Path, PathBuf};
 
 /// The libraries; the facade is a library for the command line's own sake.
-pub const LIBRARIES: [&str; 13] = [
+pub const LIBRARIES: [&str; 14] = [
     "",
     "emulator/compiler",
     "emulator/inspect",
@@ -19,6 +19,7 @@ pub const LIBRARIES: [&str; 13] = [
     "vulkan",
     "vulkan/capi",
     "vulkan/scene",
+    "vulkan/script",
 ];
 
 /// Public functions and type aliases of a source as they are declared, each with the number of its line.

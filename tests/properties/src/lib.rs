@@ -16,6 +16,7 @@ pub mod programs;
 pub mod reach;
 pub mod reach_gp;
 pub mod scene;
+pub mod script;
 pub mod sksl;
 pub mod sl;
 pub mod spirv;
@@ -85,6 +86,7 @@ properties! {
     #[cfg(target_os = "linux")]
     wire = crate::wire::talk, None;
     scene = crate::scene::parse, None;
+    script = crate::script::parse, Some(("script", "syntax.amber"));
     compile_text = crate::compile::text, None;
 }
 
@@ -160,6 +162,7 @@ pub fn seeds(name: &str) -> Vec<Vec<u8>> {
         "gp_words" | "pp_words" | "gp_assemble" | "pp_assemble" => words::seeds(name),
         "trace_read" => trace::seeds(),
         "scene" => scene::seeds(),
+        "script" => vec![sample("tests/data/script/syntax.vkscript").into_bytes()],
         "engine_vertices" | "engine_fragments" | "lift" => vec![vec![0; 16], vec![1; 40]],
         "job" => vec![vec![0; 14]],
         #[cfg(target_os = "linux")]

@@ -1,0 +1,4 @@
+//! The property `script` of `tests/properties`.
+#![no_main]
+
+skrymir_fuzz::target!(script);

@@ -1,0 +1,3 @@
+//! Test scripts of the field: AmberScript and VkScript.
+
+mod text;
