@@ -1,7 +1,7 @@
 //! Test scripts of the field: AmberScript (`.amber`) and VkScript (`.vkscript`, and VkRunner's `.shader_test`).
 //!
-//! [`parse`] reads either language to a model, which prints as text that reads to the same model. Nothing here needs a
-//! device.
+//! [`parse`] reads either language to a model, which prints as text that reads to the same model, without a device.
+//! `run::run` (feature `run`) carries a script out.
 //!
 //! ```
 //! let script = skrymir_script::parse("#!amber\nBUFFER b DATA_TYPE uint32 SIZE 4 FILL 7\nEXPECT b IDX 0 EQ 7 7\n").unwrap();
@@ -12,6 +12,9 @@
 
 pub mod amber;
 mod error;
+pub mod layout;
+#[cfg(feature = "run")]
+pub mod run;
 mod text;
 mod types;
 pub mod vkscript;
