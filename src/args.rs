@@ -10,7 +10,9 @@ use loader::vbc::Stage;
 use std::path::PathBuf;
 
 /// Formats by name; a test holds them against the formats that there are.
-pub const FORMATS: [&str; 9] = ["vbc", "mbs", "spirv", "sl", "trace", "sksl", "gp", "pp", "source"];
+pub const FORMATS: [&str; 10] = [
+    "vbc", "mbs", "spirv", "sl", "trace", "sksl", "gp", "pp", "script", "source",
+];
 
 /// A list of flags and one more; `N` is how many that makes.
 ///
@@ -187,10 +189,11 @@ pub struct AsArgs {
   skrymir run picture.frag -o out.png --size 640x480
   skrymir run lit.vert lit.frag -o out.png
   skrymir run effect.sksl.bin -o out.png --expect good.png --tolerance 2
-  skrymir run unit.sl")]
+  skrymir run unit.sl
+  skrymir run tests/ more.amber --junit report.xml")]
 pub struct RunArgs {
     /// The file, or - for standard input: a VBC, an SkSL program, a Swanson library, or a shader's source (WGSL, GLSL,
-    /// SPIR-V); a fragment stage alone covers the picture
+    /// SPIR-V; a fragment stage alone covers the picture), or test scripts and folders of them (AmberScript, VkScript)
     pub file: PathBuf,
     /// The fragment stage, when the first file is the source of a vertex stage
     pub fragment: Option<PathBuf>,
@@ -225,8 +228,9 @@ pub struct RunArgs {
     #[arg(long)]
     pub validation: bool,
     /// Longest time for all of a drawing, the driver's compiling included, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 900)]
-    pub patience: u64,
+    /// [default: 900; of a script, 60 for each use of the device]
+    #[arg(long, value_name = "SECONDS")]
+    pub patience: Option<u64>,
     /// What the picture is held against
     #[command(flatten)]
     pub expected: ExpectArgs,
@@ -239,8 +243,8 @@ pub struct RunArgs {
     /// Print how long each part took
     #[arg(long)]
     pub timing: bool,
-    /// Print pictures and times as one JSON document (`skrymir schema run`)
-    #[arg(long, requires = "timing", conflicts_with = "watch")]
+    /// Print pictures and times, with --timing, or the verdicts of scripts as one JSON document (`skrymir schema run`)
+    #[arg(long, conflicts_with = "watch")]
     pub json: bool,
     /// Folder of the pipeline cache [default: the user's cache folder]
     #[arg(long, value_name = "DIR")]
@@ -257,12 +261,15 @@ pub struct RunArgs {
     /// Use no pipeline cache
     #[arg(long, conflicts_with = "cache")]
     pub no_cache: bool,
+    /// What scripts take
+    #[command(flatten)]
+    pub script: crate::scripts::ScriptArgs,
 }
 
 impl RunArgs {
     /// Longest time for the draw.
     pub fn patience(&self) -> std::time::Duration {
-        std::time::Duration::from_secs(self.patience)
+        std::time::Duration::from_secs(self.patience.unwrap_or(900))
     }
 }
 

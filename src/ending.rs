@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 #[cfg(unix)]
-pub use system::{SIGNALS, children_of};
+pub use system::{SIGNALS, children_of, leave};
 
 /// Files that are not to outlive the process.
 static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());

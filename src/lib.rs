@@ -70,6 +70,8 @@ pub mod run;
 pub mod s0;
 #[cfg(feature = "cli")]
 pub mod say;
+#[cfg(feature = "cli")]
+pub mod scripts;
 
 #[cfg(feature = "mali")]
 pub use compiler;

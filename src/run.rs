@@ -87,6 +87,9 @@ pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
 
 /// Draws a VBC once.
 fn draw(bytes: &[u8], args: &RunArgs) -> Outcome {
+    if args.json && !args.timing {
+        return Err(Failure::usage("--json prints times: it takes --timing, too"));
+    }
     let limit = limit(args);
     let context = open(args)?;
     let cache = cache(&context, bytes, args)?;

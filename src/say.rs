@@ -76,6 +76,11 @@ impl Progress {
         }
     }
 
+    /// Does something that prints, without the bar in its way.
+    pub fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.bar.suspend(work)
+    }
+
     /// One more step is done.
     pub fn step(&mut self) {
         if !self.shown && self.start.elapsed() > PATIENCE {

@@ -34,6 +34,8 @@ pub enum Document {
     Replay,
     /// `run --timing --json`
     Run,
+    /// `run --json` of test scripts
+    RunScripts,
     /// `trim --json`
     Trim,
 }
@@ -56,6 +58,7 @@ impl Document {
             Self::Reflect => loader::reflect::SCHEMA,
             Self::Replay => include_str!("schemas/replay.json"),
             Self::Run => include_str!("schemas/run.json"),
+            Self::RunScripts => include_str!("schemas/run_scripts.json"),
             Self::Trim => include_str!("schemas/trim.json"),
         }
     }

@@ -1,6 +1,7 @@
 //! What the tool can do with each format: one file per format, all behind [`Format`].
 
 pub mod mbs;
+mod script;
 mod sksl;
 mod sl;
 mod source;
@@ -9,6 +10,7 @@ mod trace;
 mod vbc;
 pub mod words;
 
+pub use script::Script;
 pub use source::SOURCE;
 pub use vbc::stages as vbc_stages;
 
@@ -147,6 +149,7 @@ pub const ALL: &[&dyn Format] = &[
     &sksl::Sksl,
     &words::GP,
     &words::PP,
+    &Script,
     &SOURCE,
 ];
 

@@ -1,3 +1,4 @@
 //! Test scripts of the field: AmberScript and VkScript.
 
+mod run;
 mod text;

@@ -559,6 +559,14 @@ fn graphics_pipeline(
         .layers(1);
     // SAFETY: the views are of the pass's formats, and at least as large.
     objects.framebuffer = unsafe { context.device.create_framebuffer(&info, None) }.call("vkCreateFramebuffer")?;
+    if !graphics
+        .commands
+        .iter()
+        .any(|command| matches!(command, Command::Draw { .. }))
+    {
+        // To clear takes none.
+        return Ok(());
+    }
     let stages = Stages::new(objects, &work.stages)?;
     let input = vertex_input(graphics);
     let state = &graphics.state;
@@ -757,7 +765,9 @@ fn record_task(job: &Job, work: &Work<'_>, commands: vk::CommandBuffer) {
     };
     // SAFETY: recording is open; pipeline, layout, sets and constants were made for each other.
     unsafe {
-        device.cmd_bind_pipeline(commands, point, objects.pipeline);
+        if objects.pipeline != vk::Pipeline::null() {
+            device.cmd_bind_pipeline(commands, point, objects.pipeline);
+        }
         if !job.sets.is_empty() {
             device.cmd_bind_descriptor_sets(commands, point, objects.layout, 0, &job.sets, &job.dynamic);
         }

@@ -571,7 +571,12 @@ impl<'a> Runner<'a> {
     }
 
     fn draw(&mut self, place: Place, pipeline: &str, timed: bool, drawn: Drawn) -> Result<(), Stop> {
-        let used = self.used(place, pipeline)?;
+        let used = match drawn.command {
+            // To clear takes no shaders.
+            Some(_) => Used::default(),
+            None => self.used(place, pipeline)?,
+        };
+        self.plan(place, pipeline)?;
         let plan = &self.pipelines[pipeline];
         if plan.kind != PipelineKind::Graphics {
             return Err(Stop::invalid(place, format!("{pipeline} is no graphics pipeline")));
@@ -1243,6 +1248,7 @@ impl Attached {
 }
 
 /// What a pipeline uses.
+#[derive(Default)]
 struct Used {
     stages: Vec<Attached>,
     bindings: Vec<Binding>,

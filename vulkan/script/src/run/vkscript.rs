@@ -330,7 +330,7 @@ impl Runner<'_> {
                 self.draw(place, *topology, vertices, indices, draw, false)?;
             }
             Command::Compute(groups) => {
-                let stages = self.stages(true, false)?;
+                let stages = self.stages(true)?;
                 if stages.is_empty() {
                     return Err(Stop::invalid(place, "the script has no compute shader"));
                 }
@@ -433,8 +433,8 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Shaders of compute, or of graphics; to clear, none are needed and given ones are compiled all the same.
-    fn stages(&mut self, compute: bool, clears: bool) -> Result<Vec<Attached>, Stop> {
+    /// Shaders of compute, or of graphics.
+    fn stages(&mut self, compute: bool) -> Result<Vec<Attached>, Stop> {
         let mut all = Vec::new();
         let script = self.script;
         for (at, shader) in script.shaders.iter().enumerate() {
@@ -456,16 +456,6 @@ impl Runner<'_> {
                 }
             };
             all.push(attached(shader.stage, code)?);
-        }
-        if clears && !all.iter().any(|one| one.stage == vk::ShaderStageFlags::VERTEX) {
-            let passthrough = Shader {
-                place: Place::default(),
-                stage: Stage::Vertex,
-                language: Language::Passthrough,
-                text: String::new(),
-            };
-            let code = self.compile(&passthrough, "main")?;
-            all = vec![attached(Stage::Vertex, code)?];
         }
         Ok(all)
     }
@@ -496,22 +486,27 @@ impl Runner<'_> {
     }
 
     fn execute(&mut self, stages: &[Attached], task: Task) -> Result<(), Stop> {
-        let bound = self.blocks.iter().map(|(binding, (block, resource))| work::Binding {
-            set: binding.set,
-            binding: binding.binding,
-            kind: match block {
-                Block::Ubo => vk::DescriptorType::UNIFORM_BUFFER,
-                Block::Ssbo | Block::Push => vk::DescriptorType::STORAGE_BUFFER,
-            },
-            elements: vec![Element {
-                resource: Some(*resource),
-                ..Element::default()
-            }],
-        });
+        // To clear takes no shaders, which see nothing.
+        let bound = self
+            .blocks
+            .iter()
+            .filter(|_| !stages.is_empty())
+            .map(|(binding, (block, resource))| work::Binding {
+                set: binding.set,
+                binding: binding.binding,
+                kind: match block {
+                    Block::Ubo => vk::DescriptorType::UNIFORM_BUFFER,
+                    Block::Ssbo | Block::Push => vk::DescriptorType::STORAGE_BUFFER,
+                },
+                elements: vec![Element {
+                    resource: Some(*resource),
+                    ..Element::default()
+                }],
+            });
         let work = Work {
             stages: stages.iter().map(Attached::stage).collect(),
             bindings: bound.collect(),
-            push: &self.push,
+            push: if stages.is_empty() { &[] } else { &self.push },
             task,
             timed: false,
         };
@@ -530,8 +525,8 @@ impl Runner<'_> {
         command: work::Command,
         clears: bool,
     ) -> Result<(), Stop> {
-        let stages = self.stages(false, clears)?;
-        if !stages.iter().any(|one| one.stage == vk::ShaderStageFlags::VERTEX) {
+        let stages = if clears { Vec::new() } else { self.stages(false)? };
+        if !clears && !stages.iter().any(|one| one.stage == vk::ShaderStageFlags::VERTEX) {
             return Err(Stop::invalid(place, "the script has no vertex shader"));
         }
         let mut state = self.state;

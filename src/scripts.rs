@@ -1,0 +1,621 @@
+//! What `run` does with test scripts, AmberScript and VkScript: any number of them on one device, a verdict each.
+
+use crate::args::RunArgs;
+use crate::error::{Cause, Error, Within};
+use crate::outcome::{Failure, Outcome, print, print_json, write};
+use crate::picture::{Picture, Save};
+use crate::say::Progress;
+use clap::Args;
+use loader::spirv::{self, Grammar, TargetEnv, asm};
+use script::Script;
+use script::amber::Language;
+use script::run::{Code, Compile, CompileError, Report, Text, Verdict};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use translate::frontend;
+use vulkan::{Context, Options, Validation};
+
+/// Flags of `run` for scripts.
+pub const FLAGS: &[&str] = &[
+    "device",
+    "validation",
+    "patience",
+    "json",
+    "junit",
+    "filter",
+    "strict",
+    "keep",
+];
+
+/// How long one use of the device may take where `--patience` says nothing.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Endings of files that are scripts.
+const ENDINGS: [&str; 3] = ["amber", "vkscript", "shader_test"];
+
+/// Arguments of `run` for scripts.
+#[derive(Args, Debug, Default)]
+pub struct ScriptArgs {
+    /// More scripts, and folders of them (scripts)
+    pub more: Vec<PathBuf>,
+    /// Run only scripts whose path has this in it (scripts)
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Option<String>,
+    /// What is not supported is a failure, too (scripts)
+    #[arg(long)]
+    pub strict: bool,
+    /// Write what is in every buffer and image at the end of a script to this folder (scripts)
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+    /// Write the verdicts as JUnit XML (scripts)
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Run in this process, and print a line of JSON for each
+    #[arg(long, hide = true)]
+    pub lines: bool,
+}
+
+/// Whether a path is a script by its ending.
+pub fn is_script(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known))
+}
+
+/// A script and what it came to: a row of the JSON document.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Row {
+    file: PathBuf,
+    verdict: String,
+    /// Whether it came to what it is to come to.
+    right: bool,
+    line: Option<u32>,
+    reason: Option<String>,
+    seconds: f64,
+    timed: Vec<Timed>,
+    validation: Vec<String>,
+}
+
+/// What a use of a pipeline took on the device.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Timed {
+    line: u32,
+    milliseconds: f64,
+}
+
+/// Whether a script is to fail: test suites name such files so.
+fn is_to_fail(path: &Path) -> bool {
+    path.file_name()
+        .is_some_and(|name| name.to_string_lossy().contains(".expect_fail."))
+}
+
+impl Row {
+    fn new(path: &Path, report: &Report, time: Duration, validation: Vec<String>) -> Self {
+        let right = match report.verdict {
+            Verdict::Holds => !is_to_fail(path),
+            Verdict::Fails(..) | Verdict::Invalid(_) => is_to_fail(path),
+            Verdict::Unsupported(_) | Verdict::Device(_) => false,
+        };
+        let timed = report.timed.iter().map(|(line, time)| Timed {
+            line: *line,
+            milliseconds: time.as_secs_f64() * 1e3,
+        });
+        Self {
+            file: path.to_owned(),
+            verdict: report.verdict.name().to_owned(),
+            right: right && validation.is_empty(),
+            line: match &report.verdict {
+                Verdict::Fails(place, _) => Some(place.line),
+                _ => None,
+            },
+            reason: report.verdict.reason(),
+            seconds: time.as_secs_f64(),
+            timed: timed.collect(),
+            validation,
+        }
+    }
+
+    /// A script that ended the process that ran it.
+    fn ended(path: &Path, why: String, time: Duration) -> Self {
+        let report = Report {
+            verdict: Verdict::Device(why),
+            timed: Vec::new(),
+            kept: Vec::new(),
+        };
+        Self::new(path, &report, time, Vec::new())
+    }
+
+    fn unsupported(&self) -> bool {
+        self.verdict == Verdict::Unsupported(String::new()).name()
+    }
+
+    /// The verdict and its reason in a line.
+    fn text(&self) -> String {
+        let mut text = self.verdict.clone();
+        if is_to_fail(&self.file) {
+            text += if self.right {
+                ", as it has to"
+            } else {
+                ", and has to fail"
+            };
+        }
+        if let Some(reason) = &self.reason {
+            let _ = write!(text, ": {reason}");
+        }
+        if let Some(first) = self.validation.first() {
+            let _ = write!(
+                text,
+                "; {} messages of the validation layer: {first}",
+                self.validation.len()
+            );
+        }
+        text
+    }
+}
+
+/// Runs scripts: the files given and those in the folders given.
+///
+/// # Errors
+/// Bad where one does not hold, trouble where there is no device or a file cannot be read.
+pub fn run(args: &RunArgs) -> Outcome {
+    let given = [&args.file].into_iter().chain(&args.fragment).chain(&args.script.more);
+    let mut paths = Vec::new();
+    for path in given {
+        match path.is_dir() {
+            true => paths.extend(scripts_in(path)?),
+            false => paths.push(path.clone()),
+        }
+    }
+    if let Some(filter) = &args.script.filter {
+        paths.retain(|path| path.to_string_lossy().contains(filter.as_str()));
+    }
+    if paths.is_empty() {
+        return Err(Failure::usage(
+            "no scripts: none of the files and folders given has one of that name",
+        ));
+    }
+    if args.script.lines {
+        return run_here(args, &paths);
+    }
+    let start = Instant::now();
+    let rows = run_all(args, &paths)?;
+    if let Some(path) = &args.script.junit {
+        write(path, junit(&rows))?;
+    }
+    let right = rows.iter().filter(|row| row.right).count();
+    let unsupported = rows.iter().filter(|row| row.unsupported()).count();
+    let wrong = rows.len() - right - unsupported;
+    let seconds = start.elapsed().as_secs_f64();
+    if args.json {
+        print_json(&json!({
+            "scripts": rows,
+            "right": right,
+            "unsupported": unsupported,
+            "wrong": wrong,
+            "seconds": seconds,
+        }))?;
+    } else {
+        let all = rows.len();
+        print(&format!(
+            "{right} right, {unsupported} unsupported, {wrong} wrong of {all} in {seconds:.1} s\n"
+        ))?;
+    }
+    match wrong > 0 || args.script.strict && unsupported > 0 {
+        true => Err(Failure::Reported(Cause::Bad)),
+        false => Ok(()),
+    }
+}
+
+/// Scripts below a folder, in order.
+fn scripts_in(folder: &Path) -> Outcome<Vec<PathBuf>> {
+    let (mut found, mut open) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = open.pop() {
+        let entries = std::fs::read_dir(&folder).within(|| format!("cannot read {}", folder.display()))?;
+        for entry in entries.flatten() {
+            let path = entry.path();
+            // A link to a folder may lead back to here.
+            if path.is_dir() && !path.is_symlink() {
+                open.push(path);
+            } else if path.is_file() && is_script(&path) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Opens the device that the arguments name, with everything that these scripts can ask for.
+fn open(args: &RunArgs, scripts: &[(&Path, script::Result<Script>)]) -> Outcome<Context> {
+    let good = scripts.iter().filter_map(|(_, script)| script.as_ref().ok());
+    let mut extensions: Vec<String> = good.flat_map(script::run::extensions).collect();
+    extensions.sort();
+    extensions.dedup();
+    let options = Options {
+        device: args.device.clone(),
+        validation: if args.validation {
+            Validation::Core
+        } else {
+            Validation::Off
+        },
+        timeout: patience(args),
+        everything: Some(extensions),
+    };
+    Ok(Context::new(&options).map_err(Error::from)?)
+}
+
+/// How long one use of the device may take.
+fn patience(args: &RunArgs) -> Duration {
+    args.patience.map_or(PATIENCE, Duration::from_secs)
+}
+
+/// Runs scripts one by one in this process, and prints the row of each in a line of JSON.
+fn run_here(args: &RunArgs, paths: &[PathBuf]) -> Outcome {
+    let scripts = paths.iter().map(|path| {
+        let text = crate::outcome::read(path)?;
+        Ok((path.as_path(), script::parse(&String::from_utf8_lossy(&text))))
+    });
+    let scripts = scripts.collect::<Outcome<Vec<_>>>()?;
+    let context = open(args, &scripts)?;
+    for (path, script) in &scripts {
+        let start = Instant::now();
+        let before = context.messages().len();
+        let report = match script {
+            Ok(script) => script::run::run(&context, &Compiler, script, path),
+            Err(error) => Report {
+                verdict: match error.kind {
+                    script::ErrorKind::Invalid => Verdict::Invalid(error.to_string()),
+                    script::ErrorKind::Unsupported => Verdict::Unsupported(error.message.clone()),
+                },
+                timed: Vec::new(),
+                kept: Vec::new(),
+            },
+        };
+        if let Some(folder) = &args.script.keep {
+            keep(folder, path, &report)?;
+        }
+        let messages = context.messages().split_off(before);
+        let row = Row::new(path, &report, start.elapsed(), messages);
+        print(&(serde_json::to_string(&row).map_err(Error::from)? + "\n"))?;
+        if matches!(report.verdict, Verdict::Device(_)) {
+            // Closing the device would wait for what may never come; the next process has a new one.
+            crate::ending::leave(0);
+        }
+    }
+    Ok(())
+}
+
+/// How many scripts a process runs: few enough that all processors have work to the end.
+const SHARE: usize = 24;
+
+/// Runs all scripts, in processes of our own: drivers end a process where a shader is too much for them. Prints each
+/// verdict in the order of the scripts.
+fn run_all(args: &RunArgs, paths: &[PathBuf]) -> Outcome<Vec<Row>> {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let share = paths.len().div_ceil(threads).clamp(1, SHARE);
+    let shares: Vec<&[PathBuf]> = paths.chunks(share).collect();
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel();
+    let mut progress = Progress::new("scripts", paths.len() as u64);
+    let mut rows: Vec<Row> = Vec::new();
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(shares.len()) {
+            let (sender, next, shares) = (sender.clone(), &next, &shares);
+            scope.spawn(move || {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(paths) = shares.get(at) else { return };
+                    let mut done = at * share;
+                    let each = |row| {
+                        let sent = sender.send(Ok((done, row)));
+                        done += 1;
+                        sent.is_ok()
+                    };
+                    if let Err(error) = run_share(args, paths, each) {
+                        let _ = sender.send(Err(error));
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut early: BTreeMap<usize, Row> = BTreeMap::new();
+        for row in receiver {
+            let (at, row) = row?;
+            progress.step();
+            early.insert(at, row);
+            while let Some(row) = early.remove(&rows.len()) {
+                if !args.json {
+                    let mut text = format!("{}: {}\n", row.file.display(), row.text());
+                    for Timed { line, milliseconds } in &row.timed {
+                        let _ = writeln!(text, "  line {line}: {milliseconds:.3} ms on the device");
+                    }
+                    progress.aside(|| print(&text))?;
+                }
+                rows.push(row);
+            }
+        }
+        Ok(rows)
+    })
+}
+
+/// Runs some scripts in a process, and in another from behind the one that ended it.
+fn run_share(args: &RunArgs, paths: &[PathBuf], mut each: impl FnMut(Row) -> bool) -> Outcome {
+    let mut rest = paths;
+    while !rest.is_empty() {
+        let start = Instant::now();
+        let mut child = child(args, rest)?;
+        let lines = child.stdout.take().map(std::io::BufReader::new);
+        let (sender, receiver) = mpsc::channel();
+        let reader = std::thread::spawn(move || {
+            for line in lines
+                .into_iter()
+                .flat_map(std::io::BufRead::lines)
+                .map_while(Result::ok)
+            {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        // A compiler that does not come to an end is waited for as long as the device, and for a start.
+        let longest = patience(args).saturating_mul(4).saturating_add(Duration::from_secs(10));
+        let mut late = false;
+        loop {
+            match receiver.recv_timeout(longest) {
+                Ok(line) => {
+                    let row: Row = serde_json::from_str(&line).map_err(Error::from)?;
+                    rest = &rest[1..];
+                    if !each(row) {
+                        rest = &[];
+                        break;
+                    }
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    late = true;
+                    break;
+                }
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let _ = child.kill();
+        let status = child.wait().within(|| "cannot wait for a process".to_owned())?;
+        let _ = reader.join();
+        // It left because its device was lost, or it is done.
+        if rest.is_empty() || status.success() {
+            continue;
+        }
+        if let Some(2) = status.code() {
+            return Err(Failure::Reported(Cause::Trouble));
+        }
+        let why = match late {
+            true => format!("no answer within {} s", longest.as_secs()),
+            false => format!("the driver ended the process: {status}"),
+        };
+        if !each(Row::ended(&rest[0], why, start.elapsed())) {
+            return Ok(());
+        }
+        rest = &rest[1..];
+    }
+    Ok(())
+}
+
+/// A process of this program that runs scripts.
+fn child(args: &RunArgs, paths: &[PathBuf]) -> Outcome<std::process::Child> {
+    let program = std::env::current_exe().within(|| "cannot find this program".to_owned())?;
+    let mut command = std::process::Command::new(program);
+    command.args(["run", "--as", "script", "--lines"]);
+    if let Some(device) = &args.device {
+        command.arg("--device").arg(device);
+    }
+    if args.validation {
+        command.arg("--validation");
+    }
+    if let Some(seconds) = args.patience {
+        command.arg("--patience").arg(seconds.to_string());
+    }
+    if let Some(folder) = &args.script.keep {
+        command.arg("--keep").arg(folder);
+    }
+    command
+        .arg("--")
+        .args(paths)
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped());
+    let child = command.spawn().within(|| "cannot start a process".to_owned())?;
+    Ok(child)
+}
+
+/// Writes what was in a script's buffers: pictures as PNG, everything as bytes.
+fn keep(folder: &Path, path: &Path, report: &Report) -> Outcome {
+    let parts = path.components().filter_map(|part| match part {
+        std::path::Component::Normal(part) => Some(part),
+        _ => None,
+    });
+    let folder = folder.join(parts.collect::<PathBuf>());
+    std::fs::create_dir_all(&folder).within(|| format!("cannot make {}", folder.display()))?;
+    for kept in &report.kept {
+        let name: String = kept
+            .name
+            .chars()
+            .map(|c| {
+                if c.is_alphanumeric() || "._-".contains(c) {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .collect();
+        write(&folder.join(format!("{name}.bin")), &kept.bytes)?;
+        if let Some(([width, height], rgba)) = &kept.picture {
+            let picture = Picture {
+                width: *width,
+                height: *height,
+                rgba: rgba.clone(),
+            };
+            picture.save(&folder.join(format!("{name}.png")))?;
+        }
+    }
+    Ok(())
+}
+
+/// The verdicts as build servers read them.
+fn junit(rows: &[Row]) -> String {
+    let escaped = |text: &str| {
+        let text = text
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;")
+            .replace('"', "&quot;");
+        text.chars()
+            .filter(|c| !c.is_control() || *c == '\n')
+            .collect::<String>()
+    };
+    let skipped = rows.iter().filter(|row| row.unsupported()).count();
+    let failures = rows.iter().filter(|row| !row.right).count() - skipped;
+    let time: f64 = rows.iter().map(|row| row.seconds).sum();
+    let mut text = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"skrymir\" tests=\"{}\" failures=\"{failures}\" \
+         skipped=\"{skipped}\" time=\"{time:.3}\">\n",
+        rows.len()
+    );
+    for row in rows {
+        let path = row.file.display().to_string();
+        let folder = row
+            .file
+            .parent()
+            .map(|folder| folder.display().to_string())
+            .unwrap_or_default();
+        let _ = write!(
+            text,
+            "  <testcase name=\"{}\" classname=\"{}\" time=\"{:.3}\"",
+            escaped(&path),
+            escaped(&folder),
+            row.seconds
+        );
+        let said = escaped(&row.text());
+        text += &match (row.unsupported(), row.right) {
+            (true, _) => format!("><skipped message=\"{said}\"/></testcase>\n"),
+            (_, true) => "/>\n".to_owned(),
+            (_, false) => format!("><failure message=\"{said}\"/></testcase>\n"),
+        };
+    }
+    text + "</testsuite>\n"
+}
+
+/// Our assembler and validator for SPIR-V, glslang for GLSL and HLSL.
+pub struct Compiler;
+
+impl Compile for Compiler {
+    fn compile(&self, text: &Text<'_>) -> Result<Code, CompileError> {
+        let words = match text.language {
+            Language::Glsl => return front(text, frontend::Dialect::Glsl),
+            Language::Hlsl => return front(text, frontend::Dialect::Hlsl),
+            Language::OpenClC => return Err(CompileError::Unsupported("OpenCL C".into())),
+            Language::SpirvBin => spirv::read(text.bytes).map_err(|error| CompileError::Invalid(error.to_string()))?,
+            Language::SpirvHex => hexadecimal(text)?,
+            Language::SpirvAsm => assembled(text)?,
+        };
+        let version = words.get(1).copied().unwrap_or(0);
+        let env = TargetEnv::ALL.iter().find(|env| env.version() == version);
+        let report = spirv::validate_for(Grammar::builtin(), &words, env.copied().unwrap_or(TargetEnv::UNIVERSAL));
+        report
+            .accept("spirv")
+            .map_err(|error| CompileError::Invalid(error.to_string()))?;
+        Ok(Code {
+            words,
+            entry: text.entry.to_owned(),
+        })
+    }
+}
+
+fn as_text<'a>(text: &Text<'a>) -> Result<&'a str, CompileError> {
+    std::str::from_utf8(text.bytes).map_err(|_| CompileError::Invalid("it is not text".into()))
+}
+
+fn assembled(text: &Text<'_>) -> Result<Vec<u32>, CompileError> {
+    let env = match text.target_env {
+        None => TargetEnv::named("spv1.0"),
+        Some(name) => TargetEnv::named(name),
+    };
+    let env = env.ok_or_else(|| {
+        let name = text.target_env.unwrap_or_default();
+        CompileError::Unsupported(format!("the target environment {name}"))
+    })?;
+    let options = asm::Options {
+        version: Some(env.version()),
+        ..asm::Options::default()
+    };
+    asm::assemble(Grammar::builtin(), as_text(text)?, options).map_err(|error| CompileError::Invalid(error.to_string()))
+}
+
+/// Words in hexadecimal.
+fn hexadecimal(text: &Text<'_>) -> Result<Vec<u32>, CompileError> {
+    let word = |word: &str| {
+        let digits = word.strip_prefix("0x").or(word.strip_prefix("0X")).unwrap_or(word);
+        let wrong = || CompileError::Invalid(format!("expected a word in hexadecimal, found {word:?}"));
+        u32::from_str_radix(digits, 16).map_err(|_| wrong())
+    };
+    let words = as_text(text)?
+        .split([' ', '\t', '\r', '\n', ','])
+        .filter(|one| !one.is_empty());
+    let words = words.map(word).collect::<Result<Vec<u32>, _>>()?;
+    spirv::read(&spirv::write(&words)).map_err(|error| CompileError::Invalid(error.to_string()))
+}
+
+fn front(text: &Text<'_>, dialect: frontend::Dialect) -> Result<Code, CompileError> {
+    use script::Stage as S;
+    let stage = match text.stage {
+        S::Vertex => frontend::Stage::Vertex,
+        S::Fragment => frontend::Stage::Fragment,
+        S::Geometry => frontend::Stage::Geometry,
+        S::TessellationControl => frontend::Stage::TessellationControl,
+        S::TessellationEvaluation => frontend::Stage::TessellationEvaluation,
+        S::Compute => frontend::Stage::Compute,
+        other => return Err(CompileError::Unsupported(format!("{other} shaders in {dialect:?}"))),
+    };
+    if !frontend::is_available() {
+        return Err(CompileError::Unsupported(
+            "this program was built without glslang".into(),
+        ));
+    }
+    // Files that the script has in itself are found before those beside it.
+    let mut settings = frontend::Settings::NONE.clone();
+    let folder = match text.files.is_empty() {
+        true => None,
+        false => Some(tempfile::tempdir().map_err(|error| CompileError::Unsupported(error.to_string()))?),
+    };
+    let mut path = text.path.to_owned();
+    if let Some(folder) = &folder {
+        for (name, contents) in text.files {
+            // None leads out of the folder.
+            let plain = Path::new(name)
+                .components()
+                .filter(|part| matches!(part, std::path::Component::Normal(_)));
+            let file = folder.path().join(plain.collect::<PathBuf>());
+            let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+            made.and_then(|()| std::fs::write(&file, contents))
+                .map_err(|error| CompileError::Unsupported(error.to_string()))?;
+        }
+        settings.folders = vec![
+            folder.path().to_owned(),
+            text.path.parent().unwrap_or(Path::new("")).to_owned(),
+        ];
+        path = folder.path().join("script");
+    }
+    let source = as_text(text)?;
+    let mut source = frontend::Text::new(source, &path, dialect, stage, &settings);
+    source.entry = (dialect == frontend::Dialect::Hlsl).then_some(text.entry);
+    match frontend::spirv(&source) {
+        Ok(module) => Ok(Code {
+            words: module.words,
+            entry: "main".to_owned(),
+        }),
+        Err(error) => Err(CompileError::Invalid(error.to_string())),
+    }
+}
