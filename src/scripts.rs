@@ -365,7 +365,7 @@ fn run_share(args: &RunArgs, paths: &[PathBuf], mut each: impl FnMut(Row) -> boo
         });
         // A compiler that does not come to an end is waited for as long as the device, and for a start.
         let longest = patience(args).saturating_mul(4).saturating_add(Duration::from_secs(10));
-        let mut late = false;
+        let (mut late, before) = (false, rest.len());
         loop {
             match receiver.recv_timeout(longest) {
                 Ok(line) => {
@@ -383,11 +383,14 @@ fn run_share(args: &RunArgs, paths: &[PathBuf], mut each: impl FnMut(Row) -> boo
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
         }
-        let _ = child.kill();
+        // One that still runs after it closed its output is about to end.
+        if late || rest.is_empty() {
+            let _ = child.kill();
+        }
         let status = child.wait().within(|| "cannot wait for a process".to_owned())?;
         let _ = reader.join();
         // It left because its device was lost, or it is done.
-        if rest.is_empty() || status.success() {
+        if rest.is_empty() || status.success() && rest.len() < before {
             continue;
         }
         if let Some(2) = status.code() {

@@ -2,6 +2,7 @@
 
 mod model;
 mod parse;
+mod phrases;
 mod pipeline;
 mod print;
 

@@ -1,7 +1,7 @@
 //! Reading what stands between PIPELINE and END.
 
 use super::model::*;
-use super::parse::{floats, foreign, integers, on_off, word};
+use super::phrases::{floats, foreign, integers, on_off, word};
 use crate::error::{Error, Result};
 use crate::text::Text;
 use crate::types::{DataType, Format, Scalar, Stage};
