@@ -20,7 +20,7 @@ fn run(arguments: &[&str], paths: &[&Path]) -> (Option<i32>, String) {
 
 /// The rows of `--json`.
 fn rows(arguments: &[&str], paths: &[&Path]) -> Vec<Value> {
-    let (_, text) = run(&[&["--json"], arguments].concat(), paths);
+    let (_, text) = run(&[&["--json"][..], arguments].concat(), paths);
     let document: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     document["scripts"].as_array().expect("rows").clone()
 }
@@ -56,8 +56,8 @@ fn exit_codes_tell_what_is_wrong() {
     std::fs::write(&copy, text.replace("EXPECT two IDX 0 EQ 42", "EXPECT two IDX 0 EQ 43")).expect("written");
     let keep = copies.path().join("kept");
     let junit = copies.path().join("report.xml");
-    let arguments = ["--keep", &keep.to_string_lossy(), "--junit", &junit.to_string_lossy()];
-    let (code, said) = run(&arguments, &[&copy]);
+    let (folder, report) = (keep.to_string_lossy(), junit.to_string_lossy());
+    let (code, said) = run(&["--keep", &folder, "--junit", &report], &[&copy]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("line 43: two: byte 0"), "{said}");
     assert!(said.contains("wanted EQ 43, found 42"), "{said}");

@@ -119,28 +119,14 @@ impl<'a> Runner<'a> {
 
     fn declare(&mut self, statement: &'a Statement) -> Result<(), Stop> {
         let place = statement.place;
-        let twice = |name: &str| Stop::invalid(place, format!("there are two of the name {name}"));
-        match &statement.command {
-            Command::VirtualFile { path, text } => {
-                if self.files.insert(path.clone(), text.clone()).is_some() {
-                    return Err(twice(path));
-                }
-            }
-            Command::Shader(shader) => {
-                if self.shaders.insert(&shader.name, (place, shader)).is_some() {
-                    return Err(twice(&shader.name));
-                }
-            }
-            Command::Struct(kind) => {
-                if self.structs.insert(kind.name.clone(), kind).is_some() {
-                    return Err(twice(&kind.name));
-                }
-            }
-            Command::Sampler(sampler) => {
-                if self.samplers.insert(&sampler.name, sampler).is_some() {
-                    return Err(twice(&sampler.name));
-                }
-            }
+        let (name, twice): (&str, bool) = match &statement.command {
+            Command::VirtualFile { path, text } => (path, self.files.insert(path.clone(), text.clone()).is_some()),
+            Command::Shader(shader) => (
+                &shader.name,
+                self.shaders.insert(&shader.name, (place, shader)).is_some(),
+            ),
+            Command::Struct(kind) => (&kind.name, self.structs.insert(kind.name.clone(), kind).is_some()),
+            Command::Sampler(sampler) => (&sampler.name, self.samplers.insert(&sampler.name, sampler).is_some()),
             Command::Pipeline(pipeline) => {
                 let (kind, mut items) = match &pipeline.base {
                     PipelineBase::New(kind) => (*kind, Vec::new()),
@@ -162,11 +148,12 @@ impl<'a> Runner<'a> {
                     color: None,
                     depth: None,
                 };
-                if self.pipelines.insert(&pipeline.name, plan).is_some() {
-                    return Err(twice(&pipeline.name));
-                }
+                (&pipeline.name, self.pipelines.insert(&pipeline.name, plan).is_some())
             }
-            _ => {}
+            _ => return Ok(()),
+        };
+        if twice {
+            return Err(Stop::invalid(place, format!("there are two of the name {name}")));
         }
         Ok(())
     }
