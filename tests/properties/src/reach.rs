@@ -449,7 +449,7 @@ fn apart(meeting: Meeting) -> Option<&'static str> {
         // `flow::verify`: the varying unit reads no pipeline registers.
         _ => reads_registers(second) && second != Unit::Varying,
     };
-    let reason = match how {
+    match how {
         _ if one_unit => Some("an instruction has one store unit"),
         How::ReadsForward if next => Some("a forwarded result lasts for one instruction"),
         How::ReadsForward if !forwards(first) => Some("the first forwards nothing"),
@@ -462,8 +462,7 @@ fn apart(meeting: Meeting) -> Option<&'static str> {
         How::Overwrites if (first == Unit::Store) != (second == Unit::Store) => Some("registers are no temporaries"),
         How::Overwrites if !next && first >= second => Some("the second stores first"),
         _ => None,
-    };
-    reason
+    }
 }
 
 /// Why a cell cannot be reached; nothing where it can.
