@@ -1,6 +1,6 @@
 //! Set layouts, sets, and what is written to them.
 
-use super::execute::Device;
+use super::device::Device;
 use super::objects::Objects;
 use super::{Binding, Element, Sampler, Work};
 use crate::error::{Call, Error, Result};

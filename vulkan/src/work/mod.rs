@@ -4,6 +4,7 @@
 //! are the host's, except images of several samples, which cannot be copied and stay on the device.
 
 mod descriptors;
+mod device;
 mod execute;
 mod objects;
 mod resources;
