@@ -263,7 +263,7 @@ pub struct RunArgs {
     pub no_cache: bool,
     /// What scripts take
     #[command(flatten)]
-    pub script: crate::scripts::ScriptArgs,
+    pub script: ScriptArgs,
 }
 
 impl RunArgs {
@@ -392,4 +392,26 @@ impl Entry {
             .or_else(|| find(None))
             .map(|entry| entry.name.as_str())
     }
+}
+
+/// Arguments of `run` for scripts.
+#[derive(Args, Debug, Default)]
+pub struct ScriptArgs {
+    /// More scripts, and folders of them (scripts)
+    pub more: Vec<PathBuf>,
+    /// Run only scripts whose path has this in it (scripts)
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Option<String>,
+    /// What is not supported is a failure, too (scripts)
+    #[arg(long)]
+    pub strict: bool,
+    /// Write what is in every buffer and image at the end of a script to this folder (scripts)
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+    /// Write the verdicts as JUnit XML (scripts)
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Run in this process, and print a line of JSON for each
+    #[arg(long, hide = true)]
+    pub lines: bool,
 }

@@ -5,7 +5,6 @@ use crate::error::{Cause, Error, Within};
 use crate::outcome::{Failure, Outcome, print, print_json, write};
 use crate::picture::{Picture, Save};
 use crate::say::Progress;
-use clap::Args;
 use loader::spirv::{self, Grammar, TargetEnv, asm};
 use script::Script;
 use script::amber::Language;
@@ -38,28 +37,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Endings of files that are scripts.
 const ENDINGS: [&str; 3] = ["amber", "vkscript", "shader_test"];
-
-/// Arguments of `run` for scripts.
-#[derive(Args, Debug, Default)]
-pub struct ScriptArgs {
-    /// More scripts, and folders of them (scripts)
-    pub more: Vec<PathBuf>,
-    /// Run only scripts whose path has this in it (scripts)
-    #[arg(long, value_name = "TEXT")]
-    pub filter: Option<String>,
-    /// What is not supported is a failure, too (scripts)
-    #[arg(long)]
-    pub strict: bool,
-    /// Write what is in every buffer and image at the end of a script to this folder (scripts)
-    #[arg(long, value_name = "DIR")]
-    pub keep: Option<PathBuf>,
-    /// Write the verdicts as JUnit XML (scripts)
-    #[arg(long, value_name = "FILE")]
-    pub junit: Option<PathBuf>,
-    /// Run in this process, and print a line of JSON for each
-    #[arg(long, hide = true)]
-    pub lines: bool,
-}
 
 /// Whether a path is a script by its ending.
 pub fn is_script(path: &Path) -> bool {

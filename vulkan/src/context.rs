@@ -365,7 +365,7 @@ impl Inner {
     }
 
     /// Whether the device can have such an image.
-    pub fn check_image(&self, desc: &crate::memory::ImageDesc) -> Result<()> {
+    pub fn check_image(&self, desc: &vk::ImageCreateInfo<'_>) -> Result<()> {
         let tiling = vk::ImageTiling::OPTIMAL;
         let flags = vk::ImageCreateFlags::empty();
         // SAFETY: the physical device belongs to the instance.
@@ -373,7 +373,7 @@ impl Inner {
             self.instance.get_physical_device_image_format_properties(
                 self.physical,
                 desc.format,
-                desc.kind,
+                desc.image_type,
                 tiling,
                 desc.usage,
                 flags,
@@ -382,7 +382,7 @@ impl Inner {
         let fits = found.is_ok_and(|most| {
             let (size, extent) = (most.max_extent, desc.extent);
             most.sample_counts.contains(desc.samples)
-                && desc.levels <= most.max_mip_levels
+                && desc.mip_levels <= most.max_mip_levels
                 && extent.width <= size.width
                 && extent.height <= size.height
                 && extent.depth <= size.depth
@@ -391,7 +391,7 @@ impl Inner {
             return Ok(());
         }
         let vk::Extent3D { width, height, depth } = desc.extent;
-        let (format, samples, levels, usage) = (desc.format, desc.samples.as_raw(), desc.levels, desc.usage);
+        let (format, samples, levels, usage) = (desc.format, desc.samples.as_raw(), desc.mip_levels, desc.usage);
         let message = format!(
             "images of {format:?}, {width}x{height}x{depth} with {levels} levels and {samples} samples, as {usage:?}"
         );
