@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 use crate::expect::ExpectArgs;
 use clap::Args;
 use loader::vbc::Stage;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use translate::frontend::Settings;
 
 /// Formats by name; a test holds them against the formats that there are.
 pub const FORMATS: [&str; 10] = [
@@ -27,6 +28,59 @@ pub const fn and<const N: usize>(list: &[&'static str], more: &'static str) -> [
         at += 1;
     }
     all
+}
+
+/// What the texts of GLSL and HLSL are compiled with.
+#[derive(Args, Clone, Debug, Default)]
+pub struct PreprocessArgs {
+    /// Define a name before the first line of GLSL, GLSL ES or HLSL [default value: 1]
+    #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = parse_define)]
+    pub defines: Vec<(String, String)>,
+    /// A folder for files that GLSL, GLSL ES or HLSL include, behind that of the text
+    #[arg(short = 'I', long = "include", value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+}
+
+impl PreprocessArgs {
+    /// Whether the command line says anything of texts.
+    pub fn is_said(&self) -> bool {
+        !self.defines.is_empty() || !self.folders.is_empty()
+    }
+
+    /// What is said, for the front end.
+    ///
+    /// # Errors
+    /// Where something is said and none of the files is a text that it is for.
+    pub fn settings<'a>(&self, files: impl IntoIterator<Item = (&'a Path, &'a [u8])>) -> Result<Settings> {
+        let is_for = |(path, bytes): (&Path, &[u8])| {
+            let source = translate::Source::new(&path.to_string_lossy(), bytes);
+            let language = source.map(|source| source.language);
+            matches!(language, Ok(translate::Language::Glsl | translate::Language::Hlsl))
+        };
+        if self.is_said() && !files.into_iter().any(is_for) {
+            return Err(Error::usage("-D and -I are for texts of GLSL, GLSL ES and HLSL"));
+        }
+        Ok(Settings {
+            defines: self.defines.clone(),
+            folders: self.folders.clone(),
+        })
+    }
+}
+
+/// A name and what it stands for, as `NAME` or `NAME=VALUE`.
+///
+/// # Errors
+/// When it is no name.
+pub fn parse_define(text: &str) -> Result<(String, String)> {
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    // A macro with parameters: `F(x)=x`.
+    let word = name.split('(').next().unwrap_or_default();
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_name = word.starts_with(|c: char| is_letter(c) && !c.is_ascii_digit()) && word.chars().all(is_letter);
+    if !is_name || text.contains(['\n', '\0']) {
+        return Err(Error::usage("a definition is NAME or NAME=VALUE, such as SCALE=2.0"));
+    }
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// What a file is, where its first bytes do not say it or say it wrongly.
@@ -200,6 +254,9 @@ pub struct RunArgs {
     /// The entry point, where a source has several of a stage; `vert=NAME` and `frag=NAME` for each its own
     #[arg(long, value_name = "[STAGE=]NAME", value_parser = Entry::parse)]
     pub entry: Vec<Entry>,
+    /// What sources are compiled with
+    #[command(flatten)]
+    pub preprocess: PreprocessArgs,
     /// What it is
     #[command(flatten)]
     pub format: FormatArgs,

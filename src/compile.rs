@@ -2,12 +2,13 @@
 
 use crate::error::{Error, Result};
 use crate::foreign;
-use compiler::{Compiled, Input, Options, Stage, glsl_es};
+use compiler::{Compiled, Input, Options, Stage};
 use std::path::Path;
+use translate::frontend::{self, Settings};
 use translate::{Language, ShaderStage, Source};
 
 /// What is compiled of a file.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// The stage, where the file's name does not say it.
     pub stage: Option<Stage>,
@@ -15,6 +16,19 @@ pub struct Wanted<'a> {
     pub entry: Option<&'a str>,
     /// How.
     pub options: Options,
+    /// What texts of GLSL and HLSL are compiled with.
+    pub settings: &'a Settings,
+}
+
+impl Default for Wanted<'_> {
+    fn default() -> Self {
+        Self {
+            stage: None,
+            entry: None,
+            options: Options::default(),
+            settings: Settings::NONE,
+        }
+    }
 }
 
 fn of(stage: Stage) -> ShaderStage {
@@ -24,46 +38,30 @@ fn of(stage: Stage) -> ShaderStage {
     }
 }
 
-/// HLSL, by way of SPIR-V.
-fn hlsl(path: &Path, bytes: &[u8], wanted: Wanted<'_>) -> Result<Compiled> {
-    let said = wanted.stage.map(|stage| match stage {
-        Stage::Vertex => loader::vbc::Stage::Vert,
-        Stage::Fragment => loader::vbc::Stage::Frag,
-    });
-    let words = foreign::hlsl_module(path, bytes, said, wanted.entry)?;
-    let source = Source::new("stage.spv", &words)?;
-    compiler::compile(Input::Source(&source), &wanted.options)
-        .map_err(|error| Error::input(format_args!("{}: {error}", path.display())))
-}
-
 /// Compiles a file of any format that holds shaders.
 ///
 /// # Errors
 /// What the compiler refuses, with the place in the source where it has lines.
 pub fn compile(path: &Path, bytes: &[u8], wanted: Wanted<'_>) -> Result<Compiled> {
-    if foreign::is_hlsl(path) {
-        return hlsl(path, bytes, wanted);
-    }
     let name = path.to_string_lossy();
-    let mut source = Source::new(&name, bytes)?;
-    if source.language == Language::Glsl && source.stage.is_none() {
-        source.stage = wanted.stage.map(of);
-    } else if source.language != Language::Glsl {
-        source.stage = wanted.stage.map(of).or(source.stage);
-    }
+    let mut source = Source::new(&name, bytes)?.with(path, wanted.settings);
+    let said = wanted.stage.map(of);
+    source.stage = match source.language {
+        Language::Glsl | Language::Hlsl => source.stage.or(said),
+        _ => said.or(source.stage),
+    };
     source.entry = wanted.entry;
-    let text = std::str::from_utf8(bytes)
-        .ok()
-        .filter(|_| source.language == Language::Glsl);
-    let stage = match source.stage {
-        Some(ShaderStage::Vertex) => Some(Stage::Vertex),
-        Some(ShaderStage::Fragment) => Some(Stage::Fragment),
-        _ => None,
+    let refused = match compiler::compile(Input::Source(&source), &wanted.options) {
+        Ok(compiled) => return Ok(compiled),
+        Err(error) => error,
     };
-    let input = match (text, stage) {
-        (Some(text), Some(stage)) if glsl_es::recognises(text) => Input::GlslEs(text, stage),
-        _ => Input::Source(&source),
-    };
-    compiler::compile(input, &wanted.options)
-        .map_err(|error| Error::input(error.render(&name, &String::from_utf8_lossy(bytes))))
+    let by_reader = std::error::Error::source(&refused).and_then(|cause| cause.downcast_ref::<translate::Error>());
+    let stage = source.stage.and_then(frontend::Stage::of_naga);
+    if let Some(module) = by_reader.and_then(|error| foreign::module(&source, stage, error)) {
+        let module = module?;
+        let source = Source::new("stage.spv", &module)?;
+        return compiler::compile(Input::Source(&source), &wanted.options)
+            .map_err(|error| Error::input(format_args!("{name}: {error}")));
+    }
+    Err(Error::input(refused.render(&name, &String::from_utf8_lossy(bytes))))
 }

@@ -5,6 +5,7 @@
 //! programs runs on the emulator, and lifted on each device. The first engine that draws is what the others are held
 //! against: the scalar one, where the programs fit a Mali-400.
 
+use crate::args::PreprocessArgs;
 use crate::error::{Error, Result};
 use crate::harness::{self, Settings};
 use crate::lifted;
@@ -86,7 +87,7 @@ impl Subject {
     ///
     /// # Errors
     /// When a file cannot be read, or holds no such shaders.
-    pub fn load(first: &Path, second: Option<&Path>) -> Result<Self> {
+    pub fn load(first: &Path, second: Option<&Path>, preprocess: &PreprocessArgs) -> Result<Self> {
         let bytes = read_bytes(first)?;
         if second.is_none() && bytes.starts_with(&vbc::MAGIC) {
             return Ok(Self::Vbc(bytes, first.to_owned()));
@@ -98,12 +99,18 @@ impl Subject {
         let fragment = second.map_or_else(|| Ok(bytes.clone()), read_bytes)?;
         let files = [(first, &bytes), (second.unwrap_or(first), &fragment)];
         if !files.iter().all(|(path, bytes)| is_packed(path, bytes)) {
-            return Ok(Self::Pair(Box::new(Pair::load(first, second.unwrap_or(first))?)));
+            return Ok(Self::Pair(Box::new(Pair::load(
+                first,
+                second.unwrap_or(first),
+                preprocess,
+            )?)));
         }
+        let settings = &preprocess.settings(files.map(|(path, bytes)| (path, bytes.as_slice())))?;
         let files = files.map(|(path, bytes)| File {
             path,
             bytes,
             entries: &[],
+            settings,
         });
         let second = second.map(|_| &files[1]);
         Ok(Self::Vbc(packed::vbc(&files[0], second)?, first.to_owned()))
@@ -204,15 +211,12 @@ pub fn judge(rows: &[Row], tolerance: u8, allowed: f64) -> Vec<Verdict> {
 
 /// Whether a file's stages can be packed into a VBC; GLSL ES and Mali-400 programs cannot.
 fn is_packed(path: &Path, bytes: &[u8]) -> bool {
-    if crate::foreign::is_hlsl(path) {
-        return true;
-    }
     let Ok(source) = Source::new(&path.to_string_lossy(), bytes) else {
         return false;
     };
     match source.language {
-        Language::Wgsl | Language::Spirv | Language::Sksl => true,
-        Language::Glsl => std::str::from_utf8(bytes).is_ok_and(|text| !compiler::glsl_es::recognises(text)),
+        Language::Wgsl | Language::Spirv | Language::Sksl | Language::Hlsl => true,
+        Language::Glsl => !compiler::glsl_es::is_old(&source),
         _ => false,
     }
 }

@@ -1,49 +1,56 @@
-//! Compilers that are not ours, asked where they are installed: `dxc` for HLSL, `glslangValidator` for HLSL and for GLSL
-//! that naga does not read.
+//! Compilers that are not ours, asked where they are installed: `dxc` for HLSL that glslang does not read, and
+//! `glslangValidator` where this program was built without glslang.
 
 use crate::error::{Error, Result, Within};
-use loader::vbc::Stage;
+use crate::say::detail;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use translate::frontend::{Stage, registers_apart};
+use translate::{ErrorKind, Language, Source};
 
-/// What `glslangValidator` calls a stage.
-fn name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Vert => "vert",
-        Stage::Tesc => "tesc",
-        Stage::Tese => "tese",
-        Stage::Geom => "geom",
-        Stage::Frag => "frag",
+/// The words of a text that the front end did not read, by a compiler that is installed; none where there is none that
+/// may know better.
+pub fn instead(source: &Source<'_>, stage: Stage, refused: &translate::Error) -> Option<Result<Vec<u32>>> {
+    let lacks = matches!(refused.kind(), ErrorKind::Unavailable(_));
+    let found = match source.language {
+        Language::Hlsl => hlsl(source, stage, lacks)?,
+        Language::Glsl if !translate::frontend::is_available() => glsl(source, stage)?,
+        _ => return None,
+    };
+    // Where both refuse it, the words of the one that is always here stay.
+    if found.is_err() && !lacks {
+        return None;
     }
+    let name = source.path.display();
+    detail(format_args!("{name}: compiled by an installed compiler: {refused}"));
+    Some(found.map_err(|error| error.in_file(name)))
 }
 
-/// Whether a file is one of HLSL by its name.
-pub fn is_hlsl(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending == "hlsl")
+/// The bytes of the module of such a compiler, if there is one.
+pub fn module(source: &Source<'_>, stage: Option<Stage>, refused: &translate::Error) -> Option<Result<Vec<u8>>> {
+    let words = instead(source, stage?, refused)?;
+    Some(words.map(|words| words.iter().flat_map(|word| word.to_le_bytes()).collect()))
 }
 
-/// The stage that the name of an HLSL file says: `lit.vert.hlsl`, or `lit.vs.hlsl` as Direct3D's people have it.
-pub fn hlsl_stage(path: &Path) -> Option<Stage> {
-    let stem = Path::new(path.file_stem()?);
-    match stem.extension()?.to_str()? {
-        "vert" | "vs" => Some(Stage::Vert),
-        "frag" | "ps" => Some(Stage::Frag),
-        _ => None,
-    }
+/// A command line of such a compiler, with the flags of ours; the file it writes comes behind it.
+fn arguments(own: &[&str], source: &Source<'_>, last: &str) -> Vec<String> {
+    let settings = source.settings;
+    let defines = settings.defines.iter().map(|(name, value)| format!("-D{name}={value}"));
+    let folders = settings.folders.iter().map(|folder| format!("-I{}", folder.display()));
+    let own = own.iter().map(|argument| (*argument).to_owned());
+    own.chain(defines).chain(folders).chain([last.to_owned()]).collect()
 }
 
-/// A stage of HLSL as SPIR-V.
-///
-/// # Errors
-/// What the compiler says, or that there is none.
-pub fn hlsl(path: &Path, text: &[u8], stage: Stage, entry: Option<&str>) -> Result<Vec<u32>> {
-    let entry = entry.unwrap_or("main");
+fn hlsl(source: &Source<'_>, stage: Stage, lacks: bool) -> Option<Result<Vec<u32>>> {
+    let entry = source.entry.unwrap_or("main");
     let profile = match stage {
-        Stage::Vert => "vs_6_0",
-        Stage::Tesc => "hs_6_0",
-        Stage::Tese => "ds_6_0",
-        Stage::Geom => "gs_6_0",
-        Stage::Frag => "ps_6_0",
+        Stage::Vertex => "vs_6_0",
+        Stage::TessellationControl => "hs_6_0",
+        Stage::TessellationEvaluation => "ds_6_0",
+        Stage::Geometry => "gs_6_0",
+        Stage::Fragment => "ps_6_0",
+        Stage::Compute => "cs_6_0",
+        _ => return None,
     };
     let dxc = [
         "-spirv",
@@ -53,65 +60,59 @@ pub fn hlsl(path: &Path, text: &[u8], stage: Stage, entry: Option<&str>) -> Resu
         entry,
         "-fspv-entrypoint-name=main",
         "-fvk-use-scalar-layout",
-        "-Fo",
     ];
     let glslang = [
         "-D",
         "-V",
         "-S",
-        name(stage),
+        stage.ending(),
         "-e",
         "main",
         "--source-entrypoint",
         entry,
         "--auto-map-bindings",
     ];
-    let found = run("dxc", &dxc, "hlsl", text).or_else(|| run("glslangValidator", &glslang, "hlsl", text));
-    match found {
-        Some(words) => words.map_err(|error| error.in_file(path.display())),
-        None => Err(Error::machine(format_args!(
-            "{}: HLSL wants a compiler: dxc, or glslangValidator (Debian's package is glslang-tools)",
-            path.display()
-        ))),
-    }
-}
-
-/// The bytes of a module of an HLSL file's stage: the one that is asked for, or that the name says.
-///
-/// # Errors
-/// Usage where nothing says the stage; what the compiler says, or that there is none.
-pub fn hlsl_module(path: &Path, text: &[u8], stage: Option<Stage>, entry: Option<&str>) -> Result<Vec<u8>> {
-    let stage = stage.or_else(|| hlsl_stage(path)).ok_or_else(|| {
-        let file = path.display();
-        Error::usage(format_args!(
-            "{file}: HLSL does not say its stage: say --stage vert or --stage frag"
-        ))
+    let found = run("dxc", &arguments(&dxc, source, "-Fo"), "hlsl", source.bytes);
+    let found = found.or_else(|| match lacks {
+        true => run(
+            "glslangValidator",
+            &arguments(&glslang, source, "-o"),
+            "hlsl",
+            source.bytes,
+        ),
+        false => None,
     })?;
-    let words = hlsl(path, text, stage, entry)?;
-    Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
+    Some(found.map(|mut words| {
+        registers_apart(&mut words);
+        words
+    }))
 }
 
-/// A stage of GLSL as SPIR-V, where there is a compiler for it.
-pub fn glsl(text: &[u8], stage: Stage) -> Option<Result<Vec<u32>>> {
-    let arguments = [
+fn glsl(source: &Source<'_>, stage: Stage) -> Option<Result<Vec<u32>>> {
+    let own = [
         "-V",
         "--target-env",
         "vulkan1.1",
         "-S",
-        name(stage),
+        stage.ending(),
         "--auto-map-bindings",
         "--auto-map-locations",
     ];
-    run("glslangValidator", &arguments, name(stage), text)
+    run(
+        "glslangValidator",
+        &arguments(&own, source, "-o"),
+        stage.ending(),
+        source.bytes,
+    )
 }
 
 /// Runs a compiler over a text, if it is installed; the file it writes is its last argument.
-fn run(tool: &str, arguments: &[&str], ending: &str, text: &[u8]) -> Option<Result<Vec<u32>>> {
+fn run(tool: &str, arguments: &[String], ending: &str, text: &[u8]) -> Option<Result<Vec<u32>>> {
     let tool = which::which(tool).ok()?;
     Some(compiled(&tool, arguments, ending, text))
 }
 
-fn compiled(tool: &Path, arguments: &[&str], ending: &str, text: &[u8]) -> Result<Vec<u32>> {
+fn compiled(tool: &Path, arguments: &[String], ending: &str, text: &[u8]) -> Result<Vec<u32>> {
     let folder = tempfile::tempdir().within(|| "no folder for the compiler")?;
     let (source, binary) = (
         folder.path().join("shader").with_extension(ending),
@@ -119,11 +120,12 @@ fn compiled(tool: &Path, arguments: &[&str], ending: &str, text: &[u8]) -> Resul
     );
     std::fs::write(&source, text)?;
     let mut command = Command::new(tool);
-    command.args(arguments);
-    if !arguments.ends_with(&["-Fo"]) {
-        command.arg("-o");
-    }
-    let output = command.arg(&binary).arg(&source).stdin(Stdio::null()).output()?;
+    let output = command
+        .args(arguments)
+        .arg(&binary)
+        .arg(&source)
+        .stdin(Stdio::null())
+        .output()?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
         let tool = tool.file_name().unwrap_or(tool.as_os_str()).display();
@@ -173,13 +175,5 @@ mod tests {
             told.starts_with("line 3:5: error") && told.contains("--entry"),
             "{told}"
         );
-    }
-
-    #[test]
-    fn names_say_stages() {
-        let stage = |name: &str| hlsl_stage(Path::new(name));
-        assert_eq!(stage("a/lit.vs.hlsl"), Some(Stage::Vert));
-        assert_eq!(stage("lit.frag.hlsl"), Some(Stage::Frag));
-        assert_eq!(stage("lit.hlsl"), None);
     }
 }

@@ -3,12 +3,12 @@
 use crate::args::Entry;
 use crate::error::{Error, Result};
 use crate::foreign;
-use crate::say::detail;
-use compiler::glsl_es;
 use compiler::glsl_es::vulkan::{Linked, to_vulkan};
+use compiler::glsl_es::{self, Text};
 use loader::vbc::pack::{Names, pack};
 use loader::vbc::{self, Stage};
 use std::path::Path;
+use translate::frontend::Settings;
 use translate::{Language, ShaderStage, Source};
 
 /// A file of one or more stages.
@@ -20,6 +20,8 @@ pub struct File<'a> {
     pub bytes: &'a [u8],
     /// Entry points, where a stage has several.
     pub entries: &'a [Entry],
+    /// What it is compiled with.
+    pub settings: &'a Settings,
 }
 
 impl<'a> File<'a> {
@@ -28,6 +30,7 @@ impl<'a> File<'a> {
         let name = self.path.to_string_lossy();
         let glsl = format!("stage.{stage}.glsl");
         let mut source = Source::new(&name, self.bytes).or_else(|_| Source::new(&glsl, self.bytes))?;
+        source = source.with(self.path, self.settings);
         source.entry = Entry::of(self.entries, stage).filter(|_| source.language != Language::Sksl);
         if !self.is_meant(&source, stage) {
             source.entry = None;
@@ -66,26 +69,40 @@ impl File<'_> {
 /// What is wrong with the source, with the line where it is a text.
 pub fn stage(file: &File<'_>, stage: Stage, linked: &mut Linked) -> Result<Vec<u32>> {
     let name = file.path.to_string_lossy();
-    if foreign::is_hlsl(file.path) {
-        return foreign::hlsl(file.path, file.bytes, stage, Entry::of(file.entries, stage));
-    }
     let source = file.source(stage)?;
     if let Some(text) = old(&source) {
         let stage = of(stage).map_err(|error| error.in_file(&name))?;
-        return to_vulkan(text, stage, linked).map_err(|error| Error::input(error.render(&name, text)).in_file(&name));
+        return to_vulkan(&text, stage, linked)
+            .map_err(|error| Error::input(error.render(&name, text.text)).in_file(&name));
     }
-    let refused = match translate::compile(&source, stage) {
-        Ok(words) => return Ok(words),
-        Err(error) => error,
+    match translate::compile(&source, stage) {
+        Ok(words) => Ok(words),
+        Err(error) => foreign::instead(&source, stage.into(), &error).unwrap_or_else(|| Err(file.error(error))),
+    }
+}
+
+/// Holds the interfaces of two stages in the old languages against each other; other files always pass.
+///
+/// # Errors
+/// What the reference front end says of both together.
+pub fn linked(vertex: &File<'_>, fragment: &File<'_>) -> Result<()> {
+    use compiler::Stage::{Fragment, Vertex};
+    use translate::frontend::{is_available, judge};
+    let (Ok(first), Ok(second)) = (vertex.source(Stage::Vert), fragment.source(Stage::Frag)) else {
+        return Ok(());
     };
-    // The reference compiler reads more GLSL than naga; where it fails too, naga's words are the better ones.
-    if source.language == Language::Glsl
-        && let Some(Ok(words)) = foreign::glsl(file.bytes, stage)
-    {
-        detail(format_args!("{name}: compiled by glslangValidator: {refused}"));
-        return Ok(words);
+    let (Some(first), Some(second)) = (old(&first), old(&second)) else {
+        return Ok(());
+    };
+    let texts = [first.judged(Vertex), second.judged(Fragment)];
+    // What is wrong with one alone is told where that is compiled, with its place.
+    if !is_available() || texts.iter().any(|text| judge(&[*text]).is_err()) {
+        return Ok(());
     }
-    Err(file.error(refused))
+    judge(&texts).map(drop).map_err(|error| {
+        let (vertex, fragment) = (vertex.path.display(), fragment.path.display());
+        Error::input(format_args!("{vertex} and {fragment} do not fit each other: {error}"))
+    })
 }
 
 /// Notes what a stage in one of the old languages shares with the others; nothing for other sources.
@@ -94,15 +111,12 @@ pub fn stage(file: &File<'_>, stage: Stage, linked: &mut Linked) -> Result<Vec<u
 /// What is wrong with the source, with its line.
 pub fn note(file: &File<'_>, stage: Stage, linked: &mut Linked) -> Result<()> {
     let name = file.path.to_string_lossy();
-    if foreign::is_hlsl(file.path) {
-        return Ok(());
-    }
     let source = file.source(stage)?;
     let Some(text) = old(&source) else { return Ok(()) };
     let stage = of(stage).map_err(|error| error.in_file(&name))?;
     linked
-        .note(text, stage)
-        .map_err(|error| Error::input(error.render(&name, text)).in_file(&name))
+        .note(&text, stage)
+        .map_err(|error| Error::input(error.render(&name, text.text)).in_file(&name))
 }
 
 /// The stage as the old languages have it.
@@ -115,9 +129,9 @@ fn of(stage: Stage) -> Result<compiler::Stage> {
 }
 
 /// The text of a source that is in one of the old languages, GLSL ES 1.00 and its like.
-fn old<'a>(source: &Source<'a>) -> Option<&'a str> {
+fn old<'a>(source: &Source<'a>) -> Option<Text<'a>> {
     let text = std::str::from_utf8(source.bytes).ok()?;
-    (source.language == Language::Glsl && glsl_es::recognises(text)).then_some(text)
+    glsl_es::is_old(source).then(|| Text::of(text, source))
 }
 
 /// A VBC of a vertex and a fragment stage, or of one file: WGSL with both, or a fragment stage alone, which covers the
@@ -134,6 +148,9 @@ pub fn vbc(first: &File<'_>, second: Option<&File<'_>>) -> Result<Vec<u8>> {
         note(first, Stage::Vert, &mut linked)?;
     }
     note(fragment, Stage::Frag, &mut linked)?;
+    if !alone {
+        self::linked(first, fragment)?;
+    }
     let vertex = match alone {
         true => None,
         false => Some(stage(first, Stage::Vert, &mut linked)?),
@@ -146,11 +163,11 @@ pub fn vbc(first: &File<'_>, second: Option<&File<'_>>) -> Result<Vec<u8>> {
 
 /// Whether a file that stands alone has a vertex stage. One that has nothing else cannot be drawn.
 fn has_vertex(file: &File<'_>) -> Result<bool> {
-    if foreign::is_hlsl(file.path) {
+    let source = file.source(Stage::Frag)?;
+    if source.language == Language::Hlsl {
         // Its entry points are what is known of its stages.
         return Ok(file.entries.iter().any(|entry| entry.stage == Some(Stage::Vert)));
     }
-    let source = file.source(Stage::Frag)?;
     let stages = match source.language {
         Language::Wgsl | Language::Spirv => {
             let mut all = source;

@@ -40,8 +40,11 @@ pub const FLAGS: &[&str] = &[
 /// Flags of `run` for a VBC: [`FLAGS`], and that which draws it again and again.
 pub const VBC_FLAGS: &[&str] = &and::<{ FLAGS.len() + 1 }>(FLAGS, "watch");
 
-/// Flags of `run` for sources: [`VBC_FLAGS`], and that which names their entry point.
-pub const SOURCE_FLAGS: &[&str] = &and::<{ VBC_FLAGS.len() + 1 }>(VBC_FLAGS, "entry");
+/// Flags of `run` for sources: [`VBC_FLAGS`], and those that say how they are compiled.
+pub const SOURCE_FLAGS: &[&str] = &and::<{ VBC_FLAGS.len() + 3 }>(
+    &and::<{ VBC_FLAGS.len() + 2 }>(&and::<{ VBC_FLAGS.len() + 1 }>(VBC_FLAGS, "entry"), "define"),
+    "include",
+);
 
 /// Draws a shader's source, or those of a vertex and a fragment stage, by way of the VBC they make.
 pub fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {
@@ -60,19 +63,26 @@ pub fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {
 
 fn source(bytes: &[u8], args: &RunArgs) -> Outcome {
     let entries = &args.entry;
+    let fragment = args.fragment.as_ref().map(|path| read(path)).transpose()?;
+    let files = [
+        Some((args.file.as_path(), bytes)),
+        args.fragment.as_deref().zip(fragment.as_deref()),
+    ];
+    let settings = &args.preprocess.settings(files.into_iter().flatten())?;
     let first = File {
         path: &args.file,
         bytes,
         entries,
+        settings,
     };
-    let Some(path) = &args.fragment else {
+    let Some((path, bytes)) = args.fragment.as_ref().zip(fragment.as_deref()) else {
         return draw(&packed::vbc(&first, None)?, args);
     };
-    let bytes = read(path)?;
     let second = File {
         path,
-        bytes: &bytes,
+        bytes,
         entries,
+        settings,
     };
     draw(&packed::vbc(&first, Some(&second))?, args)
 }

@@ -1,5 +1,6 @@
 //! `skrymir compare`: two pictures, or one shader on every engine.
 
+use crate::args::PreprocessArgs;
 use crate::ending::Limit;
 use crate::engines::{Drawn, Row, Subject, Verdict, judge};
 use crate::error::{Cause, Error};
@@ -34,6 +35,9 @@ pub struct CompareArgs {
     /// Size of the picture in pixels [default: 256x256]
     #[arg(long, value_name = "WxH", value_parser = crate::args::parse_size, requires = "engines")]
     pub size: Option<[u32; 2]>,
+    /// What sources are compiled with
+    #[command(flatten)]
+    pub preprocess: PreprocessArgs,
     /// Only Vulkan devices whose name has this in it
     #[arg(long, requires = "engines")]
     pub device: Option<String>,
@@ -54,6 +58,7 @@ pub struct CompareArgs {
 pub(super) fn run(args: &CompareArgs) -> Outcome {
     match &args.b {
         _ if args.engines => engines(args),
+        _ if args.preprocess.is_said() => Err(Failure::usage("-D and -I are for --engines")),
         Some(b) => pictures(args, b),
         None => Err(Failure::usage("two pictures are compared")),
     }
@@ -103,7 +108,7 @@ fn numbers(found: &Comparison) -> Value {
 }
 
 fn engines(args: &CompareArgs) -> Outcome {
-    let subject = Subject::load(&args.a, args.b.as_deref()).map_err(|error| match error.root() {
+    let subject = Subject::load(&args.a, args.b.as_deref(), &args.preprocess).map_err(|error| match error.root() {
         crate::ErrorKind::System(_) => Failure::Trouble(error),
         _ => Failure::Bad(error),
     })?;

@@ -1,5 +1,6 @@
 //! `skrymir compile`: a shader to Mali-400 machine code.
 
+use crate::args::PreprocessArgs;
 use crate::compile::{Wanted, compile};
 use crate::error::Error;
 use crate::outcome::{Failure, Outcome, print, read, write};
@@ -23,7 +24,7 @@ pub enum StageName {
   skrymir compile lit.frag -o lit.mbs --report
   skrymir compile both.wgsl --stage frag --entry paint --text")]
 pub struct CompileArgs {
-    /// WGSL, GLSL (.vert, .frag; 4.x or ES 1.00), HLSL, SPIR-V, a VBC file or an SkSL program
+    /// WGSL, GLSL (.vert, .frag; also ES), HLSL, SPIR-V, a VBC file or an SkSL program
     pub file: PathBuf,
     /// The entry point, where there are several of the stage
     #[arg(long, value_name = "NAME")]
@@ -31,6 +32,9 @@ pub struct CompileArgs {
     /// The stage of a file that has several
     #[arg(long)]
     pub stage: Option<StageName>,
+    /// What sources are compiled with
+    #[command(flatten)]
+    pub preprocess: PreprocessArgs,
     /// Where to write the program as MBS
     #[arg(short, long, required_unless_present_any = ["report", "text"])]
     pub output: Option<PathBuf>,
@@ -50,6 +54,7 @@ pub struct CompileArgs {
 
 pub(super) fn run(args: &CompileArgs) -> Outcome {
     let bytes = read(&args.file)?;
+    let settings = args.preprocess.settings([(args.file.as_path(), bytes.as_slice())])?;
     let wanted = Wanted {
         stage: args.stage.map(|stage| match stage {
             StageName::Vert => Stage::Vertex,
@@ -59,6 +64,7 @@ pub(super) fn run(args: &CompileArgs) -> Outcome {
         options: Options {
             conservative: args.conservative,
         },
+        settings: &settings,
     };
     let compiled = compile(&args.file, &bytes, wanted)?;
     let mbs = Mbs::of(std::slice::from_ref(&compiled.program));

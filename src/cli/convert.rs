@@ -1,15 +1,19 @@
 //! `skrymir convert`: a shader to another shading language.
 
+use crate::args::PreprocessArgs;
 use crate::error::Error;
 use crate::foreign;
 use crate::formats::words;
 use crate::outcome::{Failure, Outcome, print, read, write};
+use crate::packed;
 use crate::replay;
 use clap::{Args, ValueEnum};
+use compiler::glsl_es::{self, vulkan::Linked};
 use lift::interface::Interface;
 use loader::mbs::{self, Program, Stage};
 use loader::trace::{self, Trace};
 use std::path::PathBuf;
+use translate::frontend;
 use translate::naga::back::{glsl, hlsl};
 use translate::{Options, ShaderStage, Source, Target};
 use utgard::shader;
@@ -74,6 +78,9 @@ pub struct ConvertArgs {
     /// The version of Metal's language: 1.0 to 3.1 [default: 1.0]
     #[arg(long, value_name = "VERSION", value_parser = metal_version)]
     pub metal_version: Option<(u8, u8)>,
+    /// What sources are compiled with
+    #[command(flatten)]
+    pub preprocess: PreprocessArgs,
     /// Where to write instead of printing; SPIR-V and VBC are only written
     #[arg(short, long)]
     pub output: Option<PathBuf>,
@@ -191,15 +198,25 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
     if args.exact {
         return Err(Failure::usage("--exact is for Mali-400 programs"));
     }
-    let module = hlsl(&bytes, args)?;
-    let (name, bytes) = match &module {
-        Some(module) => (format!("{name}.spv").into(), module),
-        None => (name, &bytes),
-    };
-    let written = produce(&name, bytes, args, &options).map_err(|error| match error.line_column() {
-        Some(_) => Error::input(error.render(bytes, &name)),
+    let settings = args.preprocess.settings([(args.file.as_path(), bytes.as_slice())])?;
+    let told = |error: translate::Error| match error.line_column() {
+        Some(_) => Error::input(error.render(&bytes, &name)),
         None => Error::input(format_args!("{name}: {error}")),
-    });
+    };
+    let written = match args.to.target() {
+        None => loader::sksl::read(&bytes)
+            .map_err(translate::Error::from)
+            .and_then(|tree| translate::sksl::to_vbc(&tree))
+            .map_err(told),
+        Some(target) => Source::new(&name, &bytes).map_err(told).and_then(|source| {
+            let source = Source {
+                stage: args.stage.or(source.stage),
+                entry: args.entry.as_deref(),
+                ..source.with(&args.file, &settings)
+            };
+            produce(&source, target, &options, told)
+        }),
+    };
     let written = written.map_err(Failure::Bad)?;
     match &args.output {
         Some(output) => write(output, written),
@@ -207,30 +224,47 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
     }
 }
 
-/// HLSL as SPIR-V, if that is what the file is.
-fn hlsl(bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<Vec<u8>>> {
-    if !foreign::is_hlsl(&args.file) {
-        return Ok(None);
-    }
-    let stage = match args.stage {
-        None => None,
-        Some(ShaderStage::Vertex) => Some(loader::vbc::Stage::Vert),
-        Some(ShaderStage::Fragment) => Some(loader::vbc::Stage::Frag),
-        Some(_) => return Err(Failure::usage("HLSL is converted of vertex and fragment stages")),
+/// A source in another language; GLSL ES 1.00 and its like go by way of a stage for Vulkan.
+fn produce(
+    source: &Source<'_>,
+    target: Target,
+    options: &Options,
+    told: impl Fn(translate::Error) -> Error,
+) -> crate::error::Result<Vec<u8>> {
+    let module = match glsl_es::is_old(source) {
+        true => old(source)?,
+        false => match translate::read(source) {
+            Ok(shader) => return translate::write(&shader, target, options).map_err(told),
+            Err(error) => {
+                let stage = source.stage.and_then(frontend::Stage::of_naga);
+                match foreign::module(source, stage, &error) {
+                    Some(module) => module?,
+                    None => return Err(told(error)),
+                }
+            }
+        },
     };
-    let module = foreign::hlsl_module(&args.file, bytes, stage, args.entry.as_deref())?;
-    Ok(Some(module))
+    let shader = Source::new("stage.spv", &module).and_then(|source| translate::read(&source));
+    shader
+        .and_then(|shader| translate::write(&shader, target, options))
+        .map_err(told)
 }
 
-fn produce(name: &str, bytes: &[u8], args: &ConvertArgs, options: &Options) -> translate::Result<Vec<u8>> {
-    let Some(target) = args.to.target() else {
-        return translate::sksl::to_vbc(&loader::sksl::read(bytes)?);
+/// The module of a text in one of the old languages.
+fn old(source: &Source<'_>) -> crate::error::Result<Vec<u8>> {
+    let stage = match source.stage {
+        Some(ShaderStage::Vertex) => loader::vbc::Stage::Vert,
+        Some(ShaderStage::Fragment) => loader::vbc::Stage::Frag,
+        _ => return Err(Error::usage("say which stage it is: --stage vert or --stage frag")),
     };
-    let mut source = Source::new(name, bytes)?;
-    source.stage = args.stage.or(source.stage);
-    // A module of HLSL has its entry point as main.
-    source.entry = args.entry.as_deref().filter(|_| !foreign::is_hlsl(&args.file));
-    translate::write(&translate::read(&source)?, target, options)
+    let file = packed::File {
+        path: source.path,
+        bytes: source.bytes,
+        entries: &[],
+        settings: source.settings,
+    };
+    let words = packed::stage(&file, stage, &mut Linked::default())?;
+    Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
 }
 
 /// The Mali-400 program that the file is, if it is one.

@@ -64,7 +64,7 @@ fn launched(arguments: &Value) -> Outcome<Launched> {
         }
         _ => return Err(Error::usage("launch has a program, or a vertex and a fragment").into()),
     };
-    let pair = Pair::load(&vertex, &fragment)?;
+    let pair = Pair::load(&vertex, &fragment, &Default::default())?;
     let mut scene = draw::scene(file(arguments, "scene").as_deref())?;
     scene.size = size(&arguments["size"])?.or(scene.size);
     let sources = [(vertex, Stage::Vertex), (fragment, Stage::Fragment)];

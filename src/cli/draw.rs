@@ -2,6 +2,7 @@
 
 use super::observe::EngineArgs;
 use crate::again::whenever_changed;
+use crate::args::PreprocessArgs;
 use crate::error::{Error, ErrorKind};
 use crate::expect::ExpectArgs;
 use crate::lifted;
@@ -30,6 +31,9 @@ pub struct DrawArgs {
     /// Attributes, uniforms, textures and state by name (TOML or JSON)
     #[arg(long, value_name = "FILE")]
     pub scene: Option<PathBuf>,
+    /// What sources are compiled with
+    #[command(flatten)]
+    pub preprocess: PreprocessArgs,
     /// Where to write the picture
     #[arg(short, long, required_unless_present_any = ["expect", "record", "trace", "watch_pixel", "profile", "lcov"])]
     pub output: Option<PathBuf>,
@@ -63,7 +67,7 @@ pub fn run(args: &DrawArgs) -> Outcome {
 fn draw(args: &DrawArgs) -> Outcome {
     let json = args.running.json(false)?;
     let fragment = args.fragment.as_ref().unwrap_or(&args.vertex);
-    let pair = Pair::load(&args.vertex, fragment).map_err(|error| match error.root() {
+    let pair = Pair::load(&args.vertex, fragment, &args.preprocess).map_err(|error| match error.root() {
         ErrorKind::System(_) => Failure::Trouble(error),
         _ => Failure::Bad(error),
     })?;

@@ -1,7 +1,7 @@
 //! `skrymir pack`: a VBC from stages.
 
 use crate::again::whenever_changed;
-use crate::args::Entry;
+use crate::args::{Entry, PreprocessArgs};
 use crate::error::Within;
 use crate::outcome::{Failure, Outcome, read, read_text, write};
 use crate::pack;
@@ -39,6 +39,9 @@ pub struct PackArgs {
     /// The entry point, where a file has several of a stage; `vert=NAME` and so on for each stage its own
     #[arg(long, value_name = "[STAGE=]NAME", value_parser = Entry::parse)]
     pub entry: Vec<Entry>,
+    /// What sources are compiled with
+    #[command(flatten)]
+    pub preprocess: PreprocessArgs,
     /// Where to write
     #[arg(short, long)]
     pub output: PathBuf,
@@ -77,11 +80,28 @@ fn packed(args: &PackArgs) -> Outcome {
     }
     let (mut stages, mut linked) = (Vec::new(), Linked::default());
     let entries = args.entry.as_slice();
-    let sources = files
-        .iter()
-        .map(|(stage, path, bytes)| (*stage, File { path, bytes, entries }));
+    let texts = files.iter().map(|(_, path, bytes)| (path.as_path(), bytes.as_slice()));
+    let settings = &args.preprocess.settings(texts)?;
+    let sources = files.iter().map(|(stage, path, bytes)| {
+        let file = File {
+            path,
+            bytes,
+            entries,
+            settings,
+        };
+        (*stage, file)
+    });
     for (stage, file) in sources.clone() {
         packed::note(&file, stage, &mut linked)?;
+    }
+    let of = |wanted| {
+        sources
+            .clone()
+            .find(|(stage, _)| *stage == wanted)
+            .map(|(_, file)| file)
+    };
+    if let (Some(vertex), Some(fragment)) = (of(Stage::Vert), of(Stage::Frag)) {
+        packed::linked(&vertex, &fragment)?;
     }
     for (stage, file) in sources {
         stages.push((stage, packed::stage(&file, stage, &mut linked)?));

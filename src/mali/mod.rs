@@ -7,9 +7,11 @@
 
 mod vbc;
 
+use crate::args::PreprocessArgs;
 use crate::compile::{Wanted, compile};
 use crate::error::{Error, Result, Within};
 use crate::outcome::read_bytes;
+use crate::packed::{self, File};
 use crate::picture::Picture;
 use crate::scene::defaults::uniform_number;
 use crate::scene::nearest;
@@ -21,6 +23,7 @@ use emulator::memory::Memory;
 use loader::mbs::{Mbs, Program, Stage, Symbol, SymbolType};
 use loader::trace::{Pipe, Record, Trace};
 use std::path::Path;
+use translate::frontend::Settings;
 use utgard::shader;
 
 /// A vertex and a fragment program.
@@ -35,7 +38,7 @@ pub struct Pair {
 }
 
 /// A program of a file's bytes: MBS, the assembler's text, or a shader's source, which is compiled.
-fn program(path: &Path, bytes: &[u8], stage: Stage) -> Result<Program> {
+fn program(path: &Path, bytes: &[u8], stage: Stage, settings: &Settings) -> Result<Program> {
     let mbs = match std::str::from_utf8(bytes) {
         Ok(text) if shader::recognises(text) => shader::assemble(text).map_err(|error| {
             Error::input(format_args!(
@@ -44,7 +47,7 @@ fn program(path: &Path, bytes: &[u8], stage: Stage) -> Result<Program> {
             ))
         })?,
         // What is no source of any kind is judged as what it should be.
-        _ if !crate::foreign::is_hlsl(path) && translate::Source::new(&path.to_string_lossy(), bytes).is_err() => {
+        _ if translate::Source::new(&path.to_string_lossy(), bytes).is_err() => {
             Mbs::read(bytes).within(|| path.display().to_string())?
         }
         _ => {
@@ -53,6 +56,7 @@ fn program(path: &Path, bytes: &[u8], stage: Stage) -> Result<Program> {
                     Stage::Vertex => compiler::Stage::Vertex,
                     Stage::Fragment => compiler::Stage::Fragment,
                 }),
+                settings,
                 ..Wanted::default()
             };
             return Ok(compile(path, bytes, wanted)?.program);
@@ -67,16 +71,27 @@ impl Pair {
     ///
     /// # Errors
     /// When a file cannot be read, or lacks the program.
-    pub fn load(vertex: &Path, fragment: &Path) -> Result<Self> {
+    pub fn load(vertex: &Path, fragment: &Path, preprocess: &PreprocessArgs) -> Result<Self> {
         let bytes = read_bytes(vertex)?;
         if vertex == fragment {
-            return Self::of_file(vertex, &bytes);
+            let settings = preprocess.settings([(vertex, bytes.as_slice())])?;
+            return Self::of_stages(vertex, &bytes, &settings);
         }
-        Ok(Self {
-            vertex: program(vertex, &bytes, Stage::Vertex)?,
-            fragment: program(fragment, &read_bytes(fragment)?, Stage::Fragment)?,
+        let more = read_bytes(fragment)?;
+        let settings = &preprocess.settings([(vertex, bytes.as_slice()), (fragment, &more)])?;
+        let pair = Self {
+            vertex: program(vertex, &bytes, Stage::Vertex, settings)?,
+            fragment: program(fragment, &more, Stage::Fragment, settings)?,
             vbc: None,
-        })
+        };
+        let file = |path, bytes| File {
+            path,
+            bytes,
+            entries: &[],
+            settings,
+        };
+        packed::linked(&file(vertex, &bytes), &file(fragment, &more))?;
+        Ok(pair)
     }
 
     /// Both programs of one file's bytes; errors speak of `path`.
@@ -84,9 +99,13 @@ impl Pair {
     /// # Errors
     /// When it lacks one of them.
     pub fn of_file(path: &Path, bytes: &[u8]) -> Result<Self> {
+        Self::of_stages(path, bytes, Settings::NONE)
+    }
+
+    fn of_stages(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Self> {
         Ok(Self {
-            vertex: program(path, bytes, Stage::Vertex)?,
-            fragment: program(path, bytes, Stage::Fragment)?,
+            vertex: program(path, bytes, Stage::Vertex, settings)?,
+            fragment: program(path, bytes, Stage::Fragment, settings)?,
             vbc: bytes.starts_with(&loader::vbc::MAGIC).then(|| bytes.to_vec()),
         })
     }

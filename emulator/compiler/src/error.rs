@@ -76,7 +76,12 @@ impl Error {
         } else {
             Kind::Invalid
         };
-        let mut told = Self::new(kind, error.to_string());
+        // The place is told beside it.
+        let message = match error.kind() {
+            translate::ErrorKind::Text { error, file: None, .. } => error.message.clone(),
+            _ => error.to_string(),
+        };
+        let mut told = Self::new(kind, message);
         told.0.source = Some(Arc::new(error));
         told
     }
@@ -92,6 +97,13 @@ impl Error {
     #[must_use]
     pub fn map_span(mut self, map: impl FnOnce(Range<usize>) -> Range<usize>) -> Self {
         self.0.span = self.0.span.map(map);
+        self
+    }
+
+    /// The same without a place: what it has is of no text.
+    #[must_use]
+    pub(crate) fn without_place(mut self) -> Self {
+        self.0.span = None;
         self
     }
 
@@ -137,6 +149,10 @@ impl Error {
 
     /// The message with its place: line, column and a caret, or the byte offset, or the function's name.
     pub fn render(&self, file: &str, source: &str) -> String {
+        // The place is in another file, which the reader knows.
+        if let Some(reader) = self.0.source.as_ref().filter(|reader| reader.included().is_some()) {
+            return reader.render(source.as_bytes(), file);
+        }
         if let Some(offset) = self.0.offset {
             return format!("{file}: {self} (byte offset {offset})");
         }

@@ -71,15 +71,17 @@ pub use error::{Error, Kind, Result};
 pub use interface::Stage;
 
 use front::{Coordinates, Note, Shader, Source, Unroll};
+use glsl_es::Text;
 use loader::mbs::Program;
 use report::Report;
+use translate::{Places, ShaderStage};
 
 /// What is compiled.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
     /// GLSL ES 1.00, and what is like it: see [`glsl_es::recognises`].
     GlslEs(&'a str, Stage),
-    /// Everything else that can be read: WGSL, GLSL 4.x, SPIR-V, VBC, SkSL.
+    /// Everything that can be read: GLSL of any version, HLSL, WGSL, SPIR-V, VBC, SkSL.
     Source(&'a translate::Source<'a>),
 }
 
@@ -89,7 +91,9 @@ impl<'a> Input<'a> {
         match self {
             Self::GlslEs(text, _) => Some(text),
             Self::Source(source) => match source.language {
-                translate::Language::Wgsl | translate::Language::Glsl => std::str::from_utf8(source.bytes).ok(),
+                translate::Language::Wgsl | translate::Language::Glsl | translate::Language::Hlsl => {
+                    std::str::from_utf8(source.bytes).ok()
+                }
                 _ => None,
             },
         }
@@ -176,7 +180,17 @@ fn back_any(shader: Shader, text: Option<&str>, options: &Options) -> Result<Com
 /// As [`compile`]; places are those of the module that naga was given.
 pub fn front(input: Input<'_>, unroll: Unroll) -> Result<Shader> {
     match input {
-        Input::GlslEs(text, stage) => glsl_es(text, stage, unroll),
+        Input::GlslEs(text, stage) => glsl_es(&Text::new(text), stage, unroll),
+        Input::Source(source) if glsl_es::is_old(source) => {
+            let text = std::str::from_utf8(source.bytes).unwrap_or_default();
+            let stage = match source.stage {
+                Some(ShaderStage::Vertex) => Stage::Vertex,
+                Some(ShaderStage::Fragment) => Stage::Fragment,
+                _ => return Err(Error::invalid("say which stage it is: vertex or fragment")),
+            };
+            glsl_es(&Text::of(text, source), stage, unroll)
+        }
+        Input::Source(source) if translate::frontend::is_available() && is_compiled(source) => compiled(source, unroll),
         Input::Source(source) => {
             // Uniforms are given by name.
             let source = translate::Source {
@@ -198,8 +212,49 @@ pub fn front(input: Input<'_>, unroll: Unroll) -> Result<Shader> {
     }
 }
 
+/// Whether a source becomes SPIR-V before it is read.
+fn is_compiled(source: &translate::Source<'_>) -> bool {
+    matches!(source.language, translate::Language::Glsl | translate::Language::Hlsl)
+}
+
+/// A source by way of SPIR-V, whose places are lines of the source.
+fn compiled(source: &translate::Source<'_>, unroll: Unroll) -> Result<Shader> {
+    let text = std::str::from_utf8(source.bytes).unwrap_or_default();
+    // Uniforms are given by name.
+    let source = &translate::Source {
+        any_layout: true,
+        ..*source
+    };
+    let words = translate::words(source).map_err(|error| foreign(error, Some(text)))?;
+    let places = Places::new(&words, text);
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let module = translate::Source {
+        bytes: &bytes,
+        language: translate::Language::Spirv,
+        entry: None,
+        any_layout: false,
+        ..*source
+    };
+    let back = |error: Error| match error.span().and_then(|span| places.line(span)) {
+        Some(line) => error.map_span(|_| line),
+        None => error.without_place(),
+    };
+    let read = translate::read(&module).map_err(|error| back(foreign(error, None)))?;
+    let walked = Source {
+        coordinates: Coordinates::Vulkan,
+        roles: None,
+        unroll,
+    };
+    let mut shader = guarded(|| front::walk(&read.module, read.entry_point(), &walked)).map_err(back)?;
+    shader.map_spans(|(start, end)| {
+        let line = places.line(start as usize..end as usize).unwrap_or_default();
+        (line.start as u32, line.end as u32)
+    });
+    Ok(shader)
+}
+
 /// An error of the reader, with its place.
-fn foreign(error: translate::Error, text: Option<&str>) -> Error {
+pub(crate) fn foreign(error: translate::Error, text: Option<&str>) -> Error {
     let place = error.line_column().zip(text).map(|((line, column), text)| {
         let start: usize = text
             .split_inclusive('\n')
@@ -221,7 +276,7 @@ fn foreign(error: translate::Error, text: Option<&str>) -> Error {
     }
 }
 
-fn glsl_es(text: &str, stage: Stage, unroll: Unroll) -> Result<Shader> {
+fn glsl_es(text: &Text<'_>, stage: Stage, unroll: Unroll) -> Result<Shader> {
     let uplifted = glsl_es::uplift(text, stage)?;
     let source = Source {
         coordinates: Coordinates::OpenGl,

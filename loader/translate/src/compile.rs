@@ -1,17 +1,21 @@
 //! Any source to the SPIR-V of one stage, as VBC has it.
 
-use crate::read::naga_stage;
+use crate::frontend::without_lines;
+use crate::read::{compiled, is_compiled, naga_stage};
 use crate::{ErrorKind, Language, Result, Source, read, sksl, to_spirv};
 use loader::vbc::Stage;
 
-/// The words of one stage of a VBC: SPIR-V as it is, everything else by way of naga with its entry point called
-/// `main`. The uniforms of an SkSL program lie packed, as VBC has them.
+/// The words of one stage of a VBC: SPIR-V as it is, GLSL and HLSL by glslang, everything else by way of naga, with its
+/// entry point called `main`. The uniforms of an SkSL program lie packed, as VBC has them.
 ///
 /// # Errors
 /// As [`read`] and [`to_spirv`]; for stages other than vertex and fragment, which only SPIR-V can give.
 pub fn compile(source: &Source<'_>, stage: Stage) -> Result<Vec<u32>> {
     if source.language == Language::Spirv {
         return Ok(loader::spirv::to_words(source.bytes)?);
+    }
+    if is_compiled(source) {
+        return Ok(without_lines(&compiled(source, stage.into())?));
     }
     let Some(wanted) = naga_stage(stage) else {
         let message = format!("{}: {stage} stages are taken as SPIR-V only", source.language);

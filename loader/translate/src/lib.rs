@@ -86,5 +86,5 @@ pub use fullscreen::fullscreen;
 pub use language::{Language, Target};
 pub use naga;
 pub use naga::ShaderStage;
-pub use read::{Source, read, stages, words};
+pub use read::{Places, Source, read, stages, words};
 pub use write::{Options, to_spirv, write};

@@ -1,5 +1,5 @@
-#extension GL_OES_standard_derivatives : enable
 #version 100
+#extension GL_OES_standard_derivatives : enable
 #define HIGHP highp
 #if defined(GL_FRAGMENT_PRECISION_HIGH) && (GL_FRAGMENT_PRECISION_HIGH == 1)
 precision highp float;

@@ -24,7 +24,7 @@ fn scene() -> Scene {
 fn agree(files: &[(PathBuf, Option<PathBuf>)]) -> (usize, usize) {
     let (mut emulated, mut pictures, mut bad) = (0, 0, Vec::new());
     for (first, second) in files {
-        let subject = match Subject::load(first, second.as_deref()) {
+        let subject = match Subject::load(first, second.as_deref(), &Default::default()) {
             Ok(subject) => subject,
             Err(error) => {
                 println!("{}: {error}", first.display());

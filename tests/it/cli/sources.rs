@@ -396,13 +396,12 @@ fn uniforms_of_the_old_languages_become_members_of_one_block() {
     ends(at, &[&["run", "off.frag"], &size[..], &near].concat(), 0);
     std::fs::write(
         at.join("huge.frag"),
-        "uniform vec4 a[2000];\nvoid main() { gl_FragColor = a[1]; }\n",
+        "precision mediump float;\nuniform vec4 a[2000];\nvoid main() { gl_FragColor = a[1]; }\n",
     )
     .unwrap();
     let error = ends(at, &["run", "huge.frag", "-o", "x.png"], 1);
     assert!(error.contains("the uniform a"), "{error}");
-    let twice =
-        "struct L { float k; };\nuniform L a;\nuniform float a_k;\nvoid main() { gl_FragColor = vec4(a.k + a_k); }\n";
+    let twice = "precision mediump float;\nstruct L { float k; };\nuniform L a;\nuniform float a_k;\nvoid main() { gl_FragColor = vec4(a.k + a_k); }\n";
     std::fs::write(at.join("twice.frag"), twice).unwrap();
     let error = ends(at, &["run", "twice.frag", "-o", "x.png"], 1);
     assert!(error.contains("both have the member a_k"), "{error}");
@@ -468,4 +467,62 @@ fn watching_does_it_again() {
     until(&|bytes| bytes != first);
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+/// `-D`, `-I` and `#include` in every verb that takes sources; where they mean nothing they are mistakes.
+#[test]
+fn names_and_folders_are_given_to_every_verb() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let write = |name: &str, text: &str| std::fs::write(at.join(name), text).unwrap();
+    std::fs::create_dir(at.join("lib")).unwrap();
+    write("lib/tint.glsl", "vec4 tint() {\n  return vec4(TINT, 1.0);\n}\n");
+    let body = "#include <tint.glsl>\n";
+    write(
+        "es.frag",
+        &format!("precision mediump float;\n{body}void main() {{ gl_FragColor = tint(); }}\n"),
+    );
+    write("es.vert", "attribute vec4 p;\nvoid main() { gl_Position = p; }\n");
+    write(
+        "new.frag",
+        &format!("#version 450\n{body}layout(location = 0) out vec4 c;\nvoid main() {{ c = tint(); }}\n"),
+    );
+    write(
+        "new.hlsl",
+        "#include \"lib/tint.hlsl\"\nfloat4 main() : SV_Target { return float4(TINT, SCALE); }\n",
+    );
+    write("lib/tint.hlsl", "#define SCALE 1.0\n");
+    let verbs: [(&[&str], &[&str]); 3] = [
+        (&["compile"], &["-o", "x.mbs", "--stage", "frag"]),
+        (&["convert"], &["--to", "spirv", "-o", "x.spv", "--stage", "frag"]),
+        (&["run"], &["-o", "x.png", "--size", "8x8"]),
+    ];
+    for (verb, rest) in verbs {
+        for (file, value) in [
+            ("es.frag", "TINT=vec3(0.5)"),
+            ("new.frag", "TINT=vec3(0.5)"),
+            ("new.hlsl", "TINT=float3(0.5, 0.5, 0.5)"),
+        ] {
+            ends(at, &[verb, &[file, "-D", value, "-I", "lib"], rest].concat(), 0);
+        }
+        let error = ends(at, &[verb, &["new.frag", "-I", "lib"], rest].concat(), 1);
+        assert!(error.contains("lib/tint.glsl:2:15"), "{error}");
+        let error = ends(at, &[verb, &["es.frag", "-I", "lib"], rest].concat(), 1);
+        assert!(error.contains("lib/tint.glsl:2:15"), "{error}");
+    }
+    let both = ["-D", "TINT=vec3(0.5)", "-I", "lib"];
+    ends(
+        at,
+        &[&["draw", "es.vert", "es.frag", "-o", "x.png"], &both[..]].concat(),
+        0,
+    );
+    let pack = ["pack", "--vert", "es.vert", "--frag", "es.frag", "-o", "x.vbc"];
+    ends(at, &[&pack[..], &both[..]].concat(), 0);
+    write(
+        "a.wgsl",
+        "@fragment fn f() -> @location(0) vec4f { return vec4f(1.0); }\n",
+    );
+    let error = ends(at, &["compile", "a.wgsl", "-D", "A", "--report"], 2);
+    assert!(error.contains("-D and -I are for"), "{error}");
+    ends(at, &["compile", "es.vert", "-D", "1A", "--report"], 2);
 }

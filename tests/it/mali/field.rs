@@ -15,7 +15,7 @@ const SAMPLE: usize = 12;
 
 /// Draws a pair on every engine: whether all pictures are the same, nothing where there is none.
 fn agree(vertex: &Path, fragment: &Path, scene: &Scene) -> Option<bool> {
-    let pair = Pair::load(vertex, fragment).ok()?;
+    let pair = Pair::load(vertex, fragment, &Default::default()).ok()?;
     let draw = mali::prepare(&pair, scene).ok()?;
     let picture = |engine: Box<dyn Engine>| mali::run(&draw, engine, 1);
     let want = picture(Box::new(Scalar)).ok()?;

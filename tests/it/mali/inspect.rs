@@ -18,7 +18,12 @@ use std::process::{Command, Output};
 /// The triangle of the examples as a recording.
 pub(super) fn own() -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mali");
-    let pair = Pair::load(&folder.join("triangle.vert.s"), &folder.join("triangle.frag.s")).unwrap();
+    let pair = Pair::load(
+        &folder.join("triangle.vert.s"),
+        &folder.join("triangle.frag.s"),
+        &Default::default(),
+    )
+    .unwrap();
     let scene = Scene {
         size: Some([64, 48]),
         ..Scene::default()

@@ -38,7 +38,7 @@ fn watched(fragment: &str, tell: Tell) -> (Picture, Report, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.s");
     std::fs::write(&path, fragment).unwrap();
-    let pair = Pair::load(&example("triangle.vert.s"), &path).unwrap();
+    let pair = Pair::load(&example("triangle.vert.s"), &path, &Default::default()).unwrap();
     let text = Text::default();
     let engine = Observed::new(tell, Box::new(text.clone()));
     let scene = Scene {

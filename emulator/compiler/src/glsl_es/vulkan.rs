@@ -5,7 +5,7 @@
 //! is the one OpenGL shows; what asks for `gl_FragCoord` gets a uniform [`TARGET_HEIGHT`].
 
 use super::block::{Leaf, below, fixed, leaves};
-use super::{Role, uplift_for_vulkan};
+use super::{Role, Text, uplift_for_vulkan};
 use crate::error::{Error, Result};
 use crate::interface::Stage;
 use naga::{
@@ -42,7 +42,7 @@ impl Linked {
     ///
     /// # Errors
     /// What is wrong with the text, and uniforms that a block for Vulkan does not take.
-    pub fn note(&mut self, text: &str, stage: Stage) -> Result<()> {
+    pub fn note(&mut self, text: &Text<'_>, stage: Stage) -> Result<()> {
         let uplifted = uplift_for_vulkan(text, stage)?;
         let module = crate::glsl(&uplifted.text, stage).map_err(|error| error.map_span(|span| uplifted.place(span)))?;
         self.gather(&module, &uplifted.roles)
@@ -104,7 +104,7 @@ impl Linked {
 ///
 /// # Errors
 /// What is wrong with the text, and what Vulkan's interface has no place for.
-pub fn to_vulkan(text: &str, stage: Stage, linked: &mut Linked) -> Result<Vec<u32>> {
+pub fn to_vulkan(text: &Text<'_>, stage: Stage, linked: &mut Linked) -> Result<Vec<u32>> {
     let uplifted = uplift_for_vulkan(text, stage)?;
     let back = |error: Error| error.map_span(|span| uplifted.place(span));
     let mut module = crate::glsl(&uplifted.text, stage).map_err(back)?;

@@ -77,7 +77,7 @@ fn fragment_programs() {
     for (name, text) in FRAGMENTS {
         check(
             name,
-            &format!("precision mediump float;\n{text}"),
+            &format!("#extension GL_OES_standard_derivatives : enable\nprecision mediump float;\n{text}"),
             Stage::Fragment,
             &mut tally,
         );

@@ -4,8 +4,8 @@
 //! `#include` as by `-I`). Three questions can be asked of it:
 //!
 //! * [`spirv`]: the SPIR-V of GLSL 1.40 to 4.60, GLSL ES 3.00 to 3.20 and HLSL. Locations and bindings that the text leaves
-//!   out are given in the order of the declarations; uniforms outside of a block become members of one block. The words
-//!   carry the source's lines (`OpLine`).
+//!   out are given in the order of the declarations; uniforms outside of a block become members of one block. Registers of
+//!   HLSL that would share a binding (`t1` and `s1`) are parted. The words carry the source's lines (`OpLine`).
 //! * [`judge`]: whether texts of any version of GLSL, and above all of GLSL ES 1.00, are valid, each for itself and as the
 //!   stages of one program. There is no SPIR-V of GLSL ES 1.00.
 //! * [`preprocess`]: the text without directives, with the places its parts come from.
@@ -36,6 +36,10 @@ mod glslang;
 #[cfg(not(all(feature = "glslang", not(target_family = "wasm"))))]
 #[path = "absent.rs"]
 mod glslang;
+mod modules;
+
+pub use modules::registers_apart;
+pub(crate) use modules::{lines, without_lines};
 
 use crate::front::error_at;
 use crate::{Language, Result, structs};
@@ -256,7 +260,12 @@ fn bounded(text: &Text<'_>) -> Result<()> {
 /// What is wrong with the text, with its place; that this program was built without glslang.
 pub fn spirv(text: &Text<'_>) -> Result<Module> {
     bounded(text)?;
-    crate::guard::deep(|| glslang::spirv(text))
+    let mut module = crate::guard::deep(|| glslang::spirv(text))?;
+    module.words = modules::without_outer_lines(&module.words);
+    if text.dialect == Dialect::Hlsl {
+        registers_apart(&mut module.words);
+    }
+    Ok(module)
 }
 
 /// Whether texts are right, each for itself and together as one program; what is to be said of them all the same.

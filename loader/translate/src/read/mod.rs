@@ -13,6 +13,7 @@ use loader::SourceError;
 use loader::spirv::layout::{Rules, lay_out};
 use loader::spirv::{ModuleIndex, class, model, split_inputs, split_samplers};
 use naga::ShaderStage;
+use std::ops::Range;
 use std::path::Path;
 
 /// What is read: bytes, and which entry point of them.
@@ -40,7 +41,7 @@ pub struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// A source whose language and stage are told by its first bytes or by the ending of the file's name: `.wgsl`;
-    /// `.vert` and `.vs`, `.frag` and `.fs`, `.comp` and `.cs`, and `.glsl` with any of them before it. A text without such a
+    /// `.vert` and `.vs`, `.frag` and `.fs`, `.comp` and `.cs`, and `.glsl` or `.hlsl` with any of them before it. A text without such a
     /// name (standard input) is told by words that only one language has.
     ///
     /// # Errors
@@ -51,6 +52,7 @@ impl<'a> Source<'a> {
             _ if loader::spirv::detect(bytes) => Language::Spirv,
             _ if bytes.starts_with(&loader::vbc::MAGIC) => Language::Vbc,
             _ if name.ends_with(".wgsl") => Language::Wgsl,
+            _ if name.ends_with(".hlsl") => Language::Hlsl,
             _ if stage.is_some() || name.ends_with(".glsl") => Language::Glsl,
             _ if loader::sksl::detect(bytes) => Language::Sksl,
             _ => match told_by_words(bytes) {
@@ -64,7 +66,7 @@ impl<'a> Source<'a> {
                 }
             },
         };
-        let stage = stage.filter(|_| language == Language::Glsl);
+        let stage = stage.filter(|_| matches!(language, Language::Glsl | Language::Hlsl));
         Ok(Self {
             bytes,
             language,
@@ -107,19 +109,117 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The SPIR-V of a text that glslang reads.
-fn compiled(source: &Source<'_>, dialect: Dialect) -> Result<Vec<u32>> {
-    let stage = source.stage.and_then(frontend::Stage::of_naga).ok_or_else(|| {
-        let language = source.language;
-        Error::from(ErrorKind::Entry(format!(
-            "{language}: say which stage it is: vertex, fragment or compute"
-        )))
-    })?;
+/// The SPIR-V of a stage of a text that glslang reads.
+pub(crate) fn compiled(source: &Source<'_>, stage: frontend::Stage) -> Result<Vec<u32>> {
+    let dialect = match source.language {
+        Language::Hlsl => Dialect::Hlsl,
+        _ => Dialect::Glsl,
+    };
+    if let Some(entry) = source
+        .entry
+        .filter(|entry| dialect == Dialect::Glsl && *entry != "main")
+    {
+        let message = format!("glsl: no such entry point: {entry}; there is main");
+        return Err(ErrorKind::Entry(message).into());
+    }
     let text = Text {
         entry: source.entry,
         ..Text::new(source.text()?, source.path, dialect, stage, source.settings)
     };
     Ok(frontend::spirv(&text)?.words)
+}
+
+/// Whether glslang reads the source.
+pub(crate) fn is_compiled(source: &Source<'_>) -> bool {
+    match source.language {
+        Language::Glsl => frontend::is_available(),
+        language => language == Language::Hlsl,
+    }
+}
+
+/// The stage of a source, which has to say it.
+fn stage_said(source: &Source<'_>) -> Result<ShaderStage> {
+    source.stage.ok_or_else(|| {
+        let language = source.language;
+        let message = format!("{language}: say which stage it is: vertex, fragment or compute");
+        ErrorKind::Entry(message).into()
+    })
+}
+
+/// The same, as glslang calls it.
+fn stage_compiled(source: &Source<'_>) -> Result<frontend::Stage> {
+    let stage = stage_said(source)?;
+    frontend::Stage::of_naga(stage).ok_or_else(|| {
+        let message = format!("{}: {stage:?} stages are not read", source.language);
+        ErrorKind::Language(message).into()
+    })
+}
+
+/// Where the words that naga was given of a text come from: the line of the text for a place in the words.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// Bytes as naga counts them, from which on a line holds.
+    starts: Vec<(usize, Option<Range<usize>>)>,
+}
+
+impl Places {
+    /// The places of words of [`words`] in the text that they come from.
+    pub fn new(words: &[u32], text: &str) -> Self {
+        let mut at = 0;
+        let lines = text.split_inclusive('\n').map(|line| {
+            let start = at + line.len() - line.trim_start().len();
+            at += line.len();
+            start.min(at)..(start + line.trim().len()).min(at)
+        });
+        let lines: Vec<Range<usize>> = lines.collect();
+        let uncounted = spirv::uncounted(words);
+        let starts = frontend::lines(words).into_iter().map(|(word, line)| {
+            let line = line.and_then(|line| lines.get(line - 1)).cloned();
+            let next = uncounted.partition_point(|(position, _)| *position < word);
+            let less = next.checked_sub(1).map_or(0, |last| uncounted[last].1);
+            (4 * (word - less), line)
+        });
+        Self {
+            starts: starts.collect(),
+        }
+    }
+
+    /// The line of a place in the words; nothing where it has none.
+    pub fn line(&self, span: Range<usize>) -> Option<Range<usize>> {
+        let last = span.end.saturating_sub(1).max(span.start);
+        let next = self.starts.partition_point(|(start, _)| *start <= last);
+        self.starts.get(next.checked_sub(1)?)?.1.clone()
+    }
+}
+
+/// A refusal of what was made of a text, with its line.
+fn of_text(source: &Source<'_>, words: &[u32], error: Error) -> Error {
+    let ErrorKind::Module {
+        message,
+        offset: Some(offset),
+        unsupported,
+        ..
+    } = error.kind()
+    else {
+        return error;
+    };
+    let text = source.text().unwrap_or_default();
+    let place = *offset as usize;
+    let word = place / 4;
+    let lines = frontend::lines(words);
+    let next = lines.partition_point(|(start, _)| *start <= word);
+    let line = next.checked_sub(1).and_then(|last| lines[last].1);
+    let told = match line.and_then(|line| Some((line, text.lines().nth(line - 1)?.trim()))) {
+        Some((line, text)) => format!("{message} (line {line}: {text})"),
+        None => message.clone(),
+    };
+    ErrorKind::Module {
+        language: source.language,
+        message: told,
+        offset: None,
+        unsupported: *unsupported,
+    }
+    .into()
 }
 
 /// The language of a text, and the stage of GLSL, by what each of them has to say somewhere.
@@ -143,11 +243,14 @@ fn told_by_words(bytes: &[u8]) -> Option<(Language, Option<ShaderStage>)> {
 
 /// The stage a file's name says, by its endings.
 fn stage_of(name: &str) -> Option<ShaderStage> {
-    let name = name.strip_suffix(".glsl").unwrap_or(name);
-    match Path::new(name).extension()?.to_str()? {
-        "vert" | "vs" => Some(ShaderStage::Vertex),
-        "frag" | "fs" => Some(ShaderStage::Fragment),
-        "comp" | "cs" => Some(ShaderStage::Compute),
+    let name = name
+        .strip_suffix(".glsl")
+        .or(name.strip_suffix(".hlsl"))
+        .unwrap_or(name);
+    match frontend::Stage::of_ending(Path::new(name).extension()?.to_str()?)? {
+        frontend::Stage::Vertex => Some(ShaderStage::Vertex),
+        frontend::Stage::Fragment => Some(ShaderStage::Fragment),
+        frontend::Stage::Compute => Some(ShaderStage::Compute),
         _ => None,
     }
 }
@@ -217,18 +320,18 @@ fn read_any(source: &Source<'_>) -> Result<Shader> {
             let info = validate_text(language, text, &module)?;
             (module, info)
         }
-        Language::Glsl => {
+        _ if is_compiled(source) => {
+            let words = words(source)?;
+            parse_spirv(&words, source.y_up).map_err(|error| of_text(source, &words, error))?
+        }
+        Language::Glsl | Language::Hlsl => {
             let text = source.text()?;
-            let stage = source.stage.ok_or_else(|| {
-                Error::from(ErrorKind::Entry(
-                    "glsl: say which stage it is: vertex, fragment or compute".into(),
-                ))
-            })?;
+            let stage = stage_said(source)?;
             let module = parse_glsl(text, stage)?;
             let info = validate_text(language, text, &module)?;
             (module, info)
         }
-        Language::Hlsl | Language::Spirv | Language::Vbc => parse_spirv(&words(source)?, source.y_up)?,
+        Language::Spirv | Language::Vbc => parse_spirv(&words(source)?, source.y_up)?,
         Language::Sksl => {
             let tree = loader::sksl::read(source.bytes)?;
             let module = sksl::to_naga(&tree)?;
@@ -236,18 +339,23 @@ fn read_any(source: &Source<'_>) -> Result<Shader> {
             (module, info)
         }
     };
-    let entry = find(&module, source)?;
+    // glslang's modules have theirs as main.
+    let asked = match is_compiled(source) {
+        true => Source { entry: None, ..*source },
+        false => *source,
+    };
+    let entry = find(&module, &asked)?;
     Ok(Shader { module, info, entry })
 }
 
-/// The SPIR-V words that naga is given of a module or a VBC's stage: samplers apart from images, vertex inputs of
-/// numbers and vectors. The spans in its module count in them.
+/// The SPIR-V words that naga is given of a module, a VBC's stage, or a text that glslang reads: samplers apart from
+/// images, vertex inputs of numbers and vectors. The spans in its module count in them.
 ///
 /// # Errors
 /// What is wrong with the file, and sources that are not of SPIR-V.
 pub fn words(source: &Source<'_>) -> Result<Vec<u32>> {
     let words = match source.language {
-        Language::Hlsl => compiled(source, Dialect::Hlsl)?,
+        _ if is_compiled(source) => compiled(source, stage_compiled(source)?)?,
         Language::Spirv => loader::spirv::to_words(source.bytes)?,
         Language::Vbc => vbc::words(source)?,
         other => return Err(ErrorKind::Language(format!("{other}: this is no SPIR-V")).into()),
@@ -296,6 +404,50 @@ fn find(module: &naga::Module, source: &Source<'_>) -> Result<usize> {
 mod tests {
     use super::*;
     use crate::{Options, Target, compile, write};
+
+    #[test]
+    fn glsl_is_read_whole() {
+        let text = "#version 450\nlayout(set = 0, binding = 1) uniform U { float time; } u;\n\
+                    layout(set = 0, binding = 2) uniform sampler2D picture;\nlayout(location = 0) in vec2 at;\n\
+                    layout(location = 0) out vec4 tint;\nfloat late = u.time * 2.0;\nfloat second(float x);\n\
+                    float first(float x) { return second(x) + 1.0; }\nfloat second(float x) { return x * late; }\n\
+                    void main() { tint = vec4(vec3(at.x > 0.5), first(texture(picture, at).x)); }\n";
+        let source = Source::new("a.frag", text.as_bytes()).unwrap();
+        let shader = read(&source).unwrap();
+        let wgsl = String::from_utf8(write(&shader, Target::Wgsl, &Options::default()).unwrap()).unwrap();
+        assert!(wgsl.contains("textureSample"), "{wgsl}");
+        if frontend::is_available() {
+            let words = words(&source).unwrap();
+            let places = Places::new(&words, text);
+            let lines: Vec<&str> = (0..4 * words.len())
+                .step_by(4)
+                .filter_map(|at| Some(&text[places.line(at..at + 4)?]))
+                .collect();
+            assert!(lines.iter().any(|line| line.starts_with("void main()")), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn registers_of_hlsl_are_parted() {
+        let text = "Texture2D image : register(t1);\nSamplerState smp : register(s1);\n\
+                    float4 main(float2 at : AT) : SV_Target { return image.Sample(smp, at); }\n";
+        let source = Source::new("a.ps.hlsl", text.as_bytes()).unwrap();
+        assert_eq!(
+            (source.language, source.stage),
+            (Language::Hlsl, Some(ShaderStage::Fragment))
+        );
+        if frontend::is_available() {
+            let shader = read(&source).unwrap();
+            let bindings = shader
+                .module
+                .global_variables
+                .iter()
+                .filter_map(|(_, global)| global.binding);
+            let numbers: std::collections::BTreeSet<u32> = bindings.map(|binding| binding.binding).collect();
+            assert_eq!(numbers.len(), 2, "{numbers:?}");
+            assert!(numbers.contains(&1), "{numbers:?}");
+        }
+    }
 
     #[test]
     fn positions_are_turned_over_where_y_is_upwards() {

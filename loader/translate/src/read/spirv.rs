@@ -39,6 +39,30 @@ fn parse_only(words: &[u32], y_up: bool) -> Result<naga::Module> {
     })
 }
 
+/// Words that naga reads without counting them in its places: an entry point's interface, the operands of an execution
+/// mode, the parameters of a function type. For each such instruction its position, and how many there are up to it.
+pub(crate) fn uncounted(words: &[u32]) -> Vec<(usize, usize)> {
+    let mut total = 0;
+    let all = spirv::instructions(words).flatten().filter_map(|i| {
+        let left_out = match i.opcode {
+            15 => {
+                let name = i.words.iter().skip(3);
+                let ends = |word: &&u32| word.to_le_bytes().contains(&0);
+                let words = name
+                    .clone()
+                    .position(|word| ends(&word))
+                    .map_or(name.len(), |at| at + 1);
+                name.len() - words
+            }
+            16 | 33 | 331 => i.words.len().saturating_sub(3),
+            _ => return None,
+        };
+        total += left_out;
+        Some((i.position, total))
+    });
+    all.collect()
+}
+
 /// Whether an error of naga's reader says that naga cannot hold the module, not that the module is wrong.
 ///
 /// naga reads a part of SPIR-V into a representation with WebGPU's rules, so a refusal is a limit of naga's unless it is

@@ -10,6 +10,16 @@ use std::ops::Range;
 pub(super) fn diagnostics(log: &str) -> Vec<Diagnostic> {
     let mut all: Vec<Diagnostic> = Vec::new();
     for line in log.lines() {
+        if let Some((line, column, message)) = hlsl(line) {
+            all.push(Diagnostic {
+                is_error: true,
+                file: None,
+                line,
+                column,
+                message: squeezed(message),
+            });
+            continue;
+        }
         let (is_error, rest) = match (line.strip_prefix("ERROR: "), line.strip_prefix("WARNING: ")) {
             (Some(rest), _) => (true, rest),
             (_, Some(rest)) => (false, rest),
@@ -35,6 +45,13 @@ pub(super) fn diagnostics(log: &str) -> Vec<Diagnostic> {
         });
     }
     all
+}
+
+/// Parts `(line): error at column N, message`, as the reader of HLSL says it.
+fn hlsl(text: &str) -> Option<(usize, usize, &str)> {
+    let (line, rest) = text.strip_prefix('(')?.split_once("): error at column ")?;
+    let (column, message) = rest.split_once(", ")?;
+    Some((line.parse().ok()?, column.parse().ok()?, message))
 }
 
 /// Parts `file:line:column: message` or `file:line: message`; no line where there is no place.
@@ -132,7 +149,8 @@ mod tests {
     #[test]
     fn places_are_told_from_messages() {
         let log = "ERROR: 0:12:5: 'x' : undeclared identifier \nWARNING: lib/a:b.glsl:3: '' :  syntax error \n\
-                   ERROR: 1 compilation errors.  No code generated.\n\n\nERROR: Linking fragment stage: a: b\n    more\n";
+                   ERROR: 1 compilation errors.  No code generated.\n\n\nERROR: Linking fragment stage: a: b\n    more\n\
+                   (2): error at column 7, HLSL parsing failed.\n";
         let found = diagnostics(log);
         let told: Vec<_> = found
             .iter()
@@ -144,6 +162,7 @@ mod tests {
                 (true, None, 12, 5, "'x': undeclared identifier"),
                 (false, Some("lib/a:b.glsl"), 3, 0, "syntax error"),
                 (true, None, 0, 0, "Linking fragment stage: a: b; more"),
+                (true, None, 2, 7, "HLSL parsing failed."),
             ]
         );
     }
