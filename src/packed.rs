@@ -3,10 +3,13 @@
 use crate::args::Entry;
 use crate::error::{Error, Result};
 use crate::foreign;
+use crate::say::{detail, note as tell};
 use compiler::glsl_es::vulkan::{Linked, to_vulkan};
 use compiler::glsl_es::{self, Text};
-use loader::vbc::pack::{Names, pack};
+use loader::spirv::{self, Grammar};
+use loader::vbc::pack::{Names, pack_with_notes};
 use loader::vbc::{self, Stage};
+use loader::{Report, Severity};
 use std::path::Path;
 use translate::frontend::Settings;
 use translate::{Language, ShaderStage, Source};
@@ -157,8 +160,62 @@ pub fn vbc(first: &File<'_>, second: Option<&File<'_>>) -> Result<Vec<u8>> {
     };
     let code = stage(fragment, Stage::Frag, &mut linked)?;
     let vertex = vertex.map_or_else(|| translate::fullscreen(&code), Ok)?;
-    let model = pack(&[(Stage::Vert, vertex), (Stage::Frag, code)], &Names::default())?;
-    Ok(vbc::write(&model)?)
+    let sources = [(Stage::Vert, *first), (Stage::Frag, *fragment)];
+    file(
+        &[(Stage::Vert, vertex), (Stage::Frag, code)],
+        &Names::default(),
+        &sources,
+    )
+}
+
+/// The bytes of a VBC of stages; what is elsewhere than the sources have it is told.
+///
+/// # Errors
+/// What a VBC cannot hold, with its line in a source.
+pub fn file(stages: &[(Stage, Vec<u32>)], names: &Names, sources: &[(Stage, File<'_>)]) -> Result<Vec<u8>> {
+    let packed = pack_with_notes(stages, names).map_err(|error| with_line(error, sources))?;
+    packed.notes.iter().for_each(|note| tell(format_args!("{note}")));
+    Ok(vbc::write(&packed.model)?)
+}
+
+/// Refuses a VBC that breaks a rule of the format, or whose code breaks one of SPIR-V.
+///
+/// # Errors
+/// The first rule that is broken.
+pub fn checked(bytes: Vec<u8>) -> Result<Vec<u8>> {
+    let error = |report: Report| report.diagnostics.into_iter().find(|d| d.severity == Severity::Error);
+    if let Some(error) = error(vbc::check(&bytes)) {
+        return Err(Error::input(format_args!("what was packed breaks the format: {error}")));
+    }
+    let file = vbc::read(&bytes)?;
+    for (stage, code) in Stage::ALL
+        .into_iter()
+        .filter_map(|stage| Some((stage, file.code(stage)?)))
+    {
+        if let Some(error) = error(spirv::validate(Grammar::builtin(), &code.words())) {
+            return Err(Error::input(format_args!("{stage}: the code is not valid: {error}")));
+        }
+    }
+    drop(file);
+    Ok(bytes)
+}
+
+/// The error with the line of a source where what it names in quotes is declared.
+fn with_line(error: loader::Error, sources: &[(Stage, File<'_>)]) -> Error {
+    let text = error.to_string();
+    let place = text.split('"').nth(1).filter(|name| !name.is_empty()).and_then(|name| {
+        sources.iter().find_map(|(_, file)| {
+            let source = std::str::from_utf8(file.bytes).ok()?;
+            let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+            let names = |line: &str| line.split(|letter| !is_word(letter)).any(|word| word == name);
+            let at = source.lines().position(names)?;
+            Some(format!("{}:{}", file.path.display(), at + 1))
+        })
+    });
+    match place {
+        Some(place) => Error::from(error).in_file(place),
+        None => error.into(),
+    }
 }
 
 /// Whether a file that stands alone has a vertex stage. One that has nothing else cannot be drawn.

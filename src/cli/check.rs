@@ -72,10 +72,11 @@ fn check(path: &Path, format: Option<&dyn Format>, bytes: &[u8], args: &CheckArg
             ("unknown", report, Vec::new())
         }
     };
+    let refused = judged.iter().any(|table| table.refusal().is_some());
     Ok(Checked {
         file: path.display().to_string(),
         format: name,
-        verdict: report.verdict(),
+        verdict: if refused { "invalid" } else { report.verdict() },
         report,
         judged,
     })

@@ -3,13 +3,13 @@
 use crate::again::whenever_changed;
 use crate::args::{Entry, PreprocessArgs};
 use crate::error::Within;
-use crate::outcome::{Failure, Outcome, read, read_text, write};
+use crate::outcome::{Outcome, read, read_text, write};
 use crate::pack;
 use crate::packed::{self, File};
 use clap::Args;
 use compiler::glsl_es::vulkan::Linked;
+use loader::vbc::Stage;
 use loader::vbc::pack::Names;
-use loader::vbc::{self, Stage};
 use std::path::PathBuf;
 
 /// Arguments of `pack`.
@@ -103,18 +103,9 @@ fn packed(args: &PackArgs) -> Outcome {
     if let (Some(vertex), Some(fragment)) = (of(Stage::Vert), of(Stage::Frag)) {
         packed::linked(&vertex, &fragment)?;
     }
-    for (stage, file) in sources {
+    for (stage, file) in sources.clone() {
         stages.push((stage, packed::stage(&file, stage, &mut linked)?));
     }
-    let model = vbc::pack::pack(&stages, &names)?;
-    let bytes = vbc::write(&model)?;
-    let report = vbc::check(&bytes);
-    if let Some(error) = report
-        .diagnostics
-        .iter()
-        .find(|d| d.severity == loader::Severity::Error)
-    {
-        return Err(Failure::bad(format_args!("what was packed breaks the format: {error}")));
-    }
-    write(&args.output, bytes)
+    let sources: Vec<(Stage, File<'_>)> = sources.collect();
+    write(&args.output, packed::checked(packed::file(&stages, &names, &sources)?)?)
 }

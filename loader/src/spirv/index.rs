@@ -419,12 +419,23 @@ impl<'a> ModuleIndex<'a> {
 
     /// Name of a struct's member, where the module tells it.
     pub fn member_name(&self, structure: u32, member: u32) -> Option<String> {
-        let named = |node: &Node| node.opcode == op::MEMBER_NAME && node.head() == Some([structure, member]);
+        self.told(3, |node| {
+            node.opcode == op::MEMBER_NAME && node.head() == Some([structure, member])
+        })
+    }
+
+    /// Name of an id, where the module tells it.
+    pub fn name(&self, id: u32) -> Option<String> {
+        self.told(2, |node| node.opcode == op::NAME && node.operand(0) == Some(id))
+    }
+
+    /// The string from a word on of the first such declaration.
+    fn told(&self, from: usize, wanted: impl Fn(&Node) -> bool) -> Option<String> {
         let node = Instructions::of(self.words, HEADER_WORDS)
             .flatten()
             .take_while(|node| node.position < self.functions)
-            .find(named)?;
-        let words = node.words.part(3, node.words.count())?;
+            .find(wanted)?;
+        let words = node.words.part(from, node.words.count())?;
         super::operand::string_in(words).map(|(name, _)| name)
     }
 }

@@ -6,11 +6,12 @@
 
 use super::declared::{self, Type, type_of};
 use super::image;
-use super::limits::MAX_BINDINGS;
+use super::limits::{MAX_BINDINGS, MAX_MEMBERS};
 use super::types::{BaseType, Binding, Shape, Stage, Tables, TexelRank, TexelType, Variable};
-use super::view::{Code, Vbc};
+use super::view::{Code, Member, Vbc};
 use crate::spirv::{Image, Located, ModuleIndex, Node, class, decoration, image_format, op};
 use crate::{Report, Severity};
+use std::collections::BTreeMap;
 
 /// Reports everything in the code of a stage that the reflection does not have, or has otherwise.
 pub(super) fn check<'a>(file: &Vbc<'a>, stage: Stage, code: Code<'a>, report: &mut Report) {
@@ -233,7 +234,8 @@ impl Checks<'_, '_> {
         }
     }
 
-    /// The uniform: a block around the user's struct, whose members are the reflection's.
+    /// The uniform: a block around the user's struct. What it holds, the reflection has at the same place; a stage need not
+    /// hold all of it.
     fn uniform(&mut self, variable: Located, pointee: u32) {
         let Some(uniform) = self.file.uniform.filter(|u| u.stages.contains(self.stage)) else {
             let message = "the code uses a uniform, the reflection has none in this stage";
@@ -241,34 +243,36 @@ impl Checks<'_, '_> {
         };
         let module = self.module;
         let inner = module.members(pointee).and_then(|mut members| members.next());
-        let members = inner.and_then(|id| Some((id, module.members(id)?)));
-        let Some((id, types)) = members else {
+        let Some(id) = inner.filter(|id| module.members(*id).is_some()) else {
             return self.error("uniform-layout", "the uniform is no block around a struct", variable);
         };
-        if types.len() != uniform.member_count() {
-            let message = format!(
-                "{} members in the code, {} in the reflection",
-                types.len(),
-                uniform.member_count()
-            );
-            return self.error("uniform-layout", message, variable);
-        }
-        for (i, (member, member_type)) in uniform.members().zip(types).enumerate() {
-            let offset = module.member_decoration(id, i as u32, decoration::OFFSET);
-            // In memory a bool is an unsigned integer.
-            let base = if member.base == BaseType::BOOL {
-                BaseType::UINT
-            } else {
-                member.base
-            };
-            let reflected = Type::Numeric(base, member.dims, u32::from(member.array));
-            let found = type_of(module, member_type);
-            if offset != Some(member.offset) || found != reflected {
-                let at = offset.map_or("nowhere".to_owned(), |offset| offset.to_string());
-                let message = format!(
-                    "member {i}: the code has {found} at {at}, the reflection {reflected} at {}",
-                    member.offset
-                );
+        let leaves = match declared::leaves(module, id) {
+            Ok(leaves) => leaves,
+            Err(path) => {
+                let message =
+                    format!("{path} is no number, vector or matrix at an offset, and no array or struct of them");
+                return self.error("uniform-layout", message, variable);
+            }
+        };
+        let known: BTreeMap<u32, Member> = uniform
+            .members()
+            .take(MAX_MEMBERS)
+            .map(|member| (member.offset, member))
+            .collect();
+        for leaf in leaves {
+            let found = Type::Numeric(leaf.base, leaf.dims, leaf.count);
+            let reflected = known.get(&leaf.offset).map(|member| {
+                // In memory a bool is an unsigned integer.
+                let base = match member.base {
+                    BaseType::BOOL => BaseType::UINT,
+                    base => base,
+                };
+                Type::Numeric(base, member.dims, u32::from(member.array))
+            });
+            if reflected != Some(found) {
+                let reflected = reflected.map_or_else(|| "nothing".to_owned(), |reflected| reflected.to_string());
+                let (path, at) = (leaf.path, leaf.offset);
+                let message = format!("{path}: the code has {found} at {at}, the reflection has {reflected} there");
                 return self.error("uniform-layout", message, variable);
             }
         }

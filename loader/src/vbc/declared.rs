@@ -30,6 +30,108 @@ impl fmt::Display for Type {
     }
 }
 
+/// A member of a struct that is a number, a vector, a matrix or an array of them, however deep it lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Leaf {
+    /// Names from the struct's member on: `light[0].colour`.
+    pub path: String,
+    /// Bytes from the struct's beginning.
+    pub offset: u32,
+    /// Component type.
+    pub base: BaseType,
+    /// Rows and columns.
+    pub dims: [u8; 2],
+    /// Elements; 1 when it is no array.
+    pub count: u32,
+}
+
+impl Leaf {
+    /// Bytes it takes without padding.
+    pub fn bytes(&self) -> u32 {
+        let numbers = u32::from(self.dims[0]) * u32::from(self.dims[1]);
+        (4 * numbers).saturating_mul(self.count)
+    }
+}
+
+/// Types that are looked at for the leaves of one struct.
+const MAX_VISITS: u32 = 4096;
+
+/// Structs and arrays in each other.
+const MAX_DEPTH: u32 = 32;
+
+/// The leaves of a struct in the order of its members.
+///
+/// # Errors
+/// The path of a member that is none and holds none, or that lies nowhere.
+pub(super) fn leaves(index: &ModuleIndex, structure: u32) -> Result<Vec<Leaf>, String> {
+    let mut walk = Leaves {
+        index,
+        found: Vec::new(),
+        visits: 0,
+    };
+    walk.structure(structure, String::new(), 0, 0)?;
+    Ok(walk.found)
+}
+
+struct Leaves<'i, 'a> {
+    index: &'i ModuleIndex<'a>,
+    found: Vec<Leaf>,
+    visits: u32,
+}
+
+impl Leaves<'_, '_> {
+    fn structure(&mut self, id: u32, path: String, from: u32, depth: u32) -> Result<(), String> {
+        let members: Vec<u32> = self.index.members(id).into_iter().flatten().collect();
+        for (at, member) in (0u32..).zip(&members) {
+            let name = self.index.member_name(id, at).filter(|name| !name.is_empty());
+            // Compilers put a struct without names around what is no block by itself.
+            let is_wrapper = name.is_none() && members.len() == 1 && self.index.members(*member).is_some();
+            let name = name.unwrap_or_else(|| format!("member{at}"));
+            let path = match path.as_str() {
+                path if is_wrapper => path.to_owned(),
+                "" => name,
+                path => format!("{path}.{name}"),
+            };
+            let offset = self.index.member_decoration(id, at, decoration::OFFSET);
+            let Some(offset) = offset.and_then(|offset| offset.checked_add(from)) else {
+                return Err(path);
+            };
+            self.value(*member, path, offset, depth)?;
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, id: u32, path: String, offset: u32, depth: u32) -> Result<(), String> {
+        self.visits += 1;
+        if self.visits > MAX_VISITS || depth > MAX_DEPTH {
+            return Err(path);
+        }
+        if let Type::Numeric(base, dims, count) = type_of(self.index, id) {
+            self.found.push(Leaf {
+                path,
+                offset,
+                base,
+                dims,
+                count,
+            });
+            return Ok(());
+        }
+        if self.index.members(id).is_some() {
+            return self.structure(id, path, offset, depth + 1);
+        }
+        let stride = self.index.decoration(id, decoration::ARRAY_STRIDE);
+        let (Some((element, length)), Some(stride)) = (self.index.array(id), stride) else {
+            return Err(path);
+        };
+        for at in 0..length {
+            let place = stride.checked_mul(at).and_then(|skip| skip.checked_add(offset));
+            let place = place.ok_or_else(|| path.clone())?;
+            self.value(element, format!("{path}[{at}]"), place, depth + 1)?;
+        }
+        Ok(())
+    }
+}
+
 /// A type by what it is made of.
 pub(super) fn type_of(index: &ModuleIndex, id: u32) -> Type {
     let (element, array) = index.array(id).unwrap_or((id, 1));

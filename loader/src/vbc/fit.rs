@@ -654,7 +654,8 @@ fn resources_but(index: &ModuleIndex, left_out: impl Fn(u32) -> bool) -> Result<
         let element = array.map(|[_, element, _]| element).or(pointee);
         let resource = element.and_then(|element| resource(index, element, class));
         let (Some(resource), Some(count)) = (resource, count) else {
-            let message = format!("variable %{variable} (set {set}, binding {binding}) is no resource that VBC has");
+            let name = index.name(variable).unwrap_or_default();
+            let message = format!("\"{name}\" (%{variable}, set {set}, binding {binding}) is no resource that VBC has");
             return Err(Error::unsupported("spirv", message));
         };
         resources.push(Resource {

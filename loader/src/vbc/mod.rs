@@ -28,17 +28,20 @@
 
 mod agree;
 mod declared;
+mod elements;
 pub mod fit;
 mod image;
 mod interface;
 mod join;
 mod json;
 pub mod limits;
+mod merge;
 mod model;
 pub mod pack;
 mod places;
 mod primitive;
 mod raise;
+mod reach;
 mod read;
 mod requirements;
 mod rules;

@@ -5,20 +5,25 @@
 //! uniform block is at set 1, binding 0 and subpass inputs are in set 2, binding = index; ordinary code that has them
 //! elsewhere is [moved](super::places) there.
 //!
-//! Blocks are given scalar layout, which is the format's only one: front ends that lay out by other rules are
-//! corrected, since offsets are decorations and no code depends on them.
+//! A block that stands alone is given scalar layout, which is the format's: front ends that lay out by other rules are
+//! corrected, since offsets are decorations and no code depends on them. Several blocks, and push constants beside one,
+//! [become one](super::merge) whose members keep their offsets; what lies between is padding, with names that begin
+//! with [`PADDING`].
 
 use super::declared::{self, Type};
+use super::elements::wrap_buffers;
 use super::fit::{self, Mode};
+use super::limits::MAX_MEMBER_ARRAY;
+use super::reach::{Reach, constant, redirect, uint_type};
 use super::requirements::DescriptorKind;
 use super::text::Typed;
 use super::types::{BaseType, Binding, Shape, Stage, Stages, SubpassInput, Tables, TexelRank, TexelType, Variable};
-use super::{Model, UniformMember, UniformModel, image, join, places, raise};
+use super::{Model, UniformMember, UniformModel, image, join, merge, places, raise};
 use crate::spirv::layout::{Rules, lay_out};
-use crate::spirv::transform::{Editor, build, id_operands, opcode, seal};
+use crate::spirv::transform::{Editor, build, id_operands, opcode};
 use crate::spirv::{Located, ModuleIndex, class, decoration, op, specialize};
 use crate::{Error, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// What the code cannot say, or says otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,19 +36,40 @@ pub struct Names {
     pub tables: Tables,
 }
 
+/// What names of members that fill the space between others begin with.
+pub const PADDING: &str = "_padding";
+
+/// A file and what was done to its stages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packed {
+    /// The file.
+    pub model: Model,
+    /// What is elsewhere than the stages had it, in words.
+    pub notes: Vec<String>,
+}
+
 /// Derives a file from its stages' code.
 ///
 /// # Errors
-/// Unsupported, with the reason, for what the format cannot hold: nested structs, more than 32 slots, three-component
-/// outputs, arrays of descriptors, more than one uniform block.
+/// Unsupported, with the reason, for what the format cannot hold: more than 32 slots, three-component outputs, arrays of
+/// descriptors.
 pub fn pack(stages: &[(Stage, Vec<u32>)], names: &Names) -> Result<Model> {
+    Ok(pack_with_notes(stages, names)?.model)
+}
+
+/// As [`pack`], and says what is elsewhere than the stages had it.
+///
+/// # Errors
+/// As [`pack`].
+pub fn pack_with_notes(stages: &[(Stage, Vec<u32>)], names: &Names) -> Result<Packed> {
     let mut model = Model {
         tables: names.tables,
         ..Model::default()
     };
     let mut bindings: BTreeMap<u8, Binding> = BTreeMap::new();
     let mut lowered = Vec::new();
-    for (stage, words, in_tables) in placed(stages)? {
+    let placed = placed(stages)?;
+    for (stage, words, in_tables) in placed.stages {
         let (stage, words) = (&stage, &words);
         let place = |error: Error| error.within(stage);
         let index = ModuleIndex::new(words).map_err(place)?;
@@ -52,7 +78,11 @@ pub fn pack(stages: &[(Stage, Vec<u32>)], names: &Names) -> Result<Model> {
             let plain = fit::fit(&index, &Mode::Lowered).map_err(place)?.words;
             (words.clone(), plain)
         } else {
-            let words = ordinary(words).map_err(place)?;
+            let words = wrap_buffers(words.clone()).map_err(place)?;
+            let words = match placed.merged {
+                true => scalar_layout(&words, &[0]).map_err(place)?,
+                false => ordinary(&words).map_err(place)?,
+            };
             (words.clone(), words)
         };
         let index = ModuleIndex::new(&plain).map_err(place)?;
@@ -80,12 +110,25 @@ pub fn pack(stages: &[(Stage, Vec<u32>)], names: &Names) -> Result<Model> {
     model.inputs.sort_by_key(|input| input.location);
     model.outputs.sort_by_key(|output| output.location);
     model.bindings = bindings.into_values().collect();
-    Ok(model)
+    if let Some(uniform) = &mut model.uniform {
+        pad(uniform);
+    }
+    let notes = placed.notes;
+    Ok(Packed { model, notes })
 }
 
-/// The stages, those with ordinary descriptors with their resources in the format's sets; and whether a stage has tables.
-fn placed(stages: &[(Stage, Vec<u32>)]) -> Result<Vec<(Stage, Vec<u32>, bool)>> {
-    let (mut all, mut plain) = (Vec::new(), Vec::new());
+/// Stages with their resources in the format's sets.
+struct Placed {
+    /// Each with whether it has tables.
+    stages: Vec<(Stage, Vec<u32>, bool)>,
+    /// Whether the uniform was made of several blocks.
+    merged: bool,
+    notes: Vec<String>,
+}
+
+/// The stages, those with ordinary descriptors with their resources in the format's sets.
+fn placed(stages: &[(Stage, Vec<u32>)]) -> Result<Placed> {
+    let mut all = Vec::new();
     for (stage, words) in stages {
         let place = |error: Error| error.within(stage);
         let index = ModuleIndex::new(words).map_err(place)?;
@@ -95,21 +138,25 @@ fn placed(stages: &[(Stage, Vec<u32>)]) -> Result<Vec<(Stage, Vec<u32>, bool)>> 
             true => words.clone(),
             false => join::join(&specialize(words).map_err(place)?).map_err(place)?,
         };
-        if !in_tables {
-            plain.push((*stage, words.clone()));
-        }
         all.push((*stage, words, in_tables));
     }
+    let plain = all.iter_mut().filter(|(.., in_tables)| !in_tables);
+    let mut plain: Vec<(Stage, &mut Vec<u32>)> = plain.map(|(stage, words, _)| (*stage, words)).collect();
+    let merged = merge::merge(&mut plain)?;
     let plan = places::plan(&plain)?;
-    for (stage, words, _) in all.iter_mut().filter(|(.., in_tables)| !in_tables) {
-        *words = places::moved(words, &plan).map_err(|error| error.within(*stage))?;
+    for (stage, words) in plain {
+        *words = places::moved(words, &plan).map_err(|error| error.within(stage))?;
     }
-    Ok(all)
+    Ok(Placed {
+        stages: all,
+        merged: merged.is_some(),
+        notes: merged.into_iter().flatten().map(|part| part.note()).collect(),
+    })
 }
 
 /// Code with ordinary descriptors as the format wants its blocks.
 fn ordinary(words: &[u32]) -> Result<Vec<u32>> {
-    wrap_uniform(&unwrap_uniform(&scalar_layout(words)?)?)
+    wrap_uniform(&unwrap_uniform(&scalar_layout(words, &[0, 1])?)?)
 }
 
 /// Table sizes as code in the format's convention has them.
@@ -181,7 +228,9 @@ fn resources(
             continue;
         };
         let element = variable.pointee;
-        let place = format!("set {}, binding {}", resource.set, resource.binding);
+        let name = index.name(variable.id).filter(|name| !name.is_empty());
+        let name = name.or_else(|| index.name(element)).unwrap_or_default();
+        let place = format!("\"{name}\" (set {}, binding {})", resource.set, resource.binding);
         let unsupported = |why: &str| Error::unsupported("spirv", why).within(&place);
         match (resource.set, resource.kind) {
             (0, _) if resource.count != 1 => return Err(unsupported("an array of descriptors")),
@@ -189,7 +238,7 @@ fn resources(
                 let slot = u8::try_from(resource.binding).ok().filter(|slot| *slot < 32);
                 let slot = slot.ok_or_else(|| unsupported("slots go from 0 to 31"))?;
                 let binding = binding(index, slot, variable.id, element, kind, resource.image);
-                let binding = binding.ok_or_else(|| unsupported("a resource that the format has no binding for"))?;
+                let binding = binding.ok_or_else(|| unsupported("the format has no such resource: a buffer is an array of one struct, an image has a known format"))?;
                 let known = bindings.entry(slot).or_insert(binding);
                 if (known.base, known.shape) != (binding.base, binding.shape) {
                     return Err(unsupported("of another type in another stage"));
@@ -197,14 +246,10 @@ fn resources(
                 known.stages.0 |= stage.bit();
             }
             (1, DescriptorKind::UniformBuffer) => {
-                let uniform = uniform(index, element, names).ok_or_else(|| {
-                    unsupported("a uniform is a struct of numbers, vectors, matrices and arrays of them")
-                })?;
-                let known = model.uniform.get_or_insert_with(|| uniform.clone());
-                if let Some(why) = differing(known, &uniform) {
-                    return Err(unsupported(&why));
-                }
-                known.stages.0 |= stage.bit();
+                let members = uniform(index, element, names).map_err(|why| unsupported(&why))?;
+                let uniform = model.uniform.get_or_insert_default();
+                unite(uniform, members).map_err(|why| unsupported(&why))?;
+                uniform.stages.0 |= stage.bit();
             }
             (2, DescriptorKind::InputAttachment) => {
                 let texel = declared::image(index, element).map_or(TexelType::FLOAT, |(_, texel)| texel);
@@ -279,56 +324,82 @@ fn element_size(index: &ModuleIndex, block: u32) -> Option<u32> {
     index.decoration(array, decoration::ARRAY_STRIDE)
 }
 
-fn uniform(index: &ModuleIndex, block: u32, names: &Names) -> Option<UniformModel> {
-    let structure = index.unwrapped(block);
-    let mut uniform = UniformModel::default();
-    for (at, member) in index.members(structure)?.enumerate() {
-        let (base, dims, array) = number(index, member)?;
-        let offset = uniform.size;
-        let name = names.uniform.get(at).cloned();
-        let name = name.or_else(|| member_name(index, structure, at as u32));
-        let name = name.unwrap_or_else(|| format!("member{at}")).into_bytes();
-        uniform.members.push(UniformMember {
-            name,
-            offset,
-            base,
-            dims,
+/// The members of the uniform that a stage's code has.
+fn uniform(index: &ModuleIndex, block: u32, names: &Names) -> Result<Vec<UniformMember>, String> {
+    let structure = index.members(block).and_then(|mut members| members.next());
+    let leaves = declared::leaves(index, structure.unwrap_or(block));
+    let leaves = leaves.map_err(|path| {
+        format!("{path} of the uniform is no 32-bit number, vector or matrix, and no array or struct of them")
+    })?;
+    let member = |(at, leaf): (usize, declared::Leaf)| {
+        let array = u8::try_from(leaf.count);
+        let array = array.map_err(|_| format!("{} has {} elements", leaf.path, leaf.count))?;
+        let given = names.uniform.get(at).cloned();
+        let fits = |path: &String| path.len() <= usize::from(u8::MAX);
+        let name = given
+            .or(Some(leaf.path).filter(fits))
+            .unwrap_or_else(|| format!("member{at}"));
+        Ok(UniformMember {
+            name: name.into_bytes(),
+            offset: leaf.offset,
+            base: leaf.base,
+            dims: leaf.dims,
             array,
-        });
-        let numbers = u32::from(dims[0]) * u32::from(dims[1]);
-        let bytes = (4 * numbers).checked_mul(u32::from(array))?;
-        uniform.size = uniform.size.checked_add(bytes)?;
-    }
-    Some(uniform)
-}
-
-/// Where the blocks of two stages part, as words.
-fn differing(known: &UniformModel, other: &UniformModel) -> Option<String> {
-    let (a, b) = (&known.members, &other.members);
-    let at = (0..a.len().max(b.len())).find(|at| a.get(*at) != b.get(*at))?;
-    let said = |members: &[UniformMember]| {
-        members.get(at).map_or_else(
-            || "nothing".to_owned(),
-            |member| format!("{} {}", Typed(&member.typed()), member.name.escape_ascii()),
-        )
+        })
     };
-    Some(format!(
-        "the uniform block is one for all stages: its member {at} is {} here and {} in a stage before",
-        said(b),
-        said(a)
-    ))
+    leaves.into_iter().enumerate().map(member).collect()
 }
 
-fn member_name(index: &ModuleIndex, structure: u32, member: u32) -> Option<String> {
-    let name = index.member_name(structure, member)?;
-    Some(name).filter(|name| !name.is_empty() && name.len() <= 32)
+/// Adds what a stage has of the uniform to what those before have; where two have a member, it is the same.
+fn unite(uniform: &mut UniformModel, members: Vec<UniformMember>) -> Result<(), String> {
+    for member in members {
+        let at = uniform.members.partition_point(|known| known.offset < member.offset);
+        match uniform.members.get(at) {
+            Some(known) if known.offset == member.offset => {
+                if (known.base, known.dims, known.array) != (member.base, member.dims, member.array) {
+                    return Err(format!(
+                        "the uniform block is one for all stages: its member {at} is {} {} here and {} {} in a stage before",
+                        Typed(&member.typed()),
+                        member.name.escape_ascii(),
+                        Typed(&known.typed()),
+                        known.name.escape_ascii(),
+                    ));
+                }
+            }
+            _ => uniform.members.insert(at, member),
+        }
+    }
+    Ok(())
 }
 
-/// Gives every block of sets 0 and 1 scalar layout: members one after another, arrays and matrices tight.
-fn scalar_layout(words: &[u32]) -> Result<Vec<u32>> {
+/// Fills what lies between the members, and says how long the uniform is.
+fn pad(uniform: &mut UniformModel) {
+    let (mut end, mut all) = (0, Vec::new());
+    for member in std::mem::take(&mut uniform.members) {
+        while end < member.offset {
+            let words = ((member.offset - end) / 4).clamp(1, MAX_MEMBER_ARRAY.into());
+            all.push(UniformMember {
+                name: format!("{PADDING}{end}").into_bytes(),
+                offset: end,
+                base: BaseType::FLOAT,
+                dims: [1, 1],
+                array: words as u8,
+            });
+            end += 4 * words;
+        }
+        let numbers = u32::from(member.dims[0]) * u32::from(member.dims[1]) * u32::from(member.array);
+        end = end.max(member.offset.saturating_add(4 * numbers));
+        all.push(member);
+    }
+    uniform.members = all;
+    uniform.size = end;
+}
+
+/// Gives every block of some sets scalar layout: members one after another, arrays and matrices tight.
+fn scalar_layout(words: &[u32], sets: &[u32]) -> Result<Vec<u32>> {
     lay_out(words, Rules::Scalar, |index, variable| {
         let set = index.decoration(variable.id, decoration::DESCRIPTOR_SET);
-        variable.class != class::UNIFORM_CONSTANT && matches!(set, Some(0 | 1))
+        variable.class != class::UNIFORM_CONSTANT && set.is_some_and(|set| sets.contains(&set))
     })
 }
 
@@ -413,43 +484,29 @@ fn wrap_uniform(words: &[u32]) -> Result<Vec<u32>> {
     };
     let is = |words: &Vec<u32>| opcode(words) == op::VARIABLE && words[2] == variable;
     let at = module.body.iter().position(is).expect("it was found above");
-    let pointer = module.body[at][1];
-    let (uint, zero, wrapper, wrapper_pointer) = (module.fresh(), module.fresh(), module.fresh(), module.fresh());
-    let is_uint = |words: &&Vec<u32>| opcode(words) == op::TYPE_INT && words[2..] == [32, 0];
-    let known = module.body[..at].iter().find(is_uint).map(|words| words[1]);
+    // Behind all types, so that none is declared a second time.
+    let mut moved = module.body.remove(at);
     let mut added = Vec::new();
-    if known.is_none() {
-        added.push(build(op::TYPE_INT, &[uint, 32, 0]));
-    }
-    added.push(build(op::CONSTANT, &[known.unwrap_or(uint), zero, 0]));
+    let uint = uint_type(&mut module, &mut added);
+    let zero = constant(&mut module, uint, 0, &mut added);
+    let wrapper = module.fresh();
     added.push(build(op::TYPE_STRUCT, &[wrapper, block]));
-    added.push(build(op::TYPE_POINTER, &[wrapper_pointer, class, wrapper]));
-    module.body[at][1] = wrapper_pointer;
-    module.insert(at, added);
+    let reach = Reach {
+        path: vec![variable, zero],
+        pointer: std::mem::replace(&mut moved[1], module.pointer_type(class, wrapper, &mut added)),
+        name: "the uniform".to_owned(),
+    };
+    added.push(moved);
+    redirect(&mut module, &HashMap::from([(variable, reach)]))?;
+    module.insert(module.functions_start(), added);
     for words in &mut module.body {
-        match (opcode(words), words.as_mut_slice()) {
-            (op::DECORATE, [_, target, decoration::BLOCK]) if *target == block => *target = wrapper,
-            (op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN, [_, _, _, base, ..]) if *base == variable => {
-                words.insert(4, zero);
-                *words = seal(std::mem::take(words));
-            }
-            _ => {}
+        if let (op::DECORATE, [_, target, decoration::BLOCK]) = (opcode(words), words.as_mut_slice())
+            && *target == block
+        {
+            *target = wrapper;
         }
     }
-    load_through(&mut module, variable, pointer, zero);
     let offset = build(op::MEMBER_DECORATE, &[wrapper, 0, decoration::OFFSET, 0]);
     module.insert(module.annotations_end(), vec![offset]);
     Ok(module.words())
-}
-
-/// Loads of the whole variable go through its only member.
-fn load_through(module: &mut Editor, variable: u32, pointer: u32, zero: u32) {
-    for mut words in std::mem::take(&mut module.body) {
-        if opcode(&words) == op::LOAD && words[3] == variable {
-            words[3] = module.fresh();
-            let chain = build(op::ACCESS_CHAIN, &[pointer, words[3], variable, zero]);
-            module.body.push(chain);
-        }
-        module.body.push(words);
-    }
 }

@@ -1,7 +1,7 @@
 //! Where resources go whose code has them elsewhere: sources written for other engines put their one uniform block in
 //! set 0 or into push constants, and textures into whichever set they like.
 //!
-//! The one uniform block goes to set 1, binding 0; subpass inputs go to set 2, binding = index; what stands in set 0
+//! The one uniform block (what was several is [merged](super::merge) already) goes to set 1, binding 0; subpass inputs go to set 2, binding = index; what stands in set 0
 //! below slot 32 stays there, and everything else takes the free slots in the order of its sets and bindings. All stages
 //! are asked first, so that a place means the same in each of them.
 
@@ -32,12 +32,12 @@ pub(super) struct Plan {
 /// The plan for all stages together, given without their tables.
 ///
 /// # Errors
-/// Unsupported, for more than one uniform block, and for more resources than there are slots.
-pub(super) fn plan(stages: &[(Stage, Vec<u32>)]) -> Result<Plan> {
+/// Unsupported for more resources than there are slots.
+pub(super) fn plan(stages: &[(Stage, &mut Vec<u32>)]) -> Result<Plan> {
     let (mut uniforms, mut slots, mut plan) = (BTreeSet::new(), BTreeSet::new(), Plan::default());
     let mut pushes = false;
     for (stage, words) in stages {
-        let index = ModuleIndex::new(words).map_err(|error| error.within(stage))?;
+        let index = ModuleIndex::new(words.as_slice()).map_err(|error| error.within(stage))?;
         pushes |= index.globals().any(|variable| variable.class == class::PUSH_CONSTANT);
         for resource in fit::resources(&index).map_err(|error| error.within(stage))? {
             let place = (resource.set, resource.binding);
@@ -48,19 +48,8 @@ pub(super) fn plan(stages: &[(Stage, Vec<u32>)]) -> Result<Plan> {
             }
         }
     }
-    let said = |(set, binding): &Place| format!("set {set}, binding {binding}");
-    match uniforms.iter().collect::<Vec<_>>()[..] {
-        [] => plan.push_constants = pushes,
-        [place] => drop(plan.moves.insert(*place, UNIFORM)),
-        [first, second, ..] => {
-            let message = format!(
-                "uniform blocks at {} and at {}: a VBC has one, which all stages share",
-                said(first),
-                said(second)
-            );
-            return Err(Error::unsupported("spirv", message));
-        }
-    }
+    plan.push_constants = pushes && uniforms.is_empty();
+    plan.moves.extend(uniforms.into_iter().map(|place| (place, UNIFORM)));
     let stays = |place: &Place| place.0 == 0 && place.1 < SLOTS;
     let mut free = (0..SLOTS).filter(|slot| !slots.contains(&(0, *slot)));
     for place in slots.iter().filter(|place| !stays(place)) {
@@ -165,13 +154,19 @@ mod tests {
         globals.iter().map(|v| (v.class, index.place(v.id).unwrap())).collect()
     }
 
+    fn plan_of(stages: &[(Stage, Vec<u32>)]) -> Result<Plan> {
+        let mut stages = stages.to_vec();
+        let stages: Vec<_> = stages.iter_mut().map(|(stage, words)| (*stage, words)).collect();
+        plan(&stages)
+    }
+
     #[test]
     fn the_block_and_the_textures_find_their_sets() {
         let stages = [
             (Stage::Vert, stage("0 0", &[])),
             (Stage::Frag, stage("0 0", &[(0, 1), (1, 0), (0, 40)])),
         ];
-        let plan = plan(&stages).unwrap();
+        let plan = plan_of(&stages).unwrap();
         assert_eq!(
             places(&moved(&stages[0].1, &plan).unwrap()),
             [(class::UNIFORM, UNIFORM)]
@@ -186,21 +181,14 @@ mod tests {
     #[test]
     fn push_constants_are_a_block_where_there_is_no_other() {
         let pushed = [(Stage::Frag, stage("pushed", &[]))];
-        let out = moved(&pushed[0].1, &plan(&pushed).unwrap()).unwrap();
+        let out = moved(&pushed[0].1, &plan_of(&pushed).unwrap()).unwrap();
         assert_eq!(places(&out), [(class::UNIFORM, UNIFORM)]);
-        let both = [(Stage::Vert, stage("1 0", &[])), (Stage::Frag, stage("pushed", &[]))];
-        let plan = plan(&both).unwrap();
-        assert_eq!(plan, Plan::default());
-        assert_eq!(moved(&both[1].1, &plan).unwrap(), both[1].1);
     }
 
     #[test]
-    fn two_blocks_are_refused_by_their_places() {
-        let stages = [(Stage::Vert, stage("0 0", &[])), (Stage::Frag, stage("0 1", &[]))];
-        let error = plan(&stages).unwrap_err().to_string();
-        assert!(error.contains("set 0, binding 0 and at set 0, binding 1"), "{error}");
+    fn slots_have_an_end() {
         let many: Vec<Place> = (0..33).map(|binding| (3, binding)).collect();
-        let error = plan(&[(Stage::Frag, stage("", &many))]).unwrap_err().to_string();
+        let error = plan_of(&[(Stage::Frag, stage("", &many))]).unwrap_err().to_string();
         assert!(error.contains("more than 32"), "{error}");
     }
 }

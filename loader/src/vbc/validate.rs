@@ -339,14 +339,22 @@ impl Checks<'_, '_> {
     }
 
     fn member_name(&mut self, place: impl fmt::Display, name: &[u8], offset: u64) {
-        if name.is_empty() || name.len() > MAX_NAME {
-            let message = format!("a name of {} bytes, 1 to {MAX_NAME} are allowed", name.len());
-            return self.error("member-name-length", place, message, offset);
-        }
-        let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-        if name[0].is_ascii_digit() || !name.iter().all(word) {
-            let message = format!("\"{}\" is no identifier", name.escape_ascii());
-            self.error("member-name", place, message, offset);
+        // Members of structs and of several blocks have a path: `block.lights[0].colour`.
+        for part in name.split(|byte| *byte == b'.') {
+            let (part, number) = match part.iter().position(|byte| *byte == b'[') {
+                Some(at) => part.split_at(at),
+                None => (part, &[][..]),
+            };
+            if part.is_empty() || part.len() > MAX_NAME {
+                let message = format!("a name of {} bytes, 1 to {MAX_NAME} are allowed", part.len());
+                return self.error("member-name-length", place, message, offset);
+            }
+            let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+            let is_index = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'[' | b']');
+            if part[0].is_ascii_digit() || !part.iter().all(word) || !number.iter().all(is_index) {
+                let message = format!("\"{}\" is no identifier", name.escape_ascii());
+                return self.error("member-name", place, message, offset);
+            }
         }
     }
 

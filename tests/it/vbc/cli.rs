@@ -72,3 +72,26 @@ fn check_tells_good_from_bad() {
     assert_eq!(skrymir(&["check", path(&bad)]).status.code(), Some(1));
     assert_eq!(skrymir(&["info", "no such file"]).status.code(), Some(2));
 }
+
+/// A stage that our rules call invalid makes the file so.
+#[test]
+fn check_judges_the_code_of_stages() {
+    let folder = tempfile::tempdir().unwrap();
+    let (good, bad) = (common::data("vbc/triangle.vbc"), folder.path().join("bad.vbc"));
+    let bytes = std::fs::read(&good).unwrap();
+    let mut model = loader::vbc::read(&bytes).unwrap().to_model();
+    let code = model.code_mut(loader::vbc::Stage::Frag);
+    // The first OpTypeFloat 32 a second time, with an id of its own.
+    let at = code
+        .windows(3)
+        .position(|words| words[0] == 3 << 16 | 22 && words[2] == 32)
+        .unwrap();
+    let id = code[3];
+    code[3] += 1;
+    code.splice(at + 3..at + 3, [3 << 16 | 22, id, 32]);
+    std::fs::write(&bad, loader::vbc::write(&model).unwrap()).unwrap();
+    assert_eq!(skrymir(&["check", path(&good)]).status.code(), Some(0));
+    let done = skrymir(&["check", path(&bad)]);
+    assert_eq!(done.status.code(), Some(1), "{}", stdout(&done));
+    assert!(stdout(&done).contains("bad.vbc: vbc: invalid"), "{}", stdout(&done));
+}

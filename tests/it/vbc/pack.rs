@@ -303,7 +303,9 @@ fn what_the_format_cannot_hold_is_refused_with_a_reason() {
         "struct Look {",
         "struct Inner { a: f32, b: f32 }\nstruct Look { inner: Inner,",
     );
-    refused(&nested, "a struct of numbers");
+    let uniform = wgsl(&nested).unwrap().uniform.unwrap();
+    let names: Vec<&[u8]> = uniform.members.iter().map(|member| member.name.as_slice()).collect();
+    assert_eq!(names[..2], [b"inner.a", b"inner.b"]);
     let two = WGSL
         .replace(
             "struct Vertex",

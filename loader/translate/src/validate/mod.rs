@@ -1,6 +1,7 @@
 //! What other readers think of a SPIR-V module: naga, rspirv and spirv-val, beside our own rules.
 //!
-//! They inform and decide nothing: a panic inside one is caught and means that it cannot say.
+//! What our rules or spirv-val call invalid is invalid ([`Table::refusal`]); naga and rspirv inform and decide nothing, and a
+//! panic inside one is caught and means that it cannot say.
 
 use crate::guard::caught;
 use crate::read::parse_spirv;
@@ -70,6 +71,8 @@ impl From<&Error> for Verdict {
 pub struct Validator {
     /// Its name.
     pub name: &'static str,
+    /// Whether what it finds invalid is.
+    pub decides: bool,
     ask: fn(&Grammar, &[u32]) -> Option<Verdict>,
 }
 
@@ -77,14 +80,17 @@ pub struct Validator {
 pub const VALIDATORS: &[Validator] = &[
     Validator {
         name: "skrymir",
+        decides: true,
         ask: |grammar, words| Some(ours(grammar, words)),
     },
     Validator {
         name: "naga",
+        decides: false,
         ask: |_, words| Some(naga(words)),
     },
     Validator {
         name: "naga, samplers split",
+        decides: false,
         ask: |_, words| match spirv::split_samplers(words) {
             Ok(split) => (split != words).then(|| naga(&split)),
             Err(error) => Some(Verdict::Unsupported(error.to_string())),
@@ -92,14 +98,17 @@ pub const VALIDATORS: &[Validator] = &[
     },
     Validator {
         name: "rspirv parser",
+        decides: false,
         ask: |_, words| Some(guarded(|| rspirv_parser(words))),
     },
     Validator {
         name: "rspirv loader",
+        decides: false,
         ask: |_, words| Some(guarded(|| rspirv_loader(words))),
     },
     Validator {
         name: "spirv-val",
+        decides: true,
         ask: |_, words| spirv_val_verdict(words),
     },
 ];
@@ -138,6 +147,17 @@ pub fn all(grammar: &Grammar, stage: &str, words: &[u32]) -> Table {
 }
 
 impl Table {
+    /// Why the module is invalid: the answer of a validator that decides.
+    pub fn refusal(&self) -> Option<&Row> {
+        let decides = |row: &&Row| {
+            VALIDATORS
+                .iter()
+                .any(|known| known.decides && known.name == row.validator)
+        };
+        let mut rows = self.rows.iter().filter(decides);
+        rows.find(|row| matches!(row.verdict, Verdict::Invalid { .. }))
+    }
+
     /// Whether one validator finds the module valid and another finds a rule broken.
     pub fn disagrees(&self) -> bool {
         let any = |test: fn(&Verdict) -> bool| self.rows.iter().any(|row| test(&row.verdict));
