@@ -3,7 +3,7 @@
 use crate::args::Entry;
 use crate::error::{Error, Result};
 use crate::foreign;
-use crate::say::{detail, note as tell};
+use crate::say::note as tell;
 use compiler::glsl_es::vulkan::{Linked, to_vulkan};
 use compiler::glsl_es::{self, Text};
 use loader::spirv::{self, Grammar};
