@@ -54,6 +54,7 @@ pub mod driver;
 pub mod dump;
 pub mod exec;
 pub mod fault;
+mod fragment_ops;
 pub mod gpu;
 pub mod memory;
 pub mod silicon;

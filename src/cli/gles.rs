@@ -6,6 +6,7 @@ use crate::error::{Error, Result, Within};
 use crate::gles::{self, Desktop, Driver, Machine, Record, Session, Show, frames, view};
 use crate::outcome::{Failure, Outcome};
 use clap::Args;
+use emulator::exec::plain::Plain;
 use emulator::memory::Memory;
 use shim::{Event, Hardware, Input, Options, Screen, Server, Shown, Watch};
 use std::ffi::OsString;
@@ -109,6 +110,10 @@ pub struct GlesArgs {
     /// Threads that paint tiles [default: as many as the machine has]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
+    /// Draw every primitive the general way, without fast paths; pictures are the same, and a difference shows which is at
+    /// fault
+    #[arg(long)]
+    pub no_fast_paths: bool,
 }
 
 /// Both of what may watch.
@@ -417,7 +422,14 @@ fn options(args: &GlesArgs) -> Result<Options> {
     }
     let silicon = args.silicon.clone();
     let plain = || Box::new(emulator::exec::scalar::Scalar) as _;
-    let mut options = Options::new(move || silicon.around(engine.patient().unwrap_or_else(plain)));
+    let no_fast_paths = args.no_fast_paths;
+    let mut options = Options::new(move || {
+        let engine = silicon.around(engine.patient().unwrap_or_else(plain));
+        match no_fast_paths {
+            true => Box::new(Plain(engine)),
+            false => engine,
+        }
+    });
     options.threads = args.threads.unwrap_or_else(default_threads);
     options.pps = args.pps;
     if let Some(mib) = args.memory {

@@ -6,6 +6,7 @@ use crate::outcome::{Failure, Outcome};
 use clap::Args;
 use emulator::exec::Engine;
 use emulator::exec::observed::{Observed, Sink, Stage, Tell, Text};
+use emulator::exec::plain::Plain;
 use emulator::silicon::Silicon;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,10 @@ pub struct EngineArgs {
     /// Threads that paint tiles [default: as many as the machine has]
     #[arg(long, value_name = "N", conflicts_with_all = WATCHING)]
     threads: Option<usize>,
+    /// Draw every primitive the general way, without fast paths; pictures are the same, and a difference shows which is at
+    /// fault
+    #[arg(long, conflicts_with_all = WATCHING)]
+    no_fast_paths: bool,
     /// What hardware is supposed to do
     #[command(flatten)]
     silicon: SiliconArgs,
@@ -74,10 +79,13 @@ impl EngineArgs {
         };
         if tell == Tell::Nothing && !self.profile && self.lcov.is_none() {
             self.engine.of_jobs()?;
+            let engine = self.engine.engine().unwrap_or_else(super::engine::plain);
+            let engine = self.silicon.around(engine);
             return Ok(Running {
-                engine: self
-                    .silicon
-                    .around(self.engine.engine().unwrap_or_else(super::engine::plain)),
+                engine: match self.no_fast_paths {
+                    true => Box::new(Plain(engine)),
+                    false => engine,
+                },
                 threads: self.threads.unwrap_or_else(default_threads),
                 watching: None,
             });
@@ -105,11 +113,15 @@ impl EngineArgs {
     /// When that would leave out what hardware is supposed to do.
     pub fn is_vulkan(&self) -> Outcome<bool> {
         let vulkan = self.engine == EngineName::Vulkan;
-        match vulkan && self.silicon.silicon() != Silicon::default() {
-            true => Err(Failure::usage(
-                "--silicon is the emulator's: it changes nothing on --engine vulkan",
-            )),
-            false => Ok(vulkan),
+        let emulated = [
+            ("--silicon", self.silicon.silicon() != Silicon::default()),
+            ("--no-fast-paths", self.no_fast_paths),
+        ];
+        match emulated.into_iter().find(|(_, given)| vulkan && *given) {
+            Some((name, _)) => Err(Failure::usage(format_args!(
+                "{name} is the emulator's: it changes nothing on --engine vulkan"
+            ))),
+            None => Ok(vulkan),
         }
     }
 

@@ -8,6 +8,7 @@ pub mod native;
 pub mod observe;
 pub mod observed;
 pub(crate) mod places;
+pub mod plain;
 pub mod scalar;
 pub mod supposing;
 pub mod wide;
@@ -17,6 +18,7 @@ pub(crate) use lanes::{MISSING, Row};
 
 use crate::blend::Blending;
 use crate::fault::{Fault, FaultKind, Result};
+use crate::fragment_ops::{alpha_passes, blended, scaled};
 use crate::silicon::Silicon;
 use crate::texture::Texture;
 use compiled::{Compiled, Uses};
@@ -24,7 +26,6 @@ use gathered::Gatherer;
 use inputs::Inputs;
 use num::lanes::One;
 use std::sync::{Arc, OnceLock};
-use utgard::state::Compare;
 use utgard::{gp, pp};
 
 /// Instructions one vertex or quad may execute before its job ends with a fault.
@@ -256,25 +257,16 @@ impl FragmentContext<'_> {
 
     /// The word that a colour and what the tile has come to: a byte a channel, red lowest.
     pub fn word(&self, color: [f32; 4], destination: u32) -> u32 {
-        let bytes = |color: [f32; 4]| color.map(|channel| unorm(channel, 255.0) as u8);
         let Some(blending) = self.blending else {
-            return u32::from_le_bytes(bytes(color));
+            return u32::from_le_bytes(color.map(|channel| unorm(channel, 255.0) as u8));
         };
-        let stays_out = |(compare, than): (Compare, u8)| !compare.holds(bytes(color)[3], than);
-        if blending.alpha_test.is_some_and(stays_out) {
+        let fails = |(how, reference)| !alpha_passes::<One>(how, reference, color[3]);
+        if blending.alpha_test.is_some_and(fails) {
             return destination;
         }
-        let mut all = destination.to_le_bytes();
-        let tile = all.map(|byte| f32::from(byte) / 255.0);
-        let blended = bytes(blending.blend::<One>(color, [0.0; 4], tile));
-        for (channel, byte) in all
-            .iter_mut()
-            .enumerate()
-            .filter(|(channel, _)| blending.writes(*channel))
-        {
-            *byte = blended[channel];
-        }
-        u32::from_le_bytes(all)
+        let have = destination.to_le_bytes().map(f32::from);
+        let channels = blended::<One>(blending, color, [0.0; 4], have, 255.0);
+        u32::from_le_bytes(channels.map(|channel| channel as u8))
     }
 }
 
@@ -333,9 +325,7 @@ impl Default for Fragments {
 /// A channel as it is stored: clamped to 0 and 1, NaN as 0, to the nearest; `one` is what 1.0 becomes.
 #[inline]
 pub fn unorm(value: f32, one: f32) -> u16 {
-    let value = if value > 0.0 { value } else { 0.0 };
-    let value = if value < 1.0 { value } else { 1.0 };
-    (value * one + 0.5) as u16
+    scaled::<One>(value, one) as u16
 }
 
 /// Fragments of one primitive in a tile.
@@ -444,6 +434,11 @@ pub trait Engine: Send + Sync {
     /// one and this is worth while.
     fn gatherer(&self, _context: &FragmentContext<'_>, _flat: bool) -> Option<Arc<dyn Gatherer>> {
         None
+    }
+
+    /// Fast paths may be taken around it ([`Plain`](plain::Plain) is an engine without).
+    fn fast_paths(&self) -> bool {
+        true
     }
 
     /// The pixel somebody wants to be told of by [`Engine::painted`].

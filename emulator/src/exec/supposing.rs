@@ -56,6 +56,10 @@ impl Engine for Around {
         self.engine.gatherer(context, flat)
     }
 
+    fn fast_paths(&self) -> bool {
+        self.engine.fast_paths()
+    }
+
     fn watched_pixel(&self) -> Option<(u32, u32)> {
         self.engine.watched_pixel()
     }

@@ -15,7 +15,7 @@ pub mod state;
 pub mod tile;
 mod vectors;
 
-pub use pp::PixelStats;
+pub use pp::{PixelStats, TileOp, TileOps};
 
 use crate::crew::Crew;
 use crate::exec::Engine;
@@ -63,6 +63,7 @@ pub struct Gpu {
     spare: Vec<Runs>,
     kept: Kept,
     silicon: Silicon,
+    tile_ops: TileOps,
 }
 
 /// Instructions a job may run unless another number is asked for: half a minute or so of the fast engine.
@@ -97,12 +98,18 @@ impl Gpu {
             spare: Vec::new(),
             kept: Kept::default(),
             silicon,
+            tile_ops: TileOps::default(),
         }
     }
 
     /// What runs the programs.
     pub fn engine(&self) -> &dyn Engine {
         &*self.engine
+    }
+
+    /// How the primitives of all pixel jobs were drawn so far.
+    pub fn tile_ops(&self) -> TileOps {
+        self.tile_ops
     }
 
     /// How many threads paint tiles; pictures are the same with any number.
@@ -191,13 +198,15 @@ impl Gpu {
                 crew: self.crew.as_ref().filter(|_| watch.is_none()),
                 instructions: self.budget,
                 silicon: self.silicon,
+                fast_paths: self.engine.fast_paths(),
                 watch,
             },
             &mut self.spare,
             &mut self.notes,
         );
         self.memory.end_job();
-        let (runs, stats) = painted?;
+        let job::Drawn { runs, stats, ops } = painted?;
+        self.tile_ops.merge(ops);
         write_back::write(&runs, &mut self.memory, self.crew.as_ref()).map_err(|fault| fault.within("write-back"))?;
         self.spare = runs;
         self.spare.iter_mut().for_each(Runs::clear);

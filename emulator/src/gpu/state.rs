@@ -2,62 +2,12 @@
 
 use crate::blend::{Blending, Factor};
 use crate::fault::Result;
+use crate::fragment_ops::Tests;
 use crate::memory::Memory;
 use crate::silicon::{Silicon, Switch};
-use utgard::state::{Compare, RenderState, StencilOp, VARYINGS, VaryingFormat};
+use utgard::state::{Compare, RenderState, VARYINGS, VaryingFormat};
 
-/// How one face's pixels meet the stencil.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stencil {
-    /// Comparison of the reference with the stencil.
-    pub compare: Compare,
-    /// What is done when the comparison fails, when depth fails, and when both pass.
-    pub operations: [StencilOp; 3],
-    /// Reference.
-    pub reference: u8,
-    /// Bits that are compared.
-    pub mask: u8,
-    /// Bits that are written.
-    pub write_mask: u8,
-    /// Incrementing and decrementing write bits beyond the mask (docs/spec/open-questions.md).
-    pub counts_past_mask: bool,
-}
-
-impl Stencil {
-    /// It lets everything pass and stays as it is.
-    fn is_ignored(&self) -> bool {
-        self.compare == Compare::Always && self.operations[1..] == [StencilOp::Keep; 2]
-    }
-
-    /// The mask's bits from the lowest one to the highest there is.
-    fn and_above(&self) -> u8 {
-        self.write_mask | self.write_mask.wrapping_neg()
-    }
-
-    /// Whether some operation counts, and there are bits beyond the mask to count to.
-    fn can_count_past(&self) -> bool {
-        let counts = |operation: &StencilOp| match operation {
-            StencilOp::Increment | StencilOp::Decrement | StencilOp::IncrementWrap | StencilOp::DecrementWrap => true,
-            StencilOp::Keep | StencilOp::Replace | StencilOp::Zero | StencilOp::Invert => false,
-        };
-        self.and_above() != self.write_mask && self.operations.iter().any(counts)
-    }
-
-    /// Bits that an outcome writes over a stencil: those of the mask, and if counting goes beyond it, all from its lowest one
-    /// on, unless the stencil wraps.
-    pub(crate) fn written_bits(&self, outcome: usize, have: u8) -> u8 {
-        let counts = match self.operations[outcome] {
-            StencilOp::Increment | StencilOp::Decrement => true,
-            StencilOp::IncrementWrap => have != u8::MAX,
-            StencilOp::DecrementWrap => have != 0,
-            StencilOp::Keep | StencilOp::Replace | StencilOp::Zero | StencilOp::Invert => false,
-        };
-        match counts && self.counts_past_mask {
-            true => self.and_above(),
-            false => self.write_mask,
-        }
-    }
-}
+pub use crate::fragment_ops::Stencil;
 
 /// The render state word's fields.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -124,10 +74,8 @@ pub const STATE_WORDS: u32 = RenderState::WORDS as u32;
 impl State {
     /// Fragments are tested by the depth of their primitive at most, or by nothing but their alpha, and blended with one colour.
     pub fn is_simple(&self) -> bool {
-        let ignores =
-            |stencil: &Stencil| stencil.compare == Compare::Always && stencil.operations[1..] == [StencilOp::Keep; 2];
         let one_test = self.alpha_compare == Compare::Always || self.blending.alpha_test.is_some();
-        self.stencil.iter().all(ignores) && self.takes_words() && one_test && !self.multisample
+        self.stencil.iter().all(Stencil::is_ignored) && self.takes_words() && one_test && !self.multisample
     }
 
     /// Colours may come as words in a tile of one sample, for nothing but one colour's blending is done with them, and a
@@ -147,6 +95,14 @@ impl State {
     /// The stencil that counts on the side that is seen, if one does.
     pub fn stencil_of(&self, front: bool) -> Option<&Stencil> {
         Some(&self.stencil[usize::from(!front)]).filter(|face| !face.is_ignored())
+    }
+
+    /// The tests of stencil and depth on the side that is seen.
+    pub(crate) fn tests(&self, front: bool) -> Tests<'_> {
+        Tests {
+            stencil: self.stencil_of(front),
+            depth: self.uses_depth().then_some((self.depth_compare, self.depth_write)),
+        }
     }
 
     /// Fragments of the side that is seen meet a test of depth or stencil.

@@ -5,9 +5,11 @@ use crate::common;
 use emulator::driver::{self, Blend, Compare, Depth, Draw, Image, Picture, PrimitiveMode};
 use emulator::exec::Engine;
 use emulator::exec::native::Native;
+use emulator::exec::plain::Plain;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
-use emulator::gpu::Gpu;
+use emulator::gpu::{Gpu, TileOp};
+use emulator::simd::Level;
 use fastrand::Rng;
 use loader::mbs::{Mbs, Program, Stage};
 use utgard::shader;
@@ -57,7 +59,57 @@ fn drawn(draw: &Draw<'_>) -> Picture {
     let [a, b] =
         engines().map(|engine| driver::draw(&mut Gpu::new(engine), draw).unwrap_or_else(|error| panic!("{error}")));
     assert!(a == b, "the engines' pictures differ");
+    let native = || Box::<Native>::default();
+    for engine in [native() as Box<dyn Engine>, Box::new(Plain(native()))] {
+        let picture = driver::draw(&mut Gpu::new(engine), draw).unwrap_or_else(|error| panic!("{error}"));
+        assert!(
+            a == picture,
+            "the native engine's picture differs, with fast paths or without"
+        );
+    }
     a
+}
+
+/// Fast paths and the general variants take different ways to the same picture.
+#[test]
+fn fast_paths_differ_in_route_only() {
+    let vertex = assemble(VERTEX, Stage::Vertex);
+    let fragment = assemble(".fragment\n.varying vec4 tint\nload.v $0 0, stop\n", Stage::Fragment);
+    let large = full_screen(&vertex, &fragment, [200, 180]);
+    let mut small = full_screen(&vertex, &fragment, [200, 180]);
+    let mut random = Rng::with_seed(3);
+    let count = 6_000;
+    let places = (0..count / 3).map(|_| [random.f32() * 1.8 - 0.9, random.f32() * 1.8 - 0.9]);
+    let corners = [[0.0, 0.0], [0.08, 0.0], [0.0, 0.08]];
+    let positions = places.flat_map(|[x, y]| corners.map(|[dx, dy]| [x + dx, y + dy, 0.5, 1.0]));
+    small.attributes = vec![
+        ("position".to_owned(), positions.collect()),
+        ("color".to_owned(), vec![[0.25, 0.5, 0.75, 1.0]; count as usize]),
+    ];
+    (small.mode, small.count) = (PrimitiveMode::Triangles, count);
+    let run = |draw: &Draw<'_>, engine: Box<dyn Engine>| {
+        let mut gpu = Gpu::new(engine);
+        let picture = driver::draw(&mut gpu, draw).unwrap();
+        (picture, gpu.tile_ops())
+    };
+    let mut blended = full_screen(&vertex, &fragment, [200, 180]);
+    blended.blend = Blend::Alpha;
+    let cases = [
+        (&large, TileOp::ShadeOpaqueTile),
+        (&blended, TileOp::ShadeTile),
+        (&small, TileOp::QuadBatch),
+    ];
+    for (draw, op) in cases {
+        let fast = run(draw, Box::<Native>::default());
+        let general = run(draw, Box::new(Plain(Box::<Native>::default())));
+        assert!(fast.0 == general.0, "{op:?}: pictures differ");
+        let is_native = emulator::simd::level() != Level::Portable;
+        assert!(!is_native || fast.1.count(op) > 0, "{op:?}: {:?}", fast.1);
+        assert!(general.1.count(TileOp::Quads) > 0, "{:?}", general.1);
+        for op in TileOp::ALL.into_iter().filter(|op| !op.is_general()) {
+            assert_eq!(general.1.count(op), 0, "{op:?}");
+        }
+    }
 }
 
 fn pixel(picture: &Picture, x: u32, y: u32) -> [u8; 4] {

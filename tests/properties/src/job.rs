@@ -1,7 +1,9 @@
 //! A small job of the driver, and what becomes of it when words in its memory are changed.
 
-use emulator::driver::{self, Draw, Image};
+use emulator::driver::{self, Draw, Error, Image, Picture};
 use emulator::exec::Engine;
+use emulator::exec::native::Native;
+use emulator::exec::plain::Plain;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
 use emulator::gpu::Gpu;
@@ -93,7 +95,7 @@ impl Job {
         draw
     }
 
-    /// Runs the changed job with both engines, which must agree; how it ended.
+    /// Runs the changed job with all engines, with fast paths and without, which must agree; how it ended.
     pub fn run(&self, changes: &[Change]) -> String {
         let draw = self.draw();
         let run = |engine: Box<dyn Engine>| {
@@ -105,18 +107,30 @@ impl Job {
             }
             prepared.submit(&mut gpu).map(|_| prepared.picture(&gpu).unwrap())
         };
-        let (a, b) = (run(Box::new(Scalar)), run(Box::<Wide>::default()));
-        match (&a, &b) {
+        let a = run(Box::new(Scalar));
+        let others: [Box<dyn Engine>; 3] = [
+            Box::<Wide>::default(),
+            Box::<Native>::default(),
+            Box::new(Plain(Box::<Native>::default())),
+        ];
+        for engine in others {
+            Self::compare(&a, &run(engine), changes);
+        }
+        match &a {
+            Ok(_) => "a picture".to_owned(),
+            Err(error) => format!("{:?}", error.fault().unwrap_or_else(|| panic!("{error}")).kind),
+        }
+    }
+
+    /// The same picture, or the same kind of fault.
+    fn compare(a: &Result<Picture, Error>, b: &Result<Picture, Error>, changes: &[Change]) {
+        match (a, b) {
             (Ok(a), Ok(b)) => assert!(a == b, "{changes:x?}: the engines' pictures differ"),
             (Err(a), Err(b)) => {
                 let kinds = [a, b].map(|error| error.fault().expect("a job only faults").kind);
                 assert_eq!(kinds[0], kinds[1], "{changes:x?}: {a} {b}");
             }
             _ => panic!("{changes:x?}: {:?} {:?}", a.is_ok(), b.is_ok()),
-        }
-        match &a {
-            Ok(_) => "a picture".to_owned(),
-            Err(error) => format!("{:?}", error.fault().unwrap_or_else(|| panic!("{error}")).kind),
         }
     }
 }

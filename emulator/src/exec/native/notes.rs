@@ -6,6 +6,7 @@ use super::graph::{Effect, Graph, Kind, Neighbour, Node, Value};
 use crate::blend::{Blending, unit};
 use crate::exec::inputs::{Inputs, Plane};
 use crate::exec::wide::alu::{Alu, Operand, Source, formula, modified};
+use crate::fragment_ops;
 use num::lanes::{Lanes, QuadLanes};
 use std::cell::RefCell;
 use std::mem::offset_of;
@@ -173,16 +174,7 @@ fn compares(compare: Compare, channel: Value, than: u8) -> Value {
         false => (channel, LARGE),
     };
     let than = Notes::splat(zero + f32::from(than));
-    match compare {
-        Compare::Never => Notes::ne(than, than),
-        Compare::Less => Notes::gt(than, channel),
-        Compare::Equal => Notes::eq(channel, than),
-        Compare::LessEqual => Notes::ge(than, channel),
-        Compare::Greater => Notes::gt(channel, than),
-        Compare::NotEqual => Notes::ne(channel, than),
-        Compare::GreaterEqual => Notes::ge(channel, than),
-        Compare::Always => Notes::eq(than, than),
-    }
+    fragment_ops::compare::<Notes>(compare, channel, than)
 }
 
 /// A word with the colour's bytes, red lowest, as the tile stores a plain colour: clamped, to the nearest.
@@ -213,8 +205,7 @@ fn byte(value: Value, is_there: bool) -> Value {
         // a number there is no room for what is behind the point.
         return L::add(L::mul(clamped, L::splat(255.0)), L::splat(LARGE));
     }
-    let clamped = L::min(L::max(value, L::splat(0.0)), L::splat(1.0));
-    op(Kind::ToInt, &[L::add(L::mul(clamped, L::splat(255.0)), L::splat(0.5))])
+    op(Kind::ToInt, &[fragment_ops::scaled::<L>(value, 255.0)])
 }
 
 /// The floats from here on are the whole numbers.

@@ -2,7 +2,8 @@
 //! (docs/spec/mali/frame.md; docs/spec/mali/tile-lists.md).
 
 use super::observe::Watch;
-use super::scene::{Listed, Scene};
+use super::scene::{self, Listed, Scene};
+use super::tile_op::TileOps;
 use super::variant::{Way, context};
 use super::worker::TileWorker;
 use crate::claims::Claims;
@@ -40,6 +41,8 @@ pub struct Limits<'a> {
     pub instructions: u64,
     /// The hardware that is supposed.
     pub silicon: Silicon,
+    /// Fast paths may be taken.
+    pub fast_paths: bool,
     /// Who is told what becomes of primitives and fragments.
     pub watch: Option<&'a dyn Watch>,
 }
@@ -56,13 +59,13 @@ pub fn run(
     limits: Limits<'_>,
     spare: &mut Vec<Runs>,
     notes: &mut Notes,
-) -> Result<(Vec<Runs>, PixelStats)> {
+) -> Result<Drawn> {
     if frame.pixels() > FEW_PIXELS {
         limits.crew.into_iter().for_each(Crew::rouse);
     }
     let tiles = &*limits.kept.tiles.read(memory, &frame.lists, limits.crew, notes)?;
     let listed = Listed::new(tiles, lists, notes);
-    let scene = scene(memory, frame, &listed, limits, notes)?;
+    let scene = self::scene(memory, frame, &listed, limits, notes)?;
     let extent = at_once(memory, (frame, &listed), &scene, engine, limits);
     let Some((address, length, part)) = extent else {
         return paint((memory, None), (frame, tiles), &scene, engine, limits, spare, notes);
@@ -92,7 +95,13 @@ fn scene<'a>(
     limits: Limits<'a>,
     notes: &mut Notes,
 ) -> Result<Scene<'a>> {
-    let mut scene = Scene::new((memory, limits.kept, limits.silicon), listed, notes)?;
+    let source = scene::Source {
+        memory,
+        cache: limits.kept,
+        silicon: limits.silicon,
+        fast_paths: limits.fast_paths,
+    };
+    let mut scene = Scene::new(source, listed, notes)?;
     scene.depth |= frame
         .write_backs
         .iter()
@@ -117,7 +126,8 @@ fn at_once(
     limits: Limits<'_>,
 ) -> Option<(u32, u32, usize)> {
     let [unit] = frame.write_backs[..] else { return None };
-    let told = limits.watch.is_some() || engine.watched_pixel().is_some() || memory.keeps_writes();
+    let told =
+        !limits.fast_paths || limits.watch.is_some() || engine.watched_pixel().is_some() || memory.keeps_writes();
     if told || unit.planes != 0 || listed.tiles.tiles.len() < MANY_TILES {
         return None;
     }
@@ -152,7 +162,7 @@ fn paint(
     limits: Limits<'_>,
     spare: &mut Vec<Runs>,
     notes: &mut Notes,
-) -> Result<(Vec<Runs>, PixelStats)> {
+) -> Result<Drawn> {
     limits.watch.into_iter().for_each(|watch| scene.tell_outside(watch));
     for (register, value) in &frame.unknown {
         notes.add(format!(
@@ -185,7 +195,12 @@ fn paint(
         }
         let fault = fault.or_else(|| worker.settle().err().map(|fault| (work.len(), fault)));
         if let Ok(mut results) = results.lock() {
-            results.push((worker.runs, worker.stats, fault));
+            let drawn = Drawn {
+                runs: vec![worker.runs],
+                stats: worker.stats,
+                ops: worker.ops,
+            };
+            results.push((drawn, fault));
         }
     };
     match crew {
@@ -195,21 +210,26 @@ fn paint(
     collect(results.into_inner().unwrap_or_default())
 }
 
-/// What a worker leaves: its pictures, what it did, and its fault with the tile's number.
-type Done = (Runs, PixelStats, Option<(usize, Fault)>);
+/// What a job, or one worker of it, has drawn.
+#[derive(Default)]
+pub(crate) struct Drawn {
+    /// What goes to memory.
+    pub runs: Vec<Runs>,
+    pub stats: PixelStats,
+    pub ops: TileOps,
+}
 
-/// Puts together what the workers left.
-fn collect(results: Vec<Done>) -> Result<(Vec<Runs>, PixelStats)> {
-    let mut stats = PixelStats::default();
-    let mut faults = Vec::new();
-    let mut pictures = Vec::new();
-    for (runs, part, fault) in results {
-        stats.add(part);
+/// Puts together what the workers left, each perhaps a fault with its tile's number.
+fn collect(results: Vec<(Drawn, Option<(usize, Fault)>)>) -> Result<Drawn> {
+    let (mut all, mut faults) = (Drawn::default(), Vec::new());
+    for (drawn, fault) in results {
+        all.runs.extend(drawn.runs);
+        all.stats.add(drawn.stats);
+        all.ops.merge(drawn.ops);
         faults.extend(fault);
-        pictures.push(runs);
     }
     match faults.into_iter().min_by_key(|(at, _)| *at) {
         Some((_, fault)) => Err(fault),
-        None => Ok((pictures, stats)),
+        None => Ok(all),
     }
 }

@@ -3,6 +3,7 @@
 use super::quad_batch::{Common, FEW_QUADS, Small};
 use super::scene::{self, Prepared, Shader};
 use super::setup::{Block, Covered};
+use super::tile_op::TileOp;
 use super::variant::context;
 use super::worker::TileWorker;
 use crate::exec::Quads;
@@ -50,7 +51,11 @@ impl<'a> TileWorker<'a, '_> {
     /// Whether primitives of the tile may be gathered.
     pub(crate) fn gathers(&self) -> bool {
         let scene = self.scene;
-        scene.has_many && !scene.multisample && self.watch.is_none() && self.engine.watched_pixel().is_none()
+        scene.fast_paths
+            && scene.has_many
+            && !scene.multisample
+            && self.watch.is_none()
+            && self.engine.watched_pixel().is_none()
     }
 
     /// Paints primitives of a geometry, by their numbers; false where they turned out to have to be painted one by one.
@@ -215,13 +220,14 @@ impl<'a> TileWorker<'a, '_> {
             return self.put_apart(geometry, block);
         };
         self.clear();
-        let (painting, tile) = ((gatherer, &way.context), (&mut self.tile, &mut *self.room));
+        let (painting, tile) = ((gatherer, &way.context), (&mut self.tile, &mut *self.passed));
         if !self
             .gathered
             .paint(painting, (shader, &block.inputs), tile, &mut self.out)
         {
             return self.put_apart(geometry, block);
         }
+        self.ops.add(TileOp::QuadBatch, self.gathered.primitives().len() as u64);
         let [quads, fragments] = self.gathered.counts();
         self.stats.quads += quads;
         self.stats.fragments += fragments;

@@ -11,7 +11,9 @@ mod quad_batch;
 mod recent;
 pub(crate) mod scene;
 mod setup;
+mod tile_op;
 mod variant;
 mod worker;
 
+pub use tile_op::{TileOp, TileOps};
 pub use worker::PixelStats;

@@ -101,7 +101,7 @@ pub(crate) fn put(tile: &mut Tile, state: &State, incoming: &Incoming) -> Fate {
     };
     let before = stored(tile);
     let mut verdicts = vec![Verdict::Uncovered; tile.samples];
-    tile.put_telling(state, incoming, |sample, verdict| verdicts[sample] = verdict);
+    tile.put_one(state, incoming, |sample, verdict| verdicts[sample] = verdict);
     let rows = verdicts.into_iter().zip(before).zip(stored(tile)).enumerate();
     Fate::Tested(Tested {
         color: incoming.color,

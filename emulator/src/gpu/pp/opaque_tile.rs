@@ -2,6 +2,7 @@
 //! the picture's, with no tile in between.
 
 use super::recent::{Alike, Number};
+use super::tile_op::TileOp;
 use super::worker::{TOGETHER, TileWorker};
 use crate::exec::MAX_QUADS;
 use crate::fault::Result;
@@ -16,7 +17,7 @@ impl<'a> TileWorker<'a, '_> {
     pub(crate) fn paint_short(&mut self, tiles: &[ListedTile]) -> Result<(usize, bool)> {
         const LONG: (usize, bool) = (1, false);
         let alike = !self.scene.multisample || self.frame.begins_alike();
-        let is_short = alike && !self.frame.half_float && !self.scene.has_many;
+        let is_short = self.scene.fast_paths && alike && !self.frame.half_float && !self.scene.has_many;
         let (Some(plain), Some(((row, first), _))) = (self.plain.filter(|_| is_short), tiles.first()) else {
             return Ok(LONG);
         };
@@ -49,6 +50,7 @@ impl<'a> TileWorker<'a, '_> {
             return Ok((count, false));
         }
         self.stats.tiles += count as u64;
+        self.ops.add(TileOp::ShadeOpaqueTile, count as u64);
         self.painted(count * MAX_QUADS, (count * PIXELS) as u64, steps);
         self.ran().map(|()| (count, true))
     }

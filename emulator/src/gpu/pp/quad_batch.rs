@@ -7,9 +7,8 @@ use crate::exec::gathered::{GatheredQuads, Gatherer, MAX_GATHERED};
 use crate::exec::inputs::{Inputs, ManyInputs};
 use crate::exec::{FragmentContext, Fragments, MAX_FRAGMENTS, Quads};
 use crate::gpu::raster::small_triangle_masks::{ACROSS, WindowQuads};
-use crate::gpu::tile::access::{self, Batch};
-use crate::gpu::tile::batch;
-use crate::gpu::tile::fragment_tests::{Passed, depths_of};
+use crate::gpu::tile::access::{self, Live};
+use crate::gpu::tile::batch::{Batch, Passed, depths_of};
 use crate::gpu::tile::{SIDE, Tile};
 
 /// Quads of a primitive up to which it is gathered.
@@ -173,7 +172,7 @@ impl Gathered {
             self.inputs.z = inputs.z.get(at);
             let offset = offset.unwrap_or_else(|| scene::offset(state, &self.inputs));
             let (quads, into) = (&self.quads.quads()[from..from + same], &mut self.depths[4 * from..]);
-            depths_of(state, (&self.inputs, offset), quads, into);
+            depths_of(state, &self.inputs, offset, quads, into);
             from += same;
         }
     }
@@ -200,7 +199,7 @@ impl Gathered {
         &mut self,
         (gatherer, context): (&dyn Gatherer, &FragmentContext<'_>),
         (shader, inputs): (&Shader<'_>, &ManyInputs),
-        (tile, room): (&mut Tile, &mut batch::Room),
+        (tile, passed): (&mut Tile, &mut Live),
         out: &mut Fragments,
     ) -> bool {
         if context.blending.is_some() {
@@ -220,20 +219,20 @@ impl Gathered {
         }
         let quads = Quads::Some(self.quads.quads());
         (out.has_words, out.live) = (true, quads.live());
-        let mut batch = Batch {
+        let batch = Batch {
             state: &shader.state,
             quads,
             samples: &[],
             fragments: out,
-            tested: false,
             inputs: &self.inputs,
             offset: 0.0,
             depths: Some(&self.depths),
         };
         // Where alphas are tested, that comes first.
-        batch.tested = is_tested && !context.wants_alpha;
-        if !batch.tested || tile.test_early(&batch, room) != Passed::None {
-            tile.put_batch(&batch, room);
+        if context.wants_alpha || !is_tested {
+            tile.put_batch(&batch);
+        } else if tile.test_early(&batch, passed) != Passed::None {
+            tile.put_tested(&batch, passed);
         }
         true
     }

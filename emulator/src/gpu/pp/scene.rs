@@ -163,10 +163,21 @@ pub(crate) struct Prepared<'a> {
     shaders: Vec<Option<usize>>,
     /// By piece, and place in the piece; of pieces that have none nothing.
     large: Vec<OnceLock<Box<[Large]>>>,
+    /// Small triangles are covered the short way.
+    fast_paths: bool,
 }
 
-/// Where shaders come from: memory, what is kept from earlier jobs, and the hardware that is supposed.
-type Source<'a> = (&'a Memory, &'a Kept, Silicon);
+/// What a scene is made from.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub memory: &'a Memory,
+    /// What earlier jobs left.
+    pub cache: &'a Kept,
+    /// The hardware that is supposed.
+    pub silicon: Silicon,
+    /// Fast paths may be taken.
+    pub fast_paths: bool,
+}
 
 /// A polygon list: its geometry's number, and which of the primitives are in it; nothing where none was built.
 type List<'a> = Option<(usize, &'a Entries)>;
@@ -231,6 +242,8 @@ pub(crate) struct Scene<'a> {
     pub depth: bool,
     /// There are as many primitives as meshes have.
     pub has_many: bool,
+    /// Fast paths may be taken.
+    pub fast_paths: bool,
 }
 
 impl<'a> Scene<'a> {
@@ -242,6 +255,7 @@ impl<'a> Scene<'a> {
         let mut scene = Self {
             lists: &listed.lists,
             mentions: &listed.tiles.mentions,
+            fast_paths: source.fast_paths,
             ..Self::default()
         };
         for geometry in &listed.geometries {
@@ -294,6 +308,7 @@ fn prepare<'a>(
         geometry,
         shaders,
         large,
+        fast_paths: source.fast_paths,
     })
 }
 
@@ -407,7 +422,10 @@ impl Prepared<'_> {
         let large = match known {
             Some(large) => large,
             None if small_triangle::is_small(&primitive.shape()) => {
-                if multisample || !small_triangle::cover(&primitive.shape(), draw.bounds, origin, coverage) {
+                if multisample
+                    || !self.fast_paths
+                    || !small_triangle::cover(&primitive.shape(), draw.bounds, origin, coverage)
+                {
                     if !shape.set(primitive, draw.bounds) {
                         return None;
                     }
@@ -538,13 +556,16 @@ impl Field {
     }
 }
 
-fn shader<'a>((memory, kept, silicon): Source<'a>, address: u32, notes: &mut Notes) -> Result<Shader<'a>> {
+fn shader<'a>(source: Source<'a>, address: u32, notes: &mut Notes) -> Result<Shader<'a>> {
+    let Source {
+        memory, cache, silicon, ..
+    } = source;
     let mut state = State::read(memory, address)?.supposing(silicon);
     state.blending.alpha_test = state.only_alpha_test();
     for (word, bits) in &state.unknown {
         notes.add(format!("render state word {word} has the unknown bits {bits:#x}"));
     }
-    let program = kept.fragment_program(memory, state.program)?;
+    let program = cache.fragment_program(memory, state.program)?;
     let uniforms = uniforms(memory, &state, notes);
     let mut textures = Vec::new();
     for number in 0..state.texture_count.min(16) {
@@ -561,7 +582,7 @@ fn shader<'a>((memory, kept, silicon): Source<'a>, address: u32, notes: &mut Not
         }
         textures.push(
             Texture::new(memory, descriptor)?
-                .with_kept(&kept.textures)
+                .with_kept(&cache.textures)
                 .supposing(silicon),
         );
     }

@@ -1,7 +1,7 @@
 //! The way of a shader's fragments into the tile in one go: what is the same for all of a job's primitives, found once.
 
 use super::scene::{Ready, Scene, Shader};
-use crate::exec::{Engine, FragmentContext, MAX_QUADS, Painter, TileReader};
+use crate::exec::{Engine, FragmentContext, Painter, TileReader};
 use crate::gpu::frame::Frame;
 use std::cell::OnceCell;
 use utgard::state::Compare;
@@ -18,15 +18,6 @@ pub(crate) struct Brush<'a> {
     pub has_turns: bool,
     /// [`Painter::may_discard`]
     pub may_discard: bool,
-}
-
-impl Brush<'_> {
-    /// Whether all of a tile is shaded sooner than so many of its quads: a quad by itself has to be placed, which takes about
-    /// as long as eight of the instructions of another one.
-    pub fn takes_rest(&self, quads: usize) -> bool {
-        let rest = MAX_QUADS.saturating_sub(quads);
-        self.is_sure && rest * (self.steps as usize) < 8 * quads
-    }
 }
 
 /// The way of a shader's fragments, where it takes words.

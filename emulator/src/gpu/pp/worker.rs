@@ -5,21 +5,23 @@ use super::quad_batch::Gathered;
 use super::recent::{Alike, LastMet};
 use super::scene::{self, Ready, Scene, Shader};
 use super::setup::Block;
+use super::tile_op::{TileOp, TileOps};
 use super::variant::{Brush, Way, context};
-use crate::exec::{Engine, FragmentContext, Fragments, Quads, TileReader};
+use crate::exec::{Engine, FragmentContext, Fragments, MAX_QUADS, Quads, TileReader};
 use crate::fault::{Fault, FaultKind, Result};
+use crate::fragment_ops::reloaded;
 use crate::gpu::binning::tile_list::ListedTile;
 use crate::gpu::frame::Frame;
 use crate::gpu::raster::edge;
 use crate::gpu::raster::triangle::Coverage;
 use crate::gpu::state::State;
-use crate::gpu::tile::access::Batch;
-use crate::gpu::tile::batch;
-use crate::gpu::tile::fragment_tests::Passed;
+use crate::gpu::tile::access::Live;
+use crate::gpu::tile::batch::{Batch, Passed};
 use crate::gpu::tile::tiled_target::Plain;
 use crate::gpu::tile::write_back::{self, Runs};
-use crate::gpu::tile::{Incoming, PIXELS, SIDE, Tile, in_tile, reloaded, steps};
+use crate::gpu::tile::{Incoming, PIXELS, SIDE, Tile, in_tile, steps};
 use crate::memory::{Memory, Sink};
+use num::lanes::One;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -76,10 +78,12 @@ pub(crate) struct TileWorker<'a, 'b> {
     uncleared: bool,
     /// Room for primitives, while nobody has it.
     primitives: Option<Box<scene::Room>>,
-    /// Room for a batch.
-    pub(crate) room: Box<batch::Room>,
+    /// Fragments that passed early tests.
+    pub(crate) passed: Box<Live>,
     pub runs: Runs,
     pub stats: PixelStats,
+    /// How primitives were drawn.
+    pub ops: TileOps,
     /// Instructions of all workers, and how many there may be.
     ran: &'a AtomicU64,
     budget: u64,
@@ -116,9 +120,10 @@ impl<'a> TileWorker<'a, '_> {
             block: None,
             uncleared: false,
             primitives: None,
-            room: Box::default(),
+            passed: Box::new([0; MAX_QUADS]),
             runs: Runs::default(),
             stats: PixelStats::default(),
+            ops: TileOps::default(),
             ran,
             budget,
             unsettled: 0,
@@ -230,7 +235,7 @@ impl<'a> TileWorker<'a, '_> {
         }
     }
 
-    /// Shades and puts a primitive.
+    /// Draws a primitive into the tile.
     pub(crate) fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
         if self.scene.multisample
             && self.tile.samples == 1
@@ -239,55 +244,70 @@ impl<'a> TileWorker<'a, '_> {
             self.clear();
             self.tile.split();
         }
-        if self.tells {
-            self.clear();
-            return self.primitive_told(ready, shader);
-        }
-        match self.paint(ready, shader) {
-            Words::There => self.ran(),
-            words => {
-                self.clear();
-                self.shade(ready, shader)?;
-                self.put(ready, shader, matches!(words, Words::Tested));
-                Ok(())
-            }
+        let (op, kernel) = self.tile_op(ready, shader);
+        self.ops.add(op, 1);
+        match (op, kernel) {
+            (TileOp::ShadeTile | TileOp::ShadeQuads, Some(kernel)) => self.run_kernel(op, kernel, ready, shader),
+            (TileOp::Observed, _) => self.primitive_told(ready, shader),
+            _ => self.quads(ready, shader, false),
         }
     }
 
-    /// Shades and puts a primitive in one go.
-    fn paint(&mut self, ready: &Ready, shader: &Shader<'_>) -> Words {
-        let ways = self.ways;
-        let Some(way) = ways.get(shader.number).filter(|_| self.wants_words(shader)) else {
-            return Words::None;
+    /// How a primitive is drawn, and the kernel that shades it where there is one.
+    fn tile_op(&self, ready: &Ready, shader: &Shader<'_>) -> (TileOp, Option<Kernel<'a>>) {
+        if self.tells {
+            return (TileOp::Observed, None);
+        }
+        let variant = self.ways.get(shader.number).filter(|_| self.wants_words(shader));
+        let kernel = variant.and_then(|variant| {
+            let brush = variant.brush(self.engine, ready.inputs.flat)?;
+            Some(Kernel {
+                brush,
+                context: &variant.context,
+            })
+        });
+        let op = match kernel {
+            Some(kernel) if kernel.takes_tile(self.coverage.covered()) => TileOp::ShadeTile,
+            Some(_) => TileOp::ShadeQuads,
+            None if self.tile.samples > 1 => TileOp::Multisample,
+            None => TileOp::Quads,
         };
-        let Some(brush) = way.brush(self.engine, ready.inputs.flat) else {
-            return Words::None;
-        };
-        let context = &way.context;
+        (op, kernel)
+    }
+
+    /// Has the engine shade the quads of a primitive, and puts them; `tested`: those that passed early tests.
+    fn quads(&mut self, ready: &Ready, shader: &Shader<'_>, tested: bool) -> Result<()> {
+        self.clear();
+        self.shade(ready, shader)?;
+        self.put(ready, shader, tested);
+        Ok(())
+    }
+
+    /// Has a kernel shade a primitive, in the tile where all of that passes, beside it else. Fragments are tested first where
+    /// that may be; hidden ones are not shaded.
+    fn run_kernel(&mut self, op: TileOp, kernel: Kernel<'_>, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+        let Kernel { brush, context } = kernel;
         let quads = self.coverage.covered();
-        let batch = self::batch((&self.coverage, ready, shader), &self.out, false);
-        // Where alphas are tested, or fragments may come to nothing, that comes first.
-        let tested = batch.is_tested() && !context.wants_alpha && !brush.may_discard;
+        let tested = shader.state.is_tested(ready.inputs.front) && !context.wants_alpha && !brush.may_discard;
         let passed = match tested {
-            true => self.tile.test_early(&batch, &mut self.room),
+            true => {
+                let batch = batch(&self.coverage, ready, shader, &self.out);
+                self.tile.test_early(&batch, &mut self.passed)
+            }
             false => Passed::All,
         };
-        // What is blended with, or stays where there is no fragment, must not be lost.
-        let is_safe = context.blending.is_none() && !brush.may_discard || brush.is_sure;
-        let steps = match (quads, passed) {
+        let steps = match (op, passed) {
             // How many instructions they would have run is known where all run the same.
             (_, Passed::None) if brush.has_turns => brush.painter.paint(context, &ready.inputs, quads, &mut self.out),
             (_, Passed::None) => Some(brush.steps),
-            (Quads::Tile(first), Passed::All) if is_safe && !context.wants_alpha => {
-                self.paint_over((brush, context), ready, first)
-            }
-            _ => self.paint_beside((brush, context), (ready, shader), tested),
+            (TileOp::ShadeTile, Passed::All) => self.paint_over(kernel, ready),
+            _ => self.paint_beside(kernel, ready, shader, tested),
         };
         let Some(steps) = steps else {
-            return if tested { Words::Tested } else { Words::None };
+            return self.quads(ready, shader, tested);
         };
         self.painted(self.coverage.covered().count(), self.coverage.fragments(), steps);
-        Words::There
+        self.ran()
     }
 
     /// Counts quads and fragments that were painted in one go, each by so many instructions.
@@ -299,61 +319,38 @@ impl<'a> TileWorker<'a, '_> {
         self.out.instructions += 4 * quads * u64::from(steps);
     }
 
-    /// Paints all of a tile in the tile itself: how many instructions each fragment ran; nothing where others have to.
-    fn paint_over(&mut self, (brush, context): Painting<'_>, ready: &Ready, first: [u32; 2]) -> Option<u32> {
+    /// Shades all of a tile in the tile itself: how many instructions each fragment ran; nothing where others have to.
+    fn paint_over(&mut self, Kernel { brush, context }: Kernel<'_>, ready: &Ready) -> Option<u32> {
         if context.blending.is_none() && brush.is_sure {
             self.uncleared = false;
         }
         self.clear();
+        let first = self.tile.origin;
         let words = std::slice::from_mut(self.tile.bytes()?);
         brush.painter.paint_over(context, &ready.inputs, first, words)
     }
 
-    /// Paints beside the tile, then brings what passes into it; as [`TileWorker::paint_over`].
-    fn paint_beside(
-        &mut self,
-        (brush, context): Painting<'_>,
-        (ready, shader): (&Ready, &Shader<'_>),
-        tested: bool,
-    ) -> Option<u32> {
+    /// Shades beside the tile, then brings what passes into it; as [`TileWorker::paint_over`].
+    fn paint_beside(&mut self, kernel: Kernel<'_>, ready: &Ready, shader: &Shader<'_>, tested: bool) -> Option<u32> {
+        let Kernel { brush, context } = kernel;
         self.clear();
         let quads = self.coverage.covered();
-        if let Quads::Some(quads) = quads
-            && !tested
-            && !context.wants_alpha
-            && brush.takes_rest(quads.len())
-        {
-            return self.paint_more((brush, context), (ready, shader));
-        }
         if context.blending.is_some() {
             self.tile.words(quads, &mut self.out.words);
         }
         let steps = brush.painter.paint(context, &ready.inputs, quads, &mut self.out)?;
         if tested || context.wants_alpha || brush.may_discard {
             (self.out.has_words, self.out.live) = (true, quads.live());
-            let batch = batch((&self.coverage, ready, shader), &self.out, tested);
-            self.tile.put_live_words(&batch, &mut self.room);
+            self.put(ready, shader, tested);
         } else if shader.state.blending.write_mask != 0 {
             self.tile.put_words(quads, &self.out.words);
         }
         Some(steps)
     }
 
-    /// Paints all of a tile beside it, then brings those quads into it that the primitive covers.
-    fn paint_more(&mut self, (brush, context): Painting<'_>, (ready, shader): (&Ready, &Shader<'_>)) -> Option<u32> {
-        let whole = Quads::Tile(self.tile.origin);
-        if context.blending.is_some() {
-            self.tile.words(whole, &mut self.out.words);
-        }
-        let steps = brush.painter.paint(context, &ready.inputs, whole, &mut self.out)?;
-        if shader.state.blending.write_mask != 0 {
-            self.tile.put_some_words(&self.coverage.quads, &self.out.words);
-        }
-        Some(steps)
-    }
-
     /// Shades and puts a primitive, and tells the engine what became of the pixel it watches.
     fn primitive_told(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+        self.clear();
         self.coverage.list();
         let watched = self.engine.watched_pixel().and_then(|pixel| self.watched(pixel));
         let before = watched.map(|(_, pixel)| self.tile.read(pixel).0);
@@ -376,6 +373,7 @@ impl<'a> TileWorker<'a, '_> {
         watch: &dyn Watch,
         place: Place<'_>,
     ) -> Result<()> {
+        self.ops.add(TileOp::Observed, 1);
         let ran = self.stats.instructions;
         self.shade(ready, shader)?;
         let wanted = observe::wanted(watch.pixels(), &self.coverage.quads);
@@ -383,7 +381,7 @@ impl<'a> TileWorker<'a, '_> {
             if wanted.contains(&at) {
                 watch.fragment(place, at, &observe::put(tile, &shader.state, incoming));
             } else {
-                tile.put(&shader.state, incoming);
+                tile.put_one(&shader.state, incoming, |_, _| {});
             }
         });
         for at in wanted {
@@ -464,7 +462,7 @@ impl<'a> TileWorker<'a, '_> {
     /// Colours of a draw may come as words.
     pub(crate) fn wants_words(&self, shader: &Shader<'_>) -> bool {
         let tile = &self.tile;
-        shader.takes_words && tile.samples == 1 && tile.one == 255.0 && self.watch.is_none()
+        self.scene.fast_paths && shader.takes_words && tile.samples == 1 && tile.one == 255.0 && self.watch.is_none()
     }
 
     /// What the fragments of a draw share; `tile` reads the tile.
@@ -474,8 +472,11 @@ impl<'a> TileWorker<'a, '_> {
 
     /// Brings what the program gave into the tile; `tested`: of those that [`Tile::test_early`] found.
     fn put(&mut self, ready: &Ready, shader: &Shader<'_>, tested: bool) {
-        let batch = batch((&self.coverage, ready, shader), &self.out, tested);
-        self.tile.put_batch(&batch, &mut self.room);
+        let batch = batch(&self.coverage, ready, shader, &self.out);
+        match tested {
+            true => self.tile.put_tested(&batch, &self.passed),
+            false => self.tile.put_batch(&batch),
+        }
     }
 
     /// Hands every live fragment to `put`, with its pixel.
@@ -502,40 +503,38 @@ impl<'a> TileWorker<'a, '_> {
 }
 
 /// What a primitive covers of the tile, on its way there.
-fn batch<'a>(
-    (coverage, ready, shader): (&'a Coverage, &'a Ready, &'a Shader<'_>),
-    fragments: &'a Fragments,
-    tested: bool,
-) -> Batch<'a> {
+fn batch<'a>(coverage: &'a Coverage, ready: &'a Ready, shader: &'a Shader<'_>, fragments: &'a Fragments) -> Batch<'a> {
     Batch {
         state: &shader.state,
         quads: coverage.covered(),
         samples: &coverage.samples,
         fragments,
-        tested,
         inputs: &ready.inputs,
         offset: ready.offset,
         depths: None,
     }
 }
 
-/// What paints, and what for.
-type Painting<'a> = (Brush<'a>, &'a FragmentContext<'a>);
+/// What shades the fragments of a primitive in one call.
+#[derive(Clone, Copy)]
+struct Kernel<'a> {
+    brush: Brush<'a>,
+    context: &'a FragmentContext<'a>,
+}
 
-/// What became of the wish for words in one go.
-enum Words {
-    /// They are in the tile.
-    There,
-    /// There are none, but the fragments were tested.
-    Tested,
-    /// There are none.
-    None,
+impl Kernel<'_> {
+    /// Whether it shades in the tile itself: all of a tile, and nothing that is lost then may be wanted, neither what is
+    /// blended with nor what stays where there is no fragment.
+    fn takes_tile(&self, quads: Quads<'_>) -> bool {
+        let is_safe = self.context.blending.is_none() && !self.brush.may_discard || self.brush.is_sure;
+        matches!(quads, Quads::Tile(_)) && is_safe && !self.context.wants_alpha
+    }
 }
 
 /// Depth the program wrote, or depth and stencil that are being loaded back into the tile.
 fn depth_from_program(state: &State, depth: f32, incoming: &mut Incoming) {
     if state.packed_depth {
-        let [depth, stencil] = reloaded(incoming.color);
+        let [depth, stencil] = reloaded::<One>(incoming.color);
         incoming.depth = [f64::from(depth); 4];
         incoming.stencil = Some(stencil as u8);
     } else if state.depth_register.is_some() {

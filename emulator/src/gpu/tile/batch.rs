@@ -1,160 +1,174 @@
-//! Fragments of a primitive brought into the tile many at a time: what [`Tile::put`] does one by one, which is the
-//! specification.
+//! Fragments of a primitive brought into the tile, sixteen at a time: everything that happens to them in one pass from the tile
+//! and back. What each step does is in [`fragment_ops`](crate::fragment_ops).
 
-use super::access::{self, Batch, Lanes, Row, Spots, spread};
-use super::buffer::{Colors, Tile, coverage_of};
-use super::fragment_tests::{Passed, Tested};
-use crate::blend::{Blending, unit};
-use crate::exec::{MAX_FRAGMENTS, Quad, Quads};
+use super::access::{self, Chunk, Live, QUADS, STEP};
+use super::{Colors, Tile};
+use crate::exec::inputs::Inputs;
+use crate::exec::{Fragments, MAX_FRAGMENTS, Quad, Quads, places};
+use crate::fragment_ops::{
+    DepthStencil, Tests, alpha_coverage, alpha_passes, blended, quantise, quantise_depth, reloaded, steps,
+};
+use crate::gpu::raster::edge::sample_offset;
+use crate::gpu::state::State;
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
 
-static ONES: Row = [1.0; MAX_FRAGMENTS];
-static ZEROS: Row = [0.0; MAX_FRAGMENTS];
+/// A number for each fragment of a chunk.
+type Row = [f32; STEP];
 
-/// Room that batches need for a while.
-#[derive(Clone, Debug)]
-pub struct Room {
-    have: [Row; 4],
-    blended: [Row; 4],
-    bytes: [u32; MAX_FRAGMENTS],
-    wide: [u64; MAX_FRAGMENTS],
-    /// Fragments whose alpha passed.
-    live: Lanes,
-    tested: Tested,
+/// Fragments of one primitive on their way into the tile.
+#[derive(Clone, Copy)]
+pub(crate) struct Batch<'a> {
+    /// Their draw's state.
+    pub state: &'a State,
+    /// Their quads.
+    pub quads: Quads<'a>,
+    /// Samples that are covered of each pixel of each quad; all of those that are not listed.
+    pub samples: &'a [[u8; 4]],
+    /// What their program made.
+    pub fragments: &'a Fragments,
+    /// Their primitive.
+    pub inputs: &'a Inputs,
+    /// Polygon offset, in the depth buffer's steps.
+    pub offset: f64,
+    /// Depths as the tile has them, where the fragments are of several primitives.
+    pub depths: Option<&'a [u32; MAX_FRAGMENTS]>,
 }
 
-impl Default for Room {
-    fn default() -> Self {
-        Self {
-            have: [ZEROS; 4],
-            blended: [ZEROS; 4],
-            bytes: [0; MAX_FRAGMENTS],
-            wide: [0; MAX_FRAGMENTS],
-            live: [0; MAX_FRAGMENTS],
-            tested: Tested::default(),
-        }
-    }
+/// Which fragments of a batch pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passed {
+    /// None of them.
+    None,
+    /// Some.
+    Some,
+    /// All of a tile's.
+    All,
+}
+
+/// What a pass over a batch does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    /// Tests of stencil and depth, before colours are known.
+    Tests,
+    /// Blending of what passed such tests.
+    Colors,
+    /// All of it.
+    All,
 }
 
 impl Batch<'_> {
-    /// Takes fragments out of which a sample is not covered: by the shape, the state's mask, and alpha as coverage.
-    fn cover(&self, sample: usize, arrived: &mut Lanes) {
+    /// Samples that are covered of a chunk's fragments: by the shape, the state's mask, and alpha as coverage.
+    #[inline(always)]
+    fn covered(&self, number: usize, alphas: &Row) -> [u8; STEP] {
         let state = self.state;
-        let alphas = self.fragments.color[3].as_chunks::<4>().0;
-        let rows = arrived.as_chunks_mut::<4>().0.iter_mut().zip(alphas).enumerate();
-        for (quad, (arrived, alphas)) in rows.take(self.quads.count()) {
-            let samples = self.samples.get(quad).unwrap_or(&[15; 4]);
-            for lane in 0..4 {
-                let of_alpha = match state.alpha_to_coverage {
-                    true => coverage_of(alphas[lane]),
-                    false => 15,
-                };
-                arrived[lane] &= (samples[lane] & state.sample_mask & of_alpha) >> sample & 1;
+        let mut covered = [state.sample_mask; STEP];
+        for quad in 0..QUADS {
+            if let Some(samples) = self.samples.get(QUADS * number + quad) {
+                for lane in 0..4 {
+                    covered[4 * quad + lane] &= samples[lane];
+                }
             }
         }
+        if state.alpha_to_coverage {
+            for lane in 0..STEP {
+                covered[lane] &= alpha_coverage(alphas[lane]);
+            }
+        }
+        covered
+    }
+
+    /// Depths of a chunk's fragments as the tile has them; `beside` is where the sample is, from the pixel's middle.
+    #[inline(always)]
+    fn depths<L: QuadLanes>(&self, number: usize, [right, below]: [f32; 2]) -> Row {
+        let (from, mut depths) = (STEP * number, [0.0; STEP]);
+        let range = self.state.depth_range.map(steps);
+        if self.state.depth_register.is_some() {
+            for lane in 0..STEP {
+                depths[lane] = quantise_depth(range, steps(self.fragments.depth[from + lane])) as i32 as f32;
+            }
+            return depths;
+        }
+        if let Some(known) = self.depths {
+            for lane in 0..STEP {
+                depths[lane] = known[from + lane] as i32 as f32;
+            }
+            return depths;
+        }
+        let (z, origin) = (&self.inputs.z, self.inputs.origin);
+        if (z.dx, z.dy) == (0.0, 0.0) {
+            // What the sums below come to wherever a fragment is.
+            return [quantise_depth(range, steps(z.base) + self.offset) as i32 as f32; STEP];
+        }
+        let (mut columns, mut rows) = ([0.0; STEP], [0.0; STEP]);
+        match self.quads {
+            Quads::Tile(first) => places::of_tile::<L>(places::middle(first), from, origin, [&mut columns, &mut rows]),
+            Quads::Some(quads) => {
+                let quads = &quads[QUADS * number..quads.len().min(QUADS * (number + 1))];
+                places::of_quads(quads, self.inputs, [&mut columns, &mut rows]);
+            }
+        }
+        for lane in 0..STEP {
+            let depth = z.at(columns[lane] + right, rows[lane] + below);
+            depths[lane] = quantise_depth(range, steps(depth) + self.offset) as i32 as f32;
+        }
+        depths
+    }
+}
+
+/// Depths of the fragments of quads as a tile of one sample has them, in a state that takes them from the primitive.
+pub(crate) fn depths_of(state: &State, inputs: &Inputs, offset: f64, quads: &[Quad], into: &mut [u32]) {
+    let range = state.depth_range.map(steps);
+    for (quad, into) in quads.iter().zip(into.as_chunks_mut::<4>().0) {
+        let [columns, rows] = places::of_quad(quad, inputs);
+        *into = std::array::from_fn(|lane| {
+            let depth = inputs.z.at(columns[lane], rows[lane]);
+            quantise_depth(range, steps(depth) + offset)
+        });
     }
 }
 
 impl Tile {
     /// Tests the live fragments of a batch and blends them.
-    pub fn put_batch(&mut self, batch: &Batch<'_>, room: &mut Room) {
-        let (state, fragments) = (batch.state, batch.fragments);
-        if !batch.tested {
-            spread(fragments.live.iter().copied(), &mut room.tested.arrived);
-            batch.test_alpha(&mut room.tested);
-            room.live = room.tested.arrived;
-            batch.reload(&mut room.tested);
-        }
-        let mut color = fragments.color.each_ref();
-        if state.alpha_to_one {
-            color[3] = &ONES;
-        }
-        let covers = state.blending.covers() || fragments.has_words;
-        if covers && !fragments.has_words {
-            self.quantise(color, batch.count(), &mut room.bytes, &mut room.wide);
-        }
-        let some = self.samples > 1 || state.alpha_to_coverage || state.sample_mask != 15;
-        for sample in 0..self.samples {
-            let spots = batch.spots(self.samples, sample);
-            if !batch.tested {
-                room.tested.arrived = room.live;
-                if some {
-                    batch.cover(sample, &mut room.tested.arrived);
-                }
-                self.pass(batch, spots, &mut room.tested);
-            }
-            if state.blending.write_mask == 0 {
-                continue;
-            }
-            if !covers {
-                self.blend(batch, color, spots, room);
-            }
-            let (words, passed) = (
-                if fragments.has_words {
-                    &fragments.words
-                } else {
-                    &room.bytes
-                },
-                &room.tested.passed,
-            );
-            match &mut self.color {
-                Colors::Bytes(tile) => spots.scatter_words(tile, passed, words),
-                Colors::Wide(tile) => spots.scatter(tile, passed, &room.wide),
-            }
-        }
-    }
-
-    /// [`Tile::put_batch`] of words of a whole tile whose fragments are all live, in a state that
-    /// [has words](crate::gpu::state::State::takes_words).
-    pub fn put_live_words(&mut self, batch: &Batch<'_>, room: &mut Room) {
-        if batch.tested || !self.put_whole(batch, &mut room.tested) {
-            self.put_batch(batch, room);
-        }
-    }
-
-    /// Finds which of the fragments that arrived pass the tests there are.
-    fn pass(&mut self, batch: &Batch<'_>, spots: Spots<'_>, tested: &mut Tested) {
-        if batch.is_tested() {
-            self.test(batch, spots, tested);
-        } else {
-            tested.passed = tested.arrived;
-        }
+    pub(crate) fn put_batch(&mut self, batch: &Batch<'_>) {
+        self.run(batch, Pass::All, &mut batch.fragments.live.clone());
     }
 
     /// Tests fragments before their colours are known, which the tests of [their state](State::takes_words) do not ask for,
-    /// in a tile of one sample. The colours of those that pass come by [`Tile::put_batch`].
-    pub(crate) fn test_early(&mut self, batch: &Batch<'_>, room: &mut Room) -> Passed {
-        let tested = &mut room.tested;
-        match batch.quads {
-            Quads::Tile(_) => tested.arrived = [1; MAX_FRAGMENTS],
-            Quads::Some(quads) => spread(quads.iter().map(|quad| quad.live), &mut tested.arrived),
+    /// in a tile of one sample; `passed` are those that pass. Their colours come by [`Tile::put_tested`].
+    pub(crate) fn test_early(&mut self, batch: &Batch<'_>, passed: &mut Live) -> Passed {
+        *passed = batch.quads.live();
+        self.run(batch, Pass::Tests, passed);
+        if *passed == [15; _] {
+            Passed::All
+        } else if *passed == [0; _] {
+            Passed::None
+        } else {
+            Passed::Some
         }
-        self.pass(batch, batch.spots(1, 0), tested);
-        Passed::of(&tested.passed, batch.count())
+    }
+
+    /// Blends fragments that passed [`Tile::test_early`].
+    pub(crate) fn put_tested(&mut self, batch: &Batch<'_>, passed: &Live) {
+        self.run(batch, Pass::Colors, &mut passed.clone());
+    }
+
+    fn run(&mut self, batch: &Batch<'_>, pass: Pass, live: &mut Live) {
+        let tile = self;
+        dispatch!(run_all(tile: &mut Tile, batch: &Batch<'_>, pass: Pass, live: &mut Live) -> (), Found::best());
     }
 
     /// Puts words of fragments that no test takes out, in a tile of one sample and a byte a channel.
-    pub fn put_words(&mut self, quads: Quads<'_>, words: &[u32; MAX_FRAGMENTS]) {
-        let Colors::Bytes(tile) = &mut self.color else {
-            return;
-        };
-        match (quads, tile.first_chunk_mut()) {
-            (Quads::Tile(_), Some(tile)) => *tile = *words,
-            (Quads::Tile(_), None) => {}
-            (Quads::Some(quads), _) => access::put_live(quads, tile, words),
-        }
-    }
-
-    /// Puts those of a whole tile's words that quads are live in, as [`Tile::put_words`].
-    pub fn put_some_words(&mut self, quads: &[Quad], words: &[u32; MAX_FRAGMENTS]) {
-        if let Colors::Bytes(tile) = &mut self.color {
-            access::put_live_of(quads, tile, words);
+    pub(crate) fn put_words(&mut self, quads: Quads<'_>, words: &[u32; MAX_FRAGMENTS]) {
+        let Some(tile) = self.bytes() else { return };
+        match quads {
+            Quads::Tile(_) => *tile = *words,
+            Quads::Some(quads) => access::put_live(quads, tile, words),
         }
     }
 
     /// The words the tile has, of one sample and a byte a channel.
-    pub fn bytes(&mut self) -> Option<&mut [u32; MAX_FRAGMENTS]> {
+    pub(crate) fn bytes(&mut self) -> Option<&mut [u32; MAX_FRAGMENTS]> {
         match &mut self.color {
             Colors::Bytes(tile) if self.samples == 1 => tile.first_chunk_mut(),
             _ => None,
@@ -162,149 +176,275 @@ impl Tile {
     }
 
     /// The words the tile has where the fragments of a batch are, for what blends words. One sample, a byte a channel.
-    pub fn words(&self, quads: Quads<'_>, into: &mut [u32; MAX_FRAGMENTS]) {
-        let spots = Spots {
-            quads,
-            samples: 1,
-            sample: 0,
-        };
-        if let Colors::Bytes(tile) = &self.color {
-            spots.collect(tile, into);
-        }
-    }
-
-    /// Blends colours with those of a sample, into the room's words.
-    fn blend(&self, batch: &Batch<'_>, color: [&Row; 4], spots: Spots<'_>, room: &mut Room) {
-        let Room {
-            have,
-            blended,
-            bytes,
-            wide,
-            ..
-        } = room;
-        let count = batch.count();
-        match &self.color {
-            Colors::Bytes(tile) => {
-                spots.collect(tile, bytes);
-                dispatch!(unpack_bytes(bytes: &[u32; MAX_FRAGMENTS], count: usize, have: &mut [Row; 4]) -> (), Found::best());
-            }
-            Colors::Wide(tile) => {
-                spots.collect(tile, wide);
-                let words = &*wide;
-                dispatch!(unpack_wide(words: &[u64; MAX_FRAGMENTS], count: usize, have: &mut [Row; 4]) -> (), Found::best());
-            }
-        }
-        let blending = &batch.state.blending;
-        let second = match blending.uses_second() {
-            true => batch.fragments.second.each_ref(),
-            false => [&ZEROS; 4],
-        };
-        let one = self.one;
-        dispatch!(
-            blend_all(
-                blending: &Blending,
-                color: [&Row; 4],
-                second: [&Row; 4],
-                have: &[Row; 4],
-                one: f32,
-                count: usize,
-                blended: &mut [Row; 4],
-            ) -> (),
-            Found::best()
-        );
-        self.quantise(blended.each_ref(), count, bytes, wide);
-    }
-
-    /// Colours as the tile has them, into words of one kind.
-    fn quantise(
-        &self,
-        color: [&Row; 4],
-        count: usize,
-        bytes: &mut [u32; MAX_FRAGMENTS],
-        words: &mut [u64; MAX_FRAGMENTS],
-    ) {
-        let one = self.one;
-        match self.color {
-            Colors::Bytes(_) => {
-                dispatch!(quantise_bytes(color: [&Row; 4], count: usize, bytes: &mut [u32; MAX_FRAGMENTS]) -> (), Found::best());
-            }
-            Colors::Wide(_) => {
-                dispatch!(quantise_wide(color: [&Row; 4], one: f32, count: usize, words: &mut [u64; MAX_FRAGMENTS]) -> (), Found::best());
-            }
+    pub(crate) fn words(&self, quads: Quads<'_>, into: &mut [u32; MAX_FRAGMENTS]) {
+        let Colors::Bytes(tile) = &self.color else { return };
+        let chunks = into.as_chunks_mut().0.iter_mut().enumerate();
+        for (number, into) in chunks.take(quads.count().div_ceil(QUADS)) {
+            *into = Chunk::of(quads, number).read(tile, 1, 0);
         }
     }
 }
 
-/// Channels of words as floats; a plain loop, which becomes as wide as what it is compiled for.
+/// Takes a batch through the tests and the blending; `live` says which fragments there are, and after tests alone which passed.
 #[inline(always)]
-fn unpack_bytes<L: QuadLanes>(words: &[u32; MAX_FRAGMENTS], count: usize, [red, green, blue, alpha]: &mut [Row; 4]) {
-    let mut at = 0;
-    while at < count.min(MAX_FRAGMENTS) {
-        for at in at..(at + L::COUNT).min(MAX_FRAGMENTS) {
-            red[at] = (words[at] & 0xff) as f32;
-            green[at] = (words[at] >> 8 & 0xff) as f32;
-            blue[at] = (words[at] >> 16 & 0xff) as f32;
-            alpha[at] = (words[at] >> 24) as f32;
+fn run_all<L: QuadLanes>(tile: &mut Tile, batch: &Batch<'_>, pass: Pass, live: &mut Live) {
+    let (state, fragments) = (batch.state, batch.fragments);
+    let has_words = fragments.has_words && pass != Pass::Tests;
+    // What makes words may have tested alphas.
+    let tests_alpha = pass == Pass::All
+        && state.alpha_compare != utgard::state::Compare::Always
+        && !(has_words && state.blending.alpha_test.is_some());
+    let some_samples = tile.samples > 1 || state.alpha_to_coverage || state.sample_mask != 15;
+    let tests = state.tests(batch.inputs.front);
+    let (is_tested, paints) = (
+        pass != Pass::Colors && !tests.is_empty(),
+        pass != Pass::Tests && state.blending.write_mask != 0,
+    );
+    let mut number = 0;
+    while QUADS * number < batch.quads.count() {
+        let from = STEP * number;
+        let mut bits = access::bits(live, number);
+        if tests_alpha {
+            bits &= test_alpha::<L>(state, row(&fragments.color[3], from));
         }
+        if bits == 0 {
+            if pass == Pass::Tests {
+                access::set_bits(live, number, 0);
+            }
+            number += 1;
+            continue;
+        }
+        let chunk = Chunk::of(batch.quads, number);
+        let covered = match some_samples && pass == Pass::All {
+            true => batch.covered(number, row(&fragments.color[3], from)),
+            false => [15; STEP],
+        };
+        let mut sample = 0;
+        while sample < tile.samples {
+            let mut passed = bits;
+            if some_samples {
+                for lane in 0..STEP {
+                    passed &= !(u32::from(!covered[lane] >> sample & 1) << lane);
+                }
+            }
+            if is_tested {
+                passed = test::<L>(tile, batch, &tests, (&chunk, number), sample, passed);
+            }
+            if pass == Pass::Tests {
+                access::set_bits(live, number, passed);
+            }
+            if paints && passed != 0 {
+                match &mut tile.color {
+                    Colors::Bytes(row) => {
+                        let words = match has_words {
+                            true => *chunk_of(&fragments.words, from),
+                            false => paint::<L, u32>(batch, from, &chunk.read(row, tile.samples, sample), tile.one),
+                        };
+                        chunk.write(row, tile.samples, sample, passed, &words);
+                    }
+                    Colors::Wide(row) => {
+                        let words = paint::<L, u64>(batch, from, &chunk.read(row, tile.samples, sample), tile.one);
+                        chunk.write(row, tile.samples, sample, passed, &words);
+                    }
+                }
+            }
+            sample += 1;
+        }
+        number += 1;
+    }
+}
+
+/// A chunk of a row.
+#[inline(always)]
+fn chunk_of<T>(row: &[T; MAX_FRAGMENTS], from: usize) -> &[T; STEP] {
+    &row.as_chunks().0[from / STEP]
+}
+
+#[inline(always)]
+fn row(row: &[f32; MAX_FRAGMENTS], from: usize) -> &Row {
+    chunk_of(row, from)
+}
+
+/// Fragments whose alpha passes its test.
+#[inline(always)]
+fn test_alpha<L: QuadLanes>(state: &State, alphas: &Row) -> u32 {
+    let (mut bits, mut at) = (0, 0);
+    while at < STEP {
+        let passes = alpha_passes::<L>(state.alpha_compare, state.alpha_reference, L::load(&alphas[at..]));
+        bits |= L::bits(passes) << at;
         at += L::COUNT;
     }
+    bits
 }
 
-/// The same of sixteen bits a channel.
+/// Tests stencil and depth of a sample of a chunk's fragments, and stores what the tile has then; those that pass.
 #[inline(always)]
-fn unpack_wide<L: QuadLanes>(words: &[u64; MAX_FRAGMENTS], count: usize, [red, green, blue, alpha]: &mut [Row; 4]) {
-    let mut at = 0;
-    while at < count.min(MAX_FRAGMENTS) {
-        for at in at..(at + L::COUNT).min(MAX_FRAGMENTS) {
-            red[at] = (words[at] & 0xffff) as f32;
-            green[at] = (words[at] >> 16 & 0xffff) as f32;
-            blue[at] = (words[at] >> 32 & 0xffff) as f32;
-            alpha[at] = (words[at] >> 48) as f32;
+fn test<L: QuadLanes>(
+    tile: &mut Tile,
+    batch: &Batch<'_>,
+    tests: &Tests<'_>,
+    (chunk, number): (&Chunk, usize),
+    sample: usize,
+    arrived: u32,
+) -> u32 {
+    let samples = tile.samples;
+    let (mut depths, mut stencils) = ([0.0; STEP], [0.0; STEP]);
+    let (mut incoming, mut replacements) = ([0.0; STEP], [0.0; STEP]);
+    let is_reload = batch.state.packed_depth;
+    if is_reload {
+        reload::<L>(batch, STEP * number, [&mut incoming, &mut replacements]);
+    }
+    if tests.depth.is_some() {
+        depths = chunk
+            .read(&tile.depth, samples, sample)
+            .map(|depth| depth as i32 as f32);
+        if !is_reload {
+            let beside = if samples == 1 { [0.0; 2] } else { sample_offset(sample) };
+            incoming = batch.depths::<L>(number, beside);
         }
+    }
+    if tests.stencil.is_some() {
+        stencils = chunk.read(&tile.stencil, samples, sample).map(f32::from);
+    }
+    let (mut passed, mut at) = (0, 0);
+    let lanes = ((1u64 << L::COUNT) - 1) as u32;
+    while at < STEP {
+        let mut have = DepthStencil {
+            depth: L::load(&depths[at..]),
+            stencil: L::load(&stencils[at..]),
+        };
+        let replacement = if is_reload {
+            Some(L::load(&replacements[at..]))
+        } else {
+            None
+        };
+        let outcome = tests.run::<L>(arrived >> at & lanes, L::load(&incoming[at..]), replacement, &mut have);
+        passed |= outcome.passed << at;
+        L::store(&mut depths[at..], have.depth);
+        L::store(&mut stencils[at..], have.stencil);
         at += L::COUNT;
+    }
+    if let Some((_, true)) = tests.depth {
+        let depths = depths.map(|depth| depth as i32 as u32);
+        chunk.write(&mut tile.depth, samples, sample, arrived, &depths);
+    }
+    if tests.stencil.is_some() {
+        let stencils = stencils.map(|stencil| stencil as i32 as u8);
+        chunk.write(&mut tile.stencil, samples, sample, arrived, &stencils);
+    }
+    passed
+}
+
+/// Depths and stencils that colours load back into the tile, within the state's range of depths.
+#[inline(always)]
+fn reload<L: QuadLanes>(batch: &Batch<'_>, from: usize, [depths, stencils]: [&mut Row; 2]) {
+    let range = batch.state.depth_range.map(steps);
+    let mut at = 0;
+    while at < STEP {
+        let [depth, stencil] = reloaded::<L>(load::<L>(batch.fragments.color.each_ref(), from + at));
+        L::store(&mut depths[at..], depth);
+        L::store(&mut stencils[at..], stencil);
+        at += L::COUNT;
+    }
+    for depth in depths {
+        *depth = quantise_depth(range, f64::from(*depth)) as i32 as f32;
     }
 }
 
-/// Blends a batch with what the tile has, channels from 0 to `one`; those that are not written stay.
+/// The channels of a stored colour.
+trait Word: Copy + Default {
+    /// A channel, red first.
+    fn channel(self, number: usize) -> u32;
+    /// A colour of channels.
+    fn of(channels: [u32; 4]) -> Self;
+}
+
+impl Word for u32 {
+    #[inline(always)]
+    fn channel(self, number: usize) -> u32 {
+        self >> (8 * number) & 0xff
+    }
+
+    #[inline(always)]
+    fn of([red, green, blue, alpha]: [u32; 4]) -> Self {
+        red | green << 8 | blue << 16 | alpha << 24
+    }
+}
+
+impl Word for u64 {
+    #[inline(always)]
+    fn channel(self, number: usize) -> u32 {
+        (self >> (16 * number)) as u32 & 0xffff
+    }
+
+    #[inline(always)]
+    fn of([red, green, blue, alpha]: [u32; 4]) -> Self {
+        u64::from(red | green << 16) | u64::from(blue | alpha << 16) << 32
+    }
+}
+
+/// The stored colours that a chunk's colours and those the tile has come to.
 #[inline(always)]
-fn blend_all<L: QuadLanes>(
-    blending: &Blending,
-    color: [&Row; 4],
-    second: [&Row; 4],
-    have: &[Row; 4],
-    one: f32,
-    count: usize,
-    blended: &mut [Row; 4],
-) {
+fn paint<L: QuadLanes, W: Word>(batch: &Batch<'_>, from: usize, have: &[W; STEP], one: f32) -> [W; STEP] {
+    let blending = &batch.state.blending;
+    let (mut channels, covers) = ([[0.0; STEP]; 4], blending.covers());
+    if !covers {
+        for (number, row) in channels.iter_mut().enumerate() {
+            for lane in 0..STEP {
+                row[lane] = have[lane].channel(number) as i32 as f32;
+            }
+        }
+    }
     let mut at = 0;
-    while at < count {
-        let tile = load::<L>(have.each_ref(), at);
-        let [red, green, blue, alpha] = tile;
-        let tile = [
-            unit::<L>(red, one),
-            unit::<L>(green, one),
-            unit::<L>(blue, one),
-            unit::<L>(alpha, one),
-        ];
-        let result = blending.blend::<L>(load::<L>(color, at), load::<L>(second, at), tile);
+    while at < STEP {
+        let mut color = load::<L>(batch.fragments.color.each_ref(), from + at);
+        if batch.state.alpha_to_one {
+            color[3] = L::splat(1.0);
+        }
+        let [red, green, blue, alpha] = color;
+        let stored = match covers {
+            true => [
+                quantise::<L>(red, one),
+                quantise::<L>(green, one),
+                quantise::<L>(blue, one),
+                quantise::<L>(alpha, one),
+            ],
+            false => {
+                let second = match blending.uses_second() {
+                    true => load::<L>(batch.fragments.second.each_ref(), from + at),
+                    false => [L::splat(0.0); 4],
+                };
+                let have = [
+                    L::load(&channels[0][at..]),
+                    L::load(&channels[1][at..]),
+                    L::load(&channels[2][at..]),
+                    L::load(&channels[3][at..]),
+                ];
+                blended::<L>(blending, color, second, have, one)
+            }
+        };
         let mut channel = 0;
         while channel < 4 {
-            // A channel that stays is stored again as it was: dividing and multiplying give the number back.
-            let value = if blending.writes(channel) {
-                result[channel]
-            } else {
-                tile[channel]
-            };
-            L::store(&mut blended[channel][at..], value);
+            // Above 2^23 a float's last bits are the whole number.
+            L::store(
+                &mut channels[channel][at..],
+                L::add(stored[channel], L::splat(8_388_608.0)),
+            );
             channel += 1;
         }
         at += L::COUNT;
     }
+    let mut words = [W::default(); STEP];
+    for lane in 0..STEP {
+        let bits = |channel: usize| channels[channel][lane].to_bits() & 0xffff;
+        words[lane] = W::of([bits(0), bits(1), bits(2), bits(3)]);
+    }
+    words
 }
 
 /// Four rows from a fragment on.
 #[inline(always)]
-fn load<L: QuadLanes>([a, b, c, d]: [&Row; 4], at: usize) -> [L::V; 4] {
+fn load<L: QuadLanes>([a, b, c, d]: [&[f32; MAX_FRAGMENTS]; 4], at: usize) -> [L::V; 4] {
     [
         L::load(&a[at..]),
         L::load(&b[at..]),
@@ -313,78 +453,15 @@ fn load<L: QuadLanes>([a, b, c, d]: [&Row; 4], at: usize) -> [L::V; 4] {
     ]
 }
 
-/// Colours of a batch as bytes; what [`unorm`](crate::exec::unorm) does, many at a time.
-#[inline(always)]
-fn quantise_bytes<L: QuadLanes>(color: [&Row; 4], count: usize, into: &mut [u32; MAX_FRAGMENTS]) {
-    for (step, into) in into
-        .as_chunks_mut::<MOST>()
-        .0
-        .iter_mut()
-        .enumerate()
-        .take(count.div_ceil(MOST))
-    {
-        let [red, green, blue, alpha] = whole_channels::<L>(color, 255.0, step * MOST);
-        for lane in 0..MOST {
-            let low = red[lane].to_bits() & 0xff | (green[lane].to_bits() & 0xff) << 8;
-            into[lane] = low | (blue[lane].to_bits() & 0xff) << 16 | alpha[lane].to_bits() << 24;
-        }
-    }
-}
-
-/// Colours of a batch as they are stored in sixteen bits; what [`unorm`](crate::exec::unorm) does, many at a time.
-#[inline(always)]
-fn quantise_wide<L: QuadLanes>(color: [&Row; 4], one: f32, count: usize, into: &mut [u64; MAX_FRAGMENTS]) {
-    for (step, into) in into
-        .as_chunks_mut::<MOST>()
-        .0
-        .iter_mut()
-        .enumerate()
-        .take(count.div_ceil(MOST))
-    {
-        let [red, green, blue, alpha] = whole_channels::<L>(color, one, step * MOST);
-        for lane in 0..MOST {
-            let low = red[lane].to_bits() & 0xffff | green[lane].to_bits() << 16;
-            let high = blue[lane].to_bits() & 0xffff | alpha[lane].to_bits() << 16;
-            into[lane] = u64::from(low) | u64::from(high) << 32;
-        }
-    }
-}
-
-/// Fragments at a time: lanes of the widest row, so that nothing is left over and everything is as wide as it can be.
-const MOST: usize = 16;
-
-/// Channels of the fragments from `at` on, from 0 to `one`, as whole numbers in the last bits of floats.
-#[inline(always)]
-fn whole_channels<L: QuadLanes>(color: [&Row; 4], one: f32, at: usize) -> [[f32; MOST]; 4] {
-    let mut whole = [[0.0f32; MOST]; 4];
-    let mut channel = 0;
-    while channel < 4 {
-        let mut lane = 0;
-        while lane < MOST {
-            // Zero in front: what is no number becomes the second operand.
-            let value = L::load(&color[channel][at + lane..]);
-            let value = L::min(L::max(value, L::splat(0.0)), L::splat(1.0));
-            let rounded = L::floor(L::add(L::mul(value, L::splat(one)), L::splat(0.5)));
-            // Behind 2^23 the last bits are the whole number.
-            L::store(&mut whole[channel][lane..], L::add(rounded, L::splat(8_388_608.0)));
-            lane += L::COUNT;
-        }
-        channel += 1;
-    }
-    whole
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::buffer::{in_tile, reloaded, steps, within};
     use super::*;
-    use crate::blend::Factor;
-    use crate::exec::inputs::{Inputs, Plane};
-    use crate::exec::{Fragments, Quad, unorm};
-    use crate::gpu::raster::edge::sample_offset;
-    use crate::gpu::state::State;
+    use crate::blend::{Blending, Factor};
+    use crate::exec::inputs::Plane;
+    use crate::exec::{MAX_QUADS, unorm};
     use crate::gpu::state::Stencil;
-    use crate::gpu::tile::{Incoming, MAX_DEPTH, PIXELS};
+    use crate::gpu::tile::reference::{self, reloaded};
+    use crate::gpu::tile::{Incoming, MAX_DEPTH, PIXELS, in_tile};
     use fastrand::Rng;
     use utgard::state::{Compare, Equation, FactorSource, StencilOp};
 
@@ -501,11 +578,10 @@ mod tests {
         fragments
     }
 
-    /// The many-at-a-time way does what the plain way does, which is the specification.
+    /// Batches come to what their fragments come to one by one, in a text of its own.
     #[test]
-    fn batches_are_put_as_ever() {
+    fn batched_writes_match_single_ones() {
         let mut random = Rng::with_seed(11);
-        let mut room = Room::default();
         for round in 0..1500 {
             let samples = if round % 3 == 0 { 4 } else { 1 };
             let state = state(&mut random, samples);
@@ -558,10 +634,10 @@ mod tests {
                         stencil: None,
                     };
                     if state.packed_depth {
-                        let [depth, stencil] = reloaded(incoming.color);
-                        (incoming.depth, incoming.stencil) = ([f64::from(depth); 4], Some(stencil as u8));
+                        let (depth, stencil) = reloaded(incoming.color);
+                        (incoming.depth, incoming.stencil) = ([f64::from(depth); 4], Some(stencil));
                     }
-                    wanted.put(&state, &incoming);
+                    reference::put(&mut wanted, &state, &incoming);
                 }
             }
             let batch = Batch {
@@ -573,23 +649,21 @@ mod tests {
                 },
                 samples: &covered,
                 fragments: &fragments,
-                tested: false,
                 inputs: &inputs,
                 offset,
                 depths: None,
             };
-            tile.put_batch(&batch, &mut room);
+            tile.put_batch(&batch);
             assert_eq!(tile.color, wanted.color, "{round}: {state:?}");
             assert_eq!(tile.depth, wanted.depth, "{round}: {state:?}");
             assert_eq!(tile.stencil, wanted.stencil, "{round}: {state:?}");
         }
     }
 
-    /// Words of whole tiles are put as their colours are one by one.
+    /// Words of whole tiles come to what their colours come to one by one.
     #[test]
-    fn whole_tiles_are_put_as_ever() {
+    fn words_of_whole_tiles_match_single_colours() {
         let mut random = Rng::with_seed(12);
-        let mut room = Room::default();
         let quads: Vec<Quad> = (0..64)
             .map(|number| Quad {
                 x: 32 + number % 8 * 2,
@@ -639,7 +713,7 @@ mod tests {
                         front: inputs.front,
                         stencil: None,
                     };
-                    wanted.put(&state, &incoming);
+                    reference::put(&mut wanted, &state, &incoming);
                 }
             }
             let batch = Batch {
@@ -647,37 +721,25 @@ mod tests {
                 quads: Quads::Tile([32, 48]),
                 samples: &[],
                 fragments: &fragments,
-                tested: false,
                 inputs: &inputs,
                 offset: 0.0,
                 depths: None,
             };
-            if state.stencil[usize::from(!inputs.front)].counts_past_mask {
-                assert!(!tile.put_whole(&batch, &mut room.tested));
-                continue;
+            // Tests that come first change nothing, where alphas have none.
+            if state.alpha_compare == Compare::Always {
+                let (mut early, mut passed) = (tile.clone(), [0; MAX_QUADS]);
+                early.test_early(&batch, &mut passed);
+                early.put_tested(&batch, &passed);
+                assert_eq!(early.color, wanted.color, "{round}: {state:?}");
+                assert_eq!(
+                    (early.depth, early.stencil),
+                    (wanted.depth.clone(), wanted.stencil.clone())
+                );
             }
-            assert!(tile.put_whole(&batch, &mut room.tested));
+            tile.put_batch(&batch);
             assert_eq!(tile.color, wanted.color, "{round}: {state:?}");
             assert_eq!(tile.depth, wanted.depth, "{round}: {state:?}");
             assert_eq!(tile.stencil, wanted.stencil, "{round}: {state:?}");
         }
-    }
-
-    /// Rounding without a call is rounding.
-    #[test]
-    fn depths_are_rounded_to_the_nearest() {
-        let mut random = Rng::with_seed(5);
-        for round in 0..100_000 {
-            let whole = f64::from(random.u32(..1 << 24));
-            let depth = match round % 4 {
-                0 => whole + 0.5,
-                1 => (whole + 0.5).next_down(),
-                2 => (whole - 0.5).max(0.0),
-                _ => whole + random.f64(),
-            };
-            assert_eq!(within([0.0, 1e9], depth), depth.round() as u32, "{depth}");
-        }
-        assert_eq!(within([0.0, 1e9], 0.5f64.next_down()), 0);
-        assert_eq!(within([3.0, 7.0], f64::NAN), 3);
     }
 }

@@ -1,19 +1,16 @@
-//! The tile buffer: 16x16 pixels of one or four samples, with colour, depth and stencil; tests and blending
+//! The tile buffer: 16x16 pixels of one or four samples, with colour, depth and stencil
 //! (docs/spec/mali/frame.md, section 3; docs/spec/mali/state.md).
 
-use crate::exec::unorm;
+use crate::fragment_ops::{DepthStencil, Outcome, alpha_coverage, alpha_passes, blended, quantise_depth};
 use crate::gpu::frame::Frame;
-use crate::gpu::state::{State, Stencil};
+use crate::gpu::state::State;
 use num::lanes::One;
-use utgard::state::StencilOp;
 
 pub use crate::exec::places::SIDE;
+pub use crate::fragment_ops::{MAX_DEPTH, steps};
 
 /// Pixels of a tile.
 pub const PIXELS: usize = 256;
-
-/// Largest depth.
-pub const MAX_DEPTH: u32 = 0x00ff_ffff;
 
 /// A tile in work.
 #[derive(Clone, Debug, Default)]
@@ -163,30 +160,6 @@ pub struct Incoming {
     pub stencil: Option<u8>,
 }
 
-/// A depth from 0 to 1 in the buffer's steps; nothing is rounded.
-pub fn steps(depth: f32) -> f64 {
-    f64::from(depth) * f64::from(MAX_DEPTH)
-}
-
-/// Whether alpha passes its test. Both sides have eight bits: what piglit draws with alpha equal to the reference passes on
-/// hardware, for values that are not the same as halves (docs/spec/mali/state.md).
-#[inline]
-fn passes_alpha(state: &State, alpha: f32) -> bool {
-    let [reached, beyond] = alpha_reaches(alpha, f32::from(state.alpha_reference));
-    // More than the reference is 2, as much is 1.
-    state.alpha_compare.holds(u8::from(reached) + u8::from(beyond), 1)
-}
-
-/// Whether an alpha of eight bits is as much as a reference, and whether it is more.
-#[inline(always)]
-pub(crate) fn alpha_reaches(alpha: f32, reference: f32) -> [bool; 2] {
-    // What is no number is nothing. A byte is at least a whole number when what it is the floor of is.
-    let inside = if alpha > 0.0 { alpha } else { 0.0 };
-    let inside = if inside < 1.0 { inside } else { 1.0 };
-    let value = inside * 255.0 + 0.5;
-    [value >= reference, value >= reference + 1.0]
-}
-
 /// A colour as the tile has it.
 pub fn packed(channels: [u16; 4]) -> u64 {
     let [red, green, blue, alpha] = channels.map(u64::from);
@@ -262,63 +235,53 @@ impl Tile {
         }
     }
 
-    /// Tests a fragment and blends it.
-    pub fn put(&mut self, state: &State, fragment: &Incoming) {
-        self.put_telling(state, fragment, |_, _| {});
-    }
-
-    /// Tests a fragment and blends it; `tell` hears what became of each sample.
-    pub fn put_telling(&mut self, state: &State, fragment: &Incoming, mut tell: impl FnMut(usize, Verdict)) {
-        let alpha = fragment.color[3];
-        if !passes_alpha(state, alpha) {
+    /// Tests a fragment and blends it by one lane; `tell` gets what became of each sample.
+    pub(crate) fn put_one(&mut self, state: &State, fragment: &Incoming, mut tell: impl FnMut(usize, Verdict)) {
+        let mut color = fragment.color;
+        if !alpha_passes::<One>(state.alpha_compare, state.alpha_reference, color[3]) {
             (0..self.samples).for_each(|sample| tell(sample, Verdict::Alpha));
             return;
         }
-        let mut color = fragment.color;
         let mut coverage = fragment.coverage & state.sample_mask;
         if state.alpha_to_coverage {
-            coverage &= coverage_of(alpha);
+            coverage &= alpha_coverage(color[3]);
         }
         if state.alpha_to_one {
             color[3] = 1.0;
         }
+        let tests = state.tests(fragment.front);
         for sample in 0..self.samples {
-            if coverage >> sample & 1 == 1 {
-                let at = fragment.pixel * self.samples + sample;
-                tell(sample, self.put_sample(state, fragment, at, sample, color));
-            } else {
+            if coverage >> sample & 1 == 0 {
                 tell(sample, Verdict::Uncovered);
+                continue;
             }
+            let at = fragment.pixel * self.samples + sample;
+            let mut have = DepthStencil {
+                depth: self.depth[at] as f32,
+                stencil: f32::from(self.stencil[at]),
+            };
+            let depth = stored_depth(state, fragment.depth[sample]) as f32;
+            let outcome = tests.run::<One>(1, depth, fragment.stencil.map(f32::from), &mut have);
+            (self.depth[at], self.stencil[at]) = (have.depth as u32, have.stencil as u8);
+            if outcome.passed == 1 {
+                let have = self.color.get(at).map(f32::from);
+                let channels = blended::<One>(&state.blending, color, fragment.second, have, self.one);
+                self.color.set(at, channels.map(|channel| channel as u16));
+            }
+            tell(sample, outcome.into());
         }
     }
+}
 
-    #[inline]
-    fn put_sample(&mut self, state: &State, fragment: &Incoming, at: usize, sample: usize, color: [f32; 4]) -> Verdict {
-        let face = &state.stencil[usize::from(!fragment.front)];
-        let depth = stored_depth(state, fragment.depth[sample]);
-        let have = self.stencil[at];
-        if !face.compare.holds(face.reference & face.mask, have & face.mask) {
-            self.stencil[at] = updated(face, 0, have, fragment.stencil);
-            return Verdict::Stencil;
+impl From<Outcome> for Verdict {
+    fn from(outcome: Outcome) -> Self {
+        if outcome.passed == 1 {
+            Self::Passed
+        } else if outcome.depth_failed == 1 {
+            Self::Depth
+        } else {
+            Self::Stencil
         }
-        if !state.depth_compare.holds(depth, self.depth[at]) {
-            self.stencil[at] = updated(face, 1, have, fragment.stencil);
-            return Verdict::Depth;
-        }
-        self.stencil[at] = updated(face, 2, have, fragment.stencil);
-        if state.depth_write {
-            self.depth[at] = depth;
-        }
-        let mut have = self.color.get(at);
-        let destination = have.map(|channel| f32::from(channel) / self.one);
-        let blended = state.blending.blend::<One>(color, fragment.second, destination);
-        for (channel, value) in blended.into_iter().enumerate() {
-            if state.blending.writes(channel) {
-                have[channel] = unorm(value, self.one);
-            }
-        }
-        self.color.set(at, have);
-        Verdict::Passed
     }
 }
 
@@ -331,82 +294,5 @@ fn fill<T: Copy>(into: &mut Vec<T>, count: usize, value: T) {
 /// A depth as the tile has it, within the state's range.
 #[inline]
 pub fn stored_depth(state: &State, depth: f64) -> u32 {
-    within(state.depth_range.map(steps), depth)
-}
-
-/// A depth as the tile has it, within a range in steps; what is no number is the lowest.
-#[inline]
-pub(crate) fn within([low, high]: [f64; 2], depth: f64) -> u32 {
-    let depth = if depth > low { depth } else { low };
-    let depth = if depth < high { depth } else { high };
-    // To the nearest, halves up: what `round` does of numbers that are not negative, without a call. Beside a number this
-    // large there is no room for what is behind the point, so it is the nearest whole number's lowest bits; of two that are
-    // as near it may be the lower.
-    const LARGE: f64 = (1u64 << 52) as f64;
-    let large = depth + LARGE;
-    (large.to_bits() as u32).wrapping_add(u32::from(depth - (large - LARGE) >= 0.5))
-}
-
-/// Depth and stencil that a colour brings back into the tile. Our own packing: a byte a channel, as the reload format gives
-/// it.
-pub(crate) fn reloaded(color: [f32; 4]) -> [u32; 2] {
-    // To the nearest, without a call.
-    let byte = |channel: f32| {
-        let value = channel * 255.0;
-        let whole = value as u32;
-        whole.saturating_add(u32::from(value - whole as f32 >= 0.5)).min(255)
-    };
-    let [high, middle, low, stencil] = color.map(byte);
-    [high << 16 | middle << 8 | low, stencil]
-}
-
-/// Samples that an alpha covers: a quarter each ([?]: which ones is not known).
-pub(crate) fn coverage_of(alpha: f32) -> u8 {
-    [0, 1, 9, 11, 15][(alpha.clamp(0.0, 1.0) * 4.0 + 0.5) as usize]
-}
-
-/// The stencil after an outcome: 0 stencil failed, 1 depth failed, 2 passed.
-pub(crate) fn updated(face: &Stencil, outcome: usize, have: u8, replacement: Option<u8>) -> u8 {
-    let new = match face.operations[outcome] {
-        StencilOp::Keep => have,
-        StencilOp::Replace => replacement.unwrap_or(face.reference),
-        StencilOp::Zero => 0,
-        StencilOp::Invert => !have,
-        StencilOp::IncrementWrap => have.wrapping_add(1),
-        StencilOp::DecrementWrap => have.wrapping_sub(1),
-        StencilOp::Increment => have.saturating_add(1),
-        StencilOp::Decrement => have.saturating_sub(1),
-    };
-    let mask = face.written_bits(outcome, have);
-    have & !mask | new & mask
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use utgard::state::Compare;
-
-    #[test]
-    fn alpha_is_a_byte_when_it_is_tested() {
-        let halves = (0..0x3c00_u16).map(num::half::to_f32);
-        let alphas: Vec<f32> = halves.chain([1.0, 1.5, f32::INFINITY, -0.0, -1.0, f32::NAN]).collect();
-        for alpha_compare in Compare::ALL {
-            for alpha_reference in 0..=255 {
-                let state = State {
-                    alpha_compare,
-                    alpha_reference,
-                    ..State::default()
-                };
-                for alpha in &alphas {
-                    let byte = (alpha.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
-                    let wanted = alpha_compare.holds(byte, alpha_reference);
-                    assert_eq!(
-                        passes_alpha(&state, *alpha),
-                        wanted,
-                        "{alpha} {alpha_compare:?} {alpha_reference}"
-                    );
-                }
-            }
-        }
-    }
+    quantise_depth(state.depth_range.map(steps), depth)
 }

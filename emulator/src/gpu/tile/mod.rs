@@ -6,8 +6,8 @@
 pub(crate) mod access;
 pub(crate) mod batch;
 mod buffer;
-pub(crate) mod fragment_tests;
-mod tile_tests;
+#[cfg(test)]
+pub(crate) mod reference;
 pub(crate) mod tiled_target;
 pub mod write_back;
 
