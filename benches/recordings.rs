@@ -118,7 +118,12 @@ fn main() {
         let name = name.file_name().unwrap_or_default().to_string_lossy();
         match measure(path) {
             Ok((rates, drawn)) => {
-                println!("{:>10.0} {:>10.0} {:>6.2}  {name}", rates[0], rates[1], rates[0] / rates[1]);
+                println!(
+                    "{:>10.0} {:>10.0} {:>6.2}  {name}",
+                    rates[0],
+                    rates[1],
+                    rates[0] / rates[1]
+                );
                 (0..2).for_each(|at| logs[at] += rates[at].ln());
                 TileOp::ALL.iter().for_each(|op| ops[*op as usize] += drawn.count(*op));
                 count += 1.0;
@@ -130,7 +135,12 @@ fn main() {
         }
     }
     let mean = logs.map(|log| (log / count).exp());
-    println!("{:>10.0} {:>10.0} {:>6.2}  jobs a second, mean of {count}", mean[0], mean[1], mean[0] / mean[1]);
+    println!(
+        "{:>10.0} {:>10.0} {:>6.2}  jobs a second, mean of {count}",
+        mean[0],
+        mean[1],
+        mean[0] / mean[1]
+    );
     for op in TileOp::ALL {
         println!("{:>10}  {op:?}", ops[op as usize]);
     }

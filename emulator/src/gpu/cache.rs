@@ -3,7 +3,7 @@
 use crate::crew::lock;
 use crate::exec::{FragmentProgram, VertexProgram};
 use crate::fault::{Fault, Result};
-use crate::gpu::binning::tile_list::KeptTiles;
+use crate::gpu::binning::tile_list::TileListCache;
 use crate::memory::Memory;
 use crate::texture;
 use std::collections::HashMap;
@@ -19,11 +19,11 @@ const MAX_PROGRAM: u32 = 1 << 16;
 
 /// What is kept.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct Cache {
     /// Decoded levels of textures.
     pub textures: texture::Kept,
     /// Lists of tiles.
-    pub tiles: KeptTiles,
+    pub tiles: TileListCache,
     /// By their words.
     vertex: Mutex<HashMap<Vec<u32>, Arc<VertexProgram>>>,
     /// By their addresses; what is there may be another by now.
@@ -40,7 +40,7 @@ fn add<K: Eq + Hash, T>(programs: &Mutex<HashMap<K, Arc<T>>>, key: K, program: T
     program
 }
 
-impl Kept {
+impl Cache {
     /// The vertex program of some words.
     pub(crate) fn vertex_program(&self, words: &[u32]) -> Arc<VertexProgram> {
         if let Some(program) = lock(&self.vertex).get(words) {

@@ -25,7 +25,7 @@ use crate::silicon::Silicon;
 use binning::entries::Entries;
 use binning::lists::{Geometry, Lists};
 use binning::plbu;
-use cache::Kept;
+use cache::Cache;
 use frame::Frame;
 use gp::vertex;
 use notes::Notes;
@@ -61,7 +61,7 @@ pub struct Gpu {
     budget: u64,
     /// Room for the next job's pictures.
     spare: Vec<Runs>,
-    kept: Kept,
+    kept: Cache,
     silicon: Silicon,
     tile_ops: TileOps,
 }
@@ -96,7 +96,7 @@ impl Gpu {
             is_large: false,
             budget: BUDGET,
             spare: Vec::new(),
-            kept: Kept::default(),
+            kept: Cache::default(),
             silicon,
             tile_ops: TileOps::default(),
         }

@@ -4,9 +4,9 @@ use crate::silicon::{Silicon, Switch};
 
 /// Left, right, top and bottom of a viewport two of whose opposite corners drop a triangle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Drops(Option<[f32; 4]>);
+pub struct CornerCulling(Option<[f32; 4]>);
 
-impl Drops {
+impl CornerCulling {
     /// What switches suppose, for a viewport's top, bottom, left and right.
     pub(crate) fn of(silicon: Silicon, [top, bottom, left, right]: [f32; 4]) -> Self {
         let drops = silicon.has(Switch::OppositeCornersDrop);
@@ -42,7 +42,7 @@ mod tests {
 
     /// Triangles that one becomes on a viewport of 100 x 100 pixels.
     fn clipped(corners: [[f32; 3]; 3], switches: &[Switch]) -> usize {
-        let drops = Drops::of(Silicon::from_switches(switches), [0.0, 100.0, 0.0, 100.0]);
+        let drops = CornerCulling::of(Silicon::from_switches(switches), [0.0, 100.0, 0.0, 100.0]);
         let rules = Rules {
             depth: [0.0, 1.0],
             drops,

@@ -1,7 +1,7 @@
 //! Primitives on their way from the vertices to the tiles: assembly, clipping, culling (docs/spec/mali/streams.md,
 //! section 2 and 3).
 
-pub use super::culling::Drops;
+pub use super::culling::CornerCulling;
 use crate::gpu::primitives::{Bounds, Corner, Odd, Piece, Primitive};
 use utgard::stream::PrimitiveMode;
 
@@ -43,7 +43,7 @@ pub struct Rules {
     /// Width of lines.
     pub width: f32,
     /// Triangles that are not drawn.
-    pub drops: Drops,
+    pub drops: CornerCulling,
 }
 
 /// Smallest w that is in front of the eye, and largest coordinate that is rasterised, in pixels: beyond them

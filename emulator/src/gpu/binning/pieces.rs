@@ -156,7 +156,7 @@ impl Source<'_> {
 
 /// Draws whose primitives are still to be made.
 #[derive(Default)]
-pub(crate) struct Waiting<'a> {
+pub(crate) struct PendingDraws<'a> {
     pub draws: Vec<Source<'a>>,
     primitives: u32,
     held: usize,
@@ -181,12 +181,12 @@ impl Plan {
     }
 
     /// Address of the command of the last draw in a piece.
-    pub fn command(&self, waiting: &Waiting<'_>, number: usize) -> u32 {
+    pub fn command(&self, waiting: &PendingDraws<'_>, number: usize) -> u32 {
         waiting.draws[self.parts[self.pieces[number].end - 1].draw].command
     }
 }
 
-impl<'a> Waiting<'a> {
+impl<'a> PendingDraws<'a> {
     /// Adds a draw.
     pub fn push(&mut self, draw: Source<'a>) {
         self.primitives = self.primitives.saturating_add(draw.primitives());
@@ -237,7 +237,7 @@ impl<'a> Waiting<'a> {
     pub fn make(
         &self,
         (plan, number): (&Plan, usize),
-        made: &mut Made,
+        made: &mut ChunkBuilder,
         share: u32,
         more: &dyn Fn(usize) -> bool,
     ) -> Result<()> {
@@ -270,7 +270,7 @@ impl<'a> Waiting<'a> {
 
 /// A piece, and where its primitives go.
 #[derive(Debug, Default)]
-pub(crate) struct Made {
+pub(crate) struct ChunkBuilder {
     pub piece: Piece,
     /// Entries of the primitives that may touch something.
     entries: Vec<Entry>,
@@ -281,7 +281,7 @@ pub(crate) struct Made {
     pub covering: Vec<usize>,
 }
 
-impl Made {
+impl ChunkBuilder {
     fn clear(&mut self) {
         self.listed = 0;
         self.piece.clear();

@@ -6,9 +6,9 @@
 
 use super::bins::Grid;
 use super::entries::Entries;
-use super::geometry::{Draw, Drops, Rules};
+use super::geometry::{CornerCulling, Draw, Rules};
 use super::lists::{Built, Geometry};
-use super::pieces::{Made, Plan, Source, Waiting};
+use super::pieces::{ChunkBuilder, PendingDraws, Plan, Source};
 use super::slots::Slots;
 use crate::claims::Claims;
 use crate::crew::{Crew, lock};
@@ -64,7 +64,7 @@ pub struct Plbu<'a> {
     spare_lists: Vec<Entries>,
     /// Draw commands so far.
     drawn: u32,
-    waiting: Waiting<'a>,
+    waiting: PendingDraws<'a>,
     /// Primitives, lists, and entries of these so far.
     primitives: usize,
     binned: Vec<Entries>,
@@ -99,7 +99,7 @@ impl<'a> Plbu<'a> {
             spare: Vec::new(),
             spare_lists: Vec::new(),
             drawn: 0,
-            waiting: Waiting::default(),
+            waiting: PendingDraws::default(),
             primitives: 0,
             binned: Vec::new(),
             entries: 0,
@@ -223,7 +223,7 @@ impl<'a> Plbu<'a> {
             cull: [self.setup.cull_clockwise, self.setup.cull_counter_clockwise],
             depth: self.depth,
             width: self.size,
-            drops: Drops::of(self.silicon, self.viewport),
+            drops: CornerCulling::of(self.silicon, self.viewport),
         };
         let Some(bounds) = self.bounds(mode) else { return Ok(()) };
         let slots = match indexed {
@@ -269,7 +269,7 @@ impl<'a> Plbu<'a> {
         if let Some(crew) = self.crew.filter(|_| waiting.is_worth_help()) {
             return self.make_by_all(crew, &waiting);
         }
-        let (plan, mut made) = (waiting.plan(1), Made::default());
+        let (plan, mut made) = (waiting.plan(1), ChunkBuilder::default());
         for number in 0..plan.pieces() {
             made.piece = self.spare.pop().unwrap_or_default();
             let first = self.make_one((&waiting, &plan), number, &mut made, u32::MAX)?;
@@ -279,7 +279,7 @@ impl<'a> Plbu<'a> {
     }
 
     /// The same with threads that help: all make pieces, and then each fills the lists of some blocks.
-    fn make_by_all(&mut self, crew: &Crew, waiting: &Waiting<'a>) -> Result<()> {
+    fn make_by_all(&mut self, crew: &Crew, waiting: &PendingDraws<'a>) -> Result<()> {
         let threads = crew.threads();
         let plan = waiting.plan(threads as u32);
         let share = (self.binned.len() / (4 * threads)).max(1) as u32;
@@ -287,7 +287,7 @@ impl<'a> Plbu<'a> {
             &Claims::new(plan.pieces(), threads),
             &Mutex::new(std::mem::take(&mut self.spare)),
         );
-        let pieces: Vec<OnceLock<Made>> = (0..plan.pieces()).map(|_| OnceLock::new()).collect();
+        let pieces: Vec<OnceLock<ChunkBuilder>> = (0..plan.pieces()).map(|_| OnceLock::new()).collect();
         let (primitives, entries) = (AtomicUsize::new(self.primitives), AtomicUsize::new(self.entries));
         let more = |more| entries.fetch_add(more, Ordering::Relaxed) + more <= MAX_ENTRIES;
         crew.all(|thread| {
@@ -295,7 +295,7 @@ impl<'a> Plbu<'a> {
             while primitives.load(Ordering::Relaxed) < MAX_PRIMITIVES
                 && let Some(number) = claims.take(thread)
             {
-                let mut made = Made::default();
+                let mut made = ChunkBuilder::default();
                 made.piece = lock(spare).pop().unwrap_or_default();
                 match waiting.make((&plan, number), &mut made, share, &more) {
                     Ok(()) => {
@@ -316,7 +316,7 @@ impl<'a> Plbu<'a> {
             all.push(match made {
                 Some(mut made) => (self.add(plan.command(waiting, number), waiting, &mut made)?, made),
                 None => {
-                    let mut made = Made::default();
+                    let mut made = ChunkBuilder::default();
                     (self.make_one((waiting, &plan), number, &mut made, share)?, made)
                 }
             });
@@ -332,9 +332,9 @@ impl<'a> Plbu<'a> {
     /// Makes a piece, and adds it: the number of its first primitive.
     fn make_one(
         &mut self,
-        (waiting, plan): (&Waiting<'a>, &Plan),
+        (waiting, plan): (&PendingDraws<'a>, &Plan),
         number: usize,
-        made: &mut Made,
+        made: &mut ChunkBuilder,
         share: u32,
     ) -> Result<u32> {
         let entries = Cell::new(self.entries);
@@ -347,7 +347,7 @@ impl<'a> Plbu<'a> {
     }
 
     /// Adds a piece that was made, the last draw of which has its command at an address: the number of its first primitive.
-    fn add(&mut self, command: u32, waiting: &Waiting<'a>, made: &mut Made) -> Result<u32> {
+    fn add(&mut self, command: u32, waiting: &PendingDraws<'a>, made: &mut ChunkBuilder) -> Result<u32> {
         for draw in &made.covering {
             let draw = waiting.draws[*draw].rules.draw;
             self.geometry.draws[draw as usize].covers = true;

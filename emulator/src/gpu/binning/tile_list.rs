@@ -15,7 +15,7 @@ const MAX_TILES: usize = 1 << 16;
 /// Commands of a tile list at most.
 const MAX_COMMANDS: u32 = 1 << 20;
 
-/// A tile: its row and column, and which of the job's mentions of polygon lists are its own.
+/// A tile: its row and column, and which of the job's references of polygon lists are its own.
 pub(crate) type ListedTile = ((u32, u32), Range<usize>);
 
 /// The tiles of a job and the polygon lists of each.
@@ -24,8 +24,8 @@ pub(crate) struct Tiles {
     /// The tiles in the order of rows, then columns, each once.
     pub tiles: Vec<ListedTile>,
     /// What tiles mention: numbers of polygon lists.
-    pub mentions: Vec<u32>,
-    /// The polygon lists in the order of their first mentions: each one's address, and how often it is mentioned.
+    pub bin_references: Vec<u32>,
+    /// The polygon lists in the order of their first references: each one's address, and how often it is mentioned.
     pub lists: Vec<(u32, u32)>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Tiles {
 struct Reading {
     tiles: Vec<ListedTile>,
     /// What tiles mention: addresses of polygon lists.
-    mentions: Vec<u32>,
+    bin_references: Vec<u32>,
 }
 
 /// Tiles that lists must have to be kept, and those of all lists that are kept at most.
@@ -42,7 +42,7 @@ const KEPT: Range<usize> = 64..1 << 18;
 
 /// Lists of tiles that earlier jobs have read: drivers write them once for many frames.
 #[derive(Debug, Default)]
-pub struct KeptTiles(Mutex<Vec<Arc<Read>>>);
+pub struct TileListCache(Mutex<Vec<Arc<Read>>>);
 
 /// Lists that were read.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ struct Read {
     tiles: Arc<Tiles>,
 }
 
-impl KeptTiles {
+impl TileListCache {
     /// Every PP's list of tiles, read as [`Tiles::read`] does it unless all of them are as they were, which all threads see
     /// together where they are long.
     ///
@@ -128,14 +128,22 @@ impl Tiles {
         }
     }
 
-    /// Gives each polygon list that is mentioned a number, in the order of their first mentions.
-    fn numbered(Reading { tiles, mut mentions }: Reading) -> Self {
+    /// Gives each polygon list that is mentioned a number, in the order of their first references.
+    fn numbered(
+        Reading {
+            tiles,
+            mut bin_references,
+        }: Reading,
+    ) -> Self {
         // Tiles that follow each other are of one block more often than not.
-        let mut numbers: Vec<_> = mentions.chunk_by(|a, b| a == b).map(|same| (same[0], None)).collect();
+        let mut numbers: Vec<_> = bin_references
+            .chunk_by(|a, b| a == b)
+            .map(|same| (same[0], None))
+            .collect();
         numbers.sort_unstable();
         numbers.dedup();
         let mut lists = Vec::with_capacity(numbers.len());
-        for same in mentions.chunk_by_mut(|a, b| a == b) {
+        for same in bin_references.chunk_by_mut(|a, b| a == b) {
             let at = numbers.partition_point(|(address, _)| *address < same[0]);
             let number = *numbers[at].1.get_or_insert_with(|| {
                 lists.push((same[0], 0));
@@ -144,7 +152,11 @@ impl Tiles {
             lists[number].1 += same.len() as u32;
             same.fill(number as u32);
         }
-        Self { tiles, mentions, lists }
+        Self {
+            tiles,
+            bin_references,
+            lists,
+        }
     }
 }
 
@@ -159,13 +171,13 @@ impl Reading {
             match TileCommand::decode(commands.step()?) {
                 TileCommand::EndOfTiles(_) => return Ok(is_known.then(|| commands.at.wrapping_sub(start))),
                 TileCommand::BeginTile(begin) => {
-                    let end = self.mentions.len();
+                    let end = self.bin_references.len();
                     self.tiles.push(((begin.row.into(), begin.column.into()), end..end));
                 }
                 TileCommand::RunBlock(run) => match self.tiles[first..].last_mut() {
-                    Some((_, mentions)) => {
-                        self.mentions.push(run.block.0);
-                        mentions.end = self.mentions.len();
+                    Some((_, bin_references)) => {
+                        self.bin_references.push(run.block.0);
+                        bin_references.end = self.bin_references.len();
                     }
                     None => return Err(Fault::new(FaultKind::Command, "a polygon list before any tile").at(at)),
                 },
@@ -187,11 +199,12 @@ impl Reading {
         let mut all = Self::default();
         self.tiles.sort_by_key(|(tile, _)| *tile);
         for of_tile in self.tiles.chunk_by(|(a, _), (b, _)| a == b) {
-            let start = all.mentions.len();
-            for (_, mentions) in of_tile {
-                all.mentions.extend_from_slice(&self.mentions[mentions.clone()]);
+            let start = all.bin_references.len();
+            for (_, bin_references) in of_tile {
+                all.bin_references
+                    .extend_from_slice(&self.bin_references[bin_references.clone()]);
             }
-            all.tiles.push((of_tile[0].0, start..all.mentions.len()));
+            all.tiles.push((of_tile[0].0, start..all.bin_references.len()));
         }
         all
     }
@@ -266,8 +279,8 @@ mod tests {
     }
 
     /// Addresses of all lists that tiles mention.
-    fn mentioned(tiles: &Tiles) -> Vec<u32> {
-        let lists = tiles.mentions.iter().map(|number| tiles.lists[*number as usize]);
+    fn referenced(tiles: &Tiles) -> Vec<u32> {
+        let lists = tiles.bin_references.iter().map(|number| tiles.lists[*number as usize]);
         lists.map(|(address, _)| address).collect()
     }
 
@@ -288,10 +301,10 @@ mod tests {
             tiles.tiles,
             [((0, 0), 0..1), ((0, 1), 1..3), ((0, 3), 3..3), ((2, 1), 3..5)]
         );
-        assert_eq!(mentioned(&tiles), [32, 96, 128, 64, 160]);
+        assert_eq!(referenced(&tiles), [32, 96, 128, 64, 160]);
         assert_eq!(tiles.lists, [32, 96, 128, 64, 160].map(|address| (address, 1)));
         let (tiles, _) = Tiles::read(&memory, &[0x1800], &mut Notes::default()).unwrap();
-        assert_eq!((tiles.tiles.len(), &mentioned(&tiles)[..]), (2, &[96, 128, 160][..]));
+        assert_eq!((tiles.tiles.len(), &referenced(&tiles)[..]), (2, &[96, 128, 160][..]));
     }
 
     /// Lists go on from one object into the next, wherever the border is.
@@ -310,11 +323,11 @@ mod tests {
                 .unwrap();
             memory.write(0x3000, &list[list.len().min(border + 0x1000)..]).unwrap();
             let (read, _) = Tiles::read(&memory, &[start], &mut Notes::default()).unwrap();
-            assert_eq!((read.tiles.len(), read.mentions.len()), (200, 400), "{start:#x}");
+            assert_eq!((read.tiles.len(), read.bin_references.len()), (200, 400), "{start:#x}");
             assert!((0..).zip(&read.tiles).all(|(number, (tile, lists))| {
                 *tile == (7, number as u32) && *lists == (2 * number..2 * number + 2)
             }));
-            assert_eq!(mentioned(&read)[..4], [0x20, 0x40, 0x20, 0x40]);
+            assert_eq!(referenced(&read)[..4], [0x20, 0x40, 0x20, 0x40]);
             assert_eq!(read.lists, [(0x20, 200), (0x40, 200)]);
         }
     }
@@ -325,7 +338,7 @@ mod tests {
         let tiles: Vec<((u8, u8), &[u32])> = (0..100).map(|column| ((7, column), &[0x20][..])).collect();
         let mut memory = Memory::default();
         memory.map(0x1000, 0x2000).unwrap();
-        let (kept, mut notes) = (KeptTiles::default(), Notes::default());
+        let (kept, mut notes) = (TileListCache::default(), Notes::default());
         memory.write(0x1000, &bytes(&tiles)).unwrap();
         memory.write(0x2000, &bytes(&[((9, 9), &[])])).unwrap();
         let mut read = |memory: &Memory| kept.read(memory, &[0x1000, 0x2000], None, &mut notes).unwrap();

@@ -6,7 +6,7 @@ use crate::claims::Claims;
 use crate::crew::{Crew, lock};
 use crate::exec::{Engine, MAX_VERTICES as BATCH, MISSING, Row, VERTEX_MEMORY, VertexBatch, VertexProgram, VertexRows};
 use crate::fault::{Fault, FaultKind, Result};
-use crate::gpu::cache::Kept;
+use crate::gpu::cache::Cache;
 use crate::gpu::commands::{Commands, MAX_COMMANDS};
 use crate::gpu::notes::Notes;
 use crate::memory::{Memory, Sink, Sinks};
@@ -35,7 +35,7 @@ pub type Workers<'a> = (&'a dyn Engine, Option<&'a Crew>);
 
 /// The vertex stream's state.
 pub struct VertexShader<'a> {
-    kept: &'a Kept,
+    kept: &'a Cache,
     /// The program's words.
     program: Vec<u32>,
     uniforms: Vec<[f32; 4]>,
@@ -56,7 +56,7 @@ pub struct VertexShader<'a> {
 
 impl<'a> VertexShader<'a> {
     /// A shader without a program, that may run so many instructions.
-    pub fn new(budget: u64, kept: &'a Kept) -> Self {
+    pub fn new(budget: u64, kept: &'a Cache) -> Self {
         Self {
             kept,
             ran: 0,
@@ -603,7 +603,7 @@ mod tests {
     /// Vertices whose attributes are what others store run in the stream's order.
     #[test]
     fn vertices_that_read_what_others_store_are_found() {
-        let kept = Kept::default();
+        let kept = Cache::default();
         let mut shader = VertexShader::new(0, &kept);
         shader.attributes = vec![VertexSpec::floats(0x1000, 4, 16)];
         let mut are_apart = |output: VertexSpec, count: u32| {

@@ -2,9 +2,9 @@
 //! (docs/spec/mali/frame.md; docs/spec/mali/tile-lists.md).
 
 use super::observe::Watch;
-use super::scene::{self, Listed, Scene};
+use super::scene::{self, BinnedScene, Scene};
 use super::tile_op::TileOps;
-use super::variant::{Way, context};
+use super::variant::{FragmentVariant, context};
 use super::worker::TileWorker;
 use crate::claims::Claims;
 use crate::crew::Crew;
@@ -12,7 +12,7 @@ use crate::exec::{Engine, MAX_QUADS};
 use crate::fault::{Fault, Result};
 use crate::gpu::binning::lists::Lists;
 use crate::gpu::binning::tile_list::Tiles;
-use crate::gpu::cache::Kept;
+use crate::gpu::cache::Cache;
 use crate::gpu::frame::Frame;
 use crate::gpu::notes::Notes;
 use crate::gpu::tile::write_back::{self, Runs};
@@ -34,7 +34,7 @@ pub(crate) const FEW_PIXELS: u64 = (2 * CLAIM * 256) as u64;
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
     /// What earlier jobs left.
-    pub kept: &'a Kept,
+    pub kept: &'a Cache,
     /// The threads that paint, where there are several.
     pub crew: Option<&'a Crew>,
     /// Instructions that all fragments may run together.
@@ -64,7 +64,7 @@ pub fn run(
         limits.crew.into_iter().for_each(Crew::rouse);
     }
     let tiles = &*limits.kept.tiles.read(memory, &frame.lists, limits.crew, notes)?;
-    let listed = Listed::new(tiles, lists, notes);
+    let listed = BinnedScene::new(tiles, lists, notes);
     let scene = self::scene(memory, frame, &listed, limits, notes)?;
     let extent = at_once(memory, (frame, &listed), &scene, engine, limits);
     let Some((address, length, part)) = extent else {
@@ -91,7 +91,7 @@ pub fn run(
 fn scene<'a>(
     memory: &'a Memory,
     frame: &Frame,
-    listed: &'a Listed<'a>,
+    listed: &'a BinnedScene<'a>,
     limits: Limits<'a>,
     notes: &mut Notes,
 ) -> Result<Scene<'a>> {
@@ -120,7 +120,7 @@ const MANY_TILES: usize = 64;
 /// written, and nobody reads there.
 fn at_once(
     memory: &Memory,
-    (frame, listed): (&Frame, &Listed<'_>),
+    (frame, listed): (&Frame, &BinnedScene<'_>),
     scene: &Scene<'_>,
     engine: &dyn Engine,
     limits: Limits<'_>,
@@ -177,8 +177,8 @@ fn paint(
     let spare = Mutex::new(spare);
     let results = Mutex::new(Vec::new());
     let worker = |number: usize| {
-        let ways = Way::all(scene, frame);
-        let mut worker = TileWorker::new(memory, frame, scene, (engine, &ways), (&ran, limits.instructions));
+        let variants = FragmentVariant::all(scene, frame);
+        let mut worker = TileWorker::new(memory, frame, scene, (engine, &variants), (&ran, limits.instructions));
         worker.watch = limits.watch;
         worker.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
         let mut fault = None;

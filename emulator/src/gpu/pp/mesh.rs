@@ -11,19 +11,19 @@ use crate::exec::gathered::Gatherer;
 use crate::exec::inputs::MANY;
 use crate::fault::Result;
 use crate::gpu::primitives::Primitive;
-use crate::gpu::raster::small_triangle_masks::{Each, WindowQuads};
+use crate::gpu::raster::small_triangle_masks::{Each, MaskedQuads};
 use std::iter::Peekable;
 
 /// Primitives of a tile that follow each other and are of one draw.
 #[derive(Default)]
-struct Following<'a> {
+struct DrawRun<'a> {
     draw: u32,
     count: usize,
     /// Each with its number.
     primitives: Each<Option<(u32, &'a Primitive)>>,
 }
 
-impl<'a> Following<'a> {
+impl<'a> DrawRun<'a> {
     /// The next of a geometry's.
     fn of(prepared: &'a Prepared<'_>, numbers: &mut Peekable<impl Iterator<Item = u32>>) -> Self {
         let mut all = Self::default();
@@ -49,7 +49,7 @@ type Which = (usize, usize);
 
 impl<'a> TileWorker<'a, '_> {
     /// Whether primitives of the tile may be gathered.
-    pub(crate) fn gathers(&self) -> bool {
+    pub(crate) fn batches(&self) -> bool {
         let scene = self.scene;
         scene.fast_paths
             && scene.has_many
@@ -81,8 +81,8 @@ impl<'a> TileWorker<'a, '_> {
     ) -> Result<bool> {
         let scene = self.scene;
         let prepared = &scene.geometries[geometry];
-        let (mut numbers, mut gathers) = (numbers.peekable(), true);
-        let mut next = Following::of(prepared, &mut numbers);
+        let (mut numbers, mut batches) = (numbers.peekable(), true);
+        let mut next = DrawRun::of(prepared, &mut numbers);
         while next.count > 0 {
             let (bounds, shader) = prepared.draw(next.draw);
             block.begin(bounds);
@@ -90,46 +90,46 @@ impl<'a> TileWorker<'a, '_> {
                 block.push(*number, primitive);
             }
             // They are far away: they come while these are painted.
-            next = Following::of(prepared, &mut numbers);
+            next = DrawRun::of(prepared, &mut numbers);
             if let Some(shader) = shader {
-                gathers = self.paint_block((geometry, shader), block, room, gathers)?;
+                batches = self.draw_block((geometry, shader), block, room, batches)?;
             }
         }
-        Ok(gathers)
+        Ok(batches)
     }
 
     /// Paints the primitives of a block; whether those that follow may be gathered, as these may if it `gathers`.
-    fn paint_block(
+    fn draw_block(
         &mut self,
         (geometry, shader): Which,
         block: &mut Block,
         room: &mut scene::Room,
-        mut gathers: bool,
+        mut batches: bool,
     ) -> Result<bool> {
-        let Some(gatherers) = self.set_up(shader, block).filter(|_| gathers) else {
+        let Some(gatherers) = self.set_up(shader, block).filter(|_| batches) else {
             return (0..block.count())
                 .try_for_each(|at| self.one(geometry, block.number(at), room))
-                .map(|()| gathers);
+                .map(|()| batches);
         };
-        let gatherable = gatherers.map(|gatherer| gatherer.is_some());
+        let batchable = gatherers.map(|gatherer| gatherer.is_some());
         let mut at = 0;
         while at < block.count() {
             match block.covered(at) {
                 Covered::Nothing => at += 1,
-                Covered::Window if gathers && gatherable[usize::from(block.is_flat(at))] => {
+                Covered::Window if batches && batchable[usize::from(block.is_flat(at))] => {
                     let (origin, shader) = (self.tile.origin, &self.scene.shaders[shader]);
-                    at = self.gathered.add_some((block, at), gatherable, shader, origin);
+                    at = self.quad_batch.add_some((block, at), batchable, shader, origin);
                     // Those that cannot go with these are the first of others.
                     let is_next = at < block.count() && block.covered(at) == Covered::Window;
-                    gathers = !is_next || self.put_gathered(geometry, block)?;
+                    batches = !is_next || self.draw_batch(geometry, block)?;
                 }
                 _ => {
-                    gathers = self.by_itself((geometry, shader), (block, at), room, gathers)?;
+                    batches = self.draw_alone((geometry, shader), (block, at), room, batches)?;
                     at += 1;
                 }
             }
         }
-        Ok(self.put_gathered(geometry, block)? && gathers)
+        Ok(self.draw_batch(geometry, block)? && batches)
     }
 
     /// What shades gathered quads of a shader's, if there is something.
@@ -159,24 +159,24 @@ impl<'a> TileWorker<'a, '_> {
     }
 
     /// Sets up a primitive of a block by itself, gathers it if that goes, and paints it else; whether others may be gathered.
-    fn by_itself(
+    fn draw_alone(
         &mut self,
         (geometry, number): Which,
         (block, at): (&mut Block, usize),
         room: &mut scene::Room,
-        gathers: bool,
+        batches: bool,
     ) -> Result<bool> {
         let scene = self.scene;
         let (shader, primitive) = (&scene.shaders[number], block.number(at));
         let tile = (self.tile.origin, &mut self.coverage);
         let prepared = &scene.geometries[geometry];
         let Some((ready, _)) = prepared.cover(self.memory, &scene.shaders, primitive, tile, room) else {
-            return Ok(gathers);
+            return Ok(batches);
         };
         let flat = ready.inputs.flat;
-        let is_gathered = match self.coverage.covered() {
-            Quads::Some(quads) if gathers && quads.len() <= FEW_QUADS && self.gatherer(number, flat).is_some() => {
-                let windows = WindowQuads::of(quads);
+        let is_batched = match self.coverage.covered() {
+            Quads::Some(quads) if batches && quads.len() <= FEW_QUADS && self.gatherer(number, flat).is_some() => {
+                let masks = MaskedQuads::of(quads);
                 block.set(at, &ready.inputs, shader.used());
                 let small = Small {
                     common: Common {
@@ -187,48 +187,54 @@ impl<'a> TileWorker<'a, '_> {
                     at,
                     offset: Some(ready.offset),
                 };
-                self.gather(&small, &windows, (geometry, block))?
+                self.add_to_batch(&small, &masks, (geometry, block))?
             }
             _ => false,
         };
-        if is_gathered {
+        if is_batched {
             return Ok(true);
         }
-        let gathers = self.put_gathered(geometry, block)? && gathers;
+        let batches = self.draw_batch(geometry, block)? && batches;
         self.primitive(ready, shader)?;
-        Ok(gathers)
+        Ok(batches)
     }
 
     /// Gathers a primitive of a geometry's block; false where others turned out to have to be painted one by one, as this has
     /// to then.
     #[inline]
-    fn gather(&mut self, small: &Small, windows: &[WindowQuads], (geometry, block): (usize, &Block)) -> Result<bool> {
+    fn add_to_batch(
+        &mut self,
+        small: &Small,
+        masks: &[MaskedQuads],
+        (geometry, block): (usize, &Block),
+    ) -> Result<bool> {
         let shader = &self.scene.shaders[small.common.shader];
-        let quads = (windows, self.tile.origin);
-        Ok(self.gathered.add(small, quads, shader, &block.inputs)
-            || self.put_gathered(geometry, block)? && self.gathered.add(small, quads, shader, &block.inputs))
+        let quads = (masks, self.tile.origin);
+        Ok(self.quad_batch.add(small, quads, shader, &block.inputs)
+            || self.draw_batch(geometry, block)? && self.quad_batch.add(small, quads, shader, &block.inputs))
     }
 
     /// Shades and puts what was gathered of a geometry's block, if anything was; false where that had to be done one by one.
-    fn put_gathered(&mut self, geometry: usize, block: &Block) -> Result<bool> {
-        let Some(common) = self.gathered.take() else {
+    fn draw_batch(&mut self, geometry: usize, block: &Block) -> Result<bool> {
+        let Some(common) = self.quad_batch.take() else {
             return Ok(true);
         };
-        let (shader, ways) = (&self.scene.shaders[common.shader], self.ways);
+        let (shader, variants) = (&self.scene.shaders[common.shader], self.variants);
         let gatherer = self.gatherer(common.shader, common.flat);
-        let (Some(gatherer), Some(way)) = (gatherer, ways.get(common.shader)) else {
-            return self.put_apart(geometry, block);
+        let (Some(gatherer), Some(variant)) = (gatherer, variants.get(common.shader)) else {
+            return self.draw_unbatched(geometry, block);
         };
         self.clear();
-        let (painting, tile) = ((gatherer, &way.context), (&mut self.tile, &mut *self.passed));
+        let (painting, tile) = ((gatherer, &variant.context), (&mut self.tile, &mut *self.passed));
         if !self
-            .gathered
+            .quad_batch
             .paint(painting, (shader, &block.inputs), tile, &mut self.out)
         {
-            return self.put_apart(geometry, block);
+            return self.draw_unbatched(geometry, block);
         }
-        self.ops.add(TileOp::QuadBatch, self.gathered.primitives().len() as u64);
-        let [quads, fragments] = self.gathered.counts();
+        self.ops
+            .add(TileOp::QuadBatch, self.quad_batch.primitives().len() as u64);
+        let [quads, fragments] = self.quad_batch.counts();
         self.stats.quads += quads;
         self.stats.fragments += fragments;
         self.out.instructions += 4 * quads * u64::from(gatherer.steps());
@@ -238,11 +244,11 @@ impl<'a> TileWorker<'a, '_> {
 
     /// Paints one by one what was gathered and cannot be painted together.
     #[cold]
-    fn put_apart(&mut self, geometry: usize, block: &Block) -> Result<bool> {
+    fn draw_unbatched(&mut self, geometry: usize, block: &Block) -> Result<bool> {
         let scene = self.scene;
         let coverage = std::mem::take(&mut self.coverage);
         let mut room = scene::Room::default();
-        for at in self.gathered.primitives() {
+        for at in self.quad_batch.primitives() {
             let number = block.number(at);
             let tile = (self.tile.origin, &mut self.coverage);
             let covered = scene.geometries[geometry].cover(self.memory, &scene.shaders, number, tile, &mut room);

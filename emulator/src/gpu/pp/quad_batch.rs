@@ -6,7 +6,7 @@ use super::setup::{Block, Covered};
 use crate::exec::gathered::{GatheredQuads, Gatherer, MAX_GATHERED};
 use crate::exec::inputs::{Inputs, ManyInputs};
 use crate::exec::{FragmentContext, Fragments, MAX_FRAGMENTS, Quads};
-use crate::gpu::raster::small_triangle_masks::{ACROSS, WindowQuads};
+use crate::gpu::raster::small_triangle_masks::{ACROSS, MaskedQuads};
 use crate::gpu::tile::access::{self, Live};
 use crate::gpu::tile::batch::{Batch, Passed, depths_of};
 use crate::gpu::tile::{SIDE, Tile};
@@ -41,7 +41,7 @@ const ROWS: usize = SIDE as usize / 2 + ACROSS - 1;
 
 /// Primitives of a tile that are not painted yet.
 #[derive(Debug)]
-pub(crate) struct Gathered {
+pub(crate) struct QuadBatch {
     /// What they have in common; nothing where there are none.
     common: Option<Common>,
     /// Their quads, in the order they were drawn.
@@ -65,7 +65,7 @@ fn take(covered: &mut [u32; ACROSS], rows: [u32; ACROSS]) -> bool {
     both == 0
 }
 
-impl Default for Gathered {
+impl Default for QuadBatch {
     fn default() -> Self {
         Self {
             common: None,
@@ -77,20 +77,20 @@ impl Default for Gathered {
     }
 }
 
-impl Gathered {
+impl QuadBatch {
     /// Takes the quads of a primitive in the tile whose first pixel is `origin`; false, and nothing is taken, where they
     /// cannot go with what there is.
     pub fn add(
         &mut self,
         small: &Small,
-        (windows, origin): (&[WindowQuads], [u32; 2]),
+        (masks, origin): (&[MaskedQuads], [u32; 2]),
         shader: &Shader<'_>,
         inputs: &ManyInputs,
     ) -> bool {
         let Some(from) = self.begin(small.common, origin) else {
             return false;
         };
-        if !windows.iter().all(|window| self.take_window(*window, small.at)) {
+        if !masks.iter().all(|window| self.take_window(*window, small.at)) {
             // What is covered does not matter any more: what there is goes first.
             self.quads.cut(from);
             return false;
@@ -106,7 +106,7 @@ impl Gathered {
     pub fn add_some(
         &mut self,
         (block, first): (&Block, usize),
-        gatherable: [bool; 2],
+        batchable: [bool; 2],
         shader: &Shader<'_>,
         origin: [u32; 2],
     ) -> usize {
@@ -114,7 +114,7 @@ impl Gathered {
         while at < block.count() {
             match block.covered(at) {
                 Covered::Nothing => {}
-                Covered::Window if gatherable[usize::from(block.is_flat(at))] => {
+                Covered::Window if batchable[usize::from(block.is_flat(at))] => {
                     let common = Common {
                         shader: shader.number,
                         flat: block.is_flat(at),
@@ -155,7 +155,7 @@ impl Gathered {
     /// Takes the quads of a window of a primitive; false, and none is taken, where there is no room for all, or something is
     /// covered already.
     #[inline(always)]
-    fn take_window(&mut self, window: WindowQuads, of: usize) -> bool {
+    fn take_window(&mut self, window: MaskedQuads, of: usize) -> bool {
         let (first, rows) = window.rows();
         let covered = self.covered[first % (SIDE as usize / 2)..].first_chunk_mut::<ACROSS>();
         covered.is_some_and(|covered| take(covered, rows)) && self.quads.add(window, of)
@@ -182,7 +182,7 @@ impl Gathered {
         self.common.take().filter(|_| self.quads.count() > 0)
     }
 
-    /// The primitives that were [taken](Gathered::take), by their numbers among those whose inputs are side by side.
+    /// The primitives that were [taken](QuadBatch::take), by their numbers among those whose inputs are side by side.
     pub fn primitives(&self) -> Vec<usize> {
         let mut primitives: Vec<usize> = (0..self.quads.count()).map(|quad| self.quads.primitive(quad)).collect();
         primitives.dedup();

@@ -1,29 +1,31 @@
 //! Cache of what the last tiles met: wide primitives that were rasterised, and the primitive that covers neighbouring tiles.
 
 use super::scene::{Prepared, Ready, Scene};
-use super::variant::{Brush, Way};
+use super::variant::{FragmentVariant, KernelInfo};
 use crate::exec::Engine;
 use crate::gpu::raster::row_coverage::{Part, Span};
 use std::ops::Range;
 
 /// Tiles of a row that one and the same primitive covers, and nothing else touches, where they mention the same lists.
 #[derive(Debug, Default)]
-pub(crate) struct Alike {
+pub(crate) struct NeighbouringTiles {
     /// Columns of tiles.
     pub columns: Range<u32>,
     /// Row of tiles.
     pub row: u32,
-    /// What one of them mentions.
-    pub mentions: Range<usize>,
+    /// What one of them references.
+    pub bin_references: Range<usize>,
     /// The primitive.
     pub only: Number,
 }
 
-impl Alike {
+impl NeighbouringTiles {
     /// The primitive of a tile that is one of them.
     #[inline]
-    pub fn of(&self, scene: &Scene<'_>, mentions: &Range<usize>, [column, row]: [u32; 2]) -> Option<Number> {
-        let is_one = self.row == row && self.columns.contains(&column) && scene.are_alike(&self.mentions, mentions);
+    pub fn of(&self, scene: &Scene<'_>, bin_references: &Range<usize>, [column, row]: [u32; 2]) -> Option<Number> {
+        let is_one = self.row == row
+            && self.columns.contains(&column)
+            && scene.name_same_lists(&self.bin_references, bin_references);
         is_one.then_some(self.only)
     }
 }
@@ -32,21 +34,21 @@ impl Alike {
 pub(crate) type Number = (usize, u32);
 
 /// A large primitive in a row of tiles.
-struct Known<'a> {
+struct RecentPrimitive<'a> {
     /// Numbers of its geometry, and of itself.
     primitive: Number,
     row: u32,
     span: Span,
     ready: &'a Ready,
     /// The way of its fragments, and what paints; nothing where tiles have to be looked at for them.
-    paints: Option<(&'a Way<'a>, Brush<'a>)>,
+    paints: Option<(&'a FragmentVariant<'a>, KernelInfo<'a>)>,
 }
 
 /// Large primitives that tiles met last.
 #[derive(Default)]
-pub(crate) struct LastMet<'a>([Option<Known<'a>>; LastMet::COUNT]);
+pub(crate) struct RecentPrimitives<'a>([Option<RecentPrimitive<'a>>; RecentPrimitives::COUNT]);
 
-impl<'a> LastMet<'a> {
+impl<'a> RecentPrimitives<'a> {
     const COUNT: usize = 8;
 
     /// What a primitive has to do with a tile, and the first column behind from which on that may be something else; nothing of
@@ -57,7 +59,7 @@ impl<'a> LastMet<'a> {
         primitive: Number,
         [column, row]: [u32; 2],
         prepared: &'a Prepared<'a>,
-        ways: &'a [Way<'a>],
+        variants: &'a [FragmentVariant<'a>],
         engine: &dyn Engine,
     ) -> Option<(Part, u32)> {
         let known = &mut self.0[Self::place(primitive)];
@@ -69,12 +71,14 @@ impl<'a> LastMet<'a> {
             if !shape.is_wide() {
                 return None;
             }
-            *known = Some(Known {
+            *known = Some(RecentPrimitive {
                 primitive,
                 row,
                 span: Span::of(shape, row),
                 ready,
-                paints: ways.get(shader).and_then(|way| Some((way, way.covers(engine, ready)?))),
+                paints: variants
+                    .get(shader)
+                    .and_then(|variant| Some((variant, variant.covers(engine, ready)?))),
             });
         }
         let span = &known.as_ref()?.span;
@@ -86,10 +90,10 @@ impl<'a> LastMet<'a> {
     }
 
     /// What the fragments of a primitive get, and what paints them, if it still is among those met last.
-    pub fn painting(&self, primitive: Number) -> Option<(&'a Ready, &'a Way<'a>, Brush<'a>)> {
+    pub fn painting(&self, primitive: Number) -> Option<(&'a Ready, &'a FragmentVariant<'a>, KernelInfo<'a>)> {
         let known = self.0[Self::place(primitive)].as_ref();
         let known = known.filter(|known| known.primitive == primitive)?;
-        let (way, brush) = known.paints?;
-        Some((known.ready, way, brush))
+        let (variant, info) = known.paints?;
+        Some((known.ready, variant, info))
     }
 }

@@ -9,7 +9,7 @@ use crate::fault::Result;
 use crate::gpu::binning::entries::Entries;
 use crate::gpu::binning::lists::{Geometry, Lists};
 use crate::gpu::binning::tile_list::Tiles;
-use crate::gpu::cache::Kept;
+use crate::gpu::cache::Cache;
 use crate::gpu::frame::Frame;
 use crate::gpu::notes::Notes;
 use crate::gpu::primitives::Bounds;
@@ -172,7 +172,7 @@ pub(crate) struct Prepared<'a> {
 pub(crate) struct Source<'a> {
     pub memory: &'a Memory,
     /// What earlier jobs left.
-    pub cache: &'a Kept,
+    pub cache: &'a Cache,
     /// The hardware that is supposed.
     pub silicon: Silicon,
     /// Fast paths may be taken.
@@ -183,14 +183,14 @@ pub(crate) struct Source<'a> {
 type List<'a> = Option<(usize, &'a Entries)>;
 
 /// What the polygon lists of a job's tiles are.
-pub(crate) struct Listed<'a> {
+pub(crate) struct BinnedScene<'a> {
     pub tiles: &'a Tiles,
     geometries: Vec<&'a Geometry>,
     /// By the lists' numbers.
     lists: Vec<List<'a>>,
 }
 
-impl<'a> Listed<'a> {
+impl<'a> BinnedScene<'a> {
     /// The lists that tiles mention.
     pub fn new(tiles: &'a Tiles, lists: &'a Lists, notes: &mut Notes) -> Self {
         let mut listed = Self {
@@ -212,8 +212,8 @@ impl<'a> Listed<'a> {
     /// Primitives in the lists of all tiles together, those that are in several counted as often.
     pub fn entries(&self) -> u64 {
         let lists = self.lists.iter().zip(&self.tiles.lists);
-        let entries =
-            lists.filter_map(|(list, (_, mentions))| Some(list.as_ref()?.1.len() as u64 * u64::from(*mentions)));
+        let entries = lists
+            .filter_map(|(list, (_, bin_references))| Some(list.as_ref()?.1.len() as u64 * u64::from(*bin_references)));
         entries.sum()
     }
 
@@ -236,7 +236,7 @@ pub(crate) struct Scene<'a> {
     pub geometries: Vec<Prepared<'a>>,
     /// Polygon lists by their numbers, and those numbers as tiles mention them.
     lists: &'a [List<'a>],
-    mentions: &'a [u32],
+    bin_references: &'a [u32],
     pub multisample: bool,
     /// Depth or stencil are tested, kept or read.
     pub depth: bool,
@@ -251,10 +251,10 @@ impl<'a> Scene<'a> {
     ///
     /// # Errors
     /// A fault of anything the draws need.
-    pub fn new(source: Source<'a>, listed: &'a Listed<'a>, notes: &mut Notes) -> Result<Self> {
+    pub fn new(source: Source<'a>, listed: &'a BinnedScene<'a>, notes: &mut Notes) -> Result<Self> {
         let mut scene = Self {
             lists: &listed.lists,
-            mentions: &listed.tiles.mentions,
+            bin_references: &listed.tiles.bin_references,
             fast_paths: source.fast_paths,
             ..Self::default()
         };
@@ -273,20 +273,20 @@ impl<'a> Scene<'a> {
         textures.for_each(|texture| texture.prepare(frame.pixels(), crew));
     }
 
-    /// Whether some mentions are of the same lists as others.
+    /// Whether some references are of the same lists as others.
     #[inline]
-    pub fn are_alike(&self, some: &Range<usize>, others: &Range<usize>) -> bool {
-        let of = |mentions: &Range<usize>| self.mentions.get(mentions.clone());
+    pub fn name_same_lists(&self, some: &Range<usize>, others: &Range<usize>) -> bool {
+        let of = |bin_references: &Range<usize>| self.bin_references.get(bin_references.clone());
         // So few that nobody should be called for it.
         let all = of(some).zip(of(others)).filter(|_| some.len() == others.len());
         all.is_some_and(|(some, others)| some.iter().zip(others).all(|(a, b)| a == b))
     }
 
-    /// The polygon lists of some mentions, as far as they were built: each one's geometry and which of its primitives are in it.
+    /// The polygon lists of some references, as far as they were built: each one's geometry and which of its primitives are in it.
     #[inline]
-    pub fn mentioned(&self, mentions: Range<usize>) -> impl Iterator<Item = (usize, &'a Entries)> + use<'a> {
+    pub fn referenced(&self, bin_references: Range<usize>) -> impl Iterator<Item = (usize, &'a Entries)> + use<'a> {
         let lists = self.lists;
-        self.mentions[mentions]
+        self.bin_references[bin_references]
             .iter()
             .filter_map(|number| lists[*number as usize])
     }

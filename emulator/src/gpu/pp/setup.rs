@@ -6,7 +6,7 @@ use crate::exec::inputs::{Inputs, MANY, ManyInputs, Plane, Planes, SLOTS};
 use crate::gpu::primitives::Bounds;
 use crate::gpu::primitives::Primitive;
 use crate::gpu::raster::planes::{self, Sides};
-use crate::gpu::raster::small_triangle_masks::{Corners, Each, WindowQuads, Windows};
+use crate::gpu::raster::small_triangle_masks::{Corners, Each, MaskedQuads, SmallTriangleMasks};
 use crate::gpu::vectors::turn;
 use crate::memory::Memory;
 use crate::simd::{Found, dispatch};
@@ -35,7 +35,7 @@ pub(crate) struct Block {
     /// Of each corner column, row, depth and 1/w.
     positions: [Each<[f32; 4]>; 3],
     corners: Corners,
-    windows: Windows,
+    masks: SmallTriangleMasks,
     values: Box<[Values; MOST_VALUES]>,
     /// The same where they are whole vectors.
     vectors: Box<[[Each<[f32; 4]>; 3]; SLOTS]>,
@@ -70,7 +70,7 @@ impl Default for Block {
             ccw: [false; MANY],
             positions: [[[0.0; 4]; MANY]; 3],
             corners: Corners::default(),
-            windows: Windows::default(),
+            masks: SmallTriangleMasks::default(),
             values: Box::new([[[0.0; MANY]; 3]; MOST_VALUES]),
             vectors: Box::new([[[[0.0; 4]; MANY]; 3]; SLOTS]),
             inputs: ManyInputs::default(),
@@ -119,21 +119,21 @@ impl Block {
             turn_corners(positions: &[Each<[f32; 4]>; 3], corners: &mut Corners) -> (),
             Found::best()
         );
-        self.windows.find(&self.corners, origin);
+        self.masks.find(&self.corners, origin);
         // What is beyond the count is of others.
         self.live().any(|live| live != 0)
     }
 
     /// What triangles cover of their windows: a bit for each fragment, quad by quad, row by row.
     fn live(&self) -> impl Iterator<Item = u64> {
-        (0..self.count).map(|at| self.windows.live(at))
+        (0..self.count).map(|at| self.masks.live(at))
     }
 
     /// What a triangle covers.
     #[inline]
     pub fn covered(&self, at: usize) -> Covered {
-        let is_there = self.windows.live(at) != 0;
-        if self.windows.is_unknown(at) || !self.is_plain[at] && is_there {
+        let is_there = self.masks.live(at) != 0;
+        if self.masks.is_unknown(at) || !self.is_plain[at] && is_there {
             Covered::Unknown
         } else if is_there {
             Covered::Window
@@ -144,8 +144,8 @@ impl Block {
 
     /// The quads of the tile that a triangle covers, if that is some of its window.
     #[inline]
-    pub fn quads(&self, at: usize) -> WindowQuads {
-        self.windows.quads(at)
+    pub fn quads(&self, at: usize) -> MaskedQuads {
+        self.masks.quads(at)
     }
 
     /// Sets the inputs of one that was set up by itself, of its varyings those that are used.
@@ -167,19 +167,19 @@ impl Block {
     /// Whether a triangle has one w.
     #[inline]
     pub fn is_flat(&self, at: usize) -> bool {
-        self.windows.is_flat(at)
+        self.masks.is_flat(at)
     }
 
     /// Whether any triangle that covers some of its window has one w, or has not.
     pub fn has_some(&self, flat: bool) -> bool {
-        let mut all = self.live().zip(self.windows.flat());
+        let mut all = self.live().zip(self.masks.flat());
         all.any(|(live, is_flat)| live != 0 && (*is_flat != 0) == flat)
     }
 
     /// Finds the planes of triangles that cover some of their window: of varyings, and, if they are wanted, of depth and 1/w.
     pub fn find_planes(&mut self, memory: &Memory, shader: &Shader<'_>, wants_depth: bool) {
         if self.find_vectors(shader).is_none() {
-            for at in (0..self.count).filter(|at| self.windows.live(*at) != 0) {
+            for at in (0..self.count).filter(|at| self.masks.live(*at) != 0) {
                 for (corner, vertex) in self.vertices[at].into_iter().enumerate() {
                     let values = &mut self.values;
                     shader.varyings(memory, vertex, |number, value| values[number][corner][at] = value);
@@ -194,7 +194,7 @@ impl Block {
         let of_vertices = shader.vectors()?;
         let slots = shader.used().len() / 4;
         for (slot, [a, b, c]) in self.vectors.iter_mut().enumerate().take(slots) {
-            for at in (0..self.count).filter(|at| self.windows.live(*at) != 0) {
+            for at in (0..self.count).filter(|at| self.masks.live(*at) != 0) {
                 let vertices = self.vertices[at];
                 a[at] = of_vertices.of(vertices[0], slot)?;
                 b[at] = of_vertices.of(vertices[1], slot)?;
@@ -212,7 +212,7 @@ impl Block {
     fn find_planes_of_values(&mut self, used: &[(usize, usize)], wants_depth: bool) {
         let job = &Job {
             corners: &self.corners,
-            flat: self.windows.flat(),
+            flat: self.masks.flat(),
             used,
             wants_depth: wants_depth || self.has_some(false),
         };
@@ -421,7 +421,7 @@ mod tests {
                 wanted_quads.sort_unstable();
                 quads.sort_unstable();
                 assert_eq!(quads, wanted_quads, "{primitive:?}");
-                let mut of_windows: Vec<_> = WindowQuads::of(&coverage.quads).into_iter().flatten().collect();
+                let mut of_windows: Vec<_> = MaskedQuads::of(&coverage.quads).into_iter().flatten().collect();
                 of_windows.sort_unstable();
                 assert_eq!(of_windows, wanted_quads, "{primitive:?}");
                 if covered == Covered::Nothing {

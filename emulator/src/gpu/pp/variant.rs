@@ -8,7 +8,7 @@ use utgard::state::Compare;
 
 /// What paints, and what there is to know of it.
 #[derive(Clone, Copy)]
-pub(crate) struct Brush<'a> {
+pub(crate) struct KernelInfo<'a> {
     pub painter: &'a dyn Painter,
     /// [`Painter::is_sure`]
     pub is_sure: bool,
@@ -21,31 +21,31 @@ pub(crate) struct Brush<'a> {
 }
 
 /// The way of a shader's fragments, where it takes words.
-pub(crate) struct Way<'a> {
+pub(crate) struct FragmentVariant<'a> {
     shader: &'a Shader<'a>,
     /// Without a tile to read.
     pub context: FragmentContext<'a>,
     /// For primitives of one w, and for others.
-    brushes: [OnceCell<Option<Brush<'a>>>; 2],
+    kernels: [OnceCell<Option<KernelInfo<'a>>>; 2],
 }
 
-impl<'a> Way<'a> {
+impl<'a> FragmentVariant<'a> {
     /// The ways of a scene's shaders.
     pub fn all(scene: &'a Scene<'_>, frame: &Frame) -> Vec<Self> {
-        let way = |shader: &'a Shader<'_>| Self {
+        let variant = |shader: &'a Shader<'_>| Self {
             shader,
             context: context(shader, frame, None, true),
-            brushes: [const { OnceCell::new() }; 2],
+            kernels: [const { OnceCell::new() }; 2],
         };
-        scene.shaders.iter().map(way).collect()
+        scene.shaders.iter().map(variant).collect()
     }
 
     /// What makes words of its fragments in one go, if the engine has that; `flat`: of primitives of one w.
     #[inline]
-    pub fn brush(&self, engine: &dyn Engine, flat: bool) -> Option<Brush<'a>> {
-        *self.brushes[usize::from(flat)].get_or_init(|| {
+    pub fn kernel(&self, engine: &dyn Engine, flat: bool) -> Option<KernelInfo<'a>> {
+        *self.kernels[usize::from(flat)].get_or_init(|| {
             let painter = self.shader.painter(engine, &self.context, flat)?;
-            Some(Brush {
+            Some(KernelInfo {
                 painter,
                 is_sure: painter.is_sure(),
                 steps: painter.steps(),
@@ -56,15 +56,15 @@ impl<'a> Way<'a> {
     }
 }
 
-impl<'a> Way<'a> {
+impl<'a> FragmentVariant<'a> {
     /// What paints the fragments of a primitive, if all of a tile that it covers becomes their words, whatever was there.
-    pub fn covers(&self, engine: &dyn Engine, ready: &Ready) -> Option<Brush<'a>> {
+    pub fn covers(&self, engine: &dyn Engine, ready: &Ready) -> Option<KernelInfo<'a>> {
         let (state, context) = (&self.shader.state, &self.context);
         let asks = state.is_tested(ready.inputs.front) || context.wants_alpha || context.blending.is_some();
         if asks || !self.shader.takes_words {
             return None;
         }
-        self.brush(engine, ready.inputs.flat)
+        self.kernel(engine, ready.inputs.flat)
     }
 }
 

@@ -1,12 +1,12 @@
 //! The painting of tiles: the fragments of each primitive in a tile's lists, and what finished tiles leave.
 
 use super::observe::{self, Fate, Painted, Place, Watch};
-use super::quad_batch::Gathered;
-use super::recent::{Alike, LastMet};
+use super::quad_batch::QuadBatch;
+use super::recent::{NeighbouringTiles, RecentPrimitives};
 use super::scene::{self, Ready, Scene, Shader};
 use super::setup::Block;
 use super::tile_op::{TileOp, TileOps};
-use super::variant::{Brush, Way, context};
+use super::variant::{FragmentVariant, KernelInfo, context};
 use crate::exec::{Engine, FragmentContext, Fragments, MAX_QUADS, Quads, TileReader};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::fragment_ops::reloaded;
@@ -17,7 +17,7 @@ use crate::gpu::raster::triangle::Coverage;
 use crate::gpu::state::State;
 use crate::gpu::tile::access::Live;
 use crate::gpu::tile::batch::{Batch, Passed};
-use crate::gpu::tile::tiled_target::Plain;
+use crate::gpu::tile::tiled_target::TiledTarget;
 use crate::gpu::tile::write_back::{self, Runs};
 use crate::gpu::tile::{Incoming, PIXELS, SIDE, Tile, in_tile, steps};
 use crate::memory::{Memory, Sink};
@@ -53,16 +53,16 @@ impl PixelStats {
 /// Paints tiles.
 pub(crate) struct TileWorker<'a, 'b> {
     /// What of the frame's pictures is known of all whole tiles.
-    pub(crate) plain: Option<Plain>,
+    pub(crate) plain: Option<TiledTarget>,
     /// By the shaders' numbers.
-    pub(crate) ways: &'a [Way<'a>],
-    pub(crate) met: LastMet<'a>,
+    pub(crate) variants: &'a [FragmentVariant<'a>],
+    pub(crate) met: RecentPrimitives<'a>,
     /// Tiles that are covered as the last one was.
-    pub(crate) alike: Alike,
+    pub(crate) alike: NeighbouringTiles,
     /// Room for the words of tiles that are painted together.
     pub(crate) words: Box<[[u32; PIXELS]; TOGETHER]>,
     /// The engine wants to be told of a pixel.
-    tells: bool,
+    engine_observes: bool,
     pub(crate) memory: &'a Memory,
     pub(crate) frame: &'a Frame,
     pub(crate) scene: &'a Scene<'a>,
@@ -71,11 +71,11 @@ pub(crate) struct TileWorker<'a, 'b> {
     pub(crate) coverage: Coverage,
     pub(crate) tile: Tile,
     /// Small primitives that are not painted yet.
-    pub(crate) gathered: Box<Gathered>,
+    pub(crate) quad_batch: Box<QuadBatch>,
     /// Room for small primitives that are set up together, while nobody has it.
     pub(crate) block: Option<Box<Block>>,
     /// Colours of the tile are still another's.
-    uncleared: bool,
+    is_uncleared: bool,
     /// Room for primitives, while nobody has it.
     primitives: Option<Box<scene::Room>>,
     /// Fragments that passed early tests.
@@ -99,7 +99,7 @@ impl<'a> TileWorker<'a, '_> {
         memory: &'a Memory,
         frame: &'a Frame,
         scene: &'a Scene<'a>,
-        (engine, ways): (&'a dyn Engine, &'a [Way<'a>]),
+        (engine, variants): (&'a dyn Engine, &'a [FragmentVariant<'a>]),
         (ran, budget): (&'a AtomicU64, u64),
     ) -> Self {
         Self {
@@ -107,18 +107,18 @@ impl<'a> TileWorker<'a, '_> {
             frame,
             scene,
             engine,
-            plain: Plain::of(frame),
-            ways,
-            met: LastMet::default(),
-            alike: Alike::default(),
+            plain: TiledTarget::of(frame),
+            variants,
+            met: RecentPrimitives::default(),
+            alike: NeighbouringTiles::default(),
             words: Box::new([[0; PIXELS]; TOGETHER]),
-            tells: engine.watched_pixel().is_some(),
+            engine_observes: engine.watched_pixel().is_some(),
             out: Box::default(),
             coverage: Coverage::default(),
             tile: Tile::default(),
-            gathered: Box::default(),
+            quad_batch: Box::default(),
             block: None,
-            uncleared: false,
+            is_uncleared: false,
             primitives: None,
             passed: Box::new([0; MAX_QUADS]),
             runs: Runs::default(),
@@ -136,13 +136,13 @@ impl<'a> TileWorker<'a, '_> {
     pub fn tiles(&mut self, first: usize, tiles: &[ListedTile]) -> Result<(), (usize, Fault)> {
         let mut next = 0;
         while next < tiles.len() {
-            let short = self.paint_short(&tiles[next..]);
-            let (count, is_painted) = short.map_err(|fault| (first + next, fault))?;
+            let opaque = self.draw_opaque_tiles(&tiles[next..]);
+            let (count, is_painted) = opaque.map_err(|fault| (first + next, fault))?;
             let looked_at = next..next + count;
             next = looked_at.end;
             for number in looked_at.filter(|_| !is_painted) {
-                let ((row, column), mentions) = &tiles[number];
-                let done = self.tile(first + number, *column, *row, mentions.clone());
+                let ((row, column), bin_references) = &tiles[number];
+                let done = self.tile(first + number, *column, *row, bin_references.clone());
                 done.map_err(|fault| (first + number, fault))?;
             }
         }
@@ -154,14 +154,14 @@ impl<'a> TileWorker<'a, '_> {
     }
 
     /// Paints a tile, the `number`th of the job.
-    fn tile(&mut self, number: usize, column: u32, row: u32, mentions: Range<usize>) -> Result<()> {
+    fn tile(&mut self, number: usize, column: u32, row: u32, bin_references: Range<usize>) -> Result<()> {
         self.stats.tiles += 1;
         let plain = self.plain.zip(self.target.as_ref());
         let at = plain.and_then(|(plain, target)| Some((plain, plain.expect([column, row], target)?)));
         // Samples are told apart once that is asked for, or at once for those who look at them.
         let alike = self.frame.begins_alike() && self.watch.is_none();
         let samples = if self.scene.multisample && !alike { 4 } else { 1 };
-        self.uncleared = true;
+        self.is_uncleared = true;
         if !self.tile.begin(self.frame, samples, self.scene.depth, column, row) || self.watch.is_some() {
             self.clear();
         }
@@ -171,7 +171,7 @@ impl<'a> TileWorker<'a, '_> {
         self.watch.into_iter().for_each(|watch| watch.begun(&self.tile));
         // Out of the worker while it paints with it.
         let mut room = self.primitives.take().unwrap_or_default();
-        let painted = self.lists(mentions, &mut room);
+        let painted = self.lists(bin_references, &mut room);
         self.primitives = Some(room);
         painted?;
         self.clear();
@@ -197,20 +197,20 @@ impl<'a> TileWorker<'a, '_> {
 
     /// Clears the tile's colours, if nobody did.
     pub(crate) fn clear(&mut self) {
-        if std::mem::take(&mut self.uncleared) {
+        if std::mem::take(&mut self.is_uncleared) {
             self.tile.clear(self.frame);
         }
     }
 
     /// Paints the primitives of a tile's lists.
-    fn lists(&mut self, mentions: Range<usize>, room: &mut scene::Room) -> Result<()> {
+    fn lists(&mut self, bin_references: Range<usize>, room: &mut scene::Room) -> Result<()> {
         let tile = self.tile.origin.map(|at| (at / SIDE) as u8);
-        let mut gathers = self.gathers();
-        for (geometry, entries) in self.scene.mentioned(mentions) {
+        let mut batches = self.batches();
+        for (geometry, entries) in self.scene.referenced(bin_references) {
             // A list is of several tiles.
             let mut numbers = entries.touching(tile);
-            match gathers {
-                true => gathers = self.mesh(geometry, numbers, room)?,
+            match batches {
+                true => batches = self.mesh(geometry, numbers, room)?,
                 false => numbers.try_for_each(|number| self.one(geometry, number, room))?,
             }
         }
@@ -230,7 +230,7 @@ impl<'a> TileWorker<'a, '_> {
             None => self.primitive(ready, shader),
             Some(watch) => {
                 let geometry = prepared.geometry;
-                self.primitive_watched(ready, shader, watch, Place { geometry, primitive })
+                self.draw_observed(ready, shader, watch, Place { geometry, primitive })
             }
         }
     }
@@ -248,21 +248,21 @@ impl<'a> TileWorker<'a, '_> {
         self.ops.add(op, 1);
         match (op, kernel) {
             (TileOp::ShadeTile | TileOp::ShadeQuads, Some(kernel)) => self.run_kernel(op, kernel, ready, shader),
-            (TileOp::Observed, _) => self.primitive_told(ready, shader),
+            (TileOp::Observed, _) => self.draw_engine_observed(ready, shader),
             _ => self.quads(ready, shader, false),
         }
     }
 
     /// How a primitive is drawn, and the kernel that shades it where there is one.
     fn tile_op(&self, ready: &Ready, shader: &Shader<'_>) -> (TileOp, Option<Kernel<'a>>) {
-        if self.tells {
+        if self.engine_observes {
             return (TileOp::Observed, None);
         }
-        let variant = self.ways.get(shader.number).filter(|_| self.wants_words(shader));
+        let variant = self.variants.get(shader.number).filter(|_| self.wants_words(shader));
         let kernel = variant.and_then(|variant| {
-            let brush = variant.brush(self.engine, ready.inputs.flat)?;
+            let info = variant.kernel(self.engine, ready.inputs.flat)?;
             Some(Kernel {
-                brush,
+                info,
                 context: &variant.context,
             })
         });
@@ -286,9 +286,9 @@ impl<'a> TileWorker<'a, '_> {
     /// Has a kernel shade a primitive, in the tile where all of that passes, beside it else. Fragments are tested first where
     /// that may be; hidden ones are not shaded.
     fn run_kernel(&mut self, op: TileOp, kernel: Kernel<'_>, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
-        let Kernel { brush, context } = kernel;
+        let Kernel { info, context } = kernel;
         let quads = self.coverage.covered();
-        let tested = shader.state.is_tested(ready.inputs.front) && !context.wants_alpha && !brush.may_discard;
+        let tested = shader.state.is_tested(ready.inputs.front) && !context.wants_alpha && !info.may_discard;
         let passed = match tested {
             true => {
                 let batch = batch(&self.coverage, ready, shader, &self.out);
@@ -298,10 +298,10 @@ impl<'a> TileWorker<'a, '_> {
         };
         let steps = match (op, passed) {
             // How many instructions they would have run is known where all run the same.
-            (_, Passed::None) if brush.has_turns => brush.painter.paint(context, &ready.inputs, quads, &mut self.out),
-            (_, Passed::None) => Some(brush.steps),
-            (TileOp::ShadeTile, Passed::All) => self.paint_over(kernel, ready),
-            _ => self.paint_beside(kernel, ready, shader, tested),
+            (_, Passed::None) if info.has_turns => info.painter.paint(context, &ready.inputs, quads, &mut self.out),
+            (_, Passed::None) => Some(info.steps),
+            (TileOp::ShadeTile, Passed::All) => self.shade_tile_in_place(kernel, ready),
+            _ => self.shade_beside(kernel, ready, shader, tested),
         };
         let Some(steps) = steps else {
             return self.quads(ready, shader, tested);
@@ -320,26 +320,26 @@ impl<'a> TileWorker<'a, '_> {
     }
 
     /// Shades all of a tile in the tile itself: how many instructions each fragment ran; nothing where others have to.
-    fn paint_over(&mut self, Kernel { brush, context }: Kernel<'_>, ready: &Ready) -> Option<u32> {
-        if context.blending.is_none() && brush.is_sure {
-            self.uncleared = false;
+    fn shade_tile_in_place(&mut self, Kernel { info, context }: Kernel<'_>, ready: &Ready) -> Option<u32> {
+        if context.blending.is_none() && info.is_sure {
+            self.is_uncleared = false;
         }
         self.clear();
         let first = self.tile.origin;
         let words = std::slice::from_mut(self.tile.bytes()?);
-        brush.painter.paint_over(context, &ready.inputs, first, words)
+        info.painter.paint_over(context, &ready.inputs, first, words)
     }
 
-    /// Shades beside the tile, then brings what passes into it; as [`TileWorker::paint_over`].
-    fn paint_beside(&mut self, kernel: Kernel<'_>, ready: &Ready, shader: &Shader<'_>, tested: bool) -> Option<u32> {
-        let Kernel { brush, context } = kernel;
+    /// Shades beside the tile, then brings what passes into it; as [`TileWorker::shade_tile_in_place`].
+    fn shade_beside(&mut self, kernel: Kernel<'_>, ready: &Ready, shader: &Shader<'_>, tested: bool) -> Option<u32> {
+        let Kernel { info, context } = kernel;
         self.clear();
         let quads = self.coverage.covered();
         if context.blending.is_some() {
             self.tile.words(quads, &mut self.out.words);
         }
-        let steps = brush.painter.paint(context, &ready.inputs, quads, &mut self.out)?;
-        if tested || context.wants_alpha || brush.may_discard {
+        let steps = info.painter.paint(context, &ready.inputs, quads, &mut self.out)?;
+        if tested || context.wants_alpha || info.may_discard {
             (self.out.has_words, self.out.live) = (true, quads.live());
             self.put(ready, shader, tested);
         } else if shader.state.blending.write_mask != 0 {
@@ -349,14 +349,14 @@ impl<'a> TileWorker<'a, '_> {
     }
 
     /// Shades and puts a primitive, and tells the engine what became of the pixel it watches.
-    fn primitive_told(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
+    fn draw_engine_observed(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
         self.clear();
         self.coverage.list();
-        let watched = self.engine.watched_pixel().and_then(|pixel| self.watched(pixel));
-        let before = watched.map(|(_, pixel)| self.tile.read(pixel).0);
+        let observed = self.engine.watched_pixel().and_then(|pixel| self.observed(pixel));
+        let before = observed.map(|(_, pixel)| self.tile.read(pixel).0);
         self.shade(ready, shader)?;
         self.put(ready, shader, false);
-        if let (Some((fragment, pixel)), Some(before)) = (watched, before) {
+        if let (Some((fragment, pixel)), Some(before)) = (observed, before) {
             let color = self
                 .is_live(fragment)
                 .then(|| std::array::from_fn(|channel| self.out.color[channel][fragment]));
@@ -366,13 +366,7 @@ impl<'a> TileWorker<'a, '_> {
     }
 
     /// Shades and puts a primitive as [`TileWorker::primitive`] does, every fragment for itself, and tells of it.
-    fn primitive_watched(
-        &mut self,
-        ready: &Ready,
-        shader: &Shader<'_>,
-        watch: &dyn Watch,
-        place: Place<'_>,
-    ) -> Result<()> {
+    fn draw_observed(&mut self, ready: &Ready, shader: &Shader<'_>, watch: &dyn Watch, place: Place<'_>) -> Result<()> {
         self.ops.add(TileOp::Observed, 1);
         let ran = self.stats.instructions;
         self.shade(ready, shader)?;
@@ -386,7 +380,7 @@ impl<'a> TileWorker<'a, '_> {
         });
         for at in wanted {
             if self
-                .watched((at[0], at[1]))
+                .observed((at[0], at[1]))
                 .is_some_and(|(number, _)| !self.is_live(number))
             {
                 watch.fragment(place, at, &Fate::Discarded);
@@ -407,7 +401,7 @@ impl<'a> TileWorker<'a, '_> {
     }
 
     /// A watched pixel that the present primitive covers: the fragment's number, and the pixel's in the tile.
-    fn watched(&self, (x, y): (u32, u32)) -> Option<(usize, usize)> {
+    fn observed(&self, (x, y): (u32, u32)) -> Option<(usize, usize)> {
         let quads = &self.coverage.quads;
         let number = quads.iter().position(|quad| (quad.x, quad.y) == (x & !1, y & !1))?;
         let lane = (x & 1 | (y & 1) << 1) as usize;
@@ -518,7 +512,7 @@ fn batch<'a>(coverage: &'a Coverage, ready: &'a Ready, shader: &'a Shader<'_>, f
 /// What shades the fragments of a primitive in one call.
 #[derive(Clone, Copy)]
 struct Kernel<'a> {
-    brush: Brush<'a>,
+    info: KernelInfo<'a>,
     context: &'a FragmentContext<'a>,
 }
 
@@ -526,7 +520,7 @@ impl Kernel<'_> {
     /// Whether it shades in the tile itself: all of a tile, and nothing that is lost then may be wanted, neither what is
     /// blended with nor what stays where there is no fragment.
     fn takes_tile(&self, quads: Quads<'_>) -> bool {
-        let is_safe = self.context.blending.is_none() && !self.brush.may_discard || self.brush.is_sure;
+        let is_safe = self.context.blending.is_none() && !self.info.may_discard || self.info.is_sure;
         matches!(quads, Quads::Tile(_)) && is_safe && !self.context.wants_alpha
     }
 }

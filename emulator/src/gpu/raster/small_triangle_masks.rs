@@ -31,7 +31,7 @@ pub(crate) struct Corners {
 
 /// The windows of triangles in a tile.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Windows {
+pub(crate) struct SmallTriangleMasks {
     /// Column and row of the first pixel within bounds, counted from the tile's, and of the last.
     first: [Each<i32>; 2],
     last: [Each<i32>; 2],
@@ -50,32 +50,32 @@ pub(crate) struct Windows {
 
 /// Quads of a window with anything in them: each one's number in the tile, and what is live of it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct WindowQuads {
+pub(crate) struct MaskedQuads {
     /// Column and row of the window's first quad.
     first: [u32; 2],
     /// A bit for each fragment of those that are still to come.
     live: u64,
 }
 
-/// Windows that have all of a tile, and those of a row.
+/// SmallTriangleMasks that have all of a tile, and those of a row.
 const WHOLE: usize = (SIDE / WINDOW as u32).pow(2) as usize;
 const WHOLE_ACROSS: u32 = SIDE / WINDOW as u32;
 
-impl WindowQuads {
+impl MaskedQuads {
     /// Quads of a tile.
     pub fn of(quads: &[Quad]) -> [Self; WHOLE] {
         let across = ACROSS as u32;
         let first = |window: u32| [window % WHOLE_ACROSS * across, window / WHOLE_ACROSS * across];
-        let mut windows = [0, 1, 2, 3].map(|window| Self {
+        let mut masks = [0, 1, 2, 3].map(|window| Self {
             first: first(window),
             live: 0,
         });
         for quad in quads {
             let [x, y] = [quad.x % SIDE / 2, quad.y % SIDE / 2];
-            let window = &mut windows[(y / across * WHOLE_ACROSS + x / across) as usize];
+            let window = &mut masks[(y / across * WHOLE_ACROSS + x / across) as usize];
             window.live |= u64::from(quad.live & 15) << (4 * (y % across * across + x % across));
         }
-        windows
+        masks
     }
 
     /// The tile's row of quads that the window's first one is in, and of this and the next ones the fragments: a bit for
@@ -97,7 +97,7 @@ impl WindowQuads {
     }
 }
 
-impl Iterator for WindowQuads {
+impl Iterator for MaskedQuads {
     type Item = (u32, u32);
 
     #[inline]
@@ -114,12 +114,12 @@ impl Iterator for WindowQuads {
     }
 }
 
-impl Windows {
+impl SmallTriangleMasks {
     /// Finds the windows of triangles in the tile whose first pixel is `origin`, and what they cover of them.
     pub fn find(&mut self, corners: &Corners, origin: [u32; 2]) {
-        let (origin, windows) = (origin.map(|at| at as i32), self);
+        let (origin, masks) = (origin.map(|at| at as i32), self);
         dispatch!(
-            cover_all(corners: &Corners, origin: [i32; 2], windows: &mut Windows) -> (),
+            cover_all(corners: &Corners, origin: [i32; 2], masks: &mut SmallTriangleMasks) -> (),
             Found::best()
         );
     }
@@ -142,9 +142,9 @@ impl Windows {
 
     /// The quads that a triangle covers of the tile.
     #[inline]
-    pub fn quads(&self, at: usize) -> WindowQuads {
+    pub fn quads(&self, at: usize) -> MaskedQuads {
         let first = |axis: usize| self.first[axis][at] as u32 % SIDE / 2;
-        WindowQuads {
+        MaskedQuads {
             first: [first(0), first(1)],
             live: self.live(at),
         }
@@ -182,16 +182,16 @@ fn all(yes: bool) -> i32 {
 
 /// Finds windows, and what triangles cover of them.
 #[inline(always)]
-fn cover_all<L: QuadLanes>(corners: &Corners, origin: [i32; 2], windows: &mut Windows) {
-    find_windows(corners, origin, windows);
-    fill_windows::<L>(windows);
-    cut_windows(windows);
-    find_flat(&corners.depths, &mut windows.flat);
+fn cover_all<L: QuadLanes>(corners: &Corners, origin: [i32; 2], masks: &mut SmallTriangleMasks) {
+    find_windows(corners, origin, masks);
+    fill_windows::<L>(masks);
+    cut_windows(masks);
+    find_flat(&corners.depths, &mut masks.flat);
 }
 
 /// A plain loop, which becomes as wide as what it is compiled for.
 #[inline(always)]
-fn find_windows(corners: &Corners, origin: [i32; 2], windows: &mut Windows) {
+fn find_windows(corners: &Corners, origin: [i32; 2], masks: &mut SmallTriangleMasks) {
     let [a, b, c] = &corners.places;
     let within = |axis: usize| corners.bounds[axis].map(|end| end - origin[axis]);
     let [columns, rows] = [within(0), within(1)];
@@ -222,14 +222,14 @@ fn find_windows(corners: &Corners, origin: [i32; 2], windows: &mut Windows) {
         let first = only([across[0] & !1, down[0] & !1], wanted);
         for (number, (from, to)) in [(a, b), (b, c), (c, a)].into_iter().enumerate() {
             let [dx, dy, value] = small_triangle::side(from, to, first);
-            windows.sides[number][0][at] = dx;
-            windows.sides[number][1][at] = dy;
-            windows.sides[number][2][at] = value;
+            masks.sides[number][0][at] = dx;
+            masks.sides[number][1][at] = dy;
+            masks.sides[number][2][at] = value;
         }
-        (windows.first[0][at], windows.first[1][at]) = (across[0], down[0]);
-        (windows.last[0][at], windows.last[1][at]) = (across[1], down[1]);
-        windows.touches[at] = wanted & all(turn != 0);
-        windows.unknown[at] = all(!is_small | is_there & !fits);
+        (masks.first[0][at], masks.first[1][at]) = (across[0], down[0]);
+        (masks.last[0][at], masks.last[1][at]) = (across[1], down[1]);
+        masks.touches[at] = wanted & all(turn != 0);
+        masks.unknown[at] = all(!is_small | is_there & !fits);
     }
 }
 
@@ -247,9 +247,9 @@ const BITS: [[f32; 2]; WINDOW] = {
 
 /// Looks at the pixels of the windows, as far as any of them goes; the sums are exact.
 #[inline(always)]
-fn fill_windows<L: QuadLanes>(windows: &mut Windows) {
-    let [columns, rows] = windows.extent();
-    let (sides, bits) = (&windows.sides, &BITS[..columns]);
+fn fill_windows<L: QuadLanes>(masks: &mut SmallTriangleMasks) {
+    let [columns, rows] = masks.extent();
+    let (sides, bits) = (&masks.sides, &BITS[..columns]);
     let mut at = 0;
     while at < MANY {
         let load = |number: usize| {
@@ -264,7 +264,7 @@ fn fill_windows<L: QuadLanes>(windows: &mut Windows) {
         let step =
             |from: [L::V; 3], by: [L::V; 3]| [L::add(from[0], by[0]), L::add(from[1], by[1]), L::add(from[2], by[2])];
         let is_inside = |[a, b, c]: [L::V; 3]| L::ge(L::min(L::min(a, b), c), L::splat(0.0));
-        for row in &mut windows.rows[..rows.div_ceil(2)] {
+        for row in &mut masks.rows[..rows.div_ceil(2)] {
             let (mut upper, mut lower) = (start, step(start, below));
             start = step(lower, below);
             let mut found = L::splat(0.0);
@@ -282,12 +282,12 @@ fn fill_windows<L: QuadLanes>(windows: &mut Windows) {
 
 /// Leaves what is within bounds.
 #[inline(always)]
-fn cut_windows(windows: &mut Windows) {
+fn cut_windows(masks: &mut SmallTriangleMasks) {
     for at in 0..MANY {
-        let wanted = windows.touches[at] as u32;
-        let (odd_column, odd_row) = (windows.first[0][at] as u32 & 1, windows.first[1][at] as u32 & 1);
-        let last_column = (windows.last[0][at] - (windows.first[0][at] & !1)) as u32 & 7;
-        let last_row = (windows.last[1][at] - (windows.first[1][at] & !1)) as u32 & 7;
+        let wanted = masks.touches[at] as u32;
+        let (odd_column, odd_row) = (masks.first[0][at] as u32 & 1, masks.first[1][at] as u32 & 1);
+        let last_column = (masks.last[0][at] - (masks.first[0][at] & !1)) as u32 & 7;
+        let last_row = (masks.last[1][at] - (masks.first[1][at] & !1)) as u32 & 7;
         // An odd first column leaves the right half of the first quad, an even last one the left half of the last quad.
         let shift = 4 * (last_column / 2);
         let columns = ((1u32 << shift) - 1) | ((5 + (last_column & 1) * 10) << shift);
@@ -297,10 +297,10 @@ fn cut_windows(windows: &mut Windows) {
             // Beside a number this large a float's last bits are the whole number's.
             (row + (1 << 23) as f32).to_bits() & rows & columns
         };
-        let [a, b, c, d] = &windows.rows;
+        let [a, b, c, d] = &masks.rows;
         let first = row(0, a[at]) & !(odd_row * 0x3333);
-        windows.live[0][at] = first | row(1, b[at]) << 16;
-        windows.live[1][at] = row(2, c[at]) | row(3, d[at]) << 16;
+        masks.live[0][at] = first | row(1, b[at]) << 16;
+        masks.live[1][at] = row(2, c[at]) | row(3, d[at]) << 16;
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn tiled<T: Copy>(pixels: &[T; PIXELS], mut put: impl FnMut(usize, [T
 /// A frame's only picture where it is in tiles and its pixels are a tile's words, as by far the most are: where whole tiles
 /// go, and how, with nothing to find out for each.
 #[derive(Clone, Copy)]
-pub(crate) struct Plain {
+pub(crate) struct TiledTarget {
     address: u32,
     pitch: u32,
     /// Columns and rows of tiles all of whose pixels are there.
@@ -47,7 +47,7 @@ pub(crate) struct Plain {
     swap: bool,
 }
 
-impl Plain {
+impl TiledTarget {
     /// Bytes of a tile.
     const BYTES: usize = 4 * PIXELS;
 
