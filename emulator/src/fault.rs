@@ -42,6 +42,8 @@ pub struct Details {
     pub job: Option<Job>,
     /// GPU address of the access or command.
     pub address: Option<u32>,
+    /// Whether the access was a write.
+    pub is_write: bool,
     /// Place in the program: the instruction's number (GP) or word (PP).
     pub pc: Option<u32>,
     /// The words for it.
@@ -55,6 +57,7 @@ impl Fault {
             kind,
             job: None,
             address: None,
+            is_write: false,
             pc: None,
             message: message.into(),
         }))
@@ -73,6 +76,13 @@ impl Fault {
     #[must_use]
     pub fn at(mut self, address: u32) -> Self {
         self.0.address.get_or_insert(address);
+        self
+    }
+
+    /// Says that the access was a write.
+    #[must_use]
+    pub fn writing(mut self) -> Self {
+        self.0.is_write = true;
         self
     }
 

@@ -57,6 +57,7 @@ pub mod fault;
 mod fragment_ops;
 pub mod gpu;
 pub mod memory;
+pub mod recorder;
 pub mod silicon;
 pub mod simd;
 pub mod texture;

@@ -2,6 +2,7 @@
 
 mod lent;
 mod seen;
+mod words;
 
 use crate::crew::Crew;
 use crate::fault::{Fault, FaultKind, Result};
@@ -10,6 +11,7 @@ use std::ops::Range;
 
 pub(crate) use lent::{Array, Lent, Sink, Sinks};
 pub(crate) use seen::Seen;
+pub use words::SharedWords;
 use seen::{Clock, Version};
 
 /// Bytes of a page.
@@ -417,13 +419,13 @@ impl Memory {
     /// # Errors
     /// When there is no room in one buffer object.
     pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<()> {
-        let length = u32::try_from(bytes.len()).map_err(|_| Fault::unmapped(address, u32::MAX))?;
+        let length = u32::try_from(bytes.len()).map_err(|_| Fault::unmapped(address, u32::MAX).writing())?;
         let object = self.slot(address).and_then(|slot| self.objects[slot].as_mut());
         let place = object.and_then(|object| {
             let start = object.place(address, length)?;
             Some((object, start))
         });
-        let (object, start) = place.ok_or_else(|| Fault::unmapped(address, length))?;
+        let (object, start) = place.ok_or_else(|| Fault::unmapped(address, length).writing())?;
         object.write(start, bytes);
         object.version = self.clock.next();
         self.note_write(address, length);

@@ -5,11 +5,11 @@ use crate::picture::{Picture, Save};
 use emulator::dump;
 use emulator::gpu::frame::Frame;
 use emulator::gpu::tile::write_back;
-use emulator::memory::{Memory, PAGE};
+use emulator::memory::Memory;
+use emulator::recorder::Recorder;
 use loader::trace;
 use serde_json::{Value, json};
 use shim::{Event, Job, Pipe, Times, Watch, Work};
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -257,13 +257,9 @@ impl Watch for Show {
 
 /// Writes a device's jobs, and what the CPU wrote between them, as [`trace`] has them.
 pub struct Record {
-    file: File,
+    recorder: Recorder<File>,
     path: PathBuf,
     failed: bool,
-    /// What is recorded when another job comes: the last picture is to be there at the end, though the driver cleans up.
-    waiting: Vec<u8>,
-    /// Every object's bytes as the recording has them by now, up to the last that is not zero.
-    known: BTreeMap<u32, Vec<u8>>,
 }
 
 impl Record {
@@ -272,73 +268,12 @@ impl Record {
     /// # Errors
     /// When the file cannot be written.
     pub fn create(path: &Path, gpu: u32, pps: u32) -> Result<Self> {
-        let mut file = File::create(path).within(|| format!("cannot write {}", path.display()))?;
-        let head = trace::Trace {
-            gpu,
-            pps,
-            records: Vec::new(),
-        };
-        file.write_all(&head.write())?;
+        let file = File::create(path).within(|| format!("cannot write {}", path.display()))?;
         Ok(Self {
-            file,
+            recorder: Recorder::new(file, gpu, pps)?,
             path: path.to_owned(),
             failed: false,
-            waiting: Vec::new(),
-            known: BTreeMap::new(),
         })
-    }
-
-    fn append(&mut self, bytes: &[u8]) {
-        if let Err(error) = self.file.write_all(bytes)
-            && !std::mem::replace(&mut self.failed, true)
-        {
-            crate::say::say(format_args!("skrymir: cannot write {}: {error}", self.path.display()));
-        }
-    }
-
-    /// Records the pages that differ from what is known.
-    fn pages(&mut self, memory: &Memory) {
-        let mut out = std::mem::take(&mut self.waiting);
-        for (address, bytes) in memory.objects() {
-            let Some(known) = self.known.get_mut(&address) else {
-                continue;
-            };
-            for (at, page) in bytes.chunks(PAGE as usize).enumerate() {
-                let start = at * PAGE as usize;
-                if !same(known.get(start..).unwrap_or(&[]), page) {
-                    let address = address + start as u32;
-                    trace::Record::Page { address, bytes: page }.write(&mut out);
-                    put(known, start, page);
-                }
-            }
-        }
-        self.append(&out);
-    }
-
-    /// Takes over what a job wrote, and nothing else: the program may have written for the next job in the meantime.
-    fn learn(&mut self, memory: &Memory) {
-        for &(address, length) in memory.writes() {
-            let Some((start, known)) = self.known.range_mut(..=address).next_back() else {
-                continue;
-            };
-            let offset = address - start;
-            // Not where it is an object behind, a heap.
-            let inside = memory.length_up_to(*start, offset + length) == offset + length;
-            if let (true, Ok(bytes)) = (inside, memory.bytes(address, length)) {
-                put(known, offset as usize, &bytes);
-            }
-        }
-    }
-}
-
-/// Puts bytes to a place of what is known.
-fn put(known: &mut Vec<u8>, start: usize, bytes: &[u8]) {
-    if let Some(last) = bytes.iter().rposition(|byte| *byte != 0) {
-        known.resize(known.len().max(start + last + 1), 0);
-    }
-    let end = known.len().min(start + bytes.len());
-    if let Some(place) = known.get_mut(start..end) {
-        place.copy_from_slice(&bytes[..end - start]);
     }
 }
 
@@ -350,62 +285,29 @@ fn queue(pipe: Pipe) -> trace::Pipe {
     }
 }
 
-/// Whether a page is as it is known; what is not known is zero.
-fn same(known: &[u8], page: &[u8]) -> bool {
-    let length = known.len().min(page.len());
-    known[..length] == page[..length] && page[length..].iter().all(|byte| *byte == 0)
-}
-
 impl Watch for Record {
     fn event(&mut self, memory: &Memory, event: &Event<'_>) {
         match event {
             Event::Created { address, size, flags } => {
-                let (address, size, flags) = (*address, *size, *flags);
-                trace::Record::Buffer { address, size, flags }.write(&mut self.waiting);
-                // A heap is the job's alone: the CPU does not see it.
-                if flags & shim::abi::HEAP == 0 {
-                    self.known.insert(address, Vec::new());
+                let is_heap = flags & shim::abi::HEAP != 0;
+                self.recorder.created(*address, *size, *flags, is_heap);
+            }
+            Event::Freed { address } => self.recorder.freed(*address),
+            Event::Submitted(job) => {
+                let (frame, objects) = (job.plain.to_vec(), job.objects.to_vec());
+                let written = self.recorder.submitted(memory, queue(job.pipe), frame, objects);
+                if let Err(error) = written
+                    && !std::mem::replace(&mut self.failed, true)
+                {
+                    crate::say::say(format_args!("skrymir: cannot write {}: {error}", self.path.display()));
                 }
             }
-            Event::Freed { address } => {
-                self.known.remove(address);
-                trace::Record::Free { address: *address }.write(&mut self.waiting);
-            }
-            Event::Submitted(job) => {
-                self.pages(memory);
-                let submit = trace::Record::Submit {
-                    pipe: queue(job.pipe),
-                    frame: job.plain.to_vec(),
-                    objects: job.objects.to_vec(),
-                };
-                let mut bytes = Vec::new();
-                submit.write(&mut bytes);
-                self.append(&bytes);
-            }
-            Event::Done { .. } => self.learn(memory),
+            Event::Done { .. } => self.recorder.done(memory),
             Event::Closed { .. } => {}
         }
     }
 
     fn wants_writes(&self) -> bool {
         true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_known_ends_with_what_is_not_zero() {
-        let mut known = Vec::new();
-        put(&mut known, 4, &[1, 2, 0, 0]);
-        assert_eq!(known, [0, 0, 0, 0, 1, 2]);
-        put(&mut known, 5, &[0, 0, 0]);
-        assert_eq!(known, [0, 0, 0, 0, 1, 0]);
-        put(&mut known, 100, &[0; 8]);
-        assert_eq!(known.len(), 6);
-        put(&mut known, 2, &[7]);
-        assert_eq!(known, [0, 0, 7, 0, 1, 0]);
     }
 }

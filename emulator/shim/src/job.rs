@@ -5,11 +5,10 @@ use crate::event::Pipe;
 use crate::options::Hardware;
 use crate::space;
 use emulator::memory::Memory;
-use utgard::field::Aligned;
 use utgard::frame::{
     GpFrame, LISTS, LISTS_450, Lists450, PP_FRAME_WORDS, PROCESSOR_LISTS_450, PROCESSORS, PROCESSORS_450,
 };
-use utgard::stream::{BeginTile, EndOfTiles, RunBlock, TileCommand};
+use utgard::stream::TileCommand;
 
 /// What is said of a job that ended by an error of the emulator's.
 pub const FAILED: &str = "the emulator failed";
@@ -66,25 +65,7 @@ pub fn plain(frame: &[u32], pipe: Pipe, hardware: Hardware, memory: &mut Memory)
 
 /// The list of tiles that a Mali-450 makes for itself (docs/spec/mali/kernel.md, section 5).
 fn tiles(lists: &Lists450) -> Vec<u8> {
-    let [columns, rows] = [lists.columns, lists.rows].map(|last| u32::from(last) + 1);
-    let width = columns.div_ceil(1 << lists.shift_x);
-    let mut list: Vec<TileCommand> = Vec::new();
-    for row in 0..rows {
-        for column in 0..columns {
-            let block = (row >> lists.shift_y) * width + (column >> lists.shift_x);
-            let begin = BeginTile {
-                column: column as u8,
-                row: row as u8,
-            };
-            let run = RunBlock {
-                block: Aligned(lists.base.wrapping_add(block * lists.block_bytes())),
-            };
-            list.push(begin.into());
-            list.push(run.into());
-        }
-    }
-    list.push(EndOfTiles {}.into());
-    let words = list.into_iter().flat_map(TileCommand::encode);
+    let words = lists.tiles().into_iter().flat_map(TileCommand::encode);
     words.flat_map(u32::to_le_bytes).collect()
 }
 

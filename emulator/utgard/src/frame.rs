@@ -1,7 +1,8 @@
 //! Frames of jobs: the registers that a driver hands over for the geometry and the pixel processor, and the write-back
 //! units (docs/spec/mali/frame.md; docs/spec/mali/kernel.md, section 5).
 
-use crate::field::{Code, codes};
+use crate::field::{Aligned, Code, codes};
+use crate::stream::{BeginTile, EndOfTiles, RunBlock, TileCommand};
 use crate::words::{Place, words};
 
 words! {
@@ -299,6 +300,29 @@ impl Lists450 {
     /// Bytes of a block of polygon lists.
     pub const fn block_bytes(&self) -> u32 {
         128 << self.block_size
+    }
+
+    /// The list of tiles that the hardware makes: of each tile its place and its block, then the end.
+    pub fn tiles(&self) -> Vec<TileCommand> {
+        let [columns, rows] = [self.columns, self.rows].map(|last| u32::from(last) + 1);
+        let width = columns.div_ceil(1 << self.shift_x);
+        let mut list = Vec::new();
+        for row in 0..rows {
+            for column in 0..columns {
+                let block = (row >> self.shift_y) * width + (column >> self.shift_x);
+                let begin = BeginTile {
+                    column: column as u8,
+                    row: row as u8,
+                };
+                let run = RunBlock {
+                    block: Aligned(self.base.wrapping_add(block.wrapping_mul(self.block_bytes()))),
+                };
+                list.push(begin.into());
+                list.push(run.into());
+            }
+        }
+        list.push(EndOfTiles {}.into());
+        list
     }
 }
 

@@ -1,0 +1,207 @@
+//! The device: registers on one side, jobs on threads of their own on the other.
+
+use crate::bus::Bus;
+use crate::job::{Job, Outcome, Spaces, lock};
+use crate::layout::{Line, Model, Product, Unit};
+use crate::record::Open;
+use crate::state::{Effect, State};
+use emulator::exec::Engine;
+use emulator::fault::Fault;
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Instructions of a job at most: with four pixel processors at 500 MHz it would take silicon half a second, the time after
+/// which the Linux driver gives up. More counts as a program that does not end.
+pub const BUDGET: u64 = 1 << 30;
+
+/// How a device is.
+pub struct Options {
+    /// Which GPU.
+    pub model: Model,
+    /// Threads that shade tiles.
+    pub threads: usize,
+    /// Instructions of a job at most; one that runs more hangs until it is reset.
+    pub budget: u64,
+    /// Makes what runs the programs.
+    pub engine: Box<dyn Fn() -> Box<dyn Engine> + Send + Sync>,
+    /// Is told a line's new level. Called with the device locked: it must return soon, and not use the device.
+    pub line: Box<dyn Fn(Line, bool) + Send + Sync>,
+    /// Is told why a job did not end as it should. Called from the job's thread.
+    pub report: Box<dyn Fn(Unit, &Fault) + Send + Sync>,
+    /// Opens recordings.
+    pub record: Option<Box<Open>>,
+}
+
+impl Options {
+    /// A Mali-400 with one pixel processor, whose interrupts nobody hears.
+    pub fn new(engine: impl Fn() -> Box<dyn Engine> + Send + Sync + 'static) -> Self {
+        Self {
+            model: Model::new(Product::Mali400, 1).unwrap_or_else(|| unreachable!("it exists")),
+            threads: 1,
+            budget: BUDGET,
+            engine: Box::new(engine),
+            line: Box::new(|_, _| {}),
+            report: Box::new(|_, _| {}),
+            record: None,
+        }
+    }
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// Signalled when a job has ended.
+    ended: Condvar,
+    spaces: Spaces,
+    line: Box<dyn Fn(Line, bool) + Send + Sync>,
+    report: Box<dyn Fn(Unit, &Fault) + Send + Sync>,
+}
+
+impl Shared {
+    /// Tells the lines' changes, in the order in which the registers changed.
+    fn tell(&self, state: &mut State) {
+        for (line, level) in state.changed_lines() {
+            (self.line)(line, level);
+        }
+    }
+
+    fn work(&self, jobs: &Receiver<Job>) {
+        for job in jobs {
+            let outcome = self.spaces.run(&job);
+            if let Outcome::Invalid { fault, .. } | Outcome::Hang(fault) | Outcome::BusError(fault) = &outcome {
+                (self.report)(job.unit, fault);
+            }
+            let mut state = lock(&self.state);
+            state.finish(&job, &outcome);
+            self.tell(&mut state);
+            self.ended.notify_all();
+        }
+    }
+}
+
+/// A queue of jobs and the thread that runs them.
+struct Worker {
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Worker {
+    fn new(name: &str, shared: &Arc<Shared>) -> io::Result<Self> {
+        let (jobs, receiver) = channel();
+        let shared = shared.clone();
+        let thread = std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || shared.work(&receiver))?;
+        Ok(Self {
+            jobs: Some(jobs),
+            thread: Some(thread),
+        })
+    }
+}
+
+/// A Mali-400 or Mali-450 on a bus. All of it may be used from any thread.
+pub struct Device {
+    shared: Arc<Shared>,
+    /// For geometry, and for pixels: as on hardware, one does not wait for the other.
+    workers: [Worker; 2],
+    model: Model,
+}
+
+impl Device {
+    /// A device that was switched on just now.
+    ///
+    /// # Errors
+    /// When there can be no more threads.
+    pub fn new(bus: Arc<dyn Bus>, options: Options) -> io::Result<Self> {
+        let spaces = Spaces::new(bus, options.engine, options.threads, options.budget, options.record);
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State::new(options.model)),
+            ended: Condvar::new(),
+            spaces,
+            line: options.line,
+            report: options.report,
+        });
+        let workers = [Worker::new("mali gp", &shared)?, Worker::new("mali pp", &shared)?];
+        Ok(Self {
+            shared,
+            workers,
+            model: options.model,
+        })
+    }
+
+    /// Which GPU it is.
+    pub fn model(&self) -> Model {
+        self.model
+    }
+
+    /// Reads the register at a byte offset; 0 where there is none.
+    pub fn read32(&self, offset: u32) -> u32 {
+        lock(&self.shared.state).read(offset)
+    }
+
+    /// Writes the register at a byte offset; ignored where there is none.
+    pub fn write32(&self, offset: u32, value: u32) {
+        let mut state = lock(&self.shared.state);
+        let mut effects = Vec::new();
+        state.write(offset, value, &mut effects);
+        self.apply(effects);
+        self.shared.tell(&mut state);
+    }
+
+    fn apply(&self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Cancel(cancel) => cancel.cancel(),
+                Effect::Start(job) => {
+                    let worker = &self.workers[usize::from(job.unit != Unit::Gp)];
+                    // The thread ends after its queue only.
+                    if let Some(jobs) = &worker.jobs {
+                        let _ = jobs.send(job);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The reset line of the chip: everything is as after it was switched on.
+    pub fn reset(&self) {
+        let mut state = lock(&self.shared.state);
+        let mut effects = Vec::new();
+        state.reset_all(&mut effects);
+        self.apply(effects);
+        self.shared.tell(&mut state);
+    }
+
+    /// Waits until no unit is busy with a job, at most for a time; whether none is. One that hangs stays busy.
+    pub fn wait_idle(&self, timeout: Duration) -> bool {
+        let end = Instant::now() + timeout;
+        let mut state = lock(&self.shared.state);
+        while state.is_busy() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let waited = self.shared.ended.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        // Jobs that still run write nothing more.
+        self.reset();
+        for worker in &mut self.workers {
+            worker.jobs = None;
+        }
+        for worker in &mut self.workers {
+            if let Some(thread) = worker.thread.take() {
+                // A thread that failed has nothing left to end.
+                let _ = thread.join();
+            }
+        }
+    }
+}

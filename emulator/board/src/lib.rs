@@ -1,0 +1,54 @@
+//! A Mali-400 or Mali-450 as a device on a bus: registers, page tables and interrupts in front of the emulator.
+//!
+//! Emulators of whole machines put it where a system on a chip has the GPU. The guest's own driver (Linux' lima) finds
+//! the versions, resets and interrupts it waits for, and its jobs run on threads of the device. Addresses go through the
+//! guest's page tables into the guest's memory, where it lies.
+//!
+//! A bus with memory at 0x40000000, a GPU, and what a driver does first:
+//!
+//! ```
+//! use emulator::exec::wide::Wide;
+//! use skrymir_board::{Device, Line, Model, Options, Product, Ram};
+//! use std::sync::Arc;
+//! use std::sync::atomic::{AtomicU32, Ordering};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let ram = Arc::new(Ram::zeroed(0x4000_0000, 1 << 20));
+//! let lines = Arc::new(AtomicU32::new(0));
+//! let mut options = Options::new(|| Box::<Wide>::default());
+//! options.model = Model::new(Product::Mali400, 2).expect("MP2 exists");
+//! let levels = lines.clone();
+//! options.line = Box::new(move |line: Line, level| {
+//!     let bit = 1 << line.number();
+//!     if level { levels.fetch_or(bit, Ordering::SeqCst) } else { levels.fetch_and(!bit, Ordering::SeqCst) };
+//! });
+//! let gpu = Device::new(ram, options)?;
+//!
+//! assert_eq!(gpu.read32(0x006c), 0x0b07_0101, "the geometry processor of a Mali-400");
+//! gpu.write32(0x002c, 1 << 19); // listens to the end of a reset
+//! gpu.write32(0x0020, 1 << 10); // soft reset
+//! assert_eq!(gpu.read32(0x0030), 1 << 19);
+//! assert_eq!(lines.load(Ordering::SeqCst), 1 << Line::Gp.number());
+//! gpu.write32(0x0028, 1 << 19);
+//! assert_eq!(lines.load(Ordering::SeqCst), 0);
+//! println!("{}", gpu.model().describe(0x0028, 1 << 19));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`c`] is the same for C; `qemu/` has a device for QEMU that uses it.
+
+mod bus;
+pub mod c;
+mod device;
+mod job;
+mod layout;
+mod mmu;
+mod record;
+pub mod registers;
+mod state;
+
+pub use bus::{Bus, Ram};
+pub use device::{BUDGET, Device, Options};
+pub use layout::{Line, Model, Placed, Product, Row, SIZE_400, SIZE_450, Unit};
+pub use record::{Open, Recording};

@@ -1,0 +1,31 @@
+//! The header that is checked in is the one that cbindgen makes of the sources.
+#![allow(missing_docs)]
+
+use std::path::Path;
+
+/// `SKRYMIR_BLESS=1` writes it.
+#[test]
+fn the_header_is_the_sources() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).expect("cbindgen.toml");
+    let builder = cbindgen::Builder::new().with_config(config).with_src(folder.join("src/c.rs"));
+    let mut made = Vec::new();
+    builder.generate().expect("a header").write(&mut made);
+    let made = String::from_utf8(made).expect("a text");
+    let path = folder.join("include/skrymir_board.h");
+    if std::env::var_os("SKRYMIR_BLESS").is_some() {
+        std::fs::write(&path, &made).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == made,
+        "include/skrymir_board.h is not what the sources say: SKRYMIR_BLESS=1 writes it"
+    );
+    let source = std::fs::read_to_string(folder.join("src/c.rs")).unwrap();
+    let names = source.split("extern \"C\" fn ").skip(1).filter_map(|rest| rest.split('(').next());
+    let names: Vec<_> = names.filter(|name| name.starts_with("skrymir")).collect();
+    assert!(names.len() >= 7, "{names:?}");
+    for name in names {
+        assert!(kept.contains(&format!("{name}(")), "{name}");
+    }
+}

@@ -1,0 +1,362 @@
+//! The device from the driver's side: register traces of Linux' driver, and jobs by registers alone.
+#![allow(missing_docs)]
+
+use emulator::driver::{self, Draw};
+use emulator::exec::wide::Wide;
+use emulator::gpu::Gpu;
+use loader::mbs::Stage;
+use skrymir_board::{Bus, Device, Line, Model, Options, Product, Ram, SIZE_450};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+const BASE: u64 = 0x4000_0000;
+const SIZE: usize = 16 << 20;
+const PAGE: u32 = 4096;
+/// More than any job here takes, also on a machine with much to do.
+const LONG: Duration = Duration::from_secs(120);
+
+struct Machine {
+    ram: Arc<Ram<Vec<AtomicU64>>>,
+    device: Device,
+    lines: Arc<AtomicU32>,
+    /// The next free page.
+    free: u32,
+}
+
+impl Machine {
+    fn new(model: Model, base: u64, size: usize, budget: u64) -> Self {
+        let ram = Arc::new(Ram::zeroed(base, size));
+        let lines = Arc::new(AtomicU32::new(0));
+        let mut options = Options::new(|| Box::<Wide>::default());
+        (options.model, options.budget) = (model, budget);
+        let levels = lines.clone();
+        options.line = Box::new(move |line, level| {
+            let bit = 1 << line.number();
+            if level {
+                levels.fetch_or(bit, Ordering::SeqCst);
+            } else {
+                levels.fetch_and(!bit, Ordering::SeqCst);
+            }
+        });
+        let device = Device::new(ram.clone(), options).unwrap();
+        let free = base as u32 + PAGE;
+        Self { ram, device, lines, free }
+    }
+
+    fn mali_400() -> Self {
+        Self::new(Model::new(Product::Mali400, 2).unwrap(), BASE, SIZE, 1 << 24)
+    }
+
+    fn word(&self, physical: u32) -> u32 {
+        let mut bytes = [0; 4];
+        assert!(self.ram.read(u64::from(physical), &mut bytes));
+        u32::from_le_bytes(bytes)
+    }
+
+    fn put(&self, physical: u32, word: u32) {
+        assert!(self.ram.write(u64::from(physical), &word.to_le_bytes()));
+    }
+
+    fn page(&mut self) -> u32 {
+        self.free += PAGE;
+        self.free - PAGE
+    }
+
+    /// Where the entry of an address is.
+    fn entry(&mut self, address: u32) -> u32 {
+        let directory = BASE as u32 + (address >> 22) * 4;
+        if self.word(directory) == 0 {
+            let table = self.page();
+            self.put(directory, table | 1);
+        }
+        (self.word(directory) & !0xfff) + (address >> 12 & 0x3ff) * 4
+    }
+
+    /// Maps bytes; every other page is left out in physical memory.
+    fn map(&mut self, address: u32, bytes: &[u8]) {
+        for (number, bytes) in bytes.chunks(PAGE as usize).enumerate() {
+            let entry = self.entry(address + number as u32 * PAGE);
+            let page = self.page();
+            self.free += PAGE;
+            self.put(entry, page | 7);
+            assert!(self.ram.write(u64::from(page), bytes));
+        }
+    }
+
+    fn read(&mut self, address: u32, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
+        for (number, bytes) in bytes.chunks_mut(PAGE as usize).enumerate() {
+            let entry = self.entry(address + number as u32 * PAGE);
+            let page = self.word(entry) & !0xfff;
+            assert!(self.ram.read(u64::from(page), bytes));
+        }
+        bytes
+    }
+
+    /// Listens to all interrupts, and translates addresses.
+    fn start(&self) {
+        for mmu in [0x3000, 0x4000, 0x5000] {
+            self.device.write32(mmu, BASE as u32);
+            self.device.write32(mmu + 0x1c, 3);
+            self.device.write32(mmu + 8, 0);
+        }
+        self.device.write32(0x2c, 0x0078_7fff);
+        self.device.write32(0x9028, 0x1fff);
+        self.device.write32(0xb028, 0x1fff);
+    }
+
+    fn wait(&self, line: Line) {
+        let end = Instant::now() + LONG;
+        while self.lines.load(Ordering::SeqCst) >> line.number() & 1 == 0 {
+            assert!(Instant::now() < end, "no interrupt on {line:?}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn submit_gp(&self, frame: &[u32]) {
+        for (word, value) in (0..).zip(frame) {
+            self.device.write32(4 * word, *value);
+        }
+        self.device.write32(0x20, 3);
+    }
+
+    fn submit_pp(&self, pp: u32, frame: &[u32]) {
+        let base = 0x8000 + 0x2000 * pp;
+        for (word, value) in (0..).zip(&frame[..23]) {
+            self.device.write32(base + 4 * word, *value);
+        }
+        self.device.write32(base, frame[60]);
+        for (unit, words) in (1..).zip(frame[24..60].chunks(12)) {
+            for (word, value) in (0..).zip(words) {
+                self.device.write32(base + 0x100 * unit + 4 * word, *value);
+            }
+        }
+        self.device.write32(base + 0x100c, 1 << 6);
+    }
+}
+
+/// A triangle in an emulator's own memory: its jobs, and its picture's place and bytes.
+struct Triangle {
+    objects: Vec<(u32, Vec<u8>)>,
+    gp: Vec<u32>,
+    pp: Vec<u32>,
+    target: u32,
+    picture: Vec<u8>,
+}
+
+fn triangle(fragment: &str) -> Triangle {
+    let program = |text: &str, stage| utgard::shader::assemble(text).unwrap().program(stage).unwrap().unwrap();
+    let vertex = program(include_str!("../../../examples/mali/triangle.vert.s"), Stage::Vertex);
+    let fragment = program(fragment, Stage::Fragment);
+    let mut draw = Draw::new(&vertex, &fragment, [48, 32]);
+    let corners = [[0.0, 0.8, 0.0, 1.0], [-0.8, -0.8, 0.0, 1.0], [0.8, -0.8, 0.0, 1.0]];
+    let colors = [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0]];
+    draw.attributes = vec![
+        ("position".to_owned(), corners.to_vec()),
+        ("color".to_owned(), colors.to_vec()),
+    ];
+    let identity = (0..16).map(|at| if at % 5 == 0 { 1.0 } else { 0.0 }).collect();
+    draw.uniforms = vec![("transform".to_owned(), identity)];
+    let mut gpu = Gpu::new(Box::new(Wide::default()));
+    let prepared = driver::prepare(&mut gpu, &draw).unwrap();
+    let objects = gpu.memory.objects().map(|(address, bytes)| (address, bytes.into_owned()));
+    let objects: Vec<(u32, Vec<u8>)> = objects.collect();
+    let (gp, pp) = prepared.frames();
+    let (gp, pp) = (gp.to_vec(), pp.to_vec());
+    let target = pp[25];
+    prepared.submit(&mut gpu).unwrap();
+    let picture = gpu.memory.bytes(target, 48 * 32 * 4).unwrap().into_owned();
+    assert!(picture.iter().any(|byte| *byte != picture[0]), "a picture of one colour");
+    Triangle {
+        objects,
+        gp,
+        pp,
+        target,
+        picture,
+    }
+}
+
+const PLAIN: &str = include_str!("../../../examples/mali/triangle.frag.s");
+
+fn ready(triangle: &Triangle) -> Machine {
+    let mut machine = Machine::mali_400();
+    for (address, bytes) in &triangle.objects {
+        machine.map(*address, bytes);
+    }
+    machine.start();
+    machine
+}
+
+#[test]
+fn a_triangle_by_registers_is_the_emulators() {
+    let triangle = triangle(PLAIN);
+    let mut machine = ready(&triangle);
+    // Twice: what was kept of the first time is not what the guest has written since.
+    for _ in 0..2 {
+        machine.submit_gp(&triangle.gp);
+        machine.wait(Line::Gp);
+        assert_eq!((machine.device.read32(0x30), machine.device.read32(0x68)), (3, 0));
+        machine.device.write32(0x28, 3);
+        assert_eq!(machine.lines.load(Ordering::SeqCst), 0);
+        machine.submit_pp(0, &triangle.pp);
+        machine.wait(Line::Pp(0));
+        assert_eq!((machine.device.read32(0x902c), machine.device.read32(0x9008)), (1, 0));
+        machine.device.write32(0x9024, 1);
+        assert_eq!(machine.read(triangle.target, triangle.picture.len()), triangle.picture);
+        let blank = vec![0x55; triangle.picture.len()];
+        for (number, bytes) in blank.chunks(PAGE as usize).enumerate() {
+            let entry = machine.entry(triangle.target + number as u32 * PAGE);
+            let page = machine.word(entry) & !0xfff;
+            assert!(machine.ram.write(u64::from(page), bytes));
+        }
+        assert_ne!(machine.read(triangle.target, blank.len()), triangle.picture, "the control");
+    }
+}
+
+#[test]
+fn a_page_fault_waits_for_the_driver() {
+    let triangle = triangle(PLAIN);
+    let mut machine = ready(&triangle);
+    machine.submit_gp(&triangle.gp);
+    machine.wait(Line::Gp);
+    machine.device.write32(0x28, 3);
+    // The target's page is taken away, and given back when the MMU asks for it.
+    let entry = machine.entry(triangle.target);
+    let translation = machine.word(entry);
+    machine.put(entry, 0);
+    machine.submit_pp(0, &triangle.pp);
+    machine.wait(Line::PpMmu(0));
+    let status = machine.device.read32(0x4004);
+    assert_eq!(status & 0x22, 0x22, "a page fault of a write: {status:#x}");
+    assert_eq!(machine.device.read32(0x400c) / PAGE, triangle.target / PAGE);
+    assert_eq!(machine.device.read32(0x9008), 1, "the processor waits");
+    machine.put(entry, translation);
+    machine.device.write32(0x4018, 1);
+    machine.device.write32(0x4008, 5);
+    machine.wait(Line::Pp(0));
+    assert_eq!(machine.read(triangle.target, triangle.picture.len()), triangle.picture);
+    // A page that may only be read.
+    machine.device.write32(0x9024, 1);
+    machine.put(entry, translation & !4);
+    machine.submit_pp(0, &triangle.pp);
+    machine.wait(Line::PpMmu(0));
+    assert_eq!(machine.device.read32(0x4004) & 0x22, 0x22);
+}
+
+#[test]
+fn a_job_that_does_not_end_hangs_until_it_is_reset() {
+    let plain = triangle(PLAIN);
+    let mut machine = ready(&plain);
+    machine.submit_gp(&plain.gp);
+    machine.wait(Line::Gp);
+    machine.device.write32(0x28, 3);
+    // A list of tiles that begins again and again: its end is a jump to its begin.
+    let list = plain.pp[60];
+    let words = machine.read(list, 64);
+    let begin: Vec<u32> = words.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    assert!(begin.iter().any(|word| *word != 0), "a list");
+    let broken = [0xffff_ffff_u32, 0x7fff_ffff];
+    let entry = machine.entry(list);
+    let page = (machine.word(entry) & !0xfff) + list % PAGE;
+    for (word, value) in (0..).zip(broken) {
+        machine.put(page + 4 * word, value);
+    }
+    machine.submit_pp(0, &plain.pp);
+    machine.wait(Line::Pp(0));
+    assert_eq!(machine.device.read32(0x902c), 1 << 9, "an invalid command of the list");
+    assert_eq!(machine.device.read32(0x9008), 1);
+    // The driver's hard reset.
+    machine.device.write32(0x9028, 0);
+    machine.device.write32(0x900c, 1);
+    assert_eq!(machine.device.read32(0x9008) & 0x10, 0x10);
+    machine.device.write32(0x900c, 1 << 5);
+    assert_eq!(machine.device.read32(0x9008), 0);
+    for (word, value) in (0..).zip(&begin) {
+        machine.put(page + 4 * word, *value);
+    }
+    machine.device.write32(0x9028, 0x1fff);
+    machine.submit_pp(0, &plain.pp);
+    machine.wait(Line::Pp(0));
+    assert_eq!(machine.device.read32(0x902c), 1);
+    assert_eq!(machine.read(plain.target, plain.picture.len()), plain.picture);
+}
+
+/// Plays a trace; the line at which it does not hold.
+fn play(trace: &str) -> Result<usize, String> {
+    let machine = Machine::new(Model::new(Product::Mali400, 2).unwrap(), 0x7f00_0000, 1 << 20, 1 << 20);
+    let mut accesses = 0;
+    for line in trace.lines().filter(|line| !line.starts_with('#')) {
+        if let Some(number) = line.strip_prefix("wait ") {
+            let number: u32 = number.parse().map_err(|_| line.to_owned())?;
+            let end = Instant::now() + LONG;
+            while machine.lines.load(Ordering::SeqCst) >> number & 1 == 0 {
+                if Instant::now() > end {
+                    return Err(line.to_owned());
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            continue;
+        }
+        let hex = |text: &str| u32::from_str_radix(text, 16).map_err(|_| line.to_owned());
+        let (offset, value) = line[2..].split_once(" = ").ok_or(line)?;
+        let (offset, value) = (hex(offset)?, hex(value)?);
+        accesses += 1;
+        if line.starts_with('W') {
+            machine.device.write32(offset, value);
+        } else if machine.device.read32(offset) != value {
+            return Err(line.to_owned());
+        }
+    }
+    Ok(accesses)
+}
+
+#[test]
+fn the_kernel_driver_reads_what_it_read() {
+    let trace = include_str!("lima.trace");
+    assert_eq!(play(trace), Ok(160));
+    // A register that reads as something else is noticed.
+    assert_eq!(play(&trace.replace("R 300c = 0bad0000", "R 300c = 0bad1000")), Err("R 300c = 0bad1000".into()));
+    // So is an access that is missing.
+    let without_power = trace.replacen("W 2000 = 0000000f\n", "", 1);
+    assert!(play(&without_power).is_err());
+}
+
+#[test]
+fn any_access_is_survived() {
+    let mut random = fastrand::Rng::with_seed(0x0b07);
+    let (mut jobs, mut interrupts) = (0, 0);
+    for round in 0..40 {
+        let product = if round % 2 == 0 { Product::Mali400 } else { Product::Mali450 };
+        let model = Model::new(product, random.u32(1..5)).unwrap();
+        let machine = Machine::new(model, BASE, 1 << 20, 1 << 12);
+        let offsets: Vec<u32> = model.units().flat_map(|placed| {
+            let own = placed.unit.registers().iter().map(|register| placed.offset + register.offset);
+            own.chain((0..64).map(|word| placed.offset + 4 * word))
+        }).collect();
+        for word in 0..256 {
+            machine.put(BASE as u32 + 4 * random.u32(..1 << 18), BASE as u32 + 4 * word | 7);
+        }
+        for _ in 0..600 {
+            let offset = if random.u32(..20) == 0 { random.u32(..SIZE_450 + 64) } else { offsets[random.usize(..offsets.len())] };
+            if random.bool() {
+                machine.device.read32(offset);
+            } else {
+                let value = match random.u32(..4) {
+                    0 => random.u32(..),
+                    1 => BASE as u32 + random.u32(..1 << 20),
+                    _ => 1 << random.u32(..12),
+                };
+                machine.device.write32(offset, value);
+            }
+            interrupts += u32::from(machine.lines.load(Ordering::SeqCst) != 0);
+            jobs += u32::from(machine.device.read32(0x68) & 10 != 0);
+        }
+        if round % 8 == 0 {
+            machine.device.reset();
+            assert!(machine.device.wait_idle(Duration::ZERO));
+            assert_eq!(machine.lines.load(Ordering::SeqCst), 0, "a reset chip raises nothing");
+        }
+    }
+    assert!(jobs > 0 && interrupts > 0, "{jobs} {interrupts}: what is tried does not reach jobs and interrupts");
+}
