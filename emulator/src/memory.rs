@@ -11,8 +11,8 @@ use std::ops::Range;
 
 pub(crate) use lent::{Array, Lent, Sink, Sinks};
 pub(crate) use seen::Seen;
-pub use words::SharedWords;
 use seen::{Clock, Version};
+pub use words::SharedWords;
 
 /// Bytes of a page.
 pub const PAGE: u32 = 4096;

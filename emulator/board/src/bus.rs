@@ -47,7 +47,9 @@ impl<W: AsRef<[AtomicU64]> + Send + Sync> Ram<W> {
 impl Ram<Vec<AtomicU64>> {
     /// Memory of its own, all zero; `size` in bytes is rounded up to whole words.
     pub fn zeroed(base: u64, size: usize) -> Self {
-        let words = std::iter::repeat_with(AtomicU64::default).take(size.div_ceil(8)).collect();
+        let words = std::iter::repeat_with(AtomicU64::default)
+            .take(size.div_ceil(8))
+            .collect();
         Self::new(base, words)
     }
 }

@@ -165,8 +165,12 @@ unsafe fn create(config: *const BoardConfig) -> Result<Board, String> {
         450 => Product::Mali450,
         other => return Err(format!("there is no Mali-{other} here: 400, 450")),
     };
-    let model = Model::new(product, config.pixel_processors)
-        .ok_or_else(|| format!("no Mali-{} has {} pixel processors", config.product, config.pixel_processors))?;
+    let model = Model::new(product, config.pixel_processors).ok_or_else(|| {
+        format!(
+            "no Mali-{} has {} pixel processors",
+            config.product, config.pixel_processors
+        )
+    })?;
     let start: *const AtomicU64 = config.memory.cast_const().cast();
     if start.is_null() || !start.is_aligned() {
         return Err("the guest's memory is NULL or not aligned to 8 bytes".to_owned());

@@ -152,7 +152,9 @@ impl Spaces {
                     spaces.remove(0);
                 }
                 let recording = self.record.as_ref().and_then(|open| open(directory));
-                let mut gpu = Gpu::new((self.engine)()).with_threads(self.threads).with_budget(self.budget);
+                let mut gpu = Gpu::new((self.engine)())
+                    .with_threads(self.threads)
+                    .with_budget(self.budget);
                 gpu.memory = Memory::with_limit(ADDRESS_SPACE);
                 Arc::new(Mutex::new(Space {
                     gpu,
@@ -228,8 +230,14 @@ impl Space {
             (_, None) => (pp_frame(&job.frame, job.frame[0]), None),
             (_, Some(share)) => {
                 let bytes = tiles(share);
-                let place = self.gpu.memory.map(share.address, (bytes.len() as u32).next_multiple_of(PAGE));
-                if place.and_then(|()| self.gpu.memory.write(share.address, &bytes)).is_err() {
+                let place = self
+                    .gpu
+                    .memory
+                    .map(share.address, (bytes.len() as u32).next_multiple_of(PAGE));
+                if place
+                    .and_then(|()| self.gpu.memory.write(share.address, &bytes))
+                    .is_err()
+                {
                     return Outcome::PageFault {
                         address: share.address,
                         is_write: false,

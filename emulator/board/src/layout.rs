@@ -347,7 +347,10 @@ mod tests {
                     assert!(std::ptr::eq(model.unit_at(end - 4).unwrap(), placed));
                 }
                 assert!(end <= model.size());
-                let count = model.units().filter(|placed| matches!(placed.unit, Unit::Pp(_))).count();
+                let count = model
+                    .units()
+                    .filter(|placed| matches!(placed.unit, Unit::Pp(_)))
+                    .count();
                 assert_eq!(count, pps as usize);
             }
         }
@@ -356,12 +359,18 @@ mod tests {
     #[test]
     fn accesses_have_names() {
         let model = Model::new(Product::Mali400, 2).unwrap();
-        assert_eq!(model.describe(0x28, 0x80001), "gp.int_clear = 0x00080001 vs_end reset_completed");
+        assert_eq!(
+            model.describe(0x28, 0x80001),
+            "gp.int_clear = 0x00080001 vs_end reset_completed"
+        );
         assert_eq!(model.describe(0x9000, 0xcd07_0101), "pp0.version = 0xcd070101");
         assert_eq!(model.describe(0x8000, 0x1000), "pp0.tile_list = 0x00001000");
         assert_eq!(model.describe(0x8104, 0x40), "pp0.address = 0x00000040");
         assert_eq!(model.describe(0xc000, 1), "0x0c000 (nothing) = 0x00000001");
-        assert_eq!(model.describe(0x900c, 0xc0), "pp0.control = 0x000000c0 start soft_reset");
+        assert_eq!(
+            model.describe(0x900c, 0xc0),
+            "pp0.control = 0x000000c0 start soft_reset"
+        );
     }
 
     #[test]

@@ -186,7 +186,9 @@ impl Paged {
     /// Physical addresses and lengths of a part.
     fn pieces(&self, at: usize, length: usize) -> impl Iterator<Item = (u64, usize)> {
         let segments = &self.mapped.segments;
-        let mut next = segments.partition_point(|segment| segment.offset as usize <= at).saturating_sub(1);
+        let mut next = segments
+            .partition_point(|segment| segment.offset as usize <= at)
+            .saturating_sub(1);
         let (mut at, end) = (at, at + length);
         std::iter::from_fn(move || {
             if at >= end {
@@ -266,16 +268,42 @@ mod tests {
         let (directory, level2) = (0x4000_0000, 0x4000_1000);
         put(&*bus, directory + 4 * 2, &[level2 as u32 | 1]);
         // Two that follow each other, one elsewhere, one that may only be read, one outside, one not to be read.
-        let pages = [0x4001_0007, 0x4001_1007, 0x4000_8007, 0x4000_9003, 0x9000_0007, 0x4000_a005];
+        let pages = [
+            0x4001_0007,
+            0x4001_1007,
+            0x4000_8007,
+            0x4000_9003,
+            0x9000_0007,
+            0x4000_a005,
+        ];
         put(&*bus, level2 + 4, &pages);
         let tables = Tables::read(&*bus, directory as u32).unwrap();
         let segments = vec![
-            Segment { offset: 0, physical: 0x4001_0000 },
-            Segment { offset: 0x2000, physical: 0x4000_8000 },
+            Segment {
+                offset: 0,
+                physical: 0x4001_0000,
+            },
+            Segment {
+                offset: 0x2000,
+                physical: 0x4000_8000,
+            },
         ];
-        let first = Mapped { address: 0x80_1000, size: 0x3000, is_writable: true, segments };
-        let segments = vec![Segment { offset: 0, physical: 0x4000_9000 }];
-        let second = Mapped { address: 0x80_4000, size: 0x1000, is_writable: false, segments };
+        let first = Mapped {
+            address: 0x80_1000,
+            size: 0x3000,
+            is_writable: true,
+            segments,
+        };
+        let segments = vec![Segment {
+            offset: 0,
+            physical: 0x4000_9000,
+        }];
+        let second = Mapped {
+            address: 0x80_4000,
+            size: 0x1000,
+            is_writable: false,
+            segments,
+        };
         assert_eq!(tables.mapped, [first.clone(), second.clone()]);
         assert_eq!(tables.missing, BTreeSet::from([0x80_5000]));
 
@@ -308,13 +336,18 @@ mod tests {
         let bus = Ram::zeroed(BASE, 0x4000);
         assert_eq!(Tables::read(&bus, 0x1000), Err(TableError { physical: 0x1000 }));
         put(&bus, BASE, &[0x8000_0001]);
-        assert_eq!(Tables::read(&bus, BASE as u32), Err(TableError { physical: 0x8000_0000 }));
+        assert_eq!(
+            Tables::read(&bus, BASE as u32),
+            Err(TableError { physical: 0x8000_0000 })
+        );
     }
 
     #[test]
     fn without_paging_addresses_are_physical() {
         let tables = Tables::identity(&Ram::zeroed(BASE, 0x4000));
-        let [mapped] = &tables.mapped[..] else { panic!("{tables:?}") };
+        let [mapped] = &tables.mapped[..] else {
+            panic!("{tables:?}")
+        };
         assert_eq!((mapped.address, mapped.size), (BASE as u32, 0x4000));
     }
 
@@ -324,7 +357,11 @@ mod tests {
         put(&*bus, BASE, &[BASE as u32 + 0x1001; ENTRIES]);
         put(&*bus, BASE + 0x1000, &[BASE as u32 + 0x2007; ENTRIES]);
         let tables = Tables::read(&*bus, BASE as u32).unwrap();
-        let pages: u64 = tables.mapped.iter().map(|mapped| u64::from(mapped.size) / u64::from(PAGE)).sum();
+        let pages: u64 = tables
+            .mapped
+            .iter()
+            .map(|mapped| u64::from(mapped.size) / u64::from(PAGE))
+            .sum();
         assert_eq!(pages, 1 << 20);
     }
 }

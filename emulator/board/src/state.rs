@@ -144,7 +144,13 @@ impl State {
         let state = &self.units[at];
         let is_450 = self.model.product() == Product::Mali450;
         match (unit, row) {
-            (_, Row::Register(Register { access: Access::Command, .. })) => 0,
+            (
+                _,
+                Row::Register(Register {
+                    access: Access::Command,
+                    ..
+                }),
+            ) => 0,
             (Unit::Gp, _) if offset == gp::VERSION => [version::GP_400, version::GP_450][usize::from(is_450)],
             (Unit::Pp(_), _) if offset == pp::VERSION => [version::PP_400, version::PP_450][usize::from(is_450)],
             (Unit::Pmu, _) if offset == pmu::STATUS => self.off,
@@ -393,7 +399,11 @@ impl State {
     fn power(&mut self, domains: u32, off: bool, effects: &mut Vec<Effect>) {
         let all = self.model.domains();
         let before = self.off;
-        self.off = if off { self.off | domains & all } else { self.off & !domains };
+        self.off = if off {
+            self.off | domains & all
+        } else {
+            self.off & !domains
+        };
         let changed = before ^ self.off;
         let units: Vec<Unit> = self.model.units().map(|placed| placed.unit).collect();
         for unit in units {
@@ -418,7 +428,10 @@ impl State {
     pub fn finish(&mut self, job: &Job, outcome: &Outcome) {
         let unit = job.unit;
         let Some(state) = self.unit(unit) else { return };
-        let is_current = state.job.as_ref().is_some_and(|have| Arc::ptr_eq(&have.cancel, &job.cancel));
+        let is_current = state
+            .job
+            .as_ref()
+            .is_some_and(|have| Arc::ptr_eq(&have.cancel, &job.cancel));
         if !is_current {
             return;
         }

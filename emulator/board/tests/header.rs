@@ -8,7 +8,9 @@ use std::path::Path;
 fn the_header_is_the_sources() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).expect("cbindgen.toml");
-    let builder = cbindgen::Builder::new().with_config(config).with_src(folder.join("src/c.rs"));
+    let builder = cbindgen::Builder::new()
+        .with_config(config)
+        .with_src(folder.join("src/c.rs"));
     let mut made = Vec::new();
     builder.generate().expect("a header").write(&mut made);
     let made = String::from_utf8(made).expect("a text");
@@ -22,7 +24,10 @@ fn the_header_is_the_sources() {
         "include/skrymir_board.h is not what the sources say: SKRYMIR_BLESS=1 writes it"
     );
     let source = std::fs::read_to_string(folder.join("src/c.rs")).unwrap();
-    let names = source.split("extern \"C\" fn ").skip(1).filter_map(|rest| rest.split('(').next());
+    let names = source
+        .split("extern \"C\" fn ")
+        .skip(1)
+        .filter_map(|rest| rest.split('(').next());
     let names: Vec<_> = names.filter(|name| name.starts_with("skrymir")).collect();
     assert!(names.len() >= 7, "{names:?}");
     for name in names {

@@ -41,7 +41,12 @@ impl Machine {
         });
         let device = Device::new(ram.clone(), options).unwrap();
         let free = base as u32 + PAGE;
-        Self { ram, device, lines, free }
+        Self {
+            ram,
+            device,
+            lines,
+            free,
+        }
     }
 
     fn mali_400() -> Self {
@@ -160,14 +165,20 @@ fn triangle(fragment: &str) -> Triangle {
     draw.uniforms = vec![("transform".to_owned(), identity)];
     let mut gpu = Gpu::new(Box::new(Wide::default()));
     let prepared = driver::prepare(&mut gpu, &draw).unwrap();
-    let objects = gpu.memory.objects().map(|(address, bytes)| (address, bytes.into_owned()));
+    let objects = gpu
+        .memory
+        .objects()
+        .map(|(address, bytes)| (address, bytes.into_owned()));
     let objects: Vec<(u32, Vec<u8>)> = objects.collect();
     let (gp, pp) = prepared.frames();
     let (gp, pp) = (gp.to_vec(), pp.to_vec());
     let target = pp[25];
     prepared.submit(&mut gpu).unwrap();
     let picture = gpu.memory.bytes(target, 48 * 32 * 4).unwrap().into_owned();
-    assert!(picture.iter().any(|byte| *byte != picture[0]), "a picture of one colour");
+    assert!(
+        picture.iter().any(|byte| *byte != picture[0]),
+        "a picture of one colour"
+    );
     Triangle {
         objects,
         gp,
@@ -210,7 +221,11 @@ fn a_triangle_by_registers_is_the_emulators() {
             let page = machine.word(entry) & !0xfff;
             assert!(machine.ram.write(u64::from(page), bytes));
         }
-        assert_ne!(machine.read(triangle.target, blank.len()), triangle.picture, "the control");
+        assert_ne!(
+            machine.read(triangle.target, blank.len()),
+            triangle.picture,
+            "the control"
+        );
     }
 }
 
@@ -254,7 +269,12 @@ fn a_job_that_does_not_end_hangs_until_it_is_reset() {
     // A list of tiles that begins again and again: its end is a jump to its begin.
     let list = plain.pp[60];
     let words = machine.read(list, 64);
-    let begin: Vec<u32> = words.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let begin: Vec<u32> = words
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|word| u32::from_le_bytes(*word))
+        .collect();
     assert!(begin.iter().any(|word| *word != 0), "a list");
     let broken = [0xffff_ffff_u32, 0x7fff_ffff];
     let entry = machine.entry(list);
@@ -316,7 +336,10 @@ fn the_kernel_driver_reads_what_it_read() {
     let trace = include_str!("lima.trace");
     assert_eq!(play(trace), Ok(160));
     // A register that reads as something else is noticed.
-    assert_eq!(play(&trace.replace("R 300c = 0bad0000", "R 300c = 0bad1000")), Err("R 300c = 0bad1000".into()));
+    assert_eq!(
+        play(&trace.replace("R 300c = 0bad0000", "R 300c = 0bad1000")),
+        Err("R 300c = 0bad1000".into())
+    );
     // So is an access that is missing.
     let without_power = trace.replacen("W 2000 = 0000000f\n", "", 1);
     assert!(play(&without_power).is_err());
@@ -327,18 +350,33 @@ fn any_access_is_survived() {
     let mut random = fastrand::Rng::with_seed(0x0b07);
     let (mut jobs, mut interrupts) = (0, 0);
     for round in 0..40 {
-        let product = if round % 2 == 0 { Product::Mali400 } else { Product::Mali450 };
+        let product = if round % 2 == 0 {
+            Product::Mali400
+        } else {
+            Product::Mali450
+        };
         let model = Model::new(product, random.u32(1..5)).unwrap();
         let machine = Machine::new(model, BASE, 1 << 20, 1 << 12);
-        let offsets: Vec<u32> = model.units().flat_map(|placed| {
-            let own = placed.unit.registers().iter().map(|register| placed.offset + register.offset);
-            own.chain((0..64).map(|word| placed.offset + 4 * word))
-        }).collect();
+        let offsets: Vec<u32> = model
+            .units()
+            .flat_map(|placed| {
+                let own = placed
+                    .unit
+                    .registers()
+                    .iter()
+                    .map(|register| placed.offset + register.offset);
+                own.chain((0..64).map(|word| placed.offset + 4 * word))
+            })
+            .collect();
         for word in 0..256 {
             machine.put(BASE as u32 + 4 * random.u32(..1 << 18), BASE as u32 + 4 * word | 7);
         }
         for _ in 0..600 {
-            let offset = if random.u32(..20) == 0 { random.u32(..SIZE_450 + 64) } else { offsets[random.usize(..offsets.len())] };
+            let offset = if random.u32(..20) == 0 {
+                random.u32(..SIZE_450 + 64)
+            } else {
+                offsets[random.usize(..offsets.len())]
+            };
             if random.bool() {
                 machine.device.read32(offset);
             } else {
@@ -358,5 +396,8 @@ fn any_access_is_survived() {
             assert_eq!(machine.lines.load(Ordering::SeqCst), 0, "a reset chip raises nothing");
         }
     }
-    assert!(jobs > 0 && interrupts > 0, "{jobs} {interrupts}: what is tried does not reach jobs and interrupts");
+    assert!(
+        jobs > 0 && interrupts > 0,
+        "{jobs} {interrupts}: what is tried does not reach jobs and interrupts"
+    );
 }

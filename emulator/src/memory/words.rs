@@ -60,15 +60,12 @@ impl SharedWords<'_> {
         let (whole, last) = bytes.as_chunks::<WORD>();
         let first = (at / WORD).min(self.0.len());
         // Blocks without a branch for each word.
-        let same = whole
-            .chunks(32)
-            .zip(self.0[first..].chunks(32))
-            .all(|(whole, words)| {
-                let differences = whole.iter().zip(words);
-                differences.fold(0, |differences, (have, word)| {
-                    differences | word.load(Ordering::Relaxed) ^ u64::from_ne_bytes(*have)
-                }) == 0
-            });
+        let same = whole.chunks(32).zip(self.0[first..].chunks(32)).all(|(whole, words)| {
+            let differences = whole.iter().zip(words);
+            differences.fold(0, |differences, (have, word)| {
+                differences | word.load(Ordering::Relaxed) ^ u64::from_ne_bytes(*have)
+            }) == 0
+        });
         same && (last.is_empty() || self.load(first + whole.len())[..last.len()] == *last)
     }
 

@@ -11,6 +11,7 @@ const CRATES: [&str; 14] = [
     "emulator/lift/src",
     "emulator/num/src",
     "emulator/shim/src",
+    "emulator/board/src",
     "emulator/src",
     "emulator/utgard/src",
     "loader/src",
