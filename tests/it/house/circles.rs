@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Folders of sources, each a crate's.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "emulator/compiler/src",
     "emulator/inspect/src",
     "emulator/lift/src",

@@ -205,7 +205,7 @@ fn run_all<L: QuadLanes>(tile: &mut Tile, batch: &Batch<'_>, pass: Pass, live: &
         let from = STEP * number;
         let mut bits = access::bits(live, number);
         // Nothing is live behind the last quad.
-        bits &= ((1u32 << (4 * (batch.quads.count() - QUADS * number).min(QUADS))) - 1);
+        bits &= (1u32 << (4 * (batch.quads.count() - QUADS * number).min(QUADS))) - 1;
         if tests_alpha {
             bits &= test_alpha::<L>(state, row(&fragments.color[3], from));
         }
