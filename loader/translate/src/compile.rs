@@ -30,7 +30,7 @@ pub fn compile(source: &Source<'_>, stage: Stage) -> Result<Vec<u32>> {
         }
         return sksl::to_stage(&tree);
     }
-    let shader = read(&source.stage(wanted))?;
+    let shader = read(&source.stage(wanted))?.fixed(&[])?;
     let mut module = shader.module;
     let entry = module.entry_points.swap_remove(shader.entry);
     module.entry_points = vec![entry];

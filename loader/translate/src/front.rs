@@ -50,6 +50,55 @@ impl Shader {
         globals.find(|(_, global)| global.binding == wanted)?.1.name.as_deref()
     }
 
+    /// The shader with a constant for each `override` of WGSL: the value given by name or by `@id`, or its default.
+    ///
+    /// # Errors
+    /// A name that the shader lacks, a value that is no number, `true` or `false` or does not fit, a constant with neither
+    /// a default nor a value.
+    pub fn fixed(self, constants: &[(String, String)]) -> Result<Self> {
+        use naga::back::pipeline_constants::{PipelineConstantError, process_overrides};
+        let overrides = &self.module.overrides;
+        if overrides.is_empty() && constants.is_empty() {
+            return Ok(self);
+        }
+        let wrong = |message: String| -> Error { ErrorKind::Entry(message).into() };
+        let mut given = naga::back::PipelineConstants::default();
+        for (name, value) in constants {
+            let number = match value.as_str() {
+                "true" => 1.0,
+                "false" => 0.0,
+                _ => value
+                    .parse()
+                    .map_err(|_| wrong(format!("the constant {name}={value}: no number, true or false")))?,
+            };
+            given.insert(name.clone(), number);
+        }
+        let resolved = guarded("at setting constants", || {
+            Ok(process_overrides(&self.module, &self.info, None, &given)
+                .map(|(module, info)| (module.into_owned(), info.into_owned())))
+        })?;
+        match resolved {
+            Ok((module, info)) => Ok(Self { module, info, ..self }),
+            Err(PipelineConstantError::NotFound(name)) => {
+                let called = |one: &naga::Override| match (one.id, &one.name) {
+                    (Some(id), Some(name)) => format!("{id} ({name})"),
+                    (Some(id), None) => id.to_string(),
+                    (None, name) => name.clone().unwrap_or_default(),
+                };
+                let have: Vec<String> = overrides.iter().map(|(_, one)| called(one)).collect();
+                let have = match have.is_empty() {
+                    true => "it has none".to_owned(),
+                    false => format!("it has {}", have.join(", ")),
+                };
+                Err(wrong(format!("the shader has no constant {name}; {have}")))
+            }
+            Err(PipelineConstantError::MissingValue(name)) => Err(wrong(format!(
+                "the constant {name} has no default and is given no value"
+            ))),
+            Err(error) => Err(wrong(format!("the shader's constants: {error}"))),
+        }
+    }
+
     /// The entry point's stage.
     pub fn stage(&self) -> ShaderStage {
         self.entry_point().stage
@@ -63,6 +112,7 @@ pub(crate) fn parse_glsl(text: &str, stage: ShaderStage) -> Result<naga::Module>
         let message = format!("a struct of {members} members, those of its members counted: too many");
         return Err(text_error(Language::Glsl, text, Some(span), &message));
     }
+    crate::nesting::check(Language::Glsl, text)?;
     let mut options = naga::front::glsl::Options::from(stage);
     let split = combined::split(text);
     let macros = split.iter().flat_map(|split| &split.macros);

@@ -73,6 +73,7 @@ mod fullscreen;
 mod guard;
 mod language;
 mod marks;
+mod nesting;
 mod read;
 pub mod sksl;
 pub mod structs;

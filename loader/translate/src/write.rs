@@ -37,6 +37,13 @@ impl Default for Options {
 /// # Errors
 /// [`ErrorKind::Write`]: why the language cannot express it, in naga's words.
 pub fn write(shader: &Shader, target: Target, options: &Options) -> Result<Vec<u8>> {
+    // Only WGSL has constants that are given later.
+    let fixed = match target {
+        Target::Wgsl => None,
+        _ if shader.module.overrides.is_empty() => None,
+        _ => Some(shader.clone().fixed(&[])?),
+    };
+    let shader = fixed.as_ref().unwrap_or(shader);
     deep(|| {
         let written = guarded("at writing a shader", || match target {
             Target::Wgsl => wgsl(shader),

@@ -154,6 +154,8 @@ pub struct Settings {
     pub defines: Vec<(String, String)>,
     /// Folders in which files are looked for that a text includes, behind the text's own.
     pub folders: Vec<PathBuf>,
+    /// Values of WGSL's `override`s by name or `@id`: numbers, `true`, `false`.
+    pub constants: Vec<(String, String)>,
 }
 
 impl Settings {
@@ -161,6 +163,7 @@ impl Settings {
     pub const NONE: &'static Self = &Self {
         defines: Vec::new(),
         folders: Vec::new(),
+        constants: Vec::new(),
     };
 }
 
@@ -245,8 +248,9 @@ pub fn is_available() -> bool {
     glslang::AVAILABLE
 }
 
-/// Refuses structs whose members glslang would visit for ever.
+/// Refuses what glslang would work on for ever or too deep: structs with members past counting, nesting.
 fn bounded(text: &Text<'_>) -> Result<()> {
+    crate::nesting::check(text.language(), text.text)?;
     let Some((place, members)) = structs::too_many_members(text.text) else {
         return Ok(());
     };
@@ -306,6 +310,7 @@ impl Preprocessed {
 /// # Errors
 /// As [`judge`], for directives.
 pub fn preprocess(text: &Text<'_>) -> Result<Preprocessed> {
+    bounded(text)?;
     crate::guard::deep(|| glslang::preprocess(text))
 }
 

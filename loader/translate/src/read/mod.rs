@@ -1,5 +1,6 @@
 //! The way in: any source to a validated naga module.
 
+mod control;
 mod spirv;
 mod vbc;
 
@@ -9,6 +10,7 @@ use crate::front::{parse_glsl, text_error, validate_text, validated};
 use crate::frontend::{self, Dialect, Settings, Text};
 use crate::guard::{deep, guarded};
 use crate::{Error, ErrorKind, Language, Result, Shader, sksl};
+use control::switches_in_order;
 use loader::SourceError;
 use loader::spirv::layout::{Rules, lay_out};
 use loader::spirv::{ModuleIndex, class, model, split_inputs, split_samplers};
@@ -301,6 +303,7 @@ fn stage_of_model(number: u32) -> Option<ShaderStage> {
 }
 
 fn parse_wgsl(text: &str) -> Result<naga::Module> {
+    crate::nesting::check(Language::Wgsl, text)?;
     guarded("at reading WGSL", || Ok(naga::front::wgsl::parse_str(text)))?.map_err(|error| {
         text_error(
             Language::Wgsl,
@@ -345,7 +348,11 @@ fn read_any(source: &Source<'_>) -> Result<Shader> {
         false => *source,
     };
     let entry = find(&module, &asked)?;
-    Ok(Shader { module, info, entry })
+    let shader = Shader { module, info, entry };
+    match source.settings.constants.as_slice() {
+        [] => Ok(shader),
+        constants => shader.fixed(constants),
+    }
 }
 
 /// The SPIR-V words that naga is given of a module, a VBC's stage, or a text that glslang reads: samplers apart from
@@ -360,7 +367,7 @@ pub fn words(source: &Source<'_>) -> Result<Vec<u32>> {
         Language::Vbc => vbc::words(source)?,
         other => return Err(ErrorKind::Language(format!("{other}: this is no SPIR-V")).into()),
     };
-    let words = split_inputs(&split_samplers(&words)?)?;
+    let words = switches_in_order(&split_inputs(&split_samplers(&words)?)?)?.into_owned();
     if !source.any_layout {
         return Ok(words);
     }
@@ -462,5 +469,38 @@ mod tests {
             String::from_utf8(text).unwrap().matches("-(").count()
         };
         assert_eq!([negations(false), negations(true)], [0, 1]);
+    }
+
+    #[test]
+    fn constants_have_their_defaults_or_what_is_given() {
+        let text = "override scale: f32 = 2.0; @id(7) override on: bool; override count = 3u;\n\
+            @fragment fn fs() -> @location(0) vec4f { return vec4f(scale * 0.25 * f32(count), f32(on), 0.0, 1.0); }";
+        let written = |text: &str, constants: &[(&str, &str)], target| {
+            let settings = Settings {
+                constants: constants
+                    .iter()
+                    .map(|(name, value)| ((*name).into(), (*value).into()))
+                    .collect(),
+                ..Settings::default()
+            };
+            let source = Source::new("a.wgsl", text.as_bytes()).unwrap();
+            let source = source.with(Path::new(""), &settings);
+            let shader = read(&source)?;
+            write(&shader, target, &Options::default()).map(|text| String::from_utf8(text).unwrap())
+        };
+        let told = |constants: &[(&str, &str)]| written(text, constants, Target::Glsl).unwrap_err().to_string();
+        let glsl = written(text, &[("7", "true"), ("scale", "8")], Target::Glsl).unwrap();
+        assert!(glsl.contains("vec4(6.0, 1.0, 0.0, 1.0)"), "{glsl}");
+        assert!(told(&[]).contains("the constant 7 has no default"), "{}", told(&[]));
+        let error = told(&[("7", "true"), ("none", "1")]);
+        assert!(
+            error.contains("none") && error.contains("scale, 7 (on), count"),
+            "{error}"
+        );
+        assert!(told(&[("7", "maybe")]).contains("maybe"));
+        assert!(told(&[("7", "1"), ("count", "-1")]).contains("constants"));
+        // WGSL keeps what is given later.
+        let plain = text.replace("on: bool;", "on: bool = true;");
+        assert!(written(&plain, &[], Target::Wgsl).unwrap().contains("override"));
     }
 }
