@@ -88,8 +88,46 @@ fn reads_again(text: &[u8]) -> Result<()> {
     })
 }
 
+/// MSL lays an array's elements side by side, and naga drops a stride that is wider than the element.
+fn msl_strides(module: &naga::Module) -> Result<()> {
+    use naga::{AddressSpace, TypeInner};
+    let failed = |message: String| -> Error {
+        let target = Target::Msl;
+        ErrorKind::Write { target, message }.into()
+    };
+    let mut layouts = naga::proc::Layouter::default();
+    let updated = layouts.update(module.to_ctx());
+    updated.map_err(|error| failed(chain(&error)))?;
+    let shared = module.global_variables.iter().filter(|(_, global)| {
+        let space = global.space;
+        matches!(space, AddressSpace::Uniform | AddressSpace::Storage { .. })
+    });
+    let mut left: Vec<_> = shared.map(|(_, global)| global.ty).collect();
+    let mut seen = HashSet::new();
+    while let Some(handle) = left.pop() {
+        if !seen.insert(handle) {
+            continue;
+        }
+        match &module.types[handle].inner {
+            TypeInner::Struct { members, .. } => left.extend(members.iter().map(|member| member.ty)),
+            TypeInner::BindingArray { base, .. } => left.push(*base),
+            TypeInner::Array { base, stride, .. } => {
+                let natural = layouts[*base].to_stride();
+                if *stride != natural {
+                    let message = format!("an array's elements lie {stride} bytes apart; MSL has them {natural} apart");
+                    return Err(failed(message));
+                }
+                left.push(*base);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 fn msl(shader: &Shader, options: &Options) -> Result<Vec<u8>> {
     use naga::back::msl;
+    msl_strides(&shader.module)?;
     let options = msl::Options {
         fake_missing_bindings: true,
         lang_version: options.msl,
