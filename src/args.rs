@@ -39,12 +39,15 @@ pub struct PreprocessArgs {
     /// A folder for files that GLSL, GLSL ES or HLSL include, behind that of the text
     #[arg(short = 'I', long = "include", value_name = "DIR")]
     pub folders: Vec<PathBuf>,
+    /// Set an `override` of WGSL, by its name or its `@id`
+    #[arg(long = "constant", value_name = "NAME=VALUE", value_parser = parse_constant)]
+    pub constants: Vec<(String, String)>,
 }
 
 impl PreprocessArgs {
     /// Whether the command line says anything of texts.
     pub fn is_said(&self) -> bool {
-        !self.defines.is_empty() || !self.folders.is_empty()
+        !self.defines.is_empty() || !self.folders.is_empty() || !self.constants.is_empty()
     }
 
     /// What is said, for the front end.
@@ -52,17 +55,27 @@ impl PreprocessArgs {
     /// # Errors
     /// Where something is said and none of the files is a text that it is for.
     pub fn settings<'a>(&self, files: impl IntoIterator<Item = (&'a Path, &'a [u8])>) -> Result<Settings> {
-        let is_for = |(path, bytes): (&Path, &[u8])| {
-            let source = translate::Source::new(&path.to_string_lossy(), bytes);
-            let language = source.map(|source| source.language);
-            matches!(language, Ok(translate::Language::Glsl | translate::Language::Hlsl))
-        };
-        if self.is_said() && !files.into_iter().any(is_for) {
+        let mut preprocessed = false;
+        let mut has_overrides = false;
+        if self.is_said() {
+            for (path, bytes) in files {
+                match translate::Source::new(&path.to_string_lossy(), bytes).map(|source| source.language) {
+                    Ok(translate::Language::Glsl | translate::Language::Hlsl) => preprocessed = true,
+                    Ok(translate::Language::Wgsl) => has_overrides = true,
+                    _ => {}
+                }
+            }
+        }
+        if !(self.defines.is_empty() && self.folders.is_empty()) && !preprocessed {
             return Err(Error::usage("-D and -I are for texts of GLSL, GLSL ES and HLSL"));
+        }
+        if !self.constants.is_empty() && !has_overrides {
+            return Err(Error::usage("--constant is for WGSL"));
         }
         Ok(Settings {
             defines: self.defines.clone(),
             folders: self.folders.clone(),
+            constants: self.constants.clone(),
         })
     }
 }
@@ -81,6 +94,17 @@ pub fn parse_define(text: &str) -> Result<(String, String)> {
         return Err(Error::usage("a definition is NAME or NAME=VALUE, such as SCALE=2.0"));
     }
     Ok((name.to_owned(), value.to_owned()))
+}
+
+/// A constant and its value, as `NAME=VALUE`.
+///
+/// # Errors
+/// Without a name or a value.
+pub fn parse_constant(text: &str) -> Result<(String, String)> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err(Error::usage("a constant is NAME=VALUE, such as count=4")),
+    }
 }
 
 /// What a file is, where its first bytes do not say it or say it wrongly.

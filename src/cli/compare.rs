@@ -58,7 +58,7 @@ pub struct CompareArgs {
 pub(super) fn run(args: &CompareArgs) -> Outcome {
     match &args.b {
         _ if args.engines => engines(args),
-        _ if args.preprocess.is_said() => Err(Failure::usage("-D and -I are for --engines")),
+        _ if args.preprocess.is_said() => Err(Failure::usage("-D, -I and --constant are for --engines")),
         Some(b) => pictures(args, b),
         None => Err(Failure::usage("two pictures are compared")),
     }
