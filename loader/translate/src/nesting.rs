@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// Most brackets of any kind inside each other.
-const MAX_DEPTH: u32 = 256;
+const MAX_DEPTH: u32 = 512;
 
 /// Most signs in front of one operand, and most `?` in one statement; statements nest twice as deep, `else if` counting
 /// as two.
@@ -312,12 +312,12 @@ mod tests {
             })
         };
         for (text, says) in [
-            (many("(", 20_000), "brackets inside each other: more than 256"),
+            (many("(", 20_000), "brackets inside each other: more than 512"),
             (
                 format!("x = {}1;", many("- ", 20_000)),
                 "signs in front of each other: more than 256",
             ),
-            (many("{", 20_000), "brackets inside each other: more than 256"),
+            (many("{", 20_000), "brackets inside each other: more than 512"),
             (many("if (a) ", 3000), "statements inside each other: more than 512"),
             (
                 many("if (a) x = 1; else ", 3000),
@@ -327,7 +327,7 @@ mod tests {
                 many("if (a) { x = 1; } else ", 3000),
                 "statements inside each other: more than 512",
             ),
-            (many("a[", 20_000), "brackets inside each other: more than 256"),
+            (many("a[", 20_000), "brackets inside each other: more than 512"),
             (many("a ? b : ", 3000), "choices (?) in one statement: more than 256"),
             (many("a + ", 40_000), "more than 65536"),
             (doubling(40), "macros that stand for more than 1048576 tokens"),

@@ -59,7 +59,7 @@ fn exit_codes_tell_what_is_wrong() {
     let (folder, report) = (keep.to_string_lossy(), junit.to_string_lossy());
     let (code, said) = run(&["--keep", &folder, "--junit", &report], &[&copy]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("line 43: two: byte 0"), "{said}");
+    assert!(said.contains("line 44: two: byte 0"), "{said}");
     assert!(said.contains("wanted EQ 43, found 42"), "{said}");
     let report = std::fs::read_to_string(&junit).expect("a report");
     assert!(

@@ -170,7 +170,6 @@ const BREAKS: &[(&str, Break)] = &[
     ("uniform-unreflected", InModel(|m| m.uniform = None)),
     ("uniform-unreflected", InModel(|m| m.uniform.as_mut().unwrap().stages = Stages(Vert.bit()))),
     ("uniform-layout", InModel(|m| { m.uniform.as_mut().unwrap().members[2].base = BaseType::FLOAT; })),
-    ("uniform-layout", InModel(|m| { let u = m.uniform.as_mut().unwrap(); u.members.push(member("more", 100, 1)); u.size += 4; })),
     ("subpass-unreflected", InModel(|m| { m.subpass_inputs.pop(); })),
     ("attachment-index", Code(Frag, DECORATE, (1, 43), (2, 3))),
 ];

@@ -3,7 +3,7 @@
 use skrymir_compiler::{Error, Input, Kind, Options, Stage, compile};
 use translate::{Language, ShaderStage, Source};
 
-/// Words the message must have, the line it must be about, the text.
+/// Words the message must have, the line it must be about (0: its place is not known), the text.
 type Row = (&'static str, usize, String);
 
 fn row(says: &'static str, line: usize, text: &str) -> Row {
@@ -48,7 +48,7 @@ fn refused(rows: &[Row], compiled: impl Fn(&str) -> Result<(), Error>) {
         };
         let named = error.message().to_lowercase().contains(&says.to_lowercase());
         let place = shown(&error, text).filter(|(_, column)| *column >= 1);
-        if !named || place.map(|(line, _)| line) != Some(*line) {
+        if !named || place.map_or(0, |(line, _)| line) != *line {
             wrong.push(format!(
                 "{says:?} in line {line} is wanted:\n{}\n{text}",
                 error.render("a.frag", text)
@@ -107,7 +107,7 @@ fn in_gles_fragments() {
             "uniform sampler2D s[4]; vec4 f(sampler2D a) { return texture2D(a, v.xy); }",
             "gl_FragColor = f(s[n]);",
         ),
-        es("is missing", 3, "varying", "gl_FragColor = v;"),
+        es("no qualifiers", 3, "varying", "gl_FragColor = v;"),
         es("", 3, "uniform sampler3D s;", "gl_FragColor = texture3D(s, v.xyz);"),
         es(
             "steps",
@@ -177,7 +177,7 @@ fn in_wgsl() {
         wgsl("CountOneBits", 3, "", "return vec4f(f32(countOneBits(u32(v.x))));"),
         wgsl(
             "storage buffers",
-            3,
+            0,
             "@group(0) @binding(0) var<storage> s: array<vec4f, 4>;",
             "return s[0];",
         ),
@@ -295,7 +295,8 @@ fn in_glsl() {
         glsl("bit operations (&)", 4, "", "c = vec4(uint(v.x) & uint(v.y));"),
         glsl("bit operations (>>)", 4, "", "c = vec4(8u >> uint(v.x));"),
         glsl("bits of a number", 4, "", "c = vec4(floatBitsToInt(v.x));"),
-        glsl("5000", 4, "", "c = vec4(int(v.x) + 5000);"),
+        // What glslang's modules give no line: declarations and constants.
+        glsl("5000", 0, "", "c = vec4(int(v.x) + 5000);"),
         glsl(
             "storage buffers",
             3,
@@ -310,7 +311,7 @@ fn in_glsl() {
         ),
         glsl(
             "texture",
-            3,
+            0,
             "layout(set = 0, binding = 0) uniform texture3D t; layout(set = 0, binding = 1) uniform sampler s;",
             "c = texture(sampler3D(t, s), v.xyz);",
         ),
@@ -322,14 +323,14 @@ fn in_glsl() {
         ),
         glsl(
             "several colour outputs",
-            4,
+            0,
             "layout(location = 1) out vec4 d;",
             "c = v; d = v;",
         ),
-        glsl("FragDepth", 4, "", "c = v; gl_FragDepth = v.x;"),
+        glsl("FragDepth", 0, "", "c = v; gl_FragDepth = v.x;"),
         glsl(
-            "unknown function",
-            3,
+            "recursion",
+            0,
             "float f(float x) { return f(x * 0.5); }",
             "c = vec4(f(v.x));",
         ),

@@ -48,6 +48,28 @@ pub(super) fn without_outer_lines(words: &[u32]) -> Vec<u32> {
     out
 }
 
+/// Whether a function takes textures or samplers, which naga's reader does not follow: compilers of HLSL that optimise
+/// put such functions into their callers.
+pub(super) fn hands_over_textures(words: &[u32]) -> bool {
+    const SAMPLED_IMAGE: u16 = 27;
+    const FUNCTION_PARAMETER: u16 = 55;
+    let mut opaque = std::collections::BTreeSet::new();
+    instructions(words).any(|(opcode, _, words)| match (opcode, words) {
+        (op::TYPE_IMAGE | op::TYPE_SAMPLER | SAMPLED_IMAGE, [_, id, ..]) => {
+            opaque.insert(*id);
+            false
+        }
+        (op::TYPE_POINTER, [_, id, _, inner]) => {
+            if opaque.contains(inner) {
+                opaque.insert(*id);
+            }
+            false
+        }
+        (FUNCTION_PARAMETER, [_, ty, ..]) => opaque.contains(ty),
+        _ => false,
+    })
+}
+
 /// The lines that a module's instructions come from: for each line, the number of the word from which on it holds. Only
 /// lines of the text itself, which has no name.
 pub(crate) fn lines(words: &[u32]) -> Vec<(usize, Option<usize>)> {

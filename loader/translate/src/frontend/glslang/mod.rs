@@ -95,11 +95,13 @@ fn job(text: &Text<'_>, code: &str, preamble: &str, purpose: Purpose) -> Result<
         purpose,
         code: c_string(text, &without_open_quotes(code))?,
         preamble: c_string(text, preamble)?,
-        entry: text
-            .entry
-            .filter(|entry| *entry != "main")
-            .map(|entry| c_string(text, entry))
-            .transpose()?,
+        // HLSL has no entry point unless one is named.
+        entry: match (text.dialect, text.entry) {
+            (Dialect::Hlsl, entry) => Some(entry.unwrap_or("main")),
+            (Dialect::Glsl, entry) => entry.filter(|entry| *entry != "main"),
+        }
+        .map(|entry| c_string(text, entry))
+        .transpose()?,
         version: raised(code).filter(|_| purpose != Purpose::Judge),
     })
 }
