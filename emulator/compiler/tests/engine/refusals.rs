@@ -177,7 +177,7 @@ fn in_wgsl() {
         wgsl("CountOneBits", 3, "", "return vec4f(f32(countOneBits(u32(v.x))));"),
         wgsl(
             "storage buffers",
-            0,
+            3,
             "@group(0) @binding(0) var<storage> s: array<vec4f, 4>;",
             "return s[0];",
         ),
@@ -299,7 +299,7 @@ fn in_glsl() {
         glsl("5000", 0, "", "c = vec4(int(v.x) + 5000);"),
         glsl(
             "storage buffers",
-            3,
+            0,
             "layout(set = 0, binding = 0) buffer B { vec4 b; };",
             "c = b;",
         ),
