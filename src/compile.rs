@@ -51,6 +51,11 @@ pub fn compile(path: &Path, bytes: &[u8], wanted: Wanted<'_>) -> Result<Compiled
         _ => said.or(source.stage),
     };
     source.entry = wanted.entry;
+    if source.language == Language::Hlsl && source.stage.is_none() {
+        return Err(Error::usage(format_args!(
+            "{name}: say which stage it is: --stage vert or frag"
+        )));
+    }
     let refused = match compiler::compile(Input::Source(&source), &wanted.options) {
         Ok(compiled) => return Ok(compiled),
         Err(error) => error,

@@ -157,8 +157,7 @@ impl Frame {
                 self.blocks += 1;
             }
             _ if !self.inside && !self.seen => {}
-            // Between functions, and, as spirv-val has it, between a function's parameters and its first block.
-            "ExtInst" if !self.block && (!self.inside || self.blocks == 0) && semantic_free(module, item) => {}
+            "ExtInst" if !self.block && !self.inside && semantic_free(module, item) => {}
             _ if !self.block => module.fail("block", item, "stands outside a block"),
             _ => self.body(module, item, at),
         }
