@@ -52,9 +52,7 @@ pub fn compile(path: &Path, bytes: &[u8], wanted: Wanted<'_>) -> Result<Compiled
     };
     source.entry = wanted.entry;
     if source.language == Language::Hlsl && source.stage.is_none() {
-        return Err(Error::usage(format_args!(
-            "{name}: say which stage it is: --stage vert or frag"
-        )));
+        return Err(Error::usage(format_args!("{name}: say --stage vert or --stage frag")));
     }
     let refused = match compiler::compile(Input::Source(&source), &wanted.options) {
         Ok(compiled) => return Ok(compiled),

@@ -283,7 +283,7 @@ fn hlsl_goes_where_other_languages_go() {
     std::fs::write(at.join("wrong.ps.hlsl"), hlsl.replace("* tint", "* tnit")).unwrap();
     let error = ends(at, &["compile", "wrong.ps.hlsl", "--entry", "paint", "--report"], 1);
     assert!(
-        error.contains("wrong.ps.hlsl: ") && error.contains("line 4") && error.contains("tnit"),
+        (error.contains("wrong.ps.hlsl:4:") || error.contains("line 4")) && error.contains("tnit"),
         "{error}"
     );
 }
