@@ -66,7 +66,8 @@ impl PreprocessArgs {
                 }
             }
         }
-        if !(self.defines.is_empty() && self.folders.is_empty()) && !preprocessed {
+        let wants_text = !self.defines.is_empty() || !self.folders.is_empty();
+        if wants_text && !preprocessed {
             return Err(Error::usage("-D and -I are for texts of GLSL, GLSL ES and HLSL"));
         }
         if !self.constants.is_empty() && !has_overrides {

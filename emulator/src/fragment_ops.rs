@@ -83,7 +83,7 @@ static MASKED: [[f32; 16]; 16] = {
     let mut table = [[0.0; 16]; 16];
     let mut at = 0;
     while at < 256 {
-        table[at / 16][at % 16] = (at / 16 & at % 16) as f32;
+        table[at / 16][at % 16] = ((at / 16) & (at % 16)) as f32;
         at += 1;
     }
     table

@@ -57,7 +57,7 @@ impl Ram<Vec<AtomicU64>> {
 impl<W: AsRef<[AtomicU64]> + Send + Sync> Bus for Ram<W> {
     fn ram(&self) -> Vec<Range<u64>> {
         let size = SharedWords(self.words.as_ref()).size() as u64;
-        vec![self.base..self.base.saturating_add(size)]
+        std::iter::once(self.base..self.base.saturating_add(size)).collect()
     }
 
     fn read(&self, address: u64, to: &mut [u8]) -> bool {

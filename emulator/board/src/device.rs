@@ -17,6 +17,12 @@ use std::time::{Duration, Instant};
 /// which the Linux driver gives up. More counts as a program that does not end.
 pub const BUDGET: u64 = 1 << 30;
 
+/// Is told why a job did not end as it should.
+pub type Report = dyn Fn(Unit, &Fault) + Send + Sync;
+
+/// Is told a line's new level.
+pub type LineChanged = dyn Fn(Line, bool) + Send + Sync;
+
 /// How a device is.
 pub struct Options {
     /// Which GPU.
@@ -28,9 +34,9 @@ pub struct Options {
     /// Makes what runs the programs.
     pub engine: Box<dyn Fn() -> Box<dyn Engine> + Send + Sync>,
     /// Is told a line's new level. Called with the device locked: it must return soon, and not use the device.
-    pub line: Box<dyn Fn(Line, bool) + Send + Sync>,
+    pub line: Box<LineChanged>,
     /// Is told why a job did not end as it should. Called from the job's thread.
-    pub report: Box<dyn Fn(Unit, &Fault) + Send + Sync>,
+    pub report: Box<Report>,
     /// Opens recordings.
     pub record: Option<Box<Open>>,
 }
@@ -55,8 +61,8 @@ struct Shared {
     /// Signalled when a job has ended.
     ended: Condvar,
     spaces: Spaces,
-    line: Box<dyn Fn(Line, bool) + Send + Sync>,
-    report: Box<dyn Fn(Unit, &Fault) + Send + Sync>,
+    line: Box<LineChanged>,
+    report: Box<Report>,
 }
 
 impl Shared {

@@ -113,6 +113,9 @@ pub enum Outcome {
     Hang(Fault),
 }
 
+/// A page directory, if addresses are translated, and its space.
+type Kept = (Option<u32>, Arc<Mutex<Space>>);
+
 /// The address spaces that jobs have run in, the one used last at the end.
 pub struct Spaces {
     bus: Arc<dyn Bus>,
@@ -120,7 +123,7 @@ pub struct Spaces {
     threads: usize,
     budget: u64,
     record: Option<Box<crate::record::Open>>,
-    spaces: Mutex<Vec<(Option<u32>, Arc<Mutex<Space>>)>>,
+    spaces: Mutex<Vec<Kept>>,
 }
 
 impl Spaces {

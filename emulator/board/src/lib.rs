@@ -49,6 +49,6 @@ pub mod registers;
 mod state;
 
 pub use bus::{Bus, Ram};
-pub use device::{BUDGET, Device, Options};
+pub use device::{BUDGET, Device, LineChanged, Options, Report};
 pub use layout::{Line, Model, Placed, Product, Row, SIZE_400, SIZE_450, Unit};
 pub use record::{Open, Recording};

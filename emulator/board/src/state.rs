@@ -174,7 +174,7 @@ impl State {
         let Some(placed) = self.model.unit_at(offset) else {
             return;
         };
-        let within = offset - placed.offset & !3;
+        let within = (offset - placed.offset) & !3;
         match placed.unit {
             Unit::AllPps => self
                 .members(0)

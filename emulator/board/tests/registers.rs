@@ -369,7 +369,7 @@ fn any_access_is_survived() {
             })
             .collect();
         for word in 0..256 {
-            machine.put(BASE as u32 + 4 * random.u32(..1 << 18), BASE as u32 + 4 * word | 7);
+            machine.put(BASE as u32 + 4 * random.u32(..1 << 18), (BASE as u32 + 4 * word) | 7);
         }
         for _ in 0..600 {
             let offset = if random.u32(..20) == 0 {

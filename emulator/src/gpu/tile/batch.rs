@@ -84,8 +84,8 @@ impl Batch<'_> {
         let (from, mut depths) = (STEP * number, [0.0; STEP]);
         let range = self.state.depth_range.map(steps);
         if self.state.depth_register.is_some() {
-            for lane in 0..STEP {
-                depths[lane] = quantise_depth(range, steps(self.fragments.depth[from + lane])) as i32 as f32;
+            for (depth, own) in depths.iter_mut().zip(&self.fragments.depth[from..]) {
+                *depth = quantise_depth(range, steps(*own)) as i32 as f32;
             }
             return depths;
         }
@@ -225,8 +225,8 @@ fn run_all<L: QuadLanes>(tile: &mut Tile, batch: &Batch<'_>, pass: Pass, live: &
         while sample < tile.samples {
             let mut passed = bits;
             if some_samples {
-                for lane in 0..STEP {
-                    passed &= !(u32::from(!covered[lane] >> sample & 1) << lane);
+                for (lane, covered) in covered.iter().enumerate() {
+                    passed &= !(u32::from(!*covered >> sample & 1) << lane);
                 }
             }
             if is_tested {
