@@ -245,12 +245,35 @@ fn compiled(source: &translate::Source<'_>, unroll: Unroll) -> Result<Shader> {
         roles: None,
         unroll,
     };
-    let mut shader = guarded(|| front::walk(&read.module, read.entry_point(), &walked)).map_err(back)?;
+    let mut shader = guarded(|| front::walk(&read.module, read.entry_point(), &walked))
+        .map_err(back)
+        .map_err(|error| placed(error, text, source, &walked))?;
     shader.map_spans(|(start, end)| {
         let line = places.line(start as usize..end as usize).unwrap_or_default();
         (line.start as u32, line.end as u32)
     });
     Ok(shader)
+}
+
+/// A refusal of GLSL that has no place, with the place that naga's own front end has for the same refusal: modules of
+/// glslang have no lines for declarations and constants.
+fn placed(error: Error, text: &str, source: &translate::Source<'_>, walked: &Source) -> Error {
+    let stage = match source.stage {
+        Some(ShaderStage::Vertex) => Stage::Vertex,
+        Some(ShaderStage::Fragment) => Stage::Fragment,
+        _ => return error,
+    };
+    if error.span().is_some() || source.language != translate::Language::Glsl {
+        return error;
+    }
+    let again = glsl(text, stage).and_then(|module| match module.entry_points.first() {
+        Some(entry) => guarded(|| front::walk(&module, entry, walked)),
+        None => Err(Error::invalid("there is no main")),
+    });
+    match again {
+        Err(other) if other.to_string() == error.to_string() => other,
+        _ => error,
+    }
 }
 
 /// An error of the reader, with its place.

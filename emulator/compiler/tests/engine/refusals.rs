@@ -295,11 +295,10 @@ fn in_glsl() {
         glsl("bit operations (&)", 4, "", "c = vec4(uint(v.x) & uint(v.y));"),
         glsl("bit operations (>>)", 4, "", "c = vec4(8u >> uint(v.x));"),
         glsl("bits of a number", 4, "", "c = vec4(floatBitsToInt(v.x));"),
-        // What glslang's modules give no line: declarations and constants.
-        glsl("5000", 0, "", "c = vec4(int(v.x) + 5000);"),
+        glsl("5000", 4, "", "c = vec4(int(v.x) + 5000);"),
         glsl(
             "storage buffers",
-            0,
+            3,
             "layout(set = 0, binding = 0) buffer B { vec4 b; };",
             "c = b;",
         ),
@@ -311,7 +310,7 @@ fn in_glsl() {
         ),
         glsl(
             "texture",
-            0,
+            3,
             "layout(set = 0, binding = 0) uniform texture3D t; layout(set = 0, binding = 1) uniform sampler s;",
             "c = texture(sampler3D(t, s), v.xyz);",
         ),
@@ -323,11 +322,11 @@ fn in_glsl() {
         ),
         glsl(
             "several colour outputs",
-            0,
+            4,
             "layout(location = 1) out vec4 d;",
             "c = v; d = v;",
         ),
-        glsl("FragDepth", 0, "", "c = v; gl_FragDepth = v.x;"),
+        glsl("FragDepth", 4, "", "c = v; gl_FragDepth = v.x;"),
         glsl(
             "recursion",
             0,
