@@ -3,12 +3,14 @@
 use crate::common::{corpus, data, files};
 use std::path::{Path, PathBuf};
 
-/// Scripts below a folder.
+/// Scripts below a folder: AmberScript, and VkScript under either of its two names.
 fn scripts(folder: &Path) -> Vec<PathBuf> {
-    ["amber", "vkscript", "shader_test"]
-        .iter()
-        .flat_map(|ext| files(folder, ext))
-        .filter(|path| path.is_file())
+    files(folder, "")
+        .into_iter()
+        .filter(|path| {
+            let extension = path.extension().and_then(|extension| extension.to_str());
+            matches!(extension, Some("amber" | "vkscript" | "shader_test"))
+        })
         .collect()
 }
 
