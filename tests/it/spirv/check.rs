@@ -141,9 +141,15 @@ fn agrees_with_spirv_val() {
     for (way, at, theirs, ours) in &verdicts {
         // spirv-val 2023.1 lets a non-semantic instruction stand between the blocks of a function; the specification and newer
         // ones do not.
-        let between = |said: &String| said.contains("OpExtInst: stands outside a block");
+        if theirs.is_none()
+            && ours
+                .as_ref()
+                .is_some_and(|said| said.contains("OpExtInst: stands outside a block"))
+        {
+            println!("  {}: skipped: {ours:?}", mutants[*at].1.name);
+            continue;
+        }
         let column = match (theirs, ours) {
-            (None, Some(said)) if between(said) => 0,
             (Some(_), Some(_)) => 0,
             (Some(_), None) => 1,
             (None, Some(_)) => 2,
