@@ -39,7 +39,7 @@ mod glslang;
 mod modules;
 
 pub use modules::registers_apart;
-pub(crate) use modules::{lines, without_lines};
+pub(crate) use modules::{hands_over_textures, lines, without_lines};
 
 use crate::front::error_at;
 use crate::{Language, Result, structs};
@@ -267,10 +267,6 @@ pub fn spirv(text: &Text<'_>) -> Result<Module> {
     let mut module = crate::guard::deep(|| glslang::spirv(text))?;
     module.words = modules::without_outer_lines(&module.words);
     if text.dialect == Dialect::Hlsl {
-        if modules::hands_over_textures(&module.words) {
-            let wanted = "a function that takes a texture wants a compiler that puts it into its callers: dxc, or glslangValidator";
-            return Err(crate::ErrorKind::Unavailable(wanted.to_owned()).into());
-        }
         registers_apart(&mut module.words);
     }
     Ok(module)

@@ -50,12 +50,10 @@ pub(super) fn without_outer_lines(words: &[u32]) -> Vec<u32> {
 
 /// Whether a function takes textures or samplers, which naga's reader does not follow: compilers of HLSL that optimise
 /// put such functions into their callers.
-pub(super) fn hands_over_textures(words: &[u32]) -> bool {
-    const SAMPLED_IMAGE: u16 = 27;
-    const FUNCTION_PARAMETER: u16 = 55;
+pub(crate) fn hands_over_textures(words: &[u32]) -> bool {
     let mut opaque = std::collections::BTreeSet::new();
     instructions(words).any(|(opcode, _, words)| match (opcode, words) {
-        (op::TYPE_IMAGE | op::TYPE_SAMPLER | SAMPLED_IMAGE, [_, id, ..]) => {
+        (op::TYPE_IMAGE | op::TYPE_SAMPLER | op::TYPE_SAMPLED_IMAGE, [_, id, ..]) => {
             opaque.insert(*id);
             false
         }
@@ -65,7 +63,7 @@ pub(super) fn hands_over_textures(words: &[u32]) -> bool {
             }
             false
         }
-        (FUNCTION_PARAMETER, [_, ty, ..]) => opaque.contains(ty),
+        (op::FUNCTION_PARAMETER, [_, ty, ..]) => opaque.contains(ty),
         _ => false,
     })
 }

@@ -128,7 +128,13 @@ pub(crate) fn compiled(source: &Source<'_>, stage: frontend::Stage) -> Result<Ve
         entry: source.entry,
         ..Text::new(source.text()?, source.path, dialect, stage, source.settings)
     };
-    Ok(frontend::spirv(&text)?.words)
+    let words = frontend::spirv(&text)?.words;
+    if dialect == Dialect::Hlsl && frontend::hands_over_textures(&words) {
+        let wanted =
+            "a function that takes a texture wants a compiler that puts it into its callers: dxc, or glslangValidator";
+        return Err(ErrorKind::Unavailable(wanted.to_owned()).into());
+    }
+    Ok(words)
 }
 
 /// Whether glslang reads the source.
