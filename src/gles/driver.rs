@@ -10,6 +10,9 @@ use std::process::Command;
 /// Fetches Debian's packages.
 const PREPARE: &str = include_str!("prepare.sh");
 
+/// What that sources.
+const APT: &str = include_str!("apt.sh");
+
 /// What runs ARM programs on other machines.
 const QEMU: &str = "qemu-aarch64-static";
 
@@ -306,6 +309,7 @@ impl Arm {
 /// What failed on the way.
 pub fn packages(folder: &Path, set: Option<(&str, &[&str])>) -> Result<()> {
     fs::create_dir_all(folder).within(|| format!("cannot make {}", folder.display()))?;
+    write(&cache()?.join("apt.sh"), APT)?;
     let script = write(&cache()?.join("prepare.sh"), PREPARE)?;
     let mut fetch = Command::new("bash");
     fetch.arg(script).arg(folder);

@@ -4,11 +4,11 @@
 # prepare.sh FOLDER --set NAME PACKAGE...: packages with all they depend on, unpacked into FOLDER/root over what is there
 # already, and what their own installation would do besides; done once for a name.
 set -euo pipefail
+. "$(dirname "$0")/apt.sh"
 folder=$1
 shift
 set=
 [ "${1:-}" != --set ] || { set=$2 && shift 2; }
-release=bookworm
 packages="libegl1 libgles2 libgl1-mesa-dri libegl-mesa0 libgbm1"
 headers="libegl-dev libgles-dev libgl-dev"
 
@@ -19,46 +19,12 @@ done=$folder/done${set:+-$set}
 [ -e "$done" ] && exit 0
 
 [ -n "$set" ] || rm -rf "$folder/root" "$folder/status"
-rm -rf "$folder/apt"
-mkdir -p "$folder/root" "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial" "$folder/apt/etc"
+mkdir -p "$folder/root"
 # What is unpacked already is not fetched again.
-touch "$folder/status"
-# The machine's own mirror, keys and proxies, but an architecture, a release and a state of our own.
-own=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' 2>/dev/null |
-    awk -v release="$release" '$2 == release && $1 ~ /debian\/?$/ { print $1; exit }' || true)
-mirror=${SKRYMIR_MIRROR:-${own:-http://deb.debian.org/debian}}
-echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $release main" >"$folder/apt/etc/sources.list"
-cat >"$folder/apt/conf" <<END
-Dir::State "$folder/apt";
-Dir::State::status "$folder/status";
-Dir::Cache "$folder/apt/cache";
-Dir::Etc::SourceList "$folder/apt/etc/sources.list";
-Dir::Etc::SourceParts "-";
-APT::Architecture "arm64";
-APT::Architectures { "arm64"; };
-APT::Install-Recommends "false";
-APT::Sandbox::User "";
-Acquire::Languages "none";
-Acquire::Retries "3";
-END
-export APT_CONFIG=$folder/apt/conf
-archives=$folder/apt/cache/archives
-
-# Fetches packages and what they depend on, and says how far it is.
-fetch() {
-    local uris total
-    uris=$(apt-get install -qq -y --print-uris "$@")
-    [ -n "$uris" ] || return 0
-    total=$(awk '{ bytes += $3 } END { printf "%d", bytes / 1e6 }' <<<"$uris")
-    echo "skrymir: fetching $(wc -l <<<"$uris") of Debian's arm64 packages${set:+ for $set}, $total MB, into $folder" >&2
-    apt-get install -qq -y --download-only "$@" >&2 &
-    while [ -t 2 ] && kill -0 $! 2>/dev/null; do
-        printf '\r%d of %d MB ' $(($(du -sB1000000 "$archives" | cut -f1))) "$total" >&2
-        sleep 0.5
-    done
-    wait $!
-    [ ! -t 2 ] || printf '\r\033[K' >&2
-}
+rm -rf "$folder/apt"
+mkdir -p "$folder/apt"
+[ ! -e "$folder/status" ] || cp "$folder/status" "$folder/apt/status"
+apt_state "$folder/apt" arm64
 
 unpack() {
     local package
@@ -89,13 +55,12 @@ install_steps() {
     [ ! -e "$folder/root$compile" ] || inside "$compile" "$share/glib-2.0/schemas" >/dev/null
 }
 
-apt-get update -qq >&2
 if [ -n "$set" ]; then
-    fetch "$@"
+    apt_fetch "arm64 packages for $set" "$@"
     unpack
     install_steps
 else
-    fetch $packages
+    apt_fetch "arm64 packages" $packages
     (cd "$archives" && apt-get download -qq $headers >&2)
     [ $# -eq 0 ] || (cd "$folder" && apt-get download -qq "$@" >&2)
     unpack
