@@ -55,6 +55,9 @@ typedef struct SkrymirBoardConfig {
   void *user;
   // A folder for recordings of jobs, one file for each address space; NULL for none.
   const char *record;
+  // A file for the registers' accesses, the lines and the memory that jobs see; NULL for none. With it a job runs within
+  // the write that starts it.
+  const char *registers;
 } SkrymirBoardConfig;
 
 #ifdef __cplusplus

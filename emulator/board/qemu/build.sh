@@ -7,6 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 folder=$(mkdir -p "$1" && cd "$1" && pwd)
 . "$root/tests/setup.sh"
+. "$root/src/gles/apt.sh"
 need_packages gcc g++ libc6-dev libglib2.0-dev libpixman-1-dev libfdt-dev pkg-config meson ninja-build python3 patch xz-utils
 need_rust
 
@@ -18,20 +19,16 @@ cmp -s "$library" "$folder/bin/libskrymir_board.so" || cp "$library" "$folder/bi
 
 # The release's own source packages, by an apt state of this folder's own.
 if [ ! -e "$folder/source/configure" ]; then
-    apt=$folder/apt
-    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
-    key="[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]"
-    mirror=${SKRYMIR_MIRROR:-http://deb.debian.org/debian}
-    echo "deb-src $key $mirror bookworm main" >"$apt/sources.list"
-    options=(-o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o "Dir::Etc::sourcelist=$apt/sources.list"
-        -o Dir::Etc::sourceparts=- -o APT::Sandbox::User=)
     echo "skrymir: fetching QEMU's source" >&2
-    apt-get "${options[@]}" -qq update
-    (cd "$apt" && apt-get "${options[@]}" -qq source --download-only qemu >/dev/null)
+    (
+        apt_state "$folder/apt" "$(dpkg --print-architecture)" deb-src
+        cd "$folder/apt"
+        apt-get -qq source --download-only qemu >/dev/null
+    )
     rm -rf "$folder/unpacked"
     mkdir "$folder/unpacked"
-    tar xJf "$apt"/qemu_*.orig.tar.xz -C "$folder/unpacked" --strip-components=1
-    tar xJf "$apt"/qemu_*.debian.tar.xz -C "$folder/unpacked"
+    tar xJf "$folder/apt"/qemu_*.orig.tar.xz -C "$folder/unpacked" --strip-components=1
+    tar xJf "$folder/apt"/qemu_*.debian.tar.xz -C "$folder/unpacked"
     (
         cd "$folder/unpacked"
         sed '/^#/d; /^$/d; s/ .*//' debian/patches/series | while read -r name; do
@@ -39,6 +36,7 @@ if [ ! -e "$folder/source/configure" ]; then
         done
         patch -s -p1 <"$here/debian.patch"
     )
+    rm -rf "$folder/apt"
     mv "$folder/unpacked" "$folder/source"
 fi
 for file in "$here/skrymir-mali.c:hw/misc/skrymir-mali.c" "$here/../include/skrymir_board.h:include/skrymir_board.h"; do
@@ -50,7 +48,7 @@ cd "$folder/build"
 if [ ! -e build.ninja ]; then
     echo "skrymir: configuring QEMU" >&2
     ../source/configure --target-list=arm-softmmu --without-default-features --enable-tcg --enable-fdt=system --disable-docs \
-        --disable-werror --extra-ldflags="-L$folder/bin -lskrymir_board -Wl,-rpath,'\$\$ORIGIN'" >configure.log 2>&1 || {
+        --disable-werror --extra-ldflags="-L$folder/bin -lskrymir_board -Wl,-rpath,$folder/bin" >configure.log 2>&1 || {
         tail -20 configure.log >&2
         exit 1
     }

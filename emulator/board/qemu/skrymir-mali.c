@@ -4,8 +4,8 @@
  * The library runs jobs on threads of its own and reads and writes the machine's memory directly. It announces the levels of
  * the interrupt lines from any thread; a bottom half hands them on under QEMU's lock.
  *
- * Properties: product (400 or 450), pixel-processors, engine (scalar, wide, native), record (a folder), ram (address of the
- * machine's memory).
+ * Properties: product (400 or 450), pixel-processors, engine (scalar, wide, native), record (a folder for the jobs), registers
+ * (a file for the registers' accesses), ram (address of the machine's memory).
  */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
@@ -37,6 +37,7 @@ struct SkrymirMaliState {
     uint64_t ram;
     char *engine;
     char *record;
+    char *registers;
 };
 
 /* From any thread. */
@@ -73,6 +74,7 @@ static bool skrymir_mali_start(SkrymirMaliState *s)
         .line_changed = skrymir_mali_line,
         .user = s,
         .record = s->record,
+        .registers = s->registers,
     };
     MemoryRegion *ram = current_machine->ram;
 
@@ -168,6 +170,7 @@ static Property skrymir_mali_properties[] = {
     DEFINE_PROP_UINT64("ram", SkrymirMaliState, ram, 0x40000000),
     DEFINE_PROP_STRING("engine", SkrymirMaliState, engine),
     DEFINE_PROP_STRING("record", SkrymirMaliState, record),
+    DEFINE_PROP_STRING("registers", SkrymirMaliState, registers),
     DEFINE_PROP_END_OF_LIST(),
 };
 

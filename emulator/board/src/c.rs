@@ -1,10 +1,11 @@
 //! The C interface: `include/skrymir_board.h` is made from this file.
 #![allow(unsafe_code)]
 
-use crate::bus::Ram;
+use crate::bus::{Bus, Ram};
 use crate::device::{Device, Options};
 use crate::layout::{Model, Product};
 use crate::record::Recording;
+use crate::trace::Log;
 use emulator::exec::Engine;
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
@@ -12,7 +13,6 @@ use emulator::exec::wide::Wide;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::fs::File;
-use std::io::BufWriter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,6 +48,9 @@ pub struct BoardConfig {
     pub user: *mut c_void,
     /// A folder for recordings of jobs, one file for each address space; NULL for none.
     pub record: *const c_char,
+    /// A file for the registers' accesses, the lines and the memory that jobs see; NULL for none. With it a job runs within
+    /// the write that starts it.
+    pub registers: *const c_char,
 }
 
 /// The line of the geometry processor.
@@ -138,7 +141,8 @@ fn engine(name: Option<&str>) -> Result<Box<dyn Fn() -> Box<dyn Engine> + Send +
     })
 }
 
-/// Recordings in a folder, numbered in the order of their address spaces.
+/// Recordings in a folder, numbered in the order of their address spaces. Unbuffered, as every job is one write: an emulator
+/// may end without destroying its devices.
 fn recordings(folder: PathBuf, model: Model) -> Box<crate::record::Open> {
     let next = AtomicU32::new(0);
     let gpu = match model.product() {
@@ -147,8 +151,8 @@ fn recordings(folder: PathBuf, model: Model) -> Box<crate::record::Open> {
     };
     Box::new(move |_| {
         let path = folder.join(format!("{}.trace", next.fetch_add(1, Ordering::Relaxed)));
-        let recording = File::create(&path)
-            .and_then(|file| Recording::new(Box::new(BufWriter::new(file)), gpu, model.pixel_processors()));
+        let recording =
+            File::create(&path).and_then(|file| Recording::new(Box::new(file), gpu, model.pixel_processors()));
         recording
             .inspect_err(|error| eprintln!("skrymir: cannot write {}: {error}", path.display()))
             .ok()
@@ -178,7 +182,10 @@ unsafe fn create(config: *const BoardConfig) -> Result<Board, String> {
     let length = usize::try_from(config.memory_size / 8).map_err(|_| "the guest's memory is too large")?;
     let words = Words { start, length };
     // SAFETY: the caller's.
-    let (engine, folder) = unsafe { (engine(text(config.engine)?)?, text(config.record)?) };
+    let (engine, folder, registers) = unsafe {
+        let folder = text(config.record)?;
+        (engine(text(config.engine)?)?, folder, text(config.registers)?)
+    };
     let mut options = Options::new(engine);
     options.model = model;
     options.threads = match config.threads {
@@ -198,6 +205,11 @@ unsafe fn create(config: *const BoardConfig) -> Result<Board, String> {
         options.record = Some(recordings(Path::new(folder).to_owned(), model));
     }
     let ram = Arc::new(Ram::new(config.memory_address, words));
+    if let Some(path) = registers {
+        let memory = ram.ram().into_iter().next().unwrap_or_default();
+        let log = File::create(path).and_then(|file| Log::new(Box::new(file), model, memory));
+        options.log = Some(log.map_err(|error| format!("cannot write {path}: {error}"))?);
+    }
     Device::new(ram, options).map(Board).map_err(|error| error.to_string())
 }
 

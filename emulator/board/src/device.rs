@@ -1,10 +1,13 @@
 //! The device: registers on one side, jobs on threads of their own on the other.
 
 use crate::bus::Bus;
-use crate::job::{Job, Outcome, Spaces, lock};
+use crate::job::lock;
+use crate::job::{Job, Outcome, Spaces};
 use crate::layout::{Line, Model, Product, Unit};
+use crate::mmu::Tables;
 use crate::record::Open;
 use crate::state::{Effect, State};
+use crate::trace::Log;
 use emulator::exec::Engine;
 use emulator::fault::Fault;
 use std::io;
@@ -37,8 +40,12 @@ pub struct Options {
     pub line: Box<LineChanged>,
     /// Is told why a job did not end as it should. Called from the job's thread.
     pub report: Box<Report>,
-    /// Opens recordings.
+    /// Opens recordings of jobs.
     pub record: Option<Box<Open>>,
+    /// Takes down accesses, lines and memory; a device with it runs jobs at once.
+    pub log: Option<Log>,
+    /// Runs a job within the write that starts it, not on a thread of the device: everything has one order.
+    pub at_once: bool,
 }
 
 impl Options {
@@ -52,6 +59,8 @@ impl Options {
             line: Box::new(|_, _| {}),
             report: Box::new(|_, _| {}),
             record: None,
+            log: None,
+            at_once: false,
         }
     }
 }
@@ -61,6 +70,8 @@ struct Shared {
     /// Signalled when a job has ended.
     ended: Condvar,
     spaces: Spaces,
+    /// Locked after the state.
+    log: Option<Mutex<Log>>,
     line: Box<LineChanged>,
     report: Box<Report>,
 }
@@ -69,20 +80,49 @@ impl Shared {
     /// Tells the lines' changes, in the order in which the registers changed.
     fn tell(&self, state: &mut State) {
         for (line, level) in state.changed_lines() {
+            if let Some(log) = &self.log {
+                lock(log).line(line, level);
+            }
             (self.line)(line, level);
         }
     }
 
+    /// Runs a job; how it ended, and what it wrote where that is taken down.
+    fn run(&self, job: &Job) -> (Outcome, Vec<(u32, u32)>) {
+        let (outcome, writes) = self.spaces.run(job, self.log.is_some());
+        if let Outcome::Invalid { fault, .. } | Outcome::Hang(fault) | Outcome::BusError(fault) = &outcome {
+            (self.report)(job.unit, fault);
+        }
+        (outcome, writes)
+    }
+
     fn work(&self, jobs: &Receiver<Job>) {
         for job in jobs {
-            let outcome = self.spaces.run(&job);
-            if let Outcome::Invalid { fault, .. } | Outcome::Hang(fault) | Outcome::BusError(fault) = &outcome {
-                (self.report)(job.unit, fault);
-            }
+            let (outcome, _) = self.run(&job);
             let mut state = lock(&self.state);
             state.finish(&job, &outcome);
             self.tell(&mut state);
             self.ended.notify_all();
+        }
+    }
+
+    /// Runs the jobs of a write while the state is locked.
+    fn run_at_once(&self, state: &mut State, jobs: &[Job]) {
+        let ran: Vec<_> = jobs.iter().map(|job| (job, self.run(job))).collect();
+        for (job, (outcome, writes)) in ran {
+            if let Some(log) = &self.log
+                && let Some(tables) = self.tables(job)
+            {
+                lock(log).after(self.spaces.bus(), &tables, &writes);
+            }
+            state.finish(job, &outcome);
+        }
+    }
+
+    fn tables(&self, job: &Job) -> Option<Tables> {
+        match job.directory {
+            Some(directory) => Tables::read(self.spaces.bus(), directory).ok(),
+            None => Some(Tables::identity(self.spaces.bus())),
         }
     }
 }
@@ -113,6 +153,7 @@ pub struct Device {
     /// For geometry, and for pixels: as on hardware, one does not wait for the other.
     workers: [Worker; 2],
     model: Model,
+    at_once: bool,
 }
 
 impl Device {
@@ -126,14 +167,17 @@ impl Device {
             state: Mutex::new(State::new(options.model)),
             ended: Condvar::new(),
             spaces,
+            log: options.log.map(Mutex::new),
             line: options.line,
             report: options.report,
         });
+        let at_once = options.at_once || shared.log.is_some();
         let workers = [Worker::new("mali gp", &shared)?, Worker::new("mali pp", &shared)?];
         Ok(Self {
             shared,
             workers,
             model: options.model,
+            at_once,
         })
     }
 
@@ -144,7 +188,12 @@ impl Device {
 
     /// Reads the register at a byte offset; 0 where there is none.
     pub fn read32(&self, offset: u32) -> u32 {
-        lock(&self.shared.state).read(offset)
+        let state = lock(&self.shared.state);
+        let value = state.read(offset);
+        if let Some(log) = &self.shared.log {
+            lock(log).read(offset, value);
+        }
+        value
     }
 
     /// Writes the register at a byte offset; ignored where there is none.
@@ -152,14 +201,30 @@ impl Device {
         let mut state = lock(&self.shared.state);
         let mut effects = Vec::new();
         state.write(offset, value, &mut effects);
-        self.apply(effects);
+        if let Some(log) = &self.shared.log {
+            let mut log = lock(log);
+            // The memory stands before the write: who plays the trace needs it then.
+            for effect in &effects {
+                if let Effect::Start(job) = effect
+                    && let Some(tables) = self.shared.tables(job)
+                {
+                    log.before(self.shared.spaces.bus(), &tables);
+                }
+            }
+            log.write(offset, value);
+        }
+        let jobs = self.apply(effects);
+        self.shared.run_at_once(&mut state, &jobs);
         self.shared.tell(&mut state);
     }
 
-    fn apply(&self, effects: Vec<Effect>) {
+    /// Does what a write asks for; jobs that are to run at once.
+    fn apply(&self, effects: Vec<Effect>) -> Vec<Job> {
+        let mut now = Vec::new();
         for effect in effects {
             match effect {
                 Effect::Cancel(cancel) => cancel.cancel(),
+                Effect::Start(job) if self.at_once => now.push(job),
                 Effect::Start(job) => {
                     let worker = &self.workers[usize::from(job.unit != Unit::Gp)];
                     // The thread ends after its queue only.
@@ -169,6 +234,7 @@ impl Device {
                 }
             }
         }
+        now
     }
 
     /// The reset line of the chip: everything is as after it was switched on.

@@ -1,7 +1,8 @@
 //! Jobs: what a unit's registers say when it is started, and how it ends.
 
 use crate::bus::Bus;
-use crate::layout::{PP_FRAME, Unit};
+use crate::layout::PP_REGISTERS;
+use crate::layout::Unit;
 use crate::mmu::{Gate, Mapped, Paged, Tables};
 use crate::record::Recording;
 use emulator::exec::Engine;
@@ -145,6 +146,11 @@ impl Spaces {
         }
     }
 
+    /// What the GPU reads and writes.
+    pub fn bus(&self) -> &dyn Bus {
+        &*self.bus
+    }
+
     fn space(&self, directory: Option<u32>) -> Arc<Mutex<Space>> {
         let mut spaces = lock(&self.spaces);
         let found = spaces.iter().position(|(have, _)| *have == directory);
@@ -171,13 +177,14 @@ impl Spaces {
         space
     }
 
-    /// Runs a job to its end.
-    pub fn run(&self, job: &Job) -> Outcome {
+    /// Runs a job to its end; address and length of what it wrote, where that is to be kept.
+    pub fn run(&self, job: &Job, keep_writes: bool) -> (Outcome, Vec<(u32, u32)>) {
+        let none = Vec::new();
         let tables = match job.directory.map(|directory| Tables::read(&*self.bus, directory)) {
             Some(Ok(tables)) => tables,
             Some(Err(error)) => {
                 let message = format!("a page table at {:#x}, where there is no memory", error.physical);
-                return Outcome::BusError(Fault::new(FaultKind::Unmapped, message));
+                return (Outcome::BusError(Fault::new(FaultKind::Unmapped, message)), none);
             }
             None => Tables::identity(&*self.bus),
         };
@@ -186,11 +193,18 @@ impl Spaces {
         let missing = tables.missing;
         space.update(&self.bus, tables.mapped);
         if !job.cancel.begin(&space.gate) {
-            return Outcome::Cancelled;
+            return (Outcome::Cancelled, none);
+        }
+        if keep_writes {
+            space.gpu.memory.keep_writes();
         }
         let outcome = space.run(job, &missing);
         job.cancel.end();
-        outcome
+        let writes = match keep_writes {
+            true => space.gpu.memory.writes().to_vec(),
+            false => none,
+        };
+        (outcome, writes)
     }
 }
 
@@ -294,9 +308,9 @@ fn ended(fault: Fault, missing: &BTreeSet<u32>) -> Outcome {
 
 /// A pixel processor's registers as the kernel interface's frame for one processor.
 fn pp_frame(registers: &[u32], tile_list: u32) -> Vec<u32> {
-    let mut frame = registers[..PP_FRAME].to_vec();
+    let mut frame = registers[..PP_REGISTERS].to_vec();
     frame.push(0);
-    frame.extend_from_slice(&registers[PP_FRAME..]);
+    frame.extend_from_slice(&registers[PP_REGISTERS..]);
     frame.resize(PP_FRAME_WORDS, 0);
     (frame[0], frame[PROCESSORS.word]) = (tile_list, 1);
     (frame[LISTS], frame[STACKS]) = (tile_list, registers[12]);

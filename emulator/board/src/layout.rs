@@ -20,6 +20,16 @@ pub enum Product {
     Mali450,
 }
 
+impl Product {
+    /// Pixel processors there can be.
+    pub fn most_pixel_processors(self) -> u32 {
+        match self {
+            Self::Mali400 => 4,
+            Self::Mali450 => 8,
+        }
+    }
+}
+
 /// A GPU and how many pixel processors it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Model {
@@ -30,14 +40,12 @@ pub struct Model {
 impl Model {
     /// A model, where there is one with that many pixel processors.
     pub fn new(product: Product, pixel_processors: u32) -> Option<Self> {
-        let most = match product {
-            Product::Mali400 => 4,
-            Product::Mali450 => 8,
-        };
-        (1..=most).contains(&pixel_processors).then_some(Self {
-            product,
-            pixel_processors,
-        })
+        (1..=product.most_pixel_processors())
+            .contains(&pixel_processors)
+            .then_some(Self {
+                product,
+                pixel_processors,
+            })
     }
 
     /// Which GPU.
@@ -191,7 +199,7 @@ impl Unit {
     pub fn register(self, offset: u32) -> Option<Row> {
         if let (Self::Pp(_) | Self::AllPps, Some(word)) = (self, frame_word(offset)) {
             let named = |places: &'static [Place], word: usize| places.iter().find(|place| place.word == word);
-            return Some(match word.checked_sub(PP_FRAME) {
+            return Some(match word.checked_sub(PP_REGISTERS) {
                 None => named(PpRegisters::PLACES, word).map_or(Row::Unnamed, Row::Frame),
                 Some(word) => {
                     named(WriteBackUnit::PLACES, word % WriteBackUnit::WORDS).map_or(Row::Unnamed, Row::WriteBack)
@@ -215,17 +223,17 @@ impl Unit {
 }
 
 /// Words of a pixel job's frame that are registers.
-pub const PP_FRAME: usize = 23;
+pub const PP_REGISTERS: usize = 23;
 
 /// Number of a frame's word, those of the write-back units behind the others, at an offset of a pixel processor.
 pub fn frame_word(offset: u32) -> Option<usize> {
     let word = (offset / 4) as usize;
-    if word < PP_FRAME {
+    if word < PP_REGISTERS {
         return Some(word);
     }
     let (unit, within) = ((offset >> 8) as usize, (offset & 0xff) as usize / 4);
     let is_unit = (1..=WRITE_BACKS).contains(&unit) && within < WriteBackUnit::WORDS;
-    is_unit.then(|| PP_FRAME + (unit - 1) * WriteBackUnit::WORDS + within)
+    is_unit.then(|| PP_REGISTERS + (unit - 1) * WriteBackUnit::WORDS + within)
 }
 
 /// A unit at its place.
@@ -307,9 +315,6 @@ pub enum Line {
 }
 
 impl Line {
-    /// Lines there can be.
-    pub const COUNT: usize = 20;
-
     /// The line's number: 0 the geometry processor, 1 its MMU, 2 the power unit, 3 all pixel processors, then a pair of
     /// pixel processor and MMU for each.
     pub fn number(self) -> u32 {
@@ -320,6 +325,30 @@ impl Line {
             Self::AllPps => 3,
             Self::Pp(number) => 4 + 2 * number,
             Self::PpMmu(number) => 5 + 2 * number,
+        }
+    }
+
+    /// The line with a number, if there is one.
+    pub fn from_number(number: u32) -> Option<Self> {
+        let most = Product::Mali450.most_pixel_processors();
+        let pairs = (0..most).flat_map(|number| [Self::Pp(number), Self::PpMmu(number)]);
+        let mut all = [Self::Gp, Self::GpMmu, Self::Pmu, Self::AllPps]
+            .into_iter()
+            .chain(pairs);
+        all.find(|line| line.number() == number)
+    }
+}
+
+impl std::fmt::Display for Line {
+    /// The name of the unit whose line it is.
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Gp => out.write_str("gp"),
+            Self::GpMmu => out.write_str("gpmmu"),
+            Self::Pmu => out.write_str("pmu"),
+            Self::AllPps => out.write_str("pp"),
+            Self::Pp(number) => write!(out, "pp{number}"),
+            Self::PpMmu(number) => write!(out, "ppmmu{number}"),
         }
     }
 }

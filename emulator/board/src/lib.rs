@@ -36,7 +36,8 @@
 //! # }
 //! ```
 //!
-//! [`c`] is the same for C; `qemu/` has a device for QEMU that uses it.
+//! [`c`] is the same for C; `qemu/` has a device for QEMU that uses it. [`trace`] writes down and plays again what a driver and
+//! a device said to each other.
 
 mod bus;
 pub mod c;
@@ -44,9 +45,11 @@ mod device;
 mod job;
 mod layout;
 mod mmu;
+pub mod play;
 mod record;
 pub mod registers;
 mod state;
+pub mod trace;
 
 pub use bus::{Bus, Ram};
 pub use device::{BUDGET, Device, LineChanged, Options, Report};

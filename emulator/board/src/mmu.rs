@@ -40,6 +40,29 @@ pub struct Mapped {
     pub segments: Vec<Segment>,
 }
 
+impl Mapped {
+    /// Physical addresses and lengths of a part.
+    pub fn pieces(&self, at: usize, length: usize) -> impl Iterator<Item = (u64, usize)> {
+        let segments = &self.segments;
+        let mut next = segments
+            .partition_point(|segment| segment.offset as usize <= at)
+            .saturating_sub(1);
+        let (mut at, end) = (at, at + length);
+        std::iter::from_fn(move || {
+            if at >= end {
+                return None;
+            }
+            let segment = segments.get(next)?;
+            next += 1;
+            let behind = segments.get(next).map_or(self.size, |segment| segment.offset) as usize;
+            let length = behind.min(end) - at;
+            let piece = (segment.physical + (at - segment.offset as usize) as u64, length);
+            at += length;
+            Some(piece)
+        })
+    }
+}
+
 /// An address space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tables {
@@ -47,6 +70,8 @@ pub struct Tables {
     pub mapped: Vec<Mapped>,
     /// Pages that have a translation behind which there is no memory.
     pub missing: BTreeSet<u32>,
+    /// Physical addresses of the tables themselves.
+    pub own: BTreeSet<u64>,
 }
 
 /// A table that is where there is no memory.
@@ -61,12 +86,14 @@ impl Tables {
     pub fn read(bus: &dyn Bus, directory: u32) -> Result<Self, TableError> {
         let ram = bus.ram();
         let mut tables = Self::default();
+        tables.own.insert(u64::from(directory));
         let mut number = 0u32;
         for directory_entry in table(bus, directory)? {
             if directory_entry & entry::PRESENT == 0 {
                 number += ENTRIES as u32;
                 continue;
             }
+            tables.own.insert(u64::from(directory_entry & entry::ADDRESS));
             for page_entry in table(bus, directory_entry & entry::ADDRESS)? {
                 if page_entry & entry::PRESENT != 0 && page_entry & entry::READ != 0 {
                     tables.add(number * PAGE, page_entry, &ram);
@@ -182,27 +209,6 @@ impl Paged {
     pub fn new(bus: Arc<dyn Bus>, mapped: Mapped, gate: Arc<Gate>) -> Self {
         Self { bus, mapped, gate }
     }
-
-    /// Physical addresses and lengths of a part.
-    fn pieces(&self, at: usize, length: usize) -> impl Iterator<Item = (u64, usize)> {
-        let segments = &self.mapped.segments;
-        let mut next = segments
-            .partition_point(|segment| segment.offset as usize <= at)
-            .saturating_sub(1);
-        let (mut at, end) = (at, at + length);
-        std::iter::from_fn(move || {
-            if at >= end {
-                return None;
-            }
-            let segment = segments.get(next)?;
-            next += 1;
-            let behind = segments.get(next).map_or(self.mapped.size, |segment| segment.offset) as usize;
-            let length = behind.min(end) - at;
-            let piece = (segment.physical + (at - segment.offset as usize) as u64, length);
-            at += length;
-            Some(piece)
-        })
-    }
 }
 
 impl Backing for Paged {
@@ -212,7 +218,7 @@ impl Backing for Paged {
 
     fn read(&self, at: usize, to: &mut [u8]) {
         let mut rest = to;
-        for (physical, length) in self.pieces(at, rest.len()) {
+        for (physical, length) in self.mapped.pieces(at, rest.len()) {
             let (part, behind) = rest.split_at_mut(length);
             // What was there when the tables were read and is not any more reads as zero.
             if !self.bus.read(physical, part) {
@@ -233,7 +239,7 @@ impl Backing for Paged {
             return;
         }
         let mut rest = from;
-        for (physical, length) in self.pieces(at, rest.len()) {
+        for (physical, length) in self.mapped.pieces(at, rest.len()) {
             let (part, behind) = rest.split_at(length);
             self.bus.write(physical, part);
             rest = behind;
@@ -242,7 +248,7 @@ impl Backing for Paged {
 
     fn equals(&self, at: usize, bytes: &[u8]) -> bool {
         let mut rest = bytes;
-        self.pieces(at, bytes.len()).all(|(physical, length)| {
+        self.mapped.pieces(at, bytes.len()).all(|(physical, length)| {
             let (part, behind) = rest.split_at(length);
             rest = behind;
             self.bus.equals(physical, part)

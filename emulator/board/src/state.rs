@@ -1,13 +1,14 @@
 //! The registers' values, and what reads and writes do.
 
 use crate::job::{Cancel, Job, Outcome, Share, is_in_vertex_stream};
-use crate::layout::{Line, Model, PP_FRAME, Placed, Product, Row, Unit, keeps};
+use crate::layout::PP_REGISTERS;
+use crate::layout::{Line, Model, Placed, Product, Row, Unit, keeps};
 use crate::registers::{
     Access, Register, broadcast, dlbu, gp, gp_command, gp_interrupt, gp_status, mmu, mmu_command, mmu_interrupt,
     mmu_status, pmu, pmu_interrupt, pp, pp_control, pp_interrupt, pp_status,
 };
 use std::sync::Arc;
-use utgard::frame::{WRITE_BACKS, WriteBackUnit};
+use utgard::frame::{GpFrame, WRITE_BACKS, WriteBackUnit};
 
 /// Version registers: product, major and minor number.
 mod version {
@@ -16,9 +17,6 @@ mod version {
     pub const PP_400: u32 = 0xcd07_0101;
     pub const PP_450: u32 = 0xcf07_0000;
 }
-
-/// Words of a GP job's frame.
-const GP_FRAME: u32 = 6;
 
 /// What a write asks for beside the registers' change.
 #[derive(Debug)]
@@ -275,7 +273,7 @@ impl State {
         if !(vs || plbu) || state.job.is_some() || state.get(gp::STATUS) & gp_status::BUS_STOPPED != 0 {
             return;
         }
-        let mut frame: Vec<u32> = (0..GP_FRAME).map(|word| state.get(gp::VS_START + 4 * word)).collect();
+        let mut frame: Vec<u32> = state.words[..GpFrame::WORDS].to_vec();
         if !vs {
             frame[1] = frame[0];
         }
@@ -318,7 +316,7 @@ impl State {
         if state.job.is_some() || state.get(pp::STATUS) & pp_status::BUS_STOPPED != 0 {
             return;
         }
-        let mut frame = state.words[..PP_FRAME].to_vec();
+        let mut frame = state.words[..PP_REGISTERS].to_vec();
         for unit in 1..=WRITE_BACKS {
             frame.extend_from_slice(&state.words[0x40 * unit..][..WriteBackUnit::WORDS]);
         }

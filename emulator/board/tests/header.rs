@@ -1,7 +1,27 @@
 //! The header that is checked in is the one that cbindgen makes of the sources.
 #![allow(missing_docs)]
 
+use skrymir_board::{Line, c};
 use std::path::Path;
+
+/// C's numbers of the lines are those of the device.
+#[test]
+fn lines_have_the_same_numbers() {
+    let pairs = [
+        (c::BOARD_LINE_GP, Line::Gp),
+        (c::BOARD_LINE_GP_MMU, Line::GpMmu),
+        (c::BOARD_LINE_PMU, Line::Pmu),
+        (c::BOARD_LINE_ALL_PPS, Line::AllPps),
+        (c::BOARD_LINE_PP0, Line::Pp(0)),
+        (c::BOARD_LINE_PP0 + 1, Line::PpMmu(0)),
+        (c::BOARD_LINE_PP0 + 2, Line::Pp(1)),
+        (c::BOARD_LINES - 1, Line::PpMmu(7)),
+    ];
+    for (number, line) in pairs {
+        assert_eq!((number, Some(line)), (line.number(), Line::from_number(number)));
+    }
+    assert_eq!(Line::from_number(c::BOARD_LINES), None);
+}
 
 /// `SKRYMIR_BLESS=1` writes it.
 #[test]
