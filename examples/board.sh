@@ -3,15 +3,50 @@
 # boots, runs a C program for OpenGL ES 2 and brings its picture out.
 #
 #   examples/board.sh [PICTURE.png [PROGRAM.c]]   the program gets the picture's path as its argument; board.png, scene.c
-#   examples/board.sh --check                     programs that fault, hang, are killed, run side by side; the driver reloaded
+#   examples/board.sh --check                     what examples/board/check lists, and three pictures beside `skrymir gles`'s
 #   examples/board.sh --shell                     a shell on the board
+#   examples/board.sh --trace FILE                the registers of small jobs, power off and on, a bad address, an endless job:
+#                                                 what emulator/board/tests/lima.trace is
 #
+# Before these: --machine cubieboard (orangepi-pc), --record FOLDER (its jobs, for replay, inspect, diff and dap),
+# --registers FILE (its registers, for replay --dump).
 # SKRYMIR_BOARD is the folder for all that is fetched and built (~/.cache/skrymir/board), SKRYMIR_BOARD_TIME the seconds after
-# which the machine is switched off (300). --record is QEMU's: SKRYMIR_BOARD_QEMU="-global skrymir-mali.record=FOLDER".
+# which the machine is switched off (600; 1800 for --check), SKRYMIR a command `skrymir` that is built already.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 here=$root/examples/board
+usage() {
+    sed -n 's/^# \?//; 2,/^set/p' "$0" | grep -v '^set' >&2
+    exit 2
+}
+board=orangepi-pc devices=()
+while [ $# -gt 0 ]; do
+    case $1 in
+    --machine) board=${2:?} && shift 2 ;;
+    --record | --registers)
+        path=$(realpath "${2:?}")
+        devices+=(-global "skrymir-mali.${1#--}=$path")
+        shift 2
+        ;;
+    *) break ;;
+    esac
+done
+case $board in
+orangepi-pc) tree=sun8i-h3-orangepi-pc ;;
+cubieboard) tree=sun4i-a10-cubieboard ;;
+*) usage ;;
+esac
+picture= limit=${SKRYMIR_BOARD_TIME:-600}
+case ${1:-} in
+--shell) run=shell ;;
+--trace) run=trace devices+=(-global "skrymir-mali.registers=$(realpath "${2:?}")") ;;
+--check) run=check limit=${SKRYMIR_BOARD_TIME:-1800} ;;
+-*) usage ;;
+*) run=draw picture=${1:-board.png} program=${2:-$here/scene.c} ;;
+esac
+
 . "$root/tests/setup.sh"
+. "$root/src/gles/apt.sh"
 folder=${SKRYMIR_BOARD:-${XDG_CACHE_HOME:-$HOME/.cache}/skrymir/board}
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
@@ -22,23 +57,21 @@ machine=arm-linux-gnueabihf
 guest=$folder/guest
 if [ ! -e "$guest/done" ]; then
     rm -rf "$guest"
-    mkdir -p "$guest/lists/partial" "$guest/cache/archives/partial" "$guest/root"
-    key="[arch=armhf signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]"
-    echo "deb $key ${SKRYMIR_MIRROR:-http://deb.debian.org/debian} bookworm main" >"$guest/sources.list"
-    options=(-o APT::Architecture=armhf -o APT::Architectures=armhf -o "Dir::State=$guest" -o Dir::State::status=/dev/null
-        -o "Dir::State::lists=$guest/lists" -o "Dir::Cache=$guest/cache" -o "Dir::Etc::sourcelist=$guest/sources.list"
-        -o Dir::Etc::sourceparts=- -o APT::Sandbox::User= -o APT::Install-Recommends=false)
-    echo "board: fetching Debian's armhf kernel and Mesa, 120 MB" >&2
-    apt-get "${options[@]}" -qq update
-    kernel=$(apt-cache "${options[@]}" depends linux-image-armmp | sed -n 's/.*Depends: \(linux-image-[^ ]*\)$/\1/p')
-    (cd "$guest/cache/archives" && apt-get "${options[@]}" -qq download "$kernel" libegl-dev libgles-dev libgl-dev)
-    apt-get "${options[@]}" -qq -y install --download-only busybox-static libegl1 libgles2 libgl1-mesa-dri libegl-mesa0 libgbm1
-    for package in "$guest"/cache/archives/*.deb; do
-        dpkg-deb -x "$package" "$guest/root"
-    done
-    rm -rf "$guest/cache"
-    /sbin/depmod -b "$guest/root" "${kernel#linux-image-}"
-    echo "${kernel#linux-image-}" >"$guest/done"
+    mkdir -p "$guest/root"
+    (
+        apt_state "$guest/apt" armhf
+        kernel=$(apt-cache depends linux-image-armmp | sed -n 's/.*Depends: \(linux-image-[^ ]*\)$/\1/p')
+        apt_fetch "armhf packages" busybox-static libegl1 libgles2 libgl1-mesa-dri libegl-mesa0 libgbm1
+        echo "board: fetching Debian's armhf kernel" >&2
+        (cd "$archives" && apt-get -qq download "$kernel" libegl-dev libgles-dev libgl-dev)
+        for package in "$archives"/*.deb; do
+            dpkg-deb -x "$package" "$guest/root"
+        done
+        echo "${kernel#linux-image-}" >"$guest/version"
+    )
+    rm -rf "$guest/apt"
+    /sbin/depmod -b "$guest/root" "$(cat "$guest/version")"
+    mv "$guest/version" "$guest/done"
 fi
 version=$(cat "$guest/done")
 
@@ -65,7 +98,7 @@ if [ ! -e "$guest/base.gz" ]; then
     rm -rf "$image"
     mkdir -p "$image"/{bin,dev,lib,proc,sys,tmp,usr/share} "$image/usr/lib/$machine/dri"
     cp "$guest/root/bin/busybox" "$image/bin/"
-    for module in lima governor_simpleondemand; do
+    for module in lima governor_simpleondemand mmc_block sunxi-mmc; do
         for file in $(sed -n "s#^\(.*/$module.ko\): *\(.*\)#\1 \2#p" "$guest/root/$modules/modules.dep"); do
             mkdir -p "$image/$modules/$(dirname "$file")"
             cp "$guest/root/$modules/$file" "$image/$modules/$file"
@@ -86,60 +119,115 @@ if [ ! -e "$guest/base.gz" ]; then
 fi
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/image/programs"
+process=
+finish() {
+    [ -z "$process" ] || kill "$process" 2>/dev/null || true
+    rm -rf "$work"
+}
+trap finish EXIT
+mkdir -p "$work/image/programs" "$work/out"
 compile() {
     $machine-gcc -O1 -o "$work/image/programs/$(basename "$1" .c)" "$1" -I "$guest/root/usr/include" \
         -L "$guest/root/usr/lib/$machine" -Wl,--unresolved-symbols=ignore-in-shared-libs -lEGL -lGLESv2 -lm -lpthread
 }
 cp "$here/init" "$work/image/init"
 chmod +x "$work/image/init"
-picture=
-case ${1:-} in
---shell) run=shell ;;
---check)
-    run=check
-    compile "$here/fault.c"
-    compile "$here/hang.c"
-    compile "$root/tests/gles/gles.c"
-    compile "$root/tests/gles/frames.c"
+pictures=(scene triangles stencil)
+case $run in
+check)
+    for name in fault hang "${pictures[@]}"; do
+        compile "$here/$name.c"
+    done
+    for name in gles frames rate; do
+        compile "$root/tests/gles/$name.c"
+    done
     cp "$here/check" "$work/image/programs/check"
+    [ "$board" != orangepi-pc ] || : >"$work/image/programs/two"
     ;;
-*)
-    run=draw
-    picture=${1:-board.png}
-    program=${2:-$here/scene.c}
+trace)
+    for name in small fault hang; do
+        compile "$here/$name.c"
+    done
+    # The GPU is switched off half a second after the last job.
+    for part in "./small /tmp/out/small.png" "sleep 2" ./small ./fault ./small ./hang ./small "sleep 2"; do
+        echo "$part"
+    done >"$work/image/programs/trace"
+    ;;
+draw)
     compile "$program"
-    # The picture comes out as text between two marks.
-    cat >"$work/image/programs/draw" <<END
-./$(basename "$program" .c) /tmp/picture.png || exit
-echo "board: picture"
-gzip -c /tmp/picture.png | base64
-echo "board: end"
-END
+    echo "./$(basename "$program" .c) /tmp/out/picture.png" >"$work/image/programs/draw"
     ;;
 esac
 # An initial RAM disk may be several archives in a row; the later one's files win.
 (cd "$work/image" && find . | cpio --quiet -o -H newc | gzip -1) >"$work/own.gz"
 cat "$guest/base.gz" "$work/own.gz" >"$work/initrd"
+# What comes out lies on the SD card, as one archive.
+truncate -s 64M "$work/card"
 
-qemu=("$folder/qemu/bin/qemu-system-arm" -M orangepi-pc -m 1G -nographic -nic none -no-reboot
+qemu=("$folder/qemu/bin/qemu-system-arm" -M "$board" -m 1G -nic none -no-reboot -display none -monitor none
+    -drive "if=sd,format=raw,file=$work/card"
     -kernel "$guest/root/boot/vmlinuz-$version" -initrd "$work/initrd"
-    -dtb "$guest/root/usr/lib/linux-image-$version/sun8i-h3-orangepi-pc.dtb"
-    -append "console=ttyS0,115200 board=$run" ${SKRYMIR_BOARD_QEMU:-})
+    -dtb "$guest/root/usr/lib/linux-image-$version/$tree.dtb"
+    -append "console=ttyS0,115200 board=$run" "${devices[@]}" ${SKRYMIR_BOARD_QEMU:-})
 if [ "$run" = shell ]; then
-    exec "${qemu[@]}"
+    "${qemu[@]}" -serial mon:stdio
+    exit
 fi
-echo "board: booting Debian's kernel $version" >&2
-timeout "${SKRYMIR_BOARD_TIME:-300}" "${qemu[@]}" </dev/null 2>&1 | tr -d '\r' >"$work/console" &
-while kill -0 $! 2>/dev/null; do
-    [ ! -t 2 ] || printf '\r%s\033[K' "$(tail -c 200 "$work/console" 2>/dev/null | tail -1 | cut -c1-100)" >&2
+echo "board: booting Debian's kernel $version on $board" >&2
+timeout "$limit" "${qemu[@]}" -serial "file:$work/console" </dev/null >"$work/qemu" 2>&1 &
+process=$!
+while kill -0 $process 2>/dev/null; do
+    [ ! -t 2 ] || printf '\r%s\033[K' "$(tail -c 200 "$work/console" 2>/dev/null | tail -1 | tr -d '\r' | cut -c1-100)" >&2
+    # A cubieboard of QEMU's cannot switch itself off.
+    ! grep -aq 'reboot: System halted' "$work/console" 2>/dev/null || kill $process
     sleep 0.5
 done
 [ ! -t 2 ] || printf '\r\033[K' >&2
-grep -aE 'lima|mali|^FAIL|checks,|^the |^board:|skrymir' "$work/console" | sed -E 's/^\[ *[0-9.]+\] //' || true
-if [ -n "$picture" ]; then
-    sed -n '/^board: picture$/,/^board: end$/p' "$work/console" | sed '1d;$d' | base64 -d | gunzip >"$picture"
-    echo "board: $picture"
+code=0
+wait $process || code=$?
+process=
+tr -d '\r' <"$work/console" >"$work/text"
+cp "$work/text" "$folder/console.txt"
+cat "$work/qemu" >&2
+grep -aE 'lima|mali|^FAIL|checks,|jobs/s|^the |^check:' "$work/text" | sed -E 's/^\[ *[0-9.]+\] //' || true
+if ! grep -aq '^board: exit code' "$work/text"; then
+    [ $code -eq 124 ] && why="was switched off after $limit seconds (SKRYMIR_BOARD_TIME)" || why="ended early"
+    echo "board: the machine $why; its console is in $folder/console.txt" >&2
+    exit 1
 fi
-grep -q '^board: exit code 0' "$work/console"
+tar -x -f "$work/card" -C "$work/out"
+code=0
+grep -aq '^board: exit code 0' "$work/text" || code=1
+if [ -n "$picture" ] && [ -s "$work/out/picture.png" ]; then
+    cp "$work/out/picture.png" "$picture"
+    echo "board: $picture"
+elif [ -n "$picture" ]; then
+    echo "board: the program wrote no picture" >&2
+    code=1
+fi
+
+# The same programs with Mesa's driver on the emulator behind the kernel's ioctls.
+gles() {
+    if [ -n "${SKRYMIR:-}" ]; then "$SKRYMIR" gles "$@"; else bash "$root/examples/gles.sh" "$@"; fi
+}
+if [ "$run" = check ]; then
+    mkdir "$work/gles"
+    for name in "${pictures[@]}"; do
+        gles --compile -- "$here/$name.c" "$work/gles/$name.png" >"$work/said" 2>&1 || cat "$work/said" >&2
+        if cmp -s "$work/gles/$name.png" "$work/out/$name.png"; then
+            echo "check: picture $name is skrymir gles's: ok"
+        else
+            echo "check: picture $name is skrymir gles's: FAIL"
+            code=1
+        fi
+    done
+    if ! cmp -s "$work/out/scene.png" "$work/out/stencil.png"; then
+        echo "check: two programs' pictures differ: ok"
+    else
+        echo "check: two programs' pictures differ: FAIL"
+        code=1
+    fi
+    echo "skrymir gles, the same scene:"
+    gles --compile -- "$root/tests/gles/rate.c" 3 256 | grep jobs || code=1
+fi
+exit $code
