@@ -78,15 +78,10 @@ impl EngineArgs {
             None => Tell::Nothing,
         };
         if tell == Tell::Nothing && !self.profile && self.lcov.is_none() {
-            self.engine.of_jobs()?;
-            let engine = self.engine.engine().unwrap_or_else(super::engine::plain);
-            let engine = self.silicon.around(engine);
+            let (engine, threads) = self.unwatched()?;
             return Ok(Running {
-                engine: match self.no_fast_paths {
-                    true => Box::new(Plain(engine)),
-                    false => engine,
-                },
-                threads: self.threads.unwrap_or_else(default_threads),
+                engine: engine(),
+                threads,
                 watching: None,
             });
         }
@@ -105,6 +100,23 @@ impl EngineArgs {
             threads: 1,
             watching: Some(watching),
         })
+    }
+
+    /// What makes engines that nobody watches, and threads for them.
+    ///
+    /// # Errors
+    /// When the engine runs no jobs.
+    pub fn unwatched(&self) -> Outcome<(impl Fn() -> Box<dyn Engine> + Send + Sync + use<>, usize)> {
+        self.engine.of_jobs()?;
+        let (name, silicon, is_plain) = (self.engine, self.silicon.clone(), self.no_fast_paths);
+        let make = move || -> Box<dyn Engine> {
+            let engine = silicon.around(name.engine().unwrap_or_else(super::engine::plain));
+            match is_plain {
+                true => Box::new(Plain(engine)),
+                false => engine,
+            }
+        };
+        Ok((make, self.threads.unwrap_or_else(default_threads)))
     }
 
     /// Whether the programs are to be drawn on Vulkan.

@@ -1,8 +1,8 @@
-//! `skrymir replay`: recorded jobs of a Mali-400 driver on the emulator.
+//! `skrymir replay`: recorded jobs of a Mali-400 driver on the emulator, and register traces on the device.
 
 use super::observe::EngineArgs;
 use super::told;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Within};
 use crate::expect::ExpectArgs;
 use crate::outcome::{Failure, Outcome};
 use crate::picture::Save;
@@ -18,6 +18,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   skrymir replay job.trace -o out.png --stats
   skrymir replay job.trace --dump | less
+  skrymir replay registers.trace --dump | less
   skrymir replay job.trace --expect good.png")]
 pub struct ReplayArgs {
     /// The recording
@@ -31,7 +32,7 @@ pub struct ReplayArgs {
     /// How programs are run and what is told of it
     #[command(flatten)]
     pub running: EngineArgs,
-    /// Print every job's streams, states, descriptors and code
+    /// Print every job's streams, states, descriptors and code; of a register trace every access
     #[arg(long)]
     pub dump: bool,
     /// Print what every job did
@@ -43,6 +44,9 @@ pub struct ReplayArgs {
 pub fn run(args: &ReplayArgs) -> Outcome {
     let json = args.running.json(args.stats || args.dump)?;
     let bytes = crate::outcome::read(&args.file)?;
+    if board::trace::is_trace(&bytes) {
+        return registers(args, json, &bytes).map_err(|failure| failure.in_file(&args.file));
+    }
     let trace = Trace::read(&bytes).map_err(|error| Failure::from(error).in_file(&args.file))?;
     let (engine, threads, watching) = args.running.start()?.take();
     let (mut number, mut dumped) = (0, Vec::new());
@@ -82,6 +86,35 @@ pub fn run(args: &ReplayArgs) -> Outcome {
         picture.save(output)?;
     }
     args.expected.hold(&picture, args.output.as_deref())
+}
+
+/// Plays a register trace of a device on a bus: registers, interrupts and memory must come out as they were recorded.
+fn registers(args: &ReplayArgs, json: bool, bytes: &[u8]) -> Outcome {
+    let pictures = args.output.is_some() || args.expected.is_given();
+    if pictures || json || args.stats || args.running.tells() {
+        return Err(Failure::usage(
+            "a register trace is played and told by --dump alone; pictures, statistics and programs are in recordings of jobs",
+        ));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let offset = error.valid_up_to() as u64;
+        loader::Error::invalid(board::trace::FORMAT, "not UTF-8", offset)
+    })?;
+    let trace = board::trace::Trace::read(text)?;
+    if args.dump {
+        for (line, event) in &trace.events {
+            crate::outcome::print(&format!("{line:6} {}\n", trace.describe(event)))?;
+        }
+    }
+    let (engine, threads) = args.running.unwatched()?;
+    let mut options = board::Options::new(engine);
+    options.threads = threads;
+    let played = trace.play(options).within(|| "cannot play it".to_owned())?;
+    let played = played.map_err(Failure::bad)?;
+    crate::outcome::print(&format!(
+        "as recorded: {} accesses, {} changes of interrupt lines, {} bytes that jobs wrote\n",
+        played.accesses, played.changes, played.bytes
+    ))
 }
 
 /// Everything that was asked for as one document.

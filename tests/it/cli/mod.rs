@@ -1,5 +1,6 @@
 //! The command line as a user types it.
 
+mod board;
 mod commands;
 mod dap;
 mod ending;

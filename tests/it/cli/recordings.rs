@@ -12,19 +12,19 @@ fn skrymir(arguments: &[&str]) -> Output {
 }
 
 /// The exit code, and what was printed.
-fn ran(arguments: &[&str]) -> (i32, String) {
+pub(super) fn ran(arguments: &[&str]) -> (i32, String) {
     let output = skrymir(arguments);
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     (output.status.code().expect("it was not killed"), text)
 }
 
-fn example(name: &str) -> String {
+pub(super) fn example(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mali").join(name);
     path.display().to_string()
 }
 
 /// Records the triangle with a scene and a fragment program, in a folder.
-fn record(folder: &Path, name: &str, fragment: &str, scene: &str) -> String {
+pub(super) fn record(folder: &Path, name: &str, fragment: &str, scene: &str) -> String {
     let [trace, file] = ["trace", "toml"].map(|ext| folder.join(format!("{name}.{ext}")).display().to_string());
     std::fs::write(&file, scene).unwrap();
     let vertex = example("triangle.vert.s");

@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+pub mod board;
 pub mod compile;
 pub mod engines;
 pub mod glsl;
@@ -83,6 +84,8 @@ properties! {
     engine_fragments = crate::engines::fragments, None;
     lift = crate::lift::valid, None;
     job = crate::job::damaged, None;
+    board_accesses = crate::board::accesses, None;
+    board_trace = crate::board::text, None;
     #[cfg(target_os = "linux")]
     wire = crate::wire::talk, None;
     scene = crate::scene::parse, None;
@@ -165,6 +168,8 @@ pub fn seeds(name: &str) -> Vec<Vec<u8>> {
         "script" => vec![sample("tests/data/script/syntax.vkscript").into_bytes()],
         "engine_vertices" | "engine_fragments" | "lift" => vec![vec![0; 16], vec![1; 40]],
         "job" => vec![vec![0; 14]],
+        "board_accesses" => board::seeds(),
+        "board_trace" => board::texts(),
         #[cfg(target_os = "linux")]
         "wire" => wire::seeds(),
         "compile_text" => compile::seeds(),
