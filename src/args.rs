@@ -310,9 +310,9 @@ pub struct RunArgs {
     #[arg(long)]
     pub validation: bool,
     /// Longest time for all of a drawing, the driver's compiling included, in seconds
-    /// [default: 900; of a script, 60 for each use of the device]
-    #[arg(long, value_name = "SECONDS")]
-    pub patience: Option<u64>,
+    /// [default: 900; of a script, 30 for each use of the device]
+    #[arg(long, value_name = "SECONDS", alias = "patience")]
+    pub timeout: Option<u64>,
     /// What the picture is held against
     #[command(flatten)]
     pub expected: ExpectArgs,
@@ -350,8 +350,8 @@ pub struct RunArgs {
 
 impl RunArgs {
     /// Longest time for the draw.
-    pub fn patience(&self) -> std::time::Duration {
-        std::time::Duration::from_secs(self.patience.unwrap_or(900))
+    pub fn timeout(&self) -> std::time::Duration {
+        std::time::Duration::from_secs(self.timeout.unwrap_or(900))
     }
 }
 

@@ -76,7 +76,7 @@ impl Limit {
         std::thread::spawn(move || {
             if over.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
                 crate::say::say(format_args!(
-                    "skrymir: {what} took longer than {} s (--patience)",
+                    "skrymir: {what} took longer than {} s (--timeout)",
                     time.as_secs()
                 ));
                 take_away();

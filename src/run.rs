@@ -25,7 +25,7 @@ pub const FLAGS: &[&str] = &[
     "bind",
     "read",
     "validation",
-    "patience",
+    "timeout",
     "expect",
     "tolerance",
     "allow",
@@ -145,7 +145,7 @@ fn draw(bytes: &[u8], args: &RunArgs) -> Outcome {
 
 /// The time that one drawing may take, from opening the device to reading back.
 fn limit(args: &RunArgs) -> Limit {
-    Limit::start(args.patience(), args.file.display().to_string())
+    Limit::start(args.timeout(), args.file.display().to_string())
 }
 
 /// How the arguments want files brought to the device.
@@ -240,7 +240,7 @@ pub fn open(args: &RunArgs) -> Outcome<Context> {
     let options = Options {
         device: args.device.clone(),
         validation,
-        timeout: args.patience(),
+        timeout: args.timeout(),
         everything: None,
     };
     Context::new(&options).map_err(|error| Error::from(error).into())

@@ -6,7 +6,7 @@ use crate::outcome::{Failure, Outcome, print, print_json, write};
 use crate::picture::{Picture, Save};
 use crate::say::Progress;
 use loader::spirv::{self, Grammar, TargetEnv, asm};
-use script::Script;
+use script::{Place, Script};
 use script::amber::Language;
 use script::run::{Code, Compile, CompileError, Report, Text, Verdict};
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ use vulkan::{Context, Options, Validation};
 pub const FLAGS: &[&str] = &[
     "device",
     "validation",
-    "patience",
+    "timeout",
     "json",
     "junit",
     "filter",
@@ -32,8 +32,8 @@ pub const FLAGS: &[&str] = &[
     "keep",
 ];
 
-/// How long one use of the device may take where `--patience` says nothing.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long one use of the device may take where `--timeout` says nothing.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Endings of files that are scripts.
 const ENDINGS: [&str; 3] = ["amber", "vkscript", "shader_test"];
@@ -76,7 +76,7 @@ impl Row {
         let right = match report.verdict {
             Verdict::Holds => !is_to_fail(path),
             Verdict::Fails(..) | Verdict::Invalid(_) => is_to_fail(path),
-            Verdict::Unsupported(_) | Verdict::Device(_) => false,
+            Verdict::Unsupported(_) | Verdict::NoFile(..) | Verdict::Device(_) => false,
         };
         let timed = report.timed.iter().map(|(line, time)| Timed {
             line: *line,
@@ -87,7 +87,7 @@ impl Row {
             verdict: report.verdict.name().to_owned(),
             right: right && validation.is_empty(),
             line: match &report.verdict {
-                Verdict::Fails(place, _) => Some(place.line),
+                Verdict::Fails(place, _) | Verdict::NoFile(place, _) => Some(place.line),
                 _ => None,
             },
             reason: report.verdict.reason(),
@@ -109,6 +109,11 @@ impl Row {
 
     fn unsupported(&self) -> bool {
         self.verdict == Verdict::Unsupported(String::new()).name()
+    }
+
+    /// Whether a file that the script names cannot be read.
+    fn lacks_file(&self) -> bool {
+        self.verdict == Verdict::NoFile(Place::default(), String::new()).name()
     }
 
     /// The verdict and its reason in a line.
@@ -166,23 +171,25 @@ pub fn run(args: &RunArgs) -> Outcome {
     }
     let right = rows.iter().filter(|row| row.right).count();
     let unsupported = rows.iter().filter(|row| row.unsupported()).count();
-    let wrong = rows.len() - right - unsupported;
+    let no_file = rows.iter().filter(|row| row.lacks_file()).count();
+    let wrong = rows.len() - right - unsupported - no_file;
     let seconds = start.elapsed().as_secs_f64();
     if args.json {
         print_json(&json!({
             "scripts": rows,
             "right": right,
             "unsupported": unsupported,
+            "no_file": no_file,
             "wrong": wrong,
             "seconds": seconds,
         }))?;
     } else {
         let all = rows.len();
         print(&format!(
-            "{right} right, {unsupported} unsupported, {wrong} wrong of {all} in {seconds:.1} s\n"
+            "{right} right, {unsupported} unsupported, {no_file} without a file, {wrong} wrong of {all} in {seconds:.1} s\n"
         ))?;
     }
-    match wrong > 0 || args.script.strict && unsupported > 0 {
+    match wrong + no_file > 0 || args.script.strict && unsupported > 0 {
         true => Err(Failure::Reported(Cause::Bad)),
         false => Ok(()),
     }
@@ -220,15 +227,15 @@ fn open(args: &RunArgs, scripts: &[(&Path, script::Result<Script>)]) -> Outcome<
         } else {
             Validation::Off
         },
-        timeout: patience(args),
+        timeout: timeout(args),
         everything: Some(extensions),
     };
     Ok(Context::new(&options).map_err(Error::from)?)
 }
 
 /// How long one use of the device may take.
-fn patience(args: &RunArgs) -> Duration {
-    args.patience.map_or(PATIENCE, Duration::from_secs)
+fn timeout(args: &RunArgs) -> Duration {
+    args.timeout.map_or(TIMEOUT, Duration::from_secs)
 }
 
 /// Runs scripts one by one in this process, and prints the row of each in a line of JSON.
@@ -341,7 +348,7 @@ fn run_share(args: &RunArgs, paths: &[PathBuf], mut each: impl FnMut(Row) -> boo
             }
         });
         // A compiler that does not come to an end is waited for as long as the device, and for a start.
-        let longest = patience(args).saturating_mul(4).saturating_add(Duration::from_secs(10));
+        let longest = timeout(args).saturating_mul(4).saturating_add(Duration::from_secs(10));
         let (mut late, before) = (false, rest.len());
         loop {
             match receiver.recv_timeout(longest) {
@@ -396,8 +403,8 @@ fn child(args: &RunArgs, paths: &[PathBuf]) -> Outcome<std::process::Child> {
     if args.validation {
         command.arg("--validation");
     }
-    if let Some(seconds) = args.patience {
-        command.arg("--patience").arg(seconds.to_string());
+    if let Some(seconds) = args.timeout {
+        command.arg("--timeout").arg(seconds.to_string());
     }
     if let Some(folder) = &args.script.keep {
         command.arg("--keep").arg(folder);
@@ -501,10 +508,7 @@ impl Compile for Compiler {
             Language::SpirvHex => hexadecimal(text)?,
             Language::SpirvAsm => assembled(text)?,
         };
-        let version = words.get(1).copied().unwrap_or(0);
-        let env = TargetEnv::ALL.iter().find(|env| env.version() == version);
-        let report = spirv::validate_for(Grammar::builtin(), &words, env.copied().unwrap_or(TargetEnv::UNIVERSAL));
-        report
+        judged(&words)
             .accept("spirv")
             .map_err(|error| CompileError::Invalid(error.to_string()))?;
         Ok(Code {
@@ -519,19 +523,40 @@ fn as_text<'a>(text: &Text<'a>) -> Result<&'a str, CompileError> {
 }
 
 fn assembled(text: &Text<'_>) -> Result<Vec<u32>, CompileError> {
-    let env = match text.target_env {
-        None => TargetEnv::named("spv1.0"),
-        Some(name) => TargetEnv::named(name),
+    let assemble = |env: TargetEnv| {
+        let options = asm::Options {
+            version: Some(env.version()),
+            ..asm::Options::default()
+        };
+        asm::assemble(Grammar::builtin(), as_text(text)?, options)
+            .map_err(|error| CompileError::Invalid(error.to_string()))
     };
-    let env = env.ok_or_else(|| {
-        let name = text.target_env.unwrap_or_default();
-        CompileError::Unsupported(format!("the target environment {name}"))
-    })?;
-    let options = asm::Options {
-        version: Some(env.version()),
-        ..asm::Options::default()
+    let Some(name) = text.target_env else {
+        // The suite's own programs say the version beside the script; the first that the module can be in is as good.
+        let mut all = UNSAID.iter().filter_map(|name| TargetEnv::named(name));
+        let first = assemble(all.next().unwrap_or(TargetEnv::UNIVERSAL))?;
+        if is_valid(&first) {
+            return Ok(first);
+        }
+        let later = all.filter_map(|env| assemble(env).ok()).find(|words| is_valid(words));
+        return Ok(later.unwrap_or(first));
     };
-    asm::assemble(Grammar::builtin(), as_text(text)?, options).map_err(|error| CompileError::Invalid(error.to_string()))
+    let env = TargetEnv::named(name);
+    assemble(env.ok_or_else(|| CompileError::Unsupported(format!("the target environment {name}")))?)
+}
+
+/// The versions that a module in assembly may be of where the script names none.
+const UNSAID: [&str; 4] = ["spv1.0", "spv1.3", "spv1.4", "spv1.5"];
+
+/// What our validator says of a module of its own version.
+fn judged(words: &[u32]) -> loader::Report {
+    let version = words.get(1).copied().unwrap_or(0);
+    let env = TargetEnv::ALL.iter().find(|env| env.version() == version);
+    spirv::validate_for(Grammar::builtin(), words, env.copied().unwrap_or(TargetEnv::UNIVERSAL))
+}
+
+fn is_valid(words: &[u32]) -> bool {
+    judged(words).accept("spirv").is_ok()
 }
 
 /// Words in hexadecimal.

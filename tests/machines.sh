@@ -81,7 +81,7 @@ NOT_ON_ARM=(
     vbc::stages::every_combination_of_stages_draws vbc::stages::the_wrong_topology_is_refused_before_the_driver
     vbc::reflect::rust_vertices_are_what_pipelines_fetch
     cli::every_engine:: sksl::cli::pack_joins_two_programs sksl::cli::run_draws_effects
-    cli::ending::patience_ends_a_shader_that_compiles_for_minutes
+    cli::ending::timeout_ends_a_shader_that_compiles_for_minutes
     cli::ending::a_signal_ends_a_drawing_and_leaves_nothing
     cli::exit_codes::every_verb_and_cause
     cli::json::draw_and_run_keep_to_their_schemas

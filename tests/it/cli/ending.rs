@@ -84,17 +84,17 @@ fn inside(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn patience_ends_a_shader_that_compiles_for_minutes() {
+fn timeout_ends_a_shader_that_compiles_for_minutes() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("long.vbc"), sines(10_000)).unwrap();
     let start = Instant::now();
-    let arguments = ["run", "long.vbc", "-o", "a.png", "--size", "8x8", "--patience", "2"];
+    let arguments = ["run", "long.vbc", "-o", "a.png", "--size", "8x8", "--timeout", "2"];
     let mut child = skrymir(folder.path()).args(arguments).spawn().unwrap();
     let status = ended(&mut child, Duration::from_secs(2) + SOON);
     let said = said(&mut child);
     println!("{:?}: {status}, {said}", start.elapsed());
     assert_eq!(status.code(), Some(2), "{said}");
-    assert!(said.contains("long.vbc took longer than 2 s (--patience)"), "{said}");
+    assert!(said.contains("long.vbc took longer than 2 s (--timeout)"), "{said}");
     assert!(start.elapsed() >= Duration::from_secs(2));
     assert_eq!(
         inside(folder.path()),
@@ -102,7 +102,7 @@ fn patience_ends_a_shader_that_compiles_for_minutes() {
     );
     // The control: what is quick has its picture within the same time.
     std::fs::write(folder.path().join("short.vbc"), sines(3)).unwrap();
-    let arguments = ["run", "short.vbc", "-o", "a.png", "--size", "8x8", "--patience", "60"];
+    let arguments = ["run", "short.vbc", "-o", "a.png", "--size", "8x8", "--timeout", "60"];
     let mut child = skrymir(folder.path()).args(arguments).spawn().unwrap();
     assert_eq!(ended(&mut child, Duration::from_secs(60)).code(), Some(0));
     assert!(folder.path().join("a.png").is_file());

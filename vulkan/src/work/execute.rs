@@ -3,7 +3,7 @@
 use super::device::{Device, DeviceImage};
 use super::objects::Objects;
 use super::resources::{ImageData, Resource};
-use super::{Attachment, Command, Graphics, Stage, Task, Work, descriptors};
+use super::{Attachment, Command, Graphics, Stage, Task, Work, descriptors, needs};
 use crate::context::{Context, Inner};
 use crate::error::{Call, Error, Result};
 use crate::memory::{Buffer, Image, ImageDesc};
@@ -41,6 +41,7 @@ type Written = (Vec<(usize, Resource)>, Option<Duration>);
 pub fn execute(context: &Context, work: &Work<'_>, resources: &mut [Resource]) -> Result<Option<Duration>> {
     let inner = &context.inner;
     check(inner, work)?;
+    work.stages.iter().try_for_each(|stage| needs::check(context, stage))?;
     let mut objects = Objects::new(inner);
     let (device, texels) = upload(inner, work, resources)?;
     descriptors::layouts(&mut objects, work)?;

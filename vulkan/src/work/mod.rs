@@ -6,6 +6,7 @@
 mod descriptors;
 mod device;
 mod execute;
+mod needs;
 mod objects;
 mod resources;
 

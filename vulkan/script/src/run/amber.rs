@@ -23,6 +23,9 @@ const IMPLICIT_COLOR: &str = "B8G8R8A8_UNORM";
 /// The depth and stencil that it has.
 const IMPLICIT_DEPTH: &str = "D32_SFLOAT_S8_UINT";
 
+/// The pass of SPIRV-Tools that bounds every index, so that a shader computes something else.
+const ROBUST: &str = "--graphics-robust-access";
+
 pub(super) fn run(engine: &dyn Engine, compile: &dyn Compile, script: &Script, path: &Path) -> Report {
     let mut runner = Runner {
         engine,
@@ -35,7 +38,6 @@ pub(super) fn run(engine: &dyn Engine, compile: &dyn Compile, script: &Script, p
         files: BTreeMap::new(),
         pipelines: BTreeMap::new(),
         code: BTreeMap::new(),
-        list_restart: false,
     };
     let verdict = match runner.all(script) {
         Ok(()) => Verdict::Holds,
@@ -59,6 +61,15 @@ struct Plan<'a> {
     depth: Option<usize>,
 }
 
+/// What pipelines do with an image.
+#[derive(Clone, Copy, Default)]
+struct ImageUse {
+    /// The size of the framebuffers.
+    size: [u32; 2],
+    /// Whether one draws to it.
+    attached: bool,
+}
+
 struct Runner<'a> {
     engine: &'a dyn Engine,
     compile: &'a dyn Compile,
@@ -71,8 +82,6 @@ struct Runner<'a> {
     pipelines: BTreeMap<&'a str, Plan<'a>>,
     /// Shaders that were compiled, by their name and entry point.
     code: BTreeMap<(String, String), shaders::Code>,
-    /// Whether the script asks for strips in lists.
-    list_restart: bool,
 }
 
 impl<'a> Runner<'a> {
@@ -95,7 +104,6 @@ impl<'a> Runner<'a> {
         match command {
             Command::DeviceFeature(name) | Command::DeviceProperty(name) => feature(self.engine, name),
             Command::DeviceExtension(name) | Command::InstanceExtension(name) => {
-                self.list_restart |= name == "VK_EXT_primitive_topology_list_restart";
                 if name.contains("ray_tracing") || name.contains("acceleration_structure") {
                     return Err(Stop::unsupported("ray tracing"));
                 }
@@ -158,9 +166,9 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// The sizes of the framebuffers that images of no size of their own are used with.
-    fn image_sizes(&self) -> BTreeMap<&'a str, [u32; 2]> {
-        let mut sizes: BTreeMap<&str, [u32; 2]> = BTreeMap::new();
+    /// The images of all pipelines, with the sizes of the framebuffers that they are used with.
+    fn images(&self) -> BTreeMap<&'a str, ImageUse> {
+        let mut images: BTreeMap<&str, ImageUse> = BTreeMap::new();
         for plan in self.pipelines.values() {
             for item in &plan.items {
                 let used: Vec<(&str, u32)> = match &item.setting {
@@ -176,20 +184,32 @@ impl<'a> Runner<'a> {
                 let attached = !matches!(&item.setting, Setting::Bind(Bind::Buffers(_)));
                 for (name, level) in used {
                     let size = plan.size.map(|size| size << level.min(16));
-                    let known = sizes.entry(name).or_insert([0, 0]);
+                    let known = images.entry(name).or_default();
+                    known.attached |= attached;
                     // What is drawn to says the size; what is only read has it from there.
-                    if attached || *known == [0, 0] {
-                        *known = [known[0].max(size[0]), known[1].max(size[1])];
+                    if attached || known.size == [0, 0] {
+                        known.size = [known.size[0].max(size[0]), known.size[1].max(size[1])];
                     }
                 }
             }
         }
-        sizes
+        images
+    }
+
+    /// Whether a pipeline has it as a buffer.
+    fn is_buffer(&self, name: &str) -> bool {
+        let mut items = self.pipelines.values().flat_map(|plan| &plan.items);
+        items.any(|item| match &item.setting {
+            Setting::Bind(Bind::Buffers(bound)) => {
+                !bound.kind.is_image() && bound.buffers.iter().any(|buffer| buffer == name)
+            }
+            _ => false,
+        })
     }
 
     /// Makes every buffer and image.
     fn resources(&mut self, script: &'a Script) -> Result<(), Stop> {
-        let sizes = self.image_sizes();
+        let images = self.images();
         for statement in &script.statements {
             let place = statement.place;
             let name = match &statement.command {
@@ -201,8 +221,11 @@ impl<'a> Runner<'a> {
                 return Err(Stop::invalid(place, format!("there are two of the name {name}")));
             }
             match &statement.command {
-                Command::Buffer(buffer) => self.buffer(place, buffer, sizes.get(name.as_str()).copied())?,
-                Command::Image(image) => self.image(place, image)?,
+                Command::Buffer(buffer) => {
+                    let size = images.get(name.as_str()).map(|one| one.size);
+                    self.buffer(place, buffer, size)?;
+                }
+                Command::Image(image) => self.image(place, image, images.get(name.as_str()).copied())?,
                 _ => {}
             }
         }
@@ -308,7 +331,8 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    fn image(&mut self, place: Place, decl: &Image) -> Result<(), Stop> {
+    /// An image: no smaller than the framebuffers that it is drawn to in, and a buffer where pipelines only have it as one.
+    fn image(&mut self, place: Place, decl: &Image, used: Option<ImageUse>) -> Result<(), Stop> {
         let (format, layout) = match &decl.texel {
             Texel::Format(format) => (format.clone(), DataLayout::texels(format)),
             Texel::Data(kind) => {
@@ -323,13 +347,24 @@ impl<'a> Runner<'a> {
             Dimension::Two => vk::ImageType::TYPE_2D,
             Dimension::Three => vk::ImageType::TYPE_3D,
         };
-        let mut image = image(&format, dimension, decl.size, decl.mip_levels, decl.samples)?;
-        if let Some(fill) = &decl.fill {
-            let count = decl.size.iter().map(|size| u64::from(*size)).product();
-            let bytes = match fill {
-                Fill::File(FileKind::Png, path) => self.png(place, path, &format)?.1,
-                fill => self.filled(place, &layout, fill, Some(count))?,
-            };
+        let count = decl.size.iter().map(|size| u64::from(*size)).product();
+        let bytes = match &decl.fill {
+            Some(Fill::File(FileKind::Png, path)) => Some(self.png(place, path, &format)?.1),
+            Some(fill) => Some(self.filled(place, &layout, fill, Some(count))?),
+            None => None,
+        };
+        if used.is_none() && self.is_buffer(&decl.name) {
+            let bytes = bytes.unwrap_or_else(|| vec![0; count as usize * layout.stride]);
+            self.machine
+                .hold(&decl.name, Resource::Buffer(bytes), layout, Some(format));
+            return Ok(());
+        }
+        let mut size = decl.size;
+        if let Some(used) = used.filter(|used| used.attached && decl.fill.is_none()) {
+            (size[0], size[1]) = (size[0].max(used.size[0]), size[1].max(used.size[1]));
+        }
+        let mut image = image(&format, dimension, size, decl.mip_levels, decl.samples)?;
+        if let Some(bytes) = bytes {
             put_texels(&mut image, &bytes, layout.stride, format.bytes());
         }
         self.machine
@@ -392,7 +427,7 @@ impl<'a> Runner<'a> {
             return Ok(text.clone().into_bytes());
         }
         let path = self.path.parent().unwrap_or(Path::new("")).join(name);
-        std::fs::read(&path).map_err(|error| Stop::invalid(place, format!("cannot read {}: {error}", path.display())))
+        std::fs::read(&path).map_err(|error| Stop(Verdict::NoFile(place, format!("{}: {error}", path.display()))))
     }
 
     /// A picture's size and its texels in a format of four bytes.
@@ -639,16 +674,6 @@ impl<'a> Runner<'a> {
             }
         };
         graphics.vertices = vertices.into_values().collect();
-        let strip = !matches!(
-            array.topology,
-            Topology::PointList
-                | Topology::LineList
-                | Topology::TriangleList
-                | Topology::LineListAdjacency
-                | Topology::TriangleListAdjacency
-                | Topology::PatchList
-        );
-        graphics.state.restart = array.indexed && (strip || self.list_restart);
         let first = array.start.unwrap_or(0);
         let count = array.count.unwrap_or(all.saturating_sub(first));
         let past = first.checked_add(count).is_none_or(|end| end > all);
@@ -898,6 +923,12 @@ impl<'a> Runner<'a> {
                         Bind::AccelerationStructure { .. } => return Err(Stop::unsupported("ray tracing")),
                     };
                     bindings.insert((bound.set, bound.binding), bound);
+                }
+                Setting::ShaderOptimization { passes, .. } => {
+                    // The others leave what a shader computes as it is.
+                    if passes.iter().any(|pass| pass == ROBUST) {
+                        return Err(Stop::unsupported(format!("the optimisation {ROBUST}")));
+                    }
                 }
                 Setting::Foreign(foreign) => return Err(Stop::unsupported(foreign.beyond.name())),
                 Setting::CompileOptions { .. } | Setting::SetKernel { .. } => {

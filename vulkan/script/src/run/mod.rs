@@ -26,6 +26,8 @@ pub enum Verdict {
     Unsupported(String),
     /// The script, or a shader of it, is wrong.
     Invalid(String),
+    /// A file that it names cannot be read: where it is named, and the path with what the system says.
+    NoFile(Place, String),
     /// The device did not do it: no answer in time, or an error.
     Device(String),
 }
@@ -38,6 +40,7 @@ impl Verdict {
             Self::Fails(..) => "fails",
             Self::Unsupported(_) => "unsupported",
             Self::Invalid(_) => "invalid",
+            Self::NoFile(..) => "no file",
             Self::Device(_) => "device error",
         }
     }
@@ -46,7 +49,7 @@ impl Verdict {
     pub fn reason(&self) -> Option<String> {
         match self {
             Self::Holds => None,
-            Self::Fails(place, why) => Some(format!("line {}: {why}", place.line)),
+            Self::Fails(place, why) | Self::NoFile(place, why) => Some(format!("line {}: {why}", place.line)),
             Self::Unsupported(why) | Self::Invalid(why) | Self::Device(why) => Some(why.clone()),
         }
     }
