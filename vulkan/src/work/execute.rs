@@ -12,8 +12,10 @@ use crate::submit::submit;
 use crate::vertex::VertexInput;
 use ash::vk;
 use gpu_allocator::MemoryLocation;
+use loader::spirv::{ModuleIndex, Node, class, decoration, op};
 use std::collections::BTreeMap;
 use std::ffi::CString;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -172,6 +174,32 @@ fn usages(work: &Work<'_>) -> BTreeMap<usize, Usage> {
     all
 }
 
+/// What each buffer is used for.
+fn buffer_usages(work: &Work<'_>) -> BTreeMap<usize, vk::BufferUsageFlags> {
+    use vk::{BufferUsageFlags as U, DescriptorType as T};
+    let mut all: BTreeMap<usize, U> = BTreeMap::new();
+    let mut use_as = |index: usize, flags: U| *all.entry(index).or_default() |= flags;
+    for binding in &work.bindings {
+        let flags = match binding.kind {
+            T::UNIFORM_BUFFER | T::UNIFORM_BUFFER_DYNAMIC => U::UNIFORM_BUFFER,
+            T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC => U::STORAGE_BUFFER,
+            T::UNIFORM_TEXEL_BUFFER => U::UNIFORM_TEXEL_BUFFER,
+            T::STORAGE_TEXEL_BUFFER => U::STORAGE_TEXEL_BUFFER,
+            _ => continue,
+        };
+        let used = binding.elements.iter().filter_map(|element| element.resource);
+        used.for_each(|index| use_as(index, flags));
+    }
+    if let Task::Graphics(graphics) = &work.task {
+        let vertices = graphics.vertices.iter();
+        vertices.for_each(|vertices| use_as(vertices.resource, U::VERTEX_BUFFER));
+        if let Some((index, _)) = graphics.indices {
+            use_as(index, U::INDEX_BUFFER);
+        }
+    }
+    all
+}
+
 /// The feature of formats that each usage needs.
 const NEEDS: [(vk::ImageUsageFlags, vk::FormatFeatureFlags); 4] = [
     (vk::ImageUsageFlags::STORAGE, vk::FormatFeatureFlags::STORAGE_IMAGE),
@@ -188,7 +216,7 @@ const NEEDS: [(vk::ImageUsageFlags, vk::FormatFeatureFlags); 4] = [
 
 /// Makes every resource that the work uses, and gathers the texels to be copied.
 fn upload(context: &Arc<Inner>, work: &Work<'_>, resources: &[Resource]) -> Result<(Device, Vec<u8>)> {
-    let usages = usages(work);
+    let (usages, buffer_usages) = (usages(work), buffer_usages(work));
     let mut used: Vec<usize> = usages.keys().copied().collect();
     let elements = work.bindings.iter().flat_map(|binding| &binding.elements);
     used.extend(elements.filter_map(|element| element.resource));
@@ -205,14 +233,9 @@ fn upload(context: &Arc<Inner>, work: &Work<'_>, resources: &[Resource]) -> Resu
             .ok_or_else(|| Error::data(format!("no resource {index}")))?;
         match (resource, usages.get(&index)) {
             (Resource::Buffer(bytes), None) => {
-                let all = vk::BufferUsageFlags::UNIFORM_BUFFER
-                    | vk::BufferUsageFlags::STORAGE_BUFFER
-                    | vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER
-                    | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER
-                    | vk::BufferUsageFlags::VERTEX_BUFFER
-                    | vk::BufferUsageFlags::INDEX_BUFFER;
+                let usage = buffer_usages.get(&index).copied().unwrap_or_default();
                 let size = bytes.len() as u64;
-                let mut buffer = Buffer::new(context, "buffer", size, all, MemoryLocation::GpuToCpu)?;
+                let mut buffer = Buffer::new(context, "buffer", size, usage, MemoryLocation::GpuToCpu)?;
                 buffer.fill(bytes)?;
                 buffers.insert(index, buffer);
             }
@@ -498,7 +521,8 @@ fn graphics_pipeline(
         return Ok(());
     }
     let stages = Stages::new(objects, &work.stages)?;
-    let input = vertex_input(graphics);
+    let read = inputs(&work.stages);
+    let input = vertex_input(graphics, &read);
     let state = &graphics.state;
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
         .topology(state.topology)
@@ -577,8 +601,36 @@ fn blend(
     Ok(state)
 }
 
-/// A buffer for each attribute.
-fn vertex_input(graphics: &Graphics) -> VertexInput {
+/// The locations that a vertex shader reads.
+fn inputs(stages: &[Stage<'_>]) -> Vec<Range<u32>> {
+    let vertex = stages.iter().find(|stage| stage.stage == vk::ShaderStageFlags::VERTEX);
+    let Some(module) = vertex.and_then(|stage| ModuleIndex::new(stage.words).ok()) else {
+        return Vec::new();
+    };
+    let variables = module.variables().filter(|node| node.operand(2) == Some(class::INPUT));
+    let range = |node: Node<'_>| {
+        let first = module.decoration(node.operand(1)?, decoration::LOCATION)?;
+        let mut ty = module.pointee(node.operand(0)?)?;
+        let mut count = 1u32;
+        while let Some((element, length)) = module.array(ty) {
+            (ty, count) = (element, count.saturating_mul(length));
+        }
+        if let Some([_, column, columns]) = module.operands(ty, op::TYPE_MATRIX) {
+            (ty, count) = (column, count.saturating_mul(columns));
+        }
+        // More than two numbers of 64 bits have two locations.
+        if let Some([_, number, 3 | 4]) = module.operands(ty, op::TYPE_VECTOR)
+            && let Some([_, 64]) = module.operands(number, op::TYPE_FLOAT)
+        {
+            count = count.saturating_mul(2);
+        }
+        Some(first..first.saturating_add(count))
+    };
+    variables.filter_map(range).collect()
+}
+
+/// A buffer for each attribute that the shader reads.
+fn vertex_input(graphics: &Graphics, read: &[Range<u32>]) -> VertexInput {
     let described = |(at, vertices): (usize, &super::Vertices)| {
         let binding = vk::VertexInputBindingDescription {
             binding: at as u32,
@@ -596,7 +648,8 @@ fn vertex_input(graphics: &Graphics) -> VertexInput {
         };
         (binding, attribute)
     };
-    let (bindings, attributes) = graphics.vertices.iter().enumerate().map(described).unzip();
+    let is_read = |(_, vertices): &(usize, &super::Vertices)| read.iter().any(|range| range.contains(&vertices.location));
+    let (bindings, attributes) = graphics.vertices.iter().enumerate().filter(is_read).map(described).unzip();
     VertexInput { bindings, attributes }
 }
 

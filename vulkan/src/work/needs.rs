@@ -4,7 +4,7 @@ use super::Stage;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use ash::vk;
-use loader::spirv::{Grammar, instructions, op};
+use loader::spirv::{Grammar, instructions, mode, op};
 
 /// What a capability or an execution mode needs.
 enum Need {
@@ -247,6 +247,10 @@ pub(super) fn check(context: &Context, stage: &Stage<'_>) -> Result<()> {
         let Ok(instruction) = instruction else { break };
         let (kind, table, value) = match instruction.opcode {
             op::CAPABILITY => ("Capability", CAPABILITIES, instruction.operand(0)),
+            op::EXECUTION_MODE if instruction.operand(1) == Some(mode::LOCAL_SIZE) => {
+                full_subgroups(context, stage, instruction.operand(2).unwrap_or(1))?;
+                continue;
+            }
             op::EXECUTION_MODE | op::EXECUTION_MODE_ID => ("ExecutionMode", MODES, instruction.operand(1)),
             // Types, and what comes behind them, ask for nothing.
             op::TYPE_VOID | op::FUNCTION => break,
@@ -271,6 +275,18 @@ pub(super) fn check(context: &Context, stage: &Stage<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether groups of such a width are made of full subgroups, where the stage asks for them.
+fn full_subgroups(context: &Context, stage: &Stage<'_>, width: u32) -> Result<()> {
+    let [least, most] = context.shader_properties().sizes;
+    let size = stage.subgroup_size.unwrap_or(if stage.varying_subgroups { most } else { least });
+    if !stage.full_subgroups || size == 0 || width.is_multiple_of(size) {
+        return Ok(());
+    }
+    Err(Error::unsupported(format!(
+        "full subgroups of {size} invocations in groups of {width} in x"
+    )))
 }
 
 #[cfg(test)]

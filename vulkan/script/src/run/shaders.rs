@@ -54,23 +54,28 @@ pub trait Compile: Sync {
     fn compile(&self, text: &Text<'_>) -> Result<Code, CompileError>;
 }
 
-/// A vertex shader that hands input 0 on as the position.
+/// A vertex shader that hands input 0 on as the position. Its block has the members that those of GLSL 4.30 have, which
+/// the stages behind it are matched with.
 pub(crate) const PASSTHROUGH: &str = "OpCapability Shader
 OpMemoryModel Logical GLSL450
 OpEntryPoint Vertex %main \"main\" %in %out
 OpDecorate %in Location 0
 OpDecorate %block Block
 OpMemberDecorate %block 0 BuiltIn Position
+OpMemberDecorate %block 1 BuiltIn PointSize
+OpMemberDecorate %block 2 BuiltIn ClipDistance
 %void = OpTypeVoid
 %function = OpTypeFunction %void
 %float = OpTypeFloat 32
 %vec4 = OpTypeVector %float 4
-%block = OpTypeStruct %vec4
+%int = OpTypeInt 32 1
+%zero = OpConstant %int 0
+%one = OpConstant %int 1
+%distances = OpTypeArray %float %one
+%block = OpTypeStruct %vec4 %float %distances
 %to_block = OpTypePointer Output %block
 %to_out = OpTypePointer Output %vec4
 %to_in = OpTypePointer Input %vec4
-%int = OpTypeInt 32 1
-%zero = OpConstant %int 0
 %in = OpVariable %to_in Input
 %out = OpVariable %to_block Output
 %main = OpFunction %void None %function
