@@ -18,3 +18,5 @@ corpus() {
 only=${1:-}
 # GLSL ES pairs on the emulator's engines.
 corpus retro mali::field::retro
+# Test scripts on the first Vulkan device.
+corpus amber script::field

@@ -1,4 +1,5 @@
 //! Test scripts of the field: AmberScript and VkScript.
 
+mod field;
 mod run;
 mod text;

@@ -648,8 +648,15 @@ fn vertex_input(graphics: &Graphics, read: &[Range<u32>]) -> VertexInput {
         };
         (binding, attribute)
     };
-    let is_read = |(_, vertices): &(usize, &super::Vertices)| read.iter().any(|range| range.contains(&vertices.location));
-    let (bindings, attributes) = graphics.vertices.iter().enumerate().filter(is_read).map(described).unzip();
+    let is_read =
+        |(_, vertices): &(usize, &super::Vertices)| read.iter().any(|range| range.contains(&vertices.location));
+    let (bindings, attributes) = graphics
+        .vertices
+        .iter()
+        .enumerate()
+        .filter(is_read)
+        .map(described)
+        .unzip();
     VertexInput { bindings, attributes }
 }
 

@@ -150,10 +150,7 @@ const CAPABILITIES: &[(&str, Need)] = &[
     ("ShaderViewportIndex", Feature(&["shaderOutputViewportIndex"])),
     ("DemoteToHelperInvocation", Feature(&["shaderDemoteToHelperInvocation"])),
     ("DotProduct", Feature(&["shaderIntegerDotProduct"])),
-    (
-        "ShaderClockKHR",
-        Feature(&["shaderSubgroupClock", "shaderDeviceClock"]),
-    ),
+    ("ShaderClockKHR", Feature(&["shaderSubgroupClock", "shaderDeviceClock"])),
     (
         "WorkgroupMemoryExplicitLayoutKHR",
         Feature(&["workgroupMemoryExplicitLayout"]),
@@ -261,7 +258,11 @@ pub(super) fn check(context: &Context, stage: &Stage<'_>) -> Result<()> {
         let missing = match need {
             Feature(names) => {
                 let has = |name: &&&str| everything.features.get(**name) == Some(&true);
-                names.iter().find(has).is_none().then(|| format!("the feature {}", names.join(" or ")))
+                names
+                    .iter()
+                    .find(has)
+                    .is_none()
+                    .then(|| format!("the feature {}", names.join(" or ")))
             }
             Extension(name) => (!everything.extensions.contains(*name)).then(|| format!("the extension {name}")),
             Subgroup(operation) => {
@@ -280,7 +281,9 @@ pub(super) fn check(context: &Context, stage: &Stage<'_>) -> Result<()> {
 /// Whether groups of such a width are made of full subgroups, where the stage asks for them.
 fn full_subgroups(context: &Context, stage: &Stage<'_>, width: u32) -> Result<()> {
     let [least, most] = context.shader_properties().sizes;
-    let size = stage.subgroup_size.unwrap_or(if stage.varying_subgroups { most } else { least });
+    let size = stage
+        .subgroup_size
+        .unwrap_or(if stage.varying_subgroups { most } else { least });
     if !stage.full_subgroups || size == 0 || width.is_multiple_of(size) {
         return Ok(());
     }
