@@ -268,6 +268,7 @@ pub struct AsArgs {
   skrymir run picture.frag -o out.png --size 640x480
   skrymir run lit.vert lit.frag -o out.png
   skrymir run effect.sksl.bin -o out.png --expect good.png --tolerance 2
+  skrymir run sum.comp --dispatch 64 --scene data.toml --read 1=sum.bin
   skrymir run unit.sl
   skrymir run tests/ more.amber --junit report.xml")]
 pub struct RunArgs {
@@ -322,6 +323,12 @@ pub struct RunArgs {
     /// Give the driver code that our checks or spirv-val refuse; it may end the process
     #[arg(long)]
     pub unchecked: bool,
+    /// Run a compute shader in so many groups
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_groups)]
+    pub dispatch: Option<[u32; 3]>,
+    /// Invocations of a group, in place of those that a compute shader says
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_groups, requires = "dispatch")]
+    pub local_size: Option<[u32; 3]>,
     /// Print how long each part took
     #[arg(long)]
     pub timing: bool,
@@ -422,6 +429,23 @@ pub fn parse_size(text: &str) -> Result<[u32; 2]> {
         .split_once('x')
         .and_then(|(width, height)| Some([number(width)?, number(height)?]));
     size.ok_or_else(|| Error::usage("a size is WxH, such as 640x480"))
+}
+
+/// Counts along three axes as `X,Y,Z`; those that are left out are 1.
+///
+/// # Errors
+/// When it is not that, or zero.
+pub fn parse_groups(text: &str) -> Result<[u32; 3]> {
+    let mut all = [1; 3];
+    let parts: Vec<&str> = text.split(',').collect();
+    let wrong = || Error::usage("it is X,Y,Z: one to three numbers from 1 on, such as 16,16,1");
+    if parts.len() > all.len() {
+        return Err(wrong());
+    }
+    for (one, part) in all.iter_mut().zip(parts) {
+        *one = part.parse().ok().filter(|count| *count > 0).ok_or_else(wrong)?;
+    }
+    Ok(all)
 }
 
 /// A slot to read back and the file to write it to, as `SLOT=FILE`.

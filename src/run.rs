@@ -2,6 +2,7 @@
 
 use crate::again::whenever_changed;
 use crate::args::{RunArgs, and};
+use crate::dispatch;
 use crate::ending::Limit;
 use crate::error::Error;
 use crate::harness::{self, Drawn, Settings};
@@ -41,13 +42,27 @@ pub const FLAGS: &[&str] = &[
 pub const VBC_FLAGS: &[&str] = &and::<{ FLAGS.len() + 1 }>(FLAGS, "watch");
 
 /// Flags of `run` for sources: [`VBC_FLAGS`], and those that say how they are compiled.
-pub const SOURCE_FLAGS: &[&str] = &and::<{ VBC_FLAGS.len() + 3 }>(
-    &and::<{ VBC_FLAGS.len() + 2 }>(&and::<{ VBC_FLAGS.len() + 1 }>(VBC_FLAGS, "entry"), "define"),
-    "include",
+pub const SOURCE_FLAGS: &[&str] = &and::<{ VBC_FLAGS.len() + 5 }>(
+    &and::<{ VBC_FLAGS.len() + 4 }>(
+        &and::<{ VBC_FLAGS.len() + 3 }>(
+            &and::<{ VBC_FLAGS.len() + 2 }>(&and::<{ VBC_FLAGS.len() + 1 }>(VBC_FLAGS, "entry"), "define"),
+            "include",
+        ),
+        dispatch::FLAGS[0],
+    ),
+    dispatch::FLAGS[1],
 );
 
 /// Draws a shader's source, or those of a vertex and a fragment stage, by way of the VBC they make.
 pub fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {
+    if let Some(groups) = args.dispatch {
+        return dispatch::run(bytes, args, groups);
+    }
+    if dispatch::is_compute(&args.file, bytes) {
+        return Err(Failure::usage(
+            "a compute shader: say how many groups run with --dispatch X,Y,Z",
+        ));
+    }
     if !args.watch {
         return source(bytes, args);
     }
@@ -144,7 +159,7 @@ fn draw(bytes: &[u8], args: &RunArgs) -> Outcome {
 }
 
 /// The time that one drawing may take, from opening the device to reading back.
-fn limit(args: &RunArgs) -> Limit {
+pub(crate) fn limit(args: &RunArgs) -> Limit {
     Limit::start(args.timeout(), args.file.display().to_string())
 }
 
@@ -246,7 +261,7 @@ pub fn open(args: &RunArgs) -> Outcome<Context> {
     Context::new(&options).map_err(|error| Error::from(error).into())
 }
 
-fn read_scene(args: &RunArgs) -> Outcome<Scene> {
+pub(crate) fn read_scene(args: &RunArgs) -> Outcome<Scene> {
     let Some(path) = &args.scene else {
         return Ok(Scene::default());
     };
@@ -308,7 +323,7 @@ fn beside(path: &Path, location: u8) -> PathBuf {
 }
 
 /// Any validation message is trouble: the harness is to be clean.
-fn complain(context: &Context) -> Outcome {
+pub(crate) fn complain(context: &Context) -> Outcome {
     let messages = context.messages();
     if messages.is_empty() {
         return Ok(());

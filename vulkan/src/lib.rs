@@ -227,6 +227,7 @@ mod texture;
 mod vertex;
 pub mod work;
 
+pub use ash::vk;
 pub use binder::Binder;
 pub use cache::PipelineCache;
 pub use context::{Adopted, Context, Options, ShaderProperties};

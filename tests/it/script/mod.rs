@@ -1,5 +1,6 @@
 //! Test scripts of the field: AmberScript and VkScript.
 
+mod compute;
 mod field;
 mod run;
 mod text;

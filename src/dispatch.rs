@@ -1,0 +1,806 @@
+//! What `run` does with a compute shader: its module, its buffers and images out of a scene, and what is read back.
+
+use crate::args::RunArgs;
+use crate::error::{Error, Result};
+use crate::outcome::{Failure, Outcome, print, write};
+use crate::picture::{Picture, Save};
+use crate::run::{complain, limit, read_scene};
+use crate::scene::{Filter, Format, Numbers, Scene, Slot, Wrap};
+use loader::spirv::block::{Class, Field, fields_of};
+use loader::spirv::{self, Grammar, Image, ModuleIndex, class, decoration, dim, image_format, mode, op};
+use loader::vbc::TexelType;
+use std::path::Path;
+use translate::frontend::{self, Dialect};
+use translate::{Language, ShaderStage, Source, Target};
+use vulkan::work::{self, Binding, Element, ImageData, Resource, Stage, Task, Work};
+use vulkan::{Context, Options, TexelFormat, Validation, vk};
+
+/// Flags of `run` for compute shaders alone.
+pub const FLAGS: [&str; 2] = ["dispatch", "local-size"];
+
+/// Elements of an array that has no length of its own.
+const ELEMENTS: u64 = 64;
+
+/// The most bytes of a buffer or an image.
+const MOST: u64 = 1 << 30;
+
+/// Deepest nesting of types that is followed.
+const MAX_DEPTH: u32 = 16;
+
+/// Whether a source says that it is a compute shader.
+pub fn is_compute(path: &Path, bytes: &[u8]) -> bool {
+    let Ok(source) = Source::new(&path.to_string_lossy(), bytes) else {
+        return false;
+    };
+    match source.language {
+        Language::Wgsl | Language::Spirv => {
+            translate::stages(&source).is_ok_and(|stages| stages == [ShaderStage::Compute])
+        }
+        _ => source.stage == Some(ShaderStage::Compute),
+    }
+}
+
+/// Runs a compute shader once.
+///
+/// # Errors
+/// What is wrong with the source or the scene, and what the device says.
+pub fn run(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
+    refuse(args)?;
+    let limit = limit(args);
+    let mut words = module(bytes, args)?;
+    if let Some(size) = args.local_size {
+        words = with_local_size(&words, size)?;
+    }
+    if !args.unchecked {
+        spirv::validate(Grammar::builtin(), &words)
+            .accept(spirv::FORMAT)
+            .map_err(Error::from)?;
+    }
+    let shader = Shader::new(&words, args)?;
+    let scene = read_scene(args)?;
+    let mut data = Data::new(&shader, &scene, args.size)?;
+    let context = open(args)?;
+    let work = Work {
+        stages: vec![Stage {
+            stage: vk::ShaderStageFlags::COMPUTE,
+            words: &words,
+            entry: &shader.entry,
+            constants: shader.constants.clone(),
+            full_subgroups: false,
+            varying_subgroups: false,
+            subgroup_size: None,
+        }],
+        bindings: data.bindings,
+        push: &data.push,
+        task: Task::Compute(groups),
+        timed: args.timing,
+    };
+    let time = work::execute(&context, &work, &mut data.resources).map_err(Error::from)?;
+    drop(limit);
+    for (slot, path) in &args.read {
+        let found = shader.resources.iter().zip(&data.slots);
+        let place = (0, u32::from(*slot));
+        let found = found.filter_map(|(one, index)| Some((one, (*index)?)));
+        let Some((one, index)) = found.into_iter().find(|(one, _)| one.place == place) else {
+            return Err(Failure::usage(format_args!(
+                "--read: the shader has no buffer or image {slot}"
+            )));
+        };
+        read_back(one, &data.resources[index], path)?;
+    }
+    if let Some(time) = time {
+        print(&format!("device {:.3} ms\n", time.as_secs_f64() * 1e3))?;
+    }
+    complain(&context)
+}
+
+/// Refuses what is said of pictures and means nothing here.
+fn refuse(args: &RunArgs) -> Outcome {
+    let given = [
+        ("-o", args.output.is_some()),
+        ("--expect", args.expected.is_given()),
+        ("--vertices", args.vertices.is_some()),
+        ("--watch", args.watch),
+        ("--json", args.json),
+        ("--cache", args.cache.is_some()),
+        ("--no-cache", args.no_cache),
+        ("--bind", args.bind != crate::args::Bind::Auto),
+        ("a second file", args.fragment.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((flag, _)) => Err(Failure::usage(format_args!("{flag} means nothing to a compute shader"))),
+        None if args.read.is_empty() && !args.timing => Err(Failure::usage(
+            "a compute shader gives buffers and images: name one with --read SLOT=FILE",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Opens the device with every feature that it has.
+fn open(args: &RunArgs) -> Outcome<Context> {
+    let options = Options {
+        device: args.device.clone(),
+        validation: match args.validation {
+            true => Validation::Core,
+            false => Validation::Off,
+        },
+        timeout: args.timeout(),
+        everything: Some(Vec::new()),
+    };
+    Ok(Context::new(&options).map_err(Error::from)?)
+}
+
+/// The name of the entry point that the arguments say.
+fn entry(args: &RunArgs) -> Option<&str> {
+    args.entry.first().map(|entry| entry.name.as_str())
+}
+
+/// The SPIR-V of a source.
+fn module(bytes: &[u8], args: &RunArgs) -> Result<Vec<u32>> {
+    let name = args.file.to_string_lossy();
+    let source = Source::new(&name, bytes).or_else(|_| Source::new("shader.comp", bytes))?;
+    let mut settings = frontend::Settings {
+        defines: args.preprocess.defines.clone(),
+        folders: args.preprocess.folders.clone(),
+        ..frontend::Settings::NONE.clone()
+    };
+    let told = |error: translate::Error| match error.line_column() {
+        Some(_) => Error::input(error.render(bytes, &name)),
+        None => Error::from(error),
+    };
+    let text = matches!(source.language, Language::Glsl | Language::Hlsl);
+    if !text && (!settings.defines.is_empty() || !settings.folders.is_empty()) {
+        return Err(Error::usage("-D and -I are for texts of GLSL and HLSL"));
+    }
+    let dialect = match source.language {
+        Language::Spirv => return Ok(spirv::read(bytes)?),
+        Language::Glsl => Dialect::Glsl,
+        Language::Hlsl => Dialect::Hlsl,
+        _ => {
+            settings.constants = args.preprocess.constants.clone();
+            let mut source = source.with(&args.file, &settings).stage(ShaderStage::Compute);
+            source.entry = entry(args);
+            let written = translate::read(&source)
+                .and_then(|shader| translate::write(&shader, Target::Spirv, &Default::default()));
+            return Ok(spirv::read(&written.map_err(told)?)?);
+        }
+    };
+    let text = std::str::from_utf8(bytes).map_err(|_| Error::input("it is not text"))?;
+    let mut text = frontend::Text::new(text, &args.file, dialect, frontend::Stage::Compute, &settings);
+    text.entry = entry(args).filter(|_| dialect == Dialect::Hlsl);
+    Ok(frontend::spirv(&text).map_err(told)?.words)
+}
+
+/// The module with groups of another size: its execution mode, and the constant that it computes with.
+fn with_local_size(words: &[u32], size: [u32; 3]) -> Result<Vec<u32>> {
+    let index = ModuleIndex::new(words)?;
+    let decorated = spirv::instructions(words)
+        .flatten()
+        .find_map(|one| match one.operands() {
+            [id, decoration::BUILT_IN, WORKGROUP_SIZE] if one.opcode == op::DECORATE => Some(*id),
+            _ => None,
+        });
+    let composite = Grammar::builtin()
+        .row_named("OpConstantComposite")
+        .map(|row| row.opcode);
+    let mut out = words[..spirv::HEADER_WORDS].to_vec();
+    let mut next = words[3];
+    let mut found = false;
+    for one in spirv::instructions(words) {
+        let one = one?;
+        let at = out.len();
+        match one.operands() {
+            [_, mode::LOCAL_SIZE, ..] if one.opcode == op::EXECUTION_MODE && one.words.len() == 6 => {
+                out.extend_from_slice(one.words);
+                out[at + 3..at + 6].copy_from_slice(&size);
+                found = true;
+            }
+            [vector, id, ..] if Some(*id) == decorated && Some(u32::from(one.opcode)) == composite => {
+                let Some([_, number, 3]) = index.operands(*vector, op::TYPE_VECTOR) else {
+                    return Err(Error::input("the size of the shader's groups is no vector of three"));
+                };
+                for count in size {
+                    out.extend([4 << 16 | u32::from(op::CONSTANT), number, next, count]);
+                    next = next
+                        .checked_add(1)
+                        .ok_or_else(|| Error::input("the module has no id left"))?;
+                }
+                out.extend([one.words[0], *vector, *id, next - 3, next - 2, next - 1]);
+            }
+            [_, id, ..] if Some(*id) == decorated && one.opcode != op::DECORATE => {
+                found = false;
+                break;
+            }
+            _ => out.extend_from_slice(one.words),
+        }
+    }
+    if !found {
+        return Err(Error::input(
+            "the shader has the size of its groups as constants: set those by --constant",
+        ));
+    }
+    out[3] = next;
+    Ok(out)
+}
+
+/// What the summary calls compute entry points.
+const MODEL: &str = "GLCompute";
+
+/// The built-in `WorkgroupSize`.
+const WORKGROUP_SIZE: u32 = 25;
+
+/// A variable that pipelines bind something to.
+struct Bound {
+    /// Set and binding.
+    place: (u32, u32),
+    kind: vk::DescriptorType,
+    /// What it is of, behind its pointer.
+    ty: u32,
+    image: Option<(Image, TexelFormat)>,
+}
+
+/// What a module says of itself.
+struct Shader<'a> {
+    index: ModuleIndex<'a>,
+    entry: String,
+    constants: Vec<(u32, [u8; 4])>,
+    resources: Vec<Bound>,
+    /// The block of push constants.
+    push: Option<u32>,
+}
+
+impl<'a> Shader<'a> {
+    fn new(words: &'a [u32], args: &RunArgs) -> Result<Self> {
+        let index = ModuleIndex::new(words)?;
+        let summary = spirv::summary(words)?;
+        let is_text = matches!(
+            Source::new(&args.file.to_string_lossy(), &[]).map(|source| source.language),
+            Ok(Language::Glsl | Language::Hlsl)
+        );
+        let named = summary.entry_points.iter().filter(|entry| entry.model == MODEL);
+        let named: Vec<String> = named.map(|entry| entry.name.clone()).collect();
+        let wanted = entry(args).filter(|_| !is_text);
+        let found = match wanted {
+            Some(wanted) => named.iter().find(|name| *name == wanted),
+            None => named.first().filter(|_| named.len() == 1),
+        };
+        let Some(entry) = found else {
+            return Err(Error::input(format_args!(
+                "expected one compute entry point{}, found {}",
+                wanted.map_or(String::new(), |name| format!(" of the name {name}")),
+                match named.is_empty() {
+                    true => "none".to_owned(),
+                    false => named.join(", "),
+                }
+            )));
+        };
+        let constants = match args.file.extension().is_some_and(|ending| ending == "wgsl") {
+            true => Vec::new(),
+            false => constants(&summary, &args.preprocess.constants)?,
+        };
+        let mut resources = Vec::new();
+        for variable in index.globals() {
+            if let Some(place) = index.place(variable.id) {
+                resources.push(bound(&index, place, variable.class, variable.pointee)?);
+            }
+        }
+        let push = index.globals().find(|variable| variable.class == class::PUSH_CONSTANT);
+        let (entry, push) = (entry.clone(), push.map(|variable| variable.pointee));
+        Ok(Self {
+            index,
+            entry,
+            constants,
+            resources,
+            push,
+        })
+    }
+}
+
+/// Values of constants by their numbers or names.
+fn constants(summary: &spirv::Summary, given: &[(String, String)]) -> Result<Vec<(u32, [u8; 4])>> {
+    let one = |(name, value): &(String, String)| {
+        let is_meant = |constant: &&spirv::SpecConstant| {
+            constant.id.is_some_and(|id| id.to_string() == *name) || constant.name.as_deref() == Some(name)
+        };
+        let constant = summary.spec_constants.iter().find(is_meant);
+        let Some((constant, id)) = constant.and_then(|constant| Some((constant, constant.id?))) else {
+            let known: Vec<String> = summary
+                .spec_constants
+                .iter()
+                .filter_map(|one| Some(one.id?.to_string()))
+                .collect();
+            return Err(Error::usage(format_args!(
+                "--constant: the shader has no constant {name}; it has {}",
+                match known.is_empty() {
+                    true => "none".to_owned(),
+                    false => known.join(", "),
+                }
+            )));
+        };
+        let bytes = match constant.ty.as_str() {
+            "bool" => match value.as_str() {
+                "true" | "1" => Some(1u32.to_le_bytes()),
+                "false" | "0" => Some([0; 4]),
+                _ => None,
+            },
+            "int" => value.parse::<i32>().ok().map(i32::to_le_bytes),
+            "uint" => value.parse::<u32>().ok().map(u32::to_le_bytes),
+            "float" => value.parse::<f32>().ok().map(f32::to_le_bytes),
+            _ => None,
+        };
+        let wrong = || Error::usage(format_args!("--constant {name}: {value} is no {}", constant.ty));
+        Ok((id, bytes.ok_or_else(wrong)?))
+    };
+    given.iter().map(one).collect()
+}
+
+/// What a variable is for a pipeline.
+fn bound(index: &ModuleIndex<'_>, place: (u32, u32), storage: u32, ty: u32) -> Result<Bound> {
+    use vk::DescriptorType as T;
+    let (set, binding) = place;
+    let foreign = |what: &str| Error::input(format_args!("unsupported: set {set} binding {binding}: {what}"));
+    let mut image = None;
+    let kind = match (storage, index.opcode(ty)) {
+        (_, op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) => return Err(foreign("arrays of descriptors")),
+        (class::STORAGE_BUFFER, _) => T::STORAGE_BUFFER,
+        (class::UNIFORM, _) if index.decoration(ty, decoration::BUFFER_BLOCK).is_some() => T::STORAGE_BUFFER,
+        (class::UNIFORM, _) => T::UNIFORM_BUFFER,
+        (_, op::TYPE_SAMPLER) => T::SAMPLER,
+        (_, opcode) => {
+            let combined = index
+                .operands(ty, op::TYPE_SAMPLED_IMAGE)
+                .map(|[_, image]: [u32; 2]| image);
+            let found = index.image(combined.unwrap_or(ty));
+            let found = found.filter(|_| [op::TYPE_SAMPLED_IMAGE, op::TYPE_IMAGE].contains(&opcode));
+            let found = found.ok_or_else(|| foreign("what is neither buffer, image nor sampler"))?;
+            if found.arrayed != 0 || found.multisampled != 0 {
+                return Err(foreign("images of several layers or samples"));
+            }
+            let format = texel(index, &found).ok_or_else(|| foreign("images of this format"))?;
+            image = Some((found, format));
+            match (found.is_buffer(), found.sampled) {
+                (true, Image::STORAGE) => T::STORAGE_TEXEL_BUFFER,
+                (true, _) => T::UNIFORM_TEXEL_BUFFER,
+                (false, Image::STORAGE) => T::STORAGE_IMAGE,
+                (false, _) if combined.is_some() => T::COMBINED_IMAGE_SAMPLER,
+                (false, _) => T::SAMPLED_IMAGE,
+            }
+        }
+    };
+    Ok(Bound { place, kind, ty, image })
+}
+
+/// Formats of storage images that scenes can fill, as SPIR-V has them.
+const FORMATS: [(u32, TexelType, u8, u8); 15] = [
+    (image_format::RGBA32F, TexelType::FLOAT, 4, 4),
+    (image_format::RG32F, TexelType::FLOAT, 4, 2),
+    (image_format::R32F, TexelType::FLOAT, 4, 1),
+    (image_format::RGBA32I, TexelType::INT, 4, 4),
+    (image_format::RG32I, TexelType::INT, 4, 2),
+    (image_format::R32I, TexelType::INT, 4, 1),
+    (image_format::RGBA32UI, TexelType::UINT, 4, 4),
+    (image_format::RG32UI, TexelType::UINT, 4, 2),
+    (image_format::R32UI, TexelType::UINT, 4, 1),
+    (image_format::RGBA8, TexelType::UNORM, 1, 4),
+    (image_format::RG8, TexelType::UNORM, 1, 2),
+    (image_format::R8, TexelType::UNORM, 1, 1),
+    (image_format::RGBA8_SNORM, TexelType::SNORM, 1, 4),
+    (image_format::RGBA16, TexelType::UNORM, 2, 4),
+    (image_format::RGBA16_SNORM, TexelType::SNORM, 2, 4),
+];
+
+/// The format of an image's texels: what the module says, or four numbers of its type.
+fn texel(index: &ModuleIndex<'_>, image: &Image) -> Option<TexelFormat> {
+    if image.format != image_format::UNKNOWN {
+        let row = FORMATS.iter().find(|row| row.0 == image.format)?;
+        let (_, class, bytes, components) = *row;
+        return Some(TexelFormat {
+            class,
+            bytes,
+            components,
+        });
+    }
+    let node = index.declaration(image.sampled_type)?;
+    let class = match (node.opcode, node.operand(2)) {
+        (op::TYPE_FLOAT, _) if image.sampled == Image::STORAGE || image.is_buffer() => TexelType::FLOAT,
+        (op::TYPE_FLOAT, _) => TexelType::UNORM,
+        (_, Some(0)) => TexelType::UINT,
+        _ => TexelType::INT,
+    };
+    Some(TexelFormat::wide(class))
+}
+
+/// Everything that the shader reads and writes.
+struct Data {
+    bindings: Vec<Binding>,
+    resources: Vec<Resource>,
+    /// The resource of each variable of the shader, in order.
+    slots: Vec<Option<usize>>,
+    push: Vec<u8>,
+}
+
+impl Data {
+    fn new(shader: &Shader<'_>, scene: &Scene, size: Option<[u32; 2]>) -> Result<Self> {
+        use vk::DescriptorType as T;
+        foreign(scene)?;
+        let mut this = Self {
+            bindings: Vec::new(),
+            resources: Vec::new(),
+            slots: Vec::new(),
+            push: Vec::new(),
+        };
+        let name = |place: (u32, u32)| match place {
+            (0, binding) => binding.to_string(),
+            (set, binding) => format!("{set}.{binding}"),
+        };
+        let known: Vec<String> = shader.resources.iter().map(|one| name(one.place)).collect();
+        if let Some(slot) = scene.slots.keys().find(|slot| !known.contains(slot)) {
+            let hint = crate::scene::nearest::hint(slot, known.iter().cloned());
+            return Err(Error::scene(format_args!("the shader has no slot {slot}{hint}")));
+        }
+        let mut unsaid: Vec<&String> = scene.uniform.keys().collect();
+        let size = size.or(scene.size).unwrap_or([256, 256]);
+        for one in &shader.resources {
+            let name = name(one.place);
+            let none = Slot::default();
+            let slot = scene.slots.get(&name).unwrap_or(&none);
+            let told = |error: Error| error.within(format_args!("slot {name}"));
+            let resource = match one.kind {
+                T::SAMPLER => None,
+                T::UNIFORM_BUFFER | T::STORAGE_BUFFER => {
+                    let mut bytes = block(&shader.index, one.ty).map_err(told)?;
+                    if one.kind == T::UNIFORM_BUFFER {
+                        members(&shader.index, one.ty, scene, &mut bytes, &mut unsaid)?;
+                    }
+                    fill(&mut bytes, slot).map_err(told)?;
+                    Some(Resource::Buffer(bytes))
+                }
+                T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => {
+                    let format = one.image.map_or(TexelFormat::RGBA8, |(_, format)| format);
+                    let bytes = match &slot.texels {
+                        Some(numbers) => texels(format, numbers).map_err(told)?,
+                        None => vec![0; ELEMENTS as usize * format.size()],
+                    };
+                    Some(Resource::Buffer(bytes))
+                }
+                _ => match &one.image {
+                    Some((image, format)) => Some(Resource::Image(
+                        self::image(image, *format, slot, scene, size).map_err(told)?,
+                    )),
+                    None => None,
+                },
+            };
+            let sampled = [T::SAMPLER, T::COMBINED_IMAGE_SAMPLER].contains(&one.kind);
+            let resource = resource.map(|resource| {
+                this.resources.push(resource);
+                this.resources.len() - 1
+            });
+            this.slots.push(resource);
+            let format = match one.kind {
+                T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => {
+                    one.image.map(|(_, format)| format.vk()).transpose()?
+                }
+                _ => None,
+            };
+            this.bindings.push(Binding {
+                set: one.place.0,
+                binding: one.place.1,
+                kind: one.kind,
+                elements: vec![Element {
+                    resource,
+                    sampler: sampled.then(|| sampler(slot)),
+                    format: format.unwrap_or_default(),
+                    ..Element::default()
+                }],
+            });
+        }
+        if let Some(ty) = shader.push {
+            this.push = block(&shader.index, ty)?;
+            this.push.resize(this.push.len().next_multiple_of(4), 0);
+            members(&shader.index, ty, scene, &mut this.push, &mut unsaid)?;
+        }
+        match unsaid.first() {
+            Some(name) => Err(Error::scene(format_args!(
+                "no block of the shader has a member \"{name}\""
+            ))),
+            None => Ok(this),
+        }
+    }
+}
+
+/// Refuses what a scene says of draws.
+fn foreign(scene: &Scene) -> Result<()> {
+    let keys = [
+        ("vertices", scene.vertices.is_some()),
+        ("instances", scene.instances.is_some()),
+        ("draws", scene.draws.is_some()),
+        ("topology", scene.topology.is_some()),
+        ("patch-points", scene.patch_points.is_some()),
+        ("cull", scene.cull.is_some()),
+        ("blend", scene.blend.is_some()),
+        ("clear", scene.clear.is_some()),
+        ("target", scene.target.is_some()),
+        ("depth", scene.depth.is_some()),
+        ("inputs", !scene.inputs.is_empty()),
+        ("subpass", !scene.subpass.is_empty()),
+    ];
+    match keys.iter().find(|(_, said)| *said) {
+        Some((key, _)) => Err(Error::scene(format_args!("{key} means nothing to a compute shader"))),
+        None => Ok(()),
+    }
+}
+
+/// The bytes of a block, all nought; arrays of no length of their own have [`ELEMENTS`].
+fn block(index: &ModuleIndex<'_>, ty: u32) -> Result<Vec<u8>> {
+    match bytes_of(index, ty, 0, 0) {
+        Some(size @ 1..=MOST) => Ok(vec![0; size as usize]),
+        Some(size) => Err(Error::input(format_args!("a block of {size} bytes"))),
+        None => Err(Error::input("a block whose size cannot be told")),
+    }
+}
+
+/// Bytes of a type that has a layout; `stride` is that of the matrices in it.
+fn bytes_of(index: &ModuleIndex<'_>, ty: u32, stride: u32, depth: u32) -> Option<u64> {
+    if depth >= MAX_DEPTH {
+        return None;
+    }
+    let node = index.declaration(ty)?;
+    let of = |ty: u32| bytes_of(index, ty, stride, depth + 1);
+    Some(match (node.opcode, node.operand(1)?) {
+        (op::TYPE_INT | op::TYPE_FLOAT, width) => u64::from(width / 8),
+        (op::TYPE_VECTOR, element) => of(element)?.saturating_mul(node.operand(2)?.into()),
+        (op::TYPE_MATRIX, column) => {
+            // Rows may be what lies together; the longer way is long enough.
+            let rows = index
+                .operands(column, op::TYPE_VECTOR)
+                .map_or(4, |[_, _, rows]: [u32; 3]| rows);
+            u64::from(stride).saturating_mul(node.operand(2)?.max(rows).into())
+        }
+        (op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY, element) => {
+            let count = match node.opcode {
+                op::TYPE_ARRAY => index.array(ty)?.1.into(),
+                _ => ELEMENTS,
+            };
+            let step = index.decoration(ty, decoration::ARRAY_STRIDE);
+            let step = step.map_or_else(|| of(element), |step| Some(step.into()))?;
+            step.saturating_mul(count)
+        }
+        (op::TYPE_STRUCT, _) => {
+            let mut size = 0;
+            for (member, of_member) in (0u32..).zip(index.members(ty)?) {
+                let get = |kind| index.member_decoration(ty, member, kind).unwrap_or(0);
+                let own = bytes_of(index, of_member, get(decoration::MATRIX_STRIDE), depth + 1)?;
+                size = own.saturating_add(get(decoration::OFFSET).into()).max(size);
+            }
+            size
+        }
+        _ => return None,
+    })
+}
+
+/// Puts numbers into a block's members by their names, and strikes those from the names that are left.
+fn members(index: &ModuleIndex<'_>, ty: u32, scene: &Scene, bytes: &mut [u8], unsaid: &mut Vec<&String>) -> Result<()> {
+    let fields = fields_of(index, ty).unwrap_or_default();
+    let ty = index.unwrapped(ty);
+    for member in 0..index.members(ty).map_or(0, |all| all.len()) as u32 {
+        let Some(name) = index.member_name(ty, member) else {
+            continue;
+        };
+        let Some(numbers) = scene.uniform.get(&name) else {
+            continue;
+        };
+        unsaid.retain(|one| **one != name);
+        let offset = index.member_decoration(ty, member, decoration::OFFSET).unwrap_or(0);
+        let Some(field) = fields.iter().find(|field| field.offset == offset) else {
+            return Err(Error::scene(format_args!("the member \"{name}\" is no numbers")));
+        };
+        let numbers = numbers.flat();
+        let wanted = field.rows as usize * field.columns as usize * field.count as usize;
+        if numbers.len() != wanted {
+            return Err(Error::scene(format_args!(
+                "the member \"{name}\" takes {wanted} numbers, {} are given",
+                numbers.len()
+            )));
+        }
+        for (at, number) in numbers.iter().enumerate() {
+            let place = place_of(field, at as u32);
+            if let Some(place) = bytes.get_mut(place..place + 4) {
+                place.copy_from_slice(&word(class_of(field.class), *number));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where a number of a field lies: columns of matrices one behind the other.
+fn place_of(field: &Field, at: u32) -> usize {
+    let (row, column) = (at % field.rows, at / field.rows % field.columns);
+    let element = at / field.rows / field.columns;
+    let all = [
+        field.offset,
+        row * 4,
+        column * field.matrix_stride,
+        element.saturating_mul(field.array_stride),
+    ];
+    all.into_iter().fold(0u32, u32::saturating_add) as usize
+}
+
+fn class_of(class: Class) -> TexelType {
+    match class {
+        Class::Int => TexelType::INT,
+        Class::Uint => TexelType::UINT,
+        Class::Float => TexelType::FLOAT,
+    }
+}
+
+/// A number as four bytes.
+fn word(class: TexelType, number: f64) -> [u8; 4] {
+    match class {
+        TexelType::INT => (number as i32).to_le_bytes(),
+        TexelType::UINT => (number as u32).to_le_bytes(),
+        _ => (number as f32).to_le_bytes(),
+    }
+}
+
+/// Puts a scene's numbers into a buffer, which grows to hold them.
+fn fill(bytes: &mut Vec<u8>, slot: &Slot) -> Result<()> {
+    let images = [
+        slot.image.is_some(),
+        slot.fill.is_some(),
+        slot.texels.is_some(),
+        slot.size.is_some(),
+        slot.layers.is_some(),
+        slot.levels.is_some(),
+        slot.format.is_some(),
+        slot.filter.is_some(),
+        slot.wrap.is_some(),
+    ];
+    if images.contains(&true) {
+        return Err(Error::scene("a buffer takes floats, ints or uints"));
+    }
+    let words = [
+        (TexelType::FLOAT, &slot.floats),
+        (TexelType::INT, &slot.ints),
+        (TexelType::UINT, &slot.uints),
+    ];
+    for (class, numbers) in words {
+        let Some(numbers) = numbers else { continue };
+        let given: Vec<u8> = numbers.flat().iter().flat_map(|number| word(class, *number)).collect();
+        let end = slot.at.saturating_add(given.len());
+        if end as u64 > MOST {
+            return Err(Error::scene(format_args!("a buffer of {end} bytes")));
+        }
+        bytes.resize(bytes.len().max(end), 0);
+        bytes[slot.at..end].copy_from_slice(&given);
+    }
+    Ok(())
+}
+
+/// Texels out of a scene's numbers.
+fn texels(format: TexelFormat, numbers: &Numbers) -> Result<Vec<u8>> {
+    let (numbers, components) = (numbers.flat(), usize::from(format.components));
+    if numbers.is_empty() || !numbers.len().is_multiple_of(components) {
+        return Err(Error::scene(format_args!(
+            "{} numbers are not whole texels of {components} components",
+            numbers.len()
+        )));
+    }
+    let texel = |texel: &[f64]| {
+        let mut all = [0.0; 4];
+        all[..components].copy_from_slice(texel);
+        format.encode(all)
+    };
+    Ok(numbers.chunks_exact(components).flat_map(texel).collect())
+}
+
+/// An image: what the scene says, or noughts of the picture's size.
+fn image(image: &Image, format: TexelFormat, slot: &Slot, scene: &Scene, size: [u32; 2]) -> Result<ImageData> {
+    let format = match slot.format {
+        Some(Format::Rgba8) if image.sampled != Image::STORAGE && !format.is_integer() => TexelFormat::RGBA8,
+        Some(Format::Rgba32f) if image.sampled != Image::STORAGE && !format.is_integer() => TexelFormat::RGBA32F,
+        Some(_) => return Err(Error::scene("a format is for sampled images of floats")),
+        None => format,
+    };
+    if slot.layers.is_some()
+        || slot.levels.is_some()
+        || slot.floats.is_some()
+        || slot.ints.is_some()
+        || slot.uints.is_some()
+    {
+        return Err(Error::scene(
+            "an image of a compute shader takes image, fill, texels, size, format, filter, wrap",
+        ));
+    }
+    let (dimension, axes) = match image.dim {
+        dim::D1 => (vk::ImageType::TYPE_1D, 1),
+        dim::D2 => (vk::ImageType::TYPE_2D, 2),
+        dim::D3 => (vk::ImageType::TYPE_3D, 3),
+        _ => return Err(Error::input("unsupported: images that are no line, plane or volume")),
+    };
+    let mut extent = [size[0], size[1], 1];
+    extent[axes.min(2)..2].fill(1);
+    let mut bytes = None;
+    if let Some(path) = &slot.image {
+        let picture = Picture::load(&scene.folder.join(path)).map_err(Error::from)?;
+        extent = [picture.width, picture.height, 1];
+        let scale = if format.is_integer() { 1.0 } else { 1.0 / 255.0 };
+        let pixels = picture.rgba.as_chunks::<4>().0.iter();
+        bytes = Some(
+            pixels
+                .flat_map(|pixel| format.encode(pixel.map(|v| f64::from(v) * scale)))
+                .collect(),
+        );
+    } else if let Some(size) = &slot.size {
+        if size.is_empty() || size.len() > axes || size.iter().any(|n| *n == 0 || *n > 1 << 15) {
+            return Err(Error::scene(format_args!(
+                "a size is one to {axes} numbers from 1 to 32768"
+            )));
+        }
+        extent = [1; 3];
+        extent[..size.len()].copy_from_slice(size);
+    }
+    let count = extent.iter().fold(1u64, |all, one| all.saturating_mul((*one).into()));
+    if count.saturating_mul(format.size() as u64) > MOST {
+        return Err(Error::scene(format_args!("an image of {count} texels")));
+    }
+    if let Some(numbers) = &slot.texels {
+        bytes = Some(texels(format, numbers)?);
+    } else if let Some(numbers) = &slot.fill {
+        bytes = Some(texels(format, numbers)?.repeat(count as usize));
+    }
+    let mut data = ImageData::new(format.vk()?, dimension, extent, 1, 1, format.size());
+    if let (Some(bytes), Some(plane)) = (bytes, data.planes.first_mut()) {
+        if bytes.len() != plane.bytes.len() {
+            return Err(Error::scene(format_args!(
+                "{} texels are given, the image has {count}",
+                bytes.len() / format.size()
+            )));
+        }
+        plane.bytes = bytes;
+    }
+    Ok(data)
+}
+
+fn sampler(slot: &Slot) -> work::Sampler {
+    let filter = match slot.filter {
+        Some(Filter::Linear) => vk::Filter::LINEAR,
+        _ => vk::Filter::NEAREST,
+    };
+    let address = match slot.wrap {
+        Some(Wrap::Clamp) => vk::SamplerAddressMode::CLAMP_TO_EDGE,
+        _ => vk::SamplerAddressMode::REPEAT,
+    };
+    work::Sampler {
+        mag: filter,
+        min: filter,
+        address: [address; 3],
+        border: vk::BorderColor::FLOAT_TRANSPARENT_BLACK,
+        lod: [0.0, 0.0],
+        unnormalized: false,
+        compare: None,
+    }
+}
+
+/// Writes what is in a resource: bytes, or a picture where that is the file's ending.
+fn read_back(one: &Bound, resource: &Resource, path: &Path) -> Outcome {
+    let as_picture = path.extension().is_some_and(|ending| ending == "png");
+    match (resource, &one.image) {
+        (Resource::Image(image), Some((_, format))) => {
+            let bytes = image.planes.first().map_or(&[][..], |plane| &plane.bytes);
+            if !as_picture {
+                return write(path, bytes);
+            }
+            let scale = if format.is_integer() { 1.0 } else { 255.0 };
+            let byte = |value: f64| (value * scale).clamp(0.0, 255.0).round() as u8;
+            let texels = bytes.chunks_exact(format.size());
+            let picture = Picture {
+                width: image.size[0],
+                height: image.size[1] * image.size[2],
+                rgba: texels.flat_map(|texel| format.decode(texel).map(byte)).collect(),
+            };
+            Ok(picture.save(path)?)
+        }
+        (Resource::Buffer(bytes), _) => write(path, bytes),
+        _ => Ok(()),
+    }
+}
