@@ -298,7 +298,7 @@ pub struct RunArgs {
     /// Vertex data, uniforms, images and state (TOML or JSON)
     #[arg(long, value_name = "FILE")]
     pub scene: Option<PathBuf>,
-    /// Vulkan device: index, or part of its name (see `skrymir devices`)
+    /// Vulkan device: index, or part of its name (see `skrymir devices`); of scripts also mali400, the emulator
     #[arg(long)]
     pub device: Option<String>,
     /// How table slots are bound
@@ -500,6 +500,13 @@ impl Entry {
     }
 }
 
+/// A compiler that reads shaders and writes them again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Through {
+    /// SPIR-V to SPIR-V by naga
+    Naga,
+}
+
 /// Arguments of `run` for scripts.
 #[derive(Args, Debug, Default)]
 pub struct ScriptArgs {
@@ -517,6 +524,13 @@ pub struct ScriptArgs {
     /// Write the verdicts as JUnit XML (scripts)
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+    /// Hand shaders through another compiler first (scripts)
+    #[arg(long, value_enum)]
+    pub through: Option<Through>,
+    /// Run each on every Vulkan device, as it is and through naga, and on the emulated Mali-400, and tell those that come
+    /// to different verdicts (scripts)
+    #[arg(long, conflicts_with_all = ["through", "junit", "keep"])]
+    pub engines: bool,
     /// Run in this process, and print a line of JSON for each
     #[arg(long, hide = true)]
     pub lines: bool,

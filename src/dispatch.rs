@@ -1,10 +1,10 @@
 //! What `run` does with a compute shader: its module, its buffers and images out of a scene, and what is read back.
 
-use crate::args::RunArgs;
+use crate::args::{RunArgs, and};
 use crate::error::{Error, Result};
 use crate::outcome::{Failure, Outcome, print, write};
 use crate::picture::{Picture, Save};
-use crate::run::{complain, limit, read_scene};
+use crate::run::{SOURCE_FLAGS, complain, limit, read_scene};
 use crate::scene::{Filter, Format, Numbers, Scene, Slot, Wrap};
 use loader::spirv::block::{Class, Field, fields_of};
 use loader::spirv::{self, Grammar, Image, ModuleIndex, class, decoration, dim, image_format, mode, op};
@@ -15,8 +15,11 @@ use translate::{Language, ShaderStage, Source, Target};
 use vulkan::work::{self, Binding, Element, ImageData, Resource, Stage, Task, Work};
 use vulkan::{Context, Options, TexelFormat, Validation, vk};
 
-/// Flags of `run` for compute shaders alone.
-pub const FLAGS: [&str; 2] = ["dispatch", "local-size"];
+/// Flags of `run` for sources: those of draws, and those of compute shaders alone.
+pub const FLAGS: &[&str] = &and::<{ SOURCE_FLAGS.len() + 2 }>(
+    &and::<{ SOURCE_FLAGS.len() + 1 }>(SOURCE_FLAGS, "dispatch"),
+    "local-size",
+);
 
 /// Elements of an array that has no length of its own.
 const ELEMENTS: u64 = 64;
@@ -27,8 +30,22 @@ const MOST: u64 = 1 << 30;
 /// Deepest nesting of types that is followed.
 const MAX_DEPTH: u32 = 16;
 
+/// Runs a compute shader, or draws with other sources.
+///
+/// # Errors
+/// As [`run`] and [`crate::run::sources`].
+pub fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {
+    match args.dispatch {
+        Some(groups) => run(bytes, args, groups),
+        None if is_compute(&args.file, bytes) => Err(Failure::usage(
+            "a compute shader: say how many groups run with --dispatch X,Y,Z",
+        )),
+        None => crate::run::sources(bytes, args),
+    }
+}
+
 /// Whether a source says that it is a compute shader.
-pub fn is_compute(path: &Path, bytes: &[u8]) -> bool {
+fn is_compute(path: &Path, bytes: &[u8]) -> bool {
     let Ok(source) = Source::new(&path.to_string_lossy(), bytes) else {
         return false;
     };
@@ -44,7 +61,7 @@ pub fn is_compute(path: &Path, bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// What is wrong with the source or the scene, and what the device says.
-pub fn run(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
+fn run(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
     refuse(args)?;
     let limit = limit(args);
     let mut words = module(bytes, args)?;

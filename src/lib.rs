@@ -74,6 +74,8 @@ pub mod s0;
 pub mod say;
 #[cfg(feature = "cli")]
 pub mod scripts;
+#[cfg(feature = "cli")]
+pub mod to_amber;
 
 #[cfg(feature = "mali")]
 pub use compiler;

@@ -2,7 +2,6 @@
 
 use crate::again::whenever_changed;
 use crate::args::{RunArgs, and};
-use crate::dispatch;
 use crate::ending::Limit;
 use crate::error::Error;
 use crate::harness::{self, Drawn, Settings};
@@ -41,28 +40,14 @@ pub const FLAGS: &[&str] = &[
 /// Flags of `run` for a VBC: [`FLAGS`], and that which draws it again and again.
 pub const VBC_FLAGS: &[&str] = &and::<{ FLAGS.len() + 1 }>(FLAGS, "watch");
 
-/// Flags of `run` for sources: [`VBC_FLAGS`], and those that say how they are compiled.
-pub const SOURCE_FLAGS: &[&str] = &and::<{ VBC_FLAGS.len() + 5 }>(
-    &and::<{ VBC_FLAGS.len() + 4 }>(
-        &and::<{ VBC_FLAGS.len() + 3 }>(
-            &and::<{ VBC_FLAGS.len() + 2 }>(&and::<{ VBC_FLAGS.len() + 1 }>(VBC_FLAGS, "entry"), "define"),
-            "include",
-        ),
-        dispatch::FLAGS[0],
-    ),
-    dispatch::FLAGS[1],
+/// Flags of `run` for sources that draw: [`VBC_FLAGS`], and those that say how they are compiled.
+pub const SOURCE_FLAGS: &[&str] = &and::<{ VBC_FLAGS.len() + 3 }>(
+    &and::<{ VBC_FLAGS.len() + 2 }>(&and::<{ VBC_FLAGS.len() + 1 }>(VBC_FLAGS, "entry"), "define"),
+    "include",
 );
 
 /// Draws a shader's source, or those of a vertex and a fragment stage, by way of the VBC they make.
 pub fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {
-    if let Some(groups) = args.dispatch {
-        return dispatch::run(bytes, args, groups);
-    }
-    if dispatch::is_compute(&args.file, bytes) {
-        return Err(Failure::usage(
-            "a compute shader: say how many groups run with --dispatch X,Y,Z",
-        ));
-    }
     if !args.watch {
         return source(bytes, args);
     }

@@ -1,4 +1,8 @@
-//! What `run` does with test scripts, AmberScript and VkScript: any number of them on one device, a verdict each.
+//! What `run` does with test scripts, AmberScript and VkScript: any number of them on one device, a verdict each, or on
+//! every engine, with what they disagree on.
+
+mod mali;
+mod naga;
 
 use crate::args::RunArgs;
 use crate::error::{Cause, Error, Within};
@@ -12,13 +16,13 @@ use script::{Place, Script};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use translate::frontend;
-use vulkan::{Context, Options, Validation};
+use vulkan::{Context, DeviceInfo, Options, Validation};
 
 /// Flags of `run` for scripts.
 pub const FLAGS: &[&str] = &[
@@ -30,6 +34,8 @@ pub const FLAGS: &[&str] = &[
     "filter",
     "strict",
     "keep",
+    "through",
+    "engines",
 ];
 
 /// How long one use of the device may take where `--timeout` says nothing.
@@ -164,15 +170,21 @@ pub fn run(args: &RunArgs) -> Outcome {
     if args.script.lines {
         return run_here(args, &paths);
     }
+    if args.script.engines {
+        return on_engines(args, &paths);
+    }
     let start = Instant::now();
-    let rows = run_all(args, &paths)?;
+    let rows = run_all(args, &Engine::of(args), &paths, !args.json)?;
     if let Some(path) = &args.script.junit {
         write(path, junit(&rows))?;
     }
-    let right = rows.iter().filter(|row| row.right).count();
-    let unsupported = rows.iter().filter(|row| row.unsupported()).count();
-    let no_file = rows.iter().filter(|row| row.lacks_file()).count();
-    let wrong = rows.len() - right - unsupported - no_file;
+    let counts = Counts::of(&rows);
+    let Counts {
+        right,
+        unsupported,
+        no_file,
+        wrong,
+    } = counts;
     let seconds = start.elapsed().as_secs_f64();
     if args.json {
         print_json(&json!({
@@ -184,12 +196,163 @@ pub fn run(args: &RunArgs) -> Outcome {
             "seconds": seconds,
         }))?;
     } else {
-        let all = rows.len();
-        print(&format!(
-            "{right} right, {unsupported} unsupported, {no_file} without a file, {wrong} wrong of {all} in {seconds:.1} s\n"
-        ))?;
+        print(&format!("{counts} of {} in {seconds:.1} s\n", rows.len()))?;
     }
     match wrong + no_file > 0 || args.script.strict && unsupported > 0 {
+        true => Err(Failure::Reported(Cause::Bad)),
+        false => Ok(()),
+    }
+}
+
+/// How many scripts came to what.
+#[derive(Clone, Copy, Debug)]
+struct Counts {
+    right: usize,
+    unsupported: usize,
+    no_file: usize,
+    wrong: usize,
+}
+
+impl Counts {
+    fn of(rows: &[Row]) -> Self {
+        let right = rows.iter().filter(|row| row.right).count();
+        let unsupported = rows.iter().filter(|row| row.unsupported()).count();
+        let no_file = rows.iter().filter(|row| row.lacks_file()).count();
+        Self {
+            right,
+            unsupported,
+            no_file,
+            wrong: rows.len() - right - unsupported - no_file,
+        }
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            right,
+            unsupported,
+            no_file,
+            wrong,
+        } = self;
+        write!(
+            f,
+            "{right} right, {unsupported} unsupported, {no_file} without a file, {wrong} wrong"
+        )
+    }
+}
+
+/// What runs scripts.
+#[derive(Clone, Debug)]
+struct Engine {
+    /// In words.
+    name: String,
+    /// As `--device` has it.
+    device: Option<String>,
+    /// Shaders go through naga first.
+    through: bool,
+}
+
+impl Engine {
+    /// The one that the arguments name.
+    fn of(args: &RunArgs) -> Self {
+        Self {
+            name: String::new(),
+            device: args.device.clone(),
+            through: args.script.through.is_some(),
+        }
+    }
+
+    /// All that there are: each Vulkan device as it is and behind naga, and the emulator's. A device's name chooses.
+    fn all(device: Option<&str>) -> Vec<Self> {
+        let devices = vulkan::devices().unwrap_or_default();
+        let wanted = |info: &&DeviceInfo| device.is_none_or(|wanted| info.name.contains(wanted));
+        let mut all = Vec::new();
+        for info in devices.iter().filter(wanted) {
+            for (name, through) in [("", false), (", through naga", true)] {
+                all.push(Self {
+                    name: format!("{}{name}", info.name),
+                    device: Some(info.index.to_string()),
+                    through,
+                });
+            }
+        }
+        let emulated = mali::ENGINES.iter().map(|(name, _)| (*name).to_owned());
+        let emulated = emulated.filter(|name| device.is_none_or(|wanted| name.contains(wanted)));
+        all.extend(emulated.map(|name| Self {
+            device: Some(name.clone()),
+            name,
+            through: false,
+        }));
+        all
+    }
+}
+
+/// Runs scripts on every engine, and tells those that engines disagree on.
+fn on_engines(args: &RunArgs, paths: &[PathBuf]) -> Outcome {
+    let engines = Engine::all(args.device.as_deref());
+    if engines.is_empty() {
+        return Err(Failure::usage("no engine has that name"));
+    }
+    let mut all = Vec::new();
+    for engine in &engines {
+        let start = Instant::now();
+        let rows = run_all(args, engine, paths, false)?;
+        all.push((rows, start.elapsed().as_secs_f64()));
+    }
+    let ran = |row: &&Row| !row.unsupported() && !row.lacks_file();
+    let mut disagree = Vec::new();
+    for (at, path) in paths.iter().enumerate() {
+        let mut verdicts = all.iter().filter_map(|(rows, _)| rows.get(at)).filter(ran);
+        let first = verdicts.next().map(|row| row.verdict.clone());
+        if !verdicts.all(|row| Some(&row.verdict) == first.as_ref()) {
+            disagree.push((at, path));
+        }
+    }
+    let wrong: usize = all.iter().map(|(rows, _)| Counts::of(rows).wrong).sum();
+    if args.json {
+        let rows = engines.iter().zip(&all).map(|(engine, (rows, seconds))| {
+            let counts = Counts::of(rows);
+            json!({
+                "engine": engine.name,
+                "scripts": rows,
+                "right": counts.right,
+                "unsupported": counts.unsupported,
+                "no_file": counts.no_file,
+                "wrong": counts.wrong,
+                "seconds": seconds,
+            })
+        });
+        let rows: Vec<_> = rows.collect();
+        let files: Vec<_> = disagree.iter().map(|(_, path)| path).collect();
+        print_json(&json!({ "engines": rows, "disagree": files }))?;
+    } else {
+        let mut text = String::new();
+        let width = engines
+            .iter()
+            .map(|engine| engine.name.chars().count())
+            .max()
+            .unwrap_or(0);
+        for (at, path) in &disagree {
+            let _ = writeln!(text, "{}:", path.display());
+            for (engine, (rows, _)) in engines.iter().zip(&all) {
+                if let Some(row) = rows.get(*at) {
+                    let _ = writeln!(text, "  {:width$}  {}", engine.name, row.text());
+                }
+            }
+        }
+        for (engine, (rows, seconds)) in engines.iter().zip(&all) {
+            let _ = writeln!(text, "{:width$}  {} in {seconds:.1} s", engine.name, Counts::of(rows));
+        }
+        let _ = writeln!(
+            text,
+            "{} of {} scripts are not the same everywhere",
+            disagree.len(),
+            paths.len()
+        );
+        print(&text)?;
+    }
+    match wrong > 0 || !disagree.is_empty() {
         true => Err(Failure::Reported(Cause::Bad)),
         false => Ok(()),
     }
@@ -245,12 +408,26 @@ fn run_here(args: &RunArgs, paths: &[PathBuf]) -> Outcome {
         Ok((path.as_path(), script::parse(&String::from_utf8_lossy(&text))))
     });
     let scripts = scripts.collect::<Outcome<Vec<_>>>()?;
-    let context = open(args, &scripts)?;
+    let emulated = args.device.as_deref().and_then(mali::Mali::named);
+    let context = match emulated {
+        Some(_) => None,
+        None => Some(open(args, &scripts)?),
+    };
+    let engine: &dyn script::run::Engine = match (&emulated, &context) {
+        (Some(mali), _) => mali,
+        (_, Some(context)) => context,
+        _ => return Ok(()),
+    };
+    let compiler: &dyn Compile = match args.script.through {
+        Some(crate::args::Through::Naga) => &naga::Through(Compiler),
+        None => &Compiler,
+    };
+    let messages = || context.as_ref().map_or_else(Vec::new, Context::messages);
     for (path, script) in &scripts {
         let start = Instant::now();
-        let before = context.messages().len();
+        let before = messages().len();
         let report = match script {
-            Ok(script) => script::run::run(&context, &Compiler, script, path),
+            Ok(script) => script::run::run(engine, compiler, script, path),
             Err(error) => Report {
                 verdict: match error.kind {
                     script::ErrorKind::Invalid => Verdict::Invalid(error.to_string()),
@@ -263,8 +440,7 @@ fn run_here(args: &RunArgs, paths: &[PathBuf]) -> Outcome {
         if let Some(folder) = &args.script.keep {
             keep(folder, path, &report)?;
         }
-        let messages = context.messages().split_off(before);
-        let row = Row::new(path, &report, start.elapsed(), messages);
+        let row = Row::new(path, &report, start.elapsed(), messages().split_off(before));
         print(&(serde_json::to_string(&row).map_err(Error::from)? + "\n"))?;
         if matches!(report.verdict, Verdict::Device(_)) {
             // Closing the device would wait for what may never come; the next process has a new one.
@@ -278,8 +454,8 @@ fn run_here(args: &RunArgs, paths: &[PathBuf]) -> Outcome {
 const SHARE: usize = 24;
 
 /// Runs all scripts, in processes of our own: drivers end a process where a shader is too much for them. Prints each
-/// verdict in the order of the scripts.
-fn run_all(args: &RunArgs, paths: &[PathBuf]) -> Outcome<Vec<Row>> {
+/// verdict in the order of the scripts where it is to be `told`.
+fn run_all(args: &RunArgs, engine: &Engine, paths: &[PathBuf], told: bool) -> Outcome<Vec<Row>> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let share = paths.len().div_ceil(threads).clamp(1, SHARE);
     let shares: Vec<&[PathBuf]> = paths.chunks(share).collect();
@@ -300,7 +476,7 @@ fn run_all(args: &RunArgs, paths: &[PathBuf]) -> Outcome<Vec<Row>> {
                         done += 1;
                         sent.is_ok()
                     };
-                    if let Err(error) = run_share(args, paths, each) {
+                    if let Err(error) = run_share(args, engine, paths, each) {
                         let _ = sender.send(Err(error));
                         return;
                     }
@@ -314,7 +490,7 @@ fn run_all(args: &RunArgs, paths: &[PathBuf]) -> Outcome<Vec<Row>> {
             progress.step();
             early.insert(at, row);
             while let Some(row) = early.remove(&rows.len()) {
-                if !args.json {
+                if told {
                     let mut text = format!("{}: {}\n", row.file.display(), row.text());
                     for Timed { line, milliseconds } in &row.timed {
                         let _ = writeln!(text, "  line {line}: {milliseconds:.3} ms on the device");
@@ -329,11 +505,11 @@ fn run_all(args: &RunArgs, paths: &[PathBuf]) -> Outcome<Vec<Row>> {
 }
 
 /// Runs some scripts in a process, and in another from behind the one that ended it.
-fn run_share(args: &RunArgs, paths: &[PathBuf], mut each: impl FnMut(Row) -> bool) -> Outcome {
+fn run_share(args: &RunArgs, engine: &Engine, paths: &[PathBuf], mut each: impl FnMut(Row) -> bool) -> Outcome {
     let mut rest = paths;
     while !rest.is_empty() {
         let start = Instant::now();
-        let mut child = child(args, rest)?;
+        let mut child = child(args, engine, rest)?;
         let lines = child.stdout.take().map(std::io::BufReader::new);
         let (sender, receiver) = mpsc::channel();
         let reader = std::thread::spawn(move || {
@@ -393,12 +569,15 @@ fn run_share(args: &RunArgs, paths: &[PathBuf], mut each: impl FnMut(Row) -> boo
 }
 
 /// A process of this program that runs scripts.
-fn child(args: &RunArgs, paths: &[PathBuf]) -> Outcome<std::process::Child> {
+fn child(args: &RunArgs, engine: &Engine, paths: &[PathBuf]) -> Outcome<std::process::Child> {
     let program = std::env::current_exe().within(|| "cannot find this program".to_owned())?;
     let mut command = std::process::Command::new(program);
     command.args(["run", "--as", "script", "--lines"]);
-    if let Some(device) = &args.device {
+    if let Some(device) = &engine.device {
         command.arg("--device").arg(device);
+    }
+    if engine.through {
+        command.args(["--through", "naga"]);
     }
     if args.validation {
         command.arg("--validation");

@@ -1,12 +1,14 @@
 //! `skrymir convert`: a shader to another shading language.
 
 use crate::args::PreprocessArgs;
+use crate::engines::Subject;
 use crate::error::Error;
 use crate::foreign;
 use crate::formats::words;
 use crate::outcome::{Failure, Outcome, print, read, write};
 use crate::packed;
 use crate::replay;
+use crate::to_amber::to_amber;
 use clap::{Args, ValueEnum};
 use compiler::glsl_es::{self, vulkan::Linked};
 use lift::interface::Interface;
@@ -33,6 +35,8 @@ pub enum Language {
     Spirv,
     /// A VBC file that draws (of an SkSL runtime effect or fragment program)
     Vbc,
+    /// A test script of what `run` draws of a scene and shaders, with the picture
+    Amber,
 }
 
 /// Arguments of `convert`.
@@ -40,11 +44,14 @@ pub enum Language {
 #[command(after_help = "Examples:
   skrymir convert shader.spv --to wgsl
   skrymir convert shader.vbc --stage frag --to glsl --profile es310
+  skrymir convert scene.toml shader.vert shader.frag --to amber -o draw.amber
   skrymir convert job.trace --job 0 --draw 2 --stage frag --to hlsl --shader-model 60")]
 pub struct ConvertArgs {
     /// A SPIR-V module, a VBC file, an SkSL program, WGSL (.wgsl), GLSL (.vert, .frag), HLSL (.hlsl), a Mali-400 program (MBS, or its
     /// text), or a driver's recorded jobs
     pub file: PathBuf,
+    /// Of a draw (--to amber): a scene and its shaders are several files
+    pub more: Vec<PathBuf>,
     /// The language to write
     #[arg(long)]
     pub to: Language,
@@ -95,7 +102,7 @@ impl Language {
             Self::Msl => Some(Target::Msl),
             Self::Hlsl => Some(Target::Hlsl),
             Self::Spirv => Some(Target::Spirv),
-            Self::Vbc => None,
+            Self::Vbc | Self::Amber => None,
         }
     }
 }
@@ -172,7 +179,57 @@ fn parse_stage(name: &str) -> Result<ShaderStage, String> {
     }
 }
 
+/// The script of a draw: a scene, and a VBC or the sources of its stages.
+fn amber(args: &ConvertArgs) -> Outcome {
+    let given = [
+        ("--stage", args.stage.is_some()),
+        ("--entry", args.entry.is_some()),
+        ("--exact", args.exact),
+        ("--gp", args.gp),
+        ("--pp", args.pp),
+        ("--job", args.job.is_some()),
+    ];
+    if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
+        return Err(Failure::usage(format_args!("{flag} means nothing for --to amber")));
+    }
+    let is_scene = |path: &&PathBuf| {
+        path.extension()
+            .is_some_and(|ending| ending == "toml" || ending == "json")
+    };
+    let files: Vec<&PathBuf> = [&args.file].into_iter().chain(&args.more).collect();
+    let (scenes, shaders): (Vec<_>, Vec<_>) = files.into_iter().partition(is_scene);
+    let (scene, first, second) = match (&scenes[..], &shaders[..]) {
+        ([] | [_], [first]) => (scenes.first(), first, None),
+        ([] | [_], [first, second]) => (scenes.first(), first, Some(second)),
+        _ => {
+            return Err(Failure::usage(
+                "a draw is one scene at most, and one or two files of shaders",
+            ));
+        }
+    };
+    let scene = super::draw::scene(scene.map(|path| path.as_path()))?;
+    let subject = Subject::load(first, second.map(|path| path.as_path()), &args.preprocess).map_err(Failure::Bad)?;
+    let Subject::Vbc(bytes, _) = subject else {
+        return Err(Failure::usage(
+            "programs of a Mali-400 are no scripts: there is no Vulkan in them",
+        ));
+    };
+    let context = vulkan::Context::new(&vulkan::Options::default()).map_err(Error::from)?;
+    let text = to_amber(&context, &bytes, &scene).map_err(Failure::Bad)?;
+    match &args.output {
+        Some(output) => write(output, text),
+        None => print(&text),
+    }
+}
+
 pub(super) fn run(args: &ConvertArgs) -> Outcome {
+    if args.to == Language::Amber {
+        options(args)?;
+        return amber(args);
+    }
+    if !args.more.is_empty() {
+        return Err(Failure::usage("several files are for --to amber"));
+    }
     let binary = matches!(args.to, Language::Spirv | Language::Vbc);
     if binary && args.output.is_none() {
         return Err(Failure::usage(format_args!(

@@ -34,6 +34,8 @@ pub enum Document {
     Replay,
     /// `run --timing --json`
     Run,
+    /// `run --engines --json` of test scripts
+    RunEngines,
     /// `run --json` of test scripts
     RunScripts,
     /// `trim --json`
@@ -58,6 +60,7 @@ impl Document {
             Self::Reflect => loader::reflect::SCHEMA,
             Self::Replay => include_str!("schemas/replay.json"),
             Self::Run => include_str!("schemas/run.json"),
+            Self::RunEngines => include_str!("schemas/run_engines.json"),
             Self::RunScripts => include_str!("schemas/run_scripts.json"),
             Self::Trim => include_str!("schemas/trim.json"),
         }

@@ -2,8 +2,8 @@
 
 use super::{Format, Verb};
 use crate::args::RunArgs;
+use crate::dispatch;
 use crate::outcome::Outcome;
-use crate::run;
 
 /// Sources of shaders.
 pub struct Sources;
@@ -22,7 +22,7 @@ impl Format for Sources {
 
     fn flags(&self, verb: Verb) -> &'static [&'static str] {
         match verb {
-            Verb::Run => run::SOURCE_FLAGS,
+            Verb::Run => dispatch::FLAGS,
             _ => &[],
         }
     }
@@ -32,6 +32,6 @@ impl Format for Sources {
     }
 
     fn run(&self, bytes: &[u8], args: &RunArgs) -> Outcome {
-        run::sources(bytes, args)
+        dispatch::sources(bytes, args)
     }
 }

@@ -2,9 +2,9 @@
 
 use super::{Format, Info, Verb};
 use crate::args::{AsArgs, CheckArgs, DisArgs, RunArgs};
+use crate::dispatch;
 use crate::grammar;
 use crate::outcome::{Failure, Outcome};
-use crate::run;
 use loader::Report;
 use loader::spirv::{self, TargetEnv, asm, dis, validate, validate_for};
 use std::io::IsTerminal;
@@ -27,7 +27,7 @@ impl Format for Spirv {
             Verb::Check => &["grammar", "target-env"],
             Verb::Dis => DIS_FLAGS,
             Verb::As => &["preserve-numeric-ids", "exact", "grammar", "target-env"],
-            Verb::Run => run::SOURCE_FLAGS,
+            Verb::Run => dispatch::FLAGS,
             _ => &[],
         }
     }
@@ -37,7 +37,7 @@ impl Format for Spirv {
     }
 
     fn run(&self, bytes: &[u8], args: &RunArgs) -> Outcome {
-        run::sources(bytes, args)
+        dispatch::sources(bytes, args)
     }
 
     fn info(&self, bytes: &[u8]) -> Outcome<Info> {

@@ -239,7 +239,7 @@ fn compare(compare: Compare) -> driver::Compare {
 /// What the compiler calls the attribute that counts the vertices.
 const VERTEX_INDEX: &[u8] = b"gl_VertexIndex";
 
-fn vertex_indices(count: u32) -> Vec<[f32; 4]> {
+pub(crate) fn vertex_indices(count: u32) -> Vec<[f32; 4]> {
     (0..count).map(|at| [at as f32, 0.0, 0.0, 1.0]).collect()
 }
 

@@ -1,0 +1,123 @@
+//! Scripts on other engines than Vulkan's, and scripts that are made of draws.
+
+use crate::common::data;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The program with these arguments: the exit code and what it prints.
+fn skrymir(arguments: &[&str], paths: &[&Path]) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_skrymir"))
+        .args(arguments)
+        .args(paths)
+        .output()
+        .expect("the binary runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    (output.status.code(), text)
+}
+
+/// A script that a Mali-400 can run: it paints a corner over a colour that stays elsewhere. The colour is given.
+fn corner(folder: &Path, red: u8) -> PathBuf {
+    let path = folder.join(format!("corner{red}.amber"));
+    let text = format!(
+        "#!amber
+SHADER vertex through PASSTHROUGH
+SHADER fragment painted GLSL
+#version 450
+layout(push_constant) uniform Block {{ vec4 tint; }};
+layout(location = 0) out vec4 color;
+void main() {{ color = tint; }}
+END
+BUFFER tint DATA_TYPE vec4<float> DATA 1 0 0 1 END
+BUFFER picture FORMAT B8G8R8A8_UNORM
+PIPELINE graphics draw
+  ATTACH through
+  ATTACH painted
+  FRAMEBUFFER_SIZE 16 8
+  BIND BUFFER tint AS push_constant
+  BIND BUFFER picture AS color LOCATION 0
+END
+CLEAR_COLOR draw 0 0 255 255
+CLEAR draw
+RUN draw DRAW_RECT POS 0 0 SIZE 4 2
+EXPECT picture IDX 0 0 SIZE 4 2 EQ_RGBA {red} 0 0 255
+EXPECT picture IDX 4 0 SIZE 12 2 EQ_RGBA 0 0 255 255
+EXPECT picture IDX 0 2 SIZE 16 6 EQ_RGBA 0 0 255 255
+"
+    );
+    std::fs::write(&path, text).expect("written");
+    path
+}
+
+#[test]
+fn a_mali_runs_what_it_can() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for device in ["mali400", "mali400-wide", "mali400-scalar"] {
+        let (code, said) = skrymir(&["run", "--device", device], &[&corner(folder.path(), 255)]);
+        assert_eq!(code, Some(0), "{device}: {said}");
+        assert!(said.contains(": holds") && said.contains("1 right"), "{device}: {said}");
+        let (code, said) = skrymir(&["run", "--device", device], &[&corner(folder.path(), 250)]);
+        assert!(
+            code == Some(1) && said.contains("wanted R 0.9804"),
+            "{device}: {code:?} {said}"
+        );
+    }
+    let compute = data("script/run/compute.amber");
+    let (code, said) = skrymir(&["run", "--device", "mali400"], &[&compute]);
+    assert!(
+        code == Some(0) && said.contains("no compute shaders"),
+        "{code:?} {said}"
+    );
+}
+
+#[test]
+fn engines_have_a_row_each() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (script, compute) = (corner(folder.path(), 255), data("script/run/compute.amber"));
+    let (code, said) = skrymir(&["run", "--engines", "--json"], &[&script, &compute]);
+    assert_eq!(code, Some(0), "{said}");
+    let document: Value = serde_json::from_str(&said).expect("a document");
+    let engines = document["engines"].as_array().expect("engines");
+    let names: Vec<&str> = engines.iter().filter_map(|one| one["engine"].as_str()).collect();
+    assert!(names.contains(&"mali400-scalar"), "{names:?}");
+    assert!(names.iter().any(|name| name.ends_with(", through naga")), "{names:?}");
+    for engine in engines {
+        assert_eq!(engine["scripts"][0]["verdict"], "holds", "{engine:#}");
+        let is_mali = engine["engine"].as_str().is_some_and(|name| name.starts_with("mali"));
+        let wanted = if is_mali { "unsupported" } else { "holds" };
+        assert_eq!(engine["scripts"][1]["verdict"], wanted, "{engine:#}");
+    }
+    assert_eq!(document["disagree"], Value::Array(Vec::new()));
+    let (code, said) = skrymir(&["run", "--engines", "--device", "mali400-wide"], &[&script]);
+    assert!(
+        code == Some(0) && said.contains("mali400-wide  1 right"),
+        "{code:?} {said}"
+    );
+}
+
+#[test]
+fn a_draw_becomes_a_script_that_holds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("draw.amber");
+    let files = ["draw.toml", "draw.vert", "draw.frag"].map(|name| data("amber").join(name));
+    let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+    let (code, said) = skrymir(&["convert", "--to", "amber", "-o", &path.to_string_lossy()], &files);
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = skrymir(&["run", "--validation"], &[&path]);
+    assert!(code == Some(0) && said.contains(": holds"), "{code:?} {said}");
+    // Cleared to another colour it does not.
+    let text = std::fs::read_to_string(&path).expect("a script");
+    let other = text.replace("CLEAR_COLOR draw 0 0", "CLEAR_COLOR draw 30 0");
+    assert_ne!(text, other);
+    std::fs::write(&path, other).expect("written");
+    let (code, said) = skrymir(&["run"], &[&path]);
+    assert!(
+        code == Some(1) && said.contains("root mean square error"),
+        "{code:?} {said}"
+    );
+    let (code, said) = skrymir(&["convert", "--to", "wgsl"], &files);
+    assert!(
+        code == Some(2) && said.contains("several files are for --to amber"),
+        "{code:?} {said}"
+    );
+}
