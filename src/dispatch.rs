@@ -97,8 +97,8 @@ fn run(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
     for (slot, path) in &args.read {
         let found = shader.resources.iter().zip(&data.slots);
         let place = (0, u32::from(*slot));
-        let found = found.filter_map(|(one, index)| Some((one, (*index)?)));
-        let Some((one, index)) = found.into_iter().find(|(one, _)| one.place == place) else {
+        let mut found = found.filter_map(|(one, index)| Some((one, (*index)?)));
+        let Some((one, index)) = found.find(|(one, _)| one.place == place) else {
             return Err(Failure::usage(format_args!(
                 "--read: the shader has no buffer or image {slot}"
             )));

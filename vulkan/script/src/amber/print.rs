@@ -9,7 +9,8 @@ struct Word<'a>(&'a str);
 
 impl Display for Word<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let plain = |c: char| !c.is_whitespace() && c != '#' && c != '"';
+        // A quotation mark that opens nothing is a letter like others.
+        let plain = |c: char| !c.is_whitespace() && c != '#';
         if !self.0.is_empty() && self.0.chars().all(plain) && !self.0.ends_with('\\') {
             return f.write_str(self.0);
         }
