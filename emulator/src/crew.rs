@@ -87,7 +87,7 @@ fn rouse(number: usize, last: usize, calls: &Arc<AtomicUsize>, before: usize, of
 }
 
 /// What is behind a lock, also where a thread panicked that had it: things are added whole or not at all.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 

@@ -1,13 +1,13 @@
 //! The device: registers on one side, jobs on threads of their own on the other.
 
 use crate::bus::Bus;
-use crate::job::lock;
 use crate::job::{Job, Outcome, Spaces};
 use crate::layout::{Line, Model, Product, Unit};
 use crate::mmu::Tables;
 use crate::record::Open;
 use crate::state::{Effect, State};
 use crate::trace::Log;
+use emulator::crew::lock;
 use emulator::exec::Engine;
 use emulator::fault::Fault;
 use std::io;

@@ -1,10 +1,10 @@
 //! Jobs: what a unit's registers say when it is started, and how it ends.
 
 use crate::bus::Bus;
-use crate::layout::PP_REGISTERS;
 use crate::layout::Unit;
 use crate::mmu::{Gate, Mapped, Paged, Tables};
 use crate::record::Recording;
+use emulator::crew::lock;
 use emulator::exec::Engine;
 use emulator::fault::{Fault, FaultKind};
 use emulator::gpu::Gpu;
@@ -12,8 +12,8 @@ use emulator::memory::{Memory, PAGE};
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use utgard::frame::{GpFrame, LISTS, Lists450, PP_FRAME_WORDS, PROCESSORS, STACKS};
+use std::sync::{Arc, Mutex};
+use utgard::frame::{GpFrame, LISTS, Lists450, PP_FRAME_WORDS, PP_REGISTERS, PROCESSORS, STACKS};
 use utgard::stream::TileCommand;
 
 /// Address spaces that are kept at most.
@@ -21,11 +21,6 @@ const MAX_SPACES: usize = 64;
 
 /// Bytes of an address space.
 const ADDRESS_SPACE: u64 = 1 << 32;
-
-/// A lock, also where another thread failed while it had it.
-pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A job's end from outside: a reset.
 #[derive(Debug, Default)]

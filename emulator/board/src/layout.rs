@@ -2,7 +2,7 @@
 
 use crate::registers::{Access, Register, broadcast, dlbu, gp, l2, mmu, pmu, pp};
 use std::fmt::Write;
-use utgard::frame::{PpRegisters, WRITE_BACKS, WriteBackUnit};
+use utgard::frame::{PP_REGISTERS, PpRegisters, WRITE_BACKS, WriteBackUnit};
 use utgard::words::Place;
 
 /// Bytes of the register range of a Mali-400.
@@ -221,9 +221,6 @@ impl Unit {
         }
     }
 }
-
-/// Words of a pixel job's frame that are registers.
-pub const PP_REGISTERS: usize = 23;
 
 /// Number of a frame's word, those of the write-back units behind the others, at an offset of a pixel processor.
 pub fn frame_word(offset: u32) -> Option<usize> {

@@ -2,8 +2,8 @@
 
 use crate::bus::Bus;
 use crate::device::{Device, Options};
-use crate::job::lock;
 use crate::trace::{Event, Trace, pages};
+use emulator::crew::lock;
 use emulator::memory::PAGE;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;

@@ -1,22 +1,13 @@
 //! The registers' values, and what reads and writes do.
 
 use crate::job::{Cancel, Job, Outcome, Share, is_in_vertex_stream};
-use crate::layout::PP_REGISTERS;
 use crate::layout::{Line, Model, Placed, Product, Row, Unit, keeps};
 use crate::registers::{
     Access, Register, broadcast, dlbu, gp, gp_command, gp_interrupt, gp_status, mmu, mmu_command, mmu_interrupt,
     mmu_status, pmu, pmu_interrupt, pp, pp_control, pp_interrupt, pp_status,
 };
 use std::sync::Arc;
-use utgard::frame::{GpFrame, WRITE_BACKS, WriteBackUnit};
-
-/// Version registers: product, major and minor number.
-mod version {
-    pub const GP_400: u32 = 0x0b07_0101;
-    pub const GP_450: u32 = 0x0d07_0000;
-    pub const PP_400: u32 = 0xcd07_0101;
-    pub const PP_450: u32 = 0xcf07_0000;
-}
+use utgard::frame::{GpFrame, PP_REGISTERS, WRITE_BACKS, WriteBackUnit, version};
 
 /// What a write asks for beside the registers' change.
 #[derive(Debug)]

@@ -157,18 +157,6 @@ pub mod gpu {
     pub const MALI_450: u64 = 2;
 }
 
-/// Version registers: product, major and minor number.
-pub mod version {
-    /// A Mali-400's geometry processor.
-    pub const GP_400: u64 = 0x0b07_0101;
-    /// A Mali-450's.
-    pub const GP_450: u64 = 0x0d07_0000;
-    /// A Mali-400's pixel processors.
-    pub const PP_400: u64 = 0xcd07_0101;
-    /// A Mali-450's.
-    pub const PP_450: u64 = 0xcf07_0000;
-}
-
 /// The queues of GEM_SUBMIT.
 pub mod pipe {
     /// Geometry.

@@ -1,7 +1,7 @@
 //! One open device: its handles, addresses, contexts and fences, and what every ioctl does to them.
 
 use crate::abi::{EXPLICIT_FENCE, GP_FRAME, HEAP, PP_FRAME_400, PP_FRAME_450, Struct, errno, number};
-use crate::abi::{access, capability, free_number, gpu, parameter, pipe, system, version, words};
+use crate::abi::{access, capability, free_number, gpu, parameter, pipe, system, words};
 use crate::connection::Node;
 use crate::event::Pipe;
 use crate::fence::{Signal, Waits};
@@ -20,6 +20,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
+use utgard::frame::version;
 
 /// Contexts at most.
 const MAX_CONTEXTS: usize = 1 << 12;
@@ -125,10 +126,10 @@ impl Device {
             parameter::GPU_ID if is_450 => gpu::MALI_450,
             parameter::GPU_ID => gpu::MALI_400,
             parameter::PIXEL_PROCESSORS => self.options.pps.into(),
-            parameter::GP_VERSION if is_450 => version::GP_450,
-            parameter::GP_VERSION => version::GP_400,
-            parameter::PP_VERSION if is_450 => version::PP_450,
-            parameter::PP_VERSION => version::PP_400,
+            parameter::GP_VERSION if is_450 => version::GP_450.into(),
+            parameter::GP_VERSION => version::GP_400.into(),
+            parameter::PP_VERSION if is_450 => version::PP_450.into(),
+            parameter::PP_VERSION => version::PP_400.into(),
             _ => return Err(errno::EINVAL),
         };
         data.set_long(8, value);

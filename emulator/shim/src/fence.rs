@@ -168,11 +168,15 @@ impl Drop for Signal {
 /// # Errors
 /// When there are no descriptors left.
 pub fn all(fences: &[Arc<Fence>]) -> io::Result<OwnedFd> {
-    let (ring, end) = Ring::new()?;
+    Ok(after(fences, Ring::new()?))
+}
+
+/// The end to poll, whose ring is held by the fences alone from now on.
+fn after(fences: &[Arc<Fence>], (ring, end): (Arc<Ring>, OwnedFd)) -> OwnedFd {
     for fence in fences {
         fence.ring(Bell::All(ring.clone()));
     }
-    Ok(end)
+    end
 }
 
 /// Waits of a client at most that have not ended.
@@ -205,11 +209,7 @@ impl Waits {
     /// # Errors
     /// See [`Waits::ring`].
     pub fn all(&mut self, fences: &[Arc<Fence>]) -> io::Result<OwnedFd> {
-        let (ring, end) = self.ring()?;
-        for fence in fences {
-            fence.ring(Bell::All(ring.clone()));
-        }
-        Ok(end)
+        Ok(after(fences, self.ring()?))
     }
 
     /// The client is gone: nobody waits any more.

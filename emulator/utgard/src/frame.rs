@@ -332,6 +332,21 @@ pub const LISTS_450: usize = LISTS;
 /// Where the processors' lists begin in a Mali-450's PP frame, when the hardware does not make them.
 pub const PROCESSOR_LISTS_450: usize = LISTS + 2;
 
+/// Version registers of the processors: product, major and minor number.
+pub mod version {
+    /// A Mali-400's geometry processor.
+    pub const GP_400: u32 = 0x0b07_0101;
+    /// A Mali-450's geometry processor.
+    pub const GP_450: u32 = 0x0d07_0000;
+    /// A Mali-400's pixel processors.
+    pub const PP_400: u32 = 0xcd07_0101;
+    /// A Mali-450's pixel processors.
+    pub const PP_450: u32 = 0xcf07_0000;
+}
+
+/// Words of [`PpRegisters`] that are registers: the last is the kernel interface's alone.
+pub const PP_REGISTERS: usize = PROCESSORS.word;
+
 /// The register that says how many processors share a job.
 pub const PROCESSORS: Place = PpRegisters::PLACES[PpRegisters::PLACES.len() - 1];
 
