@@ -19,8 +19,11 @@ use translate::{ShaderStage, Source};
 use vulkan::work::{Attachment, Command, Graphics, Resource, Sampler, Stage, Task, Work};
 use vulkan::{ErrorKind, ShaderProperties, vk};
 
+/// Makes an engine.
+type Make = fn() -> Box<dyn Engine>;
+
 /// Names of devices on the command line, with their engines; that of the first is the fastest.
-pub const ENGINES: [(&str, fn() -> Box<dyn Engine>); 3] = [
+pub const ENGINES: [(&str, Make); 3] = [
     ("mali400", || Box::new(Native::default())),
     ("mali400-wide", || Box::new(Wide::default())),
     ("mali400-scalar", || Box::new(Scalar)),
@@ -28,7 +31,7 @@ pub const ENGINES: [(&str, fn() -> Box<dyn Engine>); 3] = [
 
 /// The emulator with one of its engines.
 pub struct Mali {
-    engine: fn() -> Box<dyn Engine>,
+    engine: Make,
 }
 
 impl Mali {

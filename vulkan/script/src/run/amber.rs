@@ -924,11 +924,9 @@ impl<'a> Runner<'a> {
                     };
                     bindings.insert((bound.set, bound.binding), bound);
                 }
-                Setting::ShaderOptimization { passes, .. } => {
-                    // The others leave what a shader computes as it is.
-                    if passes.iter().any(|pass| pass == ROBUST) {
-                        return Err(Stop::unsupported(format!("the optimisation {ROBUST}")));
-                    }
+                // Other passes leave what a shader computes as it is.
+                Setting::ShaderOptimization { passes, .. } if passes.iter().any(|pass| pass == ROBUST) => {
+                    return Err(Stop::unsupported(format!("the optimisation {ROBUST}")));
                 }
                 Setting::Foreign(foreign) => return Err(Stop::unsupported(foreign.beyond.name())),
                 Setting::CompileOptions { .. } | Setting::SetKernel { .. } => {
