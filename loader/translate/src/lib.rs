@@ -87,5 +87,5 @@ pub use fullscreen::fullscreen;
 pub use language::{Language, Target};
 pub use naga;
 pub use naga::ShaderStage;
-pub use read::{Places, Source, read, stages, words};
+pub use read::{Places, Source, read, read_open, stages, words};
 pub use write::{Options, to_spirv, write};

@@ -414,6 +414,10 @@ mod tests {
         told(text, &settings).unwrap();
         let error = told(&text.replace("near());", "near(), x);"), &settings).unwrap_err();
         assert_eq!((error.included(), error.line_column()), (None, Some((6, 23))));
+        let deep = "(".repeat(600);
+        std::fs::write(folder.join("deep.glsl"), format!("float deep() {{ return {deep}")).unwrap();
+        let error = told("#version 450\n#include \"deep.glsl\"\n", &settings).unwrap_err();
+        assert!(error.to_string().contains("more than 512"), "{error}");
         let error = told("#version 450\n#include \"none\"\n", &settings).unwrap_err();
         assert_eq!(error.line_column(), Some((2, 1)), "{error}");
         std::fs::remove_dir_all(folder).unwrap();

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 /// SPIR-V's numbers of the instructions that control flow is made of.
 mod op {
+    pub const UNDEF: u16 = 1;
     pub const FUNCTION: u16 = 54;
     pub const LOOP_MERGE: u16 = 246;
     pub const SELECTION_MERGE: u16 = 247;
@@ -15,6 +16,28 @@ mod op {
     pub const BRANCH: u16 = 249;
     pub const BRANCH_CONDITIONAL: u16 = 250;
     pub const SWITCH: u16 = 251;
+}
+
+/// A module whose undefined values stand in front of its functions: inside of one, naga takes them for values that are
+/// made there, which its validator then refuses.
+pub(super) fn undefined_outside(words: &[u32]) -> Cow<'_, [u32]> {
+    let all = || instructions(words).flatten();
+    let Some(start) = all().find(|instruction| instruction.opcode == op::FUNCTION) else {
+        return Cow::Borrowed(words);
+    };
+    let start = start.position;
+    let is_moved = |opcode: u16, position: usize| opcode == op::UNDEF && position > start;
+    if !all().any(|instruction| is_moved(instruction.opcode, instruction.position)) {
+        return Cow::Borrowed(words);
+    }
+    let (moved, kept): (Vec<_>, Vec<_>) = all()
+        .filter(|instruction| instruction.position >= start)
+        .partition(|instruction| is_moved(instruction.opcode, instruction.position));
+    let mut out = words[..start].to_vec();
+    for instruction in moved.iter().chain(&kept) {
+        out.extend_from_slice(instruction.words);
+    }
+    Cow::Owned(out)
 }
 
 /// Cases of one switch at most.
@@ -241,6 +264,20 @@ mod tests {
 
     fn refused(switch: &str) -> String {
         switches_in_order(&module(switch)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn undefined_values_stand_outside() {
+        let words = module("OpSwitch %n %sm 1 %a\n%a = OpLabel\n%u = OpUndef %f\nOpStore %o %u\nOpBranch %sm");
+        let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        let moved = undefined_outside(&words);
+        assert_ne!(&*moved, &words);
+        let mut sorted = [moved.to_vec(), words.clone()];
+        sorted.iter_mut().for_each(|words| words.sort_unstable());
+        assert_eq!(sorted[0], sorted[1]);
+        assert!(read(&Source::new("a.spv", &bytes(&words)).unwrap()).is_ok());
+        assert!(matches!(undefined_outside(&moved), Cow::Borrowed(_)));
+        assert_eq!(&*undefined_outside(&words[..5]), &words[..5]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::front::{parse_glsl, text_error, validate_text, validated};
 use crate::frontend::{self, Dialect, Settings, Text};
 use crate::guard::{deep, guarded};
 use crate::{Error, ErrorKind, Language, Result, Shader, sksl};
-use control::switches_in_order;
+use control::{switches_in_order, undefined_outside};
 use loader::SourceError;
 use loader::spirv::layout::{Rules, lay_out};
 use loader::spirv::{ModuleIndex, class, model, split_inputs, split_samplers};
@@ -271,7 +271,31 @@ fn stage_of(name: &str) -> Option<ShaderStage> {
 /// # Errors
 /// What is wrong with it, with line and column in a text; [`Error::is_unsupported`] where naga cannot hold it.
 pub fn read(source: &Source<'_>) -> Result<Shader> {
-    deep(|| read_any(source))
+    deep(|| read_any(source, false))
+}
+
+/// As [`read`], of a stage whose inputs and outputs the caller adds: a vertex stage need not give a position.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_open(source: &Source<'_>) -> Result<Shader> {
+    deep(|| read_any(source, true))
+}
+
+/// Validates a module; one that is open as if its stages were fragment stages, which need not give anything.
+fn as_open<T>(module: &mut naga::Module, open: bool, validate: impl FnOnce(&naga::Module) -> Result<T>) -> Result<T> {
+    let stages: Vec<ShaderStage> = module.entry_points.iter().map(|entry| entry.stage).collect();
+    if open {
+        module
+            .entry_points
+            .iter_mut()
+            .for_each(|entry| entry.stage = ShaderStage::Fragment);
+    }
+    let validated = validate(module);
+    for (entry, stage) in module.entry_points.iter_mut().zip(stages) {
+        entry.stage = stage;
+    }
+    validated
 }
 
 /// The stages that a source has entry points of; of those that naga knows. Of WGSL those of the source's entry point, where
@@ -320,7 +344,7 @@ fn parse_wgsl(text: &str) -> Result<naga::Module> {
     })
 }
 
-fn read_any(source: &Source<'_>) -> Result<Shader> {
+fn read_any(source: &Source<'_>, open: bool) -> Result<Shader> {
     let language = source.language;
     let (module, info) = match language {
         Language::Wgsl => {
@@ -331,16 +355,16 @@ fn read_any(source: &Source<'_>) -> Result<Shader> {
         }
         _ if is_compiled(source) => {
             let words = words(source)?;
-            parse_spirv(&words, source.y_up).map_err(|error| of_text(source, &words, error))?
+            parse_spirv(&words, source.y_up, open).map_err(|error| of_text(source, &words, error))?
         }
         Language::Glsl | Language::Hlsl => {
             let text = source.text()?;
             let stage = stage_said(source)?;
-            let module = parse_glsl(text, stage)?;
-            let info = validate_text(language, text, &module)?;
+            let mut module = parse_glsl(text, stage)?;
+            let info = as_open(&mut module, open, |module| validate_text(language, text, module))?;
             (module, info)
         }
-        Language::Spirv | Language::Vbc => parse_spirv(&words(source)?, source.y_up)?,
+        Language::Spirv | Language::Vbc => parse_spirv(&words(source)?, source.y_up, open)?,
         Language::Sksl => {
             let tree = loader::sksl::read(source.bytes)?;
             let module = sksl::to_naga(&tree)?;
@@ -373,7 +397,8 @@ pub fn words(source: &Source<'_>) -> Result<Vec<u32>> {
         Language::Vbc => vbc::words(source)?,
         other => return Err(ErrorKind::Language(format!("{other}: this is no SPIR-V")).into()),
     };
-    let words = switches_in_order(&split_inputs(&split_samplers(&words)?)?)?.into_owned();
+    let words = split_inputs(&split_samplers(&words)?)?;
+    let words = switches_in_order(&undefined_outside(&words))?.into_owned();
     if !source.any_layout {
         return Ok(words);
     }

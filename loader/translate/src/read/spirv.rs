@@ -10,17 +10,20 @@ use naga::valid::{ModuleInfo, ValidationFlags};
 /// Functions times calls that naga manages in a second or two: it looks for the function of each call among all.
 const MAX_CALLS: u64 = 1 << 29;
 
-/// A module as naga reads and validates it; with `y_up` its vertex stage's positions are turned over.
+/// A module as naga reads and validates it; with `y_up` its vertex stage's positions are turned over. One that is `open`
+/// may lack what a stage has to give.
 ///
 /// # Errors
 /// [`ErrorKind::Module`]: unsupported where naga lacks something, wrong otherwise.
-pub(crate) fn parse(words: &[u32], y_up: bool) -> Result<(naga::Module, ModuleInfo)> {
+pub(crate) fn parse(words: &[u32], y_up: bool, open: bool) -> Result<(naga::Module, ModuleInfo)> {
     let work = Work::of(&ModuleIndex::new(words)?);
     if let Some(why) = work.beyond(MAX_CALLS) {
         return Err(refusal(words, None, why, true));
     }
-    let module = guarded("at reading SPIR-V", || parse_only(words, y_up))?;
-    let info = guarded("at validating a module", || validate(words, &module))?;
+    let mut module = guarded("at reading SPIR-V", || parse_only(words, y_up))?;
+    let info = super::as_open(&mut module, open, |module| {
+        guarded("at validating a module", || validate(words, module))
+    })?;
     Ok((module, info))
 }
 

@@ -235,7 +235,7 @@ pub fn guarded(ask: impl FnOnce() -> Result<(), Verdict>) -> Verdict {
 
 /// naga's verdict on a module.
 pub fn naga(words: &[u32]) -> Verdict {
-    match parse_spirv(words, false) {
+    match parse_spirv(words, false, false) {
         Ok(_) => Verdict::Valid,
         Err(error) => (&error).into(),
     }

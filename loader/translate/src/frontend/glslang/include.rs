@@ -15,6 +15,8 @@ pub(super) struct Includes<'a> {
     path: &'a Path,
     folders: &'a [PathBuf],
     bytes: usize,
+    /// The name of a file that is there and is not taken, and why not.
+    refused: Option<(String, String)>,
     /// Texts by the path that messages name.
     pub(super) found: HashMap<String, String>,
 }
@@ -25,6 +27,7 @@ impl<'a> Includes<'a> {
             path,
             folders,
             bytes: 0,
+            refused: None,
             found: HashMap::new(),
         }
     }
@@ -63,10 +66,18 @@ impl<'a> Includes<'a> {
             if text.contains('\0') || name.contains(['\0', '"', '\n']) {
                 return Err(format!("{name}: a character that no text or name may have"));
             }
+            if let Err(error) = crate::nesting::check(crate::Language::Glsl, &text) {
+                let message = format!("{name}: {error}");
+                self.refused = Some((header.to_owned(), message.clone()));
+                return Err(message);
+            }
             self.found.insert(name.clone(), text.clone());
             return Ok((name, text));
         }
         // Local ones are looked for a second time as the others are.
+        if let Some((_, why)) = self.refused.as_ref().filter(|(name, _)| name == header) {
+            return Err(why.clone());
+        }
         let told = "no such file; folders to look in are named with -I";
         Err(format!("{header}: {told}"))
     }

@@ -75,11 +75,22 @@ fn failed() -> Error {
     ErrorKind::Unavailable("glslang could not be started".to_owned()).into()
 }
 
-/// The first error of a log, or nothing.
-fn refusal(text: &Text<'_>, notes: &[Diagnostic], found: &HashMap<String, String>) -> Option<Error> {
-    let first = notes.iter().find(|note| note.is_error)?;
-    let included = first.file.as_ref().and_then(|file| found.get(file));
-    Some(log::error(text, first, included))
+/// The first error of a log; of one without any, what it says.
+fn refusal(text: &Text<'_>, log: &str, found: &HashMap<String, String>) -> Error {
+    match log::diagnostics(log).iter().find(|note| note.is_error) {
+        Some(first) => {
+            let included = first.file.as_ref().and_then(|file| found.get(file));
+            log::error(text, first, included)
+        }
+        None => {
+            let lines: Vec<&str> = log.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            let said = match lines.is_empty() {
+                true => "glslang refuses the text and does not say why".to_owned(),
+                false => format!("glslang refuses the text: {}", lines.join("; ")),
+            };
+            ErrorKind::Language(format!("{}: {said}", text.language())).into()
+        }
+    }
 }
 
 /// Whether a line of the text may include another.
@@ -143,6 +154,13 @@ fn preprocessed(text: &Text<'_>, purpose: Purpose) -> Result<Whole> {
     let mut files = Includes::new(text.path, &text.settings.folders);
     let code = shader.preprocess(&mut files);
     let found = files.found;
+    // The text itself and each file were looked at before, but not what they make together.
+    if let Some(code) = code.as_ref().filter(|_| !found.is_empty()) {
+        crate::nesting::check(text.language(), code).map_err(|error| {
+            let message = format!("{}: with what it includes: {error}", text.language());
+            Error::from(ErrorKind::Language(message))
+        })?;
+    }
     match code {
         Some(code) => Ok(Whole {
             // The preamble's own line is written in front of the text.
@@ -150,7 +168,7 @@ fn preprocessed(text: &Text<'_>, purpose: Purpose) -> Result<Whole> {
             preamble: more.to_owned(),
             found,
         }),
-        None => Err(refusal(text, &log::diagnostics(&shader.log()), &found).unwrap_or_else(failed)),
+        None => Err(refusal(text, &shader.log(), &found)),
     }
 }
 
@@ -171,10 +189,11 @@ fn read(text: &Text<'_>, purpose: Purpose) -> Result<Read> {
     let whole = whole(text, purpose)?;
     let mut shader = Shader::new(job(text, &whole.code, &whole.preamble, purpose)?).ok_or_else(failed)?;
     let passed = shader.parse();
-    let notes = log::diagnostics(&shader.log());
+    let log = shader.log();
+    let notes = log::diagnostics(&log);
     match passed {
         true => Ok(Read { shader, notes }),
-        false => Err(refusal(text, &notes, &whole.found).unwrap_or_else(failed)),
+        false => Err(refusal(text, &log, &whole.found)),
     }
 }
 
@@ -193,10 +212,11 @@ pub(super) fn spirv(text: &Text<'_>) -> Result<Module> {
 fn spirv_for(text: &Text<'_>, way: Purpose) -> Result<Module> {
     let Read { shader, mut notes } = read(text, way)?;
     let program = Program::link(vec![shader], way).ok_or_else(failed)?;
-    notes.extend(log::diagnostics(&program.log()));
+    let log = program.log();
+    notes.extend(log::diagnostics(&log));
     match program.words() {
         Some(words) => Ok(Module { words, notes }),
-        None => Err(refusal(text, &notes, &HashMap::new()).unwrap_or_else(failed)),
+        None => Err(refusal(text, &log, &HashMap::new())),
     }
 }
 
@@ -209,15 +229,35 @@ pub(super) fn judge(texts: &[Text<'_>]) -> Result<Vec<Diagnostic>> {
     }
     let Some(last) = texts.last() else { return Ok(notes) };
     let program = Program::link(shaders, Purpose::Judge).ok_or_else(failed)?;
-    let linked = log::diagnostics(&program.log());
+    let log = program.log();
     if !program.is_linked() {
-        return Err(refusal(last, &linked, &HashMap::new()).unwrap_or_else(failed));
+        return Err(refusal(last, &log, &HashMap::new()));
     }
-    notes.extend(linked);
+    notes.extend(log::diagnostics(&log));
     Ok(notes)
 }
 
 pub(super) fn preprocess(text: &Text<'_>) -> Result<Preprocessed> {
     let code = preprocessed(text, Purpose::Judge)?.code;
     Ok(align::aligned(text.text, code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frontend::{Dialect, Stage};
+    use std::path::Path;
+
+    #[test]
+    fn a_refusal_says_what_glslang_said() {
+        let path = Path::new("");
+        let text = Text::new("", path, Dialect::Glsl, Stage::Fragment, Settings::NONE);
+        let told = |log: &str| refusal(&text, log, &HashMap::new()).to_string();
+        assert_eq!(told("\n"), "glsl: glslang refuses the text and does not say why");
+        assert_eq!(
+            told("Out of\n memory\n"),
+            "glsl: glslang refuses the text: Out of; memory"
+        );
+        assert!(told("ERROR: 0:1:1: 'x' : undeclared identifier\n").contains("undeclared"));
+    }
 }
