@@ -1,6 +1,6 @@
 //! GLSL ES 1.00 (and 3.00, and desktop GLSL of that age) for a front end that knows modern GLSL only: the preprocessor
 //! runs first, then the tokens are rewritten. Attributes, varyings, uniforms and built-in variables become plain global
-//! variables, whose roles are told beside the text; textures and samplers are parted.
+//! variables, whose roles are told beside the text. The reader of [`translate`] takes it from there.
 
 mod block;
 mod declaration;
@@ -16,7 +16,7 @@ use pp_rs::token::TokenValue;
 use rewriter::Rewriter;
 use std::path::Path;
 use translate::frontend::{self, Preprocessed, Settings};
-pub use uplifted::{Role, Uplifted};
+pub use uplifted::{Declared, Role, Uplifted};
 
 /// Whether a text is of the old languages: no version, or one of theirs.
 pub fn recognises(text: &str) -> bool {

@@ -13,6 +13,16 @@ pub enum Stage {
     Fragment,
 }
 
+impl Stage {
+    /// The stage as naga has it.
+    pub(crate) fn of_naga(self) -> naga::ShaderStage {
+        match self {
+            Self::Vertex => naga::ShaderStage::Vertex,
+            Self::Fragment => naga::ShaderStage::Fragment,
+        }
+    }
+}
+
 /// A uniform, attribute or varying. Its scalars lie one behind the other: elements, columns, components.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {

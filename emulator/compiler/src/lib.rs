@@ -1,7 +1,7 @@
 //! Compiles shaders to Mali-400 (Utgard) machine code.
 //!
-//! Source text or SPIR-V goes through naga (GLSL ES first through [`glsl_es`]) to the compiler's own form ([`front`],
-//! [`ir`]), is made shorter ([`opt`]), brought to the operations a processor has ([`lower`]), and becomes code of the
+//! Source text or SPIR-V goes through naga (GLSL and HLSL by way of glslang's SPIR-V, GLSL ES first through [`glsl_es`]) to
+//! the compiler's own form ([`front`], [`ir`]), is made shorter ([`opt`]), brought to the operations a processor has ([`lower`]), and becomes code of the
 //! vertex processor ([`gp`]) or the fragment processor ([`pp`]) and an MBS program with symbols ([`emit`]).
 //!
 //! A pair, what it costs, and the varyings that it hands on when it runs:
@@ -74,6 +74,7 @@ use front::{Coordinates, Note, Shader, Source, Unroll};
 use glsl_es::Text;
 use loader::mbs::Program;
 use report::Report;
+use std::ops::Range;
 use translate::{Places, ShaderStage};
 
 /// What is compiled.
@@ -217,6 +218,83 @@ fn is_compiled(source: &translate::Source<'_>) -> bool {
     matches!(source.language, translate::Language::Glsl | translate::Language::Hlsl)
 }
 
+/// A module that was read, and where the spans in it are in the text that it is of.
+pub(crate) struct Module {
+    pub(crate) shader: translate::Shader,
+    /// Of a text that became SPIR-V first.
+    places: Option<Places>,
+}
+
+impl Module {
+    /// GLSL or HLSL, read by [`translate::read`] or the like; errors have their places in the text.
+    pub(crate) fn new(
+        source: &translate::Source<'_>,
+        read: fn(&translate::Source<'_>) -> translate::Result<translate::Shader>,
+    ) -> Result<Self> {
+        let text = std::str::from_utf8(source.bytes).unwrap_or_default();
+        if !translate::frontend::is_available() {
+            let shader = read(source).map_err(|error| foreign(error, Some(text)))?;
+            return Ok(Self { shader, places: None });
+        }
+        let words = translate::words(source).map_err(|error| foreign(error, Some(text)))?;
+        let places = Places::new(&words, text);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let module = translate::Source {
+            bytes: &bytes,
+            language: translate::Language::Spirv,
+            entry: None,
+            any_layout: false,
+            ..*source
+        };
+        let shader = read(&module).map_err(|error| {
+            let error = foreign(error, None);
+            match error.span().and_then(|span| places.line(span)) {
+                Some(line) => error.map_span(|_| line),
+                None => error.without_place(),
+            }
+        })?;
+        let places = Some(places);
+        Ok(Self { shader, places })
+    }
+
+    /// The place in the text of a span in the module.
+    fn place(&self, span: Range<usize>) -> Option<Range<usize>> {
+        match &self.places {
+            Some(places) => places.line(span),
+            None => Some(span),
+        }
+    }
+
+    /// The name of the global variable that has a span, or of its type.
+    fn global(&self, span: &Range<usize>) -> Option<&str> {
+        let globals = &self.shader.module.global_variables;
+        let mut all = globals.iter();
+        let (_, global) = all.find(|(handle, _)| globals.get_span(*handle).to_range().as_ref() == Some(span))?;
+        let names = [&global.name, &self.shader.module.types[global.ty].name];
+        names
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .find(|name| !name.is_empty())
+    }
+
+    /// Walks the module; `place` says where in the source a span of the module is.
+    fn walk(&self, walked: &Source, place: impl Fn(Range<usize>) -> Option<Range<usize>>) -> Result<Shader> {
+        let entry = self.shader.entry_point();
+        let mut shader = guarded(|| front::walk(&self.shader.module, entry, walked)).map_err(|error| {
+            match error.span().and_then(&place) {
+                Some(place) => error.map_span(|_| place),
+                None => error.without_place(),
+            }
+        })?;
+        shader.map_spans(|(start, end)| {
+            let place = place(start as usize..end as usize).unwrap_or_default();
+            (place.start as u32, place.end as u32)
+        });
+        Ok(shader)
+    }
+}
+
 /// A source by way of SPIR-V, whose places are lines of the source.
 fn compiled(source: &translate::Source<'_>, unroll: Unroll) -> Result<Shader> {
     let text = std::str::from_utf8(source.bytes).unwrap_or_default();
@@ -225,55 +303,27 @@ fn compiled(source: &translate::Source<'_>, unroll: Unroll) -> Result<Shader> {
         any_layout: true,
         ..*source
     };
-    let words = translate::words(source).map_err(|error| foreign(error, Some(text)))?;
-    let places = Places::new(&words, text);
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let module = translate::Source {
-        bytes: &bytes,
-        language: translate::Language::Spirv,
-        entry: None,
-        any_layout: false,
-        ..*source
-    };
-    let back = |error: Error| match error.span().and_then(|span| places.line(span)) {
-        Some(line) => error.map_span(|_| line),
-        None => error.without_place(),
-    };
-    let read = translate::read(&module).map_err(|error| back(foreign(error, None)))?;
     let walked = Source {
         coordinates: Coordinates::Vulkan,
         roles: None,
         unroll,
     };
-    let mut shader = guarded(|| front::walk(&read.module, read.entry_point(), &walked))
-        .map_err(back)
-        .map_err(|error| placed(error, text, source, &walked))?;
-    shader.map_spans(|(start, end)| {
-        let line = places.line(start as usize..end as usize).unwrap_or_default();
-        (line.start as u32, line.end as u32)
-    });
-    Ok(shader)
+    let module = Module::new(source, translate::read)?;
+    module.walk(&walked, |span| {
+        // Modules of glslang have no lines for declarations.
+        let declared = module.global(&span).and_then(|name| word(text, name));
+        declared.or_else(|| module.place(span))
+    })
 }
 
-/// A refusal of GLSL that has no place, with the place that naga's own front end has for the same refusal: modules of
-/// glslang have no lines for declarations and constants.
-fn placed(error: Error, text: &str, source: &translate::Source<'_>, walked: &Source) -> Error {
-    let stage = match source.stage {
-        Some(ShaderStage::Vertex) => Stage::Vertex,
-        Some(ShaderStage::Fragment) => Stage::Fragment,
-        _ => return error,
-    };
-    if error.span().is_some() || source.language != translate::Language::Glsl {
-        return error;
-    }
-    let again = glsl(text, stage).and_then(|module| match module.entry_points.first() {
-        Some(entry) => guarded(|| front::walk(&module, entry, walked)),
-        None => Err(Error::invalid("there is no main")),
-    });
-    match again {
-        Err(other) if other.to_string() == error.to_string() => other,
-        _ => error,
-    }
+/// Where a text has a name first.
+fn word(text: &str, name: &str) -> Option<Range<usize>> {
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let mut all = text.match_indices(name).map(|(at, found)| at..at + found.len());
+    all.find(|place| {
+        let (before, behind) = (&text[..place.start], &text[place.end..]);
+        !place.is_empty() && !before.ends_with(is_letter) && !behind.starts_with(is_letter)
+    })
 }
 
 /// An error of the reader, with its place.
@@ -301,49 +351,23 @@ pub(crate) fn foreign(error: translate::Error, text: Option<&str>) -> Error {
 
 fn glsl_es(text: &Text<'_>, stage: Stage, unroll: Unroll) -> Result<Shader> {
     let uplifted = glsl_es::uplift(text, stage)?;
-    let source = Source {
+    let module = uplifted.module(stage)?;
+    let walked = Source {
         coordinates: Coordinates::OpenGl,
         roles: Some(uplifted.roles.clone()),
         unroll,
     };
-    let back = |error: Error| error.map_span(|span| uplifted.place(span));
-    let module = glsl(&uplifted.text, stage).map_err(back)?;
-    let entry = module
-        .entry_points
-        .first()
-        .ok_or_else(|| Error::invalid("there is no main"))?;
-    let mut shader = guarded(|| front::walk(&module, entry, &source)).map_err(back)?;
-    shader.map_spans(|(start, end)| {
-        let place = uplifted.place(start as usize..end as usize);
-        (place.start as u32, place.end as u32)
-    });
+    let mut shader = module.walk(&walked, |span| {
+        let declared = module.global(&span).and_then(|name| uplifted.roles.get(name));
+        let place = || Some(uplifted.place(module.place(span)?));
+        declared.map(|declared| declared.place.clone()).or_else(place)
+    })?;
     let highp = uplifted.highp.into_iter().map(|place| Note {
         message: "highp: the numbers of this processor are fp16 (steps of 1/1024, nothing beyond 65504)".to_owned(),
         span: Some((place.start as u32, place.end as u32)),
     });
     shader.notes.extend(highp);
     Ok(shader)
-}
-
-fn glsl(text: &str, stage: Stage) -> Result<naga::Module> {
-    // The front end adds up the members of members anew for each struct.
-    if let Some((place, members)) = translate::structs::too_many_members(text) {
-        let message = format!("a struct of {members} members, those of its members counted");
-        return Err(Error::limit(message).at(Some(place)));
-    }
-    let stage = match stage {
-        Stage::Vertex => naga::ShaderStage::Vertex,
-        Stage::Fragment => naga::ShaderStage::Fragment,
-    };
-    guarded(|| {
-        let options = naga::front::glsl::Options::from(stage);
-        naga::front::glsl::Frontend::default()
-            .parse(&options, text)
-            .map_err(|errors| match errors.errors.first() {
-                Some(error) => Error::invalid(error.kind.to_string()).at(error.meta.to_range()),
-                None => Error::invalid("glsl"),
-            })
-    })
 }
 
 /// Runs something that goes through naga's structures; panics become errors.

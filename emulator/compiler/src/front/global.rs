@@ -54,8 +54,19 @@ impl Leaf {
 }
 
 impl<'a> Front<'a> {
+    /// The global variables: those with a role in the order of the source, which modules of glslang do not keep.
+    fn ordered_globals(&self) -> Vec<(Handle<naga::GlobalVariable>, &'a naga::GlobalVariable)> {
+        let mut all: Vec<_> = self.module.global_variables.iter().collect();
+        let number = |global: &naga::GlobalVariable| {
+            let name = global.name.as_deref()?;
+            Some(self.roles?.get(name)?.number)
+        };
+        all.sort_by_key(|(_, global)| number(global).unwrap_or(usize::MAX));
+        all
+    }
+
     pub(super) fn globals(&mut self) -> Walk {
-        for (handle, global) in self.module.global_variables.iter() {
+        for (handle, global) in self.ordered_globals() {
             let span = self.module.global_variables.get_span(handle).to_range();
             self.b.span = span.as_ref().map(|at| (at.start as u32, at.end as u32));
             self.global(handle, global).map_err(|stop| match stop {
@@ -68,7 +79,7 @@ impl<'a> Front<'a> {
     }
 
     fn role(&self, global: &naga::GlobalVariable) -> Option<&'a Role> {
-        self.roles?.get(global.name.as_deref()?)
+        Some(&self.roles?.get(global.name.as_deref()?)?.role)
     }
 
     fn global(&mut self, handle: Handle<naga::GlobalVariable>, global: &'a naga::GlobalVariable) -> Walk {
@@ -311,7 +322,7 @@ impl<'a> Front<'a> {
     pub(super) fn global_outputs(&mut self) -> Walk<Vec<(Output, Value)>> {
         let mut outputs = Vec::new();
         let mut varying = 0;
-        for (handle, global) in self.module.global_variables.iter() {
+        for (handle, global) in self.ordered_globals() {
             let Some(role) = self.role(global) else { continue };
             let role = role.clone();
             let count = scalars(self.module, global.ty)?;

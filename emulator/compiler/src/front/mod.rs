@@ -13,7 +13,7 @@ mod statement;
 mod texture;
 
 use crate::error::{Error, Result};
-use crate::glsl_es::Role;
+use crate::glsl_es::Declared;
 use crate::interface::{Interface, Stage};
 use crate::ir::{Function, Output, Span, Value};
 use builder::{Builder, Var};
@@ -85,7 +85,7 @@ pub struct Source {
     /// Which way its coordinates go.
     pub coordinates: Coordinates,
     /// GLSL ES: the roles of global variables by name. Nothing for other languages.
-    pub roles: Option<HashMap<String, Role>>,
+    pub roles: Option<HashMap<String, Declared>>,
     /// How much longer loops may make the program.
     pub unroll: Unroll,
 }
@@ -180,7 +180,7 @@ struct Front<'a> {
     module: &'a Module,
     stage: Stage,
     coordinates: Coordinates,
-    roles: Option<&'a HashMap<String, Role>>,
+    roles: Option<&'a HashMap<String, Declared>>,
     types: &'a HashMap<Option<Handle<naga::Function>>, Typifier>,
     b: Builder,
     interface: Interface,
@@ -210,7 +210,9 @@ fn beginning(module: &Module, function: &naga::Function) -> Option<std::ops::Ran
         naga::Statement::Call { function, .. } => Some(&module.functions[*function].body),
         _ => None,
     });
-    own.or_else(|| {
+    // naga's reader of SPIR-V names its own so; what that does is nowhere in the source.
+    let is_made = function.name.as_deref().is_some_and(|name| name.ends_with("_wrap"));
+    own.filter(|_| !is_made).or_else(|| {
         let body = called.next()?;
         body.span_iter().find_map(|(_, span)| span.to_range())
     })
@@ -409,8 +411,12 @@ impl<'a> Front<'a> {
         self.types[&frame.handle].get(expression, &self.module.types)
     }
 
+    /// Where an expression is in the source; a constant that stands elsewhere is where it is used.
     fn span(&self, frame: &Frame<'a>, expression: Handle<naga::Expression>) -> Option<std::ops::Range<usize>> {
-        frame.function.expressions.get_span(expression).to_range()
+        match frame.function.expressions[expression] {
+            naga::Expression::Constant(_) => None,
+            _ => frame.function.expressions.get_span(expression).to_range(),
+        }
     }
 
     /// Ends what is too long, or would be if it were unrolled.

@@ -1,7 +1,7 @@
 //! Declarations: variables that come from outside, samplers, structures.
 
 use super::rewriter::Rewriter;
-use super::tables::{ARRAY_LOOKUPS, is_precision, sampler_type};
+use super::tables::{ARRAY_LOOKUPS, is_precision, sampler_spelled, sampler_type};
 use super::uplifted::Role;
 use crate::error::{Error, Result};
 use crate::interface::Stage;
@@ -52,13 +52,10 @@ impl Rewriter {
                     ("out", Stage::Fragment) => Role::Color,
                     _ => Role::VaryingIn(name.clone()),
                 };
-                self.out.roles.insert(own.clone(), role);
+                let place = self.place(name_at);
+                self.out.declare(own.clone(), role, place);
                 let after = std::mem::replace(&mut self.at, ty_at);
-                let spelled = if self.renamed.contains(&ty) {
-                    format!("{ty}_u")
-                } else {
-                    ty.clone()
-                };
+                let spelled = self.own(&ty);
                 self.emit(&spelled);
                 self.at = name_at;
                 self.emit(&own);
@@ -149,9 +146,8 @@ impl Rewriter {
         for element in 0..count {
             self.sampler(&format!("{name}_e{element}"), &format!("{name}[{element}]"), cube, at);
         }
-        self.samplers.retain(|have, _| !have.starts_with(&format!("{name}_e")));
-        self.sampler_arrays.insert(name.to_owned(), (cube, count));
-        let (own, kind) = (self.own(name), if cube { "samplerCube" } else { "sampler2D" });
+        self.sampler_arrays.insert(name.to_owned(), count);
+        let own = self.own(name);
         for (_, function, parameters, arguments) in ARRAY_LOOKUPS.iter().filter(|row| row.0 == cube) {
             let mut text = format!("vec4 es_{own}_{function}(int element, {parameters}) {{ ");
             for element in 0..count {
@@ -159,7 +155,7 @@ impl Rewriter {
                     let _ = write!(text, "if (element <= {element}) ");
                 }
                 let sampler = self.own(&format!("{name}_e{element}"));
-                let _ = write!(text, "return {function}({kind}({sampler}, {sampler}_s), {arguments}); ");
+                let _ = write!(text, "return {function}({sampler}, {arguments}); ");
             }
             let after = std::mem::replace(&mut self.at, at);
             self.emit(&format!("{text}}}"));
@@ -224,37 +220,19 @@ impl Rewriter {
             );
         };
         let own = self.own(&format!("{name}_e{number}"));
-        self.emit(&format!("{own} , {own}_s"));
+        self.emit(&own);
         self.at += 3;
         Ok(())
     }
 
     /// A sampler: its name in the text, and the one it is known by outside.
     fn sampler(&mut self, name: &str, outside: &str, cube: bool, at: usize) {
-        let own = self.own(name);
-        let (texture, binding) = (if cube { "textureCube" } else { "texture2D" }, self.bindings);
-        self.bindings += 2;
-        self.samplers.insert(name.to_owned(), cube);
-        self.out.roles.insert(own.clone(), Role::Sampler(outside.to_owned()));
+        let (own, kind, binding) = (self.own(name), sampler_spelled(cube), self.bindings);
+        self.bindings += 1;
+        let place = self.place(at);
+        self.out.declare(own.clone(), Role::Sampler(outside.to_owned()), place);
         let after = std::mem::replace(&mut self.at, at);
-        self.emit(&format!(
-            "layout(set=0,binding={binding}) uniform {texture} {own} ; layout(set=0,binding={}) uniform sampler {own}_s ;",
-            binding + 1
-        ));
+        self.emit(&format!("layout(set=0,binding={binding}) uniform {kind} {own} ;"));
         self.at = after;
-    }
-
-    /// A parameter that is a sampler.
-    pub(super) fn parameter(&mut self, cube: bool) {
-        let texture = if cube { "textureCube" } else { "texture2D" };
-        let Some(name) = self.ident(1) else {
-            // A prototype without names.
-            self.emit(&format!("{texture} , sampler"));
-            return;
-        };
-        self.parameters.insert(name.clone(), cube);
-        let own = self.own(&name);
-        self.emit(&format!("{texture} {own} , sampler {own}_s"));
-        self.at += 1;
     }
 }

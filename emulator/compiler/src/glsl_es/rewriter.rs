@@ -1,6 +1,8 @@
 //! Tokens of the old languages, one after the other, to text of the modern one.
 
-use super::tables::{CONSTANTS, FUNCTIONS, LOOKUPS, RESERVED, is_kept, is_precision, sampler_type, spelled, variables};
+use super::tables::{
+    CONSTANTS, FUNCTIONS, LOOKUPS, RESERVED, is_kept, is_precision, sampler_spelled, sampler_type, spelled, variables,
+};
 use super::uplifted::Uplifted;
 use crate::error::{Error, Result};
 use crate::interface::Stage;
@@ -18,11 +20,8 @@ pub(super) struct Rewriter {
     /// Derivatives along y are those of rows that go down.
     rows_down: bool,
     pub(super) out: Uplifted,
-    /// Samplers that are there, and whether each is a cube.
-    pub(super) samplers: HashMap<String, bool>,
-    /// The same of arrays of them, with their elements.
-    pub(super) sampler_arrays: HashMap<String, (bool, u32)>,
-    pub(super) parameters: HashMap<String, bool>,
+    /// Arrays of samplers, with their elements.
+    pub(super) sampler_arrays: HashMap<String, u32>,
     pub(super) renamed: HashSet<String>,
     used: Vec<&'static str>,
     pub(super) bindings: u32,
@@ -68,9 +67,7 @@ impl Rewriter {
             modern,
             rows_down,
             out: Uplifted::default(),
-            samplers: HashMap::new(),
             sampler_arrays: HashMap::new(),
-            parameters: HashMap::new(),
             used: Vec::new(),
             bindings: 0,
             nameless: 0,
@@ -104,12 +101,13 @@ impl Rewriter {
         location.start as usize..location.end as usize
     }
 
-    /// Appends words that stand for the token at hand.
+    /// Appends words that stand for the token at hand. Each token has a line of its own: a line of the text that is
+    /// written is then a place in the source.
     pub(super) fn emit(&mut self, text: &str) {
         let place = self.here();
         self.out.places.push((self.out.text.len(), place));
         self.out.text.push_str(text);
-        self.out.text.push(' ');
+        self.out.text.push('\n');
     }
 
     pub(super) fn run(&mut self) -> Result<()> {
@@ -132,13 +130,7 @@ impl Rewriter {
                 let punct = *punct;
                 match punct {
                     Punct::LeftBrace => self.depth += 1,
-                    Punct::RightBrace => {
-                        self.depth = self.depth.saturating_sub(1);
-                        if self.depth == 0 {
-                            self.parameters.clear();
-                        }
-                    }
-                    Punct::Semicolon if self.depth == 0 => self.parameters.clear(),
+                    Punct::RightBrace => self.depth = self.depth.saturating_sub(1),
                     _ => {}
                 }
                 spelled(punct).to_owned()
@@ -212,10 +204,6 @@ impl Rewriter {
         }
     }
 
-    fn is_sampler(&self, name: &str) -> Option<bool> {
-        self.parameters.get(name).or_else(|| self.samplers.get(name)).copied()
-    }
-
     pub(super) fn name(&mut self, name: &str) -> Result<()> {
         if let Some((_, new)) = CONSTANTS.iter().find(|(old, _)| *old == name) {
             self.emit(new);
@@ -240,39 +228,34 @@ impl Rewriter {
         } else if name.starts_with("gl_") {
             return Err(Error::unsupported(format!("the built-in {name}")).at(Some(self.here())));
         } else if let Some(cube) = sampler_type(name) {
-            self.parameter(cube);
+            self.emit(sampler_spelled(cube));
         } else if name == "dFdy" && self.rows_down && !self.renamed.contains(name) {
             self.emit("- dFdy");
-        } else if let Some((old, new, _)) = FUNCTIONS.iter().find(|(old, ..)| *old == name) {
+        } else if let Some((old, new, _)) = FUNCTIONS.iter().find(|(old, ..)| *old == name && self.is_built_in(old)) {
             self.used.push(old);
             self.emit(new);
         } else if let Some(new) = self.lookup(name) {
             if let Some(array) = self.ident(2).filter(|name| self.sampler_arrays.contains_key(name)) {
                 return self.array_lookup(new, &array);
             }
-            self.at += 1;
             self.emit(new);
-            self.emit("(");
-            if let Some((sampler, cube)) = self
-                .ident(1)
-                .and_then(|name| Some((name.clone(), self.is_sampler(&name)?)))
-            {
-                self.at += 1;
-                let (own, kind) = (self.own(&sampler), if cube { "samplerCube" } else { "sampler2D" });
-                self.emit(&format!("{kind} ( {own} , {own}_s )"));
-            }
-        } else if let Some((_, count)) = self.sampler_arrays.get(name).copied() {
+        } else if let Some(count) = self.sampler_arrays.get(name).copied() {
             self.array_element(name, count)?;
-        } else if self.is_sampler(name).is_some() {
-            // An argument: both parts go along.
-            let own = self.own(name);
-            self.emit(&format!("{own} , {own}_s"));
         } else {
             let own = self.own(name);
             self.emit(&own);
         }
         self.at += 1;
         Ok(())
+    }
+
+    /// Whether the token at hand calls a function that the source does not declare itself.
+    fn is_built_in(&self, name: &str) -> bool {
+        let declares = |pair: &[Token]| match [&pair[0].value, &pair[1].value] {
+            [TokenValue::Ident(ty), TokenValue::Ident(declared)] => declared == name && ty != "return" && ty != "else",
+            _ => false,
+        };
+        self.is(1, Punct::LeftParen) && !self.tokens.windows(2).any(declares)
     }
 
     fn lookup(&self, name: &str) -> Option<&'static str> {
@@ -296,7 +279,9 @@ impl Rewriter {
             front.push_str(text);
             front.push('\n');
         }
-        self.out.roles.extend(roles);
+        for (name, role) in roles {
+            self.out.declare(name, role, 0..0);
+        }
         let head = "#version 450\n".len();
         let moved = front.len() - head;
         front.push_str(&self.out.text[head..]);

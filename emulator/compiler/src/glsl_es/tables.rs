@@ -140,6 +140,26 @@ pub(super) const RESERVED: &[&str] = &[
     "unpackSnorm4x8",
     "unpackUnorm4x8",
     "filter",
+    "active",
+    "atomic_uint",
+    "common",
+    "partition",
+    "resource",
+    "row_major",
+    "isampler2D",
+    "usampler2D",
+    "sampler2DArray",
+    "samplerBuffer",
+    "subpassInput",
+    "mat2x2",
+    "mat2x3",
+    "mat2x4",
+    "mat3x2",
+    "mat3x3",
+    "mat3x4",
+    "mat4x2",
+    "mat4x3",
+    "mat4x4",
 ];
 
 pub(super) fn is_precision(name: &str) -> bool {
@@ -152,6 +172,14 @@ pub(super) fn sampler_type(name: &str) -> Option<bool> {
         "sampler2D" | "samplerExternalOES" | "sampler2DRect" => Some(false),
         "samplerCube" => Some(true),
         _ => None,
+    }
+}
+
+/// The sampler type of the modern language.
+pub(super) fn sampler_spelled(cube: bool) -> &'static str {
+    match cube {
+        true => "samplerCube",
+        false => "sampler2D",
     }
 }
 
@@ -214,14 +242,51 @@ pub(super) fn is_kept(name: &str) -> bool {
     )
 }
 
-/// Built-in functions that the modern front end lacks: old name, new name, what they are.
-pub(super) const FUNCTIONS: [(&str, &str, &str); 1] = [(
-    "matrixCompMult",
-    "es_matrixCompMult",
-    "mat2 es_matrixCompMult(mat2 a, mat2 b) { return mat2(a[0] * b[0], a[1] * b[1]); }
+/// Built-in functions that the modern front end lacks, or has of vectors only: old name, new name, what they are.
+pub(super) const FUNCTIONS: [(&str, &str, &str); 5] = [
+    (
+        "matrixCompMult",
+        "es_matrixCompMult",
+        "mat2 es_matrixCompMult(mat2 a, mat2 b) { return mat2(a[0] * b[0], a[1] * b[1]); }
 mat3 es_matrixCompMult(mat3 a, mat3 b) { return mat3(a[0] * b[0], a[1] * b[1], a[2] * b[2]); }
 mat4 es_matrixCompMult(mat4 a, mat4 b) { return mat4(a[0] * b[0], a[1] * b[1], a[2] * b[2], a[3] * b[3]); }",
-)];
+    ),
+    (
+        "normalize",
+        "es_normalize",
+        "float es_normalize(float x) { return sign(x); }
+vec2 es_normalize(vec2 x) { return normalize(x); }
+vec3 es_normalize(vec3 x) { return normalize(x); }
+vec4 es_normalize(vec4 x) { return normalize(x); }",
+    ),
+    (
+        "faceforward",
+        "es_faceforward",
+        "float es_faceforward(float n, float i, float r) { return r * i < 0.0 ? n : -n; }
+vec2 es_faceforward(vec2 n, vec2 i, vec2 r) { return faceforward(n, i, r); }
+vec3 es_faceforward(vec3 n, vec3 i, vec3 r) { return faceforward(n, i, r); }
+vec4 es_faceforward(vec4 n, vec4 i, vec4 r) { return faceforward(n, i, r); }",
+    ),
+    (
+        "reflect",
+        "es_reflect",
+        "float es_reflect(float i, float n) { return i - 2.0 * n * i * n; }
+vec2 es_reflect(vec2 i, vec2 n) { return reflect(i, n); }
+vec3 es_reflect(vec3 i, vec3 n) { return reflect(i, n); }
+vec4 es_reflect(vec4 i, vec4 n) { return reflect(i, n); }",
+    ),
+    (
+        "refract",
+        "es_refract",
+        "float es_refract(float i, float n, float eta) {
+    float k = 1.0 - eta * eta * (1.0 - n * i * n * i);
+    return k < 0.0 ? 0.0 : eta * i - (eta * n * i + sqrt(k)) * n;
+}
+vec2 es_refract(vec2 i, vec2 n, float eta) { return refract(i, n, eta); }
+vec3 es_refract(vec3 i, vec3 n, float eta) { return refract(i, n, eta); }
+vec4 es_refract(vec4 i, vec4 n, float eta) { return refract(i, n, eta); }",
+    ),
+];
 
 /// Look-ups that an array of samplers may be asked for, whether it is of cubes: function, parameters, arguments.
 pub(super) const ARRAY_LOOKUPS: [(bool, &str, &str, &str); 10] = [

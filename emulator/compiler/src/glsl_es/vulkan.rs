@@ -5,18 +5,21 @@
 //! is the one OpenGL shows; what asks for `gl_FragCoord` gets a uniform [`TARGET_HEIGHT`].
 
 use super::block::{Leaf, below, fixed, leaves};
-use super::{Role, Text, uplift_for_vulkan};
+use super::{Declared, Role, Text, uplift_for_vulkan};
 use crate::error::{Error, Result};
 use crate::interface::Stage;
 use naga::{
     AddressSpace, BinaryOperator, Binding, Block, BuiltIn, Expression, Function, FunctionArgument, FunctionResult,
-    GlobalVariable, Handle, Interpolation, Literal, Module, ResourceBinding, ScalarKind, ShaderStage, Span, Statement,
-    StructMember, Type, TypeInner, UnaryOperator, VectorSize,
+    GlobalVariable, Handle, Interpolation, Literal, Module, ResourceBinding, ScalarKind, Span, Statement, StructMember,
+    Type, TypeInner, UnaryOperator, VectorSize,
 };
 use std::collections::{BTreeMap, HashMap};
 
 /// The uniform with the height of the picture in pixels.
 pub const TARGET_HEIGHT: &str = "skrymir_TargetHeight";
+
+/// Locations that the varyings of one name may have.
+const MOST_LOCATIONS: u32 = 64;
 
 /// What the stages of a program share, by name.
 #[derive(Clone, Debug, Default)]
@@ -44,16 +47,16 @@ impl Linked {
     /// What is wrong with the text, and uniforms that a block for Vulkan does not take.
     pub fn note(&mut self, text: &Text<'_>, stage: Stage) -> Result<()> {
         let uplifted = uplift_for_vulkan(text, stage)?;
-        let module = crate::glsl(&uplifted.text, stage).map_err(|error| error.map_span(|span| uplifted.place(span)))?;
-        self.gather(&module, &uplifted.roles)
+        let module = uplifted.module(stage)?;
+        self.gather(&module.shader.module, &uplifted.roles)
     }
 
     /// Takes the uniforms of a parsed stage.
-    fn gather(&mut self, module: &Module, roles: &HashMap<String, Role>) -> Result<()> {
-        for (_, global) in module.global_variables.iter() {
-            match global.name.as_ref().and_then(|name| roles.get(name)) {
-                Some(Role::Uniform(name)) => self.uniform(name, module, global.ty)?,
-                Some(Role::FragCoord) => self.height(),
+    fn gather(&mut self, module: &Module, roles: &HashMap<String, Declared>) -> Result<()> {
+        for known in known(module, roles) {
+            match &known.role {
+                Role::Uniform(name) => self.uniform(name, module, known.ty)?,
+                Role::FragCoord => self.height(),
                 _ => {}
             }
         }
@@ -106,17 +109,32 @@ impl Linked {
 /// What is wrong with the text, and what Vulkan's interface has no place for.
 pub fn to_vulkan(text: &Text<'_>, stage: Stage, linked: &mut Linked) -> Result<Vec<u32>> {
     let uplifted = uplift_for_vulkan(text, stage)?;
-    let back = |error: Error| error.map_span(|span| uplifted.place(span));
-    let mut module = crate::glsl(&uplifted.text, stage).map_err(back)?;
+    let translate::Shader {
+        mut module,
+        info,
+        entry,
+    } = uplifted.module(stage)?.shader;
     linked.gather(&module, &uplifted.roles)?;
+    let mut globals = known(&module, &uplifted.roles);
+    // A varying that the fragment stage only declares need not come from anywhere.
+    let used = info.get_entry_point(entry);
+    globals.retain(|known| !matches!(known.role, Role::VaryingIn(_)) || !used[known.handle].is_empty());
     let mut wiring = Wiring::new(&mut module, stage, linked);
-    wiring.globals(&uplifted.roles)?;
+    wiring.globals(globals)?;
     wiring.finish()?;
-    let stage = match stage {
-        Stage::Vertex => ShaderStage::Vertex,
-        Stage::Fragment => ShaderStage::Fragment,
-    };
-    translate::to_spirv(module, stage).map_err(Error::of_reader)
+    translate::to_spirv(module, stage.of_naga()).map_err(Error::of_reader)
+}
+
+/// The global variables that have a role, in the order of the source.
+fn known(module: &Module, roles: &HashMap<String, Declared>) -> Vec<Known> {
+    let all = module.global_variables.iter().filter_map(|(handle, global)| {
+        let declared = roles.get(global.name.as_ref()?)?;
+        let (ty, role) = (global.ty, declared.role.clone());
+        Some((declared.number, Known { handle, ty, role }))
+    });
+    let mut all: Vec<_> = all.collect();
+    all.sort_by_key(|(number, _)| *number);
+    all.into_iter().map(|(_, known)| known).collect()
 }
 
 /// A global variable with the role it has.
@@ -161,16 +179,8 @@ impl<'m> Wiring<'m> {
     }
 
     /// Gives every variable with a role its place.
-    fn globals(&mut self, roles: &HashMap<String, Role>) -> Result<()> {
-        let known = self.module.global_variables.iter().filter_map(|(handle, global)| {
-            let role = roles.get(global.name.as_ref()?)?.clone();
-            Some(Known {
-                handle,
-                ty: global.ty,
-                role,
-            })
-        });
-        for known in known.collect::<Vec<_>>() {
+    fn globals(&mut self, all: Vec<Known>) -> Result<()> {
+        for known in all {
             match &known.role {
                 Role::Sampler(_) => {}
                 Role::Uniform(name) => self.uniforms.push((known.handle, name.clone())),
@@ -180,11 +190,11 @@ impl<'m> Wiring<'m> {
                     self.input(&known, location)?;
                 }
                 Role::VaryingIn(name) => {
-                    let location = self.varying(name, known.ty);
+                    let location = self.varying(name, known.ty)?;
                     self.input(&known, location)?;
                 }
                 Role::VaryingOut(name) => {
-                    let location = self.varying(name, known.ty);
+                    let location = self.varying(name, known.ty)?;
                     self.output(&known, location)?;
                 }
                 Role::Color => self.output(&known, 0)?,
@@ -202,23 +212,33 @@ impl<'m> Wiring<'m> {
     }
 
     /// A varying's location: that which it has, or the next behind all others.
-    fn varying(&mut self, name: &str, ty: Handle<Type>) -> u32 {
+    ///
+    /// # Errors
+    /// Unsupported: more columns than any device has locations.
+    fn varying(&mut self, name: &str, ty: Handle<Type>) -> Result<u32> {
         let (_, columns) = self.columns(ty);
+        if columns > MOST_LOCATIONS {
+            let message = format!("the varying {name}: {columns} locations, of which there are {MOST_LOCATIONS}");
+            return Err(Error::unsupported(message));
+        }
         let next = self
             .linked
             .varyings
             .values()
             .map(|[location, columns]| location + columns)
             .max();
-        self.linked
-            .varyings
-            .entry(name.to_owned())
-            .or_insert([next.unwrap_or(0), columns])[0]
+        let all = &mut self.linked.varyings;
+        let [location, _] = *all.entry(name.to_owned()).or_insert([next.unwrap_or(0), columns]);
+        Ok(location)
     }
 
-    /// The type of a column, and how many there are: 1 for what is no matrix.
+    /// The type of what has one location, and how many of them there are: columns of matrices, elements of arrays.
     fn columns(&mut self, ty: Handle<Type>) -> (Handle<Type>, u32) {
         match self.module.types[ty].inner {
+            TypeInner::Array { base, size, .. } => {
+                let (column, count) = self.columns(base);
+                (column, count.saturating_mul(fixed(size).unwrap_or(1)))
+            }
             TypeInner::Matrix { columns, rows, scalar } => {
                 let inner = TypeInner::Vector { size: rows, scalar };
                 let column = self.module.types.insert(Type { name: None, inner }, Span::UNDEFINED);
@@ -294,15 +314,38 @@ impl<'m> Wiring<'m> {
             let binding = self.binding(column, location + number)?;
             components.push(self.argument(column, binding));
         }
-        let value = match components[..] {
-            [only] => only,
-            _ => self.first(Expression::Compose {
-                ty: known.ty,
-                components,
-            }),
-        };
+        let value = self.composed(known.ty, &mut components.into_iter());
         self.store_first(known.handle, value);
         Ok(())
+    }
+
+    /// A value made of what has a location each.
+    fn composed(
+        &mut self,
+        ty: Handle<Type>,
+        columns: &mut impl Iterator<Item = Handle<Expression>>,
+    ) -> Handle<Expression> {
+        let components = match self.module.types[ty].inner {
+            TypeInner::Array { base, size, .. } => (0..fixed(size).unwrap_or(1))
+                .map(|_| self.composed(base, columns))
+                .collect(),
+            TypeInner::Matrix { columns: count, .. } => columns.by_ref().take(count as usize).collect(),
+            _ => return columns.next().expect("there are as many as columns says"),
+        };
+        self.first(Expression::Compose { ty, components })
+    }
+
+    /// The other way: what has a location each of a value.
+    fn parted(&mut self, ty: Handle<Type>, value: Handle<Expression>, parts: &mut Vec<Handle<Expression>>) {
+        let (base, count) = match self.module.types[ty].inner {
+            TypeInner::Array { base, size, .. } => (base, fixed(size).unwrap_or(1)),
+            TypeInner::Matrix { columns, .. } => (self.columns(ty).0, columns as u32),
+            _ => return parts.push(value),
+        };
+        for index in 0..count {
+            let part = self.last(Expression::AccessIndex { base: value, index });
+            self.parted(base, part, parts);
+        }
     }
 
     fn built_in(&mut self, known: &Known, built_in: BuiltIn) {
@@ -317,17 +360,11 @@ impl<'m> Wiring<'m> {
     }
 
     fn output(&mut self, known: &Known, location: u32) -> Result<()> {
-        let (column, count) = self.columns(known.ty);
-        let value = self.result(known);
-        for number in 0..count {
-            let part = match count {
-                1 => value,
-                _ => self.last(Expression::AccessIndex {
-                    base: value,
-                    index: number,
-                }),
-            };
-            let binding = self.binding(column, location + number)?;
+        let (column, value) = (self.columns(known.ty).0, self.result(known));
+        let mut parts = Vec::new();
+        self.parted(known.ty, value, &mut parts);
+        for (part, location) in parts.into_iter().zip(location..) {
+            let binding = self.binding(column, location)?;
             self.outputs.push((binding, column, part));
         }
         Ok(())

@@ -143,6 +143,13 @@ fn in_order(block: &select::Selected, order: u32) -> Option<schedule::Block> {
 
 /// Schedules the blocks; nothing when the numbers of one find no registers.
 fn scheduled(selected: select::Program) -> Result<Option<Program>> {
+    // Scheduling takes the square of a block's length: what is too long anyhow is not begun.
+    let least: usize = selected.blocks.iter().map(least).sum();
+    if least > MAX_INSTRUCTIONS {
+        return Err(Error::limit(format!(
+            "at least {least} instructions: a vertex program has at most {MAX_INSTRUCTIONS}"
+        )));
+    }
     let mut program = Program {
         constants: selected.constants,
         space: selected.space,

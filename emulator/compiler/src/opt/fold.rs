@@ -165,6 +165,13 @@ fn row(function: &Function, op: Op, args: &[Value]) -> Option<To> {
         Op::Select if args[1] == args[2] => value(1),
         Op::Select if is(1, 1.0) && is(2, 0.0) && is_truth(function, args[0]) => value(0),
         Op::Select if is(1, 0.0) && is(2, 1.0) => inst(Op::Not, &args[..1]),
+        // What is computed only where it is asked for: `a && b`, `a || b`.
+        Op::Select if (is(2, 0.0) || args[2] == args[0]) && is_truth(function, args[1]) => inst(Op::And, &args[..2]),
+        Op::Select
+            if (is(1, 1.0) || args[1] == args[0]) && is_truth(function, args[0]) && is_truth(function, args[2]) =>
+        {
+            inst(Op::Or, &[args[0], args[2]])
+        }
         Op::Select => inner(0, Op::Not).and_then(|inner| inst(Op::Select, &[inner[0], args[2], args[1]])),
         _ => None,
     }

@@ -7,9 +7,16 @@ use std::collections::HashMap;
 /// Operations that may run in vain when a branch becomes selects.
 const CHEAP_ARM: usize = 24;
 
-/// All passes until nothing changes; at most a few rounds.
+/// The same where all that comes of it is one truth value, as of `a && b`: what else is known of such values then reaches
+/// further than what a branch saves.
+const CHEAP_TRUTH: usize = 160;
+
+/// Rounds of all passes at most. Each takes a branch off the longest chain of those inside of each other.
+const MAX_ROUNDS: usize = 64;
+
+/// All passes until nothing changes.
 pub fn optimise(function: &mut Function) {
-    for _ in 0..8 {
+    for _ in 0..MAX_ROUNDS {
         let mut changed = number(function);
         changed |= branches(function);
         changed |= join(function);
@@ -295,10 +302,28 @@ fn join(function: &mut Function) -> bool {
 
 /// An arm of a branch that may become selects: its instructions, when all are cheap and it goes to `join` only.
 fn arm(function: &Function, arm: Block, join: Block) -> Option<Vec<Value>> {
+    let phis = |block| {
+        function
+            .block(block)
+            .insts
+            .iter()
+            .filter(|value| function.inst(**value).op == Op::Phi)
+    };
+    let is_truth = |phi: &Value| {
+        function
+            .inst(*phi)
+            .args
+            .iter()
+            .all(|arg| fold::is_truth(function, *arg))
+    };
+    let most = match phis(join).count() == 1 && phis(join).all(is_truth) {
+        true => CHEAP_TRUTH,
+        false => CHEAP_ARM,
+    };
     let data = function.block(arm);
     let fits = data.preds.len() == 1
         && data.term == Term::Jump(join)
-        && data.insts.len() <= CHEAP_ARM
+        && data.insts.len() <= most
         && data.insts.iter().all(|value| function.inst(*value).op.is_cheap());
     fits.then(|| data.insts.clone())
 }

@@ -4,6 +4,8 @@
 
 mod corpora;
 mod damage;
+#[cfg(feature = "glslang")]
+mod es;
 mod orientation;
 mod own;
 mod random;

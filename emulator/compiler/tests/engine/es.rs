@@ -1,0 +1,52 @@
+//! What GLSL ES 1.00 has, kind by kind: programs that give one colour whatever they are given, and the colour.
+
+use skrymir_compiler::ir::Output;
+use skrymir_compiler::{Input, Options, Stage, compile};
+
+/// What is tried, what stands in front of `main`, its body, and the colour that it gives.
+#[rustfmt::skip]
+const KINDS: &[(&str, &str, &str, [f32; 4])] = &[
+    ("numbers of truth values", "", "gl_FragColor = vec4(vec3(true), 0.0) + vec4(vec2(bvec2(false, true)), mat2(true)[1]);", [1.0, 2.0, 1.0, 1.0]),
+    ("columns of matrices", "", "mat4 m = mat4(2.0); m[3].x = 0.5; m[1].yz = vec2(3.0, 4.0); m[0][1] = 1.0; gl_FragColor = vec4(m[3].x, m[1].yz, m[0][1]);", [0.5, 3.0, 4.0, 1.0]),
+    ("constants in functions", "", "const int n = 1; float a[n + n]; a[0] = 0.25; a[1] = 0.5; gl_FragColor = vec4(a[0], a[1], float(n), 0.0);", [0.25, 0.5, 1.0, 0.0]),
+    ("structures without a name", "", "struct { float a; vec2 b; } s; s.a = 0.5; s.b = vec2(0.25); gl_FragColor = vec4(s.a, s.b, 1.0);", [0.5, 0.25, 0.25, 1.0]),
+    ("comparison of structures", "struct S { float a; vec2 b; };", "S s = S(1.0, vec2(2.0)); S t = s; bool same = s == t; t.b.y = 3.0; gl_FragColor = vec4(same, s == t, s != t, 1.0);", [1.0, 0.0, 1.0, 1.0]),
+    ("names that hide samplers", "uniform sampler2D from;", "vec4 a = texture2D(from, vec2(0.0)); { vec4 from = vec4(0.5); gl_FragColor = from; }", [0.5, 0.5, 0.5, 0.5]),
+    ("names that hide functions", "float scale(float x) { return x * 2.0; }", "float a = scale(1.0); { float scale = 4.0; a += scale; } gl_FragColor = vec4(a);", [6.0, 6.0, 6.0, 6.0]),
+    ("functions of numbers", "", "gl_FragColor = vec4(dot(2.0, 3.0), reflect(1.0, 0.5), faceforward(1.0, 2.0, 3.0), distance(1.0, 3.0));", [6.0, 0.5, -1.0, 2.0]),
+    ("functions of constants", "const vec2 half_way = mix(vec2(0.0), vec2(1.0, 2.0), 0.5);", "gl_FragColor = vec4(half_way, max(half_way.x, half_way.y), 1.0);", [0.5, 1.0, 1.0, 1.0]),
+    ("prototypes without names", "float twice(float);", "gl_FragColor = vec4(twice(0.25)); } float twice(float x) { return x + x;", [0.5, 0.5, 0.5, 0.5]),
+    ("functions in any order", "float a(float x); float b(float x); float a(float x) { return b(x) + 1.0; } float b(float x) { return x * 2.0; }", "gl_FragColor = vec4(a(1.0));", [3.0, 3.0, 3.0, 3.0]),
+    ("one variable for two results", "void two(out float a, out float b) { a = 1.0; b = 2.0; }", "float x = 0.0; float y = 0.0; two(x, y); two(y, x); gl_FragColor = vec4(x, y, 0.0, 1.0);", [2.0, 1.0, 0.0, 1.0]),
+    ("returns from main", "", "gl_FragColor = vec4(1.0); if (gl_FragColor.x > 0.5) return; gl_FragColor = vec4(0.0);", [1.0, 1.0, 1.0, 1.0]),
+    ("names of later languages", "float round(float x) { return floor(x); } float sample; struct texture { float buffer; };", "texture patch; patch.buffer = round(1.75); sample = 0.5; gl_FragColor = vec4(patch.buffer, sample, 0.0, 1.0);", [1.0, 0.5, 0.0, 1.0]),
+    ("arrays in structures", "struct S { float a[2]; mat2 m; }; uniform S unused[3];", "S s; s.a[1] = 0.5; s.m = mat2(1.0); gl_FragColor = vec4(s.a[1], s.m[1], 0.0);", [0.5, 0.0, 1.0, 0.0]),
+    ("results that are functions' last", "float f(float x) { if (x > 1.0) { return 0.25; } else if (x > 0.0) { return 0.5; } return 0.75; }", "gl_FragColor = vec4(f(2.0), f(0.5), f(-1.0), 1.0);", [0.25, 0.5, 0.75, 1.0]),
+    ("what is not computed in vain", "float n = 0.0; bool count() { n += 1.0; return true; }", "bool a = false && count(); bool b = true || count(); bool c = true && count(); gl_FragColor = vec4(a, b, c, n);", [0.0, 1.0, 1.0, 1.0]),
+];
+
+#[test]
+fn kinds_of_es_give_their_colours() {
+    let mut wrong = Vec::new();
+    for (kind, globals, body, colour) in KINDS {
+        let text = format!("precision mediump float;\n{globals}\nvoid main() {{ {body} }}\n");
+        let compiled = match compile(Input::GlslEs(&text, Stage::Fragment), &Options::default()) {
+            Ok(compiled) => compiled,
+            Err(error) => {
+                wrong.push(format!("{kind}: {}", error.render("a.frag", &text)));
+                continue;
+            }
+        };
+        let function = &compiled.shader.function;
+        let mut given = [None; 4];
+        for (output, value) in &function.outputs {
+            if let Output::Color(component) = output {
+                given[usize::from(*component)] = function.constant(*value);
+            }
+        }
+        if given != colour.map(Some) {
+            wrong.push(format!("{kind}: {given:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
