@@ -177,6 +177,9 @@ pub fn run(args: &GlesArgs) -> Outcome {
     } else {
         program[0] = find(&program[0])?.into();
         let machine = Machine::of(Path::new(&program[0]))?;
+        if machine == Machine::Native {
+            gles::needs_lima(Path::new(&program[0]))?;
+        }
         (Driver::prepare_with(machine, args.root.as_deref())?, None)
     };
     let status = session(args, &driver).and_then(|session| {

@@ -327,7 +327,7 @@ fn unsaid_uniforms(pair: &Pair, draw: &mut Draw<'_>) {
             SymbolType::MATRIX => (0..size * size)
                 .map(|at| f32::from(u8::from(at % (size + 1) == 0)))
                 .collect(),
-            SymbolType::FLOAT => vec![uniform_number(&symbol.name) as f32; size],
+            SymbolType::FLOAT | SymbolType::INT | SymbolType::BOOL => vec![uniform_number(&symbol.name) as f32; size],
             _ => continue,
         };
         draw.uniforms.push((symbol.name(), values));

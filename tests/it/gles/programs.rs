@@ -310,3 +310,31 @@ fn two_at_once_and_one_killed() {
     assert_eq!(next_line(&mut others), "30 checks, 0 failed\n");
     assert!(other.wait().expect("it ends").success());
 }
+
+#[test]
+fn a_program_that_would_draw_without_the_gpu_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // A program that does nothing, with the name of what it would be linked with behind its end.
+    let program = folder.path().join("draws");
+    let mut bytes = std::fs::read("/bin/true").expect("a program");
+    bytes.extend(b"\0libEGL.so.1\0");
+    std::fs::write(&program, bytes).expect("a copy");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, executable).expect("it may run");
+    let run = || {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_skrymir"));
+        command
+            .args(["gles", "--"])
+            .arg(&program)
+            .env("LIBGL_DRIVERS_PATH", folder.path());
+        command.output().expect("the command runs")
+    };
+    let refused = run();
+    assert_eq!(refused.status.code(), Some(1), "{}", text(&refused));
+    assert!(text(&refused).contains("lima_dri.so") && text(&refused).contains("LIBGL_DRIVERS_PATH"));
+    std::fs::write(folder.path().join("lima_dri.so"), "").expect("a driver");
+    if driver().is_some() {
+        let taken = run();
+        assert!(taken.status.success(), "{}", text(&taken));
+    }
+}
