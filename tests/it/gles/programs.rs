@@ -330,7 +330,7 @@ fn a_program_that_would_draw_without_the_gpu_is_refused() {
         command.output().expect("the command runs")
     };
     let refused = run();
-    assert_eq!(refused.status.code(), Some(1), "{}", text(&refused));
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused));
     assert!(text(&refused).contains("lima_dri.so") && text(&refused).contains("LIBGL_DRIVERS_PATH"));
     std::fs::write(folder.path().join("lima_dri.so"), "").expect("a driver");
     if driver().is_some() {

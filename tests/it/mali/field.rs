@@ -7,7 +7,7 @@ use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
 use skrymir::mali::{self, Pair};
-use skrymir::scene::Scene;
+use skrymir::scene::{Numbers, Scene, Slot};
 use std::path::Path;
 
 /// One pair in so many is drawn in the ordinary tests.
@@ -32,17 +32,12 @@ fn retro_shaders_look_the_same_on_every_engine() {
     let Some(folder) = common::corpus("field/retro") else {
         return;
     };
-    let step = if std::env::var_os("SKRYMIR_FIELD").is_some() {
-        1
-    } else {
-        SAMPLE
-    };
     let scene = Scene {
         size: Some([64, 64]),
         ..Scene::default()
     };
     let (mut pairs, mut drawn, mut different) = (0, 0, Vec::new());
-    for vertex in common::files(&folder, "vert").into_iter().step_by(step) {
+    for vertex in common::files(&folder, "vert").into_iter().step_by(step()) {
         let fragment = vertex.with_extension("frag");
         pairs += 1;
         if let Some(same) = agree(&vertex, &fragment, &scene) {
@@ -56,4 +51,154 @@ fn retro_shaders_look_the_same_on_every_engine() {
     );
     assert!(different.is_empty(), "{different:#?}");
     assert!(drawn > pairs / 3, "{drawn} of {pairs} can be drawn");
+}
+
+/// Every text of the old languages that glslang takes is compiled, or refused for a limit of the hardware or of the
+/// compiler; every text that it refuses is refused.
+#[test]
+fn retro_shaders_are_judged_as_glslang_judges_them() {
+    use skrymir::compiler::glsl_es::Text;
+    use skrymir::compiler::{Input, Kind, Options, Stage, compile};
+    use skrymir::translate::frontend;
+    let Some(folder) = common::corpus("field/retro") else {
+        return;
+    };
+    if !frontend::is_available() {
+        return;
+    }
+    let (mut valid, mut compiled, mut wrong) = (0, 0, Vec::new());
+    for (ending, stage) in [("vert", Stage::Vertex), ("frag", Stage::Fragment)] {
+        for path in common::files(&folder, ending).into_iter().step_by(step()) {
+            let Ok(text) = std::fs::read_to_string(&path) else {
+                continue;
+            };
+            let judged = frontend::judge(&[Text::new(&text).judged(stage)]).is_ok();
+            let outcome = compile(Input::GlslEs(&text, stage), &Options::default());
+            valid += usize::from(judged);
+            compiled += usize::from(outcome.is_ok());
+            let fits = match &outcome {
+                Ok(_) => judged,
+                Err(error) => judged == (error.kind() != Kind::Invalid),
+            };
+            if !fits {
+                wrong.push((path, judged, outcome.err().map(|error| error.to_string())));
+            }
+        }
+    }
+    println!("{valid} stages of field/retro are valid to glslang, {compiled} are compiled");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(100 * compiled >= 97 * valid, "{compiled} of {valid}");
+}
+
+/// One in so many, all where `SKRYMIR_FIELD` is set.
+fn step() -> usize {
+    match std::env::var_os("SKRYMIR_FIELD").is_some() {
+        true => 1,
+        false => SAMPLE,
+    }
+}
+
+/// The scene with the emulator's default inputs: a triangle at the first location, colours at the others.
+fn on_vulkan(vbc: &[u8], scene: &Scene) -> Option<Scene> {
+    use skrymir::loader::vbc;
+    const TRIANGLE: [[f64; 4]; 3] = [[0.0, 0.8, 0.0, 1.0], [-0.8, -0.8, 0.0, 1.0], [0.8, -0.8, 0.0, 1.0]];
+    const COLORS: [[f64; 4]; 3] = [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0]];
+    let mut scene = scene.clone();
+    let file = vbc::read(vbc).ok()?;
+    let first = file.inputs().map(|input| input.location).min()?;
+    for input in file.inputs() {
+        let corners = if input.location == first { TRIANGLE } else { COLORS };
+        let size = usize::from(input.dims[0]);
+        let numbers = corners
+            .iter()
+            .flat_map(|corner| corner[..size.min(4)].iter().map(|number| Numbers::One(*number)));
+        let all = Numbers::Many(numbers.collect());
+        scene.inputs.insert(input.location.to_string(), all);
+    }
+    for binding in file.bindings() {
+        scene.slots.insert(binding.slot.to_string(), one_colour());
+    }
+    Some(scene)
+}
+
+/// A texture of one colour: whoever has defaults of their own has others.
+fn one_colour() -> Slot {
+    let numbers = [0.25, 0.5, 0.75, 1.0].map(Numbers::One);
+    Slot {
+        fill: Some(Numbers::Many(numbers.into())),
+        ..Slot::default()
+    }
+}
+
+/// Share of pixels that are further apart than half floats explain, in percent, on the emulator and on lavapipe by way of
+/// a VBC; nothing where either takes no such pair.
+fn apart(vertex: &Path, fragment: &Path, text: &str, scene: &Scene) -> Option<f64> {
+    use skrymir::harness::{self, Settings};
+    use skrymir::loader::mbs::SymbolType;
+    use skrymir::packed::{self, File};
+    use skrymir::picture::{Picture, compare};
+    let folder = tempfile::tempdir().ok()?;
+    // The emulator's program may be of another text.
+    let other = folder.path().join("a.frag");
+    std::fs::write(&other, text).ok()?;
+    let pair = Pair::load(vertex, &other, &Default::default()).ok()?;
+    let mut own = scene.clone();
+    let [(_, symbols), ..] = pair.fragment.tables();
+    let samplers = symbols.iter().filter(|symbol| symbol.kind == SymbolType::SAMPLER_2D);
+    own.slots = samplers.map(|sampler| (sampler.name(), one_colour())).collect();
+    let emulated = mali::run(&mali::prepare(&pair, &own).ok()?, Box::new(Scalar), 1).ok()?;
+    let bytes = [vertex, fragment].map(|path| std::fs::read(path).unwrap_or_default());
+    let file = |path, bytes| File {
+        path,
+        bytes,
+        entries: &[],
+        settings: skrymir::translate::frontend::Settings::NONE,
+    };
+    let vbc = packed::vbc(&file(vertex, &bytes[0]), Some(&file(fragment, &bytes[1]))).ok()?;
+    let drawn = harness::load(common::context(), &vbc, Settings::default()).ok()?;
+    let drawn = drawn.draw(&on_vulkan(&vbc, scene)?, &[], None).ok()?;
+    let picture = Picture::of(drawn.frame.targets.first()?);
+    Some(compare(&emulated, &picture, 16).ok()?.share())
+}
+
+/// Pairs have the picture that lavapipe draws of the same source; a planted fault, a sum for a product in the fragment
+/// shader that is compiled, shows.
+#[test]
+fn retro_shaders_look_as_on_lavapipe() {
+    let Some(folder) = common::corpus("field/retro") else {
+        return;
+    };
+    let scene = Scene {
+        size: Some([64, 64]),
+        ..Scene::default()
+    };
+    let (mut drawn, mut same, mut planted, mut found, mut far) = (0, 0, 0, 0, Vec::new());
+    for vertex in common::files(&folder, "vert").into_iter().step_by(step()) {
+        let fragment = vertex.with_extension("frag");
+        let Ok(text) = std::fs::read_to_string(&fragment) else {
+            continue;
+        };
+        let Some(share) = apart(&vertex, &fragment, &text, &scene) else {
+            continue;
+        };
+        drawn += 1;
+        match share <= 1.0 {
+            true => same += 1,
+            false => far.push(format!("{share:.1} % {}", fragment.display())),
+        }
+        // In what is drawn last, above all.
+        if let (true, Some(at)) = (share == 0.0, text.rfind(" * ")) {
+            let text = format!("{} + {}", &text[..at], &text[at + 3..]);
+            if let Some(share) = apart(&vertex, &fragment, &text, &scene) {
+                planted += 1;
+                found += usize::from(share > 1.0);
+            }
+        }
+    }
+    println!(
+        "{drawn} pairs of field/retro on the emulator and on lavapipe: {same} look the same; {found} of {planted} planted faults show"
+    );
+    far.iter().for_each(|line| println!("  {line}"));
+    assert!(10 * same >= 7 * drawn, "{same} of {drawn}");
+    assert!(2 * found >= planted && found > 0, "{found} of {planted}");
 }
