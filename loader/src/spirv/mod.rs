@@ -3,7 +3,6 @@
 pub mod asm;
 pub mod block;
 mod check;
-mod columns;
 pub mod dis;
 mod environment;
 pub mod grammar;
@@ -23,7 +22,6 @@ mod walk;
 pub mod work;
 
 pub use check::{validate, validate_for};
-pub use columns::split_inputs;
 pub use environment::{Api, TargetEnv};
 pub use grammar::Grammar;
 pub use index::{Image, Located, ModuleIndex, Node};
@@ -31,6 +29,7 @@ pub use known::{capability, class, decoration, dim, image_format, mode, model, o
 pub use specialize::specialize;
 pub use split::split_samplers;
 pub use summary::{EntryPoint, Resource, SpecConstant, Summary, Variable, summary};
+pub use transform::{for_wgsl, split_interface};
 pub use walk::{Bytes, Instruction, InstructionIn, Instructions, Source, Words, instructions, to_words};
 
 /// The format's name in errors.

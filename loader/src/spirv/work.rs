@@ -4,6 +4,7 @@
 
 use super::{ModuleIndex, op};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// How much a reader walks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,9 +64,63 @@ impl Work {
     }
 }
 
+/// Calls along all paths of the module's call graph that begin at an entry point: what a reader makes that follows each
+/// call anew. Saturating; a function that calls itself has no end of them.
+pub fn paths(index: &ModuleIndex) -> u64 {
+    let mut callees: HashMap<u32, Vec<u32>> = HashMap::new();
+    let mut function = 0;
+    for node in index.bodies() {
+        match node.opcode {
+            op::FUNCTION => function = node.operand(1).unwrap_or(0),
+            op::FUNCTION_CALL => callees.entry(function).or_default().extend(node.operand(2)),
+            _ => {}
+        }
+    }
+    let mut counts: HashMap<u32, Option<u64>> = HashMap::new();
+    let entries: Vec<u32> = index.entry_points().filter_map(|node| node.operand(1)).collect();
+    let mut left: Vec<(u32, bool)> = entries.iter().map(|entry| (*entry, false)).collect();
+    while let Some((function, is_done)) = left.pop() {
+        let called = callees.get(&function).map_or(&[][..], Vec::as_slice);
+        if is_done {
+            // A call into what is still being counted comes back to itself.
+            let of = |id: &u32| counts.get(id).copied().flatten().unwrap_or(u64::MAX);
+            let count = called.iter().map(|id| of(id).saturating_add(1));
+            let count = count.fold(0, u64::saturating_add);
+            counts.insert(function, Some(count));
+        } else if let Entry::Vacant(entry) = counts.entry(function) {
+            entry.insert(None);
+            left.push((function, true));
+            left.extend(called.iter().map(|id| (*id, false)));
+        }
+    }
+    let of = |id: &u32| counts.get(id).copied().flatten().unwrap_or(0);
+    entries.iter().map(of).fold(0, u64::saturating_add)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn functions_that_call_the_one_before_twice_double() {
+        let mut text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %f40 \"main\"\n\
+                        %void = OpTypeVoid\n%type = OpTypeFunction %void\n"
+            .to_owned();
+        for n in 0..=40 {
+            text += &format!("%f{n} = OpFunction %void None %type\n%l{n} = OpLabel\n");
+            if let Some(before) = (n as u32).checked_sub(1) {
+                text += &format!("%a{n} = OpFunctionCall %void %f{before}\n%b{n} = OpFunctionCall %void %f{before}\n");
+            }
+            text += "OpReturn\nOpFunctionEnd\n";
+        }
+        let paths = |text: &str| {
+            let words = crate::spirv::parse(text).unwrap();
+            paths(&ModuleIndex::new(&words).unwrap())
+        };
+        assert_eq!(paths(&text), (1 << 41) - 2);
+        let endless = text.replace("%a1 = OpFunctionCall %void %f0", "%a1 = OpFunctionCall %void %f40");
+        assert_eq!(paths(&endless), u64::MAX);
+    }
 
     #[test]
     fn structs_of_two_of_the_one_before_double() {

@@ -1,8 +1,8 @@
 //! Rewriting a module: its instructions as an editable list, and the clean-up after a change. What the module declares
 //! is asked of its [index](ModuleIndex); the list only changes.
 
-use super::grammar::Quantifier;
-use super::{Grammar, HEADER_WORDS, MAGIC, ModuleIndex, Words, class, op};
+use crate::spirv::grammar::Quantifier;
+use crate::spirv::{Grammar, HEADER_WORDS, MAGIC, ModuleIndex, Words, class, op};
 use crate::{Error, Result};
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +22,8 @@ pub struct Editor {
 /// Passes take this for granted of every instruction of a parsed module.
 fn least_words(opcode: u16) -> usize {
     let row = Grammar::builtin().row(opcode);
-    let must = |row: &super::grammar::Row| row.operands.iter().filter(|o| o.quantifier == Quantifier::One).count();
+    let must =
+        |row: &crate::spirv::grammar::Row| row.operands.iter().filter(|o| o.quantifier == Quantifier::One).count();
     1 + row.map_or(0, must)
 }
 
