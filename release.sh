@@ -65,7 +65,7 @@ build() {
         export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER=aarch64-linux-gnu-gcc
         local brought
         brought=$(fronts "$machine")
-        # glslang is C++, and Debian has no compiler of that for musl: the static program asks an installed glslangValidator.
+        # glslang and SPIRV-Cross are C++, and Debian has no compiler of that for musl: the static program asks an installed glslangValidator, and naga writes.
         local features=()
         [[ $target != *musl ]] || features=(--no-default-features --features cli)
         SKRYMIR_FRONTS=$brought cargo build --quiet --profile dist --target "$target" --target-dir "$TARGET" \

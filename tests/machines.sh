@@ -44,7 +44,7 @@ have_target() {
 # Every crate but the kernel's interface, which is Linux's.
 check() {
     have_target "$1" || return 0
-    # glslang is C++, for which there is no compiler here.
+    # glslang and SPIRV-Cross are C++, for which there is no compiler here.
     cargo check --quiet --target "$1" --workspace --exclude skrymir-shim --no-default-features --features skrymir/cli
     echo "machines.sh: every crate but the shim passes the check for $1"
 }

@@ -5,19 +5,22 @@ use crate::engines::Subject;
 use crate::error::Error;
 use crate::foreign;
 use crate::formats::words;
-use crate::outcome::{Failure, Outcome, print, read, write};
+use crate::outcome::{Failure, Outcome, print, print_json, read, write};
 use crate::packed;
 use crate::replay;
+use crate::say::note;
 use crate::to_amber::to_amber;
 use clap::{Args, ValueEnum};
 use compiler::glsl_es::{self, vulkan::Linked};
 use lift::interface::Interface;
 use loader::mbs::{self, Program, Stage};
 use loader::trace::{self, Trace};
-use std::path::PathBuf;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use translate::frontend;
 use translate::naga::back::{glsl, hlsl};
-use translate::{Options, ShaderStage, Source, Target};
+use translate::{Adjust, At, Depth, Options, ShaderStage, Source, Target, Translation, Way};
 use utgard::shader;
 
 /// What `convert` writes.
@@ -39,19 +42,33 @@ pub enum Language {
     Amber,
 }
 
+/// What becomes of depth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DepthArg {
+    /// From 0..w to -w..w, as OpenGL has it
+    ToGl,
+    /// From -w..w to 0..w
+    FromGl,
+}
+
 /// Arguments of `convert`.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "GLSL, HLSL and MSL of SPIR-V, of a VBC's stage and of GLSL and HLSL are written by SPIRV-Cross, all else by naga. What is
+written is read again: GLSL and HLSL by glslang, WGSL by naga, SPIR-V by our own rules; nobody here reads MSL.
+
+Examples:
   skrymir convert shader.spv --to wgsl
+  skrymir convert *.spv --to msl -o metal/
   skrymir convert shader.vbc --stage frag --to glsl --profile es310
   skrymir convert scene.toml shader.vert shader.frag --to amber -o draw.amber
-  skrymir convert job.trace --job 0 --draw 2 --stage frag --to hlsl --shader-model 60")]
+  skrymir convert job.trace --job 0 --draw 2 --stage frag --to hlsl --shader-model 60"
+)]
 pub struct ConvertArgs {
     /// A SPIR-V module, a VBC file, an SkSL program, WGSL (.wgsl), GLSL (.vert, .frag), HLSL (.hlsl), a Mali-400 program (MBS, or its
-    /// text), or a driver's recorded jobs
-    pub file: PathBuf,
-    /// Of a draw (--to amber): a scene and its shaders are several files
-    pub more: Vec<PathBuf>,
+    /// text), or a driver's recorded jobs; of a draw (--to amber), a scene and its shaders
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
     /// The language to write
     #[arg(long)]
     pub to: Language,
@@ -70,30 +87,70 @@ pub struct ConvertArgs {
     /// The file is bare words of the fragment processor
     #[arg(long)]
     pub pp: bool,
+    /// Of a Mali-400 vertex program: the uniform that the viewport's scale is in, the offset being in the one behind it, by name
+    /// or, of bare words, by number
+    #[arg(long, value_name = "UNIFORM")]
+    pub viewport: Option<String>,
     /// Of a recording: the geometry job, counted as `replay --dump` does
     #[arg(long, value_name = "N", requires = "draw")]
     pub job: Option<usize>,
     /// Of a recording: the draw of the job, from 0 on
     #[arg(long, value_name = "M", requires = "job")]
     pub draw: Option<usize>,
-    /// The version of GLSL: es300 to es320, core330 to core460 [default: core450]
+    /// The version of GLSL: es300 to es320, core330 to core460, or vulkan for what is compiled to SPIR-V again [default: core450, or
+    /// what more it takes: core460, or core460 for Vulkan]
     #[arg(long, value_name = "PROFILE", value_parser = profile)]
-    pub profile: Option<glsl::Version>,
-    /// The shader model of HLSL: 50, 51, 60 to 67 [default: 51]
+    pub profile: Option<Profile>,
+    /// The shader model of HLSL: 50, 51, 60 to 67 [default: the oldest of 51, 60, 62 and 67 that will do]
     #[arg(long, value_name = "MODEL", value_parser = shader_model)]
     pub shader_model: Option<hlsl::ShaderModel>,
-    /// The version of Metal's language: 1.0 to 3.1 [default: 1.0]
+    /// The version of Metal's language: 1.0 to 3.1 [default: the oldest of 1.2, 2.1, 2.4 and 3.1 that will do]
     #[arg(long, value_name = "VERSION", value_parser = metal_version)]
     pub metal_version: Option<(u8, u8)>,
     /// What sources are compiled with
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
-    /// Where to write instead of printing; SPIR-V and VBC are only written
+    /// Call a variable, type or member something else
+    #[arg(long = "rename", value_name = "OLD=NEW", value_parser = renaming)]
+    pub names: Vec<(String, String)>,
+    /// Give what is at a descriptor set and binding another: 0.3=1.0
+    #[arg(long = "bind", value_name = "SET.BINDING=SET.BINDING", value_parser = binding)]
+    pub places: Vec<([u32; 2], [u32; 2])>,
+    /// Call the entry point something else; GLSL has it as main
+    #[arg(long, value_name = "NAME", value_parser = identifier)]
+    pub rename_entry: Option<String>,
+    /// Turn the y of a vertex stage's positions over
+    #[arg(long)]
+    pub flip_y: bool,
+    /// Take the depth of a vertex stage's positions from 0..w to -w..w (to-gl), or back
+    #[arg(long)]
+    pub depth: Option<DepthArg>,
+    /// Give out what is written as it is, without reading it again
+    #[arg(long)]
+    pub no_check: bool,
+    /// Print what became of each file as JSON: who wrote and who checked it, and where its resources are
+    #[arg(long, requires = "output")]
+    pub json: bool,
+    /// Where to write instead of printing; SPIR-V and VBC are only written. Of several files, or where it is one, a folder:
+    /// a.frag becomes a.frag.wgsl, and a table says what became of each
     #[arg(short, long)]
     pub output: Option<PathBuf>,
 }
 
 impl Language {
+    /// What the names of its files end in.
+    fn ending(self) -> &'static str {
+        match self {
+            Self::Wgsl => "wgsl",
+            Self::Glsl => "glsl",
+            Self::Msl => "metal",
+            Self::Hlsl => "hlsl",
+            Self::Spirv => "spv",
+            Self::Vbc => "vbc",
+            Self::Amber => "amber",
+        }
+    }
+
     /// The language as shaders are translated to it; a VBC is a file of several.
     fn target(self) -> Option<Target> {
         match self {
@@ -107,7 +164,19 @@ impl Language {
     }
 }
 
-fn profile(name: &str) -> Result<glsl::Version, String> {
+/// What GLSL is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Profile {
+    /// OpenGL's, of a version.
+    OpenGl(glsl::Version),
+    /// Vulkan's.
+    Vulkan,
+}
+
+fn profile(name: &str) -> Result<Profile, String> {
+    if name == "vulkan" {
+        return Ok(Profile::Vulkan);
+    }
     let (es, number) = match name.strip_prefix("es") {
         Some(number) => (true, number),
         None => (false, name.strip_prefix("core").unwrap_or(name)),
@@ -120,10 +189,34 @@ fn profile(name: &str) -> Result<glsl::Version, String> {
         known.contains(number)
     });
     match version {
-        Some(number) if es => Ok(glsl::Version::new_gles(number)),
-        Some(number) => Ok(glsl::Version::Desktop(number)),
-        None => Err("a profile is es300, es310, es320 or core330 to core460".into()),
+        Some(number) if es => Ok(Profile::OpenGl(glsl::Version::new_gles(number))),
+        Some(number) => Ok(Profile::OpenGl(glsl::Version::Desktop(number))),
+        None => Err("a profile is es300, es310, es320, core330 to core460, or vulkan".into()),
     }
+}
+
+/// A name that every language takes.
+fn identifier(name: &str) -> Result<String, String> {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    match name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_letter) {
+        true => Ok(name.to_owned()),
+        false => Err("a name is letters, digits and underscores, a letter first".into()),
+    }
+}
+
+fn renaming(text: &str) -> Result<(String, String), String> {
+    let (old, new) = text.split_once('=').ok_or("it is OLD=NEW")?;
+    Ok((old.to_owned(), identifier(new)?))
+}
+
+fn binding(text: &str) -> Result<([u32; 2], [u32; 2]), String> {
+    let wrong = "it is SET.BINDING=SET.BINDING, such as 0.3=1.0";
+    let place = |text: &str| {
+        let (set, binding) = text.split_once('.')?;
+        Some([set.parse().ok()?, binding.parse().ok()?])
+    };
+    let (old, new) = text.split_once('=').ok_or(wrong)?;
+    Ok((place(old).ok_or(wrong)?, place(new).ok_or(wrong)?))
 }
 
 fn shader_model(name: &str) -> Result<hlsl::ShaderModel, String> {
@@ -161,11 +254,37 @@ fn options(args: &ConvertArgs) -> Outcome<Options> {
             format!("{language:?}").to_lowercase()
         )));
     }
-    let standard = Options::default();
+    if args.no_check && matches!(args.to, Language::Msl | Language::Vbc | Language::Amber) {
+        return Err(Failure::usage("--no-check: nobody here checks that anyway"));
+    }
+    let adjust = Adjust {
+        names: args.names.clone(),
+        places: args.places.clone(),
+        entry: args.rename_entry.clone(),
+        flip_y: args.flip_y,
+        depth: args.depth.map(|depth| match depth {
+            DepthArg::ToGl => Depth::ToOpenGl,
+            DepthArg::FromGl => Depth::FromOpenGl,
+        }),
+    };
+    if args.rename_entry.is_some() && args.to == Language::Glsl {
+        return Err(Failure::usage("--rename-entry: GLSL has every entry point as main"));
+    }
+    if !adjust.is_nothing() && matches!(args.to, Language::Vbc | Language::Amber) {
+        return Err(Failure::usage(
+            "--rename, --bind, --rename-entry, --flip-y and --depth are for shading languages",
+        ));
+    }
     Ok(Options {
-        glsl: args.profile.unwrap_or(standard.glsl),
-        hlsl: args.shader_model.unwrap_or(standard.hlsl),
-        msl: args.metal_version.unwrap_or(standard.msl),
+        adjust,
+        glsl: args.profile.and_then(|profile| match profile {
+            Profile::OpenGl(version) => Some(version),
+            Profile::Vulkan => None,
+        }),
+        vulkan: args.profile == Some(Profile::Vulkan),
+        hlsl: args.shader_model,
+        msl: args.metal_version,
+        check: !args.no_check,
     })
 }
 
@@ -188,6 +307,8 @@ fn amber(args: &ConvertArgs) -> Outcome {
         ("--gp", args.gp),
         ("--pp", args.pp),
         ("--job", args.job.is_some()),
+        ("--viewport", args.viewport.is_some()),
+        ("--json", args.json),
     ];
     if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format_args!("{flag} means nothing for --to amber")));
@@ -196,8 +317,7 @@ fn amber(args: &ConvertArgs) -> Outcome {
         path.extension()
             .is_some_and(|ending| ending == "toml" || ending == "json")
     };
-    let files: Vec<&PathBuf> = [&args.file].into_iter().chain(&args.more).collect();
-    let (scenes, shaders): (Vec<_>, Vec<_>) = files.into_iter().partition(is_scene);
+    let (scenes, shaders): (Vec<_>, Vec<_>) = args.files.iter().partition(is_scene);
     let (scene, first, second) = match (&scenes[..], &shaders[..]) {
         ([] | [_], [first]) => (scenes.first(), first, None),
         ([] | [_], [first, second]) => (scenes.first(), first, Some(second)),
@@ -227,9 +347,6 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
         options(args)?;
         return amber(args);
     }
-    if !args.more.is_empty() {
-        return Err(Failure::usage("several files are for --to amber"));
-    }
     let binary = matches!(args.to, Language::Spirv | Language::Vbc);
     if binary && args.output.is_none() {
         return Err(Failure::usage(format_args!(
@@ -238,24 +355,167 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
         )));
     }
     let options = options(args)?;
-    let bytes = read(&args.file)?;
-    let name = args.file.to_string_lossy();
+    match (&args.files[..], &args.output) {
+        ([file], output) if !output.as_ref().is_some_and(|output| output.is_dir()) => one(file, args, &options),
+        (_, None) => Err(Failure::usage("several files are written to a folder: name it with -o")),
+        (files, Some(folder)) => several(files, folder, args, &options),
+    }
+}
+
+/// One file, printed or written to a file.
+fn one(file: &Path, args: &ConvertArgs, options: &Options) -> Outcome {
+    let written = converted(file, args, options)?;
+    if written.way == Way::SpirvCrossVulkan && !options.vulkan {
+        let file = file.display();
+        note(format_args!(
+            "{file}: note[vulkan]: OpenGL cannot say it: this is GLSL for Vulkan"
+        ));
+    }
+    match &args.output {
+        Some(output) => {
+            write(output, &written.bytes)?;
+            match args.json {
+                true => print_json(&Value::Array(vec![told(file, &Ok((output.clone(), written)))])),
+                false => Ok(()),
+            }
+        }
+        None => print(&String::from_utf8_lossy(&written.bytes)),
+    }
+}
+
+/// What became of a file: where it was written, or why not.
+type Became = Result<(PathBuf, Translation), Failure>;
+
+/// Every file into a folder, and a table.
+fn several(files: &[PathBuf], folder: &Path, args: &ConvertArgs, options: &Options) -> Outcome {
+    let mut places: BTreeMap<PathBuf, &Path> = BTreeMap::new();
+    let mut outputs = Vec::new();
+    for file in files {
+        let mut name = file.file_name().unwrap_or_default().to_owned();
+        name.push(".");
+        name.push(args.to.ending());
+        let output = folder.join(name);
+        if let Some(other) = places.insert(output.clone(), file) {
+            let message = format!(
+                "{} and {} would both be {}",
+                other.display(),
+                file.display(),
+                output.display()
+            );
+            return Err(Failure::usage(message));
+        }
+        outputs.push(output);
+    }
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let folder = folder.display();
+        Failure::usage(format_args!("cannot make the folder {folder}: {error}"))
+    })?;
+    let (mut rows, mut lines) = (Vec::new(), String::new());
+    let (mut refused, mut trouble) = (0, false);
+    for (file, output) in files.iter().zip(outputs) {
+        let became: Became = converted(file, args, options).and_then(|written| {
+            write(&output, &written.bytes)?;
+            Ok((output, written))
+        });
+        lines += &line(file, args, &became);
+        if let Err(failure) = &became {
+            refused += 1;
+            trouble |= !matches!(failure, Failure::Bad(_));
+        }
+        rows.push(told(file, &became));
+    }
+    match args.json {
+        true => print_json(&Value::Array(rows))?,
+        false => {
+            let written = files.len() - refused;
+            print(&format!("{lines}{written} of {} files written\n", files.len()))?;
+        }
+    }
+    match (refused, trouble) {
+        (0, _) => Ok(()),
+        (_, true) => Err(Failure::Reported(crate::error::Cause::Trouble)),
+        (_, false) => Err(Failure::Reported(crate::error::Cause::Bad)),
+    }
+}
+
+/// A row of the table.
+fn line(file: &Path, args: &ConvertArgs, became: &Became) -> String {
+    let name = file.display();
+    match became {
+        Ok((output, written)) => {
+            let language = format!("{} {}", args.to.ending(), written.version);
+            format!(
+                "{name}: {}: {}, by {}, {}\n",
+                output.display(),
+                language.trim_end(),
+                written.way,
+                written.check
+            )
+        }
+        Err(failure) => format!("{name}: refused: {}\n", first_line(failure, file)),
+    }
+}
+
+/// Why a file was refused, in one line without the file's name.
+fn first_line(failure: &Failure, file: &Path) -> String {
+    let said = failure.to_string();
+    let said = said.strip_prefix(&format!("{}: ", file.display())).unwrap_or(&said);
+    said.lines().next().unwrap_or_default().to_owned()
+}
+
+/// What became of a file, for a program.
+fn told(file: &Path, became: &Became) -> Value {
+    match became {
+        Ok((output, written)) => json!({
+            "file": file.to_string_lossy(),
+            "output": output.to_string_lossy(),
+            "writer": written.way.to_string(),
+            "version": written.version,
+            "check": written.check.to_string(),
+            "resources": written.places.iter().map(resource).collect::<Vec<_>>(),
+            "refused": null,
+        }),
+        Err(failure) => json!({
+            "file": file.to_string_lossy(),
+            "output": null,
+            "refused": first_line(failure, file),
+        }),
+    }
+}
+
+/// A resource: its place in the module, and where the text has it.
+fn resource(place: &translate::Place) -> Value {
+    let at = match &place.at {
+        At::Binding(binding) => json!({ "binding": binding }),
+        At::Combined(pairs) => {
+            let one = |(name, binding): &(String, u32)| json!({ "name": name, "binding": binding });
+            json!({ "combined": pairs.iter().map(one).collect::<Vec<_>>() })
+        }
+        At::Registers(registers) => json!({ "at": registers }),
+        _ => Value::Null,
+    };
+    json!({ "kind": place.kind, "name": place.name, "set": place.set, "binding": place.binding, "written": at })
+}
+
+/// A file in the language that was asked for.
+fn converted(file: &Path, args: &ConvertArgs, options: &Options) -> Outcome<Translation> {
+    let bytes = read(file)?;
+    let name = file.to_string_lossy();
     let recorded = recorded_program(&bytes, args)?;
     let found = match recorded {
-        None => mali_program(&bytes, args)?.map(|program| (lift::interface(&program), program)),
+        None => mali_program(file, &bytes, args)?.map(|program| (lift::interface(&program), program)),
         found => found,
     };
     if let Some((interface, program)) = found {
-        let written = lifted(&program, &interface, args, &options)?;
-        return match &args.output {
-            Some(output) => write(output, written),
-            None => print(&String::from_utf8_lossy(&written)),
-        };
+        return lifted(file, &program, interface, args, options);
     }
     if args.exact {
         return Err(Failure::usage("--exact is for Mali-400 programs"));
     }
-    let settings = args.preprocess.settings([(args.file.as_path(), bytes.as_slice())])?;
+    if args.viewport.is_some() {
+        return Err(Failure::usage("--viewport is for Mali-400 vertex programs"));
+    }
+    let settings = args.preprocess.settings([(file, bytes.as_slice())])?;
     let told = |error: translate::Error| match error.line_column() {
         Some(_) => Error::input(error.render(&bytes, &name)),
         None => Error::input(format_args!("{name}: {error}")),
@@ -264,21 +524,18 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
         None => loader::sksl::read(&bytes)
             .map_err(translate::Error::from)
             .and_then(|tree| translate::sksl::to_vbc(&tree))
+            .map(Translation::unchecked)
             .map_err(told),
         Some(target) => Source::new(&name, &bytes).map_err(told).and_then(|source| {
             let source = Source {
                 stage: args.stage.or(source.stage),
                 entry: args.entry.as_deref(),
-                ..source.with(&args.file, &settings)
+                ..source.with(file, &settings)
             };
-            produce(&source, target, &options, told)
+            produce(&source, target, options, told)
         }),
     };
-    let written = written.map_err(Failure::Bad)?;
-    match &args.output {
-        Some(output) => write(output, written),
-        None => print(&String::from_utf8_lossy(&written)),
-    }
+    written.map_err(Failure::Bad)
 }
 
 /// A source in another language; GLSL ES 1.00 and its like go by way of a stage for Vulkan.
@@ -287,11 +544,11 @@ fn produce(
     target: Target,
     options: &Options,
     told: impl Fn(translate::Error) -> Error,
-) -> crate::error::Result<Vec<u8>> {
+) -> crate::error::Result<Translation> {
     let module = match glsl_es::is_old(source) {
         true => old(source)?,
-        false => match translate::read(source) {
-            Ok(shader) => return translate::write(&shader, target, options).map_err(told),
+        false => match translate::translate(source, target, options) {
+            Ok(written) => return Ok(written),
             Err(error) => {
                 let stage = source.stage.and_then(frontend::Stage::of_naga);
                 match foreign::module(source, stage, &error) {
@@ -301,9 +558,9 @@ fn produce(
             }
         },
     };
-    let shader = Source::new("stage.spv", &module).and_then(|source| translate::read(&source));
-    shader
-        .and_then(|shader| translate::write(&shader, target, options))
+    let source = Source::new("stage.spv", &module);
+    source
+        .and_then(|source| translate::translate(&source, target, options))
         .map_err(told)
 }
 
@@ -325,7 +582,7 @@ fn old(source: &Source<'_>) -> crate::error::Result<Vec<u8>> {
 }
 
 /// The Mali-400 program that the file is, if it is one.
-fn mali_program(bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<Program>> {
+fn mali_program(path: &Path, bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<Program>> {
     if args.gp || args.pp {
         let words = if args.gp { words::GP } else { words::PP };
         return Ok(Some(words.program(bytes)?));
@@ -333,7 +590,7 @@ fn mali_program(bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<Program>> {
     let text = std::str::from_utf8(bytes).ok().filter(|text| shader::recognises(text));
     let file = match text {
         Some(text) => shader::assemble(text).map_err(|error| {
-            let text = error.render(text, &args.file.display().to_string());
+            let text = error.render(text, &path.display().to_string());
             Failure::bad(format_args!("mbs: {error}\n{}", text.trim_end()))
         })?,
         None if bytes.starts_with(&mbs::MAGIC) => mbs::read(bytes)?,
@@ -387,8 +644,40 @@ fn recorded_program(bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<(Interfa
     }
 }
 
+/// The first float of the uniform that the viewport is in: by name, or by number of four floats each.
+fn viewport(program: &Program, interface: &Interface, uniform: &str) -> Outcome<u32> {
+    if program.stage != Stage::Vertex {
+        return Err(Failure::usage("--viewport is for Mali-400 vertex programs"));
+    }
+    let mut named = interface.uniforms.iter();
+    if let Some(found) = named.find(|found| found.name == uniform) {
+        return Ok(found.float);
+    }
+    // Scale and offset are two.
+    let last = u32::from(utgard::gp::flow::MEMORY_VEC4S) - 2;
+    match uniform.parse::<u32>() {
+        Ok(number) if number <= last => Ok(4 * number),
+        _ => {
+            let have: Vec<&str> = interface.uniforms.iter().map(|known| known.name.as_str()).collect();
+            let have = match have.is_empty() {
+                true => format!("its uniforms have numbers, 0 to {last}"),
+                false => format!("it has {}, and numbers 0 to {last}", have.join(", ")),
+            };
+            Err(Failure::usage(format_args!(
+                "the program has no uniform {uniform}; {have}"
+            )))
+        }
+    }
+}
+
 /// A Mali-400 program in another language. Clip space is the language's own.
-fn lifted(program: &Program, interface: &Interface, args: &ConvertArgs, written: &Options) -> Outcome<Vec<u8>> {
+fn lifted(
+    file: &Path,
+    program: &Program,
+    mut interface: Interface,
+    args: &ConvertArgs,
+    written: &Options,
+) -> Outcome<Translation> {
     if args.entry.is_some() {
         return Err(Failure::usage(
             "--entry: a Mali-400 program has no names for entry points",
@@ -406,7 +695,21 @@ fn lifted(program: &Program, interface: &Interface, args: &ConvertArgs, written:
         },
         viewport: None,
     };
-    let shader =
-        lift::lift(program.stage, &program.code, interface, &options).map_err(|error| Failure::Bad(error.into()))?;
-    Ok(translate::write(&shader, target, written)?)
+    if let Some(uniform) = &args.viewport {
+        interface.viewport = Some(viewport(program, &interface, uniform)?);
+    }
+    let lift = |interface: &Interface| lift::lift(program.stage, &program.code, interface, &options);
+    let shader = match lift(&interface) {
+        Err(error) if program.stage == Stage::Vertex && interface.viewport.is_none() => {
+            interface.in_window = true;
+            let shader = lift(&interface).map_err(|_| Failure::Bad(error.into()))?;
+            let file = file.display();
+            note(format_args!(
+                "{file}: note[window]: the position is in the window: where the viewport is is not known (--viewport UNIFORM says it)"
+            ));
+            shader
+        }
+        shader => shader.map_err(|error| Failure::Bad(error.into()))?,
+    };
+    Ok(translate::translate_shader(&shader, target, written)?)
 }

@@ -12,6 +12,8 @@ pub enum Document {
     Compare,
     /// `compile --report --json`
     Compile,
+    /// `convert --json`
+    Convert,
     /// `devices --json`
     Devices,
     /// `diff --json`
@@ -49,6 +51,7 @@ impl Document {
             Self::Check => include_str!("schemas/check.json"),
             Self::Compare => include_str!("schemas/compare.json"),
             Self::Compile => include_str!("schemas/compile.json"),
+            Self::Convert => include_str!("schemas/convert.json"),
             Self::Devices => include_str!("schemas/devices.json"),
             Self::Diff => include_str!("schemas/diff.json"),
             Self::Dis => include_str!("schemas/dis.json"),

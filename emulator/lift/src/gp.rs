@@ -472,6 +472,7 @@ impl Front<'_> {
         let scale: [Lane; 8] = match (options.viewport, self.interface.viewport) {
             (Some(viewport), _) => viewport.map(|value| self.number(value)),
             (None, Some(float)) => std::array::from_fn(|at| self.uniform(float + at as u32)),
+            (None, None) if self.interface.in_window => return Ok(window.to_vec()),
             (None, None) => {
                 let message =
                     "where the viewport's scale and offset are is not known, and the position does not show it";

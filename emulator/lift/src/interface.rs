@@ -103,6 +103,8 @@ pub struct Interface {
     pub point_size: Option<u32>,
     /// Float of the viewport's scale, and four on its offset, where the program is told.
     pub viewport: Option<u32>,
+    /// The position is left as the program computes it, in the window, where the viewport is not known.
+    pub in_window: bool,
     /// Register that a fragment's colour is in at its end.
     pub color_register: u8,
     /// Register that its depth is in, where it has one.

@@ -49,11 +49,11 @@ pub enum ErrorKind {
     Entry(String),
     /// The language of a file cannot be told, or does not fit what was asked for.
     Language(String),
-    /// The target language cannot express it.
+    /// The target language cannot express it, or its checker refuses what was written.
     Write {
         /// The target.
         target: Target,
-        /// Why, in naga's words.
+        /// Why, in the words of its writer or of its checker.
         message: String,
     },
     /// This program was built without what it takes.
@@ -161,7 +161,7 @@ impl fmt::Display for Error {
             ErrorKind::Entry(message) | ErrorKind::Language(message) | ErrorKind::Unavailable(message) => {
                 f.write_str(message)
             }
-            ErrorKind::Write { target, message } => write!(f, "{target}: unsupported: naga: {message}"),
+            ErrorKind::Write { target, message } => write!(f, "{target}: unsupported: {message}"),
             ErrorKind::Panicked { doing, message } => write!(f, "unsupported: naga panicked {doing}: {message}"),
         }
     }

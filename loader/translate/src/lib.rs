@@ -1,10 +1,12 @@
 //! Shaders from one language into another, by way of [naga]'s intermediate representation.
 //!
-//! Everything in Skrymir that talks to naga is here:
+//! Everything in Skrymir that talks to naga, glslang and SPIRV-Cross is here:
 //!
 //! * [`read`] is the way in: WGSL, GLSL, SPIR-V, a stage of a VBC file or an SkSL program become a [`Shader`], a module
 //!   that naga's validator has accepted, with the entry point that was asked for. A [`Source`] says what is read.
-//! * [`write`] is the way out: WGSL, GLSL, MSL, HLSL or SPIR-V.
+//! * [`translate`] goes from any source to WGSL, GLSL, MSL, HLSL or SPIR-V, and has what it writes checked. Texts of SPIR-V
+//!   but WGSL are written by SPIRV-Cross.
+//! * [`write`] is naga's way out: a [`Shader`] to any of them, unchecked.
 //! * [`compile`] makes the SPIR-V of one stage of a VBC.
 //! * [`sksl`] translates SkSL trees.
 //! * [`validate`] asks validators that are not ours (naga, rspirv, spirv-val) what they think of a SPIR-V module.
@@ -64,8 +66,10 @@
 #[macro_use]
 extern crate wasm_test;
 
+mod adjust;
 mod combined;
 mod compile;
+mod cross;
 mod error;
 mod front;
 pub mod frontend;
@@ -77,9 +81,11 @@ mod nesting;
 mod read;
 pub mod sksl;
 pub mod structs;
+mod translation;
 pub mod validate;
 mod write;
 
+pub use adjust::{Adjust, Depth};
 pub use compile::compile;
 pub use error::{Error, ErrorKind, File, Result};
 pub use front::{Shader, validated};
@@ -88,4 +94,5 @@ pub use language::{Language, Target};
 pub use naga;
 pub use naga::ShaderStage;
 pub use read::{Places, Source, read, read_open, stages, words};
+pub use translation::{At, Check, Place, Translation, Way, translate, translate_shader};
 pub use write::{Options, to_spirv, write};

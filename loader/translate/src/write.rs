@@ -10,25 +10,49 @@ use std::collections::HashSet;
 /// What a target language leaves open.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The version of GLSL.
-    pub glsl: naga::back::glsl::Version,
-    /// The shader model of HLSL.
-    pub hlsl: naga::back::hlsl::ShaderModel,
-    /// The version of MSL.
-    pub msl: (u8, u8),
+    /// The version of GLSL [default: by naga 4.50; by SPIRV-Cross the oldest of some that can say it, as the others].
+    pub glsl: Option<naga::back::glsl::Version>,
+    /// The shader model of HLSL [default: by naga 5.1].
+    pub hlsl: Option<naga::back::hlsl::ShaderModel>,
+    /// The version of MSL [default: by naga 1.0].
+    pub msl: Option<(u8, u8)>,
+    /// Whether GLSL is for Vulkan, of version 4.60: with sets, separate samplers and push constants as the module has them.
+    pub vulkan: bool,
+    /// What [`translate`](crate::translate) changes on the way.
+    pub adjust: crate::Adjust,
+    /// Whether [`translate`](crate::translate) has the text read again by a checker of its language.
+    pub check: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
-            glsl: naga::back::glsl::Version::Desktop(450),
-            hlsl: naga::back::hlsl::Options::default().shader_model,
-            msl: naga::back::msl::Options::default().lang_version,
+            glsl: None,
+            hlsl: None,
+            msl: None,
+            vulkan: false,
+            adjust: crate::Adjust::default(),
+            check: true,
         }
     }
 }
 
-/// Writes a shader in another language: a text, or for [`Target::Spirv`] little-endian words.
+impl Options {
+    pub(crate) fn glsl_or_default(&self) -> naga::back::glsl::Version {
+        self.glsl.unwrap_or(naga::back::glsl::Version::Desktop(450))
+    }
+
+    pub(crate) fn hlsl_or_default(&self) -> naga::back::hlsl::ShaderModel {
+        self.hlsl.unwrap_or(naga::back::hlsl::Options::default().shader_model)
+    }
+
+    pub(crate) fn msl_or_default(&self) -> (u8, u8) {
+        self.msl.unwrap_or(naga::back::msl::Options::default().lang_version)
+    }
+}
+
+/// Writes a shader in another language by naga: a text, or for [`Target::Spirv`] little-endian words.
+/// [`translate`](crate::translate) has other writers and checks what is written.
 ///
 /// WGSL, MSL and HLSL hold all entry points of the module, GLSL and SPIR-V the one that was asked for. WGSL is read and
 /// validated again before it is given out: the language has one layout for each type, and naga writes types whose
@@ -37,6 +61,11 @@ impl Default for Options {
 /// # Errors
 /// [`ErrorKind::Write`]: why the language cannot express it, in naga's words.
 pub fn write(shader: &Shader, target: Target, options: &Options) -> Result<Vec<u8>> {
+    Ok(naga_text(shader, target, options)?.0)
+}
+
+/// [`write`], with the name that the text has for the entry point.
+pub(crate) fn naga_text(shader: &Shader, target: Target, options: &Options) -> Result<(Vec<u8>, String)> {
     // Only WGSL has constants that are given later.
     let fixed = match target {
         Target::Wgsl => None,
@@ -46,23 +75,28 @@ pub fn write(shader: &Shader, target: Target, options: &Options) -> Result<Vec<u
     let shader = fixed.as_ref().unwrap_or(shader);
     deep(|| {
         let written = guarded("at writing a shader", || match target {
-            Target::Wgsl => wgsl(shader),
-            Target::Glsl => glsl(shader, options),
-            Target::Msl => msl(shader, options),
+            Target::Wgsl => named(shader, wgsl(shader)?),
+            Target::Glsl => Ok((glsl(shader, options)?, "main".to_owned())),
+            Target::Msl => named(shader, msl(shader, options)?),
             Target::Hlsl => hlsl(shader, options),
-            Target::Spirv => spirv(shader),
+            Target::Spirv => named(shader, spirv(shader)?),
         })?;
         if target == Target::Wgsl {
-            reads_again(&written)?;
+            reads_again(&shader.module, &written.0)?;
         }
         Ok(written)
     })
 }
 
+/// What is written, with the entry point's own name.
+fn named(shader: &Shader, written: Vec<u8>) -> Result<(Vec<u8>, String)> {
+    Ok((written, shader.entry_point().name.clone()))
+}
+
 /// An error of a writer.
 fn refuses(target: Target) -> impl Fn(&dyn std::error::Error) -> Error {
     move |error| {
-        let message = chain(error);
+        let message = format!("naga: {}", chain(error));
         ErrorKind::Write { target, message }.into()
     }
 }
@@ -73,7 +107,7 @@ fn wgsl(shader: &Shader) -> Result<Vec<u8>> {
     Ok(text.map_err(|error| refuses(Target::Wgsl)(&error))?.into_bytes())
 }
 
-fn reads_again(text: &[u8]) -> Result<()> {
+fn reads_again(written: &naga::Module, text: &[u8]) -> Result<()> {
     let text = String::from_utf8_lossy(text);
     let refused = |why: String| -> Error {
         let message = format!("what is written is no WGSL: {why}");
@@ -82,10 +116,76 @@ fn reads_again(text: &[u8]) -> Result<()> {
     };
     let parsed = guarded("at reading WGSL again", || Ok(naga::front::wgsl::parse_str(&text)))?;
     let module = parsed.map_err(|error| refused(error.message().to_owned()))?;
-    crate::validated(&module).map(drop).map_err(|error| match error.kind() {
+    crate::validated(&module).map_err(|error| match error.kind() {
         ErrorKind::Module { message, .. } => refused(message.clone()),
         _ => error,
-    })
+    })?;
+    same_layouts(written, &module)
+}
+
+/// WGSL has one layout for each type, and naga writes types whose layout in the module is another: what is read again
+/// has to have its members and elements where the module has them.
+fn same_layouts(written: &naga::Module, read: &naga::Module) -> Result<()> {
+    use naga::AddressSpace;
+    let mut seen = HashSet::new();
+    for (_, global) in written.global_variables.iter() {
+        if !matches!(global.space, AddressSpace::Uniform | AddressSpace::Storage { .. }) {
+            continue;
+        }
+        let same = |other: &&naga::GlobalVariable| other.binding.is_some() && other.binding == global.binding;
+        let Some(other) = read.global_variables.iter().map(|(_, other)| other).find(same) else {
+            continue;
+        };
+        let mut left = vec![(global.ty, other.ty)];
+        while let Some((was, is)) = left.pop() {
+            if !seen.insert((was, is)) {
+                continue;
+            }
+            if let Some(why) = moved(&written.types[was].inner, &read.types[is].inner, &mut left) {
+                let name = global.name.as_deref().unwrap_or("a buffer");
+                let message = format!("{name}: {why}, and WGSL has no way to say so");
+                let target = Target::Wgsl;
+                return Err(ErrorKind::Write { target, message }.into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What lies elsewhere in a type that was read again; what the type is made of goes to `left`.
+fn moved(
+    was: &naga::TypeInner,
+    is: &naga::TypeInner,
+    left: &mut Vec<(naga::Handle<naga::Type>, naga::Handle<naga::Type>)>,
+) -> Option<String> {
+    use naga::TypeInner;
+    match (was, is) {
+        (TypeInner::Struct { members: was, .. }, TypeInner::Struct { members: is, .. }) => {
+            for (was, is) in was.iter().zip(is) {
+                if was.offset != is.offset {
+                    let name = was.name.as_deref().unwrap_or("a member");
+                    return Some(format!("{name} is at byte {}, not at {}", was.offset, is.offset));
+                }
+                left.push((was.ty, is.ty));
+            }
+        }
+        (
+            TypeInner::Array { base: was, stride, .. },
+            TypeInner::Array {
+                base: is,
+                stride: other,
+                ..
+            },
+        ) => {
+            if stride != other {
+                return Some(format!("elements lie {stride} bytes apart, not {other}"));
+            }
+            left.push((*was, *is));
+        }
+        (TypeInner::BindingArray { base: was, .. }, TypeInner::BindingArray { base: is, .. }) => left.push((*was, *is)),
+        _ => {}
+    }
+    None
 }
 
 /// MSL lays an array's elements side by side, and naga drops a stride that is wider than the element.
@@ -130,24 +230,29 @@ fn msl(shader: &Shader, options: &Options) -> Result<Vec<u8>> {
     msl_strides(&shader.module)?;
     let options = msl::Options {
         fake_missing_bindings: true,
-        lang_version: options.msl,
+        lang_version: options.msl_or_default(),
         ..msl::Options::default()
     };
     let written = msl::write_string(&shader.module, &shader.info, &options, &msl::PipelineOptions::default());
     Ok(written.map_err(|error| refuses(Target::Msl)(&error))?.0.into_bytes())
 }
 
-fn hlsl(shader: &Shader, options: &Options) -> Result<Vec<u8>> {
+fn hlsl(shader: &Shader, options: &Options) -> Result<(Vec<u8>, String)> {
     use naga::back::hlsl;
     let mut out = String::new();
     let options = hlsl::Options {
-        shader_model: options.hlsl,
+        shader_model: options.hlsl_or_default(),
         ..hlsl::Options::default()
     };
     let pipeline = hlsl::PipelineOptions::default();
     let written = hlsl::Writer::new(&mut out, &options, &pipeline).write(&shader.module, &shader.info, None);
-    written.map_err(|error| refuses(Target::Hlsl)(&error))?;
-    Ok(out.into_bytes())
+    let told = written.map_err(|error| refuses(Target::Hlsl)(&error))?;
+    let name = match told.entry_point_names.get(shader.entry) {
+        Some(Ok(name)) => name.clone(),
+        Some(Err(error)) => return Err(refuses(Target::Hlsl)(error)),
+        None => shader.entry_point().name.clone(),
+    };
+    Ok((out.into_bytes(), name))
 }
 
 fn glsl(shader: &Shader, options: &Options) -> Result<Vec<u8>> {
@@ -160,7 +265,7 @@ fn glsl(shader: &Shader, options: &Options) -> Result<Vec<u8>> {
         multiview: None,
     };
     let options = glsl::Options {
-        version: options.glsl,
+        version: options.glsl_or_default(),
         binding_map: glsl_bindings(&shader.module),
         ..glsl::Options::default()
     };

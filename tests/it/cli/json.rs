@@ -299,6 +299,26 @@ fn the_other_reports_keep_to_their_schemas() {
         String::from_utf8_lossy(&compiled.stderr)
     );
     holds(&schema("compile"), &told(&report));
+    let converted = [
+        "convert",
+        &wgsl,
+        "--stage",
+        "frag",
+        "--to",
+        "msl",
+        "-o",
+        &path("a.metal"),
+        "--json",
+    ];
+    holds(&schema("convert"), &told(&converted));
+    let module = path("sampled.frag");
+    let text = "#version 450\nlayout(set = 1, binding = 2) uniform sampler2D image;\nlayout(location = 0) out vec4 tint;\n\
+                void main() { tint = texture(image, vec2(0.5)); }\n";
+    std::fs::write(&module, text).unwrap();
+    for to in ["glsl", "hlsl", "msl"] {
+        let converted = ["convert", &module, "--to", to, "-o", &path("a.out"), "--json"];
+        holds(&schema("convert"), &told(&converted));
+    }
     let grammar = path("small.grammar.json");
     std::fs::write(
         &grammar,

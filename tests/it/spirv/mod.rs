@@ -6,4 +6,5 @@ mod module_text;
 mod modules;
 mod public;
 mod samples;
+mod translate;
 mod validators;

@@ -67,6 +67,7 @@ properties! {
     spirv_text = crate::spirv::text, None;
     spirv_assemble = crate::spirv::assemble, SPIRV_TEXT;
     spirv_use = crate::spirv::used, None;
+    spirv_translate = crate::spirv::translated, None;
     grammar_read = crate::spirv::grammar, None;
     sksl_read = crate::sksl::read, None;
     sksl_write = crate::sksl::write, None;
@@ -158,7 +159,7 @@ pub fn inputs(property: &Property) -> std::io::Result<Vec<Vec<u8>>> {
 pub fn seeds(name: &str) -> Vec<Vec<u8>> {
     match name {
         "mbs_read" | "mbs_text" | "mbs_use" => mbs::seeds(),
-        "spirv_read" | "spirv_text" | "spirv_use" => spirv::seeds(),
+        "spirv_read" | "spirv_text" | "spirv_use" | "spirv_translate" => spirv::seeds(),
         "grammar_read" => vec![spirv::GRAMMAR.as_bytes().to_vec()],
         "sksl_read" | "sksl_write" | "sksl_use" => sksl::seeds(),
         "sl_read" | "sl_text" => sl::seeds(),

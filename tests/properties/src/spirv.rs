@@ -1,6 +1,10 @@
 //! SPIR-V modules, their text, and Khronos' grammar.
 
-use loader::spirv::{Bytes, Grammar, asm, dis, grammar, instructions, operand, split_samplers, to_words, validate};
+use loader::spirv::{
+    Bytes, Grammar, asm, dis, for_wgsl, grammar, instructions, operand, split_interface, split_samplers, to_words,
+    validate,
+};
+use translate::Target;
 
 /// Reading: any bytes go through the walker and the operands in both orders, and through the rules.
 pub fn read(bytes: &[u8]) {
@@ -89,6 +93,29 @@ pub fn used(bytes: &[u8]) {
             "splitting broke a valid module: {}",
             report.diagnostics[0]
         );
+    }
+}
+
+/// Translation: any module is written or refused in every language, and none ends the process; a valid one stays valid
+/// behind the passes that other languages want.
+pub fn translated(bytes: &[u8]) {
+    let Ok(words) = to_words(bytes) else { return };
+    if validate(Grammar::builtin(), &words).is_valid() {
+        for pass in [for_wgsl, split_interface] {
+            let Ok(changed) = pass(&words) else { continue };
+            let report = validate(Grammar::builtin(), &changed);
+            let first = report.diagnostics.first();
+            assert!(report.is_valid(), "a pass broke a valid module: {first:?}");
+        }
+    }
+    let source = translate::Source {
+        language: translate::Language::Spirv,
+        ..translate::Source::new("module.spv", bytes).expect("it has the magic number")
+    };
+    for target in [Target::Glsl, Target::Hlsl, Target::Msl, Target::Wgsl] {
+        if let Err(error) = translate::translate(&source, target, &Default::default()) {
+            assert!(!error.to_string().is_empty());
+        }
     }
 }
 

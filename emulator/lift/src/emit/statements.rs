@@ -100,7 +100,7 @@ impl Emitter<'_> {
     pub(super) fn results(&mut self) -> Vec<Value> {
         let results = self.source.results.clone();
         let mut values: Vec<_> = results.iter().map(|lanes| self.gather(lanes)).collect();
-        if self.stage == ShaderStage::Vertex && self.convention.rows_down {
+        if self.stage == ShaderStage::Vertex && self.convention.rows_down && !self.interface.in_window {
             let [x, y, z, w] = [0, 1, 2, 3].map(|at| self.component(values[0], 4, at));
             let y = self.push(Expression::Unary {
                 op: naga::UnaryOperator::Negate,

@@ -13,7 +13,7 @@ use crate::{Error, ErrorKind, Language, Result, Shader, sksl};
 use control::{switches_in_order, undefined_outside};
 use loader::SourceError;
 use loader::spirv::layout::{Rules, lay_out};
-use loader::spirv::{ModuleIndex, class, model, split_inputs, split_samplers};
+use loader::spirv::{ModuleIndex, class, for_wgsl, model, split_interface, split_samplers};
 use naga::ShaderStage;
 use std::ops::Range;
 use std::path::Path;
@@ -271,7 +271,7 @@ fn stage_of(name: &str) -> Option<ShaderStage> {
 /// # Errors
 /// What is wrong with it, with line and column in a text; [`Error::is_unsupported`] where naga cannot hold it.
 pub fn read(source: &Source<'_>) -> Result<Shader> {
-    deep(|| read_any(source, false))
+    deep(|| read_any(source, false, words))
 }
 
 /// As [`read`], of a stage whose inputs and outputs the caller adds: a vertex stage need not give a position.
@@ -279,7 +279,7 @@ pub fn read(source: &Source<'_>) -> Result<Shader> {
 /// # Errors
 /// As [`read`].
 pub fn read_open(source: &Source<'_>) -> Result<Shader> {
-    deep(|| read_any(source, true))
+    deep(|| read_any(source, true, words))
 }
 
 /// Validates a module; one that is open as if its stages were fragment stages, which need not give anything.
@@ -296,6 +296,18 @@ fn as_open<T>(module: &mut naga::Module, open: bool, validate: impl FnOnce(&naga
         entry.stage = stage;
     }
     validated
+}
+
+/// Reads a shader that is to become WGSL: what the language has not is said with what it has, where that means the same.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_for_wgsl(source: &Source<'_>) -> Result<Shader> {
+    deep(|| {
+        read_any(source, false, |source| {
+            words_for_naga(source, for_wgsl(&unsplit_words(source)?)?)
+        })
+    })
 }
 
 /// The stages that a source has entry points of; of those that naga knows. Of WGSL those of the source's entry point, where
@@ -323,7 +335,7 @@ pub fn stages(source: &Source<'_>) -> Result<Vec<ShaderStage>> {
 }
 
 /// The stage of an execution model.
-fn stage_of_model(number: u32) -> Option<ShaderStage> {
+pub(crate) fn stage_of_model(number: u32) -> Option<ShaderStage> {
     match number {
         model::VERTEX => Some(ShaderStage::Vertex),
         model::FRAGMENT => Some(ShaderStage::Fragment),
@@ -344,7 +356,7 @@ fn parse_wgsl(text: &str) -> Result<naga::Module> {
     })
 }
 
-fn read_any(source: &Source<'_>, open: bool) -> Result<Shader> {
+fn read_any(source: &Source<'_>, open: bool, words: impl Fn(&Source<'_>) -> Result<Vec<u32>>) -> Result<Shader> {
     let language = source.language;
     let (module, info) = match language {
         Language::Wgsl => {
@@ -391,13 +403,11 @@ fn read_any(source: &Source<'_>, open: bool) -> Result<Shader> {
 /// # Errors
 /// What is wrong with the file, and sources that are not of SPIR-V.
 pub fn words(source: &Source<'_>) -> Result<Vec<u32>> {
-    let words = match source.language {
-        _ if is_compiled(source) => compiled(source, stage_compiled(source)?)?,
-        Language::Spirv => loader::spirv::to_words(source.bytes)?,
-        Language::Vbc => vbc::words(source)?,
-        other => return Err(ErrorKind::Language(format!("{other}: this is no SPIR-V")).into()),
-    };
-    let words = split_inputs(&split_samplers(&words)?)?;
+    words_for_naga(source, unsplit_words(source)?)
+}
+
+fn words_for_naga(source: &Source<'_>, words: Vec<u32>) -> Result<Vec<u32>> {
+    let words = split_interface(&split_samplers(&words)?)?;
     let words = switches_in_order(&undefined_outside(&words))?.into_owned();
     if !source.any_layout {
         return Ok(words);
@@ -405,6 +415,16 @@ pub fn words(source: &Source<'_>) -> Result<Vec<u32>> {
     Ok(lay_out(&words, Rules::Uniform, |_, variable| {
         variable.class == class::UNIFORM
     })?)
+}
+
+/// The SPIR-V of a source, as it is.
+pub(crate) fn unsplit_words(source: &Source<'_>) -> Result<Vec<u32>> {
+    match source.language {
+        _ if is_compiled(source) => compiled(source, stage_compiled(source)?),
+        Language::Spirv => Ok(loader::spirv::to_words(source.bytes)?),
+        Language::Vbc => vbc::words(source),
+        other => Err(ErrorKind::Language(format!("{other}: this is no SPIR-V")).into()),
+    }
 }
 
 /// The stage as naga has it; it has no tessellation and no geometry.

@@ -1,0 +1,4 @@
+//! The property `spirv_translate` of `tests/properties`.
+#![no_main]
+
+skrymir_fuzz::target!(spirv_translate);

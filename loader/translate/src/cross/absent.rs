@@ -1,0 +1,12 @@
+//! In place of SPIRV-Cross, where this program is built without it.
+
+use super::{Dialect, Entry};
+use crate::translation::Place;
+use crate::{ErrorKind, Result};
+
+pub(super) const AVAILABLE: bool = false;
+
+pub(super) fn write(_: &[u32], _: &Entry, _: Dialect) -> Result<(String, Vec<Place>)> {
+    let message = "this program was built without SPIRV-Cross (its feature spirv-cross)";
+    Err(ErrorKind::Unavailable(message.to_owned()).into())
+}

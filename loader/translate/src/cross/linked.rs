@@ -1,0 +1,360 @@
+//! Calls of SPIRV-Cross.
+
+use super::{Dialect, Entry, refusal};
+use crate::guard::{deep, guarded};
+use crate::translation::{At, Place};
+use crate::{Result, Target};
+use naga::back::{glsl, hlsl};
+use spirv_cross2::compile::CompilableTarget;
+use spirv_cross2::compile::glsl::GlslVersion;
+use spirv_cross2::compile::hlsl::HlslShaderModel;
+use spirv_cross2::compile::msl::MslVersion;
+use spirv_cross2::handle::{Handle, VariableId};
+use spirv_cross2::reflect::{AllResources, DecorationValue, Resource};
+use spirv_cross2::spirv::{Decoration, ExecutionModel};
+use spirv_cross2::{Compiler, Module, SpirvCrossError, targets};
+use std::collections::HashSet;
+
+pub(super) const AVAILABLE: bool = true;
+
+type Answer<T> = std::result::Result<T, SpirvCrossError>;
+
+pub(super) fn write(words: &[u32], entry: &Entry, dialect: Dialect) -> Result<(String, Vec<Place>)> {
+    deep(|| {
+        guarded("at writing a shader by SPIRV-Cross", || {
+            let written = match dialect {
+                Dialect::Glsl(version) => glsl(words, entry, version),
+                Dialect::VulkanGlsl => vulkan_glsl(words, entry),
+                Dialect::Hlsl(model) => hlsl(words, entry, model),
+                Dialect::Msl(version) => msl(words, entry, version),
+            };
+            written.map_err(|error| refusal(dialect.target(), told(dialect.target(), &error)))
+        })
+    })
+}
+
+/// What SPIRV-Cross says, without the crate's words around it.
+fn told(target: Target, error: &SpirvCrossError) -> String {
+    let said = match error {
+        SpirvCrossError::InvalidSpirv(said)
+        | SpirvCrossError::UnsupportedSpirv(said)
+        | SpirvCrossError::InvalidArgument(said)
+        | SpirvCrossError::OutOfMemory(said) => said.trim_end_matches(['.', '\n']).to_owned(),
+        other => other.to_string(),
+    };
+    match said.is_empty() {
+        true => format!("SPIRV-Cross: it has no {target} for this module"),
+        false => format!("SPIRV-Cross: {said}"),
+    }
+}
+
+/// A compiler of the module, with the entry point chosen.
+fn compiler<T: targets::Target>(words: &[u32], entry: &Entry) -> Answer<(Compiler<T>, AllResources<'static>)> {
+    let mut compiler = Compiler::<T>::new(Module::from_words(words))?;
+    let model = ExecutionModel::from_u32(entry.model).ok_or(SpirvCrossError::InvalidEnum)?;
+    compiler.set_entry_point(entry.name.as_str(), model)?;
+    let resources = compiler.shader_resources()?.all_resources()?;
+    Ok((compiler, resources))
+}
+
+/// Kinds of resources, in the order in which a target numbers them.
+fn kinds<'a>(all: &'a AllResources<'static>) -> [(&'static str, &'a [Resource<'static>]); 9] {
+    [
+        ("uniform-buffer", &all.uniform_buffers),
+        ("storage-buffer", &all.storage_buffers),
+        ("combined-image-sampler", &all.sampled_images),
+        ("image", &all.separate_images),
+        ("sampler", &all.separate_samplers),
+        ("storage-image", &all.storage_images),
+        ("input-attachment", &all.subpass_inputs),
+        ("acceleration-structure", &all.acceleration_structures),
+        ("push-constants", &all.push_constant_buffers),
+    ]
+}
+
+fn number<T>(compiler: &Compiler<T>, id: Handle<VariableId>, kind: Decoration) -> Answer<Option<u32>> {
+    Ok(compiler.decoration(id, kind)?.and_then(|value| value.as_literal()))
+}
+
+/// A resource with its place in the module; `at` is where it is in the text.
+fn place<T>(compiler: &Compiler<T>, kind: &'static str, resource: &Resource<'_>, at: At) -> Answer<Place> {
+    let name = compiler.name(resource.id)?.map(|name| name.to_string());
+    Ok(Place {
+        kind,
+        name: name
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| resource.name.to_string()),
+        set: number(compiler, resource.id, Decoration::DescriptorSet)?,
+        binding: number(compiler, resource.id, Decoration::Binding)?,
+        at,
+    })
+}
+
+/// Bindings for a target without descriptor sets: each resource keeps its own unless one of its kind in another set has
+/// it, which gives the next that is free.
+#[derive(Default)]
+struct Numbers {
+    taken: HashSet<(u32, u32)>,
+}
+
+impl Numbers {
+    fn give(&mut self, kind: u32, wanted: u32) -> u32 {
+        let mut number = wanted;
+        while !self.taken.insert((kind, number)) {
+            number = number.wrapping_add(1);
+        }
+        number
+    }
+}
+
+/// What OpenGL and Direct3D 11 number by itself.
+fn counter(kind: &str, target: Target) -> u32 {
+    match (kind, target) {
+        ("uniform-buffer", _) => 0,
+        ("storage-buffer" | "storage-image", Target::Hlsl) => 1,
+        ("storage-buffer", _) => 2,
+        ("storage-image", _) => 3,
+        ("sampler", _) => 4,
+        _ => 5,
+    }
+}
+
+/// Gives every resource a binding that is its own without its set, lowest sets first.
+fn without_sets<T>(compiler: &mut Compiler<T>, all: &AllResources<'static>, target: Target) -> Answer<Vec<Place>> {
+    let mut places = Vec::new();
+    for (kind, resources) in kinds(all) {
+        for resource in resources {
+            places.push((resource.id, place(compiler, kind, resource, At::Nowhere)?));
+        }
+    }
+    places.sort_by_key(|(_, place)| (place.set, place.binding));
+    let mut numbers = Numbers::default();
+    for (id, place) in &mut places {
+        let Some(binding) = place.binding else { continue };
+        let mut given = numbers.give(counter(place.kind, target), binding);
+        if place.kind == "combined-image-sampler" && target == Target::Hlsl {
+            // It is a texture and a sampler of one number.
+            while !numbers.taken.insert((counter("sampler", target), given)) {
+                given = numbers.give(counter(place.kind, target), given);
+            }
+        }
+        place.at = At::Binding(given);
+        compiler.set_decoration(*id, Decoration::Binding, Some(DecorationValue::Literal(given)))?;
+        compiler.set_decoration(*id, Decoration::DescriptorSet, Some(DecorationValue::Literal(0)))?;
+    }
+    Ok(places.into_iter().map(|(_, place)| place).collect())
+}
+
+fn glsl_version(version: glsl::Version) -> GlslVersion {
+    match version {
+        glsl::Version::Desktop(330) => GlslVersion::Glsl330,
+        glsl::Version::Desktop(400) => GlslVersion::Glsl400,
+        glsl::Version::Desktop(410) => GlslVersion::Glsl410,
+        glsl::Version::Desktop(420) => GlslVersion::Glsl420,
+        glsl::Version::Desktop(430) => GlslVersion::Glsl430,
+        glsl::Version::Desktop(440) => GlslVersion::Glsl440,
+        glsl::Version::Desktop(460) => GlslVersion::Glsl460,
+        glsl::Version::Desktop(_) => GlslVersion::Glsl450,
+        glsl::Version::Embedded { version: 300, .. } => GlslVersion::Glsl300Es,
+        glsl::Version::Embedded { version: 310, .. } => GlslVersion::Glsl310Es,
+        glsl::Version::Embedded { .. } => GlslVersion::Glsl320Es,
+    }
+}
+
+fn glsl(words: &[u32], entry: &Entry, version: glsl::Version) -> Answer<(String, Vec<Place>)> {
+    let (mut compiler, all) = compiler::<targets::Glsl>(words, entry)?;
+    let places = without_sets(&mut compiler, &all, Target::Glsl)?;
+    let dummy = compiler.create_dummy_sampler_for_combined_images()?;
+    if let Some(sampler) = dummy.sampler_id {
+        for kind in [Decoration::DescriptorSet, Decoration::Binding] {
+            compiler.set_decoration(sampler, kind, Some(DecorationValue::Literal(0)))?;
+        }
+    }
+    compiler.build_combined_image_samplers(dummy)?;
+    let mut combined = Vec::new();
+    let mut numbers = Numbers::default();
+    for pair in compiler.combined_image_samplers()?.collect::<Vec<_>>() {
+        let name = |id| Ok(compiler.name(id)?.map(|name| name.to_string()).unwrap_or_default());
+        let (image, sampler): (String, String) = (name(pair.image_id)?, name(pair.sampler_id)?);
+        let at = number(&compiler, pair.image_id, Decoration::Binding)?;
+        // Combined samplers of the module itself have the numbers that they had.
+        let taken = places.iter().filter(|place| place.kind == "combined-image-sampler");
+        numbers.taken.extend(taken.filter_map(|place| match place.at {
+            At::Binding(number) => Some((0, number)),
+            _ => None,
+        }));
+        let at = numbers.give(0, at.unwrap_or(0));
+        let joined = match sampler.is_empty() {
+            true => image.clone(),
+            false => format!("{image}_{sampler}"),
+        };
+        compiler.set_decoration(
+            pair.combined_id,
+            Decoration::Binding,
+            Some(DecorationValue::Literal(at)),
+        )?;
+        compiler.set_decoration(
+            pair.combined_id,
+            Decoration::DescriptorSet,
+            Some(DecorationValue::Literal(0)),
+        )?;
+        compiler.set_name(pair.combined_id, joined.as_str())?;
+        combined.push((image, sampler, joined, at));
+    }
+    let mut options = targets::Glsl::options();
+    options.version = glsl_version(version);
+    // ES asks for a precision that the module has not said.
+    options.es_default_float_precision_highp = true;
+    let text = compiler.compile(&options)?.to_string();
+    let places: Vec<Place> = places
+        .into_iter()
+        .map(|place| {
+            let parts = combined.iter().filter(|(image, sampler, ..)| match place.kind {
+                "image" => *image == place.name,
+                "sampler" => *sampler == place.name,
+                _ => false,
+            });
+            let texts: Vec<(String, u32)> = parts.map(|(_, _, joined, at)| (joined.clone(), *at)).collect();
+            match place.kind {
+                "image" | "sampler" => Place {
+                    at: At::Combined(texts),
+                    ..place
+                },
+                _ => place,
+            }
+        })
+        .collect();
+    Ok((with_places(&text, &places), places))
+}
+
+/// The text with a comment for each resource whose place it does not say: its set and binding.
+fn with_places(text: &str, places: &[Place]) -> String {
+    let comments = places.iter().filter_map(|place| {
+        let (set, binding) = (place.set?, place.binding?);
+        Some(format!("// {}: set {set}, binding {binding}\n", place.name))
+    });
+    // The version has to be the first line.
+    let line = text.find('\n').map_or(text.len(), |at| at + 1);
+    let (head, rest) = text.split_at(line);
+    [head, &comments.collect::<String>(), rest].concat()
+}
+
+fn vulkan_glsl(words: &[u32], entry: &Entry) -> Answer<(String, Vec<Place>)> {
+    let (compiler, all) = compiler::<targets::Glsl>(words, entry)?;
+    let mut places = Vec::new();
+    for (kind, resources) in kinds(&all) {
+        for resource in resources {
+            let mut found = place(&compiler, kind, resource, At::Nowhere)?;
+            if let Some(binding) = found.binding {
+                found.at = At::Binding(binding);
+            }
+            places.push(found);
+        }
+    }
+    let mut options = targets::Glsl::options();
+    options.version = GlslVersion::Glsl460;
+    options.vulkan_semantics = true;
+    Ok((compiler.compile(&options)?.to_string(), places))
+}
+
+fn shader_model(model: hlsl::ShaderModel) -> HlslShaderModel {
+    use hlsl::ShaderModel::*;
+    match model {
+        V5_0 => HlslShaderModel::ShaderModel5_0,
+        V5_1 => HlslShaderModel::ShaderModel5_1,
+        V6_0 => HlslShaderModel::ShaderModel6_0,
+        V6_1 => HlslShaderModel::ShaderModel6_1,
+        V6_2 => HlslShaderModel::ShaderModel6_2,
+        V6_3 => HlslShaderModel::ShaderModel6_3,
+        V6_4 => HlslShaderModel::ShaderModel6_4,
+        V6_5 => HlslShaderModel::ShaderModel6_5,
+        V6_6 => HlslShaderModel::ShaderModel6_6,
+        V6_7 => HlslShaderModel::ShaderModel6_7,
+        V6_8 | V6_9 => HlslShaderModel::ShaderModel6_8,
+    }
+}
+
+/// Whether a module has numbers of 8 or 16 bits.
+fn is_narrow(words: &[u32]) -> bool {
+    // Float16, Int16, Int8, and the buffers of such.
+    const NARROW: [u32; 9] = [9, 22, 39, 4433, 4434, 4435, 4448, 4449, 4450];
+    let index = loader::spirv::ModuleIndex::new(words);
+    index.is_ok_and(|index| index.capabilities().iter().any(|known| NARROW.contains(known)))
+}
+
+fn hlsl(words: &[u32], entry: &Entry, model: hlsl::ShaderModel) -> Answer<(String, Vec<Place>)> {
+    let (mut compiler, all) = compiler::<targets::Hlsl>(words, entry)?;
+    // Shader model 5.0 has registers without spaces.
+    let flat = model == hlsl::ShaderModel::V5_0;
+    let mut places = match flat {
+        true => without_sets(&mut compiler, &all, Target::Hlsl)?,
+        false => Vec::new(),
+    };
+    compiler.remap_num_workgroups_builtin();
+    let mut options = targets::Hlsl::options();
+    options.shader_model = shader_model(model);
+    // Templates come with them, which nobody here reads.
+    options.enable_16bit_types = model >= hlsl::ShaderModel::V6_2 && is_narrow(words);
+    options.use_entry_point_name = true;
+    let written = compiler.compile(&options)?;
+    let text = written.to_string();
+    if !flat {
+        for (kind, resources) in kinds(&all) {
+            for resource in resources {
+                places.push(place(&written, kind, resource, At::Nowhere)?);
+            }
+        }
+    }
+    for place in &mut places {
+        place.at = registers(&text, place);
+    }
+    Ok((text, places))
+}
+
+/// The registers that the text has for a resource: behind its name, or behind that of its sampler.
+fn registers(text: &str, place: &Place) -> At {
+    let of = |name: &str| {
+        text.lines().find_map(|line| {
+            let (head, tail) = line.split_once(" : register(")?;
+            let declared = head
+                .split(['[', ' '])
+                .rfind(|word| !word.is_empty() && !word.ends_with(']'))?;
+            (declared == name).then(|| tail.split(')').next().unwrap_or_default().to_owned())
+        })
+    };
+    let names = [place.name.clone(), format!("_{}_sampler", place.name)];
+    At::Registers(names.iter().filter_map(|name| of(name)).collect())
+}
+
+fn msl(words: &[u32], entry: &Entry, version: (u8, u8)) -> Answer<(String, Vec<Place>)> {
+    let (compiler, all) = compiler::<targets::Msl>(words, entry)?;
+    let mut options = targets::Msl::options();
+    options.version = MslVersion::from((u32::from(version.0), u32::from(version.1)));
+    let written = compiler.compile(&options)?;
+    let mut places = Vec::new();
+    for (kind, resources) in kinds(&all) {
+        for resource in resources {
+            places.push(place(&written, kind, resource, At::Nowhere)?);
+        }
+    }
+    let text = written.to_string();
+    for place in &mut places {
+        place.at = attributes(&text, &place.name);
+    }
+    Ok((text, places))
+}
+
+/// The indices that an entry point's signature has for a resource and its sampler: `[[buffer(0)]]`.
+fn attributes(text: &str, name: &str) -> At {
+    let of = |name: &str| {
+        let mut found = text.match_indices(name).filter_map(|(at, _)| {
+            let before = text[..at].chars().next_back();
+            let whole = before.is_none_or(|c| !c.is_alphanumeric() && c != '_');
+            let rest = text[at + name.len()..].strip_prefix(" [[").filter(|_| whole)?;
+            Some(rest.split("]]").next()?.to_owned())
+        });
+        found.next()
+    };
+    let names = [name.to_owned(), format!("{name}Smplr")];
+    At::Registers(names.iter().filter_map(|name| of(name)).collect())
+}

@@ -1,0 +1,486 @@
+//! A source to a text of another language, checked: the one way that the command goes.
+
+use crate::cross::{self, Dialect, Entry};
+use crate::frontend::{self, Settings, Text};
+use crate::read::{is_compiled, read_for_wgsl, stage_of_model, unsplit_words};
+use crate::write::naga_text;
+use crate::{Error, ErrorKind, Language, Options, Result, Shader, Source, Target, read};
+use loader::spirv::{self, Grammar, ModuleIndex, model};
+use naga::ShaderStage;
+use naga::back::{glsl, hlsl};
+use std::fmt;
+use std::path::Path;
+
+/// Who wrote a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Way {
+    /// naga, of its own representation.
+    Naga,
+    /// SPIRV-Cross, of SPIR-V.
+    SpirvCross,
+    /// The same, as GLSL for Vulkan: OpenGL's cannot say it.
+    SpirvCrossVulkan,
+    /// This project.
+    Own,
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Naga => "naga",
+            Self::SpirvCross => "SPIRV-Cross",
+            Self::SpirvCrossVulkan => "SPIRV-Cross, for Vulkan",
+            Self::Own => "skrymir",
+        })
+    }
+}
+
+/// What became of a text's check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Check {
+    /// This checker takes the text.
+    Passed(&'static str),
+    /// Nobody here reads the language.
+    Nobody,
+    /// It was left out.
+    LeftOut,
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Passed(who) => write!(f, "checked by {who}"),
+            Self::Nobody => f.write_str("not checked: nobody here reads it"),
+            Self::LeftOut => f.write_str("not checked"),
+        }
+    }
+}
+
+/// Where a text has a resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum At {
+    /// The text gives it no place.
+    Nowhere,
+    /// This binding.
+    Binding(u32),
+    /// In these combined samplers, by name and binding.
+    Combined(Vec<(String, u32)>),
+    /// These registers (HLSL) or attributes (MSL), as the text has them.
+    Registers(Vec<String>),
+}
+
+/// A resource, in the module and in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// What it is: `uniform-buffer`, `image`.
+    pub kind: &'static str,
+    /// Its name in the text.
+    pub name: String,
+    /// Its descriptor set in the module.
+    pub set: Option<u32>,
+    /// Its binding in the module.
+    pub binding: Option<u32>,
+    /// Where the text has it.
+    pub at: At,
+}
+
+/// A text of another language (for [`Target::Spirv`], words), and how it came about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Translation {
+    /// The text.
+    pub bytes: Vec<u8>,
+    /// Who wrote it.
+    pub way: Way,
+    /// The version of the language: `450`, `es310`, `5.1`; empty where there is one.
+    pub version: String,
+    /// Who read it again.
+    pub check: Check,
+    /// The resources; nothing where naga wrote the text.
+    pub places: Vec<Place>,
+}
+
+impl Translation {
+    /// What nobody reads again, of our own making.
+    pub fn unchecked(bytes: Vec<u8>) -> Self {
+        Self {
+            bytes,
+            way: Way::Own,
+            version: String::new(),
+            check: Check::Nobody,
+            places: Vec::new(),
+        }
+    }
+}
+
+/// The versions that are tried in turn where none is asked for; the last says most.
+fn dialects(target: Target, options: &Options) -> Vec<Dialect> {
+    match (target, options.glsl, options.hlsl, options.msl) {
+        (Target::Glsl, ..) if options.vulkan => vec![Dialect::VulkanGlsl],
+        (Target::Glsl, Some(version), ..) => vec![Dialect::Glsl(version)],
+        (Target::Glsl, None, ..) => vec![
+            Dialect::Glsl(glsl::Version::Desktop(450)),
+            Dialect::Glsl(glsl::Version::Desktop(460)),
+            Dialect::VulkanGlsl,
+        ],
+        (Target::Hlsl, _, Some(model), _) => vec![Dialect::Hlsl(model)],
+        (Target::Hlsl, _, None, _) => {
+            use hlsl::ShaderModel::{V5_1, V6_0, V6_2, V6_7};
+            [V5_1, V6_0, V6_2, V6_7].map(Dialect::Hlsl).to_vec()
+        }
+        (Target::Msl, .., Some(version)) => vec![Dialect::Msl(version)],
+        (Target::Msl, .., None) => [(1, 2), (2, 1), (2, 4), (3, 1)].map(Dialect::Msl).to_vec(),
+        (Target::Wgsl | Target::Spirv, ..) => Vec::new(),
+    }
+}
+
+/// Reads a source and writes it in another language, checked unless the [options](Options) leave that out: GLSL and HLSL
+/// by glslang, WGSL by naga, SPIR-V by our own rules. Nobody here reads MSL.
+///
+/// GLSL, HLSL and MSL of SPIR-V (and of what becomes SPIR-V first: a VBC's stage, GLSL, HLSL) are written by SPIRV-Cross,
+/// everything else by naga. Where no version is asked for, it is the oldest of some that can say it.
+///
+/// # Errors
+/// What is wrong with the source; [`ErrorKind::Write`] where the language cannot say it, or where its checker refuses what
+/// was written.
+pub fn translate(source: &Source<'_>, target: Target, options: &Options) -> Result<Translation> {
+    let is_module = is_module(source);
+    if !options.adjust.is_nothing() {
+        let words = match is_module {
+            true => unsplit_words(source)?,
+            false => words_of(&read(source)?)?,
+        };
+        return adjusted(source, &words, target, options);
+    }
+    if !is_module || target == Target::Spirv || !(target == Target::Wgsl || cross::is_available()) {
+        let shader = match target {
+            Target::Wgsl => read_for_wgsl(source)?,
+            _ => read(source)?,
+        };
+        return translate_shader(&shader, target, options);
+    }
+    if target == Target::Wgsl {
+        return translate_shader(&read_for_wgsl(source)?, target, options);
+    }
+    let words = unsplit_words(source)?;
+    valid(&words)?;
+    let entry = entry(&words, source)?;
+    cross_written(&words, &entry, target, options)
+}
+
+/// Whether a source is SPIR-V, or becomes it before anything else.
+fn is_module(source: &Source<'_>) -> bool {
+    matches!(source.language, Language::Spirv | Language::Vbc) || is_compiled(source)
+}
+
+/// A module by SPIRV-Cross, in the first version that can say it.
+fn cross_written(words: &[u32], entry: &Entry, target: Target, options: &Options) -> Result<Translation> {
+    let (mut refused, mut doubted) = (None, false);
+    for dialect in dialects(target, options) {
+        let written = cross::write(words, entry, dialect);
+        let checked = written.and_then(|(text, places)| {
+            let check = match options.check {
+                true => checked_text(dialect, &text, entry).inspect_err(|_| doubted = true)?,
+                false if target == Target::Msl => Check::Nobody,
+                false => Check::LeftOut,
+            };
+            Ok(Translation {
+                bytes: text.into_bytes(),
+                way: dialect.way(),
+                version: version(dialect),
+                check,
+                places,
+            })
+        });
+        match checked {
+            // What a checker refused of an older version is not given out unchecked in a newer one.
+            Ok(written) if doubted && written.check == Check::Nobody => {}
+            Ok(written) => return Ok(written),
+            // The first says what the language lacks; those behind it say more of the same.
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    Err(refused.unwrap_or_else(|| ErrorKind::Language(format!("{target}: no version of it is known")).into()))
+}
+
+/// The words of the entry point of a shader that naga holds.
+fn words_of(shader: &Shader) -> Result<Vec<u32>> {
+    let shader = shader.clone().fixed(&[])?;
+    let (bytes, _) = naga_text(&shader, Target::Spirv, &Options::default())?;
+    Ok(spirv::to_words(&bytes)?)
+}
+
+/// A module with what is asked for changed, translated.
+fn adjusted(source: &Source<'_>, words: &[u32], target: Target, options: &Options) -> Result<Translation> {
+    valid(words)?;
+    // What became a module has one entry point, whatever it was called.
+    let found = entry(words, &asked(source))?;
+    let (words, name) = options.adjust.applied(words, &found.name, found.model)?;
+    valid(&words)?;
+    let bytes = spirv::write(&words);
+    let changed = Source {
+        stage: stage_of_model(found.model),
+        ..Source::new("changed.spv", &bytes)?.entry(&name)
+    };
+    let rest = Options {
+        adjust: crate::Adjust::default(),
+        ..options.clone()
+    };
+    translate(&changed, target, &rest)
+}
+
+/// The source with what is asked of a module: texts that became one have one entry point.
+fn asked<'a>(source: &Source<'a>) -> Source<'a> {
+    match source.language {
+        Language::Spirv | Language::Vbc => *source,
+        _ => Source {
+            entry: None,
+            stage: None,
+            ..*source
+        },
+    }
+}
+
+/// A shader that naga has read or made, by naga's writers, checked as [`translate`] does.
+///
+/// # Errors
+/// As [`translate`].
+pub fn translate_shader(shader: &Shader, target: Target, options: &Options) -> Result<Translation> {
+    if !options.adjust.is_nothing() {
+        let (words, source) = (words_of(shader)?, Source::new("shader.wgsl", &[])?);
+        return adjusted(&source, &words, target, options);
+    }
+    if options.vulkan && target == Target::Glsl {
+        let message = "GLSL for Vulkan is written of SPIR-V, a VBC, GLSL and HLSL, by SPIRV-Cross";
+        return Err(ErrorKind::Unavailable(message.to_owned()).into());
+    }
+    let (bytes, name) = naga_text(shader, target, options)?;
+    let entry = Entry {
+        name,
+        model: model_of_stage(shader.stage()),
+    };
+    let version = match target {
+        Target::Glsl => version(Dialect::Glsl(options.glsl_or_default())),
+        Target::Hlsl => version(Dialect::Hlsl(options.hlsl_or_default())),
+        Target::Msl => version(Dialect::Msl(options.msl_or_default())),
+        Target::Wgsl | Target::Spirv => String::new(),
+    };
+    let text = || String::from_utf8_lossy(&bytes);
+    let check = match target {
+        _ if !options.check => Check::LeftOut,
+        Target::Glsl => checked_text(Dialect::Glsl(options.glsl_or_default()), &text(), &entry)?,
+        Target::Hlsl => checked_text(Dialect::Hlsl(options.hlsl_or_default()), &text(), &entry)?,
+        Target::Msl => Check::Nobody,
+        // It is read again when it is written.
+        Target::Wgsl => Check::Passed("naga"),
+        Target::Spirv => {
+            valid(&spirv::to_words(&bytes)?)?;
+            Check::Passed("skrymir")
+        }
+    };
+    Ok(Translation {
+        bytes,
+        way: Way::Naga,
+        version,
+        check,
+        places: Vec::new(),
+    })
+}
+
+fn version(dialect: Dialect) -> String {
+    match dialect {
+        Dialect::Glsl(glsl::Version::Desktop(number)) => number.to_string(),
+        Dialect::Glsl(glsl::Version::Embedded { version, .. }) => format!("es{version}"),
+        Dialect::VulkanGlsl => "460".to_owned(),
+        Dialect::Hlsl(model) => model.to_str().replace('_', "."),
+        Dialect::Msl((major, minor)) => format!("{major}.{minor}"),
+    }
+}
+
+/// Refuses a module that our validator refuses.
+fn valid(words: &[u32]) -> Result<()> {
+    let report = spirv::validate(Grammar::builtin(), words);
+    let mut found = report.diagnostics.iter();
+    match found.find(|found| found.severity == loader::Severity::Error) {
+        Some(found) => {
+            let message = format!("[{}] {}: {}", found.rule, found.place, found.message);
+            Err(loader::Error::invalid(spirv::FORMAT, message, found.offset.unwrap_or(0)).into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Numbers of execution models, with the stage that glslang has for each.
+const STAGES: [(u32, frontend::Stage); 16] = {
+    use frontend::Stage::*;
+    [
+        (model::VERTEX, Vertex),
+        (1, TessellationControl),
+        (2, TessellationEvaluation),
+        (3, Geometry),
+        (model::FRAGMENT, Fragment),
+        (model::GL_COMPUTE, Compute),
+        (5267, Task),
+        (5268, Mesh),
+        (5313, RayGeneration),
+        (5314, Intersection),
+        (5315, AnyHit),
+        (5316, ClosestHit),
+        (5317, Miss),
+        (5318, Callable),
+        (5364, Task),
+        (5365, Mesh),
+    ]
+};
+
+fn stage(model: u32) -> Option<frontend::Stage> {
+    Some(STAGES.iter().find(|(number, _)| *number == model)?.1)
+}
+
+/// The execution model of a stage that naga has.
+fn model_of_stage(stage: ShaderStage) -> u32 {
+    let wanted = frontend::Stage::of_naga(stage);
+    let found = STAGES.iter().find(|(_, stage)| Some(*stage) == wanted);
+    found.map_or(u32::MAX, |(number, _)| *number)
+}
+
+/// The one entry point of a module that fits what was asked for.
+fn entry(words: &[u32], source: &Source<'_>) -> Result<Entry> {
+    let index = ModuleIndex::new(words)?;
+    let all: Vec<Entry> = index
+        .entry_points()
+        .filter_map(|node| {
+            let tail: Vec<u32> = node.tail(2).collect();
+            Some(Entry {
+                name: spirv::operand::string(&tail)?.0,
+                model: node.operand(0)?,
+            })
+        })
+        .collect();
+    let asked = asked(source);
+    let asked = (asked.entry, asked.stage);
+    let fits = |entry: &&Entry| {
+        let (name, stage) = asked;
+        name.is_none_or(|name| entry.name == name)
+            && stage.is_none_or(|stage| stage_of_model(entry.model) == Some(stage))
+    };
+    let found: Vec<&Entry> = all.iter().filter(fits).collect();
+    if let [entry] = found[..] {
+        return Ok(entry.clone());
+    }
+    let name = |entry: &Entry| {
+        let stage =
+            stage(entry.model).map_or_else(|| entry.model.to_string(), |stage| format!("{stage:?}").to_lowercase());
+        format!("{} ({stage})", entry.name)
+    };
+    let have: Vec<String> = all.iter().map(name).collect();
+    let language = source.language;
+    let message = match (&have[..], &found[..]) {
+        ([], _) => format!("{language}: there is no entry point"),
+        (_, []) => format!("{language}: no such entry point; there are: {}", have.join(", ")),
+        _ => format!("{language}: say which entry point: {}", have.join(", ")),
+    };
+    Err(ErrorKind::Entry(message).into())
+}
+
+/// Has the language's checker read a text that was written.
+fn checked_text(dialect: Dialect, text: &str, entry: &Entry) -> Result<Check> {
+    let target = dialect.target();
+    if target == Target::Msl {
+        return Ok(Check::Nobody);
+    }
+    let Some(stage) = stage(entry.model).filter(|_| frontend::is_available()) else {
+        return Ok(Check::Nobody);
+    };
+    let language = match target {
+        Target::Hlsl => frontend::Dialect::Hlsl,
+        _ => frontend::Dialect::Glsl,
+    };
+    if target == Target::Hlsl && [".Load<", ".Store<"].iter().any(|template| text.contains(template)) {
+        // glslang has no templates.
+        return Ok(Check::Nobody);
+    }
+    let newer = matches!(dialect, Dialect::Hlsl(model) if model >= hlsl::ShaderModel::V6_0);
+    let settings = match newer {
+        true => shader_model_6(),
+        false => Settings::default(),
+    };
+    let text = Text {
+        entry: Some(entry.name.as_str()).filter(|_| target == Target::Hlsl),
+        ..Text::new(text, Path::new("written"), language, stage, &settings)
+    };
+    let read = match dialect {
+        Dialect::VulkanGlsl => frontend::spirv(&text).map(drop),
+        _ => frontend::judge(&[text]).map(drop),
+    };
+    read.map_err(|error| refused(target, &error, text.text))?;
+    Ok(Check::Passed(match newer {
+        true => "glslang, what shader model 6 added aside",
+        false => "glslang",
+    }))
+}
+
+/// What glslang is told to take for the types and functions that shader model 6 added, which it does not know: something
+/// of the same shape. The rest of a text is checked as it is.
+fn shader_model_6() -> Settings {
+    const STANDS_FOR: [(&str, &str); 41] = [
+        ("WaveIsFirstLane()", "true"),
+        ("WaveGetLaneCount()", "32u"),
+        ("WaveGetLaneIndex()", "0u"),
+        ("WaveActiveAnyTrue(x)", "(x)"),
+        ("WaveActiveAllTrue(x)", "(x)"),
+        ("WaveActiveAllEqual(x)", "((x) == (x))"),
+        (
+            "WaveActiveBallot(x)",
+            "((x) ? uint4(1u, 0u, 0u, 0u) : uint4(0u, 0u, 0u, 0u))",
+        ),
+        ("WaveActiveCountBits(x)", "((x) ? 1u : 0u)"),
+        ("WavePrefixCountBits(x)", "((x) ? 1u : 0u)"),
+        ("WaveReadLaneFirst(x)", "(x)"),
+        ("WaveReadLaneAt(x, lane)", "(x)"),
+        ("WaveActiveSum(x)", "(x)"),
+        ("WaveActiveProduct(x)", "(x)"),
+        ("WaveActiveBitAnd(x)", "(x)"),
+        ("WaveActiveBitOr(x)", "(x)"),
+        ("WaveActiveBitXor(x)", "(x)"),
+        ("WaveActiveMin(x)", "(x)"),
+        ("WaveActiveMax(x)", "(x)"),
+        ("WavePrefixSum(x)", "(x)"),
+        ("WavePrefixProduct(x)", "(x)"),
+        ("QuadReadAcrossX(x)", "(x)"),
+        ("QuadReadAcrossY(x)", "(x)"),
+        ("QuadReadAcrossDiagonal(x)", "(x)"),
+        ("QuadReadLaneAt(x, lane)", "(x)"),
+        ("IsHelperLane()", "false"),
+        ("int16_t", "int"),
+        ("int16_t2", "int2"),
+        ("int16_t3", "int3"),
+        ("int16_t4", "int4"),
+        ("uint16_t", "uint"),
+        ("uint16_t2", "uint2"),
+        ("uint16_t3", "uint3"),
+        ("uint16_t4", "uint4"),
+        ("int64_t", "int"),
+        ("int64_t2", "int2"),
+        ("int64_t3", "int3"),
+        ("int64_t4", "int4"),
+        ("uint64_t", "uint"),
+        ("uint64_t2", "uint2"),
+        ("uint64_t3", "uint3"),
+        ("uint64_t4", "uint4"),
+    ];
+    let owned = |(name, meant): &(&str, &str)| ((*name).to_owned(), (*meant).to_owned());
+    Settings {
+        defines: STANDS_FOR.iter().map(owned).collect(),
+        ..Settings::default()
+    }
+}
+
+/// What a checker says of a text that was written.
+fn refused(target: Target, error: &Error, text: &str) -> Error {
+    let line = error.line_column().and_then(|(line, _)| text.lines().nth(line - 1));
+    let line = line.map_or(String::new(), |line| format!(" ({})", line.trim()));
+    let message = format!("what is written is refused: {error}{line}");
+    ErrorKind::Write { target, message }.into()
+}

@@ -1,0 +1,122 @@
+//! Modules of the field, beside the checkout, in every language: who writes them, who refuses what, and why.
+//!
+//! The usual run takes a sample; `SKRYMIR_FIELD=all` takes every module and `SKRYMIR_FIELD=5` every fifth. The table is
+//! printed: `SKRYMIR_FIELD=all cargo test -p skrymir-translate --test field -- --nocapture`.
+
+use loader::spirv;
+use skrymir_translate::{self as translate, Check, ErrorKind, Options, Source, Target};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The modules, by rising name, and how many of them are left out between two.
+fn modules() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/field/spirv");
+    let Ok(found) = std::fs::read_dir(&folder) else {
+        assert!(
+            std::env::var_os("SKRYMIR_NEED_CORPUS").is_none(),
+            "no {}",
+            folder.display()
+        );
+        return Vec::new();
+    };
+    let mut all: Vec<PathBuf> = found.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    all.retain(|path| path.extension().is_some_and(|ending| ending == "spv"));
+    all.sort();
+    let step = match std::env::var("SKRYMIR_FIELD").as_deref() {
+        Ok("all") => 1,
+        Ok(step) => step.parse().expect("SKRYMIR_FIELD is all or a number"),
+        Err(_) => 12,
+    };
+    all.into_iter().step_by(step).collect()
+}
+
+/// A refusal without what differs from module to module.
+fn reason(error: &translate::Error) -> String {
+    let said = error.to_string();
+    let said = said.split(" (").next().unwrap_or_default();
+    let mut told = String::new();
+    for c in said.chars() {
+        match c.is_ascii_digit() {
+            true if told.ends_with('#') => {}
+            true => told.push('#'),
+            false => told.push(c),
+        }
+    }
+    told.chars().take(150).collect()
+}
+
+#[test]
+fn modules_of_the_field_in_every_language() {
+    let all = modules();
+    println!("{} modules", all.len());
+    let mut share: BTreeMap<String, usize> = BTreeMap::new();
+    for target in [Target::Glsl, Target::Msl, Target::Hlsl, Target::Wgsl] {
+        let start = std::time::Instant::now();
+        let (mut written, mut checked) = (0, 0);
+        let mut ways: BTreeMap<(String, String), usize> = BTreeMap::new();
+        let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for path in &all {
+            let bytes = std::fs::read(path).unwrap();
+            let source = Source::new("module.spv", &bytes).unwrap();
+            match translate::translate(&source, target, &Options::default()) {
+                Ok(found) => {
+                    written += 1;
+                    checked += usize::from(matches!(found.check, Check::Passed(_)));
+                    assert_ne!(found.check, Check::LeftOut);
+                    *ways.entry((found.way.to_string(), found.version)).or_default() += 1;
+                }
+                Err(error) => {
+                    assert!(
+                        !matches!(error.kind(), ErrorKind::Panicked { .. }),
+                        "{}: {error}",
+                        path.display()
+                    );
+                    let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+                    reasons.entry(reason(&error)).or_default().push(name);
+                }
+            }
+        }
+        println!(
+            "{target}: {written} of {} written, {checked} of them checked; {:?}",
+            all.len(),
+            start.elapsed()
+        );
+        for ((way, version), count) in ways {
+            println!("    {count:4} by {way} {version}");
+        }
+        let mut reasons: Vec<_> = reasons.into_iter().collect();
+        reasons.sort_by_key(|(_, who)| std::cmp::Reverse(who.len()));
+        for (reason, who) in reasons {
+            println!("    {:4} {reason}: {}", who.len(), who[0]);
+        }
+        share.insert(target.to_string(), 1000 * written / all.len().max(1));
+    }
+    if all.is_empty() || !cfg!(feature = "spirv-cross") || !cfg!(feature = "glslang") {
+        return;
+    }
+    // Three modules are none by our rules and by spirv-val's: extensions of SPIR-V 1.4 in 1.0.
+    for (target, least) in [("glsl", 970), ("msl", 960), ("hlsl", 740), ("wgsl", 800)] {
+        assert!(share[target] >= least, "{target}: {} of 1000", share[target]);
+    }
+}
+
+/// Valid modules stay valid behind the passes that WGSL wants.
+#[test]
+fn modules_stay_valid() {
+    let valid = |words: &[u32]| spirv::validate(spirv::Grammar::builtin(), words);
+    let (mut changed, all) = (0, modules());
+    for path in &all {
+        let words = spirv::to_words(&std::fs::read(path).unwrap()).unwrap();
+        if !valid(&words).is_valid() {
+            continue;
+        }
+        for pass in [spirv::for_wgsl, spirv::split_interface] {
+            let after = pass(&words).unwrap();
+            changed += usize::from(after != words);
+            let report = valid(&after);
+            assert!(report.is_valid(), "{}: {report:?}", path.display());
+        }
+    }
+    println!("{} modules, {changed} times changed", all.len());
+    assert!(all.is_empty() || changed > 0);
+}
