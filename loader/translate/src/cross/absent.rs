@@ -1,7 +1,7 @@
 //! In place of SPIRV-Cross, where this program is built without it.
 
 use super::{Dialect, Entry};
-use crate::translation::Place;
+use crate::place::Place;
 use crate::{ErrorKind, Result};
 
 pub(super) const AVAILABLE: bool = false;

@@ -2,7 +2,7 @@
 
 use super::{Dialect, Entry, refusal};
 use crate::guard::{deep, guarded};
-use crate::translation::{At, Place};
+use crate::place::{At, Place};
 use crate::{Result, Target};
 use naga::back::{glsl, hlsl};
 use spirv_cross2::compile::CompilableTarget;

@@ -9,7 +9,7 @@ mod linked;
 #[path = "absent.rs"]
 mod linked;
 
-use crate::translation::{Place, Way};
+use crate::place::{Place, Way};
 use crate::{Result, Target};
 use naga::back::{glsl, hlsl};
 
