@@ -77,6 +77,7 @@ impl PreprocessArgs {
             defines: self.defines.clone(),
             folders: self.folders.clone(),
             constants: self.constants.clone(),
+            by_naga: false,
         })
     }
 }
@@ -298,7 +299,8 @@ pub struct RunArgs {
     /// Vertex data, uniforms, images and state (TOML or JSON)
     #[arg(long, value_name = "FILE")]
     pub scene: Option<PathBuf>,
-    /// Vulkan device: index, or part of its name (see `skrymir devices`); of scripts also mali400, the emulator
+    /// What runs it: a Vulkan device's index or part of its name, or the emulator, mali400 or mali400/ENGINE (see `skrymir
+    /// devices`) [default: the first Vulkan device; of programs for a Mali-400, the emulator]
     #[arg(long)]
     pub device: Option<String>,
     /// How table slots are bound

@@ -46,6 +46,8 @@ pub struct Packed {
     pub model: Model,
     /// What is elsewhere than the stages had it, in words.
     pub notes: Vec<String>,
+    /// What the code calls the resource of a slot, where it has a name; the file does not hold these.
+    pub slots: BTreeMap<u8, String>,
 }
 
 /// Derives a file from its stages' code.
@@ -67,6 +69,7 @@ pub fn pack_with_notes(stages: &[(Stage, Vec<u32>)], names: &Names) -> Result<Pa
         ..Model::default()
     };
     let mut bindings: BTreeMap<u8, Binding> = BTreeMap::new();
+    let mut called = BTreeMap::new();
     let mut lowered = Vec::new();
     let placed = placed(stages)?;
     for (stage, words, in_tables) in placed.stages {
@@ -88,6 +91,7 @@ pub fn pack_with_notes(stages: &[(Stage, Vec<u32>)], names: &Names) -> Result<Pa
         let index = ModuleIndex::new(&plain).map_err(place)?;
         interface(&index, *stage, &mut model).map_err(place)?;
         resources(&index, *stage, &mut model, &mut bindings, names).map_err(place)?;
+        slot_names(&index, &mut called);
         lowered.push((*stage, words, in_tables));
     }
     let push_words = bindings.keys().max().map_or(0, |slot| u32::from(*slot) / 2 + 1);
@@ -113,8 +117,11 @@ pub fn pack_with_notes(stages: &[(Stage, Vec<u32>)], names: &Names) -> Result<Pa
     if let Some(uniform) = &mut model.uniform {
         pad(uniform);
     }
-    let notes = placed.notes;
-    Ok(Packed { model, notes })
+    Ok(Packed {
+        model,
+        notes: placed.notes,
+        slots: called,
+    })
 }
 
 /// Stages with their resources in the format's sets.
@@ -269,6 +276,20 @@ fn resources(
         }
     }
     Ok(())
+}
+
+/// Notes what a stage calls its slots: the variable's name, or else that of its block.
+fn slot_names(index: &ModuleIndex, called: &mut BTreeMap<u8, String>) {
+    for variable in index.globals() {
+        let Some((0, binding)) = index.place(variable.id) else {
+            continue;
+        };
+        let name = [variable.id, variable.pointee].into_iter();
+        let name = name.filter_map(|id| index.name(id)).find(|name| !name.is_empty());
+        if let (Ok(slot), Some(name)) = (u8::try_from(binding), name) {
+            called.entry(slot).or_insert(name);
+        }
+    }
 }
 
 fn binding(

@@ -156,6 +156,8 @@ pub struct Settings {
     pub folders: Vec<PathBuf>,
     /// Values of WGSL's `override`s by name or `@id`: numbers, `true`, `false`.
     pub constants: Vec<(String, String)>,
+    /// GLSL is read by naga's front end, as a witness that shares nothing with glslang. It knows no includes and definitions.
+    pub by_naga: bool,
 }
 
 impl Settings {
@@ -164,6 +166,7 @@ impl Settings {
         defines: Vec::new(),
         folders: Vec::new(),
         constants: Vec::new(),
+        by_naga: false,
     };
 }
 

@@ -140,7 +140,7 @@ pub(crate) fn compiled(source: &Source<'_>, stage: frontend::Stage) -> Result<Ve
 /// Whether glslang reads the source.
 pub(crate) fn is_compiled(source: &Source<'_>) -> bool {
     match source.language {
-        Language::Glsl => frontend::is_available(),
+        Language::Glsl => frontend::is_available() && !source.settings.by_naga,
         language => language == Language::Hlsl,
     }
 }
