@@ -1,9 +1,10 @@
 //! One shader and one scene on every engine at hand, and how far the pictures are apart.
 //!
-//! A VBC, or what can be packed into one, goes to each Vulkan device in each bind mode and through naga's back ends, and
-//! is compiled for the emulator, whose program goes to the device once more, lifted back to SPIR-V. A pair of Mali-400
-//! programs runs on the emulator, and lifted on each device. The first engine that draws is what the others are held
-//! against: the scalar one, where the programs fit a Mali-400.
+//! Shaders are compiled for the emulator, and go to each Vulkan device as they are: packed into a VBC, in each bind mode,
+//! through naga's back ends, by naga's front end where that reads the language too, and in half precision steps. The
+//! emulator's programs go to the device once more, lifted back to SPIR-V. A pair of Mali-400 programs runs on the
+//! emulator, and lifted on each device. The first engine that draws is what the others are held against: the scalar
+//! one, where the programs fit a Mali-400.
 
 use crate::args::PreprocessArgs;
 use crate::error::{Error, Result};
@@ -11,27 +12,47 @@ use crate::harness::{self, Settings};
 use crate::lifted;
 use crate::mali::{self, Pair};
 use crate::outcome::read_bytes;
-use crate::packed::{self, File};
+use crate::packed::{self, File, Made};
 use crate::picture::{Comparison, Picture, compare};
 use crate::scene::Scene;
 use emulator::exec::Engine;
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
+use loader::spirv;
 use loader::vbc::pack::{Names, pack};
 use loader::vbc::{self, Stage};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 use translate::{Language, ShaderStage, Source, Target};
 use vulkan::{BindMode, Context, DeviceInfo, Options};
 
 /// What is drawn.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Subject {
-    /// A VBC's bytes, and the name of the file they are of.
-    Vbc(Vec<u8>, PathBuf),
-    /// Programs of a Mali-400.
-    Pair(Box<Pair>),
+#[derive(Debug)]
+pub struct Subject {
+    /// Programs of a Mali-400, or why there are none.
+    pair: Result<Pair>,
+    /// The shaders as they are, for Vulkan; none of Mali-400 programs.
+    vbc: Option<Result<Made>>,
+    /// The same by a front end that shares nothing with the one above.
+    witness: Option<Result<Made>>,
+}
+
+/// The part of the chain that a row shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// An engine of the emulator.
+    Engine,
+    /// The shaders as they are, on a Vulkan device.
+    Source,
+    /// The same, read by another front end.
+    Witness,
+    /// The same, written and read again by naga.
+    Written,
+    /// The same, with each step rounded to half precision.
+    HalfSteps,
+    /// The emulator's programs lifted.
+    Lifted,
 }
 
 /// What came of one engine.
@@ -45,6 +66,8 @@ pub struct Row {
     pub time: Duration,
     /// It owes the specification's picture to the bit.
     pub exact: bool,
+    /// What it shows.
+    pub part: Part,
 }
 
 /// A picture, or why there is none.
@@ -69,6 +92,8 @@ pub enum Verdict {
     Within(Comparison),
     /// More are.
     Differs(Comparison),
+    /// More are, and the shaders in half precision steps come within the tolerance.
+    Precision(Comparison),
     /// There is no picture, and why.
     Refused(String),
     /// There should be one, and why there is none.
@@ -86,50 +111,77 @@ impl Subject {
     /// What one file, or a vertex and a fragment file, hold.
     ///
     /// # Errors
-    /// When a file cannot be read, or holds no such shaders.
+    /// When a file cannot be read, or holds no shaders that anything could draw.
     pub fn load(first: &Path, second: Option<&Path>, preprocess: &PreprocessArgs) -> Result<Self> {
         let bytes = read_bytes(first)?;
+        let of_vbc = |bytes: &[u8]| Self {
+            pair: Pair::of_file(first, bytes),
+            vbc: Some(Ok(Made::of_vbc(bytes))),
+            witness: None,
+        };
         if second.is_none() && bytes.starts_with(&vbc::MAGIC) {
-            return Ok(Self::Vbc(bytes, first.to_owned()));
+            return Ok(of_vbc(&bytes));
         }
         if second.is_none() && loader::sksl::detect(&bytes) {
-            let bytes = translate::sksl::to_vbc(&loader::sksl::read(&bytes)?)?;
-            return Ok(Self::Vbc(bytes, first.to_owned()));
+            return Ok(of_vbc(&translate::sksl::to_vbc(&loader::sksl::read(&bytes)?)?));
         }
         let fragment = second.map_or_else(|| Ok(bytes.clone()), read_bytes)?;
         let files = [(first, &bytes), (second.unwrap_or(first), &fragment)];
-        if !files.iter().all(|(path, bytes)| is_packed(path, bytes)) {
-            return Ok(Self::Pair(Box::new(Pair::load(
-                first,
-                second.unwrap_or(first),
-                preprocess,
-            )?)));
+        let pair = Pair::load(first, second.unwrap_or(first), preprocess);
+        let languages = files.map(|(path, bytes)| language(path, bytes));
+        if languages.contains(&None) {
+            return Ok(Self {
+                pair: Ok(pair?),
+                vbc: None,
+                witness: None,
+            });
         }
-        let settings = &preprocess.settings(files.map(|(path, bytes)| (path, bytes.as_slice())))?;
-        let files = files.map(|(path, bytes)| File {
-            path,
-            bytes,
-            entries: &[],
-            settings,
-        });
-        let second = second.map(|_| &files[1]);
-        Ok(Self::Vbc(packed::vbc(&files[0], second)?, first.to_owned()))
+        let settings = preprocess.settings(files.map(|(path, bytes)| (path, bytes.as_slice())))?;
+        let made = |settings: &translate::frontend::Settings| {
+            let files = files.map(|(path, bytes)| File {
+                path,
+                bytes,
+                entries: &[],
+                settings,
+            });
+            packed::vbc(&files[0], second.map(|_| &files[1]))
+        };
+        let has_witness = languages.contains(&Some(Language::Glsl)) && !preprocess.is_said();
+        let witness = translate::frontend::Settings {
+            by_naga: true,
+            ..settings.clone()
+        };
+        let vbc = made(&settings);
+        if let (Err(error), Err(_)) = (&vbc, &pair) {
+            return Err(Error::input(error));
+        }
+        Ok(Self {
+            pair,
+            vbc: Some(vbc),
+            witness: has_witness.then(|| made(&witness)),
+        })
+    }
+
+    /// The shaders as a VBC, with what their sources say beside it; none of Mali-400 programs.
+    pub fn into_vbc(self) -> Option<Result<Made>> {
+        self.vbc
+    }
+
+    /// The programs of the emulator; a test plants faults in them.
+    pub fn pair_mut(&mut self) -> Option<&mut Pair> {
+        self.pair.as_mut().ok()
     }
 
     /// Draws on every engine. Devices are those that `device` names a part of the name of, all where it says nothing.
     /// What an engine does not take is in its row.
     pub fn draw(&self, scene: &Scene, device: Option<&str>) -> Vec<Row> {
         let mut rows = Vec::new();
-        let pair = match self {
-            Self::Vbc(bytes, path) => Pair::of_file(path, bytes),
-            Self::Pair(pair) => Ok(pair.as_ref().clone()),
-        };
-        on_emulator(&pair, scene, &mut rows);
+        on_emulator(&self.pair, scene, &mut rows);
         let devices = match vulkan::devices() {
             Ok(devices) => devices,
             Err(error) => {
                 let drawn = Drawn::Refused(error.into());
-                rows.push(Row::new("vulkan", drawn, Instant::now()));
+                rows.push(Row::new("vulkan", Part::Source, drawn, Instant::now()));
                 return rows;
             }
         };
@@ -140,52 +192,104 @@ impl Subject {
                 ..Options::default()
             };
             match Context::new(&options) {
-                Ok(context) => self.on_device(&context, info, &pair, scene, &mut rows),
-                Err(error) => rows.push(Row::new(&info.name, Drawn::Failed(error.into()), Instant::now())),
+                Ok(context) => self.on_device(&context, info, scene, &mut rows),
+                Err(error) => rows.push(Row::new(
+                    &info.name,
+                    Part::Source,
+                    Drawn::Failed(error.into()),
+                    Instant::now(),
+                )),
             }
         }
         rows
     }
 
-    fn on_device(&self, context: &Context, info: &DeviceInfo, pair: &Result<Pair>, scene: &Scene, rows: &mut Vec<Row>) {
-        if let Self::Vbc(bytes, _) = self {
-            let modes = [(BindMode::Bindless, "bindless"), (BindMode::Lowered, "lowered")];
-            for (mode, name) in modes {
-                let start = Instant::now();
-                let drawn = draw_vbc(context, bytes, scene, mode);
-                rows.push(Row::new(&format!("{}, {name}", info.name), drawn, start));
+    fn on_device(&self, context: &Context, info: &DeviceInfo, scene: &Scene, rows: &mut Vec<Row>) {
+        let mut row = |what: &str, part: Part, draw: &dyn Fn() -> Drawn| {
+            let start = Instant::now();
+            let drawn = draw();
+            rows.push(Row::new(&format!("{}, {what}", info.name), part, drawn, start));
+        };
+        let through = |made: &Result<Made>, change: &dyn Fn(&[u8]) -> Result<Vec<u8>>, mode: BindMode| {
+            let changed = match made {
+                Ok(made) => change(&made.bytes).map(|bytes| Made { bytes, ..made.clone() }),
+                Err(error) => Err(Error::input(error)),
+            };
+            changed.map_or_else(Drawn::Refused, |made| draw_vbc(context, &made, scene, mode))
+        };
+        let same = |bytes: &[u8]| Ok(bytes.to_vec());
+        if let Some(made) = &self.vbc {
+            for (mode, name) in [(BindMode::Bindless, "bindless"), (BindMode::Lowered, "lowered")] {
+                row(name, Part::Source, &|| through(made, &same, mode));
+            }
+            if let Some(witness) = &self.witness {
+                row("read by naga", Part::Witness, &|| {
+                    through(witness, &same, BindMode::Auto)
+                });
             }
             for target in [Target::Spirv, Target::Wgsl] {
-                let start = Instant::now();
-                let drawn = match through(bytes, target) {
-                    Ok(bytes) => draw_vbc(context, &bytes, scene, BindMode::Auto),
-                    Err(error) => Drawn::Refused(error),
-                };
-                rows.push(Row::new(&format!("{}, through {target}", info.name), drawn, start));
+                let write = |bytes: &[u8]| self::through(bytes, target);
+                row(&format!("through {target}"), Part::Written, &|| {
+                    through(made, &write, BindMode::Auto)
+                });
+            }
+            if self.pair.is_ok() {
+                row("in half steps", Part::HalfSteps, &|| {
+                    through(made, &in_half_steps, BindMode::Auto)
+                });
             }
         }
-        let start = Instant::now();
-        let drawn = match pair {
+        row("lifted", Part::Lifted, &|| match &self.pair {
             Ok(pair) => draw_lifted(context, pair, scene),
             Err(error) => Drawn::Refused(Error::input(error)),
-        };
-        rows.push(Row::new(&format!("{}, lifted", info.name), drawn, start));
+        });
     }
 }
 
+/// The language of a source that Vulkan has a way for; none for Mali-400 programs and their texts.
+fn language(path: &Path, bytes: &[u8]) -> Option<Language> {
+    let is_program = std::str::from_utf8(bytes).is_ok_and(utgard::shader::recognises);
+    let source = Source::new(&path.to_string_lossy(), bytes).ok()?;
+    (!is_program).then_some(source.language)
+}
+
+/// A VBC whose fragment stage is rounded to half precision after each step, as a Mali-400 computes.
+fn in_half_steps(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut model = vbc::read(bytes)?.to_model();
+    let code = model.code_mut(Stage::Frag);
+    *code = spirv::half_steps(code)?;
+    Ok(vbc::write(&model)?)
+}
+
 impl Row {
-    fn new(engine: &str, drawn: Drawn, start: Instant) -> Self {
+    fn new(engine: &str, part: Part, drawn: Drawn, start: Instant) -> Self {
         Self {
             engine: engine.to_owned(),
             drawn,
             time: start.elapsed(),
             exact: false,
+            part,
+        }
+    }
+
+    fn picture(&self) -> Option<&Picture> {
+        match &self.drawn {
+            Drawn::Picture(picture) => Some(picture),
+            _ => None,
         }
     }
 }
 
 /// Every row's verdict: channels may be `tolerance` apart, and `allowed` percent of the pixels further than that.
+///
+/// Shaders in half precision steps are a witness: pixels that half steps change are not decided by the source in fp32, so
+/// a row that differs from the reference in such pixels alone differs by precision.
 pub fn judge(rows: &[Row], tolerance: u8, allowed: f64) -> Vec<Verdict> {
+    let half: Vec<&Picture> = rows
+        .iter()
+        .filter(|row| row.part == Part::HalfSteps)
+        .filter_map(Row::picture)
+        .collect();
     let mut first: Option<&Picture> = None;
     rows.iter()
         .map(|row| {
@@ -199,9 +303,15 @@ pub fn judge(rows: &[Row], tolerance: u8, allowed: f64) -> Vec<Verdict> {
                 return Verdict::Reference;
             };
             let (tolerance, allowed) = if row.exact { (0, 0.0) } else { (tolerance, allowed) };
+            let from_source = matches!(row.part, Part::Source | Part::Witness | Part::Written | Part::HalfSteps);
+            let is_precision = || {
+                half.iter()
+                    .any(|half| undecided(reference, picture, half, tolerance, allowed))
+            };
             match compare(reference, picture, tolerance) {
                 Ok(found) if found.worst == 0 => Verdict::Same(found),
                 Ok(found) if found.share() <= allowed => Verdict::Within(found),
+                Ok(found) if from_source && is_precision() => Verdict::Precision(found),
                 Ok(found) => Verdict::Differs(found),
                 Err(why) => Verdict::Failed(why.to_string()),
             }
@@ -209,16 +319,55 @@ pub fn judge(rows: &[Row], tolerance: u8, allowed: f64) -> Vec<Verdict> {
         .collect()
 }
 
-/// Whether a file's stages can be packed into a VBC; GLSL ES and Mali-400 programs cannot.
-fn is_packed(path: &Path, bytes: &[u8]) -> bool {
-    let Ok(source) = Source::new(&path.to_string_lossy(), bytes) else {
-        return false;
+/// Whether half precision steps come to the reference, or change all but `allowed` percent of the pixels that differ from it.
+fn undecided(reference: &Picture, picture: &Picture, half: &Picture, tolerance: u8, allowed: f64) -> bool {
+    let far = |one: &[u8], other: &[u8]| one.iter().zip(other).any(|(a, b)| a.abs_diff(*b) > tolerance);
+    let pixels = reference.rgba.chunks_exact(4).zip(picture.rgba.chunks_exact(4));
+    let pixels = pixels.zip(half.rgba.chunks_exact(4));
+    let left =
+        pixels.filter(|((reference, full), half)| far(reference, full) && far(reference, half) && !far(full, half));
+    100.0 * left.count() as f64 <= allowed * (reference.rgba.len() / 4) as f64
+}
+
+/// Which part of the chain the rows that differ are of, in words; nothing where none does.
+pub fn blame(rows: &[Row], verdicts: &[Verdict], tolerance: u8, allowed: f64) -> Vec<String> {
+    let differs = |wanted: Part| {
+        let of_part = rows.iter().zip(verdicts).filter(move |(row, _)| row.part == wanted);
+        let mut bad = of_part.filter(|(_, verdict)| matches!(verdict, Verdict::Differs(_)));
+        bad.next().map(|(row, _)| row)
     };
-    match source.language {
-        Language::Wgsl | Language::Spirv | Language::Sksl | Language::Hlsl => true,
-        Language::Glsl => !compiler::glsl_es::is_old(&source),
-        _ => false,
+    let agree = |one: &Row, other: &Row| match (one.picture(), other.picture()) {
+        (Some(one), Some(other)) => compare(one, other, tolerance).is_ok_and(|found| found.share() <= allowed),
+        _ => true,
+    };
+    let of = |wanted: Part| rows.iter().find(|row| row.part == wanted && row.picture().is_some());
+    let mut found = Vec::new();
+    if let Some(row) = differs(Part::Engine) {
+        found.push(format!("engine: {} is not what the scalar engine draws", row.engine));
     }
+    if let (Some(source), Some(witness)) = (of(Part::Source), of(Part::Witness))
+        && !agree(source, witness)
+    {
+        found.push(format!("front end: {} and {} differ", source.engine, witness.engine));
+    }
+    if let Some(source) = differs(Part::Source) {
+        let witness = of(Part::Witness).filter(|witness| !agree(source, witness));
+        if witness.is_none() {
+            found.push(format!(
+                "compiler: {} is the source as it is, and no program of ours draws that",
+                source.engine
+            ));
+        }
+    }
+    if let (Some(source), Some(written)) = (of(Part::Source), differs(Part::Written))
+        && !agree(source, written)
+    {
+        found.push(format!("writer: {} is not {}", written.engine, source.engine));
+    }
+    if let Some(row) = differs(Part::Lifted) {
+        found.push(format!("lifting: {} is not what its programs draw", row.engine));
+    }
+    found
 }
 
 fn on_emulator(pair: &Result<Pair>, scene: &Scene, rows: &mut Vec<Row>) {
@@ -237,17 +386,17 @@ fn on_emulator(pair: &Result<Pair>, scene: &Scene, rows: &mut Vec<Row>) {
                 Ok(draw) => mali::run(&draw, engine, threads).map_or_else(Drawn::Failed, Drawn::Picture),
             },
         };
-        let row = Row::new(&format!("emulator, {name}"), drawn, start);
+        let row = Row::new(&format!("emulator, {name}"), Part::Engine, drawn, start);
         rows.push(Row { exact: true, ..row });
     }
 }
 
-fn draw_vbc(context: &Context, bytes: &[u8], scene: &Scene, mode: BindMode) -> Drawn {
+fn draw_vbc(context: &Context, made: &Made, scene: &Scene, mode: BindMode) -> Drawn {
     let settings = Settings {
         mode,
         ..Settings::default()
     };
-    let loaded = match harness::load(context, bytes, settings) {
+    let loaded = match harness::load_of(context, &made.bytes, &made.sources, settings) {
         Ok(loaded) => loaded,
         Err(error) => return Drawn::Refused(error.into()),
     };

@@ -33,6 +33,8 @@ pub mod cli;
 #[cfg(feature = "cli")]
 pub mod compile;
 #[cfg(feature = "cli")]
+mod declared;
+#[cfg(feature = "cli")]
 pub mod dispatch;
 #[cfg(feature = "cli")]
 pub mod ending;

@@ -1,9 +1,10 @@
 //! Shader sources to a VBC that can be drawn: what `run`, `pack` and `compare --engines` have in common.
 
 use crate::args::Entry;
+use crate::declared;
 use crate::error::{Error, Result};
 use crate::foreign;
-use crate::say::note as tell;
+use crate::scene::interface::Sources;
 use compiler::glsl_es::vulkan::{Linked, to_vulkan};
 use compiler::glsl_es::{self, Text};
 use loader::spirv::{self, Grammar};
@@ -137,12 +138,33 @@ fn old<'a>(source: &Source<'a>) -> Option<Text<'a>> {
     glsl_es::is_old(source).then(|| Text::of(text, source))
 }
 
+/// A VBC that was made of sources.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Made {
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// What the sources say beside it.
+    pub sources: Sources,
+    /// What is elsewhere than the sources have it, in words.
+    pub notes: Vec<String>,
+}
+
+impl Made {
+    /// A file whose sources are not known.
+    pub fn of_vbc(bytes: &[u8]) -> Self {
+        Self {
+            bytes: bytes.to_vec(),
+            ..Self::default()
+        }
+    }
+}
+
 /// A VBC of a vertex and a fragment stage, or of one file: WGSL with both, or a fragment stage alone, which covers the
 /// whole picture. Its inputs are then the place in the picture, from (0, 0) at the top left to (1, 1).
 ///
 /// # Errors
 /// What is wrong with a source, and what a VBC cannot hold.
-pub fn vbc(first: &File<'_>, second: Option<&File<'_>>) -> Result<Vec<u8>> {
+pub fn vbc(first: &File<'_>, second: Option<&File<'_>>) -> Result<Made> {
     let fragment = second.unwrap_or(first);
     let alone = second.is_none() && !has_vertex(first)?;
     // Uniforms are those of both stages, and the vertex stage says where varyings without locations are.
@@ -161,21 +183,35 @@ pub fn vbc(first: &File<'_>, second: Option<&File<'_>>) -> Result<Vec<u8>> {
     let code = stage(fragment, Stage::Frag, &mut linked)?;
     let vertex = vertex.map_or_else(|| translate::fullscreen(&code), Ok)?;
     let sources = [(Stage::Vert, *first), (Stage::Frag, *fragment)];
-    file(
+    let mut made = file(
         &[(Stage::Vert, vertex), (Stage::Frag, code)],
         &Names::default(),
         &sources,
-    )
+    )?;
+    // A fragment stage alone has a vertex stage of ours in front, which is Vulkan's.
+    let vertex = first.source(Stage::Vert)?;
+    made.sources.y_up = !alone && (vertex.language == Language::Wgsl || old(&vertex).is_some());
+    Ok(made)
 }
 
-/// The bytes of a VBC of stages; what is elsewhere than the sources have it is told.
+/// A VBC of stages.
 ///
 /// # Errors
 /// What a VBC cannot hold, with its line in a source.
-pub fn file(stages: &[(Stage, Vec<u32>)], names: &Names, sources: &[(Stage, File<'_>)]) -> Result<Vec<u8>> {
+pub fn file(stages: &[(Stage, Vec<u32>)], names: &Names, sources: &[(Stage, File<'_>)]) -> Result<Made> {
     let packed = pack_with_notes(stages, names).map_err(|error| with_line(error, sources))?;
-    packed.notes.iter().for_each(|note| tell(format_args!("{note}")));
-    Ok(vbc::write(&packed.model)?)
+    let texts = sources
+        .iter()
+        .filter_map(|(_, file)| std::str::from_utf8(file.bytes).ok());
+    Ok(Made {
+        bytes: vbc::write(&packed.model)?,
+        sources: Sources {
+            slots: packed.slots,
+            declared: texts.flat_map(declared::names).collect(),
+            y_up: false,
+        },
+        notes: packed.notes,
+    })
 }
 
 /// Refuses a VBC that breaks a rule of the format, or whose code breaks one of SPIR-V.

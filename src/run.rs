@@ -6,10 +6,10 @@ use crate::ending::Limit;
 use crate::error::Error;
 use crate::harness::{self, Drawn, Settings};
 use crate::outcome::{Failure, Outcome, print, read, read_text, replace, write};
-use crate::packed::{self, File};
+use crate::packed::{self, File, Made};
 use crate::picture::{Picture, Save};
 use crate::say::Waiting;
-use crate::scene::Scene;
+use crate::scene::{Scene, apply};
 use crate::watch::{Event, Watcher};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -92,26 +92,25 @@ pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
     if args.watch {
         return watch(bytes, args);
     }
-    draw(bytes, args)
+    draw(&Made::of_vbc(bytes), args)
 }
 
 /// Draws a VBC once.
-fn draw(bytes: &[u8], args: &RunArgs) -> Outcome {
+fn draw(made: &Made, args: &RunArgs) -> Outcome {
     if args.json && !args.timing {
         return Err(Failure::usage("--json prints times: it takes --timing, too"));
     }
     let limit = limit(args);
     let context = open(args)?;
-    let cache = cache(&context, bytes, args)?;
+    let cache = cache(&context, &made.bytes, args)?;
     if let Some(note) = cache.as_ref().and_then(PipelineCache::note) {
         crate::say::note(format_args!("{note}"));
     }
     let scene = adjust(args, read_scene(args)?);
-    let loaded = harness::load(&context, bytes, settings(args))?;
-    loaded
-        .notes
-        .iter()
-        .for_each(|note| crate::say::note(format_args!("{note}")));
+    let loaded = harness::load_of(&context, &made.bytes, &made.sources, settings(args))?;
+    let unused = apply::unused(loaded.interface(), &scene);
+    let notes = made.notes.iter().chain(&loaded.notes).chain(&unused);
+    notes.for_each(|note| crate::say::note(format_args!("{note}")));
     let slots: Vec<u8> = args.read.iter().map(|(slot, _)| *slot).collect();
     let drawing = Waiting::new("drawing");
     let drawn = loaded.draw(&scene, &slots, cache.as_ref())?;

@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::harness::{self, Settings};
+use crate::packed::Made;
 use crate::scene::Scene;
 use loader::spirv::{self, TargetEnv};
 use loader::vbc::{self, Stage, fit};
@@ -18,13 +19,13 @@ const TOLERANCE: f64 = 1.0;
 ///
 /// # Errors
 /// What cannot be drawn, and what AmberScript has no words for.
-pub fn to_amber(context: &Context, bytes: &[u8], scene: &Scene) -> Result<String> {
-    let file = vbc::read(bytes)?;
+pub fn to_amber(context: &Context, made: &Made, scene: &Scene) -> Result<String> {
+    let file = vbc::read(&made.bytes)?;
     let settings = Settings {
         mode: vulkan::BindMode::Lowered,
         ..Settings::default()
     };
-    let loaded = harness::load(context, bytes, settings)?;
+    let loaded = harness::load_of(context, &made.bytes, &made.sources, settings)?;
     let drawn = loaded.draw(scene, &[], None)?;
     let draw = loaded.prepare(scene)?;
     let mut text = String::from("#!amber\n# Made by skrymir convert: a draw, and the picture that it gave.\n");

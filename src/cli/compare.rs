@@ -2,7 +2,7 @@
 
 use crate::args::PreprocessArgs;
 use crate::ending::Limit;
-use crate::engines::{Drawn, Row, Subject, Verdict, judge};
+use crate::engines::{Drawn, Row, Subject, Verdict, blame, judge};
 use crate::error::{Cause, Error};
 use crate::expect::parse_share;
 use crate::outcome::{Failure, Outcome, print};
@@ -127,7 +127,11 @@ fn engines(args: &CompareArgs) -> Outcome {
     let same = drawn > 1 && !verdicts.iter().any(Verdict::is_bad);
     match args.json {
         true => print(&format!("{:#}\n", report(&rows, &verdicts, args, same)))?,
-        false => print(&table(&rows, &verdicts, args.tolerance))?,
+        false => {
+            print(&table(&rows, &verdicts, args.tolerance))?;
+            let blamed = blame(&rows, &verdicts, args.tolerance, args.allow);
+            print(&blamed.into_iter().map(|line| line + "\n").collect::<String>())?;
+        }
     }
     if drawn < 2 && !verdicts.iter().any(Verdict::is_bad) {
         let message = format!("{drawn} of {} engines drew it: there is nothing to compare", rows.len());
@@ -139,7 +143,9 @@ fn engines(args: &CompareArgs) -> Outcome {
 /// The picture of differences of the row that is furthest off.
 fn save_worst(verdicts: &[Verdict], path: &Path) -> Outcome {
     let found = verdicts.iter().filter_map(|verdict| match verdict {
-        Verdict::Same(found) | Verdict::Within(found) | Verdict::Differs(found) => Some(found),
+        Verdict::Same(found) | Verdict::Within(found) | Verdict::Differs(found) | Verdict::Precision(found) => {
+            Some(found)
+        }
         _ => None,
     });
     match found.max_by_key(|found| (found.differing, found.worst)) {
@@ -156,6 +162,7 @@ fn table(rows: &[Row], verdicts: &[Verdict], tolerance: u8) -> String {
             Verdict::Same(_) => "same".to_owned(),
             Verdict::Within(found) => format!("within: {}", words(found, tolerance)),
             Verdict::Differs(found) => format!("differs: {}", words(found, tolerance)),
+            Verdict::Precision(found) => format!("half precision: {}", words(found, tolerance)),
             Verdict::Refused(why) => format!("refused: {}", first_line(why)),
             Verdict::Failed(why) => format!("failed: {}", first_line(why)),
         };
@@ -170,12 +177,14 @@ fn first_line(text: &str) -> &str {
 }
 
 fn report(rows: &[Row], verdicts: &[Verdict], args: &CompareArgs, same: bool) -> Value {
+    let blame = blame(rows, verdicts, args.tolerance, args.allow);
     let rows = rows.iter().zip(verdicts).map(|(row, verdict)| {
         let (name, more) = match verdict {
             Verdict::Reference => ("reference", json!({})),
             Verdict::Same(_) => ("same", json!({})),
             Verdict::Within(found) => ("within", numbers(found)),
             Verdict::Differs(found) => ("differs", numbers(found)),
+            Verdict::Precision(found) => ("half-precision", numbers(found)),
             Verdict::Refused(why) => ("refused", json!({ "reason": why })),
             Verdict::Failed(why) => ("failed", json!({ "reason": why })),
         };
@@ -189,5 +198,6 @@ fn report(rows: &[Row], verdicts: &[Verdict], args: &CompareArgs, same: bool) ->
     });
     json!({
         "same": same, "tolerance": args.tolerance, "allowed_percent": args.allow, "engines": rows.collect::<Vec<_>>(),
+        "blame": blame,
     })
 }

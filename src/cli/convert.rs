@@ -329,13 +329,13 @@ fn amber(args: &ConvertArgs) -> Outcome {
     };
     let scene = super::draw::scene(scene.map(|path| path.as_path()))?;
     let subject = Subject::load(first, second.map(|path| path.as_path()), &args.preprocess).map_err(Failure::Bad)?;
-    let Subject::Vbc(bytes, _) = subject else {
+    let Some(made) = subject.into_vbc() else {
         return Err(Failure::usage(
             "programs of a Mali-400 are no scripts: there is no Vulkan in them",
         ));
     };
     let context = vulkan::Context::new(&vulkan::Options::default()).map_err(Error::from)?;
-    let text = to_amber(&context, &bytes, &scene).map_err(Failure::Bad)?;
+    let text = to_amber(&context, &made?, &scene).map_err(Failure::Bad)?;
     match &args.output {
         Some(output) => write(output, text),
         None => print(&text),

@@ -1,7 +1,9 @@
 //! `skrymir devices`: what `--device` can choose from.
 
+use super::engine::EngineName;
+use super::run::EMULATOR;
 use crate::outcome::{Failure, Outcome, print};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 /// Arguments of `devices`.
@@ -15,8 +17,9 @@ pub struct DevicesArgs {
 
 pub(super) fn run(args: &DevicesArgs) -> Outcome {
     let devices = vulkan::devices().map_err(|error| Failure::Trouble(error.into()))?;
+    let engines = engines();
     if args.json {
-        let rows: Vec<Value> = devices
+        let mut rows: Vec<Value> = devices
             .iter()
             .map(|d| {
                 json!({
@@ -25,10 +28,11 @@ pub(super) fn run(args: &DevicesArgs) -> Outcome {
                 })
             })
             .collect();
+        rows.push(json!({ "name": EMULATOR, "kind": "emulator", "engines": engines }));
         return print(&format!("{:#}\n", Value::Array(rows)));
     }
     if devices.is_empty() {
-        return print("no Vulkan device here\n");
+        print("no Vulkan device here\n")?;
     }
     for d in devices {
         let [major, minor, patch] = d.api;
@@ -38,5 +42,17 @@ pub(super) fn run(args: &DevicesArgs) -> Outcome {
             d.index, d.name, d.kind, d.driver
         ))?;
     }
-    Ok(())
+    print(&format!(
+        "{EMULATOR}  a Mali-400 in software  (emulator; {})\n",
+        engines.join(", ")
+    ))
+}
+
+/// The emulator's engines, as `--device` names them.
+fn engines() -> Vec<String> {
+    let all = EngineName::value_variants()
+        .iter()
+        .filter(|name| **name != EngineName::Vulkan);
+    all.filter_map(|name| Some(format!("{EMULATOR}/{}", name.to_possible_value()?.get_name())))
+        .collect()
 }

@@ -1,4 +1,4 @@
-//! `skrymir draw`: a pair of Mali-400 programs on the emulator.
+//! `skrymir draw`: `run --device mali400` by a short name, and what only an emulator can tell of a draw.
 
 use super::observe::EngineArgs;
 use crate::again::whenever_changed;
@@ -12,6 +12,7 @@ use crate::picture::{Picture, Save};
 use crate::say::Waiting;
 use crate::scene::Scene;
 use clap::Args;
+use emulator::exec::Engine;
 use emulator::exec::observed::{Stage, Text};
 use loader::mbs;
 use std::path::{Path, PathBuf};
@@ -43,6 +44,9 @@ pub struct DrawArgs {
     /// Size of the picture in pixels [default: 256x256]
     #[arg(long, value_name = "WxH", value_parser = crate::args::parse_size)]
     pub size: Option<[u32; 2]>,
+    /// Vertices per draw [default: 3]
+    #[arg(long, value_name = "N")]
+    pub vertices: Option<u32>,
     /// What the picture is held against
     #[command(flatten)]
     pub expected: ExpectArgs,
@@ -64,15 +68,63 @@ pub fn run(args: &DrawArgs) -> Outcome {
     whenever_changed(&files, || draw(args))
 }
 
+/// A pair, a scene, and where its picture goes: what `draw` and `run` on the emulator have in common.
+pub(super) struct Drawing<'a> {
+    pub vertex: &'a Path,
+    pub fragment: Option<&'a Path>,
+    pub scene: Option<&'a Path>,
+    pub preprocess: &'a PreprocessArgs,
+    pub size: Option<[u32; 2]>,
+    pub vertices: Option<u32>,
+    pub output: Option<&'a Path>,
+    pub expected: &'a ExpectArgs,
+}
+
+impl Drawing<'_> {
+    /// The programs and the scene; what of the scene nothing uses is noted.
+    pub(super) fn load(&self) -> Outcome<(Pair, Scene)> {
+        let fragment = self.fragment.unwrap_or(self.vertex);
+        let pair = Pair::load(self.vertex, fragment, self.preprocess).map_err(|error| match error.root() {
+            ErrorKind::System(_) => Failure::Trouble(error),
+            _ => Failure::Bad(error),
+        })?;
+        let mut scene = scene(self.scene)?;
+        scene.size = self.size.or(scene.size);
+        scene.vertices = self.vertices.or(scene.vertices);
+        for note in mali::unused(&pair, &scene)? {
+            crate::say::note(format_args!("{note}"));
+        }
+        Ok((pair, scene))
+    }
+
+    /// The picture.
+    pub(super) fn draw(&self, pair: &Pair, scene: &Scene, engine: Box<dyn Engine>, threads: usize) -> Outcome<Picture> {
+        let _drawing = Waiting::new("drawing");
+        mali::draw(pair, scene, engine, threads).map_err(fault)
+    }
+
+    /// Writes the picture, and holds it against the one that is expected.
+    pub(super) fn finish(&self, picture: &Picture) -> Outcome {
+        if let Some(path) = self.output {
+            picture.save(path)?;
+        }
+        self.expected.hold(picture, self.output)
+    }
+}
+
 fn draw(args: &DrawArgs) -> Outcome {
     let json = args.running.json(false)?;
-    let fragment = args.fragment.as_ref().unwrap_or(&args.vertex);
-    let pair = Pair::load(&args.vertex, fragment, &args.preprocess).map_err(|error| match error.root() {
-        ErrorKind::System(_) => Failure::Trouble(error),
-        _ => Failure::Bad(error),
-    })?;
-    let mut scene = scene(args.scene.as_deref())?;
-    scene.size = args.size.or(scene.size);
+    let drawing = Drawing {
+        vertex: &args.vertex,
+        fragment: args.fragment.as_deref(),
+        scene: args.scene.as_deref(),
+        preprocess: &args.preprocess,
+        size: args.size,
+        vertices: args.vertices,
+        output: args.output.as_deref(),
+        expected: &args.expected,
+    };
+    let (pair, scene) = drawing.load()?;
     if let Some(path) = &args.record {
         write(path, mali::record(&pair, &scene).map_err(fault)?)?;
     }
@@ -83,25 +135,15 @@ fn draw(args: &DrawArgs) -> Outcome {
         let context =
             vulkan::Context::new(&vulkan::Options::default()).map_err(|error| Failure::Trouble(error.into()))?;
         let picture = lifted::draw(&context, &pair, &scene, true).map_err(fault)?;
-        return finish(&picture, args);
+        return drawing.finish(&picture);
     }
     let (engine, threads, watching) = args.running.start()?.take();
-    let drawing = Waiting::new("drawing");
-    let picture = mali::draw(&pair, &scene, engine, threads);
-    drop(drawing);
+    let picture = drawing.draw(&pair, &scene, engine, threads);
     let told = args.running.finish(watching.as_ref(), &texts(args))?;
     if json {
         crate::outcome::print_json(&told.into())?;
     }
-    finish(&picture.map_err(fault)?, args)
-}
-
-/// Writes the picture, and holds it against the one that is expected.
-fn finish(picture: &Picture, args: &DrawArgs) -> Outcome {
-    if let Some(path) = &args.output {
-        picture.save(path)?;
-    }
-    args.expected.hold(picture, args.output.as_deref())
+    drawing.finish(&picture?)
 }
 
 /// The texts that the programs are assembled from, where they are.
@@ -132,7 +174,7 @@ pub(super) fn scene(path: Option<&Path>) -> Outcome<Scene> {
 }
 
 /// A job's fault is the programs'; a scene that does not fit is a mistake of who wrote it.
-fn fault(error: Error) -> Failure {
+pub(super) fn fault(error: Error) -> Failure {
     match error.root() {
         ErrorKind::Scene(_) => Failure::Trouble(error),
         _ => Failure::Bad(error),

@@ -55,6 +55,19 @@ impl Given {
         }
     }
 
+    /// Whether all of them are among those that a device takes.
+    ///
+    /// # Errors
+    /// Trouble, naming the flag.
+    pub fn fits_device(&self, device: &str, taken: &[&str]) -> Outcome {
+        match self.flags.iter().find(|flag| !taken.contains(&flag.as_str())) {
+            None => Ok(()),
+            Some(flag) => Err(Failure::usage(format_args!(
+                "--{flag} means nothing on the device {device}"
+            ))),
+        }
+    }
+
     fn refuse(&self, flag: &str, what: &str) -> Failure {
         let all = formats::ALL
             .iter()

@@ -107,5 +107,9 @@ fn packed(args: &PackArgs) -> Outcome {
         stages.push((stage, packed::stage(&file, stage, &mut linked)?));
     }
     let sources: Vec<(Stage, File<'_>)> = sources.collect();
-    write(&args.output, packed::checked(packed::file(&stages, &names, &sources)?)?)
+    let made = packed::file(&stages, &names, &sources)?;
+    made.notes
+        .iter()
+        .for_each(|note| crate::say::note(format_args!("{note}")));
+    write(&args.output, packed::checked(made.bytes)?)
 }

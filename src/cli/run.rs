@@ -1,10 +1,109 @@
 //! `skrymir run`: run a file on what can run it.
 
+use super::draw::{Drawing, fault};
+use super::engine::{self, EngineName};
 use super::flags::Given;
 use crate::args::RunArgs;
 use crate::formats;
+use crate::lifted;
 use crate::outcome::{Failure, Outcome, read};
 use crate::scripts;
+use clap::ValueEnum;
+
+/// The emulator among the devices.
+pub(super) const EMULATOR: &str = "mali400";
+
+/// Flags that mean something on it.
+const EMULATOR_FLAGS: &[&str] = &[
+    "output",
+    "size",
+    "vertices",
+    "scene",
+    "device",
+    "expect",
+    "tolerance",
+    "allow",
+    "diff",
+    "watch",
+    "define",
+    "include",
+];
+
+/// The engine of the emulator that `--device` names; none where it names another device.
+fn emulator(device: &str) -> Outcome<Option<EngineName>> {
+    let Some(rest) = device.strip_prefix(EMULATOR) else {
+        return Ok(None);
+    };
+    let engines = || {
+        EngineName::value_variants()
+            .iter()
+            .filter(|name| **name != EngineName::Vulkan)
+    };
+    let label = |name: &EngineName| name.to_possible_value().map(|value| value.get_name().to_owned());
+    match rest.strip_prefix('/') {
+        None if rest.is_empty() => Ok(Some(EngineName::default())),
+        Some(wanted) if engines().any(|name| label(name).as_deref() == Some(wanted)) => {
+            Ok(engines().find(|name| label(name).as_deref() == Some(wanted)).copied())
+        }
+        _ => {
+            let names: Vec<String> = engines()
+                .filter_map(label)
+                .map(|name| format!("{EMULATOR}/{name}"))
+                .collect();
+            Err(Failure::usage(format_args!(
+                "there is no device {device}; there is {EMULATOR}, {}",
+                names.join(", ")
+            )))
+        }
+    }
+}
+
+/// Whether a file holds programs of a Mali-400, which no other device runs as they are.
+fn is_program(bytes: &[u8]) -> bool {
+    bytes.starts_with(&loader::mbs::MAGIC) || std::str::from_utf8(bytes).is_ok_and(utgard::shader::recognises)
+}
+
+/// Draws a pair on an engine of the emulator, or lifted on a Vulkan device.
+fn draw(args: &RunArgs, engine: Option<EngineName>) -> Outcome {
+    let files = [Some(&args.file), args.fragment.as_ref(), args.scene.as_ref()];
+    let drawing = Drawing {
+        vertex: &args.file,
+        fragment: args.fragment.as_deref(),
+        scene: args.scene.as_deref(),
+        preprocess: &args.preprocess,
+        size: args.size,
+        vertices: args.vertices,
+        output: args.output.as_deref(),
+        expected: &args.expected,
+    };
+    if args.output.is_none() && !args.expected.is_given() {
+        return Err(Failure::usage(
+            "shaders give a picture: name it with -o out.png, or what it must be with --expect",
+        ));
+    }
+    let once = || {
+        let (pair, scene) = drawing.load()?;
+        let picture = match engine.map(EngineName::engine) {
+            None => lifted::draw(&crate::run::open(args)?, &pair, &scene, true).map_err(fault)?,
+            Some(engine) => {
+                let engine = engine.unwrap_or_else(engine::plain);
+                drawing.draw(&pair, &scene, engine, engine::default_threads())?
+            }
+        };
+        drawing.finish(&picture)
+    };
+    match args.watch {
+        true => crate::again::whenever_changed(
+            &files
+                .into_iter()
+                .flatten()
+                .map(|path| path.as_path())
+                .collect::<Vec<_>>(),
+            once,
+        ),
+        false => once(),
+    }
+}
 
 pub(super) fn run(args: &RunArgs, given: &Given) -> Outcome {
     if args.file.is_dir() {
@@ -15,6 +114,19 @@ pub(super) fn run(args: &RunArgs, given: &Given) -> Outcome {
     // What begins like no format is a shader's source.
     let by_name = scripts::is_script(&args.file).then_some("script");
     let format = formats::find(args.format.name().or(by_name), &bytes).unwrap_or(&formats::SOURCE);
+    let emulator = match &args.device {
+        // Scripts have their own way to the emulator.
+        Some(device) if format.name() != "script" => emulator(device)?,
+        _ => (args.device.is_none() && is_program(&bytes)).then(EngineName::default),
+    };
+    if let Some(engine) = emulator {
+        given.fits_device(EMULATOR, EMULATOR_FLAGS)?;
+        return draw(args, Some(engine)).map_err(|failure| failure.in_file(&args.file));
+    }
+    if is_program(&bytes) {
+        given.fits_device("of programs that are lifted", EMULATOR_FLAGS)?;
+        return draw(args, None);
+    }
     given.fits(format)?;
     if args.fragment.is_some() && !format.takes_stages() {
         return Err(Failure::usage(format_args!(

@@ -22,11 +22,11 @@ use vulkan::{ErrorKind, ShaderProperties, vk};
 /// Makes an engine.
 type Make = fn() -> Box<dyn Engine>;
 
-/// Names of devices on the command line, with their engines; that of the first is the fastest.
+/// Names of devices on the command line, with their engines; `mali400` is the first of them.
 pub const ENGINES: [(&str, Make); 3] = [
-    ("mali400", || Box::new(Native::default())),
-    ("mali400-wide", || Box::new(Wide::default())),
-    ("mali400-scalar", || Box::new(Scalar)),
+    ("mali400/native", || Box::new(Native::default())),
+    ("mali400/wide", || Box::new(Wide::default())),
+    ("mali400/scalar", || Box::new(Scalar)),
 ];
 
 /// The emulator with one of its engines.
@@ -37,8 +37,12 @@ pub struct Mali {
 impl Mali {
     /// The device of a name.
     pub fn named(name: &str) -> Option<Self> {
-        let (_, engine) = ENGINES.iter().find(|(known, _)| *known == name)?;
-        Some(Self { engine: *engine })
+        let [(_, first), ..] = ENGINES;
+        let found = ENGINES.iter().find(|(known, _)| *known == name);
+        match found {
+            Some((_, engine)) => Some(Self { engine: *engine }),
+            None => (name == "mali400").then_some(Self { engine: first }),
+        }
     }
 }
 

@@ -2,12 +2,14 @@
 
 use crate::common;
 
-use skrymir::engines::{Drawn, Row, Subject, Verdict, judge};
+use skrymir::engines::{Drawn, Part, Row, Subject, Verdict, blame, judge};
+use skrymir::mali::Pair;
 use skrymir::picture::Picture;
 use skrymir::scene::Scene;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
+use utgard::pp::MulOp;
 
 /// Half floats and eight bits: a channel may be this far off on one pixel in a hundred.
 const TOLERANCE: u8 = 6;
@@ -106,6 +108,7 @@ fn rows(pictures: &[(&str, [u8; 4], bool)]) -> Vec<Row> {
         }),
         time: Duration::ZERO,
         exact: *exact,
+        part: if *exact { Part::Engine } else { Part::Lifted },
     };
     pictures.iter().map(row).collect()
 }
@@ -128,6 +131,117 @@ fn a_picture_that_differs_is_told() {
     assert!(matches!(verdicts[3], Verdict::Within(_)) && matches!(verdicts[4], Verdict::Within(_)));
     assert!(matches!(&verdicts[5], Verdict::Differs(found) if found.differing == 2));
     assert!(matches!(judge(&rows, 6, 24.0)[4], Verdict::Differs(_)));
+}
+
+/// Rows of the parts of the chain, each with the red of its four pixels.
+fn chain(pictures: &[(Part, [u8; 4])]) -> Vec<Row> {
+    let rows = pictures.iter().map(|(part, reds)| {
+        let row = rows(&[("row", *reds, *part == Part::Engine)]).remove(0);
+        Row { part: *part, ..row }
+    });
+    rows.collect()
+}
+
+#[test]
+fn a_difference_is_laid_to_its_part_of_the_chain() {
+    let (good, bad) = ([10; 4], [90; 4]);
+    let blamed = |pictures: &[(Part, [u8; 4])]| {
+        let rows = chain(pictures);
+        let verdicts = judge(&rows, 2, 0.0);
+        let blamed = blame(&rows, &verdicts, 2, 0.0);
+        let parts: Vec<String> = blamed
+            .iter()
+            .map(|line| line.split(':').next().unwrap_or_default().to_owned())
+            .collect();
+        (parts.join(" "), verdicts.iter().any(Verdict::is_bad))
+    };
+    let all = [
+        (Part::Engine, good),
+        (Part::Engine, good),
+        (Part::Source, good),
+        (Part::Witness, good),
+        (Part::Written, good),
+        (Part::HalfSteps, good),
+        (Part::Lifted, good),
+    ];
+    assert_eq!(blamed(&all), (String::new(), false));
+    for (at, part) in [(1, "engine"), (4, "writer"), (6, "lifting"), (3, "front end")] {
+        let mut rows = all;
+        rows[at].1 = bad;
+        // Half steps account for what the emulator draws, not for what a witness does; they are no excuse for a writer.
+        rows[5].1 = if at == 4 || at == 3 { [40; 4] } else { good };
+        assert_eq!(blamed(&rows), (part.to_owned(), true), "{at}");
+    }
+    // The source, however it is read, is not what our programs draw: the compiler.
+    let mut rows = all;
+    rows[2..=5].iter_mut().for_each(|row| row.1 = bad);
+    assert_eq!(blamed(&rows), ("compiler".to_owned(), true));
+    // In half precision steps it is: precision.
+    rows[5].1 = good;
+    assert_eq!(blamed(&rows), (String::new(), false));
+}
+
+/// Makes the first product of vectors of a fragment program eight times as large: an operator that a compiler mistook.
+fn plant(pair: &mut Pair) -> bool {
+    let (instructions, _) = utgard::pp::flow::instructions(&pair.fragment.code);
+    let found = instructions.into_iter().find_map(|(at, mut instruction)| {
+        let unit = instruction.vec_mul.as_mut()?;
+        (unit.op == MulOp::Mul).then(|| unit.op = MulOp::MulX8)?;
+        Some((at as usize, instruction))
+    });
+    let Some((at, instruction)) = found else { return false };
+    let mut words = Vec::new();
+    instruction.encode(&mut words);
+    pair.fragment.code[at..at + words.len()].copy_from_slice(&words);
+    true
+}
+
+/// Pairs of the field that are compared.
+const SHARE: usize = 24;
+
+/// Fragments of it come to 0 times infinity, and GLSL leaves open what `min` and `max` make of that.
+const NOT_A_NUMBER: &str = "fsr__shaders__fsr-pass0.vert";
+
+/// A tenth of its pixels differ, and half steps do not account for them: open.
+const OPEN: &str = "handheld__shaders__lcd1x_psp.vert";
+
+#[test]
+fn shaders_of_the_field_look_the_same_on_every_engine_and_a_planted_fault_does_not() {
+    let Some(folder) = common::corpus("field") else { return };
+    let all = common::files(&folder.join("retro"), "vert");
+    let step = all.len() / SHARE;
+    let (mut compared, mut by_precision, mut found, mut planted) = (0, 0, 0, 0);
+    let mut bad = Vec::new();
+    for vertex in all.into_iter().step_by(step) {
+        let fragment = vertex.with_extension("frag");
+        let Ok(mut subject) = Subject::load(&vertex, Some(&fragment), &Default::default()) else {
+            continue;
+        };
+        let rows = subject.draw(&scene(), None);
+        let verdicts = judge(&rows, TOLERANCE, ALLOWED);
+        if rows.iter().filter(|row| matches!(row.drawn, Drawn::Picture(_))).count() < 5 {
+            continue;
+        }
+        compared += 1;
+        by_precision += usize::from(verdicts.iter().any(|verdict| matches!(verdict, Verdict::Precision(_))));
+        let blamed = blame(&rows, &verdicts, TOLERANCE, ALLOWED);
+        if verdicts.iter().any(Verdict::is_bad) && ![NOT_A_NUMBER, OPEN].iter().any(|known| vertex.ends_with(known)) {
+            bad.push(format!("{}: {blamed:?}", vertex.display()));
+        }
+        if subject.pair_mut().is_some_and(plant) {
+            planted += 1;
+            let rows = subject.draw(&scene(), None);
+            let verdicts = judge(&rows, TOLERANCE, ALLOWED);
+            let blamed = blame(&rows, &verdicts, TOLERANCE, ALLOWED);
+            found += usize::from(blamed.iter().any(|line| line.starts_with("compiler:")));
+        }
+    }
+    println!(
+        "{compared} pairs compared, {by_precision} differ by precision; {found} of {planted} planted faults found"
+    );
+    assert!(compared >= SHARE / 2 && planted >= 4, "{compared} {planted}");
+    assert!(bad.is_empty(), "{bad:#?}");
+    assert!(2 * found > planted, "{found} of {planted}");
 }
 
 fn compare(arguments: &[&str]) -> Output {

@@ -358,6 +358,71 @@ fn the_old_languages_give_the_picture_that_opengl_shows() {
 }
 
 #[test]
+fn one_scene_gives_one_picture_on_every_device() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let vertex = "attribute vec4 position;\nattribute vec2 place;\nattribute vec3 idle;\nuniform mat4 turn;\nvarying vec2 v;\n\
+                  void main() { v = place; gl_Position = turn * position; }\n";
+    let fragment = "precision mediump float;\nstruct Light { vec3 color; float level; };\nuniform Light lights[2];\n\
+                    uniform sampler2D stone;\nuniform int count;\nuniform bool on;\nuniform float list[3];\nvarying vec2 v;\n\
+                    void main() { vec3 c = lights[1].color * lights[1].level * texture2D(stone, v).r;\n\
+                    if (on) c.g += list[2] * float(count);\n gl_FragColor = vec4(c, 1.0); }\n";
+    std::fs::write(at.join("a.vert"), vertex).unwrap();
+    std::fs::write(at.join("a.frag"), fragment).unwrap();
+    let scene = "clear = [0, 0, 0.5, 1]\n[inputs]\nidle = [1, 2, 3]\n[uniform]\n'lights[1].level' = 0.5\n\
+                 list = [0, 0, 0.25]\ncount = 2\n[slots.stone]\nfill = [0.5, 0, 0, 1]\nsize = [4, 4]\n";
+    std::fs::write(at.join("scene.toml"), scene).unwrap();
+    let pair = ["a.vert", "a.frag", "--size", "48x48"];
+    let said = |verb: &[&str], more: &[&str], code| ends(at, &[verb, &pair, more].concat(), code);
+    let given = ["--scene", "scene.toml"];
+    let run = ["run"];
+    let device = ["run", "--device", "mali400/scalar"];
+    let draw = ["draw"];
+    for scene in [&[][..], &given] {
+        said(&run, &[scene, &["-o", "a.png"]].concat(), 0);
+        let near = [scene, &["--expect", "a.png", "--tolerance", "2"]].concat();
+        said(&device, &near, 0);
+        said(&draw, &near, 0);
+    }
+    // The control: every key changes the picture on every device, and so do the names that the other one has.
+    for (from, to) in [
+        ("count = 2", "count = 1"),
+        ("count = 2", "on = 0"),
+        ("'lights[1].level' = 0.5", "lights_level = [0.5, 1]"),
+        ("[0.5, 0, 0, 1]", "[1, 0, 0, 1]"),
+        ("[0, 0, 0.5, 1]", "[0, 0, 0, 1]"),
+    ] {
+        std::fs::write(at.join("other.toml"), scene.replace(from, to)).unwrap();
+        let other = ["--scene", "other.toml", "--expect", "a.png", "--tolerance", "2"];
+        for verb in [&run[..], &device, &draw] {
+            said(verb, &other, 1);
+        }
+        said(&run, &["--scene", "other.toml", "-o", "b.png"], 0);
+        said(
+            &device,
+            &["--scene", "other.toml", "--expect", "b.png", "--tolerance", "2"],
+            0,
+        );
+    }
+    // A name that is declared and not used is noted; one that nobody knows is an error.
+    std::fs::write(at.join("wrong.toml"), scene.replace("list =", "lust =")).unwrap();
+    for verb in [&run[..], &device, &draw] {
+        let error = said(verb, &["--scene", "wrong.toml", "-o", "x.png"], 2);
+        assert!(error.contains("\"lust\"; did you mean \"list\"?"), "{error}");
+        assert!(error.contains("input idle: declared, and not used"), "{error}");
+    }
+    // What means nothing there is refused.
+    let error = said(&device, &["-o", "x.png", "--read", "0=x"], 2);
+    assert!(error.contains("--read means nothing on the device mali400"), "{error}");
+    let error = ends(
+        at,
+        &["run", "a.vert", "a.frag", "--device", "mali400/fast", "-o", "x.png"],
+        2,
+    );
+    assert!(error.contains("mali400/native"), "{error}");
+}
+
+#[test]
 fn uniforms_of_the_old_languages_become_members_of_one_block() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

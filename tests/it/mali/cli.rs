@@ -199,7 +199,7 @@ fn draws_records_and_replays() {
     let args = [&["draw"], &pair[..], &["-o", path(&again), "--scene", path(&scene)]].concat();
     let (code, said) = refused(&args);
     assert_eq!(code, 2);
-    assert!(said.contains("no attribute normal"), "{said}");
+    assert!(said.contains("no vertex input normal"), "{said}");
 
     let mut bytes = std::fs::read(&traced).unwrap();
     bytes.truncate(bytes.len() - 10);

@@ -2,10 +2,11 @@
 
 use crate::defaults;
 use crate::error::{Error, ErrorKind, Result};
+use crate::interface::Interface;
 use crate::model::{Blend, Compare, Cull, Filter, Format, Numbers, Scene, Slot, Topology, Wrap};
 use crate::nearest;
 use crate::picture::Picture;
-use loader::vbc::{BaseType, Binding, Primitive, Shape, Vbc};
+use loader::vbc::{BaseType, Binding, Primitive, Shape, Variable};
 use vulkan::{Dim, Draw, SlotData, TexelFormat, Texels};
 
 fn wrong<T>(text: impl std::fmt::Display) -> Result<T> {
@@ -24,37 +25,37 @@ fn at(place: impl std::fmt::Display) -> impl FnOnce(Error) -> Error {
 ///
 /// # Errors
 /// Names the key that does not fit the shader.
-pub fn draw(vbc: &Vbc<'_>, scene: &Scene, fields: &defaults::BufferFields) -> Result<Draw> {
+pub fn draw(interface: &Interface, scene: &Scene) -> Result<Draw> {
     let size = scene.size.unwrap_or([256, 256]);
     if size[0].max(size[1]) > 1 << 15 {
         return wrong(format!("size {}x{} is beyond any device", size[0], size[1]));
     }
-    let vertices = scene.vertices.unwrap_or(scene.patch_points.unwrap_or(3));
+    let vertices = scene.vertices.or(scene.patch_points);
+    let vertices = vertices.or_else(|| given_vertices(interface, scene)).unwrap_or(3);
     if vertices > 1 << 24 {
         return wrong(format!("{vertices} vertices; up to 16777216 can be filled"));
     }
-    let mut draw = defaults::draw(vbc, size, vertices, fields)?;
-    state(&mut draw, vbc, scene);
-    for (location, numbers) in &scene.inputs {
-        input(&mut draw, vbc, location, numbers)?;
+    let mut draw = defaults::draw(interface, size, vertices)?;
+    state(&mut draw, interface, scene);
+    for (key, numbers) in &scene.inputs {
+        input(&mut draw, interface, key, numbers)?;
     }
-    target_height(&mut draw, vbc);
+    target_height(&mut draw, interface);
     for (name, numbers) in &scene.uniform {
-        uniform(&mut draw, vbc, name, numbers)?;
+        uniform(&mut draw, interface, name, numbers)?;
     }
-    for (number, slot) in &scene.slots {
-        let found = number
-            .parse()
-            .ok()
-            .and_then(|number: u8| vbc.bindings().find(|b| b.slot == number));
-        let Some(binding) = found else {
-            let known = vbc.bindings().map(|binding| binding.slot.to_string());
-            let hint = nearest::hint(number, known);
-            return wrong(format!("the shader has no slot {number}{hint}"));
+    for (key, slot) in &scene.slots {
+        let Some(found) = interface.slot(key) else {
+            if interface.declared.contains(key) {
+                continue;
+            }
+            let known = interface.slots.iter().map(|slot| known(slot.binding.slot, &slot.name));
+            let hint = nearest::hint(key, known);
+            return wrong(format!("the shader has no slot {key}{hint}"));
         };
-        let data = draw.slots.remove(&binding.slot);
-        let data = fill_slot(binding, data, slot, scene).map_err(at(format_args!("slot {number}")))?;
-        draw.slots.insert(binding.slot, data);
+        let data = draw.slots.remove(&found.binding.slot);
+        let data = fill_slot(found.binding, data, slot, scene).map_err(at(format_args!("slot {key}")))?;
+        draw.slots.insert(found.binding.slot, data);
     }
     for (index, slot) in scene.subpass.iter().enumerate() {
         let Some(texels) = draw.subpass.get_mut(index) else {
@@ -65,15 +66,54 @@ pub fn draw(vbc: &Vbc<'_>, scene: &Scene, fields: &defaults::BufferFields) -> Re
     Ok(draw)
 }
 
+/// The vertices that all given inputs have numbers for; one vertex's numbers stand for any count.
+fn given_vertices(interface: &Interface, scene: &Scene) -> Option<u32> {
+    let counts = scene.inputs.iter().filter_map(|(key, numbers)| {
+        let input = interface.input(key)?.variable;
+        let count = numbers.flat().len().checked_div(per_vertex(&input))?;
+        u32::try_from(count).ok().filter(|count| *count > 1)
+    });
+    counts.min()
+}
+
+/// Numbers that a vertex has of an input.
+fn per_vertex(input: &Variable) -> usize {
+    usize::from(input.dims[0]) * usize::from(input.dims[1]) * usize::from(input.array)
+}
+
+/// What the scene gives that the sources declare and the programs do not use, in words.
+pub fn unused(interface: &Interface, scene: &Scene) -> Vec<String> {
+    let inputs = scene.inputs.keys().filter(|key| interface.input(key).is_none());
+    let uniforms = scene.uniform.keys().filter(|key| interface.parts(key).is_empty());
+    let slots = scene.slots.keys().filter(|key| interface.slot(key).is_none());
+    let kinds = [
+        ("input", inputs.collect()),
+        ("uniform", uniforms.collect()),
+        ("slot", slots.collect::<Vec<_>>()),
+    ];
+    let of_kind = |(kind, keys): (&'static str, Vec<&String>)| {
+        let declared = keys.into_iter().filter(|key| interface.declared.contains(*key));
+        declared
+            .map(|key| format!("{kind} {key}: declared, and not used by the shader"))
+            .collect::<Vec<_>>()
+    };
+    kinds.into_iter().flat_map(of_kind).collect()
+}
+
+/// A number, and the name that goes with it.
+fn known(number: u8, name: &Option<String>) -> String {
+    name.clone().unwrap_or_else(|| number.to_string())
+}
+
 /// Counts, topology, blend, depth, clear colour.
-fn state(draw: &mut Draw, vbc: &Vbc<'_>, scene: &Scene) {
+fn state(draw: &mut Draw, interface: &Interface, scene: &Scene) {
     draw.instances = scene.instances.unwrap_or(draw.instances);
     draw.draws = scene.draws.unwrap_or(draw.draws);
     draw.clear = scene.clear.unwrap_or(draw.clear);
     if let Some(format) = scene.target {
         draw.target = format.texel();
     }
-    draw.topology = topology(scene.topology, vbc, scene.patch_points.unwrap_or(3));
+    draw.topology = topology(scene.topology, interface.primitive, scene.patch_points.unwrap_or(3));
     draw.cull = match scene.cull {
         None | Some(Cull::None) => vulkan::Cull::None,
         Some(Cull::Front) => vulkan::Cull::Front,
@@ -94,8 +134,8 @@ fn state(draw: &mut Draw, vbc: &Vbc<'_>, scene: &Scene) {
 }
 
 /// The scene's topology, else the one the shader's stages ask for.
-fn topology(wanted: Option<Topology>, vbc: &Vbc<'_>, patch_points: u32) -> vulkan::Topology {
-    match (wanted, loader::vbc::input_primitive(vbc)) {
+fn topology(wanted: Option<Topology>, taken: Option<Primitive>, patch_points: u32) -> vulkan::Topology {
+    match (wanted, taken) {
         (Some(Topology::Points), _) | (None, Some(Primitive::Points)) => vulkan::Topology::Points,
         (Some(Topology::Lines), _) | (None, Some(Primitive::Lines)) => vulkan::Topology::Lines,
         (Some(Topology::LineStrip), _) => vulkan::Topology::LineStrip,
@@ -137,27 +177,32 @@ impl Format {
     }
 }
 
-fn input(draw: &mut Draw, vbc: &Vbc<'_>, location: &str, numbers: &Numbers) -> Result<()> {
-    let found = location
-        .parse()
-        .ok()
-        .and_then(|location: u8| vbc.inputs().find(|input| input.location == location));
-    let Some(input) = found else {
-        return wrong(format!("the shader has no vertex input at location {location}"));
+fn input(draw: &mut Draw, interface: &Interface, key: &str, numbers: &Numbers) -> Result<()> {
+    let Some(found) = interface.input(key) else {
+        if interface.declared.contains(key) {
+            return Ok(());
+        }
+        let inputs = interface.inputs.iter();
+        let hint = nearest::hint(key, inputs.map(|input| known(input.variable.location, &input.name)));
+        return wrong(match key.parse::<u8>() {
+            Ok(_) => format!("the shader has no vertex input at location {key}{hint}"),
+            Err(_) => format!("the shader has no vertex input {key}{hint}"),
+        });
     };
+    let input = found.variable;
     let numbers = numbers.flat();
-    let per_vertex = usize::from(input.dims[0]) * usize::from(input.dims[1]) * usize::from(input.array);
+    let per_vertex = per_vertex(&input);
     if per_vertex == 0 || numbers.is_empty() || !numbers.len().is_multiple_of(per_vertex) {
         let count = numbers.len();
         return wrong(format!(
-            "input {location}: {count} numbers are not whole vertices of {per_vertex}"
+            "input {key}: {count} numbers are not whole vertices of {per_vertex}"
         ));
     }
     let wanted = draw.vertices as usize * per_vertex;
     if numbers.len() < wanted && numbers.len() != per_vertex {
         let have = numbers.len() / per_vertex;
         return wrong(format!(
-            "input {location}: {have} vertices are given, {} are drawn",
+            "input {key}: {have} vertices are given, {} are drawn",
             draw.vertices
         ));
     }
@@ -171,46 +216,55 @@ fn input(draw: &mut Draw, vbc: &Vbc<'_>, location: &str, numbers: &Numbers) -> R
 /// What shaders whose rows count from below ask for.
 const TARGET_HEIGHT: &[u8] = b"skrymir_TargetHeight";
 
-fn target_height(draw: &mut Draw, vbc: &Vbc<'_>) {
-    let members = vbc.uniform().into_iter().flat_map(|uniform| uniform.members());
-    let wanted: Vec<usize> = members
-        .filter(|member| member.name == TARGET_HEIGHT)
-        .map(|member| member.offset as usize)
-        .collect();
+fn target_height(draw: &mut Draw, interface: &Interface) {
     let height = (draw.size[1] as f32).to_le_bytes();
-    for at in wanted {
-        if let Some(place) = draw.uniform.get_mut(at..at + height.len()) {
+    for member in interface.uniform.iter().filter(|member| member.name == TARGET_HEIGHT) {
+        if let Some(place) = draw.uniform.get_mut(member.offset..member.offset + height.len()) {
             place.copy_from_slice(&height);
         }
     }
 }
 
-fn uniform(draw: &mut Draw, vbc: &Vbc<'_>, name: &str, numbers: &Numbers) -> Result<()> {
-    let found = vbc
-        .uniform()
-        .and_then(|uniform| uniform.members().find(|member| member.name == name.as_bytes()));
-    let Some(member) = found else {
-        let members = vbc.uniform().into_iter().flat_map(|uniform| uniform.members());
-        let known = members.map(|member| String::from_utf8_lossy(member.name).into_owned());
+fn uniform(draw: &mut Draw, interface: &Interface, name: &str, numbers: &Numbers) -> Result<()> {
+    let parts = interface.parts(name);
+    let Some(first) = parts.first() else {
+        if interface.declared.contains(name) {
+            return Ok(());
+        }
+        let names = interface.uniform.iter().filter(|member| member.name != TARGET_HEIGHT);
+        let known = names.map(|member| String::from_utf8_lossy(&member.name).into_owned());
         let hint = nearest::hint(name, known);
         return wrong(format!("the shader has no uniform member \"{name}\"{hint}"));
     };
     let numbers = numbers.flat();
-    let wanted = usize::from(member.dims[0]) * usize::from(member.dims[1]) * usize::from(member.array);
-    if numbers.len() != wanted {
+    let one = first.member.components().max(1);
+    let elements = parts
+        .iter()
+        .map(|part| part.from + part.elements.len())
+        .max()
+        .unwrap_or(0);
+    // Of an array of structures the last elements may be unused.
+    let is_spread = parts.len() > 1 || first.from > 0;
+    let fits = numbers.len() <= one * elements || is_spread;
+    if numbers.is_empty() || !numbers.len().is_multiple_of(one) || !fits {
         return wrong(format!(
-            "uniform member \"{name}\" takes {wanted} numbers, {} are given",
+            "uniform member \"{name}\" takes {} numbers, {} are given",
+            one * elements,
             numbers.len()
         ));
     }
-    let bytes: Vec<u8> = numbers
-        .iter()
-        .flat_map(|number| defaults::encode(member.base, *number))
-        .collect();
-    let at = member.offset as usize;
-    match draw.uniform.get_mut(at..at + bytes.len()) {
-        Some(place) => place.copy_from_slice(&bytes),
-        None => return wrong(format!("uniform member \"{name}\" lies outside the uniform")),
+    for part in parts {
+        let from = (one * part.from).min(numbers.len());
+        let to = (from + one * part.elements.len()).min(numbers.len());
+        let bytes: Vec<u8> = numbers[from..to]
+            .iter()
+            .flat_map(|number| defaults::encode(part.member.base, *number))
+            .collect();
+        let start = part.member.offset + 4 * one * part.elements.start;
+        match draw.uniform.get_mut(start..start + bytes.len()) {
+            Some(place) => place.copy_from_slice(&bytes),
+            None => return wrong(format!("uniform member \"{name}\" lies outside the uniform")),
+        }
     }
     Ok(())
 }
@@ -251,6 +305,9 @@ fn fill_slot(binding: Binding, default: Option<SlotData>, slot: &Slot, scene: &S
             };
             let bytes = encode_texels(format, &numbers)?;
             Ok(SlotData::Texels { format, bytes })
+        }
+        Some(SlotData::Image(..)) if slot.at != 0 || words.next().is_some() => {
+            wrong("an image takes an image, texels or a fill; at, floats, ints and uints are a buffer's")
         }
         Some(SlotData::Image(mut texels, mut sampler)) => {
             if let Shape::Texel { .. } = binding.shape

@@ -3,7 +3,7 @@
 //! | what | default |
 //! |---|---|
 //! | picture | 256x256, cleared to opaque black, one draw of three vertices |
-//! | vertex position: the first float vector input of 2 to 4 components | a triangle with its point up, inside the picture; z = 0, w = 1; every further triangle half the size of the one before |
+//! | vertex position: the first float vector input of 2 to 4 components whose name has `pos` in it, or else the first of all | a triangle with its point up, inside the picture; z = 0, w = 1; every further triangle half the size of the one before |
 //! | other float vectors of 2 | texture coordinates: (0.5, 0), (1, 1), (0, 1) |
 //! | other float vectors of 3 and 4 | red, green, blue; alpha 1 |
 //! | float scalars | 0.5 |
@@ -17,9 +17,9 @@
 //! | subpass inputs | the checker, of the picture's size |
 
 use crate::error::{Error, Result};
+use crate::interface::{Interface, Uniform};
 use loader::spirv::block::{Class, Field};
-use loader::vbc::{BaseType, Binding, Member, Shape, SubpassInput, TexelType, Variable, Vbc};
-use std::collections::BTreeMap;
+use loader::vbc::{BaseType, Binding, Shape, SubpassInput, TexelType, Variable};
 use vulkan::{Dim, Draw, SamplerDesc, SlotData, TexelFormat, Texels};
 
 /// Elements of a default buffer.
@@ -32,54 +32,70 @@ const BUFFER_TEXELS: u32 = 256;
 const CORNERS: [[f64; 2]; 3] = [[0.0, -0.8], [0.8, 0.8], [-0.8, 0.8]];
 const TEXCOORDS: [[f64; 2]; 3] = [[0.5, 0.0], [1.0, 1.0], [0.0, 1.0]];
 
-/// Fields of the structs behind each buffer slot, as the shader's code declares them.
-pub type BufferFields = BTreeMap<u8, Vec<Field>>;
-
 /// A draw of this shader with default data for all it declares.
 ///
 /// # Errors
 /// Only for shaders whose reflection names types that no data can be made for.
-pub fn draw(vbc: &Vbc<'_>, size: [u32; 2], vertices: u32, fields: &BufferFields) -> Result<Draw> {
+pub fn draw(interface: &Interface, size: [u32; 2], vertices: u32) -> Result<Draw> {
     let mut draw = Draw {
         size,
         vertices,
         ..Draw::default()
     };
-    let position = vbc.inputs().find(is_position).map(|input| input.location);
-    for input in vbc.inputs() {
-        let bytes = vertex_input(input, position == Some(input.location), vertices);
-        draw.vertex_data.insert(input.location, bytes);
+    let position = position(interface);
+    for input in &interface.inputs {
+        let location = input.variable.location;
+        let corners = (position == Some(location)).then(|| corners(interface.y_up));
+        let bytes = vertex_input(input.variable, corners, vertices);
+        draw.vertex_data.insert(location, bytes);
     }
-    if let Some(uniform) = vbc.uniform() {
-        draw.uniform = vec![0; uniform.size as usize];
-        for member in uniform.members() {
-            let value = uniform_member(&member);
-            write_at(&mut draw.uniform, member.offset as usize, &value);
-        }
+    draw.uniform = vec![0; interface.uniform_size];
+    for member in &interface.uniform {
+        write_at(&mut draw.uniform, member.offset, &uniform_member(member));
     }
-    for binding in vbc.bindings() {
-        let data = slot(binding, size, fields.get(&binding.slot).map_or(&[], Vec::as_slice))?;
-        draw.slots.insert(binding.slot, data);
+    for slot in &interface.slots {
+        let binding = slot.binding;
+        let fields = interface.fields.get(&binding.slot).map_or(&[][..], Vec::as_slice);
+        draw.slots.insert(binding.slot, self::slot(binding, size, fields)?);
     }
-    draw.subpass = vbc.subpass_inputs().map(|input| subpass(input, size)).collect();
+    let subpass = interface.subpass.iter();
+    draw.subpass = subpass.map(|input| self::subpass(*input, size)).collect();
     Ok(draw)
 }
 
-fn is_position(input: &Variable) -> bool {
+/// The location of the input that is the vertices' position.
+fn position(interface: &Interface) -> Option<u8> {
+    let vectors = || interface.inputs.iter().filter(|input| is_vector(&input.variable));
+    let named = vectors().find(|input| {
+        let name = input.name.as_deref().unwrap_or_default();
+        name.to_lowercase().contains("pos")
+    });
+    Some(named.or_else(|| vectors().next())?.variable.location)
+}
+
+fn is_vector(input: &Variable) -> bool {
     input.base == BaseType::FLOAT && input.dims[0] >= 2 && input.dims[1] == 1 && input.array == 1
 }
 
+/// The corners of the triangle with its point up in the picture.
+fn corners(y_up: bool) -> [[f64; 2]; 3] {
+    match y_up {
+        true => CORNERS.map(|[x, y]| [x, -y]),
+        false => CORNERS,
+    }
+}
+
 /// Bytes of one vertex input over all vertices.
-fn vertex_input(input: Variable, position: bool, vertices: u32) -> Vec<u8> {
+fn vertex_input(input: Variable, corners: Option<[[f64; 2]; 3]>, vertices: u32) -> Vec<u8> {
     let elements = usize::from(input.array.max(1));
     (0..vertices)
-        .flat_map(|vertex| std::iter::repeat_n(vertex_value(input, position, vertex), elements).flatten())
+        .flat_map(|vertex| std::iter::repeat_n(vertex_value(input, corners, vertex), elements).flatten())
         .flat_map(|number| encode(input.base, number))
         .collect()
 }
 
 /// Numbers of one element of an input at one vertex.
-fn vertex_value(input: Variable, position: bool, vertex: u32) -> Vec<f64> {
+fn vertex_value(input: Variable, corners: Option<[[f64; 2]; 3]>, vertex: u32) -> Vec<f64> {
     let [rows, columns] = input.dims.map(usize::from);
     let corner = (vertex % 3) as usize;
     if input.base != BaseType::FLOAT {
@@ -88,10 +104,11 @@ fn vertex_value(input: Variable, position: bool, vertex: u32) -> Vec<f64> {
     if columns > 1 {
         return identity(rows, columns);
     }
-    let full = match (rows, position) {
-        (_, true) => {
+    let full = match (rows, corners) {
+        (_, Some(corners)) => {
             let scale = 0.5f64.powi((vertex / 3).min(60) as i32);
-            vec![CORNERS[corner][0] * scale, CORNERS[corner][1] * scale, 0.0, 1.0]
+            let [x, y] = corners[corner].map(|coordinate| coordinate * scale);
+            vec![x, y, 0.0, 1.0]
         }
         (1, _) => vec![0.5],
         (2, _) => TEXCOORDS[corner].to_vec(),
@@ -129,7 +146,7 @@ fn write_at(block: &mut [u8], at: usize, bytes: &[u8]) {
 }
 
 /// A number of a uniform that is no matrix: 1, or 0 where the name speaks of a place.
-pub fn uniform_number(name: &[u8]) -> f64 {
+fn uniform_number(name: &[u8]) -> f64 {
     const PLACES: [&str; 7] = ["offset", "shift", "translat", "bias", "time", "pos", "index"];
     let name = String::from_utf8_lossy(name).to_lowercase();
     match PLACES.iter().any(|place| name.contains(place)) {
@@ -138,15 +155,15 @@ pub fn uniform_number(name: &[u8]) -> f64 {
     }
 }
 
-fn uniform_member(member: &Member<'_>) -> Vec<u8> {
-    let number = uniform_number(member.name);
+fn uniform_member(member: &Uniform) -> Vec<u8> {
+    let number = uniform_number(&member.name);
     let [rows, columns] = member.dims.map(usize::from);
     let one = if columns > 1 {
         identity(rows, columns)
     } else {
         vec![number; rows]
     };
-    let all = std::iter::repeat_n(one, usize::from(member.array)).flatten();
+    let all = std::iter::repeat_n(one, member.elements).flatten();
     all.flat_map(|number| encode(member.base, number)).collect()
 }
 

@@ -1,11 +1,10 @@
 //! From a VBC file and a scene to pictures: what the `run` command and the examples share.
 
+use crate::apply;
 use crate::error::Result;
+use crate::interface::{Interface, Sources};
 use crate::model::Scene;
-use crate::{apply, defaults::BufferFields};
 use loader::spirv::spirv_val;
-use loader::vbc::fit;
-use loader::vbc::{Stage, Vbc};
 use std::time::{Duration, Instant};
 use vulkan::{BindMode, Context, Draw, Frame, PipelineCache, Program};
 
@@ -33,9 +32,8 @@ pub struct Timing {
 /// A file on a device, ready to be drawn any number of times.
 #[derive(Clone)]
 pub struct Loaded {
-    bytes: Vec<u8>,
     program: Program,
-    fields: BufferFields,
+    interface: Interface,
     /// What reading salvaged.
     pub notes: Vec<String>,
     timing: Timing,
@@ -55,6 +53,14 @@ pub struct Drawn {
 /// # Errors
 /// See [`Error`]; no driver sees a file that is not accepted.
 pub fn load(context: &Context, bytes: &[u8], settings: Settings) -> Result<Loaded> {
+    load_of(context, bytes, &Sources::default(), settings)
+}
+
+/// As [`load`], of a file that was made of sources, which scenes may speak of.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_of(context: &Context, bytes: &[u8], sources: &Sources, settings: Settings) -> Result<Loaded> {
     let mut timing = Timing::default();
     let vbc = timed(&mut timing.load, || -> Result<_> {
         let vbc = loader::vbc::read(bytes)?;
@@ -75,12 +81,11 @@ pub fn load(context: &Context, bytes: &[u8], settings: Settings) -> Result<Loade
     let program = timed(&mut timing.layout, || {
         Program::validated(context, &vbc, settings.mode, &validator)
     })?;
-    let fields = timed(&mut timing.scene, || buffer_fields(&vbc));
+    let interface = timed(&mut timing.scene, || Interface::of_vbc(&vbc, sources));
     let notes = vbc.diagnostics().iter().map(ToString::to_string).collect();
     Ok(Loaded {
-        bytes: bytes.to_vec(),
         program,
-        fields,
+        interface,
         notes,
         timing,
     })
@@ -92,7 +97,7 @@ impl Loaded {
     /// # Errors
     /// Where the scene does not fit the shader.
     pub fn prepare(&self, scene: &Scene) -> Result<Draw> {
-        apply::draw(&loader::vbc::read(&self.bytes)?, scene, &self.fields)
+        apply::draw(&self.interface, scene)
     }
 
     /// Draws and waits for the picture; `read_slots` are read back too.
@@ -107,6 +112,11 @@ impl Loaded {
         draw.read_slots = read_slots.to_vec();
         let frame = pollster::block_on(vulkan::render(&self.program, &draw, cache)?)?;
         Ok(Drawn { frame, timing })
+    }
+
+    /// What the file declares.
+    pub fn interface(&self) -> &Interface {
+        &self.interface
     }
 
     /// The program on its device.
@@ -128,29 +138,4 @@ fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
     let result = work();
     *spent = start.elapsed();
     result
-}
-
-/// The fields of each buffer slot's struct, from the code: lowered code has one variable per slot. Slots of stages
-/// that cannot be lowered have none, and their default data is zeros.
-fn buffer_fields(vbc: &Vbc<'_>) -> BufferFields {
-    let mut all = BufferFields::new();
-    if !vbc.bindings().any(|binding| binding.base.is_buffer()) {
-        return all;
-    }
-    let is_buffer = |slot: u8| {
-        vbc.bindings()
-            .any(|binding| binding.slot == slot && binding.base.is_buffer())
-    };
-    for module in Stage::ALL
-        .into_iter()
-        .filter_map(|stage| vbc.module(stage)?.as_ref().ok())
-    {
-        let Ok(needs) = fit::needs(module) else { continue };
-        for (slot, ty) in needs.slots.into_iter().filter(|(slot, _)| is_buffer(*slot)) {
-            if let Some(fields) = loader::spirv::block::fields_of(module, ty) {
-                all.entry(slot).or_insert(fields);
-            }
-        }
-    }
-    all
 }

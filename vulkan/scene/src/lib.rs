@@ -39,13 +39,13 @@
 //! target = "rgba8"             # rgba32f: float targets unrounded
 //! depth = { compare = "less", write = true, clear = 1.0 }
 //!
-//! [inputs]                     # by location; one number list per vertex, nested as you like
+//! [inputs]                     # by location or by name; one number list per vertex, nested as you like
 //! 0 = [[0, -0.8], [0.8, 0.8], [-0.8, 0.8]]
 //!
 //! [uniform]                    # members by name; matrices column by column
 //! tint = [1, 0.5, 0, 1]
 //!
-//! [slots.0]                    # an image: a file, one texel everywhere, or all texels
+//! [slots.0]                    # by number or by name; an image: a file, one texel everywhere, or all texels
 //! image = "stone.png"
 //! filter = "linear"            # nearest
 //! wrap = "clamp"               # repeat
@@ -71,6 +71,7 @@ pub mod apply;
 pub mod defaults;
 mod error;
 pub mod harness;
+pub mod interface;
 mod model;
 pub mod nearest;
 pub mod picture;

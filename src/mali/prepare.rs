@@ -1,72 +1,85 @@
-//! The draw that a VBC has on Vulkan, for the Mali-400 programs its stages are compiled to.
+//! The draw that a scene has, for Mali-400 programs.
 //!
-//! Scenes say inputs by location, uniforms by name and images by slot, and what is not said is filled as
-//! [`defaults`](crate::scene::defaults) documents, so that one scene gives one picture everywhere.
+//! The scene is laid over the same [`Interface`] and default data as on Vulkan; what it comes to is brought into the form
+//! that this GPU takes: attributes and uniforms are floats, images have eight bits a channel.
 
 use super::Pair;
+use super::symbols::{self, Numbers};
 use crate::error::{Error, Result, Within};
-use crate::scene::defaults::BufferFields;
+use crate::packed::Made;
+use crate::scene::interface::Interface;
 use crate::scene::{Scene, apply};
 use emulator::driver::{self, Draw, Image, PrimitiveMode};
 use loader::mbs::SymbolType;
-use loader::vbc::{self, BaseType, Vbc};
+use loader::vbc::{self, BaseType, Variable, Vbc};
 use std::collections::BTreeMap;
 use translate::{ShaderStage, Source};
 use vulkan::{Dim, SlotData, Texels};
 
-/// A compiled program's symbols by what they are in the file: what has no name in the code is called by its number.
-struct Numbers {
-    inputs: BTreeMap<String, u32>,
-    slots: BTreeMap<String, u8>,
-}
-
-impl Numbers {
-    fn new(file: &Vbc<'_>, bytes: &[u8]) -> Result<Self> {
-        let stage = |stage| {
-            translate::read(&Source {
-                any_layout: true,
-                ..Source::new("file.vbc", bytes)?.stage(stage)
-            })
-        };
-        let (vertex, fragment) = (stage(ShaderStage::Vertex)?, stage(ShaderStage::Fragment)?);
-        let locations = file.inputs().flat_map(|input| {
-            let first = u32::from(input.location);
-            first..first + u32::from(input.dims[1]) * u32::from(input.array)
-        });
-        let input = |location: u32| {
-            let name = vertex.input_name(location).filter(|name| !name.is_empty());
-            (
-                name.map_or_else(|| format!("location{location}"), str::to_owned),
-                location,
-            )
-        };
-        let slot = |binding: vbc::Binding| {
-            let number = binding.slot;
-            let name = fragment.binding_name(0, number.into()).filter(|name| !name.is_empty());
-            (name.map_or_else(|| format!("binding{number}"), str::to_owned), number)
-        };
-        Ok(Self {
-            inputs: locations.map(input).collect(),
-            slots: file.bindings().map(slot).collect(),
+/// Where the symbols of compiled programs are in a VBC.
+fn numbers_of(file: &Vbc<'_>, made: &Made) -> Result<Numbers> {
+    let stage = |stage| {
+        translate::read(&Source {
+            any_layout: true,
+            ..Source::new("file.vbc", &made.bytes)?.stage(stage)
         })
-    }
+    };
+    let (vertex, fragment) = (stage(ShaderStage::Vertex)?, stage(ShaderStage::Fragment)?);
+    let locations = file.inputs().flat_map(|input| {
+        let first = u32::from(input.location);
+        first..first + u32::from(input.dims[1]) * u32::from(input.array)
+    });
+    let input = |location: u32| {
+        let name = vertex.input_name(location).filter(|name| !name.is_empty());
+        (
+            name.map_or_else(|| format!("location{location}"), str::to_owned),
+            location,
+        )
+    };
+    let slot = |binding: vbc::Binding| {
+        let number = binding.slot;
+        let name = fragment.binding_name(0, number.into()).filter(|name| !name.is_empty());
+        (name.map_or_else(|| format!("binding{number}"), str::to_owned), number)
+    };
+    let mut slots: BTreeMap<String, u8> = file.bindings().map(slot).collect();
+    let named = made.sources.slots.iter();
+    slots.extend(named.map(|(number, name)| (name.clone(), *number)));
+    Ok(Numbers {
+        inputs: locations.map(input).collect(),
+        slots,
+    })
 }
 
-/// The draw a scene describes.
+/// What a pair declares, and where its symbols are in it.
+fn interface(pair: &Pair) -> Result<(Interface, Numbers)> {
+    let Some(made) = &pair.vbc else {
+        return Ok(symbols::interface(pair));
+    };
+    let file = vbc::read(&made.bytes)?;
+    Ok((Interface::of_vbc(&file, &made.sources), numbers_of(&file, made)?))
+}
+
+/// The draw a scene describes, and notes on what of the scene nothing uses.
 ///
 /// # Errors
-/// What the scene says that does not fit the file, or that a Mali-400 has no place for.
-pub fn prepare<'a>(pair: &'a Pair, bytes: &[u8], scene: &Scene) -> Result<Draw<'a>> {
-    let file = vbc::read(bytes)?;
-    // Buffers have fields, and the compiler takes none.
-    let given = apply::draw(&file, scene, &BufferFields::new())?;
+/// What the scene says that does not fit the programs, or that a Mali-400 has no place for.
+pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> Result<Draw<'a>> {
+    let (interface, numbers) = interface(pair)?;
+    let given = apply::draw(&interface, scene)?;
     let mut draw = Draw::new(&pair.vertex, &pair.fragment, given.size);
     state(&given, &mut draw)?;
-    let numbers = Numbers::new(&file, bytes)?;
-    attributes(&file, &numbers, &given, &mut draw)?;
-    uniforms(&file, &given, &mut draw);
+    attributes(&interface, &numbers, &given, &mut draw)?;
+    uniforms(&interface, scene, &given, &mut draw);
     textures(&numbers, &given, &mut draw)?;
     Ok(draw)
+}
+
+/// What of a scene the sources declare and the programs do not use, in words.
+///
+/// # Errors
+/// When the file of the pair cannot be read.
+pub fn unused(pair: &Pair, scene: &Scene) -> Result<Vec<String>> {
+    Ok(apply::unused(&interface(pair)?.0, scene))
 }
 
 fn state(given: &vulkan::Draw, draw: &mut Draw<'_>) -> Result<()> {
@@ -138,16 +151,24 @@ fn numbers(base: BaseType, bytes: &[u8]) -> Vec<f32> {
         .collect()
 }
 
-fn attributes(file: &Vbc<'_>, known: &Numbers, given: &vulkan::Draw, draw: &mut Draw<'_>) -> Result<()> {
+/// What the compiler calls the attribute that counts the vertices.
+const VERTEX_INDEX: &[u8] = b"gl_VertexIndex";
+
+/// What that attribute has at each vertex.
+pub(crate) fn vertex_indices(count: u32) -> Vec<[f32; 4]> {
+    (0..count).map(|at| [at as f32, 0.0, 0.0, 1.0]).collect()
+}
+
+fn attributes(interface: &Interface, known: &Numbers, given: &vulkan::Draw, draw: &mut Draw<'_>) -> Result<()> {
     let [_, (_, symbols), _] = draw.vertex.tables();
     for symbol in symbols.iter().filter(|symbol| symbol.is_used()) {
         let name = symbol.name();
-        if symbol.name == super::VERTEX_INDEX {
-            draw.attributes.push((name, super::vertex_indices(given.vertices)));
+        if symbol.name == VERTEX_INDEX {
+            draw.attributes.push((name, vertex_indices(given.vertices)));
             continue;
         }
         let location = known.inputs.get(&name);
-        let data = location.and_then(|location| of_location(file, given, *location));
+        let data = location.and_then(|location| of_location(interface, given, *location));
         let Some(data) = data else {
             let message = format!("the vertex program's attribute {name} is no input of the file");
             return Err(Error::input(message));
@@ -158,11 +179,11 @@ fn attributes(file: &Vbc<'_>, known: &Numbers, given: &vulkan::Draw, draw: &mut 
 }
 
 /// What all vertices have at a location: a column of a matrix, an element of an array, or all of an input.
-fn of_location(file: &Vbc<'_>, given: &vulkan::Draw, location: u32) -> Option<Vec<[f32; 4]>> {
-    let locations = |input: &vbc::Variable| u32::from(input.dims[1]) * u32::from(input.array);
-    let input = file.inputs().find(|input| {
+fn of_location(interface: &Interface, given: &vulkan::Draw, location: u32) -> Option<Vec<[f32; 4]>> {
+    let mut inputs = interface.inputs.iter().map(|input| input.variable);
+    let input: Variable = inputs.find(|input| {
         let first = u32::from(input.location);
-        (first..first + locations(input)).contains(&location)
+        (first..first + input.locations()).contains(&location)
     })?;
     let all = given.vertex_data.get(&input.location)?;
     let (rows, at) = (
@@ -178,28 +199,36 @@ fn of_location(file: &Vbc<'_>, given: &vulkan::Draw, location: u32) -> Option<Ve
             .for_each(|(value, number)| *value = number);
         value
     };
-    let size = 4 * rows * locations(&input) as usize;
+    let size = 4 * rows * input.locations() as usize;
     Some(all.chunks_exact(size).map(vertex).collect())
 }
 
-/// The members of the uniform that one of the programs has; code that was not stripped calls them `block.member`.
-fn uniforms(file: &Vbc<'_>, given: &vulkan::Draw, draw: &mut Draw<'_>) {
+/// The members of the uniform that one of the programs has; code that was not stripped calls them `block.member`. What a
+/// program has a value for keeps it, where the scene gives none.
+fn uniforms(interface: &Interface, scene: &Scene, given: &vulkan::Draw, draw: &mut Draw<'_>) {
     let programs = [draw.vertex, draw.fragment].into_iter();
-    let mut names: Vec<String> = programs
-        .flat_map(|program| program.tables()[0].1)
-        .map(|symbol| symbol.name())
-        .collect();
-    names.sort();
-    names.dedup();
-    for member in file.uniform().iter().flat_map(|uniform| uniform.members()) {
-        let own = String::from_utf8_lossy(member.name);
-        let start = member.offset as usize;
-        let Some(bytes) = given.uniform.get(start..start + member.extent() as usize) else {
+    let symbols: Vec<_> = programs.flat_map(|program| program.tables()[0].1).collect();
+    for member in &interface.uniform {
+        let own = String::from_utf8_lossy(&member.name);
+        let end = member.offset + 4 * member.components() * member.elements;
+        let Some(bytes) = given.uniform.get(member.offset..end) else {
             continue;
         };
-        for name in names.iter().filter(|name| name.rsplit('.').next() == Some(&*own)) {
-            draw.uniforms.push((name.clone(), numbers(member.base, bytes)));
-        }
+        let is_given = || {
+            let mut given = scene.uniform.keys().flat_map(|name| interface.parts(name));
+            given.any(|part| part.member == member)
+        };
+        let mut names: Vec<String> = symbols
+            .iter()
+            .filter(|symbol| symbol.initial.is_none() || is_given())
+            .map(|symbol| symbol.name())
+            .filter(|name| *name == own || name.rsplit('.').next() == Some(&*own))
+            .collect();
+        names.sort();
+        names.dedup();
+        let values = numbers(member.base, bytes);
+        draw.uniforms
+            .extend(names.into_iter().map(|name| (name, values.clone())));
     }
 }
 
