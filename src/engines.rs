@@ -303,7 +303,19 @@ pub fn judge(rows: &[Row], tolerance: u8, allowed: f64) -> Vec<Verdict> {
                 return Verdict::Reference;
             };
             let (tolerance, allowed) = if row.exact { (0, 0.0) } else { (tolerance, allowed) };
-            let from_source = matches!(row.part, Part::Source | Part::Witness | Part::Written | Part::HalfSteps);
+            // What is read or written otherwise has the source's excuse where it has the source's picture.
+            let mut sources = rows
+                .iter()
+                .filter(|row| row.part == Part::Source)
+                .filter_map(Row::picture);
+            let mut as_source = || {
+                sources.any(|source| compare(source, picture, tolerance).is_ok_and(|found| found.share() <= allowed))
+            };
+            let may_excuse = match row.part {
+                Part::Source => true,
+                Part::Witness | Part::Written => as_source(),
+                _ => false,
+            };
             let is_precision = || {
                 half.iter()
                     .any(|half| undecided(reference, picture, half, tolerance, allowed))
@@ -311,7 +323,9 @@ pub fn judge(rows: &[Row], tolerance: u8, allowed: f64) -> Vec<Verdict> {
             match compare(reference, picture, tolerance) {
                 Ok(found) if found.worst == 0 => Verdict::Same(found),
                 Ok(found) if found.share() <= allowed => Verdict::Within(found),
-                Ok(found) if from_source && is_precision() => Verdict::Precision(found),
+                // A witness of the others.
+                Ok(found) if row.part == Part::HalfSteps => Verdict::Precision(found),
+                Ok(found) if may_excuse && is_precision() => Verdict::Precision(found),
                 Ok(found) => Verdict::Differs(found),
                 Err(why) => Verdict::Failed(why.to_string()),
             }

@@ -119,7 +119,7 @@ fn a_draw_becomes_a_script_that_holds() {
     );
     let (code, said) = skrymir(&["convert", "--to", "wgsl"], &files);
     assert!(
-        code == Some(2) && said.contains("several files are for --to amber"),
+        code == Some(2) && said.contains("several files are written to a folder"),
         "{code:?} {said}"
     );
 }

@@ -1,8 +1,6 @@
 //! Translations: what the command tells of them, and whether they still mean what the module means. A script runs with its
 //! shader translated and read again.
 
-use crate::common;
-
 use script::run::{Code, Compile, CompileError, Text, Verdict};
 use skrymir::loader::spirv;
 use skrymir::scripts::Compiler;
@@ -97,7 +95,8 @@ struct Counts {
 
 /// Runs scripts with their shaders as they are, and by way of each language.
 fn counts(scripts: &[std::path::PathBuf], targets: &[Target], wrong: bool) -> BTreeMap<String, Counts> {
-    let context = common::context();
+    // Its own: what the validation layer says of one test's shaders is no other test's.
+    let context = &vulkan::Context::new(&vulkan::Options::default()).expect("a device");
     let mut all: BTreeMap<String, Counts> = BTreeMap::new();
     for path in scripts {
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();

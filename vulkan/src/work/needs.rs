@@ -196,7 +196,7 @@ const CAPABILITIES: &[(&str, Need)] = &[
     ("StencilExportEXT", Extension("VK_EXT_shader_stencil_export")),
     ("SubgroupBallotKHR", Extension("VK_EXT_shader_subgroup_ballot")),
     ("SubgroupVoteKHR", Extension("VK_EXT_shader_subgroup_vote")),
-    ("PostDepthCoverage", Extension("VK_EXT_post_depth_coverage")),
+    ("SampleMaskPostDepthCoverage", Extension("VK_EXT_post_depth_coverage")),
     ("RayTracingKHR", Extension("VK_KHR_ray_tracing_pipeline")),
     ("RayQueryKHR", Extension("VK_KHR_ray_query")),
     ("MeshShadingEXT", Extension("VK_EXT_mesh_shader")),
