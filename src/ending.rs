@@ -14,8 +14,9 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+pub use system::leave;
 #[cfg(unix)]
-pub use system::{SIGNALS, children_of, leave};
+pub use system::{SIGNALS, children_of};
 
 /// Files that are not to outlive the process.
 static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
