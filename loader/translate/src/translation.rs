@@ -18,8 +18,8 @@ use std::path::Path;
 pub enum Check {
     /// This checker takes the text.
     Passed(&'static str),
-    /// Nobody here reads the language.
-    Nobody,
+    /// There is no checker for the language here.
+    Unchecked,
     /// It was left out.
     LeftOut,
 }
@@ -28,7 +28,7 @@ impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Passed(who) => write!(f, "checked by {who}"),
-            Self::Nobody => f.write_str("not checked: nobody here reads it"),
+            Self::Unchecked => f.write_str("not checked: nobody here reads it"),
             Self::LeftOut => f.write_str("not checked"),
         }
     }
@@ -56,7 +56,7 @@ impl Translation {
             bytes,
             way: Way::Own,
             version: String::new(),
-            check: Check::Nobody,
+            check: Check::Unchecked,
             places: Vec::new(),
         }
     }
@@ -130,7 +130,7 @@ fn cross_written(words: &[u32], entry: &Entry, target: Target, options: &Options
         let checked = written.and_then(|(text, places)| {
             let check = match options.check {
                 true => checked_text(dialect, &text, entry).inspect_err(|_| doubted = true)?,
-                false if target == Target::Msl => Check::Nobody,
+                false if target == Target::Msl => Check::Unchecked,
                 false => Check::LeftOut,
             };
             Ok(Translation {
@@ -143,7 +143,7 @@ fn cross_written(words: &[u32], entry: &Entry, target: Target, options: &Options
         });
         match checked {
             // What a checker refused of an older version is not given out unchecked in a newer one.
-            Ok(written) if doubted && written.check == Check::Nobody => {}
+            Ok(written) if doubted && written.check == Check::Unchecked => {}
             Ok(written) => return Ok(written),
             // The first says what the language lacks; those behind it say more of the same.
             Err(error) => refused = refused.or(Some(error)),
@@ -219,7 +219,7 @@ pub fn translate_shader(shader: &Shader, target: Target, options: &Options) -> R
         _ if !options.check => Check::LeftOut,
         Target::Glsl => checked_text(Dialect::Glsl(options.glsl_or_default()), &text(), &entry)?,
         Target::Hlsl => checked_text(Dialect::Hlsl(options.hlsl_or_default()), &text(), &entry)?,
-        Target::Msl => Check::Nobody,
+        Target::Msl => Check::Unchecked,
         // It is read again when it is written.
         Target::Wgsl => Check::Passed("naga"),
         Target::Spirv => {
@@ -336,10 +336,10 @@ fn entry(words: &[u32], source: &Source<'_>) -> Result<Entry> {
 fn checked_text(dialect: Dialect, text: &str, entry: &Entry) -> Result<Check> {
     let target = dialect.target();
     if target == Target::Msl {
-        return Ok(Check::Nobody);
+        return Ok(Check::Unchecked);
     }
     let Some(stage) = stage(entry.model).filter(|_| frontend::is_available()) else {
-        return Ok(Check::Nobody);
+        return Ok(Check::Unchecked);
     };
     let language = match target {
         Target::Hlsl => frontend::Dialect::Hlsl,
@@ -347,7 +347,7 @@ fn checked_text(dialect: Dialect, text: &str, entry: &Entry) -> Result<Check> {
     };
     if target == Target::Hlsl && [".Load<", ".Store<"].iter().any(|template| text.contains(template)) {
         // glslang has no templates.
-        return Ok(Check::Nobody);
+        return Ok(Check::Unchecked);
     }
     let newer = matches!(dialect, Dialect::Hlsl(model) if model >= hlsl::ShaderModel::V6_0);
     let settings = match newer {
