@@ -59,7 +59,7 @@ fn interface(pair: &Pair) -> Result<(Interface, Numbers)> {
     Ok((Interface::of_vbc(&file, &made.sources), numbers_of(&file, made)?))
 }
 
-/// The draw a scene describes, and notes on what of the scene nothing uses.
+/// The draw a scene describes.
 ///
 /// # Errors
 /// What the scene says that does not fit the programs, or that a Mali-400 has no place for.
@@ -79,7 +79,12 @@ pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> Result<Draw<'a>> {
 /// # Errors
 /// When the file of the pair cannot be read.
 pub fn unused(pair: &Pair, scene: &Scene) -> Result<Vec<String>> {
-    Ok(apply::unused(&interface(pair)?.0, scene))
+    // Where symbols are in a VBC takes reading its stages, and is not asked for.
+    let interface = match &pair.vbc {
+        Some(made) => Interface::of_vbc(&vbc::read(&made.bytes)?, &made.sources),
+        None => symbols::interface(pair).0,
+    };
+    Ok(apply::unused(&interface, scene))
 }
 
 fn state(given: &vulkan::Draw, draw: &mut Draw<'_>) -> Result<()> {
