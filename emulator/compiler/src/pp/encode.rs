@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::ir::Span;
 use std::collections::{HashMap, HashSet};
 use utgard::field::Code;
+use utgard::pp::flow::last_vector;
 use utgard::pp::{Branch, Component, Condition, Constant, FloatMul, Instruction, MAX_PROGRAM_WORDS, MulOp, Register};
 
 /// The machine words, and for each instruction its place in the source.
@@ -47,7 +48,12 @@ pub(super) fn encode(
         };
         match &block.end {
             End::Stop | End::Discard => {
-                if scheduled.words.is_empty() {
+                // Readers of bare words take the last vector of the instruction that stops for the colour, which is in
+                // register 0: a scratch vector there would be taken instead.
+                let scratch = code
+                    .last()
+                    .is_some_and(|last| last_vector(last).is_some_and(|register| register != COLOR));
+                if scheduled.words.is_empty() || (scratch && block.end == End::Stop) {
                     empty(&mut code, &mut spans);
                 }
                 let Some(last) = code.last_mut() else { continue };
@@ -125,6 +131,9 @@ fn set_branch(code: &mut [Instruction], branch: Branch) {
         last.branch = Some(branch);
     }
 }
+
+/// The register of the colour in programs of this compiler.
+const COLOR: Register = Register(0);
 
 /// An instruction that changes nothing: a constant moved nowhere.
 fn idle() -> Instruction {

@@ -39,12 +39,16 @@ pub fn output_register_of(instructions: &[(u32, Instruction)]) -> u8 {
         .iter()
         .rev()
         .find(|(_, i)| i.control.stop && i.branch.is_none());
-    let Some((_, i)) = stop else { return 0 };
+    let register = stop.and_then(|(_, i)| last_vector(i));
+    register.map_or(0, |register| register.index() as u8)
+}
+
+/// The register that an instruction's last vector is stored in, where it stores one.
+pub fn last_vector(i: &Instruction) -> Option<Register> {
     let vector = i.vec_acc.filter(|u| u.mask != 0).map(|u| u.destination);
     let vector = vector.or(i.vec_mul.filter(|u| u.mask != 0).map(|u| u.destination));
     let vector = vector.or(i.combine.filter(|u| u.vector).map(|u| u.destination_vector().0));
-    let register = vector.or(i.varying.and_then(|u| u.written()));
-    register.map_or(0, |register| register.index() as u8)
+    vector.or(i.varying.and_then(|u| u.written()))
 }
 
 /// Registers that known compilers use (docs/spec/mali/pp.md, section 1).
