@@ -74,7 +74,10 @@ fn words(value: u64, width: u32) -> Vec<u32> {
 /// The bits of a float of some width.
 fn float(text: &str, exponent_bits: u32, fraction_bits: u32) -> Parsed<u64> {
     let wanted = || format!("a {}-bit float", 1 + exponent_bits + fraction_bits);
-    let (negative, digits) = text.strip_prefix('-').map_or((0, text), |rest| (1u64, rest));
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (1u64, rest),
+        None => (0, text.strip_prefix('+').unwrap_or(text)),
+    };
     let sign = negative << (exponent_bits + fraction_bits);
     if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         return hex_float(hex, exponent_bits, fraction_bits)
@@ -151,8 +154,9 @@ fn hex_float(text: &str, exponent_bits: u32, fraction_bits: u32) -> Option<u64> 
         }
     };
     let keep = i64::from(fraction_bits);
+    // As spirv-as: infinity. One above the largest exponent is how infinity and NaN are printed.
     if exponent > bias + 1 {
-        return None;
+        return Some(((1 << exponent_bits) - 1) << fraction_bits);
     }
     if exponent < 1 - bias {
         return Some(fraction_of(top - keep + (1 - bias - exponent)));

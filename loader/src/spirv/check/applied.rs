@@ -187,7 +187,7 @@ fn component(module: &Checked<'_>, given: &Given, target: &Item<'_>) -> Why {
         return Some("is no input or output".to_owned());
     }
     module.vulkan?;
-    if module.kind(ty) == "TypeArray" {
+    while module.kind(ty) == "TypeArray" {
         ty = module.def(ty).map_or(0, |array| array.word(2));
     }
     let form = module.form(ty);

@@ -15,7 +15,7 @@ type Parameters = HashMap<(u32, Option<u32>, u32), u32>;
 
 /// Locations and what goes with them, by id and member.
 pub(super) fn parameters(module: &Checked<'_>) -> Parameters {
-    const KINDS: [u32; 3] = [dec::LOCATION, dec::COMPONENT, dec::INDEX];
+    const KINDS: [u32; 4] = [dec::LOCATION, dec::COMPONENT, dec::INDEX, dec::STREAM];
     let located = module.given.iter().filter(|given| KINDS.contains(&given.kind));
     let value = |at: usize| module.items[at].words.last().copied().unwrap_or(0);
     located
@@ -60,7 +60,7 @@ struct Variable<'m, 'a> {
     model: u32,
 }
 
-/// Components taken: storage class, index, and four to a location.
+/// Components taken: storage class, index or stream, and four to a location.
 type Taken = HashSet<(u32, u32, u64)>;
 
 impl Variable<'_, '_> {
@@ -88,7 +88,10 @@ impl Variable<'_, '_> {
         match self.parameter(id, None, dec::LOCATION) {
             Some(location) => {
                 let component = self.parameter(id, None, dec::COMPONENT).unwrap_or(0);
-                self.elements(ty, location, component, (class, u32::from(index == Some(1))), taken)
+                // Each stream of a geometry shader has locations of its own.
+                let stream = self.parameter(id, None, dec::STREAM).filter(|_| class == class::OUTPUT);
+                let space = index.or(stream).unwrap_or(0);
+                self.elements(ty, location, component, (class, space), taken)
             }
             None if module.decorated(ty, dec::BLOCK) => self.members(ty, class, taken),
             None => Err("needs a Location".to_owned()),

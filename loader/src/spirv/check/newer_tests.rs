@@ -190,6 +190,65 @@ fn each_rule_is_broken_once_and_kept_once() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// What an extension or a newer rule allows, and what is then taken from the module that makes it an error.
+const ALLOWED: &[(&str, &str)] = &[
+    (
+        "OpCapability Shader\nOpExtension \"SPV_AMD_gpu_shader_half_float_fetch\"\nOpMemoryModel Logical GLSL450\n\
+         OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n%void = OpTypeVoid\n\
+         %fn = OpTypeFunction %void\n%half = OpTypeFloat 16\n%main = OpFunction %void None %fn\n%entry = OpLabel\nOpReturn\n\
+         OpFunctionEnd\n",
+        "OpExtension \"SPV_AMD_gpu_shader_half_float_fetch\"\n",
+    ),
+    (
+        "OpCapability Shader\nOpExtension \"SPV_VALIDATOR_ignore_type_decl_unique\"\nOpMemoryModel Logical GLSL450\n\
+         OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n%void = OpTypeVoid\n%again = OpTypeVoid\n\
+         %fn = OpTypeFunction %void\n%main = OpFunction %void None %fn\n%entry = OpLabel\nOpReturn\nOpFunctionEnd\n",
+        "OpExtension \"SPV_VALIDATOR_ignore_type_decl_unique\"\n",
+    ),
+    (
+        "OpCapability Geometry\nOpCapability GeometryStreams\nOpMemoryModel Logical GLSL450\n\
+         OpEntryPoint Geometry %main \"main\" %a %b\nOpExecutionMode %main Triangles\nOpExecutionMode %main Invocations 1\n\
+         OpExecutionMode %main OutputPoints\nOpExecutionMode %main OutputVertices 1\nOpDecorate %a Location 1\n\
+         OpDecorate %a Stream 0\nOpDecorate %b Location 1\nOpDecorate %b Stream 1\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
+         %float = OpTypeFloat 32\n%to = OpTypePointer Output %float\n%a = OpVariable %to Output\n%b = OpVariable %to Output\n\
+         %main = OpFunction %void None %fn\n%entry = OpLabel\nOpReturn\nOpFunctionEnd\n",
+        "OpDecorate %b Stream 1\n",
+    ),
+    (
+        "OpCapability Tessellation\nOpMemoryModel Logical GLSL450\nOpEntryPoint TessellationEvaluation %main \"main\" %a\n\
+         OpExecutionMode %main Triangles\nOpExecutionMode %main SpacingEqual\nOpExecutionMode %main VertexOrderCcw\n\
+         OpDecorate %a Location 1\nOpDecorate %a Component 2\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
+         %float = OpTypeFloat 32\n%v2 = OpTypeVector %float 2\n%uint = OpTypeInt 32 0\n%two = OpConstant %uint 2\n\
+         %many = OpConstant %uint 32\n%pair = OpTypeArray %v2 %two\n%all = OpTypeArray %pair %many\n\
+         %to = OpTypePointer Input %all\n%a = OpVariable %to Input\n%main = OpFunction %void None %fn\n%entry = OpLabel\nOpReturn\n\
+         OpFunctionEnd\n",
+        "OpDecorate %a Location 1\n",
+    ),
+];
+
+#[test]
+fn what_extensions_and_newer_rules_allow_is_valid() {
+    for (text, needed) in ALLOWED {
+        assert_eq!(finding(&words_of(text)), None, "{text}");
+        let without = text.replacen(needed, "", 1);
+        assert_ne!(finding(&words_of(&without)), None, "without {needed}");
+    }
+}
+
+#[test]
+fn floats_with_a_sign_or_beyond_their_type_are_as_spirv_as_has_them() {
+    let half = |value: &str| {
+        let text = format!(
+            "OpCapability Shader\nOpMemoryModel Logical GLSL450\n%h = OpTypeFloat 16\n%c = OpConstant %h {value}\n"
+        );
+        words_of(&text).last().copied()
+    };
+    assert_eq!(half("0xaaaa8p0"), Some(0x7c00));
+    assert_eq!(half("-0x1p+200"), Some(0xfc00));
+    assert_eq!(half("+1.5"), half("1.5"));
+    assert_eq!(half("0x1.8p+16"), Some(0x7e00));
+}
+
 /// The module with every id numbered anew.
 fn renumbered(words: &[u32], random: &mut fastrand::Rng) -> Vec<u32> {
     let grammar = Grammar::builtin();

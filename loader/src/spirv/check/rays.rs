@@ -149,7 +149,10 @@ fn of_type(module: &Checked<'_>, item: &Item<'_>, want: Want, ty: u32) -> bool {
 fn fits(module: &Checked<'_>, item: &Item<'_>, want: Want, id: u32) -> bool {
     match want {
         Query => {
-            let memory = matches!(module.kind(id), "Variable" | "FunctionParameter" | "AccessChain");
+            let memory = matches!(
+                module.kind(id),
+                "Variable" | "FunctionParameter" | "AccessChain" | "InBoundsAccessChain"
+            );
             let pointee = module.pointer(module.type_of(id)).map_or(0, |(_, pointee)| pointee);
             memory && module.kind(pointee) == "TypeRayQueryKHR"
         }

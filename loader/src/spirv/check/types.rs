@@ -95,7 +95,8 @@ fn result_type(module: &Checked<'_>, item: &Item<'_>) -> Why {
 fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u32>>) -> Why {
     let is_type = |id: u32| module.kind(id).starts_with("Type");
     let name = item.name();
-    if !matches!(name, "TypeStruct" | "TypeArray" | "TypeRuntimeArray" | "TypePointer") {
+    let unique_by_rule = !matches!(name, "TypeStruct" | "TypeArray" | "TypeRuntimeArray" | "TypePointer");
+    if unique_by_rule && !module.extends("SPV_VALIDATOR_ignore_type_decl_unique") {
         let mut key = vec![item.row.opcode];
         key.extend(if item.result == 0 {
             &item.words[1..]
@@ -334,7 +335,9 @@ const FLOATS: [(u32, &[u32]); 2] = [
 fn width(module: &Checked<'_>, item: &Item<'_>, widths: &Widths) -> Why {
     let (bits, any) = widths.iter().find(|row| row.0 == item.word(2))?;
     let have = any.iter().any(|capability| module.capabilities.contains(capability));
-    (!have).then(|| format!("{bits} bits need a capability"))
+    let by_extension =
+        *bits == 16 && item.name() == "TypeFloat" && module.extends("SPV_AMD_gpu_shader_half_float_fetch");
+    (!have && !by_extension).then(|| format!("{bits} bits need a capability"))
 }
 
 fn rules(module: &Checked<'_>, item: &Item<'_>, place: Place) -> Why {
