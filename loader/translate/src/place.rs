@@ -12,6 +12,8 @@ pub enum Way {
     SpirvCross,
     /// The same, as GLSL for Vulkan: OpenGL's cannot say it.
     SpirvCrossVulkan,
+    /// glslang, of GLSL and HLSL.
+    Glslang,
     /// This project.
     Own,
 }
@@ -22,6 +24,7 @@ impl fmt::Display for Way {
             Self::Naga => "naga",
             Self::SpirvCross => "SPIRV-Cross",
             Self::SpirvCrossVulkan => "SPIRV-Cross, for Vulkan",
+            Self::Glslang => "glslang",
             Self::Own => "skrymir",
         })
     }

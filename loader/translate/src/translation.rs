@@ -87,7 +87,7 @@ fn dialects(target: Target, options: &Options) -> Vec<Dialect> {
 /// by glslang, WGSL by naga, SPIR-V by our own rules. Nobody here reads MSL.
 ///
 /// GLSL, HLSL and MSL of SPIR-V (and of what becomes SPIR-V first: a VBC's stage, GLSL, HLSL) are written by SPIRV-Cross,
-/// everything else by naga. Where no version is asked for, it is the oldest of some that can say it.
+/// SPIR-V of GLSL and HLSL is glslang's, and naga writes everything else. Where no version is asked for, it is the oldest of some that can say it.
 ///
 /// # Errors
 /// What is wrong with the source; [`ErrorKind::Write`] where the language cannot say it, or where its checker refuses what
@@ -100,6 +100,17 @@ pub fn translate(source: &Source<'_>, target: Target, options: &Options) -> Resu
             false => words_of(&read(source)?)?,
         };
         return adjusted(source, &words, target, options);
+    }
+    if target == Target::Spirv && is_compiled(source) {
+        let words = unsplit_words(source)?;
+        valid(&words)?;
+        return Ok(Translation {
+            bytes: spirv::write(&words),
+            way: Way::Glslang,
+            version: String::new(),
+            check: if options.check { Check::Passed("skrymir") } else { Check::LeftOut },
+            places: Vec::new(),
+        });
     }
     if !is_module || target == Target::Spirv || !(target == Target::Wgsl || cross::is_available()) {
         let shader = match target {
