@@ -208,12 +208,12 @@ fi
 
 # The same programs with Mesa's driver on the emulator behind the kernel's ioctls.
 gles() {
-    if [ -n "${SKRYMIR:-}" ]; then "$SKRYMIR" gles "$@"; else bash "$root/examples/gles.sh" "$@"; fi
+    if [ -n "${SKRYMIR:-}" ]; then "$SKRYMIR" gles --compile -- "$@"; else bash "$root/examples/gles.sh" "$@"; fi
 }
 if [ "$run" = check ]; then
     mkdir "$work/gles"
     for name in "${pictures[@]}"; do
-        gles --compile -- "$here/$name.c" "$work/gles/$name.png" >"$work/said" 2>&1 || cat "$work/said" >&2
+        gles "$here/$name.c" "$work/gles/$name.png" >"$work/said" 2>&1 || cat "$work/said" >&2
         if cmp -s "$work/gles/$name.png" "$work/out/$name.png"; then
             echo "check: picture $name is skrymir gles's: ok"
         else
@@ -228,6 +228,6 @@ if [ "$run" = check ]; then
         code=1
     fi
     echo "skrymir gles, the same scene:"
-    gles --compile -- "$root/tests/gles/rate.c" 3 256 | grep jobs || code=1
+    gles "$root/tests/gles/rate.c" 3 256 | grep jobs || code=1
 fi
 exit $code

@@ -18,5 +18,7 @@ corpus() {
 only=${1:-}
 # GLSL ES pairs on the emulator's engines.
 corpus retro mali::field::retro
+# Every verb on every source: what is refused by which, and why.
+corpus verbs cli::languages
 # Test scripts on the first Vulkan device.
 corpus amber script::field

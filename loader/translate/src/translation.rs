@@ -108,7 +108,11 @@ pub fn translate(source: &Source<'_>, target: Target, options: &Options) -> Resu
             bytes: spirv::write(&words),
             way: Way::Glslang,
             version: String::new(),
-            check: if options.check { Check::Passed("skrymir") } else { Check::LeftOut },
+            check: if options.check {
+                Check::Passed("skrymir")
+            } else {
+                Check::LeftOut
+            },
             places: Vec::new(),
         });
     }

@@ -7,6 +7,7 @@ mod ending;
 mod every_engine;
 mod exit_codes;
 pub(crate) mod json;
+mod languages;
 mod recordings;
 mod sources;
 mod verbs;

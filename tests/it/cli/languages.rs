@@ -1,0 +1,122 @@
+//! The verbs share their front ends: a shader of the field that one takes is refused by another only for a limit of what
+//! that verb writes, and by all of them if it breaks its language.
+
+use crate::common;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// One in so many, all where `SKRYMIR_FIELD` is set.
+const SAMPLE: usize = 40;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Verdict {
+    Taken,
+    /// A limit of the device, the language or the hardware.
+    Unsupported,
+    /// The text breaks its language's rules.
+    Invalid,
+    /// A question of the command line: a file with several entry points, say.
+    Asked,
+}
+
+/// A verb's verdict on a fragment shader, and the line that says why.
+fn verdict(verb: &str, file: &Path, folder: &Path) -> (Verdict, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
+    command.arg(verb).arg(file);
+    match verb {
+        "run" => command.args(["--size", "16x16", "-o"]).arg(folder.join("x.png")),
+        "convert" => command
+            .args(["--stage", "frag", "--to", "spirv", "-o"])
+            .arg(folder.join("x.spv")),
+        _ => command.args(["--stage", "frag", "--report"]),
+    };
+    let output = command.output().expect("the binary runs");
+    let text = String::from_utf8_lossy(&output.stderr);
+    let why = text.lines().find(|line| line.starts_with("skrymir: ")).unwrap_or("");
+    let verdict = match (output.status.code(), why) {
+        (Some(0), _) => Verdict::Taken,
+        (_, why) if why.contains("say which entry point") => Verdict::Asked,
+        (_, why) if why.contains("unsupported") || why.contains(" lacks ") => Verdict::Unsupported,
+        (Some(1), _) => Verdict::Invalid,
+        (code, why) => panic!("{verb} {}: {code:?}: {why}", file.display()),
+    };
+    (verdict, why.to_owned())
+}
+
+/// The language of a file, and its version.
+fn language(file: &Path) -> String {
+    if file.extension().is_some_and(|ext| ext == "wgsl") {
+        return "WGSL".to_owned();
+    }
+    let text = std::fs::read(file).expect("a readable file");
+    let text = String::from_utf8_lossy(&text);
+    let words = text.lines().map(|line| line.replacen('#', "# ", 1));
+    let version = words
+        .map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        .find(|words| words.len() > 2 && words[0] == "#" && words[1] == "version");
+    match version.as_deref() {
+        None => "GLSL ES 100".to_owned(),
+        Some([_, _, number, profile, ..]) if profile == "es" => format!("GLSL ES {number}"),
+        Some([_, _, number, ..]) if number == "100" => "GLSL ES 100".to_owned(),
+        Some([_, _, number, ..]) => format!("GLSL {number}"),
+        Some(_) => unreachable!(),
+    }
+}
+
+fn sources() -> Vec<PathBuf> {
+    let own = common::files(&common::data("vbc/glsl"), "frag");
+    let Some(field) = common::corpus("field") else {
+        return own;
+    };
+    let step = match std::env::var_os("SKRYMIR_FIELD").is_some() {
+        true => 1,
+        false => SAMPLE,
+    };
+    let all = [
+        ("retro", "frag", step),
+        ("samples", "frag", step / 5),
+        ("wgsl", "wgsl", step / 5),
+    ];
+    let some = all.iter().flat_map(|(folder, ext, step)| {
+        common::files(&field.join(folder), ext)
+            .into_iter()
+            .step_by((*step).max(1))
+    });
+    own.into_iter().chain(some).collect()
+}
+
+#[test]
+fn verbs_take_the_same_sources() {
+    const VERBS: [&str; 3] = ["run", "convert", "compile"];
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut table, mut reasons, mut wrong) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+    for file in sources() {
+        // The verbs are asked for the fragment stage; a file of WGSL may have none.
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        if file.extension().is_some_and(|ext| ext == "wgsl") && !text.contains("@fragment") {
+            continue;
+        }
+        let language = language(&file);
+        let verdicts = VERBS.map(|verb| verdict(verb, &file, folder.path()));
+        for (verb, (verdict, why)) in VERBS.iter().zip(&verdicts) {
+            *table.entry((language.clone(), *verb, *verdict)).or_insert(0) += 1;
+            if *verdict == Verdict::Unsupported {
+                let reason = why.rsplit("unsupported: ").next().unwrap_or(why).to_owned();
+                *reasons.entry((*verb, reason)).or_insert(0) += 1;
+            }
+        }
+        let any = |wanted| verdicts.iter().any(|(verdict, _)| *verdict == wanted);
+        if any(Verdict::Invalid) && (any(Verdict::Taken) || any(Verdict::Unsupported)) {
+            wrong.push((file, verdicts));
+        }
+    }
+    for ((language, verb, verdict), count) in &table {
+        println!("{language:12} {verb:8} {verdict:?}: {count}");
+    }
+    for ((verb, reason), count) in &reasons {
+        println!("{verb:8} {count:4} unsupported: {reason}");
+    }
+    assert!(table.keys().any(|(_, _, verdict)| *verdict == Verdict::Taken));
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
