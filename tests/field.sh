@@ -20,5 +20,7 @@ only=${1:-}
 corpus retro mali::field::retro
 # Every verb on every source: what is refused by which, and why.
 corpus verbs cli::languages
+# Pairs of Vulkan samples, packed and drawn.
+corpus pairs cli::pairs
 # Test scripts on the first Vulkan device.
 corpus amber script::field

@@ -8,6 +8,7 @@ mod every_engine;
 mod exit_codes;
 pub(crate) mod json;
 mod languages;
+mod pairs;
 mod recordings;
 mod sources;
 mod verbs;

@@ -591,3 +591,21 @@ fn names_and_folders_are_given_to_every_verb() {
     assert!(error.contains("-D and -I are for"), "{error}");
     ends(at, &["compile", "es.vert", "-D", "1A", "--report"], 2);
 }
+
+#[test]
+fn strings_that_a_shader_prints_are_packed() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "#version 450\n#extension GL_EXT_debug_printf : enable\nlayout(location = 0) out vec4 o;\n\
+                void main() { debugPrintfEXT(\"at %v2f\", gl_FragCoord.xy); o = vec4(1.0); }\n";
+    std::fs::write(folder.path().join("says.frag"), text).unwrap();
+    let vertex = "#version 450\nvoid main() { gl_Position = vec4(0.0); }\n";
+    std::fs::write(folder.path().join("still.vert"), vertex).unwrap();
+    ends(
+        folder.path(),
+        &["pack", "--vert", "still.vert", "--frag", "says.frag", "-o", "x.vbc"],
+        0,
+    );
+    let text = skrymir(folder.path(), &["dis", "x.vbc", "--stage", "frag"]).stdout;
+    assert!(String::from_utf8_lossy(&text).contains("at %v2f"));
+    ends(folder.path(), &["check", "x.vbc"], 0);
+}

@@ -27,10 +27,18 @@ fn instructions(words: &[u32]) -> impl Iterator<Item = (u16, usize, &[u32])> {
     all.map(|instruction| (instruction.opcode, instruction.position, instruction.words))
 }
 
-/// The module without lines and names of files, as it is packed.
+/// The module without lines and names of files, as it is packed. Strings that extended instructions take stay, such as the
+/// formats of `debugPrintfEXT`.
 pub(crate) fn without_lines(words: &[u32]) -> Vec<u32> {
     let mut out = words[..HEADER.min(words.len())].to_vec();
-    let kept = instructions(words).filter(|(opcode, ..)| !LINES.contains(opcode));
+    let extended = instructions(words).filter(|(opcode, ..)| *opcode == op::EXT_INST);
+    let taken: BTreeSet<u32> = extended
+        .flat_map(|(.., words)| words.get(5..).unwrap_or_default().to_vec())
+        .collect();
+    let kept = instructions(words).filter(|(opcode, _, words)| match (*opcode, words) {
+        (STRING, [_, id, ..]) => taken.contains(id),
+        (opcode, _) => !LINES.contains(&opcode),
+    });
     kept.for_each(|(.., words)| out.extend_from_slice(words));
     out
 }
