@@ -169,6 +169,11 @@ pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
+/// What is wrong with a text of a format, with its place marked.
+pub fn bad_text(file: &Path, format: &str, error: &loader::SourceError, text: &str) -> Failure {
+    Failure::bad(error.in_file(file, format, text))
+}
+
 /// Prints to standard output; a reader that went away (`| head`) ends the command quietly.
 ///
 /// # Errors

@@ -21,8 +21,27 @@ impl Save for Picture {
             true => std::io::stdout().lock().write_all(png),
             false => crate::outcome::replace(path, png),
         };
+        is_png(path)?;
         let png = self.to_png().map_err(Error::from);
         png.and_then(|png| Ok(write(&png)?))
             .within(|| format!("cannot write {}", path.display()))
+    }
+}
+
+/// Endings of pictures that are not written here.
+const OTHERS: [&str; 10] = ["jpg", "jpeg", "bmp", "gif", "webp", "tga", "tif", "tiff", "ppm", "exr"];
+
+/// Refuses a name that promises another format than PNG.
+///
+/// # Errors
+/// Says which format is written.
+pub fn is_png(path: &Path) -> Result<()> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    match ending.filter(|ending| OTHERS.contains(&&**ending)) {
+        Some(ending) => Err(Error::usage(format_args!(
+            "{}: pictures are written as PNG, not as {ending}: name it *.png",
+            path.display()
+        ))),
+        None => Ok(()),
     }
 }

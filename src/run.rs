@@ -286,7 +286,7 @@ fn write_pictures(drawn: &Drawn, args: &RunArgs) -> Outcome<Vec<Written>> {
         };
         Picture::of(target).save(&path)?;
         let ([width, height], location) = (target.size, target.location);
-        if !args.json && path != Path::new("-") {
+        if !args.json && path != Path::new("-") && !crate::say::is_quiet() {
             print(&format!("{}: {width}x{height}, output {location}\n", path.display()))?;
         }
         written.push(Written {

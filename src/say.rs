@@ -31,6 +31,11 @@ fn is(level: Level) -> bool {
     LEVEL.load(Ordering::Relaxed) >= level as u8
 }
 
+/// Whether only what went wrong is said.
+pub fn is_quiet() -> bool {
+    !is(Level::Normal)
+}
+
 /// Says a line on standard error; where nothing can be written to that, nobody is to be told, and the rest goes on.
 pub fn say(line: impl fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{line}");

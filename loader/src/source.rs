@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::path::Path;
 
 /// Where a text breaks the rules of its language, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,5 +58,17 @@ impl SourceError {
             .annotation(AnnotationKind::Primary.span(span).label("here"));
         let group = Level::ERROR.primary_title(&self.message).element(snippet);
         format!("{}\n", Renderer::plain().render(&[group]))
+    }
+
+    /// The error as compilers print it: `file:line:column: format: message`, then the line with the place marked.
+    pub fn in_file(&self, file: &Path, format: &str, text: &str) -> String {
+        let rendered = self.render(text, "");
+        // The message's lines, then the file's.
+        let lines = rendered
+            .lines()
+            .skip_while(|line| !line.trim_start().starts_with("-->"));
+        let excerpt: String = lines.skip(1).map(|line| format!("\n{}", line.trim_end())).collect();
+        let (file, line, column) = (file.display(), self.line, self.column);
+        format!("{file}:{line}:{column}: {format}: {}{excerpt}", self.message)
     }
 }

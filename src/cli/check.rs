@@ -49,6 +49,7 @@ pub(super) fn run(args: &CheckArgs, given: &Given) -> Outcome {
         }
         match args.json {
             true => all.push(checked),
+            false if crate::say::is_quiet() => print(&checked.errors())?,
             false => print(&checked.to_text())?,
         }
     }
@@ -83,6 +84,19 @@ fn check(path: &Path, format: Option<&dyn Format>, bytes: &[u8], args: &CheckArg
 }
 
 impl Checked {
+    /// What makes the file invalid, for `-q`; nothing of one that is valid.
+    fn errors(&self) -> String {
+        if self.verdict == "valid" {
+            return String::new();
+        }
+        let mut text = format!("{}: {}: {}\n", self.file, self.format, self.verdict);
+        let errors = self.report.diagnostics.iter();
+        for error in errors.filter(|found| found.severity == Severity::Error) {
+            text += &format!("  {error}\n");
+        }
+        text
+    }
+
     fn to_text(&self) -> String {
         let mut text = format!("{}: {}: {}\n", self.file, self.format, self.verdict);
         for diagnostic in &self.report.diagnostics {

@@ -38,8 +38,9 @@ use crate::outcome::{Failure, Outcome, print, read};
 use crate::say::{Level, detail, set_level};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use flags::Given;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use translate::frontend::Stage;
 
 /// Loads compiled shaders and runs them, with or without the GPU they were made for.
 ///
@@ -115,13 +116,19 @@ pub fn main() -> ExitCode {
         return ended(print(manual));
     }
     let matches = Cli::command().get_matches_from(arguments);
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let level = match (cli.quiet, cli.verbose) {
         (true, _) => Level::Quiet,
         (_, true) => Level::Verbose,
         _ => Level::Normal,
     };
     set_level(level);
+    match &mut cli.command {
+        Command::Run(args) => in_order(&mut args.file, args.fragment.as_mut()),
+        Command::Draw(args) => in_order(&mut args.vertex, args.fragment.as_mut()),
+        Command::Compare(args) => in_order(&mut args.a, args.b.as_mut()),
+        _ => {}
+    }
     let start = std::time::Instant::now();
     // `gles` ends its programs itself.
     if !matches!(cli.command, Command::Gles(_))
@@ -132,6 +139,20 @@ pub fn main() -> ExitCode {
     let outcome = run(&cli.command, |verb| Given::new(&Cli::command(), &matches, verb));
     detail(format_args!("{:.3} s", start.elapsed().as_secs_f64()));
     ended(outcome)
+}
+
+/// A pair whose names say that the fragment stage comes first is put right, with a note.
+fn in_order(first: &mut PathBuf, second: Option<&mut PathBuf>) {
+    let stage = |path: &Path| Stage::of_ending(&path.extension()?.to_string_lossy());
+    let Some(second) = second else { return };
+    if stage(first) == Some(Stage::Fragment) && stage(second) == Some(Stage::Vertex) {
+        crate::say::note(format_args!(
+            "note: {} is the vertex stage and {} the fragment stage",
+            second.display(),
+            first.display()
+        ));
+        std::mem::swap(first, second);
+    }
 }
 
 /// Says what went wrong, if something did, and gives the exit code.

@@ -2,7 +2,7 @@
 
 use super::{Format, Info, Verb};
 use crate::args::{AsArgs, CheckArgs, DisArgs, RewriteArgs};
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, bad_text};
 use loader::mbs::chunk::{Body, Chunk};
 use loader::mbs::{self, Mbs as File, Program, ProgramSummary, Stage, Symbol};
 use loader::{Report, Severity};
@@ -78,10 +78,7 @@ impl Format for Mbs {
             (_, true) => pp::assemble(text).map(|code| words(&code)),
             _ => shader::assemble(text).map(|mbs| mbs.write()),
         };
-        bytes.map_err(|error| {
-            let text = error.render(text, &args.file.display().to_string());
-            Failure::bad(format_args!("mbs: {error}\n{}", text.trim_end()))
-        })
+        bytes.map_err(|error| bad_text(&args.file, "mbs", &error, text))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Format, Info, Verb};
 use crate::args::{AsArgs, CheckArgs, DisArgs, RewriteArgs, RunArgs};
 use crate::error::Cause;
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, bad_text};
 use crate::s0::{self, Host, Kind};
 use loader::Report;
 use loader::sl::{self, PrintOptions};
@@ -91,10 +91,7 @@ impl Format for Sl {
 
     fn assemble(&self, text: &str, args: &AsArgs) -> Outcome<Vec<u8>> {
         let file = args.file.file_name().unwrap_or_default().to_string_lossy();
-        let library = sl::parse(text, &file).map_err(|error| {
-            let text = error.render(text, &args.file.display().to_string());
-            Failure::bad(format_args!("sl: {error}\n{}", text.trim_end()))
-        })?;
+        let library = sl::parse(text, &file).map_err(|error| bad_text(&args.file, "sl", &error, text))?;
         Ok(sl::write(&library)?)
     }
 }

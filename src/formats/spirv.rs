@@ -4,7 +4,7 @@ use super::{Format, Info, Verb};
 use crate::args::{AsArgs, CheckArgs, DisArgs, RunArgs};
 use crate::dispatch;
 use crate::grammar;
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Outcome, bad_text};
 use loader::Report;
 use loader::spirv::{self, TargetEnv, asm, dis, validate, validate_for};
 use std::io::IsTerminal;
@@ -80,10 +80,7 @@ impl Format for Spirv {
         };
         match asm::assemble(&grammar, text, options) {
             Ok(words) => Ok(spirv::write(&words)),
-            Err(error) => {
-                let text = error.render(text, &args.file.display().to_string());
-                Err(Failure::bad(format_args!("spirv: {error}\n{}", text.trim_end())))
-            }
+            Err(error) => Err(bad_text(&args.file, "spirv", &error, text)),
         }
     }
 }

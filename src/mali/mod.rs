@@ -41,12 +41,9 @@ pub struct Pair {
 /// A program of a file's bytes: MBS, the assembler's text, or a shader's source, which is compiled.
 fn program(path: &Path, bytes: &[u8], stage: Stage, settings: &Settings) -> Result<Program> {
     let mbs = match std::str::from_utf8(bytes) {
-        Ok(text) if shader::recognises(text) => shader::assemble(text).map_err(|error| {
-            Error::input(format_args!(
-                "mbs: {error}\n{}",
-                error.render(text, &path.display().to_string()).trim_end()
-            ))
-        })?,
+        Ok(text) if shader::recognises(text) => {
+            shader::assemble(text).map_err(|error| Error::input(error.in_file(path, "mbs", text)))?
+        }
         // What is no source of any kind is judged as what it should be.
         _ if translate::Source::new(&path.to_string_lossy(), bytes).is_err() => {
             Mbs::read(bytes).within(|| path.display().to_string())?

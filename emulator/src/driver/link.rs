@@ -68,7 +68,9 @@ pub fn link(draw: &Draw<'_>) -> Result<Linked> {
     }
     let [width, height] = draw.size;
     if !(1..=4096).contains(&width) || !(1..=4096).contains(&height) {
-        return fail(format!("a picture of {width}x{height}"));
+        return fail(format!(
+            "a picture of {width}x{height}: the hardware draws 1x1 to 4096x4096"
+        ));
     }
     let mut linked = Linked::default();
     varyings(draw, &mut linked)?;

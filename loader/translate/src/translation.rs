@@ -102,7 +102,7 @@ pub fn translate(source: &Source<'_>, target: Target, options: &Options) -> Resu
         return adjusted(source, &words, target, options);
     }
     if target == Target::Spirv && is_compiled(source) {
-        let words = unsplit_words(source)?;
+        let words = crate::frontend::without_lines(&unsplit_words(source)?);
         valid(&words)?;
         return Ok(Translation {
             bytes: spirv::write(&words),

@@ -609,3 +609,35 @@ fn strings_that_a_shader_prints_are_packed() {
     assert!(String::from_utf8_lossy(&text).contains("at %v2f"));
     ends(folder.path(), &["check", "x.vbc"], 0);
 }
+
+#[test]
+fn a_pair_the_wrong_way_round_is_put_right() {
+    let folder = files();
+    let (right, wrong) = (folder.path().join("right.png"), folder.path().join("wrong.png"));
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write(
+        "a.vert",
+        "attribute vec4 a; varying vec2 v; void main() { v = a.xy; gl_Position = a; }\n",
+    );
+    write(
+        "a.frag",
+        "precision mediump float; varying vec2 v; void main() { gl_FragColor = vec4(v, 0.0, 1.0); }\n",
+    );
+    for verb in ["run", "draw"] {
+        let right_way = [verb, "a.vert", "a.frag", "-o", "right.png"];
+        assert!(!ends(folder.path(), &right_way, 0).contains("note:"));
+        let said = ends(folder.path(), &[verb, "a.frag", "a.vert", "-o", "wrong.png"], 0);
+        assert!(said.contains("note: a.vert is the vertex stage"), "{said}");
+        assert_eq!(std::fs::read(&right).unwrap(), std::fs::read(&wrong).unwrap(), "{verb}");
+    }
+}
+
+#[test]
+fn a_picture_of_another_format_is_refused_by_name() {
+    let folder = files();
+    let said = ends(folder.path(), &["run", "uv.frag", "-o", "x.jpg"], 2);
+    assert!(said.contains("PNG, not as jpg"), "{said}");
+    assert!(!folder.path().join("x.jpg").exists());
+    let quiet = skrymir(folder.path(), &["-q", "run", "uv.frag", "-o", "x.png"]);
+    assert!(quiet.status.success() && quiet.stdout.is_empty());
+}

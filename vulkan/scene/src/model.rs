@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Numbers in lists of any nesting; the nesting is for the reader's eye.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number or a list of numbers")]
 pub enum Numbers {
     /// One number.
     One(f64),
