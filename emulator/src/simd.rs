@@ -1,4 +1,4 @@
-//! Rows on the processor's vector units: 512 and 256 bits of x86, NEON, and a portable form. Every operation gives each
+//! Rows on the processor's vector units: 256 bits of x86, NEON, and a portable form. Every operation gives each
 //! lane the bits [`One`](num::lanes::One) gives.
 //!
 //! The types of lanes stay inside the crate, and only [`dispatch!`] names them: it takes a [`Found`], which can be had
@@ -68,18 +68,6 @@ fn find() -> Level {
     } else {
         Level::Portable
     }
-}
-
-/// Whether the processor has units that add beside those that multiply: AMD's with AVX2 have, others' do both in the same.
-pub(crate) fn adds_apart() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let vendor = std::arch::x86_64::__cpuid(0);
-        let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
-        matches!(name.as_flattened(), b"AuthenticAMD" | b"HygonGenuine")
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    false
 }
 
 /// Whether the processor has fused products of 256 bits.
@@ -286,7 +274,7 @@ mod x86;
 #[cfg(target_arch = "aarch64")]
 pub(crate) use neon::Neon;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86::{Avx2, Avx512};
+pub(crate) use x86::Avx2;
 
 /// Runs a generic function with the best lanes of this processor, compiled for them.
 ///
@@ -294,23 +282,15 @@ pub(crate) use x86::{Avx2, Avx512};
 macro_rules! dispatch {
     ($body:ident($($arg:ident: $type:ty),* $(,)?) -> $out:ty, $found:expr) => {{
         #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
-        fn wide($($arg: $type),*) -> $out {
-            $body::<$crate::simd::Avx512>($($arg),*)
-        }
-        #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,f16c")]
-        fn middle($($arg: $type),*) -> $out {
+        fn wide($($arg: $type),*) -> $out {
             $body::<$crate::simd::Avx2>($($arg),*)
         }
         let found: $crate::simd::Found = $found;
         match found.level() {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the processor was found to have it, for there is no other way to such a value.
-            $crate::simd::Level::Avx512 => unsafe { wide($($arg),*) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            $crate::simd::Level::Avx2 => unsafe { middle($($arg),*) },
+            $crate::simd::Level::Avx512 | $crate::simd::Level::Avx2 => unsafe { wide($($arg),*) },
             #[cfg(target_arch = "aarch64")]
             $crate::simd::Level::Neon => $body::<$crate::simd::Neon>($($arg),*),
             _ => $body::<$crate::simd::Portable>($($arg),*),
@@ -423,7 +403,7 @@ mod tests {
                 };
                 rows.iter().map(|row| row.map(clean)).collect()
             };
-            for found in [Level::Neon, Level::Avx2, Level::Avx512].map(Found::at_most) {
+            for found in [Level::Neon, Level::Avx2].map(Found::at_most) {
                 let rows = dispatch!(all(a: &[f32; 16], b: &[f32; 16]) -> Vec<[u32; 16]>, found);
                 assert_eq!(plain(&rows), plain(&portable), "{found:?} {a:?} {b:?}");
             }

@@ -7,7 +7,6 @@
 //! in common; the instructions are `x86`'s or `arm`'s.
 
 mod arm;
-mod balance;
 mod branching;
 mod call;
 #[cfg(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux")))]
@@ -37,7 +36,6 @@ pub(super) mod plan;
 mod ranges;
 #[cfg(test)]
 mod sampled;
-mod scaled;
 mod shares;
 mod tally;
 mod vertex;
@@ -157,11 +155,8 @@ fn isa(found: Found) -> Option<Isa> {
         Level::Neon => Some(Isa::Neon),
         Level::Avx2 => Some(Isa::Avx2 {
             fma: crate::simd::has_fma(),
-            apart: crate::simd::adds_apart(),
         }),
-        Level::Avx512 => Some(Isa::Avx512 {
-            apart: crate::simd::adds_apart(),
-        }),
+        Level::Avx512 => Some(Isa::Avx512),
     }
 }
 
@@ -171,7 +166,7 @@ impl Engine for Native {
             None => "native (none here: wide)",
             Some(Isa::Neon) => "native (128 bits)",
             Some(Isa::Avx2 { .. }) => "native (256 bits)",
-            Some(Isa::Avx512 { .. }) => "native (512 bits)",
+            Some(Isa::Avx512) => "native (512 bits)",
         }
     }
 

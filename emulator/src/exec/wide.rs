@@ -54,8 +54,7 @@ impl Engine for Wide {
         match self.found.level() {
             Level::Portable => "wide (portable)",
             Level::Neon => "wide (NEON)",
-            Level::Avx2 => "wide (256 bits)",
-            Level::Avx512 => "wide (512 bits)",
+            Level::Avx2 | Level::Avx512 => "wide (256 bits)",
         }
     }
 

@@ -56,10 +56,7 @@ pub(super) enum Which {
     /// Those of rows of which a mask says so; the others keep what they have.
     Masked,
     /// Those of whole tiles, which have nothing but [`PLACES`], words and alphas.
-    Tile {
-        /// All planes are from 0 to 1 there: who calls it has looked.
-        units: bool,
-    },
+    Tile,
 }
 
 /// How values become halves.
@@ -67,21 +64,9 @@ pub(super) enum Which {
 pub(super) enum Rounding {
     /// As they have to.
     Exact,
-    /// As long as there are no denormals, no infinities, and nothing that is too large: the processor takes note of
-    /// them, and with any all of the call is left to others. Where [`Isa::hopes`] says so.
-    Hopeful(Hope),
-}
-
-/// What is hoped of numbers of which nothing else is known, when they become halves. The more that is, the less has to be looked
-/// at of what is computed of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hope {
-    /// They are less than 4 and not less than zero, as colours are and places in textures.
-    SmallFromZero,
-    /// They are less than 4, with either sign, as normals are.
-    Small,
-    /// They are halves.
-    Any,
+    /// As if values were normal halves less than 4, or zero, where nothing else is known of them: the processor's flags tell
+    /// where that was wrong, and the whole call is rounded exactly then. Where [`Isa::speculates`] says so.
+    Speculative,
 }
 
 /// What code works on.
@@ -119,7 +104,7 @@ pub(super) enum Left {
     Nothing,
     /// Lanes where something came up. What was written is of no use.
     Lanes,
-    /// Everything, for there were hopeful roundings that may be wrong. What was written is of no use.
+    /// Everything, for there were speculative roundings that may be wrong. What was written is of no use.
     Roundings,
 }
 

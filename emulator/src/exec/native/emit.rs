@@ -7,9 +7,7 @@ use super::graph::Graph;
 use super::isa::Isa;
 use super::order::Order;
 use super::ranges::Ranges;
-use super::scaled::scaled;
 use super::{arm, x86};
-use std::borrow::Cow;
 
 /// Makes code of a graph. `copies`: rows of lanes side by side, fewer where the stack would not do for all. Nothing where
 /// it would not do for one.
@@ -20,7 +18,7 @@ pub(super) fn emit(graph: &Graph, isa: Isa, which: Which, copies: Copies) -> Opt
 /// The same with a way of rounding.
 ///
 /// # Panics
-/// Where roundings are hopeful and [`Isa::hopes`] does not say so.
+/// Where roundings are speculative and [`Isa::speculates`] does not say so.
 pub(super) fn emit_rounding(
     graph: &Graph,
     isa: Isa,
@@ -28,12 +26,8 @@ pub(super) fn emit_rounding(
     copies: Copies,
     rounding: Rounding,
 ) -> Option<Emitted> {
-    assert!(rounding == Rounding::Exact || isa.hopes());
-    let graph = &*match rounding {
-        Rounding::Exact => Cow::Borrowed(graph),
-        Rounding::Hopeful(_) => scaled(graph),
-    };
-    let ranges = Ranges::new(graph, which, rounding);
+    assert!(rounding == Rounding::Exact || isa.speculates());
+    let ranges = Ranges::new(graph, rounding);
     let graph = &*ranges.simplified(graph);
     let order = Order::new(graph);
     let mut copies = match copies {
@@ -53,7 +47,7 @@ pub(super) fn emit_rounding(
 fn emit_copies(of: (&Graph, &Order, &Ranges), isa: Isa, how: (Which, Rounding), copies: usize) -> Option<Emitted> {
     match isa {
         Isa::Neon => Emitter::<arm::Asm>::new(of, isa, how, copies).finish(),
-        Isa::Avx2 { .. } | Isa::Avx512 { .. } => Emitter::<x86::Asm>::new(of, isa, how, copies).finish(),
+        Isa::Avx2 { .. } | Isa::Avx512 => Emitter::<x86::Asm>::new(of, isa, how, copies).finish(),
     }
 }
 

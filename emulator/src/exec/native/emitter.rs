@@ -1,7 +1,6 @@
 //! The writing of code for a graph: which value is in which register when, and where in memory everything else is. The
 //! instructions for each are a [`Machine`]'s.
 
-use super::balance::Balance;
 use super::call::{Args, Emitted, Needs, PLACES, Rounding, TILE_ROWS, TILES, UNIFORMS, Which};
 use super::graph::{Effect, Graph, Kind, Node, Value};
 use super::isa::Isa;
@@ -149,8 +148,6 @@ pub struct Emitter<'a, M> {
     needs: Needs,
     /// What values may come to.
     pub ranges: &'a Ranges,
-    /// Which operations go another way than their own.
-    pub balance: Balance,
 }
 
 impl<'a, M: Machine> Emitter<'a, M> {
@@ -186,7 +183,6 @@ impl<'a, M: Machine> Emitter<'a, M> {
                 ..Needs::default()
             },
             ranges,
-            balance: Balance::of((graph, order, &shares), ranges, isa, rounding),
             shares,
         }
     }
@@ -234,7 +230,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
     /// Computes what is the same in all lanes of a whole tile, as far as there is room for it.
     fn compute_before(&mut self) {
         // One row alone has no room to spare.
-        if self.copies == 1 || !matches!(self.which, Which::Tile { .. }) {
+        if self.copies == 1 || self.which != Which::Tile {
             return;
         }
         let order = self.order;
@@ -277,7 +273,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
             bytes,
             pool,
             lanes: self.copies * isa.lanes(),
-            most: if matches!(self.which, Which::Tile { .. }) {
+            most: if self.which == Which::Tile {
                 TILES * MAX_FRAGMENTS
             } else {
                 LANES
@@ -389,7 +385,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
     fn row(&mut self, row: u16, copy: usize) -> Address {
         let place = || PLACES.iter().position(|place| *place == row);
         let (row, rows) = match self.which {
-            Which::Tile { .. } => (TILE_ROWS * place().unwrap_or(PLACES.len()), TILE_ROWS),
+            Which::Tile => (TILE_ROWS * place().unwrap_or(PLACES.len()), TILE_ROWS),
             Which::All | Which::Masked => (usize::from(row), 1),
         };
         self.needs.rows = self.needs.rows.max(row + rows);

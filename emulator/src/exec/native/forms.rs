@@ -1,17 +1,15 @@
 //! A graph as machine code, in a form for each occasion: few lanes or many, all or some, whole tiles.
 
-use super::call::{Call, Hope, Left, MAX_TEXTURES, Rounding, TILE_ROWS, Which};
+use super::call::{Call, Left, MAX_TEXTURES, Rounding, Which};
 use super::code::Code;
 use super::emit::{Copies, emit, emit_rounding};
 use super::graph::{Effect, Graph, Kind, Node};
 use super::isa::Isa;
 use super::order::Order;
-use super::ranges::Ranges;
 use crate::exec::FragmentContext;
-use crate::exec::inputs::{Inputs, Plane};
-use crate::exec::lanes::{LANES, Mask, Row};
+use crate::exec::inputs::Inputs;
+use crate::exec::lanes::{LANES, Mask};
 use crate::exec::wide::alu::Machine;
-use crate::exec::wide::fragment_code::Input;
 use crate::exec::wide::stretch::{Stretch, Work};
 use std::borrow::Cow;
 use std::sync::atomic::AtomicU32;
@@ -30,46 +28,32 @@ pub struct Forms {
     whole: Code,
     few: OnceLock<Option<Code>>,
     masked: [OnceLock<Option<Code>>; 2],
-    /// Those for whole tiles, and over which all planes are from 0 to 1.
-    tiles: [Tiles; 2],
-    /// It matters whether planes are that.
-    asks_planes: OnceLock<bool>,
+    /// That for whole tiles, and the same with speculative roundings.
+    tile: OnceLock<Option<Code>>,
+    speculation: Speculation,
 }
 
-/// Code for whole tiles, and with hopeful roundings, by what is hoped for.
+/// Code with speculative roundings, and how that went.
 #[derive(Debug, Default)]
-struct Tiles {
-    exact: OnceLock<Option<Code>>,
-    hopeful: [Hopeful; HOPES.len()],
-}
-
-/// Code with hopeful roundings, and how that went.
-#[derive(Debug, Default)]
-struct Hopeful {
+struct Speculation {
     code: OnceLock<Option<Code>>,
-    luck: Luck,
+    backoff: SpeculationBackoff,
 }
 
-/// What is hoped for, in turn, while it goes well.
-pub(super) const HOPES: [Hope; 3] = [Hope::SmallFromZero, Hope::Small, Hope::Any];
-
-/// How much more often something was tried in vain than is worth it. While all goes well nobody writes there: it would go back
-/// and forth between threads with every try.
+/// Disables speculation after too many calls that were run again. The success path writes nothing, so no cache line is contended.
 #[derive(Debug, Default)]
-pub(super) struct Luck {
+pub(super) struct SpeculationBackoff {
     debt: AtomicU32,
 }
 
-/// Tries that went well for each that was in vain: that costs about what the other way does, and one that went well saves a tenth
-/// of it.
-const IN_VAIN: u32 = 32;
+/// Calls that succeed for each that is run again: that costs about what exact code does, and one that succeeds saves a tenth of it.
+const MISS: u32 = 32;
 
-/// Debt that ends all tries.
-const TOO_MUCH: u32 = 5 * IN_VAIN;
+/// Debt that ends speculation.
+const TOO_MUCH: u32 = 5 * MISS;
 
-impl Luck {
-    /// Whether it is worth another try.
-    fn holds(&self) -> bool {
+impl SpeculationBackoff {
+    fn allows(&self) -> bool {
         self.debt.load(Relaxed) < TOO_MUCH
     }
 
@@ -77,22 +61,22 @@ impl Luck {
         let paid = |debt: u32| debt.checked_sub(1).filter(|_| debt < TOO_MUCH);
         match is_right {
             true if self.debt.load(Relaxed) == 0 => {}
-            // Nothing is paid of what ended the tries.
+            // What ended speculation is not paid back.
             true => drop(self.debt.fetch_update(Relaxed, Relaxed, paid)),
-            false => drop(self.debt.fetch_add(IN_VAIN, Relaxed)),
+            false => drop(self.debt.fetch_add(MISS, Relaxed)),
         }
         #[cfg(test)]
         OUTCOMES[usize::from(is_right)].fetch_add(1, Relaxed);
     }
 }
 
-/// How often hopes of any code were in vain, and how often they were not.
+/// How often speculative code had to be run again, and how often it did not.
 #[cfg(test)]
 pub(super) static OUTCOMES: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
 
-/// Roundings for which it is worth to ask the processor whether they were right; with 512 bits as many more for each time words
-/// are gathered, for the units that round have time beside that (Zen 4).
-const WORTH_HOPING: usize = 4;
+/// Roundings from which on speculation is worth while; with 512 bits as many more for each gather, beside which the units that
+/// round have time.
+const WORTH_SPECULATING: usize = 4;
 
 impl Forms {
     /// Makes code of a graph; nothing where there can be none.
@@ -107,8 +91,8 @@ impl Forms {
             whole,
             few: OnceLock::new(),
             masked: [OnceLock::new(), OnceLock::new()],
-            tiles: Default::default(),
-            asks_planes: OnceLock::new(),
+            tile: OnceLock::new(),
+            speculation: Speculation::default(),
         })
     }
 
@@ -124,81 +108,44 @@ impl Forms {
         form.get_or_init(make).as_ref()
     }
 
-    /// The code for whole tiles; nothing where more than words and one row, of alphas, is wanted of it. `units`: all planes are
-    /// from 0 to 1.
-    fn tile(&self, units: bool) -> Option<&Code> {
+    /// The code for whole tiles; nothing where more than words and one row, of alphas, is wanted of it.
+    fn tile(&self) -> Option<&Code> {
         let stores = |effect: &&Effect| matches!(effect, Effect::Store(..) | Effect::StoreAll(..));
         let make = || {
             if self.graph.effects.iter().filter(stores).count() > 1 || !self.graph.takes_tiles() {
                 return None;
             }
-            emit(&self.graph, self.isa, Which::Tile { units }, Copies::Best).and_then(Code::new)
+            emit(&self.graph, self.isa, Which::Tile, Copies::Best).and_then(Code::new)
         };
-        self.tiles[usize::from(units)].exact.get_or_init(make).as_ref()
+        self.tile.get_or_init(make).as_ref()
     }
 
-    /// The code for whole tiles with hopeful roundings, where there is one and it is worth another try. What it leaves to
+    /// The code for whole tiles with speculative roundings, where there is one and it is worth another try. What it leaves to
     /// others must be as it was, so it blends with nothing.
-    fn hopeful(&self, units: bool) -> Option<(&Code, &Luck)> {
-        let all = &self.tiles[usize::from(units)].hopeful;
-        let number = all.iter().position(|hopeful| hopeful.luck.holds())?;
-        let Hopeful { code, luck } = &all[number];
-        let make = || self.hoping(units, HOPES[number], number.checked_sub(1).map(|number| HOPES[number]));
-        code.get_or_init(make).as_ref().map(|code| (code, luck))
-    }
-
-    /// Whether there may be such code that is worth a try.
-    fn may_hope(&self) -> bool {
+    fn speculative(&self) -> Option<&Code> {
         let Self { graph, isa, .. } = self;
-        if !isa.hopes() || self.blends {
-            return false;
-        }
-        let order = Order::new(graph);
-        let gathers = match isa.evex() {
-            true => order.count(graph, |kind| matches!(kind, Kind::Gather(_))),
-            false => 0,
-        };
-        order.count(graph, |kind| kind == Kind::RoundHalf) >= WORTH_HOPING * (1 + gathers)
-    }
-
-    /// Code with such roundings, unless it is the same as with others.
-    fn hoping(&self, units: bool, hope: Hope, before: Option<Hope>) -> Option<Code> {
-        let Self { graph, isa, .. } = self;
-        if !self.may_hope() {
-            return None;
-        }
-        let which = Which::Tile { units };
-        let ranges = |hope| Ranges::new(graph, which, Rounding::Hopeful(hope));
-        if before.is_some_and(|before| !ranges(before).matters(&ranges(hope), graph)) {
-            return None;
-        }
-        let emitted = emit_rounding(graph, *isa, which, Copies::Best, Rounding::Hopeful(hope));
-        emitted.and_then(Code::new)
-    }
-
-    /// Whether all planes are from 0 to 1 over whole tiles, as far as that matters.
-    fn has_units(&self, inputs: &Inputs, rows: &[Row], lanes: usize) -> bool {
-        let asks = || {
-            let hopes = [Rounding::Hopeful(Hope::SmallFromZero)]
-                .into_iter()
-                .filter(|_| self.may_hope());
-            let is_other = |rounding| {
-                let [units, any] = [true, false].map(|units| Ranges::new(&self.graph, Which::Tile { units }, rounding));
-                units.matters(&any, &self.graph)
+        let make = || {
+            if !isa.speculates() || self.blends {
+                return None;
+            }
+            let order = Order::new(graph);
+            let gathers = match isa.evex() {
+                true => order.count(graph, |kind| matches!(kind, Kind::Gather(_))),
+                false => 0,
             };
-            self.graph.takes_tiles() && hopes.chain([Rounding::Exact]).any(is_other)
+            if order.count(graph, |kind| kind == Kind::RoundHalf) < WORTH_SPECULATING * (1 + gathers) {
+                return None;
+            }
+            emit_rounding(graph, *isa, Which::Tile, Copies::Best, Rounding::Speculative).and_then(Code::new)
         };
-        *self.asks_planes.get_or_init(asks)
-            && corners(rows, lanes).is_some_and(|corners| {
-                let mut planes = self.graph.planes.iter().map(|(_, what)| plane(inputs, *what));
-                planes.all(|plane| plane.is_some_and(|plane| is_unit(plane, &corners)))
-            })
+        let Speculation { code, backoff } = &self.speculation;
+        backoff.allows().then(|| code.get_or_init(make).as_ref())?
     }
 
-    /// The code for so many lanes, all or some of them; of whole tiles' all planes may be from 0 to 1.
-    fn code(&self, lanes: usize, masked: bool, units: bool) -> Option<&Code> {
+    /// The code for so many lanes, all or some of them.
+    fn code(&self, lanes: usize, masked: bool) -> Option<&Code> {
         if lanes > LANES {
-            return self.tile(units);
+            return self.tile();
         }
         self.form(!lanes.is_multiple_of(self.whole.lanes()), masked)
     }
@@ -223,7 +170,7 @@ impl Forms {
 
     /// Runs it for vertices: without a primitive, textures and words.
     pub(super) fn run_vertices(&self, machine: &mut Machine<'_>, mask: Option<Mask>) -> bool {
-        let Some(code) = self.code(machine.lanes, mask.is_some(), false) else {
+        let Some(code) = self.code(machine.lanes, mask.is_some()) else {
             return false;
         };
         code.run(Call {
@@ -235,33 +182,6 @@ impl Forms {
             textures: &[],
             words: &mut [],
         })
-    }
-}
-
-/// Columns and rows of the corners of whole tiles beside each other.
-fn corners(rows: &[Row], lanes: usize) -> Option<[[f32; 4]; 2]> {
-    let last = (lanes / LANES).checked_sub(1)?;
-    let ends = |rows: &[Row]| Some([*rows.first()?.first()?, *rows.get(last)?.last()?]);
-    let ([left, right], [top, bottom]) = (ends(rows)?, ends(rows.get(TILE_ROWS..)?)?);
-    Some([[left, right, left, right], [top, top, bottom, bottom]])
-}
-
-/// Whether a plane is from 0 to 1 between corners. Its values there are between those at the corners, for so are roundings.
-#[inline]
-fn is_unit(plane: &Plane, [columns, rows]: &[[f32; 4]; 2]) -> bool {
-    let values: [f32; 4] = std::array::from_fn(|corner| plane.at(columns[corner], rows[corner]));
-    values
-        .iter()
-        .fold(true, |all, value| all & (*value >= 0.0) & (*value <= 1.0))
-}
-
-/// The plane of what is linear over the picture.
-fn plane(inputs: &Inputs, what: Input) -> Option<&Plane> {
-    match what {
-        Input::Varying(at) => inputs.varyings.as_flattened().get(usize::from(at)),
-        Input::Point(axis) => inputs.point.get(usize::from(axis)),
-        Input::Z => Some(&inputs.z),
-        Input::W | Input::Front => None,
     }
 }
 
@@ -283,8 +203,7 @@ fn padded<'a>(uniforms: &'a [f32], code: &Code) -> Cow<'a, [f32]> {
 impl Stretch for Forms {
     fn run(&self, work: Work<'_, '_>) -> bool {
         let lanes = work.machine.lanes;
-        let units = lanes > LANES && self.has_units(work.inputs, work.machine.rows, lanes);
-        let Some(code) = self.code(lanes, work.mask.is_some(), units) else {
+        let Some(code) = self.code(lanes, work.mask.is_some()) else {
             return false;
         };
         let mut textures: [(f32, &[u32]); MAX_TEXTURES];
@@ -314,11 +233,11 @@ impl Stretch for Forms {
             })
         };
         if lanes > LANES
-            && let Some((hopeful, luck)) = self.hopeful(units)
+            && let Some(speculative) = self.speculative()
         {
-            let left = attempt(hopeful);
+            let left = attempt(speculative);
             let is_right = left != Left::Roundings;
-            luck.note(is_right);
+            self.speculation.backoff.note(is_right);
             if is_right {
                 return left == Left::Nothing;
             }
@@ -331,7 +250,7 @@ impl Stretch for Forms {
     }
 
     fn takes_tiles(&self) -> bool {
-        self.tile(false).is_some()
+        self.tile().is_some()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::call::PLACES;
 use super::isa::Isa;
-use crate::exec::wide::fragment_code::{Input, row};
+use crate::exec::wide::fragment_code::row;
 use num::half;
 use std::collections::HashMap;
 
@@ -45,14 +45,10 @@ pub enum Kind {
     /// The mask a's b, c elsewhere.
     Select,
     RoundHalf,
-    /// The half that is nearest to an 8192th: only where roundings are hopeful.
-    RoundScaled,
     /// From 0 to 1, what is no number as 0.
     Unit,
     /// From 0 to 1, to the nearest half, where that is a normal one: what becomes a byte, which is 0 for all below.
     HalfUnit,
-    /// The same of an 8192th: only where roundings are hopeful.
-    HalfUnitScaled,
     /// Whole numbers, cut.
     ToInt,
     /// Floats of whole numbers.
@@ -199,10 +195,6 @@ pub struct Graph {
     of_vertices: bool,
     /// Rows from this one on have what planes come to, where fragments are gathered.
     gathered: Option<u16>,
-    /// Values of planes that nothing is divided from, and which those are.
-    pub planes: Vec<(Value, Input)>,
-    /// And of those that are computed [larger](super::scaled).
-    pub large_planes: Vec<Value>,
     /// There are mask registers, and with them short ways.
     pub(super) has_masks: bool,
     /// Products and sums are one instruction, and there is a short way to bytes with them.
@@ -233,28 +225,6 @@ impl Graph {
             gathered: Some(first),
             ..Self::new(isa)
         }
-    }
-
-    /// A graph of the same rows, textures and tables with nothing computed in it.
-    pub fn empty(&self) -> Self {
-        Self {
-            textures: self.textures.clone(),
-            tables: self.tables.clone(),
-            of_vertices: self.of_vertices,
-            gathered: self.gathered,
-            has_masks: self.has_masks,
-            fuses: self.fuses,
-            ..Self::default()
-        }
-    }
-
-    /// So many times a value.
-    pub fn times(&mut self, value: Value, scale: f32) -> Value {
-        if let Node::Const(bits) = self.nodes[value as usize] {
-            return self.node(Node::Const((f32::from_bits(bits) * scale).to_bits()));
-        }
-        let scale = self.node(Node::Const(scale.to_bits()));
-        self.node(Node::Op(Kind::Mul, [value, scale, 0]))
     }
 
     /// Whether a row has what a plane comes to.
@@ -329,8 +299,8 @@ impl Graph {
                     ..Known::default()
                 };
                 match kind {
-                    Kind::RoundHalf | Kind::RoundScaled | Kind::GatherRow(..) => both(true),
-                    Kind::HalfUnit | Kind::HalfUnitScaled => both(false),
+                    Kind::RoundHalf | Kind::GatherRow(..) => both(true),
+                    Kind::HalfUnit => both(false),
                     Kind::ToFloat if self.is_byte(a) => Known {
                         step: Some(0),
                         ..both(true)

@@ -9,14 +9,9 @@ pub enum Isa {
     Avx2 {
         /// Fused multiply and add.
         fma: bool,
-        /// Units that add beside those that multiply.
-        apart: bool,
     },
     /// 512 bits, thirty-two registers, mask registers.
-    Avx512 {
-        /// Units that add beside those that multiply.
-        apart: bool,
-    },
+    Avx512,
 }
 
 impl Isa {
@@ -25,7 +20,7 @@ impl Isa {
         match self {
             Self::Neon => 4,
             Self::Avx2 { .. } => 8,
-            Self::Avx512 { .. } => 16,
+            Self::Avx512 => 16,
         }
     }
 
@@ -34,7 +29,7 @@ impl Isa {
         match self {
             Self::Neon => 27,
             Self::Avx2 { .. } => 15,
-            Self::Avx512 { .. } => 30,
+            Self::Avx512 => 30,
         }
     }
 
@@ -50,7 +45,7 @@ impl Isa {
 
     /// Whether there are mask registers, embedded constants and all that.
     pub fn evex(self) -> bool {
-        matches!(self, Self::Avx512 { .. })
+        matches!(self, Self::Avx512)
     }
 
     /// Products and sums in one instruction.
@@ -58,14 +53,8 @@ impl Isa {
         !matches!(self, Self::Avx2 { fma: false, .. })
     }
 
-    /// Whether there are units that add beside those that multiply.
-    pub fn apart(self) -> bool {
-        matches!(self, Self::Avx2 { apart: true, .. } | Self::Avx512 { apart: true })
-    }
-
-    /// Whether roundings that may have to be done again are faster: with fused products they are two or three instructions
-    /// instead of three to six, and what else there is to do is seldom.
-    pub fn hopes(self) -> bool {
-        matches!(self, Self::Avx2 { fma: true, .. } | Self::Avx512 { .. })
+    /// Whether speculative roundings are faster: with fused products they are two or three instructions instead of three to six.
+    pub fn speculates(self) -> bool {
+        matches!(self, Self::Avx2 { fma: true, .. } | Self::Avx512)
     }
 }

@@ -400,14 +400,14 @@ fn random_programs_are_the_same_in_machine_code() {
 }
 
 #[test]
-fn hopes_in_vain_change_nothing() {
+fn failed_speculation_changes_nothing() {
     for limit in levels() {
         let ([.., at_once, _], report) = lockstep(seed(), (programs() / 20, 24), limit, &sums);
         println!("{at_once} fragments are scalar's to the bit at once: {report}");
-        if Native::at_most(limit).isa.is_some_and(Isa::hopes) {
-            let [vain, right] = forms::OUTCOMES.each_ref().map(|count| count.load(Relaxed));
-            println!("hopeful roundings of tiles: {right} calls right, {vain} done again");
-            assert!(right.min(vain) > programs() / 100, "{right} {vain}");
+        if Native::at_most(limit).isa.is_some_and(Isa::speculates) {
+            let [again, right] = forms::OUTCOMES.each_ref().map(|count| count.load(Relaxed));
+            println!("speculative tiles: {right} calls right, {again} run again");
+            assert!(right.min(again) > programs() / 100, "{right} {again}");
         }
     }
 }

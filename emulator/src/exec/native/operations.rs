@@ -1,16 +1,15 @@
 //! Every operation in machine code beside the portable lanes, on numbers of every kind, and more of them at once than
 //! there are registers.
 
-use super::call::{Call, Hope, Rounding, Which};
+use super::call::{Call, Rounding, Which};
 use super::code::Code;
 use super::emit::{Copies, emit, emit_rounding};
-use super::forms::{HOPES, NO_INPUTS};
-use super::graph::{Effect, Graph, Kind, Node, Value};
+use super::forms::NO_INPUTS;
+use super::graph::{Effect, Graph, Node, Value};
 use super::isa;
 use super::isa::Isa;
 use super::lockstep::levels;
 use super::notes::{self, Notes};
-use super::scaled;
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::{LANES, Mask, Row};
 use crate::simd::{Found, Portable};
@@ -203,30 +202,22 @@ fn run_words(code: &Code, rows: &mut [Row], words: &mut [u32]) -> bool {
     })
 }
 
-/// Instructions that may be used here and round in hope, on processors of either kind, and what is hoped for.
-fn hoping() -> Vec<(Isa, Hope)> {
+/// Instructions that may be used here and round speculatively.
+fn speculating() -> impl Iterator<Item = Isa> {
     let isas = levels().into_iter().filter_map(|level| isa(Found::at_most(level)));
-    let kinds = isas.filter(|isa| isa.hopes()).flat_map(|isa| {
-        [true, false].map(|apart| match isa {
-            Isa::Avx512 { .. } => Isa::Avx512 { apart },
-            _ => Isa::Avx2 { fma: true, apart },
-        })
-    });
-    let all: Vec<_> = kinds.flat_map(|isa| HOPES.map(|hope| (isa, hope))).collect();
-    println!("hopes: {all:?}");
-    all
+    isas.filter(|isa| isa.speculates())
 }
 
-/// Hopeful roundings are right, or the call is left to others: that is where there is a denormal half, or what becomes one or
-/// zero, what is not within what is hoped for, or a NaN that signals.
+/// Speculative roundings are right, or the call is left to others: that is where there is a denormal half, or what becomes one
+/// or zero, 4 or more, or a NaN that signals.
 #[test]
-fn hopeful_roundings_are_right_or_left_to_others() {
-    for (isa, hope) in hoping() {
+fn speculative_roundings_are_right_or_left_to_others() {
+    for isa in speculating() {
         let mut graph = Graph::of_vertices(isa);
         let x = graph.node(Node::Row(0));
         let half = notes::record(&mut graph, || Notes::round_half(x));
         graph.effects.push(Effect::Store(1, half));
-        let emitted = emit_rounding(&graph, isa, Which::All, Copies::Best, Rounding::Hopeful(hope));
+        let emitted = emit_rounding(&graph, isa, Which::All, Copies::Best, Rounding::Speculative);
         let code = emitted.and_then(Code::new).expect("code");
         let mut rows = vec![Row::splat(0.0); 2];
         let mut is_left = |values: &[f32; LANES]| {
@@ -236,7 +227,7 @@ fn hopeful_roundings_are_right_or_left_to_others() {
             for (lane, (have, want)) in bits(&rows[1]).into_iter().zip(bits(&Row(wanted))).enumerate() {
                 assert!(
                     !done || have == want,
-                    "{hope:?} {:#x}: {have:#x}",
+                    "{:#x}: {have:#x}",
                     rows[0][lane].to_bits()
                 );
             }
@@ -250,21 +241,16 @@ fn hopeful_roundings_are_right_or_left_to_others() {
             let is_left_for = |value: &f32| {
                 let half = num::half::round(*value);
                 let signals = value.is_nan() && value.to_bits() & 1 << 22 == 0;
-                let within = match hope {
-                    Hope::SmallFromZero => (0.0..4.0).contains(&half),
-                    Hope::Small => half.abs() < 4.0,
-                    Hope::Any => half.is_finite(),
-                };
-                signals || !(within || half.is_nan()) || half == 0.0 && *value != 0.0
+                signals || !(half.abs() < 4.0 || half.is_nan()) || half == 0.0 && *value != 0.0
             };
             let want = values.iter().any(is_left_for);
             let have = is_left(&values);
             // What is below the smallest normal half, but nearer to it than to the next, may be left.
             let may = |value: &f32| *value != 0.0 && value.abs() < num::half::to_f32(0x0400);
-            assert!(have == want || have && values.iter().any(may), "{hope:?} {high:#x}");
+            assert!(have == want || have && values.iter().any(may), "{high:#x}");
             left += u32::from(have);
         }
-        // Of all exponents 30 are halves', or 16.
+        // Of all exponents 16 are those of halves less than 4.
         assert!((1 << 19..(1 << 20) - (1 << 14)).contains(&left), "{left}");
         // One of many is enough.
         for lane in 0..LANES {
@@ -301,26 +287,20 @@ fn chain<L: Lanes>(random: &mut Rng, first: [L::V; 2]) -> Vec<L::V> {
     all
 }
 
-/// What hopeful roundings are not looked at for does not happen: of chains of products and sums every value is right, or the
+/// What speculative roundings are not looked at for does not happen: of chains of products and sums every value is right, or the
 /// call is left to others, near the ends of what halves can be and far from them.
 #[test]
 fn what_is_not_looked_at_does_not_happen() {
     let mut random = Rng::with_seed(17);
-    for (isa, hope) in hoping() {
-        let [mut right, mut left, mut scaled] = [0u32; 3];
+    for isa in speculating() {
+        let [mut right, mut left] = [0u32; 2];
         for seed in 0..1500 {
             let mut graph = Graph::of_vertices(isa);
             let first = [0, 1].map(|row| graph.node(Node::Row(row)));
             let values = notes::record(&mut graph, || chain::<Notes>(&mut Rng::with_seed(seed), first));
             let stores = values.iter().zip(2..).map(|(value, row)| Effect::Store(row, *value));
             graph.effects.extend(stores);
-            let is_scaled = |node: &Node| matches!(node, Node::Op(Kind::RoundScaled, _));
-            scaled += scaled::scaled(&graph)
-                .nodes
-                .iter()
-                .filter(|node| is_scaled(node))
-                .count() as u32;
-            let emitted = emit_rounding(&graph, isa, Which::All, Copies::Best, Rounding::Hopeful(hope));
+            let emitted = emit_rounding(&graph, isa, Which::All, Copies::Best, Rounding::Speculative);
             let code = emitted.and_then(Code::new).expect("code");
             let mut rows = vec![Row::splat(0.0); 2 + values.len()];
             for _ in 0..24 {
@@ -347,14 +327,13 @@ fn what_is_not_looked_at_does_not_happen() {
                             .iter()
                             .zip(want)
                             .all(|(have, want)| have.to_bits() == want.to_bits());
-                        assert!(is_same, "{hope:?} {seed}: {have:?} is not {want:?} of {first:?}");
+                        assert!(is_same, "{seed}: {have:?} is not {want:?} of {first:?}");
                     }
                 }
             }
         }
-        println!("{isa:?}, {hope:?}: {right} calls right, {left} left to others; {scaled} scaled products");
-        assert!(right.min(left) > 500, "{hope:?}: {right} {left}");
-        assert!(scaled > 1500, "{scaled}");
+        println!("{isa:?}: {right} calls right, {left} left to others");
+        assert!(right.min(left) > 500, "{right} {left}");
     }
 }
 
@@ -639,7 +618,7 @@ fn spilled_values_come_back() {
 
 /// The graph of a sum of so many products that are all there at once, each compared with a number if `masks` says so.
 fn many_at_once(count: usize, masks: bool) -> Graph {
-    let mut graph = Graph::new(Isa::Avx512 { apart: true });
+    let mut graph = Graph::new(Isa::Avx512);
     let x = graph.node(Node::Row(super::call::PLACES[0]));
     let sum = notes::record(&mut graph, || {
         let limit = |at: usize| Notes::splat(at as f32 + 0.5);
@@ -664,14 +643,14 @@ fn whole_tiles_have_many_rows_side_by_side() {
     let lanes = |count: usize, masks: bool, which: Which| {
         let code = emit(
             &many_at_once(count, masks),
-            Isa::Avx512 { apart: true },
+            Isa::Avx512,
             which,
             Copies::Best,
         );
         code.expect("room on the stack for one row").lanes
     };
     assert_eq!(
-        [4, 12, 30, 60].map(|count| lanes(count, false, Which::Tile { units: false })),
+        [4, 12, 30, 60].map(|count| lanes(count, false, Which::Tile)),
         [64, 64, 32, 16]
     );
     assert_eq!(
@@ -680,7 +659,7 @@ fn whole_tiles_have_many_rows_side_by_side() {
     );
     // Masks have six registers: two rows are more than there is stack for.
     assert_eq!(
-        [12, 34].map(|count| lanes(count, true, Which::Tile { units: false })),
+        [12, 34].map(|count| lanes(count, true, Which::Tile)),
         [64, 16]
     );
 }

@@ -12,7 +12,7 @@ const FOR_ROWS: usize = 4;
 /// slower; with 256 on a Zen 3: with 4.6 (two rows of 32, four of 16) still faster, four rows of 24 or eight of any slower.
 fn most_for_two(isa: Isa) -> usize {
     match isa {
-        Isa::Avx512 { .. } => 5,
+        Isa::Avx512 => 5,
         Isa::Avx2 { .. } => 9,
         Isa::Neon => 2,
     }
@@ -108,7 +108,6 @@ impl Order {
             Item::Compute(value) => match graph.nodes[*value as usize] {
                 Node::Op(Kind::RoundHalf, _) if rounding == Rounding::Exact => 7,
                 Node::Op(Kind::RoundHalf, _) => 4,
-                Node::Op(Kind::RoundScaled | Kind::HalfUnitScaled, _) => 3,
                 Node::Op(Kind::Gather(_) | Kind::GatherRow(..), _) => 20,
                 Node::Op(Kind::ScatterRow(..), _) => 30,
                 // And what it takes to have its operands.
@@ -126,8 +125,8 @@ impl Order {
         let room = isa.registers() * most_for_two(isa) / 2;
         let wanted = match (which, isa) {
             (_, Isa::Neon) | (Which::All | Which::Masked, _) => 2,
-            (Which::Tile { .. }, Isa::Avx2 { .. }) if 4 * self.instructions(graph, rounding) > DECODED => 2,
-            (Which::Tile { .. }, _) => 4,
+            (Which::Tile, Isa::Avx2 { .. }) if 4 * self.instructions(graph, rounding) > DECODED => 2,
+            (Which::Tile, _) => 4,
         };
         [wanted, 2]
             .into_iter()

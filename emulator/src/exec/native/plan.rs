@@ -412,10 +412,6 @@ impl<'a> Builder<'a> {
             Input::Z | Input::W | Input::Point(_) => false,
         };
         let value = self.plane(input.what);
-        let noted = (value, input.what);
-        if !perspective && !self.key.gathered && !self.graph.planes.contains(&noted) {
-            self.graph.planes.push(noted);
-        }
         let w = perspective.then(|| self.w());
         let value = notes::record(&mut self.graph, || match (input.what, w) {
             (Input::W, _) => Notes::div(Notes::splat(1.0), value),

@@ -1,9 +1,8 @@
 //! What values may come to, and so what has to be looked at where they become halves in hope, and what need not be clamped:
 //! most programs' numbers cannot be too large or too small, if those are not that they are computed of.
 
-use super::call::{Hope, Rounding, Which};
+use super::call::Rounding;
 use super::graph::{Effect, Graph, Kind, Node, Value};
-use super::scaled::SCALE;
 use num::half;
 use std::borrow::Cow;
 
@@ -12,33 +11,8 @@ use std::borrow::Cow;
 pub struct Looks {
     /// It may be less than the smallest normal half, and not zero.
     pub tiny: bool,
-    /// It may be too large, or less of it is known than is good for what comes after it.
-    pub huge: Option<Limit>,
-}
-
-/// What a value has to be within.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// Less than two to this power, with either sign.
-    Both(u8),
-    /// Not less than zero, and less than 4.
-    FromZero,
-}
-
-impl Limit {
-    fn range(self) -> Range {
-        let [low, high] = match self {
-            Self::Both(power) => [-two_to(power.into()), two_to(power.into())],
-            Self::FromZero => [0.0, 4.0],
-        };
-        Range {
-            low,
-            high,
-            least: NORMAL,
-            is_number: false,
-            minus_zero: false,
-        }
-    }
+    /// It may be too large: what it has to be less than, with either sign, is two to this power.
+    pub huge: Option<u8>,
 }
 
 /// What need not be clamped of a value, which is a number for sure.
@@ -92,33 +66,18 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// That of values computed for these lanes, and rounded so.
-    pub fn new(graph: &Graph, which: Which, rounding: Rounding) -> Self {
+    /// That of values that are rounded so.
+    pub fn new(graph: &Graph, rounding: Rounding) -> Self {
         let mut ranges: Vec<Range> = Vec::with_capacity(graph.nodes.len());
         let mut looks = vec![Looks::default(); graph.nodes.len()];
-        let is_unit = |value: usize| graph.planes.iter().any(|(plane, _)| *plane as usize == value);
-        let is_large_unit = |value: usize| graph.large_planes.contains(&(value as Value));
-        let has_units = which == Which::Tile { units: true };
         for (at, node) in graph.nodes.iter().enumerate() {
             let range = match *node {
-                _ if has_units && is_unit(at) => Range {
-                    minus_zero: true,
-                    ..UNIT
-                },
-                _ if has_units && is_large_unit(at) => Range {
-                    high: SCALE.into(),
-                    minus_zero: true,
-                    ..UNIT
-                },
-                Node::Op(kind @ (Kind::RoundHalf | Kind::RoundScaled), [from, ..]) => {
-                    let from = match kind {
-                        Kind::RoundHalf => ranges[from as usize],
-                        _ => ranges[from as usize].part(),
-                    };
+                Node::Op(Kind::RoundHalf, [from, ..]) => {
+                    let from = ranges[from as usize];
                     match rounding {
                         Rounding::Exact => from.rounded(),
-                        Rounding::Hopeful(hope) => {
-                            looks[at] = from.looks(hope);
+                        Rounding::Speculative => {
+                            looks[at] = from.looks();
                             from.looked_at(looks[at])
                         }
                     }
@@ -171,37 +130,14 @@ impl Ranges {
         Cow::Owned(graph)
     }
 
-    /// Whether code of a graph is another with these: there is something else to look at, or to clamp.
-    pub fn matters(&self, others: &Self, graph: &Graph) -> bool {
-        let is_clamped = |value: Value| self.within(value) != others.within(value);
-        let clamps =
-            |node: &Node| matches!(node, Node::Op(Kind::Unit | Kind::HalfUnit, [value, ..]) if is_clamped(*value));
-        self.looks != others.looks || self.same != others.same || graph.nodes.iter().any(clamps)
-    }
-
     /// What a rounded value is looked at for.
     pub fn looks(&self, value: Value) -> Looks {
         self.looks[value as usize]
     }
 
-    /// Whether what is split of a scaled value is not zero, nor next to it, if it is a number.
-    pub fn is_something(&self, kind: Kind, value: Value) -> bool {
-        let Range { low, high, .. } = self.ranges[value as usize];
-        match kind {
-            // What is clamped to zero is nothing.
-            Kind::HalfUnitScaled => low >= NORMAL && self.part_within(value).from_zero,
-            _ => low >= NORMAL || high <= -NORMAL,
-        }
-    }
-
     /// Whether a value is from 0 to 1 for sure.
     pub fn within(&self, value: Value) -> Within {
         self.ranges[value as usize].within()
-    }
-
-    /// Whether an 8192th of a value is.
-    pub fn part_within(&self, value: Value) -> Within {
-        self.ranges[value as usize].part().within()
     }
 }
 
@@ -255,7 +191,7 @@ fn computed(graph: &Graph, kind: Kind, operands: [Value; 3], [a, b, c]: [Range; 
         },
         Kind::Neg => a.negated(),
         Kind::Permute(_) | Kind::Move => a,
-        Kind::Unit | Kind::HalfUnit | Kind::HalfUnitScaled => UNIT,
+        Kind::Unit | Kind::HalfUnit => UNIT,
         Kind::Floor | Kind::Trunc => Range {
             low: a.low.floor(),
             high: a.high.ceil(),
@@ -282,7 +218,7 @@ fn computed(graph: &Graph, kind: Kind, operands: [Value; 3], [a, b, c]: [Range; 
             let entries = graph.tables[usize::from(table)].map(|bits| Range::of(f32::from_bits(bits)));
             entries.into_iter().reduce(Range::or).unwrap_or(ANY)
         }
-        Kind::Div | Kind::Sqrt | Kind::RoundHalf | Kind::RoundScaled => ANY,
+        Kind::Div | Kind::Sqrt | Kind::RoundHalf => ANY,
         Kind::ToInt | Kind::Gather(_) | Kind::GatherRow(..) | Kind::ScatterRow(..) => ANY,
         Kind::AddInt | Kind::AndBits | Kind::OrBits | Kind::OrThree | Kind::AndOr => ANY,
         Kind::Gt | Kind::Ge | Kind::Eq | Kind::Ne | Kind::ShiftLeft(_) | Kind::ShiftRight(_) => ANY,
@@ -312,11 +248,6 @@ impl Range {
             from_plus_zero: from_zero && !self.minus_zero,
             to_one: self.is_number && self.high <= 1.0,
         }
-    }
-
-    /// An 8192th of it.
-    fn part(self) -> Self {
-        self.times(Self::of(1.0 / SCALE))
     }
 
     /// It is a number for sure, and not infinite.
@@ -403,13 +334,11 @@ impl Range {
     }
 
     /// What has to be looked at when it becomes a half.
-    fn looks(self, hope: Hope) -> Looks {
-        let huge = match hope {
-            _ if self.largest() < TOO_LARGE => None,
-            Hope::SmallFromZero | Hope::Small if self.largest().is_finite() => Some(Limit::Both(8)),
-            Hope::SmallFromZero => Some(Limit::FromZero),
-            Hope::Small => Some(Limit::Both(2)),
-            Hope::Any => Some(Limit::Both(16)),
+    fn looks(self) -> Looks {
+        let huge = match self.largest() {
+            largest if largest < TOO_LARGE => None,
+            largest if largest.is_finite() => Some(8),
+            _ => Some(2),
         };
         Looks {
             tiny: self.least < NORMAL,
@@ -420,10 +349,11 @@ impl Range {
     /// As a half that was looked at.
     fn looked_at(self, looks: Looks) -> Self {
         let half = self.rounded();
-        let within = looks.huge.map_or(half, Limit::range);
+        let Some(power) = looks.huge else { return half };
+        let limit = two_to(power.into());
         Self {
-            low: half.low.max(within.low),
-            high: half.high.min(within.high),
+            low: half.low.max(-limit),
+            high: half.high.min(limit),
             ..half
         }
     }

@@ -30,7 +30,7 @@ pub(super) struct Shares {
 impl Shares {
     /// Those of a graph's values, in code for these lanes.
     pub fn new(graph: &Graph, isa: Isa, which: Which, copies: usize) -> Self {
-        let is_tile = matches!(which, Which::Tile { .. });
+        let is_tile = which == Which::Tile;
         let mut on: Vec<On> = Vec::with_capacity(graph.nodes.len());
         for node in &graph.nodes {
             let here = match *node {
@@ -100,12 +100,5 @@ impl Shares {
     pub fn is_last(&self, value: Value, copy: usize) -> bool {
         let first = self.first(value, copy);
         (copy + 1..self.copies).all(|later| self.first(value, later) != first)
-    }
-
-    /// How many copies of a value are others than those before.
-    pub fn count(&self, value: Value) -> usize {
-        (0..self.copies)
-            .filter(|copy| self.first(value, *copy) == *copy)
-            .count()
     }
 }

@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn words_are_in_order() {
         let words: [u32; PIXELS] = std::array::from_fn(|at| 0x0102_0305u32.wrapping_mul(at as u32));
-        let levels = [Level::Portable, Level::Avx2, Level::Avx512];
+        let levels = [Level::Portable, Level::Avx2];
         for (level, swap) in levels.into_iter().flat_map(|level| [(level, false), (level, true)]) {
             let (mut out, words, found) = ([0; 4 * PIXELS], &words, Found::at_most(level));
             let into = &mut out;

@@ -159,7 +159,6 @@ impl Machine for Asm {
             }
             Kind::Select => emitter.select(value, [a, b, c], copy),
             Kind::Fused => emitter.fused(value, [a, b, c], copy),
-            Kind::RoundScaled | Kind::HalfUnitScaled => unreachable!("nothing rounds in hope here"),
             Kind::RoundHalf => emitter.round(value, a, copy),
             Kind::Unit | Kind::HalfUnit | Kind::OrThree | Kind::AndOr => {
                 unreachable!("noted for machines with mask registers only")

@@ -6,34 +6,23 @@ use crate::exec::native::call::{Args, ROUNDINGS, Rounding};
 use crate::exec::native::emitter::{Address, BASES, Base, Emitter, Found, Machine};
 use crate::exec::native::graph::{Kind, Neighbour, Node, Value};
 use crate::exec::native::isa::Isa;
-use crate::exec::native::ranges::Limit;
-use crate::exec::native::scaled::SCALE;
 use std::mem::offset_of;
 
 /// Exponent bits of two halves.
 const HALF_EXPONENTS: u32 = 0x7c00_7c00;
 
-/// The register that holds [`HALF_EXPONENTS`], with EVEX; with hopeful roundings it holds nothing for long.
+/// The register that holds [`HALF_EXPONENTS`], with EVEX; with speculative roundings it holds nothing for long.
 const EXPONENTS: u8 = 31;
 /// The register that holds 1.0, with EVEX.
 const ONE: u8 = 30;
 /// The register that holds nothing for long, with VEX.
 const SPARE: u8 = 15;
 
-/// What a float is multiplied by that is to be split into the bits that a half has and the rest.
-const SPLITTER: f32 = 8193.0;
-/// And what by two products.
-const PARTS: [f32; 2] = [8191.0, SCALE];
-/// The first by the second.
-const PART: f32 = 8191.0 / SCALE;
-/// What added to the bits of a float that is not too small makes an 8192th of it.
-const DOWN: u32 = (13u32 << 23).wrapping_neg();
+/// What a float is multiplied by to have the bits that a half has, by [`Emitter::split`].
+const PARTS: [f32; 2] = [8191.0, 8192.0];
 /// A little more than 2^-112: the product with half a denormal is none, and has a bit too many; with the smallest normal
 /// half it is the smallest normal float, and a bit.
 const TO_UNDERFLOW: u32 = 15 << 23 | 1;
-/// What the product of a half and the second, 2^127, is added to, the most negative float: the sum is one, unless the half
-/// is negative, or 4 or more.
-const FROM_ZERO: [u32; 2] = [0xff7f_ffff, 254 << 23];
 /// The state of floating point that everybody has, with nothing noted; of what is noted that there was something invalid,
 /// an overflow or an underflow.
 const FLOATS: u32 = 0x1f80;
@@ -95,14 +84,14 @@ impl Machine for Asm {
     }
 
     fn begin(emitter: &mut Emitter<'_, Self>) {
-        let is_hopeful = emitter.rounding != Rounding::Exact;
+        let speculates = emitter.rounding != Rounding::Exact;
         let stay: &[(u8, u32)] = match emitter.machine.isa.evex() {
-            true if is_hopeful => &[(ONE, 1f32.to_bits())],
+            true if speculates => &[(ONE, 1f32.to_bits())],
             true => &[(ONE, 1f32.to_bits()), (EXPONENTS, HALF_EXPONENTS)],
             false => &[],
         };
         let constants: Vec<Rm> = stay.iter().map(|(_, bits)| rm(emitter.constant(*bits))).collect();
-        let floats = is_hopeful.then(|| [mem(emitter.words(&[FLOATS])), mem(emitter.scratch())]);
+        let floats = speculates.then(|| [mem(emitter.words(&[FLOATS])), mem(emitter.scratch())]);
         let asm = &mut emitter.machine;
         asm.enter();
         for (base, offset) in BASES {
@@ -187,7 +176,6 @@ impl Machine for Asm {
 
     fn compute(emitter: &mut Emitter<'_, Self>, value: Value, kind: Kind, [a, b, c]: [Value; 3], copy: usize) {
         match kind {
-            Kind::Add | Kind::Sub if emitter.balance.other_way() => emitter.sum(kind, value, [a, b], copy),
             Kind::Add => emitter.binary(code::ADDPS, value, [a, b], true, copy),
             Kind::Mul => emitter.binary(code::MULPS, value, [a, b], true, copy),
             Kind::Sub => emitter.binary(code::SUBPS, value, [a, b], false, copy),
@@ -223,11 +211,9 @@ impl Machine for Asm {
             }
             Kind::Select => emitter.select(value, [a, b, c], copy),
             Kind::Fused => emitter.fused(value, [a, b, c], copy),
-            Kind::RoundHalf if emitter.rounding != Rounding::Exact => emitter.hopeful_round(value, a, copy),
+            Kind::RoundHalf if emitter.rounding != Rounding::Exact => emitter.speculative_round(value, a, copy),
             Kind::RoundHalf => emitter.round(value, a, copy),
-            Kind::RoundScaled => emitter.round_scaled(value, a, copy),
             Kind::HalfUnit => emitter.half_unit(value, a, copy),
-            Kind::HalfUnitScaled => emitter.half_unit_scaled(value, a, copy),
             Kind::OrThree => emitter.ternary(0xfe, value, [a, b, c], copy),
             Kind::AndOr => emitter.ternary(0xea, value, [a, b, c], copy),
             Kind::Unit => emitter.unit(value, a, copy),
@@ -250,8 +236,8 @@ fn order(from: Neighbour) -> u8 {
 }
 
 impl Asm {
-    /// The register that holds nothing for long where roundings are hopeful.
-    fn for_hopes(&self) -> u8 {
+    /// The register that holds nothing for long where roundings are speculative.
+    fn for_speculation(&self) -> u8 {
         if self.isa.evex() { EXPONENTS } else { SPARE }
     }
 }
@@ -298,28 +284,6 @@ impl Emitter<'_, Asm> {
         let second = self.operand(b, copy);
         let to = self.result(value, copy);
         self.machine.vector(op, to, first, second);
-    }
-
-    /// A sum or a difference as a product's with one, which is the same to the bit.
-    fn sum(&mut self, kind: Kind, value: Value, [mut a, mut b]: [Value; 2], copy: usize) {
-        if kind == Kind::Add && self.held(a, copy).is_none() && self.held(b, copy).is_some() {
-            std::mem::swap(&mut a, &mut b);
-        }
-        let first = self.register(a, copy);
-        let second = self.operand(b, copy);
-        let to = self.result(value, copy);
-        let (op, rest) = match (kind, second) {
-            (Kind::Add, Rm::Reg(second)) if second == to => (code::FMADD213PS, Rm::Reg(first)),
-            (_, Rm::Reg(second)) if second == to && second != first => (code::FNMADD213PS, Rm::Reg(first)),
-            _ => {
-                if to != first {
-                    self.machine.vector(code::MOVAPS, to, 0, Rm::Reg(first));
-                }
-                let is_sum = kind == Kind::Add;
-                (if is_sum { code::FMADD213PS } else { code::FMSUB213PS }, second)
-            }
-        };
-        self.machine.vector(op, to, ONE, rest);
     }
 
     fn compare(&mut self, how: u8, value: Value, [a, b]: [Value; 2], copy: usize) {
@@ -408,8 +372,8 @@ impl Emitter<'_, Asm> {
     }
 
     /// To the nearest half, denormals to zero: those without an exponent. With a product in front this takes a Zen 5 2.0
-    /// cycles for sixteen lanes where there is enough to do beside it, a Zen 4 3.2; where roundings are hopeful, the Zen 4
-    /// takes 2.0, and 1.9 of what is [scaled](crate::exec::native::scaled).
+    /// cycles for sixteen lanes where there is enough to do beside it, a Zen 4 3.2; where roundings are speculative, the Zen 4
+    /// takes 2.0.
     fn round(&mut self, value: Value, a: Value, copy: usize) {
         let from = self.register(a, copy);
         let to = self.result(value, copy);
@@ -430,64 +394,23 @@ impl Emitter<'_, Asm> {
 
     /// To the nearest half, if that is a normal one or zero and not too large; what else there is the processor takes note
     /// of, in products that nobody wants.
-    fn hopeful_round(&mut self, value: Value, a: Value, copy: usize) {
+    fn speculative_round(&mut self, value: Value, a: Value, copy: usize) {
         let from = self.register(a, copy);
         let to = self.result(value, copy);
         self.split(to, from);
         self.look(value, to);
     }
 
-    /// To the half that is nearest to an 8192th, as long as that is one: see [`Emitter::split`], whose second product is there.
-    fn round_scaled(&mut self, value: Value, a: Value, copy: usize) {
-        let from = self.register(a, copy);
-        let something = self.ranges.is_something(Kind::RoundScaled, a);
-        let to = self.result(value, copy);
-        self.split_scaled(to, from, something);
-        self.look(value, to);
-    }
-
-    /// The bits of an 8192th that a half has; `something`: it is not zero.
-    fn split_scaled(&mut self, to: u8, from: u8, something: bool) {
-        let less = if to == from { self.machine.for_hopes() } else { to };
-        if something && self.balance.by_exponents() {
-            let down = self.literal(DOWN);
-            self.machine.vector(code::PADDD, less, from, down);
-            self.machine.vector(code::SUBPS, less, from, Rm::Reg(less));
-        } else {
-            let part = self.literal(PART.to_bits());
-            self.machine.vector(code::MULPS, less, from, part);
-        }
-        if !self.balance.other_way() {
-            self.machine.vector(code::SUBPS, to, from, Rm::Reg(less));
-        } else if to == from {
-            self.machine.vector(code::FMSUB213PS, to, ONE, Rm::Reg(less));
-        } else {
-            self.machine.vector(code::FNMADD213PS, to, ONE, Rm::Reg(from));
-        }
-    }
-
     /// Has the processor take note of what a half may not be.
     fn look(&mut self, value: Value, to: u8) {
-        let (looks, spare) = (self.ranges.looks(value), self.machine.for_hopes());
+        let (looks, spare) = (self.ranges.looks(value), self.machine.for_speculation());
         if looks.tiny {
             let tiny = self.literal(TO_UNDERFLOW);
             self.machine.vector(code::MULPS, spare, to, tiny);
         }
-        match looks.huge {
-            None => {}
-            Some(Limit::Both(power)) => {
-                let huge = self.literal(u32::from(255 - power) << 23);
-                self.machine.vector(code::MULPS, spare, to, huge);
-            }
-            Some(Limit::FromZero) => {
-                let [from, by] = FROM_ZERO.map(|word| self.literal(word));
-                let load = match from {
-                    Rm::Each(_) => code::BROADCASTSS,
-                    _ => code::MOVUPS_LOAD,
-                };
-                self.machine.vector(load, spare, 0, from);
-                self.machine.vector(code::FMADD231PS, spare, to, by);
-            }
+        if let Some(power) = looks.huge {
+            let huge = self.literal(u32::from(255 - power) << 23);
+            self.machine.vector(code::MULPS, spare, to, huge);
         }
     }
 
@@ -498,24 +421,12 @@ impl Emitter<'_, Asm> {
         let within = self.ranges.within(a);
         let from = self.register(a, copy);
         let to = self.result(value, copy);
-        let clamped = self.clamp(to, from, [!within.from_zero, !within.to_one], 1.0);
+        let clamped = self.clamp(to, from, [!within.from_zero, !within.to_one]);
         self.split(to, clamped);
     }
 
-    /// The same of an 8192th.
-    fn half_unit_scaled(&mut self, value: Value, a: Value, copy: usize) {
-        let (within, something) = (
-            self.ranges.part_within(a),
-            self.ranges.is_something(Kind::HalfUnitScaled, a),
-        );
-        let from = self.register(a, copy);
-        let to = self.result(value, copy);
-        let clamped = self.clamp(to, from, [!within.from_zero, !within.to_one], SCALE);
-        self.split_scaled(to, clamped, something);
-    }
-
-    /// Not less than zero and not more than the most, as far as that is wanted; in which register it is.
-    fn clamp(&mut self, to: u8, from: u8, [to_zero, to_most]: [bool; 2], most: f32) -> u8 {
+    /// Not less than zero and not more than 1, as far as that is wanted; in which register it is.
+    fn clamp(&mut self, to: u8, from: u8, [to_zero, to_one]: [bool; 2]) -> u8 {
         let mut at = from;
         if to_zero {
             // What is no number becomes the second one.
@@ -523,54 +434,36 @@ impl Emitter<'_, Asm> {
             self.machine.vector(code::MAXPS, to, at, zero);
             at = to;
         }
-        if to_most {
-            let most = match self.machine.isa.evex() {
-                true if most == 1.0 => Rm::Reg(ONE),
-                _ => self.literal(most.to_bits()),
+        if to_one {
+            let one = match self.machine.isa.evex() {
+                true => Rm::Reg(ONE),
+                false => self.literal(1f32.to_bits()),
             };
             // Of what was not clamped there may be a zero whose sign would be taken for a bit.
             let op = if to_zero { code::PMINUD } else { code::MINPS };
-            self.machine.vector(op, to, at, most);
+            self.machine.vector(op, to, at, one);
             at = to;
         }
         at
     }
 
-    /// The bits of a float that a half has. Of 8191 times the float and of 8192 times it, the first is rounded to where those
-    /// bits end, and so the difference is: two products. By Veltkamp's splitting, with 8193 times it, it takes one, and two
-    /// sums, which other units have.
+    /// The bits of a float that a half has: of 8191 times the float and of 8192 times it, the first is rounded to where those
+    /// bits end, and so the difference is.
     fn split(&mut self, to: u8, from: u8) {
         let (from, spare) = self.for_splits(to, from);
-        if self.balance.by_products() {
-            let [less, all] = PARTS.map(|number| self.literal(number.to_bits()));
-            if to != from {
-                self.machine.vector(code::MULPS, to, from, less);
-                return self.machine.vector(code::FMSUB231PS, to, from, all);
-            }
-            self.machine.vector(code::MULPS, spare, from, less);
-            return self.machine.vector(code::FMSUB132PS, to, spare, all);
+        let [less, all] = PARTS.map(|number| self.literal(number.to_bits()));
+        if to != from {
+            self.machine.vector(code::MULPS, to, from, less);
+            return self.machine.vector(code::FMSUB231PS, to, from, all);
         }
-        let splitter = self.literal(SPLITTER.to_bits());
-        self.machine.vector(code::MULPS, spare, from, splitter);
-        if self.balance.other_way() {
-            if to != from {
-                self.machine.vector(code::MOVAPS, to, 0, Rm::Reg(from));
-            }
-            self.machine.vector(code::FMSUB213PS, to, ONE, Rm::Reg(spare));
-        } else {
-            self.machine.vector(code::SUBPS, to, from, Rm::Reg(spare));
-        }
-        if self.balance.other_way() {
-            self.machine.vector(code::FMADD213PS, to, ONE, Rm::Reg(spare));
-        } else {
-            self.machine.vector(code::ADDPS, to, spare, Rm::Reg(to));
-        }
+        self.machine.vector(code::MULPS, spare, from, less);
+        self.machine.vector(code::FMSUB132PS, to, spare, all);
     }
 
     /// Where a float is that is to be split, and a register for a moment, which may not be its own.
     fn for_splits(&mut self, to: u8, from: u8) -> (u8, u8) {
         if !self.machine.isa.evex() || self.rounding != Rounding::Exact {
-            return (from, self.machine.for_hopes());
+            return (from, self.machine.for_speculation());
         }
         // Nobody keeps the operand's register any more.
         if to != from {
@@ -594,24 +487,14 @@ impl Emitter<'_, Asm> {
         self.machine.vector_immediate(code::PTERNLOGD, to, second, third, table);
     }
 
-    /// From 0 to 1. As whole numbers, floats that are negative or no numbers are more than infinity.
+    /// From 0 to 1.
     fn unit(&mut self, value: Value, a: Value, copy: usize) {
         let from = self.register(a, copy);
-        let one = self.literal(1f32.to_bits());
-        if !self.machine.isa.evex() || !self.balance.has_time() {
-            let within = self.ranges.within(a);
-            let to = self.result(value, copy);
-            if self.clamp(to, from, [!within.from_plus_zero, !within.to_one], 1.0) != to {
-                self.machine.vector(code::MOVAPS, to, 0, Rm::Reg(from));
-            }
-            return;
-        }
-        let infinity = self.literal(f32::INFINITY.to_bits());
-        self.machine
-            .vector_immediate(code::PCMPUD, SPARE_MASK, from, infinity, 2);
+        let within = self.ranges.within(a);
         let to = self.result(value, copy);
-        self.machine
-            .vector_masked(code::PMINUD, to, from, one, zero_elsewhere());
+        if self.clamp(to, from, [!within.from_plus_zero, !within.to_one]) != to {
+            self.machine.vector(code::MOVAPS, to, 0, Rm::Reg(from));
+        }
     }
 
     fn gather(&mut self, texture: u8, value: Value, at: Value, copy: usize) {

@@ -8,7 +8,7 @@ use iced_x86::{Decoder, DecoderOptions, Formatter, Mnemonic, NasmFormatter};
 #[test]
 fn every_form_decodes() {
     let mut count = 0;
-    for isa in [Isa::Avx512 { apart: true }, Isa::Avx2 { fma: true, apart: true }] {
+    for isa in [Isa::Avx512, Isa::Avx2 { fma: true }] {
         let top = if isa.evex() { 31 } else { 15 };
         let prefix = if isa.evex() { "zmm" } else { "ymm" };
         let ops = [
@@ -73,8 +73,8 @@ fn every_form_decodes() {
 /// The rest of the forms, by hand.
 #[test]
 fn special_forms_decode() {
-    let wide = |f: &dyn Fn(&mut Asm)| made(Isa::Avx512 { apart: true }, f);
-    let narrow = |f: &dyn Fn(&mut Asm)| made(Isa::Avx2 { fma: true, apart: true }, f);
+    let wide = |f: &dyn Fn(&mut Asm)| made(Isa::Avx512, f);
+    let narrow = |f: &dyn Fn(&mut Asm)| made(Isa::Avx2 { fma: true }, f);
     let far = Mem { base: Gpr::R9, disp: 8 };
     let cases = [
         (
@@ -230,7 +230,7 @@ fn made(isa: Isa, f: &dyn Fn(&mut Asm)) -> Vec<u8> {
 /// Every early way out leads to the first instruction of the end.
 #[test]
 fn early_ways_out_lead_to_the_end() {
-    let mut asm = Asm::new(Isa::Avx512 { apart: true });
+    let mut asm = Asm::new(Isa::Avx512);
     for count in 0..3 {
         (0..100 * count).for_each(|_| asm.flip(Gpr::Rax, 255));
         asm.leave_unless_zero();
