@@ -67,25 +67,6 @@ impl Entries {
         self.primitives.is_empty()
     }
 
-    /// The first column behind a tile's from which on others may touch tiles of its row; the next one where that is too much
-    /// to find out.
-    pub fn until(&self, [column, row]: [u8; 2]) -> u32 {
-        let next = u32::from(column) + 1;
-        if self.ranges.len() > FEW {
-            return next;
-        }
-        let of_row = |[_, top, _, bottom]: &&Range| *top <= row && *bottom <= u8::MAX - row;
-        let ends = self.ranges.iter().filter(of_row).map(|[left, _, right, _]| {
-            let behind = u32::from(u8::MAX - right) + 1;
-            match u32::from(*left) {
-                left if left >= next => left,
-                _ if behind >= next => behind.max(next),
-                _ => u32::MAX,
-            }
-        });
-        ends.min().unwrap_or(u32::MAX)
-    }
-
     /// The numbers of those that may touch the tile in a column and row.
     #[inline]
     pub fn touching(&self, [column, row]: [u8; 2]) -> Touching<'_> {
@@ -194,31 +175,5 @@ mod tests {
             assert_eq!(entries.touching(tile).collect::<Vec<_>>(), wanted);
             assert_eq!((entries.len(), entries.is_empty()), (all.len(), all.is_empty()));
         }
-    }
-
-    /// Up to the column that is told the same ones touch tiles, and where few are looked at others do there.
-    #[test]
-    fn until_a_column_the_same_touch_tiles() {
-        let mut random = Rng::with_seed(4);
-        let mut far = 0;
-        for _ in 0..5000 {
-            let mut entries = Entries::default();
-            let count = random.u32(..10);
-            for primitive in 0..count {
-                let [a, b, c, d] = [0; 4].map(|_| random.u8(..12));
-                let (first, last) = ([a.min(b), c.min(d)], [a.max(b), c.max(d)]);
-                entries.extend(0, &[Entry { primitive, first, last }]);
-            }
-            let [column, row] = [0; 2].map(|_| random.u8(..12));
-            let touching = |column: u32| entries.touching([column as u8, row]).collect::<Vec<_>>();
-            let (until, here) = (entries.until([column, row]), touching(column.into()));
-            assert!(until > column.into());
-            (column.into()..until.min(20)).for_each(|column| assert_eq!(touching(column), here));
-            if count as usize <= FEW && until < 20 {
-                assert_ne!(touching(until), here);
-            }
-            far += u32::from(until > u32::from(column) + 1);
-        }
-        assert!(far > 1000, "{far}");
     }
 }

@@ -8,7 +8,6 @@ mod mesh;
 pub mod observe;
 mod opaque_tile;
 mod quad_batch;
-mod recent;
 pub(crate) mod scene;
 mod setup;
 mod tile_op;

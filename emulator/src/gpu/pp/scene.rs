@@ -163,8 +163,6 @@ pub(crate) struct Prepared<'a> {
     shaders: Vec<Option<usize>>,
     /// By piece, and place in the piece; of pieces that have none nothing.
     large: Vec<OnceLock<Box<[Large]>>>,
-    /// Small triangles are covered the short way.
-    fast_paths: bool,
 }
 
 /// What a scene is made from.
@@ -273,15 +271,6 @@ impl<'a> Scene<'a> {
         textures.for_each(|texture| texture.prepare(frame.pixels(), crew));
     }
 
-    /// Whether some references are of the same lists as others.
-    #[inline]
-    pub fn name_same_lists(&self, some: &Range<usize>, others: &Range<usize>) -> bool {
-        let of = |bin_references: &Range<usize>| self.bin_references.get(bin_references.clone());
-        // So few that nobody should be called for it.
-        let all = of(some).zip(of(others)).filter(|_| some.len() == others.len());
-        all.is_some_and(|(some, others)| some.iter().zip(others).all(|(a, b)| a == b))
-    }
-
     /// The polygon lists of some references, as far as they were built: each one's geometry and which of its primitives are in it.
     #[inline]
     pub fn referenced(&self, bin_references: Range<usize>) -> impl Iterator<Item = (usize, &'a Entries)> + use<'a> {
@@ -308,7 +297,6 @@ fn prepare<'a>(
         geometry,
         shaders,
         large,
-        fast_paths: source.fast_paths,
     })
 }
 
@@ -422,15 +410,10 @@ impl Prepared<'_> {
         let large = match known {
             Some(large) => large,
             None if small_triangle::is_small(&primitive.shape()) => {
-                if multisample
-                    || !self.fast_paths
-                    || !small_triangle::cover(&primitive.shape(), draw.bounds, origin, coverage)
-                {
-                    if !shape.set(primitive, draw.bounds) {
-                        return None;
-                    }
-                    shape.cover(origin, multisample, coverage);
+                if !shape.set(primitive, draw.bounds) {
+                    return None;
                 }
+                shape.cover(origin, multisample, coverage);
                 if coverage.is_empty() {
                     return None;
                 }

@@ -341,7 +341,7 @@ mod tests {
     use super::*;
     use crate::gpu::primitives::Primitive;
     use crate::gpu::raster::small_triangle;
-    use crate::gpu::raster::triangle::Coverage;
+    use crate::gpu::raster::triangle::{Coverage, Shape};
     use crate::gpu::tile::in_tile;
     use fastrand::Rng;
 
@@ -400,7 +400,11 @@ mod tests {
             for (at, primitive) in all.iter().enumerate() {
                 let (mut coverage, mut wanted) = (Coverage::default(), Inputs::default());
                 let is_known = small_triangle::is_small(&primitive.shape())
-                    && small_triangle::cover(&primitive.shape(), bounds, origin, &mut coverage);
+                    && primitive.shape().as_flattened().iter().all(|at| small_triangle::is_near(*at));
+                if let Some(shape) = Shape::new(primitive, bounds) {
+                    shape.cover(origin, false, &mut coverage);
+                    coverage.list();
+                }
                 let covered = block.covered(at);
                 counts[covered as usize] += 1;
                 let mut quads: Vec<(u32, u32)> = block.quads(at).collect();

@@ -2,7 +2,6 @@
 
 use super::observe::{self, Fate, Painted, Place, Watch};
 use super::quad_batch::QuadBatch;
-use super::recent::{NeighbouringTiles, RecentPrimitives};
 use super::scene::{self, Ready, Scene, Shader};
 use super::setup::Block;
 use super::tile_op::{TileOp, TileOps};
@@ -56,9 +55,6 @@ pub(crate) struct TileWorker<'a, 'b> {
     pub(crate) plain: Option<TiledTarget>,
     /// By the shaders' numbers.
     pub(crate) variants: &'a [FragmentVariant<'a>],
-    pub(crate) met: RecentPrimitives<'a>,
-    /// Tiles that are covered as the last one was.
-    pub(crate) alike: NeighbouringTiles,
     /// Room for the words of tiles that are painted together.
     pub(crate) words: Box<[[u32; PIXELS]; TOGETHER]>,
     /// The engine wants to be told of a pixel.
@@ -109,8 +105,6 @@ impl<'a> TileWorker<'a, '_> {
             engine,
             plain: TiledTarget::of(frame),
             variants,
-            met: RecentPrimitives::default(),
-            alike: NeighbouringTiles::default(),
             words: Box::new([[0; PIXELS]; TOGETHER]),
             engine_observes: engine.watched_pixel().is_some(),
             out: Box::default(),

@@ -5,7 +5,6 @@
 
 pub(crate) mod edge;
 pub(crate) mod planes;
-pub(crate) mod row_coverage;
 pub(crate) mod small_triangle;
 pub(crate) mod small_triangle_masks;
 pub(crate) mod triangle;

@@ -1,5 +1,4 @@
-//! Where small triangles are in a tile, and what they cover of it: many at a time, each in a window of its own. Of one triangle
-//! [`small_triangle::cover`] says the same, number by number.
+//! Where small triangles are in a tile, and what they cover of it: many at a time, each in a window of its own.
 
 use super::edge;
 use super::small_triangle::{self, PARTS};

@@ -63,14 +63,15 @@ pub struct Shape {
     bounds: Bounds,
 }
 
-/// A side along a row of tiles.
-pub(crate) struct Along {
-    /// What a tile's width changes.
-    pub step: i64,
-    /// Its smallest value in the first tile: where one is negative, not all of the tile is inside.
-    pub least: i64,
-    /// Its largest: where one is negative, nothing is.
-    pub most: i64,
+/// What a shape has to do with a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// It covers nothing of it.
+    Nothing,
+    /// It may cover some of it.
+    Some,
+    /// It covers all of it.
+    All,
 }
 
 /// What of a tile is covered.
@@ -95,12 +96,6 @@ impl Coverage {
     /// Whether anything is covered.
     pub fn is_empty(&self) -> bool {
         self.whole.is_none() && self.quads.is_empty()
-    }
-
-    /// Whether all of the tile is covered.
-    #[cfg(test)]
-    pub(crate) fn whole(&self) -> bool {
-        self.whole.is_some()
     }
 
     /// What is covered.
@@ -177,28 +172,19 @@ impl Shape {
         true
     }
 
-    /// What of the picture it can cover at all.
-    pub(crate) fn bounds(&self) -> Bounds {
-        self.bounds
-    }
-
-    /// It is as wide as some tiles.
-    pub(crate) fn is_wide(&self) -> bool {
-        const MANY: u32 = 8 * SIDE;
-        self.bounds.max[0].saturating_sub(self.bounds.min[0]) >= MANY
-    }
-
-    /// Its sides along the row of tiles whose first row of pixels is `row`.
-    pub(crate) fn along(&self, row: u32) -> [Along; 3] {
-        let side = i64::from(SIDE) * ONE;
-        self.edges.each_ref().map(|edge| {
-            let (least, most) = edge.range(0, i64::from(row) * ONE, side);
-            Along {
-                step: edge.dx * side,
-                least,
-                most,
-            }
-        })
+    /// What the shape has to do with the tile whose first pixel is `origin`.
+    pub(crate) fn part(&self, origin: [u32; 2]) -> Part {
+        let Bounds { min, max } = self.bounds;
+        let last = origin.map(|first| first + SIDE - 1);
+        if (0..2).any(|axis| min[axis] > last[axis].min(max[axis]) || max[axis] < origin[axis]) {
+            return Part::Nothing;
+        }
+        let is_within = (0..2).all(|axis| min[axis] <= origin[axis] && max[axis] >= last[axis]);
+        match self.reaches(origin) {
+            None => Part::Nothing,
+            Some(true) if is_within => Part::All,
+            Some(_) => Part::Some,
+        }
     }
 
     /// Whether the shape covers anything of a pixel, its bounds aside.
@@ -210,34 +196,30 @@ impl Shape {
     pub fn cover(&self, origin: [u32; 2], multisample: bool, coverage: &mut Coverage) {
         coverage.clear();
         let Bounds { min, max } = self.bounds;
-        let last = [origin[0] + SIDE - 1, origin[1] + SIDE - 1];
-        if (0..2).any(|axis| min[axis] > last[axis].min(max[axis]) || max[axis] < origin[axis]) {
-            return;
-        }
-        // What is small is not worth a look at all of the tile.
-        let is_small = (0..2).all(|axis| max[axis] - min[axis] < SIDE / 2);
-        if !is_small {
-            let Some(inside) = self.reaches(origin) else { return };
-            if inside && (0..2).all(|axis| min[axis] <= origin[axis] && max[axis] >= last[axis]) {
+        let last = origin.map(|first| first + SIDE - 1);
+        match self.part(origin) {
+            Part::Nothing => return,
+            Part::All => {
                 coverage.whole = Some(origin);
                 return;
             }
+            Part::Some => {}
         }
-        let part = Part {
+        let part = Window {
             first: [min[0].max(origin[0]) & !1, min[1].max(origin[1]) & !1],
             last: [max[0].min(last[0]), max[1].min(last[1])],
             bounds: self.bounds,
         };
         let part = &part;
         if !multisample && let Some(edges) = &self.small_edges(part.first, [ONE / 2; 2]) {
-            dispatch!(cover_part(edges: &[[f32; 3]; 3], part: &Part, coverage: &mut Coverage) -> (), Found::best());
+            dispatch!(cover_part(edges: &[[f32; 3]; 3], part: &Window, coverage: &mut Coverage) -> (), Found::best());
             return;
         }
         if multisample && let Some(edges) = &self.small_edges_of_samples(part.first) {
-            dispatch!(cover_samples(edges: &[[[f32; 3]; 3]; 4], part: &Part, coverage: &mut Coverage) -> (), Found::best());
+            dispatch!(cover_samples(edges: &[[[f32; 3]; 3]; 4], part: &Window, coverage: &mut Coverage) -> (), Found::best());
             return;
         }
-        let Part { first, last, .. } = part;
+        let Window { first, last, .. } = part;
         for row in (first[1]..=last[1]).step_by(2) {
             if multisample {
                 self.row_samples(row, [first[0], last[0]], coverage);
@@ -362,18 +344,18 @@ const SMALL_STEP: u64 = 1 << 18;
 const FAR_START: i64 = 1 << 24;
 
 /// A part of a tile, from its first pixel, which is a quad's, to its last; covered is what is within bounds.
-pub(crate) struct Part {
-    pub first: [u32; 2],
-    pub last: [u32; 2],
-    pub bounds: Bounds,
+struct Window {
+    first: [u32; 2],
+    last: [u32; 2],
+    bounds: Bounds,
 }
 
-impl Part {
-    /// Lanes whose row, so many below one of the part's, is within bounds.
+impl Window {
+    /// Lanes of quads side by side in two rows of pixels that are within bounds.
     #[inline(always)]
-    fn within<const N: usize>(&self, row: u32, lanes: [u32; N]) -> u32 {
+    fn within(&self, row: u32) -> u32 {
         let mut all = 0;
-        for (row, lanes) in (row..).zip(lanes) {
+        for (row, lanes) in (row..).zip(UPPER_LOWER) {
             if row >= self.bounds.min[1] && row <= self.last[1] {
                 all |= lanes;
             }
@@ -395,27 +377,15 @@ static FOUR_QUADS: [[f32; 16]; 2] = [
     ],
 ];
 
-/// The same of two, and two below: what is narrow takes half as many steps so.
-static TWO_BY_TWO: [[f32; 16]; 2] = [
-    [
-        0.0, 1.0, 0.0, 1.0, 2.0, 3.0, 2.0, 3.0, 0.0, 1.0, 0.0, 1.0, 2.0, 3.0, 2.0, 3.0,
-    ],
-    [
-        0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 2.0, 2.0, 3.0, 3.0,
-    ],
-];
-
 /// What [`Shape::row`] does, some quads at a time: `edges` are the sides' changes per column and row, and their values at the
 /// part's first pixel.
 #[inline(always)]
-pub(crate) fn cover_part<L: QuadLanes>(edges: &[[f32; 3]; 3], part: &Part, coverage: &mut Coverage) {
-    let Part { first, last, bounds } = part;
-    let is_narrow = L::COUNT == 16 && last[0] < first[0] + 4;
-    let pattern = if is_narrow { &TWO_BY_TWO } else { &FOUR_QUADS };
-    let (columns, rows) = (L::load(&pattern[0]), L::load(&pattern[1]));
-    let (across, down) = if is_narrow { (4, 4) } else { ((L::COUNT / 2) as u32, 2) };
-    // All lanes, where those are quads side by side, as they are inside of large ones.
-    let all = if is_narrow { u32::MAX } else { (1 << L::COUNT) - 1 };
+fn cover_part<L: QuadLanes>(edges: &[[f32; 3]; 3], part: &Window, coverage: &mut Coverage) {
+    let Window { first, last, bounds } = part;
+    let (columns, rows) = (L::load(&FOUR_QUADS[0]), L::load(&FOUR_QUADS[1]));
+    let across = (L::COUNT / 2) as u32;
+    // All lanes, as they are inside of large ones.
+    let all = (1 << L::COUNT) - 1;
     let side = |edge: [f32; 3]| {
         let along = L::add(L::mul(L::splat(edge[0]), columns), L::mul(L::splat(edge[1]), rows));
         L::add(along, L::splat(edge[2]))
@@ -423,10 +393,7 @@ pub(crate) fn cover_part<L: QuadLanes>(edges: &[[f32; 3]; 3], part: &Part, cover
     let sides = [side(edges[0]), side(edges[1]), side(edges[2])];
     let mut row = first[1];
     while row <= last[1] {
-        let rows_within = match is_narrow {
-            true => part.within(row, [0x33, 0xcc, 0x3300, 0xcc00]),
-            false => part.within(row, UPPER_LOWER),
-        };
+        let rows_within = part.within(row);
         let below = (row - first[1]) as f32;
         let mut column = first[0];
         while column <= last[0] {
@@ -456,25 +423,24 @@ pub(crate) fn cover_part<L: QuadLanes>(edges: &[[f32; 3]; 3], part: &Part, cover
             let mut at = 0;
             while live != 0 && coverage.quads.len() < MAX_QUADS {
                 if live & 15 != 0 {
-                    let (x, y) = match is_narrow {
-                        true => (column + at % 2 * 2, row + at / 2 * 2),
-                        false => (column + at * 2, row),
-                    };
-                    let live = (live & 15) as u8;
-                    coverage.quads.push(Quad { x, y, live });
+                    coverage.quads.push(Quad {
+                        x: column + at * 2,
+                        y: row,
+                        live: (live & 15) as u8,
+                    });
                 }
                 (live, at) = (live >> 4, at + 1);
             }
             column += across;
         }
-        row += down;
+        row += 2;
     }
 }
 
 /// What [`Shape::row_samples`] does, some quads at a time: `edges` are for each sample what [`cover_part`] has for the middle.
 #[inline(always)]
-fn cover_samples<L: QuadLanes>(edges: &[[[f32; 3]; 3]; 4], part: &Part, coverage: &mut Coverage) {
-    let Part { first, last, bounds } = part;
+fn cover_samples<L: QuadLanes>(edges: &[[[f32; 3]; 3]; 4], part: &Window, coverage: &mut Coverage) {
+    let Window { first, last, bounds } = part;
     let (columns, rows) = (L::load(&FOUR_QUADS[0]), L::load(&FOUR_QUADS[1]));
     let across = (L::COUNT / 2) as u32;
     let side = |edge: [f32; 3]| L::add(L::mul(L::splat(edge[0]), columns), L::mul(L::splat(edge[1]), rows));
@@ -482,7 +448,7 @@ fn cover_samples<L: QuadLanes>(edges: &[[[f32; 3]; 3]; 4], part: &Part, coverage
     let sides = [side(edges[0][0]), side(edges[0][1]), side(edges[0][2])];
     let mut row = first[1];
     while row <= last[1] {
-        let rows_within = part.within(row, UPPER_LOWER);
+        let rows_within = part.within(row);
         let below = (row - first[1]) as f32;
         let mut column = first[0];
         while column <= last[0] {
@@ -619,6 +585,11 @@ mod tests {
             };
             let mut coverage = Coverage::default();
             shape.cover(origin, false, &mut coverage);
+            match shape.part(origin) {
+                Part::Nothing => assert!(coverage.is_empty()),
+                Part::Some => assert!(coverage.whole.is_none()),
+                Part::All => assert!(coverage.whole.is_some()),
+            }
             coverage.list();
             for (y, x) in (0..16).flat_map(|y| (0..16).map(move |x| (origin[1] + y, origin[0] + x))) {
                 let quad = coverage.quads.iter().find(|quad| (quad.x, quad.y) == (x & !1, y & !1));
