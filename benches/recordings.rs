@@ -7,8 +7,8 @@
 #![allow(missing_docs)]
 
 use emulator::exec::Engine;
+use emulator::exec::configured::without_fast_paths;
 use emulator::exec::native::Native;
-use emulator::exec::plain::Plain;
 use emulator::gpu::{Gpu, TileOp, TileOps};
 use inspect::recorded;
 use loader::trace::{Pipe, Record, Trace};
@@ -70,7 +70,10 @@ fn measure(path: &Path) -> Result<([f64; 2], TileOps), String> {
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
     let trace = Trace::read(&bytes).map_err(|error| error.to_string())?;
     let fast = Recording::new(&trace, Box::<Native>::default())?;
-    let mut ways = [fast, Recording::new(&trace, Box::new(Plain(Box::<Native>::default())))?];
+    let mut ways = [
+        fast,
+        Recording::new(&trace, without_fast_paths(Box::<Native>::default()))?,
+    ];
     let (mut rounds, mut times) = ([0; 2], [Duration::ZERO; 2]);
     for _ in 0..TURNS {
         for (at, way) in ways.iter_mut().enumerate() {

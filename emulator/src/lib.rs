@@ -48,8 +48,6 @@
 extern crate wasm_test;
 
 pub mod blend;
-mod claims;
-pub mod crew;
 pub mod driver;
 pub mod dump;
 pub mod exec;
@@ -61,3 +59,5 @@ pub mod recorder;
 pub mod silicon;
 pub mod simd;
 pub mod texture;
+pub mod thread_pool;
+mod work_queue;

@@ -4,8 +4,8 @@ mod lent;
 mod seen;
 mod words;
 
-use crate::crew::Crew;
 use crate::fault::{Fault, FaultKind, Result};
+use crate::thread_pool::ThreadPool;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -462,17 +462,17 @@ impl Memory {
     ///
     /// # Errors
     /// When there is no room for one of them in one buffer object; those in front of it are written.
-    pub fn write_pieces(&mut self, pieces: &[(u32, &[u8])], crew: Option<&Crew>) -> Result<()> {
+    pub fn write_pieces(&mut self, pieces: &[(u32, &[u8])], pool: Option<&ThreadPool>) -> Result<()> {
         let bytes: usize = pieces.iter().map(|(_, bytes)| bytes.len()).sum();
-        let crew = crew.filter(|_| bytes >= SHARED && self.written.is_none());
-        if crew.is_some_and(|crew| self.write_shared(pieces, crew).is_some()) {
+        let pool = pool.filter(|_| bytes >= SHARED && self.written.is_none());
+        if pool.is_some_and(|pool| self.write_shared(pieces, pool).is_some()) {
             return Ok(());
         }
         pieces.iter().try_for_each(|(at, bytes)| self.write(*at, bytes))
     }
 
     /// [`Memory::write_pieces`] with many threads; nothing is written where the pieces are not all in one object.
-    fn write_shared(&mut self, pieces: &[(u32, &[u8])], crew: &Crew) -> Option<()> {
+    fn write_shared(&mut self, pieces: &[(u32, &[u8])], pool: &ThreadPool) -> Option<()> {
         let first = pieces.iter().map(|(at, _)| *at).min()?;
         let ends = pieces.iter().map(|(at, bytes)| u64::from(*at) + bytes.len() as u64);
         let length = u32::try_from(ends.max()? - u64::from(first)).ok()?;
@@ -481,17 +481,17 @@ impl Memory {
         let start = object.place(first, length)?;
         object.version = self.clock.next();
         let all = length as usize;
-        let part = all.div_ceil(crew.threads()).next_multiple_of(64);
+        let part = all.div_ceil(pool.threads()).next_multiple_of(64);
         let parts = (0..all).step_by(part).map(|from| from..(from + part).min(all));
         match &mut object.data {
             Data::Own(bytes) => {
                 let rest = bytes[start..start + all].chunks_mut(part);
-                crew.each(parts.zip(rest), |(range, into)| {
+                pool.each(parts.zip(rest), |(range, into)| {
                     let copy = |at: usize, bytes: &[u8]| into[at - range.start..][..bytes.len()].copy_from_slice(bytes);
                     within(pieces, first, range.clone(), copy);
                 });
             }
-            Data::Backed(backing) => crew.each(parts, |range| {
+            Data::Backed(backing) => pool.each(parts, |range| {
                 within(pieces, first, range, |at, bytes| backing.write(start + at, bytes));
             }),
         }
@@ -518,7 +518,7 @@ mod tests {
     /// Pieces are in memory as if they were written one by one, whoever holds the object.
     #[test]
     fn pieces_may_be_shared_out() {
-        let crew = Crew::new(3);
+        let pool = ThreadPool::new(3);
         let noise: Vec<u8> = (0..SHARED + 5000).map(|at| (at * 31 / 7) as u8).collect();
         // The second lies over the first's end, and over a border between threads.
         let pieces = [
@@ -536,11 +536,11 @@ mod tests {
         let mut backed = Memory::default();
         backed.map_backed(0x1000, everyone(vec![0; 0x10_0000])).unwrap();
         for memory in [&mut own, &mut backed] {
-            memory.write_pieces(&pieces, crew.as_ref()).unwrap();
+            memory.write_pieces(&pieces, pool.as_ref()).unwrap();
             assert!(memory.equals(0x1000, &wanted.bytes(0x1000, 0x10_0000).unwrap()));
             // Beyond the object nothing is written by many, and what is in front by one.
             let far = [(0x1000, &noise[5..SHARED + 5]), (0x10_0f00, &noise[..0x300])];
-            assert!(memory.write_pieces(&far, crew.as_ref()).is_err());
+            assert!(memory.write_pieces(&far, pool.as_ref()).is_err());
         }
     }
 

@@ -4,9 +4,9 @@ use crate::outcome::{Failure, Outcome};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use emulator::exec::Engine;
+use emulator::exec::configured::with_quirks;
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
-use emulator::exec::supposing::supposing;
 use emulator::exec::wide::Wide;
 use emulator::silicon::{Silicon, Switch};
 
@@ -83,7 +83,7 @@ impl SiliconArgs {
 
     /// An engine on it.
     pub fn around(&self, engine: Box<dyn Engine>) -> Box<dyn Engine> {
-        supposing(engine, self.silicon())
+        with_quirks(engine, self.silicon())
     }
 }
 

@@ -6,7 +6,7 @@ use crate::error::{Error, Result, Within};
 use crate::gles::{self, Desktop, Driver, Machine, Record, Session, Show, frames, view};
 use crate::outcome::{Failure, Outcome};
 use clap::Args;
-use emulator::exec::plain::Plain;
+use emulator::exec::configured::without_fast_paths;
 use emulator::memory::Memory;
 use shim::{Event, Hardware, Input, Options, Screen, Server, Shown, Watch};
 use std::ffi::OsString;
@@ -429,7 +429,7 @@ fn options(args: &GlesArgs) -> Result<Options> {
     let mut options = Options::new(move || {
         let engine = silicon.around(engine.patient().unwrap_or_else(plain));
         match no_fast_paths {
-            true => Box::new(Plain(engine)),
+            true => without_fast_paths(engine),
             false => engine,
         }
     });

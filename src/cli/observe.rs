@@ -5,8 +5,8 @@ use crate::error::Within;
 use crate::outcome::{Failure, Outcome};
 use clap::Args;
 use emulator::exec::Engine;
+use emulator::exec::configured::without_fast_paths;
 use emulator::exec::observed::{Observed, Sink, Stage, Tell, Text};
-use emulator::exec::plain::Plain;
 use emulator::silicon::Silicon;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ impl EngineArgs {
             }
             _ => Box::new(std::io::BufWriter::new(std::io::stdout())),
         };
-        let watching = Observed::new(tell, sink).supposing(self.silicon.silicon());
+        let watching = Observed::new(tell, sink).with_quirks(self.silicon.silicon());
         // One thread, so that what is told comes in order.
         Ok(Running {
             engine: Box::new(watching.clone()),
@@ -112,7 +112,7 @@ impl EngineArgs {
         let make = move || -> Box<dyn Engine> {
             let engine = silicon.around(name.engine().unwrap_or_else(super::engine::plain));
             match is_plain {
-                true => Box::new(Plain(engine)),
+                true => without_fast_paths(engine),
                 false => engine,
             }
         };

@@ -7,7 +7,7 @@ use crate::mmu::Tables;
 use crate::record::Open;
 use crate::state::{Effect, State};
 use crate::trace::Log;
-use emulator::crew::lock;
+use emulator::thread_pool::lock;
 use emulator::exec::Engine;
 use emulator::fault::Fault;
 use std::io;

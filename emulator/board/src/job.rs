@@ -4,7 +4,7 @@ use crate::bus::Bus;
 use crate::layout::Unit;
 use crate::mmu::{Gate, Mapped, Paged, Tables};
 use crate::record::Recording;
-use emulator::crew::lock;
+use emulator::thread_pool::lock;
 use emulator::exec::Engine;
 use emulator::fault::{Fault, FaultKind};
 use emulator::gpu::Gpu;

@@ -3,7 +3,7 @@
 use crate::bus::Bus;
 use crate::device::{Device, Options};
 use crate::trace::{Event, Trace, pages};
-use emulator::crew::lock;
+use emulator::thread_pool::lock;
 use emulator::memory::PAGE;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;

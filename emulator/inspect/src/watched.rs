@@ -62,8 +62,8 @@ impl Engine for Switch {
         self.engine().fragments(context, inputs, quads, out)
     }
 
-    fn watched_pixel(&self) -> Option<(u32, u32)> {
-        self.engine().watched_pixel()
+    fn observed_pixel(&self) -> Option<(u32, u32)> {
+        self.engine().observed_pixel()
     }
 
     fn painted(&self, before: [f32; 4], color: Option<[f32; 4]>, after: [f32; 4]) {

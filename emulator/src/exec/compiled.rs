@@ -1,6 +1,6 @@
 //! What engines make of a program once, kept beside it, and how often it was used until then.
 
-use crate::crew::lock;
+use crate::thread_pool::lock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 

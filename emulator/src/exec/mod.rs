@@ -1,16 +1,15 @@
 //! Engines that run GP and PP programs, behind one trait: [`scalar`] is plain and the specification.
 
+pub mod batched;
 mod compiled;
-pub mod gathered;
+pub mod configured;
 pub mod inputs;
 mod lanes;
 pub mod native;
 pub mod observe;
 pub mod observed;
 pub(crate) mod places;
-pub mod plain;
 pub mod scalar;
-pub mod supposing;
 pub mod wide;
 
 pub use lanes::{MAX_VERTICES, VertexRows};
@@ -21,8 +20,8 @@ use crate::fault::{Fault, FaultKind, Result};
 use crate::fragment_ops::{alpha_passes, blended, scaled};
 use crate::silicon::Silicon;
 use crate::texture::Texture;
+use batched::QuadBatcher;
 use compiled::{Compiled, Uses};
-use gathered::Gatherer;
 use inputs::Inputs;
 use num::lanes::One;
 use std::sync::{Arc, OnceLock};
@@ -42,7 +41,7 @@ pub struct VertexProgram {
     /// The program as the fast engine runs it, once it has; nothing where it cannot.
     wide: OnceLock<Option<wide::VertexCode>>,
     /// Machine code of the program.
-    native: Compiled<native::Isa, Option<native::VertexForms>>,
+    native: Compiled<native::Isa, Option<native::VertexVariants>>,
     /// Vertices before there was machine code.
     uses: Uses,
 }
@@ -360,9 +359,9 @@ impl Quads<'_> {
 }
 
 /// A fragment program made ready for draws with one state, all of whose fragments become words in one go.
-pub trait Painter: Send + Sync {
+pub trait FragmentKernel: Send + Sync {
     /// Instructions that each fragment runs at most.
-    fn steps(&self) -> u32;
+    fn instruction_count(&self) -> u32;
 
     /// Fragments may run fewer.
     fn has_turns(&self) -> bool;
@@ -371,7 +370,7 @@ pub trait Painter: Send + Sync {
     fn may_discard(&self) -> bool;
 
     /// It never leaves fragments to [`Engine::fragments`].
-    fn is_sure(&self) -> bool;
+    fn is_infallible(&self) -> bool;
 
     /// Makes [`Fragments::words`] of fragments, in a context that wants them, in the place of those they are blended with, and
     /// alphas if it wants those; nothing else of `out` changes. How many instructions each fragment ran; nothing where they are
@@ -386,8 +385,8 @@ pub trait Painter: Send + Sync {
 
     /// Makes words of all fragments of tiles beside each other, of which the first one's first pixel is `first`, in a context
     /// that wants them and no alphas, in the place of those they are blended with. What comes back is as of
-    /// [`Painter::paint`]; where that is nothing, what they are blended with is lost.
-    fn paint_over(
+    /// [`FragmentKernel::paint`]; where that is nothing, what they are blended with is lost.
+    fn shade_in_place(
         &self,
         context: &FragmentContext<'_>,
         inputs: &Inputs,
@@ -426,13 +425,13 @@ pub trait Engine: Send + Sync {
 
     /// What makes words of fragments in one go, for a context that wants them; `flat`: of primitives with one w. Nothing where
     /// [`Engine::fragments`] has to be asked each time.
-    fn painter(&self, _context: &FragmentContext<'_>, _flat: bool) -> Option<Arc<dyn Painter>> {
+    fn kernel(&self, _context: &FragmentContext<'_>, _flat: bool) -> Option<Arc<dyn FragmentKernel>> {
         None
     }
 
-    /// What makes words of fragments of many primitives in one go, where [`Engine::painter`] has something that does so for
+    /// What makes words of fragments of many primitives in one go, where [`Engine::kernel`] has something that does so for
     /// one and this is worth while.
-    fn gatherer(&self, _context: &FragmentContext<'_>, _flat: bool) -> Option<Arc<dyn Gatherer>> {
+    fn batcher(&self, _context: &FragmentContext<'_>, _flat: bool) -> Option<Arc<dyn QuadBatcher>> {
         None
     }
 
@@ -442,7 +441,7 @@ pub trait Engine: Send + Sync {
     }
 
     /// The pixel somebody wants to be told of by [`Engine::painted`].
-    fn watched_pixel(&self) -> Option<(u32, u32)> {
+    fn observed_pixel(&self) -> Option<(u32, u32)> {
         None
     }
 

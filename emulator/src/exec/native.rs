@@ -1,61 +1,40 @@
-//! The engine of machine code: what the wide engine does operation by operation, stretches of a program do here in code
+//! The engine of machine code: what the wide engine does operation by operation, regions of a program do here in code
 //! made for this processor. Control flow, and what is left to the wide engine, is the wide engine's; formulas are
 //! everybody's, so the bits are the same.
 //!
 //! Code works on the wide engine's rows and is made of its operations; its batches run the code as
-//! [stretches](super::wide::stretch::Stretch). What it computes, in which order and in which registers is every machine's
+//! [regions](super::wide::region::RegionCode). What it computes, in which order and in which registers is every machine's
 //! in common; the instructions are `x86`'s or `arm`'s.
 
-mod arm;
-mod branching;
+mod analysis;
 mod call;
-#[cfg(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux")))]
-mod code;
-#[cfg(not(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux"))))]
-#[path = "native/no_code.rs"]
-mod code;
-mod emit;
-mod emitter;
-mod forms;
-mod gather;
-mod graph;
+mod codegen;
 mod isa;
+mod kernels;
 mod key;
+pub(super) mod lower;
+mod runtime;
 #[cfg(test)]
-mod lockstep;
-mod notes;
-#[cfg(all(
-    test,
-    any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux"))
-))]
-mod operations;
-mod order;
-mod paint;
-mod paths;
-pub(super) mod plan;
-mod ranges;
-#[cfg(test)]
-mod sampled;
-mod shares;
-mod tally;
-mod vertex;
-mod x86;
+mod tests;
+mod trace;
 
 pub use isa::Isa;
 pub use key::Key;
-pub use plan::Program;
-pub use vertex::VertexForms;
+pub use lower::fragment::Program;
+pub use lower::vertex::VertexVariants;
 
-use self::branching::Branching;
-use self::tally::Tally;
-use super::gathered::Gatherer;
+use self::kernels::branching::Branching;
+use self::kernels::{batched, straight};
+use self::runtime::code;
+use self::runtime::compile_stats::CompileStats;
+use super::batched::QuadBatcher;
 use super::inputs::Inputs;
 use super::lanes::LANES;
 use super::wide::{self, Wide};
-use super::{Engine, FragmentContext, Fragments, MAX_QUADS, Painter, Quad, VertexBatch};
-use crate::crew::lock;
+use super::{Engine, FragmentContext, FragmentKernel, Fragments, MAX_QUADS, Quad, VertexBatch};
 use crate::fault::Result;
 use crate::simd::{Found, Level};
+use crate::thread_pool::lock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -64,16 +43,16 @@ use std::time::Instant;
 const MOST: usize = 512;
 const MOST_STATES: usize = 16;
 
-/// What is kept: code by the program's words.
-type Kept = HashMap<Vec<u32>, Vec<(Key, Option<Arc<Program>>)>>;
+/// What is cache: code by the program's words.
+type CodeCache = HashMap<Vec<u32>, Vec<(Key, Option<Arc<Program>>)>>;
 
 /// The engine of machine code.
 #[derive(Debug)]
 pub struct Native {
     wide: Wide,
     isa: Option<Isa>,
-    kept: Mutex<Kept>,
-    tally: Tally,
+    cache: Mutex<CodeCache>,
+    stats: CompileStats,
     /// Programs have to be worth it.
     patient: bool,
 }
@@ -92,8 +71,8 @@ impl Native {
         Self {
             isa: isa(wide.found()),
             wide,
-            kept: Mutex::default(),
-            tally: Tally::default(),
+            cache: Mutex::default(),
+            stats: CompileStats::default(),
             patient: false,
         }
     }
@@ -118,30 +97,30 @@ impl Native {
     /// The program for a key, made or kept from before.
     fn program(&self, context: &FragmentContext<'_>, key: &Key) -> Option<Arc<Program>> {
         let isa = self.isa.filter(|_| !context.program.has_many_temporaries())?;
-        let mut kept = lock(&self.kept);
-        if let Some(forms) = kept.get(&context.program.words)
-            && let Some((_, program)) = forms.iter().find(|(have, _)| have == key)
+        let mut cache = lock(&self.cache);
+        if let Some(variants) = cache.get(&context.program.words)
+            && let Some((_, program)) = variants.iter().find(|(have, _)| have == key)
         {
             return program.clone();
         }
         let start = Instant::now();
         let program = context.with_code(|code| Program::new(code, context, key, isa).map(Arc::new));
         let made = program.as_deref().map(|program| (program.size, &program.left[..]));
-        self.tally.add(made, start.elapsed());
-        if kept.len() == MOST {
-            kept.clear();
+        self.stats.add(made, start.elapsed());
+        if cache.len() == MOST {
+            cache.clear();
         }
-        let forms = kept.entry(context.program.words.clone()).or_default();
-        if forms.len() == MOST_STATES {
-            forms.clear();
+        let variants = cache.entry(context.program.words.clone()).or_default();
+        if variants.len() == MOST_STATES {
+            variants.clear();
         }
-        forms.push((key.clone(), program.clone()));
+        variants.push((key.clone(), program.clone()));
         program
     }
 
     /// A program that is all one piece of code.
-    fn straight(&self, program: Arc<Program>) -> Option<paint::Straight> {
-        paint::Straight::new(program, self.wide.found())
+    fn straight(&self, program: Arc<Program>) -> Option<straight::Straight> {
+        straight::Straight::new(program, self.wide.found())
     }
 }
 
@@ -181,14 +160,16 @@ impl Engine for Native {
         }
         let make = || {
             let start = Instant::now();
-            let forms = program.wide().and_then(|code| VertexForms::new(code, isa));
-            self.tally
-                .add(forms.as_ref().map(|forms| (forms.size, &[][..])), start.elapsed());
-            forms
+            let variants = program.wide().and_then(|code| VertexVariants::new(code, isa));
+            self.stats.add(
+                variants.as_ref().map(|variants| (variants.size, &[][..])),
+                start.elapsed(),
+            );
+            variants
         };
-        program.native.with(&isa, make, |forms| {
-            let plans = forms.as_ref().map(|forms| &forms.plans);
-            wide::vertex::run(self.wide.found(), batch, plans)
+        program.native.with(&isa, make, |variants| {
+            let regions = variants.as_ref().map(|variants| &variants.regions);
+            wide::vertex::run(self.wide.found(), batch, regions)
         })
     }
 
@@ -209,18 +190,18 @@ impl Engine for Native {
         let key = Key::new(context, inputs.flat);
         let make = || self.program(context, &key);
         context.program.native.with(&key, make, |program| {
-            let stretches = program.as_ref().map(|program| &program.stretches);
-            out.has_words = stretches.is_some_and(|stretches| stretches.words);
+            let regions = program.as_ref().map(|program| &program.regions);
+            out.has_words = regions.is_some_and(|regions| regions.words);
             let batches = quads.chunks(LANES / 4).take(MAX_QUADS / (LANES / 4));
             for (number, quads) in batches.enumerate() {
                 let batch = (quads, number * LANES / 4);
-                wide::fragment::run(self.wide.found(), context, inputs, batch, stretches, out)?;
+                wide::fragment::run(self.wide.found(), context, inputs, batch, regions, out)?;
             }
             Ok(())
         })
     }
 
-    fn painter(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn Painter>> {
+    fn kernel(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn FragmentKernel>> {
         if self.waits(context) {
             return None;
         }
@@ -232,21 +213,21 @@ impl Engine for Native {
         if let Some(straight) = self.straight(program.clone()) {
             return Some(Arc::new(straight));
         }
-        let branching = Branching::new(program, self.isa?, self.wide.found(), self.tally.clone())?;
+        let branching = Branching::new(program, self.isa?, self.wide.found(), self.stats.clone())?;
         Some(Arc::new(branching))
     }
 
-    fn gatherer(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn Gatherer>> {
+    fn batcher(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn QuadBatcher>> {
         if self.waits(context) {
             return None;
         }
-        let key = Key::new(context, flat).gathered();
+        let key = Key::new(context, flat).batched();
         let program = self.program(context, &key)?;
         let straight = self.straight(program)?;
-        Some(Arc::new(gather::Gathering(straight)))
+        Some(Arc::new(batched::BatchKernel(straight)))
     }
 
     fn report(&self) -> Option<String> {
-        Some(self.tally.report())
+        Some(self.stats.report())
     }
 }

@@ -51,7 +51,7 @@ impl Observed {
 
     /// On hardware as switches suppose it.
     #[must_use]
-    pub fn supposing(mut self, silicon: Silicon) -> Self {
+    pub fn with_quirks(mut self, silicon: Silicon) -> Self {
         self.silicon = silicon;
         self
     }
@@ -114,7 +114,7 @@ impl Engine for Observed {
         scalar::fragments(context, inputs, quads, out, self.silicon, &mut *self.log())
     }
 
-    fn watched_pixel(&self) -> Option<(u32, u32)> {
+    fn observed_pixel(&self) -> Option<(u32, u32)> {
         match self.tell {
             Tell::Pixel(x, y) => Some((x, y)),
             _ => None,

@@ -36,11 +36,11 @@ impl Engine for Scalar {
 
 /// The plain engine on hardware as somebody supposes it.
 #[derive(Clone, Copy, Debug)]
-pub struct Supposing(pub Silicon);
+pub struct ScalarWithQuirks(pub Silicon);
 
-impl Engine for Supposing {
+impl Engine for ScalarWithQuirks {
     fn name(&self) -> &'static str {
-        "scalar, supposing"
+        "scalar with quirks"
     }
 
     fn silicon(&self) -> Silicon {

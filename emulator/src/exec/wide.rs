@@ -7,7 +7,7 @@ pub(super) mod fragment;
 mod fragment_build;
 pub(super) mod fragment_code;
 mod groups;
-pub(super) mod stretch;
+pub(super) mod region;
 pub(super) mod vertex;
 pub(super) mod vertex_code;
 

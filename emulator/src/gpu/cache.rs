@@ -1,11 +1,11 @@
 //! What a GPU keeps from job to job: nothing that jobs could see, only what would have to be made again.
 
-use crate::crew::lock;
 use crate::exec::{FragmentProgram, VertexProgram};
 use crate::fault::{Fault, Result};
 use crate::gpu::binning::tile_list::TileListCache;
 use crate::memory::Memory;
 use crate::texture;
+use crate::thread_pool::lock;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ const MAX_PROGRAM: u32 = 1 << 16;
 #[derive(Debug, Default)]
 pub struct Cache {
     /// Decoded levels of textures.
-    pub textures: texture::Kept,
+    pub textures: texture::TextureCache,
     /// Lists of tiles.
     pub tiles: TileListCache,
     /// By their words.

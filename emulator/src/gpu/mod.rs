@@ -17,11 +17,11 @@ mod vectors;
 
 pub use pp::{PixelStats, TileOp, TileOps};
 
-use crate::crew::Crew;
 use crate::exec::Engine;
 use crate::fault::{Fault, FaultKind, Job, Result};
 use crate::memory::Memory;
 use crate::silicon::Silicon;
+use crate::thread_pool::ThreadPool;
 use binning::entries::Entries;
 use binning::lists::{Geometry, Lists};
 use binning::plbu;
@@ -55,13 +55,13 @@ pub struct Gpu {
     spare_lists: Vec<Entries>,
     engine: Box<dyn Engine>,
     /// Threads that help, while the device lives; nothing where there is one only.
-    crew: Option<Crew>,
+    pool: Option<ThreadPool>,
     /// The last PP job had work for all of them.
     is_large: bool,
     budget: u64,
     /// Room for the next job's pictures.
     spare: Vec<Runs>,
-    kept: Cache,
+    cache: Cache,
     silicon: Silicon,
     tile_ops: TileOps,
 }
@@ -92,11 +92,11 @@ impl Gpu {
             earlier: None,
             spare_lists: Vec::new(),
             engine,
-            crew: None,
+            pool: None,
             is_large: false,
             budget: BUDGET,
             spare: Vec::new(),
-            kept: Cache::default(),
+            cache: Cache::default(),
             silicon,
             tile_ops: TileOps::default(),
         }
@@ -115,7 +115,7 @@ impl Gpu {
     /// How many threads paint tiles; pictures are the same with any number.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
-        self.crew = Crew::new(threads.min(MAX_THREADS));
+        self.pool = ThreadPool::new(threads.min(MAX_THREADS));
         self
     }
 
@@ -141,14 +141,14 @@ impl Gpu {
         }
         let frame = GpFrame::from_words(frame);
         // What comes behind it is as large as before, in most jobs.
-        self.crew.iter().filter(|_| self.is_large).for_each(Crew::rouse);
-        let mut shader = vertex::VertexShader::new(self.budget, &self.kept);
+        self.pool.iter().filter(|_| self.is_large).for_each(ThreadPool::prewake);
+        let mut shader = vertex::VertexShader::new(self.budget, &self.cache);
         let (start, end) = (frame.vertex_start, frame.vertex_end);
-        let workers = (&*self.engine, self.crew.as_ref());
+        let workers = (&*self.engine, self.pool.as_ref());
         shader.run(&mut self.memory, start, end, workers, &mut self.notes)?;
-        let plbu = plbu::Plbu::new(&self.memory, &shader.point_sizes, self.crew.as_ref());
+        let plbu = plbu::Plbu::new(&self.memory, &shader.point_sizes, self.pool.as_ref());
         let spare = std::mem::take(&mut self.spare_lists);
-        let plbu = plbu.with_room_of(self.earlier.take(), spare).supposing(self.silicon);
+        let plbu = plbu.with_room_of(self.earlier.take(), spare).with_quirks(self.silicon);
         let built = plbu.run(frame.list_start, frame.list_end, &mut self.notes)?;
         let geometry = built.as_ref().map(|built| built.geometry.clone());
         let earlier = std::mem::replace(&mut self.geometry, geometry);
@@ -175,7 +175,7 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`Gpu::run_pp`]; what was painted before the fault has been told.
-    pub fn run_pp_watched(&mut self, frame: &[u32], watch: &dyn Watch) -> Result<PixelStats> {
+    pub fn run_pp_observed(&mut self, frame: &[u32], watch: &dyn Watch) -> Result<PixelStats> {
         self.pp(frame, Some(watch)).map_err(|fault| fault.of(Job::Pp))
     }
 
@@ -194,8 +194,8 @@ impl Gpu {
             &self.lists,
             &*self.engine,
             job::Limits {
-                kept: &self.kept,
-                crew: self.crew.as_ref().filter(|_| watch.is_none()),
+                cache: &self.cache,
+                pool: self.pool.as_ref().filter(|_| watch.is_none()),
                 instructions: self.budget,
                 silicon: self.silicon,
                 fast_paths: self.engine.fast_paths(),
@@ -207,7 +207,7 @@ impl Gpu {
         self.memory.end_job();
         let job::Drawn { runs, stats, ops } = painted?;
         self.tile_ops.merge(ops);
-        write_back::write(&runs, &mut self.memory, self.crew.as_ref()).map_err(|fault| fault.within("write-back"))?;
+        write_back::write(&runs, &mut self.memory, self.pool.as_ref()).map_err(|fault| fault.within("write-back"))?;
         self.spare = runs;
         self.spare.iter_mut().for_each(Runs::clear);
         Ok(stats)

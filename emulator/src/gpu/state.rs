@@ -132,7 +132,7 @@ impl State {
     }
 
     /// As hardware takes it that switches suppose.
-    pub(crate) fn supposing(mut self, silicon: Silicon) -> Self {
+    pub(crate) fn with_quirks(mut self, silicon: Silicon) -> Self {
         for face in &mut self.stencil {
             face.counts_past_mask = !silicon.has(Switch::StencilCountsWithinMask) && face.can_count_past();
         }

@@ -1,8 +1,8 @@
 //! Objects whose bytes are lent to those who write them, many at once, while everybody else reads the other objects.
 
 use super::{Backing, Data, Memory};
-use crate::crew::lock;
 use crate::simd::{self, FetchFor};
+use crate::thread_pool::lock;
 use std::sync::Mutex;
 
 /// The bytes of an object, taken out of memory for a while.

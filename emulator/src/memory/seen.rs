@@ -1,7 +1,7 @@
 //! Bytes as somebody saw them, and whether they still are: what was made of them need not be made again then.
 
 use super::{Data, Memory};
-use crate::crew::{Crew, lock};
+use crate::thread_pool::{ThreadPool, lock};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -44,17 +44,17 @@ impl Clock {
 /// Bytes that a thread copies or compares at a time.
 const PIECE: usize = 1 << 16;
 
-/// The threads of a crew, if there is one and so many bytes are worth more than one.
-fn many(crew: Option<&Crew>, bytes: usize) -> Option<&Crew> {
-    crew.filter(|_| bytes >= 2 * PIECE)
+/// The threads of a pool, if there is one and so many bytes are worth more than one.
+fn many(pool: Option<&ThreadPool>, bytes: usize) -> Option<&ThreadPool> {
+    pool.filter(|_| bytes >= 2 * PIECE)
 }
 
 impl Memory {
     /// [`Memory::bytes_up_to`], copied into some room; many by all threads.
-    pub(crate) fn copy(&self, address: u32, length: u32, mut room: Vec<u8>, crew: Option<&Crew>) -> Vec<u8> {
+    pub(crate) fn copy(&self, address: u32, length: u32, mut room: Vec<u8>, pool: Option<&ThreadPool>) -> Vec<u8> {
         let length = self.length_up_to(address, length);
-        let crew = many(crew, length as usize);
-        if room.is_empty() && crew.is_none() {
+        let pool = many(pool, length as usize);
+        if room.is_empty() && pool.is_none() {
             return self.bytes_up_to(address, length).into_owned();
         }
         room.resize(length as usize, 0);
@@ -63,16 +63,16 @@ impl Memory {
             let _ = self.read(address + (number * PIECE) as u32, piece);
         };
         let pieces = room.chunks_mut(PIECE).enumerate();
-        match crew {
-            Some(crew) => crew.each(pieces, copy),
+        match pool {
+            Some(pool) => pool.each(pieces, copy),
             None => pieces.for_each(copy),
         }
         room
     }
 
     /// [`Memory::equals`]; many bytes are looked at by all threads.
-    fn equals_by(&self, address: u32, bytes: &[u8], crew: Option<&Crew>) -> bool {
-        let Some(crew) = many(crew, bytes.len()) else {
+    fn equals_by(&self, address: u32, bytes: &[u8], pool: Option<&ThreadPool>) -> bool {
+        let Some(pool) = many(pool, bytes.len()) else {
             return self.equals(address, bytes);
         };
         let length = u32::try_from(bytes.len());
@@ -80,7 +80,7 @@ impl Memory {
             return false;
         }
         let differs = AtomicBool::new(false);
-        crew.each(bytes.chunks(PIECE).enumerate(), |(number, piece)| {
+        pool.each(bytes.chunks(PIECE).enumerate(), |(number, piece)| {
             let address = address + (number * PIECE) as u32;
             if !differs.load(Ordering::Relaxed) && !self.equals(address, piece) {
                 differs.store(true, Ordering::Relaxed);
@@ -147,13 +147,13 @@ impl Seen {
     }
 
     /// Whether they are as they were. They are not looked at where nobody wrote into their object; many are by all threads.
-    pub fn is_still(&self, memory: &Memory, crew: Option<&Crew>) -> bool {
+    pub fn is_still(&self, memory: &Memory, pool: Option<&ThreadPool>) -> bool {
         let version = memory.version(self.address, self.bytes.len() as u32);
         let mut seen = lock(&self.version);
         if version.is_some() && version == *seen {
             return true;
         }
-        let is_same = memory.equals_by(self.address, &self.bytes, crew);
+        let is_same = memory.equals_by(self.address, &self.bytes, pool);
         if is_same {
             *seen = version;
         }
@@ -172,13 +172,13 @@ mod tests {
         let mut memory = Memory::default();
         memory.map(0x1000, 0x1000).unwrap();
         memory.map(0x10_0000, 0x10_0000).unwrap();
-        let (crew, many) = (Crew::new(2), vec![7; 0x10_0000]);
+        let (pool, many) = (ThreadPool::new(2), vec![7; 0x10_0000]);
         type Write<'a> = Box<dyn Fn(&mut Memory, u8) + 'a>;
         let in_place = |memory: &mut Memory, byte| memory.borrow_mut(0x1100, 1, true).unwrap()[0] = byte;
         let pieces = |memory: &mut Memory, byte: u8| {
             let mut many = many.clone();
             many[0x100] = byte;
-            memory.write_pieces(&[(0x10_0000, &many)], crew.as_ref()).unwrap();
+            memory.write_pieces(&[(0x10_0000, &many)], pool.as_ref()).unwrap();
         };
         let lent = |memory: &mut Memory, byte| {
             let mut lent = memory.lend(0x1100, 16).unwrap();
@@ -282,7 +282,7 @@ mod tests {
     /// Many threads copy and compare the same bytes as one, to an object's last, and up to the last address.
     #[test]
     fn threads_look_at_the_same_bytes() {
-        let crew = Crew::new(3);
+        let pool = ThreadPool::new(3);
         let size = 5 * PIECE as u32 + 0x1000;
         let start = size.wrapping_neg() & !0xfff;
         let bytes: Vec<u8> = (0..size).map(|at| (at * 7 + at / 251) as u8).collect();
@@ -295,26 +295,26 @@ mod tests {
             .unwrap();
         for memory in [&own, &shared] {
             for (from, length) in [(0, size), (5, size), (PIECE as u32, 3 * PIECE as u32), (9, 10)] {
-                let all = memory.copy(start + from, length, Vec::new(), crew.as_ref());
+                let all = memory.copy(start + from, length, Vec::new(), pool.as_ref());
                 assert_eq!(all, &bytes[from as usize..(from + length).min(size) as usize]);
                 for room in [vec![1; 7], vec![1; size as usize + 1]] {
-                    for crew in [None, crew.as_ref()] {
-                        assert_eq!(memory.copy(start + from, length, room.clone(), crew), all);
+                    for pool in [None, pool.as_ref()] {
+                        assert_eq!(memory.copy(start + from, length, room.clone(), pool), all);
                     }
                 }
                 let seen = Seen::new(memory, start + from, all.clone());
-                assert!(seen.is_still(memory, crew.as_ref()));
+                assert!(seen.is_still(memory, pool.as_ref()));
                 for at in [0, all.len() / 2, all.len() - 1] {
                     let mut other = all.clone();
                     other[at] ^= 1;
                     assert!(
-                        !memory.equals_by(start + from, &other, crew.as_ref()),
+                        !memory.equals_by(start + from, &other, pool.as_ref()),
                         "{from} {length} {at}"
                     );
                 }
             }
-            assert!(!memory.equals_by(start - 0x1000, &bytes, crew.as_ref()));
-            assert!(memory.copy(start - 0x1000, size, vec![1; 7], crew.as_ref()).is_empty());
+            assert!(!memory.equals_by(start - 0x1000, &bytes, pool.as_ref()));
+            assert!(memory.copy(start - 0x1000, size, vec![1; 7], pool.as_ref()).is_empty());
         }
     }
 }

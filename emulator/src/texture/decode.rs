@@ -1,10 +1,10 @@
 //! Texels of levels as words: decoded row by row, or found where an earlier job left them.
 
+use super::cache::{Decoded, Key};
 use super::faces::beside;
-use super::kept::{Decoded, Key};
 use super::{Layout, Level, Texture, texel};
-use crate::crew::Crew;
 use crate::memory::Seen;
+use crate::thread_pool::ThreadPool;
 use std::ops::Range;
 use std::sync::Arc;
 use texel::Format;
@@ -18,7 +18,7 @@ impl Texture<'_> {
         &self,
         first: usize,
         have: Option<(usize, &[u32])>,
-        crew: Option<&Crew>,
+        pool: Option<&ThreadPool>,
     ) -> Option<Arc<Vec<u32>>> {
         let format = self.format.filter(|_| self.has_words)?;
         let levels = self.levels.get(first..self.chain.len())?;
@@ -31,9 +31,9 @@ impl Texture<'_> {
         let largest = levels.first().filter(|_| levels.iter().all(fits))?;
         let all_colors = |room| {
             let (there, texels) = have.unwrap_or((self.chain.len(), &[]));
-            Arc::new(self.colors((&levels[..there - first], texels), room, &format, crew))
+            Arc::new(self.colors((&levels[..there - first], texels), room, &format, pool))
         };
-        let Some(kept) = self.kept else {
+        let Some(cache) = self.cache else {
             return Some(all_colors(Vec::new()));
         };
         let key = Key {
@@ -53,27 +53,27 @@ impl Texture<'_> {
                 && pairs.into_iter().all(|(level, seen)| {
                     level.address == seen.address()
                         && level.length as usize == seen.len()
-                        && seen.is_still(level.memory, crew)
+                        && seen.is_still(level.memory, pool)
                 })
         };
-        if let Some(decoded) = kept.get(&key).filter(same) {
+        if let Some(decoded) = cache.get(&key).filter(same) {
             return Some(decoded.colors.clone());
         }
         // Where textures are written again and again, what was made of them before is room for what is made now.
-        let (mut rooms, room) = kept.take(&key).map(Decoded::into_room).unwrap_or_default();
+        let (mut rooms, room) = cache.take(&key).map(Decoded::into_room).unwrap_or_default();
         rooms.resize_with(levels.len(), Vec::new);
         // What others may write meanwhile is looked at once.
         let bytes: Vec<Seen> = levels
             .iter()
             .zip(rooms)
-            .map(|(level, room)| Seen::new(level.memory, level.address, level.copy(room, crew)))
+            .map(|(level, room)| Seen::new(level.memory, level.address, level.copy(room, pool)))
             .collect();
         let colors = all_colors(room);
         let decoded = Decoded {
             bytes,
             colors: colors.clone(),
         };
-        kept.put(key, decoded);
+        cache.put(key, decoded);
         Some(colors)
     }
 
@@ -83,7 +83,7 @@ impl Texture<'_> {
         (levels, smaller): (&[Level<'_>], &[u32]),
         room: Vec<u32>,
         format: &Format,
-        crew: Option<&Crew>,
+        pool: Option<&ThreadPool>,
     ) -> Vec<u32> {
         let faces = self.descriptor.faces() as usize;
         let area = |level: &Level<'_>| level.stored(self.border).into_iter().product::<usize>();
@@ -112,8 +112,8 @@ impl Texture<'_> {
             }
         }
         let decode = |band| self.band_colors(band, format);
-        match crew.filter(|_| bands.len() > 1) {
-            Some(crew) => crew.each(bands.into_iter(), decode),
+        match pool.filter(|_| bands.len() > 1) {
+            Some(pool) => pool.each(bands.into_iter(), decode),
             None => bands.into_iter().for_each(decode),
         }
         let mut rest = &mut colors[smaller.len()..];
@@ -342,7 +342,7 @@ fn offset(layout: Layout, format: &Format, width: u32, x: u32, y: u32) -> u64 {
 mod tests {
     use super::*;
     use crate::memory::Memory;
-    use crate::texture::{BLACK, Descriptor, Kept};
+    use crate::texture::{BLACK, Descriptor, TextureCache};
     use utgard::texture::Dimension;
 
     /// Levels decoded row by row are what their texels are one by one, also where memory ends before they do, and the borders
@@ -375,9 +375,9 @@ mod tests {
                     (descriptor.levels[0], descriptor.swap) = (0x10000, random.bool());
                     (descriptor.cube, descriptor.dimension) = (random.bool(), Dimension::Two);
                     descriptor.nearest = [random.bool(); 2];
-                    let kept = Kept::default();
+                    let cache = TextureCache::default();
                     for round in 0..3 {
-                        let texture = || Texture::new(&memory, descriptor.clone()).unwrap().with_kept(&kept);
+                        let texture = || Texture::new(&memory, descriptor.clone()).unwrap().with_cache(&cache);
                         let (texture, another) = (texture(), texture());
                         let level = &texture.levels[0];
                         let Some(colors) = texture.texels_from(0) else { continue };
@@ -427,9 +427,9 @@ mod tests {
         for (number, address) in descriptor.levels.iter_mut().enumerate() {
             *address = 0x10000 + 0x2000 * (number as u32 % 6);
         }
-        let kept = Kept::default();
+        let cache = TextureCache::default();
         for round in 0..20 {
-            let texture = Texture::new(&memory, descriptor.clone()).unwrap().with_kept(&kept);
+            let texture = Texture::new(&memory, descriptor.clone()).unwrap().with_cache(&cache);
             assert!(texture.texels_ready().is_none());
             let mut largest = 6;
             for _ in 0..4 {
@@ -457,7 +457,7 @@ mod tests {
     #[test]
     fn threads_decode_the_same_together() {
         let mut random = fastrand::Rng::with_seed(7);
-        let crew = Crew::new(3).unwrap();
+        let pool = ThreadPool::new(3).unwrap();
         let mut memory = Memory::default();
         // Of the last rows there is nothing.
         memory.map(0x10_0000, 0x24_0000).unwrap();
@@ -477,12 +477,12 @@ mod tests {
                 for (number, address) in descriptor.levels.iter_mut().enumerate() {
                     *address = 0x24_0000 + 0x4_0000 * (number as u32 % 4);
                 }
-                let kept = Kept::default();
+                let cache = TextureCache::default();
                 let new = || Texture::new(&memory, descriptor.clone()).unwrap();
-                let [alone, together, few] = [new(), new().with_kept(&kept), new()];
-                together.prepare(u64::MAX, &crew);
+                let [alone, together, few] = [new(), new().with_cache(&cache), new()];
+                together.prepare(u64::MAX, &pool);
                 // What may be in vain is left to whoever wants it.
-                few.prepare(1, &crew);
+                few.prepare(1, &pool);
                 assert_eq!(
                     few.texels_ready().is_some(),
                     together.texels_ready().is_some() && few.chain.len() == 1
@@ -497,8 +497,8 @@ mod tests {
                     format.name,
                     descriptor.layout
                 );
-                let again = new().with_kept(&kept);
-                again.prepare(u64::MAX, &crew);
+                let again = new().with_cache(&cache);
+                again.prepare(u64::MAX, &pool);
                 assert!(std::ptr::eq(again.texels_ready().unwrap().1, texels), "it is kept");
             }
         }

@@ -1,25 +1,25 @@
 //! Texture descriptors and sampling (docs/spec/mali/textures.md).
 
+mod cache;
 mod chain;
 mod decode;
 mod descriptor;
 mod faces;
 pub(crate) mod filter;
-mod kept;
 pub(crate) mod levels;
 mod picture;
-mod supposed;
+mod quirks;
 pub mod texel;
 
-use crate::crew::Crew;
 use crate::fault::{Fault, FaultKind, Result};
 use crate::memory::Memory;
 use crate::silicon::Silicon;
+use crate::thread_pool::ThreadPool;
+pub use cache::TextureCache;
 use chain::Chain;
 pub use descriptor::{Descriptor, Layout};
 use faces::{beside, cube_face, on_face};
 use filter::Plain;
-pub use kept::Kept;
 use levels::{Faces, Levels, Rule, Tables, half_log};
 use num::lanes::{Lanes, One};
 pub use picture::LevelPlace;
@@ -102,16 +102,16 @@ impl Level<'_> {
     }
 
     /// Those bytes of shared memory, copied into some room if they are not yet.
-    fn copied(&self, room: Vec<u8>, crew: Option<&Crew>) -> &Arc<Vec<u8>> {
-        let copy = || Arc::new(self.memory.copy(self.address, self.length, room, crew));
+    fn copied(&self, room: Vec<u8>, pool: Option<&ThreadPool>) -> &Arc<Vec<u8>> {
+        let copy = || Arc::new(self.memory.copy(self.address, self.length, room, pool));
         self.copied.get_or_init(copy)
     }
 
     /// A copy of its bytes: the one that texels are decoded from, where there is one.
-    fn copy(&self, room: Vec<u8>, crew: Option<&Crew>) -> Arc<Vec<u8>> {
+    fn copy(&self, room: Vec<u8>, pool: Option<&ThreadPool>) -> Arc<Vec<u8>> {
         match self.borrowed {
-            Some(_) => Arc::new(self.memory.copy(self.address, self.length, room, crew)),
-            None => self.copied(room, crew).clone(),
+            Some(_) => Arc::new(self.memory.copy(self.address, self.length, room, pool)),
+            None => self.copied(room, pool).clone(),
         }
     }
 }
@@ -139,7 +139,7 @@ pub struct Texture<'a> {
     /// The numbers that 1.0 is in those words, of each channel.
     ones: [u8; 4],
     /// Levels from earlier jobs.
-    kept: Option<&'a Kept>,
+    cache: Option<&'a TextureCache>,
     /// The hardware that samples it.
     silicon: Silicon,
 }
@@ -178,7 +178,7 @@ impl<'a> Texture<'a> {
             format,
             levels,
             ones: whole.map_or([255; 4], |whole| whole.ones),
-            kept: None,
+            cache: None,
             silicon: Silicon::default(),
         })
     }
@@ -190,8 +190,8 @@ impl<'a> Texture<'a> {
 
     /// With levels that earlier jobs decoded, as far as they are still what is in memory.
     #[must_use]
-    pub fn with_kept(mut self, kept: &'a Kept) -> Self {
-        self.kept = Some(kept);
+    pub fn with_cache(mut self, cache: &'a TextureCache) -> Self {
+        self.cache = Some(cache);
         self
     }
 
@@ -276,11 +276,11 @@ impl<'a> Texture<'a> {
 
     /// Makes texels of all levels ready with all threads, where that is worth their while: of one level they are wanted, of
     /// several maybe in vain, which is done for no more than `most` of them.
-    pub(crate) fn prepare(&self, most: u64, crew: &Crew) {
+    pub(crate) fn prepare(&self, most: u64, pool: &ThreadPool) {
         let count = self.chain.count(0);
         let is_wanted = self.chain.len() == 1 || count as u64 <= most;
         if self.simple && is_wanted && count >= MANY_TEXELS {
-            self.chain.from(0, |have| self.decoded(0, have, Some(crew)));
+            self.chain.from(0, |have| self.decoded(0, have, Some(pool)));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Recorded jobs of a conformance suite whose pictures it rejected once: now they are within its tolerance.
 
 use crate::common;
-use emulator::exec::supposing::supposing;
+use emulator::exec::configured::with_quirks;
 use emulator::exec::wide::Wide;
 use emulator::gpu::Gpu;
 use emulator::gpu::frame::Frame;
@@ -59,7 +59,7 @@ fn scissors(gpu: &Gpu, frame: &[u32]) -> Vec<[u32; 4]> {
 pub(super) fn drawn(path: &Path, silicon: Silicon) -> Vec<Drawn> {
     let bytes = std::fs::read(path).unwrap();
     let trace = Trace::read(&bytes).unwrap();
-    let mut gpu = Gpu::new(supposing(Box::<Wide>::default(), silicon));
+    let mut gpu = Gpu::new(with_quirks(Box::<Wide>::default(), silicon));
     let (mut pictures, mut parts) = (Vec::new(), Vec::new());
     for (_, record) in &trace.records {
         match record {

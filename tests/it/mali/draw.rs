@@ -4,8 +4,8 @@ use crate::common;
 
 use emulator::driver::{self, Blend, Compare, Depth, Draw, Image, Picture, PrimitiveMode};
 use emulator::exec::Engine;
+use emulator::exec::configured::without_fast_paths;
 use emulator::exec::native::Native;
-use emulator::exec::plain::Plain;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
 use emulator::gpu::{Gpu, TileOp};
@@ -60,7 +60,7 @@ fn drawn(draw: &Draw<'_>) -> Picture {
         engines().map(|engine| driver::draw(&mut Gpu::new(engine), draw).unwrap_or_else(|error| panic!("{error}")));
     assert!(a == b, "the engines' pictures differ");
     let native = || Box::<Native>::default();
-    for engine in [native() as Box<dyn Engine>, Box::new(Plain(native()))] {
+    for engine in [native() as Box<dyn Engine>, without_fast_paths(native())] {
         let picture = driver::draw(&mut Gpu::new(engine), draw).unwrap_or_else(|error| panic!("{error}"));
         assert!(
             a == picture,
@@ -101,7 +101,7 @@ fn fast_paths_differ_in_route_only() {
     ];
     for (draw, op) in cases {
         let fast = run(draw, Box::<Native>::default());
-        let general = run(draw, Box::new(Plain(Box::<Native>::default())));
+        let general = run(draw, without_fast_paths(Box::<Native>::default()));
         assert!(fast.0 == general.0, "{op:?}: pictures differ");
         let is_native = emulator::simd::level() != Level::Portable;
         assert!(!is_native || fast.1.count(op) > 0, "{op:?}: {:?}", fast.1);
@@ -741,7 +741,7 @@ fn samples_are_told_apart_when_they_differ() {
             let bytes: Vec<u8> = state.to_words().iter().flat_map(|word| word.to_le_bytes()).collect();
             gpu.memory.write(at, &bytes).unwrap();
             let pixels = match watched {
-                true => gpu.run_pp_watched(pixels, &Nobody).unwrap(),
+                true => gpu.run_pp_observed(pixels, &Nobody).unwrap(),
                 false => gpu.run_pp(pixels).unwrap(),
             };
             (pixels, prepared.picture(&gpu).unwrap())

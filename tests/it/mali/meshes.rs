@@ -2,12 +2,12 @@
 //! engine, which knows of one primitive at a time.
 
 use emulator::driver::{self, Blend, Depth, Draw, Image};
-use emulator::exec::gathered::{GatheredQuads, Gatherer};
+use emulator::exec::batched::{BatchedQuads, QuadBatcher};
 use emulator::exec::inputs::{Inputs, ManyInputs};
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
-use emulator::exec::{Engine, FragmentContext, Fragments, Painter, Quad, Quads, VertexBatch};
+use emulator::exec::{Engine, FragmentContext, FragmentKernel, Fragments, Quad, Quads, VertexBatch};
 use emulator::fault::Result;
 use emulator::gpu::Gpu;
 use emulator::gpu::PixelStats;
@@ -112,10 +112,10 @@ struct Counts {
 /// The engine of machine code, counted.
 struct Counted(Native, Arc<Counts>);
 
-struct CountedGatherer(Arc<dyn Gatherer>, Arc<Counts>);
+struct CountedGatherer(Arc<dyn QuadBatcher>, Arc<Counts>);
 
 /// Counts quads that were painted in one go, and calls that were left.
-struct CountedPainter(Arc<dyn Painter>, Arc<Counts>);
+struct CountedPainter(Arc<dyn FragmentKernel>, Arc<Counts>);
 
 impl CountedPainter {
     fn count(&self, quads: usize, done: Option<u32>) -> Option<u32> {
@@ -127,9 +127,9 @@ impl CountedPainter {
     }
 }
 
-impl Painter for CountedPainter {
-    fn steps(&self) -> u32 {
-        self.0.steps()
+impl FragmentKernel for CountedPainter {
+    fn instruction_count(&self) -> u32 {
+        self.0.instruction_count()
     }
 
     fn has_turns(&self) -> bool {
@@ -140,8 +140,8 @@ impl Painter for CountedPainter {
         self.0.may_discard()
     }
 
-    fn is_sure(&self) -> bool {
-        self.0.is_sure()
+    fn is_infallible(&self) -> bool {
+        self.0.is_infallible()
     }
 
     fn paint(
@@ -155,7 +155,7 @@ impl Painter for CountedPainter {
         self.count(count, self.0.paint(context, inputs, quads, out))
     }
 
-    fn paint_over(
+    fn shade_in_place(
         &self,
         context: &FragmentContext<'_>,
         inputs: &Inputs,
@@ -163,7 +163,7 @@ impl Painter for CountedPainter {
         tiles: &mut [[u32; 256]],
     ) -> Option<u32> {
         let count = 64 * tiles.len();
-        self.count(count, self.0.paint_over(context, inputs, first, tiles))
+        self.count(count, self.0.shade_in_place(context, inputs, first, tiles))
     }
 }
 
@@ -186,23 +186,23 @@ impl Engine for Counted {
         self.0.fragments(context, inputs, quads, out)
     }
 
-    fn painter(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn Painter>> {
-        let painter = self.0.painter(context, flat)?;
-        if !painter.has_turns() {
-            return Some(painter);
+    fn kernel(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn FragmentKernel>> {
+        let kernel = self.0.kernel(context, flat)?;
+        if !kernel.has_turns() {
+            return Some(kernel);
         }
-        Some(Arc::new(CountedPainter(painter, self.1.clone())))
+        Some(Arc::new(CountedPainter(kernel, self.1.clone())))
     }
 
-    fn gatherer(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn Gatherer>> {
-        let gatherer = self.0.gatherer(context, flat)?;
-        Some(Arc::new(CountedGatherer(gatherer, self.1.clone())))
+    fn batcher(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn QuadBatcher>> {
+        let batcher = self.0.batcher(context, flat)?;
+        Some(Arc::new(CountedGatherer(batcher, self.1.clone())))
     }
 }
 
-impl Gatherer for CountedGatherer {
-    fn steps(&self) -> u32 {
-        self.0.steps()
+impl QuadBatcher for CountedGatherer {
+    fn instruction_count(&self) -> u32 {
+        self.0.instruction_count()
     }
 
     fn reads_depth(&self) -> bool {
@@ -213,11 +213,11 @@ impl Gatherer for CountedGatherer {
         &self,
         context: &FragmentContext<'_>,
         inputs: &ManyInputs,
-        gathered: &mut GatheredQuads,
+        batched: &mut BatchedQuads,
         out: &mut Fragments,
     ) -> bool {
-        let quads = gathered.quads().len();
-        let done = self.0.paint(context, inputs, gathered, out);
+        let quads = batched.quads().len();
+        let done = self.0.paint(context, inputs, batched, out);
         self.1.calls.fetch_add(1, Ordering::Relaxed);
         self.1.quads.fetch_add(quads, Ordering::Relaxed);
         self.1.left.fetch_add(usize::from(!done), Ordering::Relaxed);

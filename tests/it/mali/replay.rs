@@ -3,8 +3,8 @@
 use crate::common;
 
 use emulator::exec::Engine;
+use emulator::exec::configured::without_fast_paths;
 use emulator::exec::native::Native;
-use emulator::exec::plain::Plain;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
 use emulator::simd::Level;
@@ -16,7 +16,7 @@ use std::path::Path;
 fn engines() -> Vec<Box<dyn Engine>> {
     let narrower = [Level::Portable, Level::Avx2].map(Wide::at_most);
     let mut engines: Vec<Box<dyn Engine>> = vec![Box::new(Scalar), Box::new(Wide::default())];
-    engines.push(Box::new(Plain(Box::<Native>::default())));
+    engines.push(without_fast_paths(Box::<Native>::default()));
     engines.extend(narrower.map(|engine| Box::new(engine) as Box<dyn Engine>));
     let native = [Level::Avx512, Level::Avx2].map(Native::at_most);
     engines.extend(native.map(|engine| Box::new(engine) as Box<dyn Engine>));

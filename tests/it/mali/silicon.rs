@@ -5,10 +5,10 @@ use super::conformance::{drawn, pictures, tolerance};
 use super::levels::{descriptor, level, memory};
 use super::replay::{TOLERANCE, difference, picture, wanted};
 use crate::common;
+use emulator::exec::configured::with_quirks;
 use emulator::exec::inputs::Inputs;
 use emulator::exec::native::Native;
-use emulator::exec::scalar::{Scalar, Supposing};
-use emulator::exec::supposing::supposing;
+use emulator::exec::scalar::{Scalar, ScalarWithQuirks};
 use emulator::exec::wide::Wide;
 use emulator::exec::{Engine, FragmentContext, FragmentProgram, Fragments, Orientation, Quad};
 use emulator::memory::Memory;
@@ -32,7 +32,7 @@ fn no_switch_breaks_a_recording() {
     for path in common::recordings(&folder) {
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let bytes = std::fs::read(&path).unwrap();
-        let on_silicon = |silicon| picture(&bytes, supposing(Box::<Native>::default(), silicon), 1);
+        let on_silicon = |silicon| picture(&bytes, with_quirks(Box::<Native>::default(), silicon), 1);
         let (plain, want) = (on_silicon(NONE), wanted(&folder, &name));
         let off = |have: &_| difference(have, &want).1;
         for switch in Switch::ALL {
@@ -104,7 +104,7 @@ fn switches_change_the_cases_they_are_to_explain() {
 
 /// A texture of the levels' memory, on some silicon.
 fn texture(memory: &Memory, descriptor: Descriptor, silicon: Silicon) -> Texture<'_> {
-    Texture::new(memory, descriptor).unwrap().supposing(silicon)
+    Texture::new(memory, descriptor).unwrap().with_quirks(silicon)
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn reds(text: &str, silicon: Silicon) -> [i32; 4] {
     inputs.varyings[0][0].dx = 1.0 / 16.0;
     inputs.varyings[0][1].dy = 1.0 / 16.0;
     (inputs.varyings[1][0].base, inputs.varyings[1][0].dx) = (3.0, -2.0);
-    quad(&Supposing(silicon), text, texture, &inputs).map(|[red, ..]| (red * 255.0 / 50.0).round() as i32)
+    quad(&ScalarWithQuirks(silicon), text, texture, &inputs).map(|[red, ..]| (red * 255.0 / 50.0).round() as i32)
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use emulator::driver::{self, Draw, Error, Image, Picture};
 use emulator::exec::Engine;
+use emulator::exec::configured::without_fast_paths;
 use emulator::exec::native::Native;
-use emulator::exec::plain::Plain;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
 use emulator::gpu::Gpu;
@@ -111,7 +111,7 @@ impl Job {
         let others: [Box<dyn Engine>; 3] = [
             Box::<Wide>::default(),
             Box::<Native>::default(),
-            Box::new(Plain(Box::<Native>::default())),
+            without_fast_paths(Box::<Native>::default()),
         ];
         for engine in others {
             Self::compare(&a, &run(engine), changes);

@@ -37,7 +37,7 @@ pub fn history(trace: &Trace<'_>, report: &Report, job: usize, pixel: [u32; 2]) 
         if number == job {
             let painter = Painter::new(&Frame::parse(frame).map_err(at)?, &[pixel], false);
             // What came before a fault is told all the same; the fault is on the page.
-            let _ = gpu.run_pp_watched(frame, &painter);
+            let _ = gpu.run_pp_observed(frame, &painter);
             let job_of = |of| {
                 made.iter()
                     .find(|(_, geometry)| address(geometry) == of)

@@ -213,7 +213,7 @@ impl Collector<'_> {
         let painter = Painter::new(&frame, self.options.pixels, true);
         // Draws may sample what the job writes: they are shown with what was there before it.
         let before = target_bytes(&self.gpu.memory, &frame);
-        let done = self.gpu.run_pp_watched(words, &painter);
+        let done = self.gpu.run_pp_observed(words, &painter);
         let seen = painter.into_seen();
         let after = target_bytes(&self.gpu.memory, &frame);
         put_bytes(&mut self.gpu.memory, &before);

@@ -9,21 +9,21 @@ use crate::exec::wide::fragment_code::row;
 pub const MAX_TEXTURES: usize = 8;
 
 /// The number, behind those of textures, of what has uniforms in the place of texels.
-pub(super) const UNIFORMS: u8 = MAX_TEXTURES as u8;
+pub(crate) const UNIFORMS: u8 = MAX_TEXTURES as u8;
 
 /// Rows of fragments' places. Where whole tiles are painted these are all the rows there are, each as long as [`TILE_ROWS`],
 /// and one for alphas behind them.
-pub(super) const PLACES: [u16; 4] = [row::X, row::Y, row::COLUMN, row::ROW];
+pub(crate) const PLACES: [u16; 4] = [row::X, row::Y, row::COLUMN, row::ROW];
 
 /// Tiles beside each other that are painted in one call.
-pub(super) const TILES: usize = 8;
+pub(crate) const TILES: usize = 8;
 
 /// Rows that have a lane for each of their fragments.
-pub(super) const TILE_ROWS: usize = TILES * MAX_FRAGMENTS / LANES;
+pub(crate) const TILE_ROWS: usize = TILES * MAX_FRAGMENTS / LANES;
 
 /// What code is called with.
 #[repr(C)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The first row's first lane.
     pub rows: *mut f32,
     /// The uniforms.
@@ -50,7 +50,7 @@ pub(super) struct Args {
 
 /// What lanes code is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Which {
+pub(crate) enum Which {
     /// Those of rows.
     All,
     /// Those of rows of which a mask says so; the others keep what they have.
@@ -61,7 +61,7 @@ pub(super) enum Which {
 
 /// How values become halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rounding {
+pub(crate) enum Rounding {
     /// As they have to.
     Exact,
     /// As if values were normal halves less than 4, or zero, where nothing else is known of them: the processor's flags tell
@@ -74,7 +74,7 @@ pub(super) enum Rounding {
     not(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux"))),
     expect(dead_code, reason = "only machine code reads it")
 )]
-pub(super) struct Call<'a> {
+pub(crate) struct Call<'a> {
     /// The rows.
     pub rows: &'a mut [Row],
     /// Lanes that are there, a multiple of what the code takes at a time.
@@ -92,7 +92,7 @@ pub(super) struct Call<'a> {
 }
 
 /// Bits of [`Args::left`] from this one on say that roundings have to be done again.
-pub(super) const ROUNDINGS: u32 = 16;
+pub(crate) const ROUNDINGS: u32 = 16;
 
 /// What code leaves to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub(super) const ROUNDINGS: u32 = 16;
     not(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux"))),
     expect(dead_code, reason = "only machine code leaves anything")
 )]
-pub(super) enum Left {
+pub(crate) enum Bailout {
     Nothing,
     /// Lanes where something came up. What was written is of no use.
     Lanes,
@@ -110,7 +110,7 @@ pub(super) enum Left {
 
 /// What code works on at most.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Needs {
+pub(crate) struct Needs {
     pub rows: usize,
     pub uniforms: usize,
     /// Uniforms of any number are looked at: the last one is what those have that are not there.
@@ -120,7 +120,7 @@ pub(super) struct Needs {
     pub words: bool,
 }
 
-/// Machine code and what has to be known of it. Only [`emit`](super::emit::emit) makes it, so its bytes keep to what it needs.
+/// Machine code and what has to be known of it. Only [`emit`](crate::exec::native::codegen::emit::emit) makes it, so its bytes keep to what it needs.
 #[derive(Clone, Debug)]
 #[cfg_attr(
     not(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux"))),
@@ -128,14 +128,14 @@ pub(super) struct Needs {
 )]
 pub struct Emitted {
     /// Instructions, then constants.
-    pub(super) bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// Where constants begin.
-    pub(super) pool: usize,
+    pub(crate) pool: usize,
     /// Lanes of one round.
-    pub(super) lanes: usize,
+    pub(crate) lanes: usize,
     /// Lanes of a call at most.
-    pub(super) most: usize,
+    pub(crate) most: usize,
     /// Masks are words, not bits.
-    pub(super) mask_lanes: bool,
-    pub(super) needs: Needs,
+    pub(crate) mask_lanes: bool,
+    pub(crate) needs: Needs,
 }

@@ -1,13 +1,13 @@
 //! What machine code depends on beside the program.
 
-use super::call::MAX_TEXTURES;
 use crate::blend::Blending;
+use crate::exec::native::call::MAX_TEXTURES;
 use crate::exec::{FragmentContext, Orientation};
 use crate::texture::{Texture, filter, levels};
 
 /// How a texture is sampled that goes a short way.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     /// One level.
     Plain(filter::Form),
     /// Levels, or a cube.
@@ -26,27 +26,27 @@ impl Form {
 /// What code is made for, beside the program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {
-    pub(super) orientation: Orientation,
+    pub(crate) orientation: Orientation,
     /// The primitive has one w.
-    pub(super) flat: bool,
-    /// Planes are computed where fragments of many primitives are gathered; rows have what they come to.
-    pub(super) gathered: bool,
-    pub(super) color_register: usize,
-    pub(super) second_register: Option<usize>,
-    pub(super) depth_register: Option<usize>,
+    pub(crate) flat: bool,
+    /// Planes are computed where fragments of many primitives are batched; rows have what they come to.
+    pub(crate) batched: bool,
+    pub(crate) color_register: usize,
+    pub(crate) second_register: Option<usize>,
+    pub(crate) depth_register: Option<usize>,
     /// Colours are wanted as words.
-    pub(super) words: bool,
+    pub(crate) words: bool,
     /// And alphas beside them.
-    pub(super) alpha: bool,
+    pub(crate) alpha: bool,
     /// And blended so.
-    pub(super) blending: Option<Blending>,
+    pub(crate) blending: Option<Blending>,
     /// How textures are sampled that go the short way.
-    pub(super) textures: [Option<Form>; MAX_TEXTURES],
+    pub(crate) textures: [Option<Form>; MAX_TEXTURES],
 }
 
 impl Key {
     /// For fragments of one primitive at a time.
-    pub(super) fn new(context: &FragmentContext<'_>, flat: bool) -> Self {
+    pub(crate) fn new(context: &FragmentContext<'_>, flat: bool) -> Self {
         let mut textures = [None; MAX_TEXTURES];
         let used = context.program.samplers;
         for (number, (form, texture)) in textures.iter_mut().zip(context.textures).enumerate() {
@@ -62,7 +62,7 @@ impl Key {
         Self {
             orientation: context.orientation,
             flat,
-            gathered: false,
+            batched: false,
             color_register: register(context.color_register).unwrap_or(0),
             second_register: context.second_register.and_then(register),
             depth_register: context.depth_register.and_then(register),
@@ -73,8 +73,8 @@ impl Key {
         }
     }
 
-    /// For fragments of many primitives that were gathered.
-    pub(super) fn gathered(self) -> Self {
-        Self { gathered: true, ..self }
+    /// For fragments of many primitives that were batched.
+    pub(crate) fn batched(self) -> Self {
+        Self { batched: true, ..self }
     }
 }

@@ -3,7 +3,7 @@
 use super::alu::{CONSTANT_ROWS, Machine, Source, plane_at};
 use super::fragment_code::{FragmentCode, Input, Next, Op, Step, extent, row};
 use super::groups::{Group, Groups};
-use super::stretch::{Piece, Plan, Stretch, Stretches, Work};
+use super::region::{Piece, Region, RegionCode, Regions, Work};
 use crate::exec::inputs::{Inputs, Plane, SLOTS};
 use crate::exec::lanes::{LANES, Mask, Row};
 use crate::exec::{BUDGET, FragmentContext, Fragments, MAX_FRAGMENTS, Quad, places};
@@ -28,7 +28,7 @@ pub(in crate::exec) fn run(
     context: &FragmentContext<'_>,
     inputs: &Inputs,
     (quads, base): (&[Quad], usize),
-    stretches: Option<&Stretches>,
+    regions: Option<&Regions>,
     out: &mut Fragments,
 ) -> Result<()> {
     context.with_code(|code| {
@@ -38,7 +38,7 @@ pub(in crate::exec) fn run(
             inputs,
             quads,
             base,
-            stretches,
+            regions,
             machine: Machine {
                 rows: &mut [],
                 uniforms: context.uniforms,
@@ -49,7 +49,7 @@ pub(in crate::exec) fn run(
         let before = out.instructions;
         if !batch.on_rows(found, out)? {
             // The native engine leaves it to us.
-            batch.stretches = None;
+            batch.regions = None;
             (batch.discarded, out.instructions) = (0, before);
             batch.on_rows(found, out)?;
         }
@@ -63,24 +63,24 @@ struct Batch<'a> {
     inputs: &'a Inputs,
     quads: &'a [Quad],
     base: usize,
-    stretches: Option<&'a Stretches>,
+    regions: Option<&'a Regions>,
     machine: Machine<'a>,
     discarded: Mask,
 }
 
-/// What of a stretch is done at a time.
+/// What of a region is done at a time.
 enum Part<'a> {
-    Code(&'a dyn Stretch),
+    Code(&'a dyn RegionCode),
     Ops(&'a [Op]),
 }
 
-/// A part by its number: of a plan, or all operations of an instruction.
-fn piece<'a>(code: &'a FragmentCode, plan: Option<&'a Plan>, at: usize, number: usize) -> Option<Part<'a>> {
-    let Some(plan) = plan else {
+/// A part by its number: of a region, or all operations of an instruction.
+fn piece<'a>(code: &'a FragmentCode, region: Option<&'a Region>, at: usize, number: usize) -> Option<Part<'a>> {
+    let Some(region) = region else {
         return (number == 0).then(|| Part::Ops(&code.steps[at].ops));
     };
-    Some(match plan.pieces.get(number)? {
-        Piece::Code(stretch) => Part::Code(&**stretch),
+    Some(match region.pieces.get(number)? {
+        Piece::Code(region) => Part::Code(&**region),
         Piece::Op(step, op) => Part::Ops(&code.steps[*step].ops[*op..=*op]),
     })
 }
@@ -96,13 +96,13 @@ fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result
     let mut budget = BUDGET;
     let all = Mask::MAX >> (LANES - lanes);
     while let Some(Group { mut at, lanes }) = groups.take(|at| batch.code.steps[at].word) {
-        let (code, stretches) = (batch.code, batch.stretches);
+        let (code, regions) = (batch.code, batch.regions);
         let mut ran = 0;
         let (last, planned) = loop {
-            let plan = stretches.and_then(|stretches| stretches.plan(at, lanes == all));
+            let region = regions.and_then(|regions| regions.region(at, lanes == all));
             // Near the end of the budget instructions go one by one, so that the right one is told.
-            let plan = plan.filter(|plan| budget > plan.steps);
-            let (last, steps) = plan.map_or((at, 1), |plan| (plan.last, plan.steps));
+            let region = region.filter(|region| budget > region.steps);
+            let (last, steps) = region.map_or((at, 1), |region| (region.last, region.steps));
             budget -= steps;
             if budget == 0 {
                 let fault = Fault::new(FaultKind::Budget, "a fragment does not come to its end");
@@ -111,11 +111,11 @@ fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result
             ran += u64::from(steps);
             let mut number = 0;
             // One place for the wide engine's operations: what is compiled here is large.
-            while let Some(piece) = piece(code, plan, at, number) {
+            while let Some(piece) = piece(code, region, at, number) {
                 number += 1;
                 match piece {
-                    Part::Code(stretch) => {
-                        if !batch.quicker(stretch, (lanes != all).then_some(lanes), out) {
+                    Part::Code(region) => {
+                        if !batch.quicker(region, (lanes != all).then_some(lanes), out) {
                             return Ok(false);
                         }
                     }
@@ -129,12 +129,12 @@ fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result
             // Nobody to wait for: on, without asking around.
             match code.steps[last].next {
                 Next::On(next) if groups.is_empty() => at = next,
-                _ => break (last, plan.is_some()),
+                _ => break (last, region.is_some()),
             }
         };
         // Words are machine code's.
         let ends = matches!(code.steps[last].next, Next::End);
-        if ends && !planned && stretches.is_some_and(|stretches| stretches.words) {
+        if ends && !planned && regions.is_some_and(|regions| regions.words) {
             return Ok(false);
         }
         out.instructions += ran * u64::from(lanes.count_ones());
@@ -152,7 +152,7 @@ impl<'a> Batch<'a> {
             if rows.len() < wanted {
                 rows.resize(wanted, Row::splat(0.0));
             }
-            let step = if self.stretches.is_some() { 32 } else { 16 };
+            let step = if self.regions.is_some() { 32 } else { 16 };
             let mut batch = Batch {
                 machine: Machine {
                     rows: &mut rows[..wanted],
@@ -167,8 +167,8 @@ impl<'a> Batch<'a> {
     }
 
     /// Runs machine code for lanes, or all; false where it leaves the batch to others.
-    fn quicker(&mut self, stretch: &dyn Stretch, mask: Option<Mask>, out: &mut Fragments) -> bool {
-        stretch.run(Work {
+    fn quicker(&mut self, region: &dyn RegionCode, mask: Option<Mask>, out: &mut Fragments) -> bool {
+        region.run(Work {
             machine: &mut self.machine,
             inputs: self.inputs,
             context: self.context,
@@ -574,7 +574,7 @@ impl<'a> Batch<'a> {
                 None => into.fill(0.0),
             }
         };
-        if self.stretches.is_some_and(|stretches| stretches.words) {
+        if self.regions.is_some_and(|regions| regions.words) {
             if self.context.wants_alpha {
                 copy(self.context.color_register, 3, &mut out.color[3]);
             }

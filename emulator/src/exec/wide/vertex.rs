@@ -2,7 +2,7 @@
 
 use super::alu::{CONSTANT_ROWS, Machine, Operand};
 use super::groups::Groups;
-use super::stretch::VertexPlans;
+use super::region::VertexRegions;
 use super::vertex_code::{VertexCode, row};
 use crate::exec::lanes::{LANES, Mask, Row};
 use crate::exec::scalar::Scalar;
@@ -14,7 +14,7 @@ use utgard::pp::Condition;
 
 /// Runs a batch, with what the native engine made of the program, where there is that. Programs whose lanes have
 /// addresses of their own go one by one.
-pub(in crate::exec) fn run(found: Found, batch: &mut VertexBatch<'_>, plans: Option<&VertexPlans>) -> Result<()> {
+pub(in crate::exec) fn run(found: Found, batch: &mut VertexBatch<'_>, regions: Option<&VertexRegions>) -> Result<()> {
     let Some(code) = batch.program.wide() else {
         return Scalar.vertices(batch);
     };
@@ -29,13 +29,13 @@ pub(in crate::exec) fn run(found: Found, batch: &mut VertexBatch<'_>, plans: Opt
     let machine = &mut Machine {
         rows,
         uniforms: batch.uniforms.as_flattened(),
-        lanes: lanes.next_multiple_of(if plans.is_some() { 32 } else { 16 }),
+        lanes: lanes.next_multiple_of(if regions.is_some() { 32 } else { 16 }),
     };
     batch.instructions += dispatch!(
         execute(
             machine: &mut Machine<'_>,
             code: &VertexCode,
-            plans: Option<&VertexPlans>,
+            regions: Option<&VertexRegions>,
             lanes: usize,
         ) -> Result<u64>,
         found
@@ -48,7 +48,7 @@ pub(in crate::exec) fn run(found: Found, batch: &mut VertexBatch<'_>, plans: Opt
 fn execute<L: QuadLanes>(
     machine: &mut Machine<'_>,
     code: &VertexCode,
-    plans: Option<&VertexPlans>,
+    regions: Option<&VertexRegions>,
     lanes: usize,
 ) -> Result<u64> {
     let mut instructions = 0;
@@ -58,11 +58,11 @@ fn execute<L: QuadLanes>(
     while let Some(group) = groups.take(|at| at as u32) {
         let Some(step) = code.steps.get(group.at) else { continue };
         // Near the end of the budget instructions go one by one, so that the right one is told.
-        let plan = plans.and_then(|plans| plans.get(group.at)?.as_ref());
-        let plan = plan.filter(|plan| budget > plan.steps);
+        let region = regions.and_then(|regions| regions.get(group.at)?.as_ref());
+        let region = region.filter(|region| budget > region.steps);
         let mask = (group.lanes != all).then_some(group.lanes);
-        let (last, steps) = match plan.filter(|plan| plan.code.run(machine, mask)) {
-            Some(plan) => (plan.last, plan.steps),
+        let (last, steps) = match region.filter(|region| region.code.run(machine, mask)) {
+            Some(region) => (region.last, region.steps),
             None => (group.at, 0),
         };
         budget -= steps.max(1);

@@ -10,8 +10,6 @@ use super::geometry::{CornerCulling, Draw, Rules};
 use super::lists::{Built, Geometry};
 use super::pieces::{ChunkBuilder, PendingDraws, Plan, Source};
 use super::slots::Slots;
-use crate::claims::Claims;
-use crate::crew::{Crew, lock};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::gpu::commands::Commands;
 use crate::gpu::notes::Notes;
@@ -19,6 +17,8 @@ use crate::gpu::primitives::Bounds;
 use crate::gpu::primitives::Piece;
 use crate::memory::Memory;
 use crate::silicon::Silicon;
+use crate::thread_pool::{ThreadPool, lock};
+use crate::work_queue::WorkQueue;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -42,7 +42,7 @@ const MAX_TILES: u32 = 256;
 pub struct Plbu<'a> {
     memory: &'a Memory,
     /// Threads that help.
-    crew: Option<&'a Crew>,
+    pool: Option<&'a ThreadPool>,
     point_sizes: &'a HashMap<u32, u32>,
     positions: u32,
     indices: u32,
@@ -74,10 +74,10 @@ pub struct Plbu<'a> {
 
 impl<'a> Plbu<'a> {
     /// A builder; `point_sizes` says for each position array where its point sizes are.
-    pub fn new(memory: &'a Memory, point_sizes: &'a HashMap<u32, u32>, crew: Option<&'a Crew>) -> Self {
+    pub fn new(memory: &'a Memory, point_sizes: &'a HashMap<u32, u32>, pool: Option<&'a ThreadPool>) -> Self {
         Self {
             memory,
-            crew,
+            pool,
             point_sizes,
             positions: 0,
             indices: 0,
@@ -117,7 +117,7 @@ impl<'a> Plbu<'a> {
 
     /// On hardware as switches suppose it.
     #[must_use]
-    pub fn supposing(mut self, silicon: Silicon) -> Self {
+    pub fn with_quirks(mut self, silicon: Silicon) -> Self {
         self.silicon = silicon;
         self
     }
@@ -266,8 +266,8 @@ impl<'a> Plbu<'a> {
     /// Makes the primitives of the draws that wait, and puts them into lists.
     fn make(&mut self) -> Result<()> {
         let waiting = std::mem::take(&mut self.waiting);
-        if let Some(crew) = self.crew.filter(|_| waiting.is_worth_help()) {
-            return self.make_by_all(crew, &waiting);
+        if let Some(pool) = self.pool.filter(|_| waiting.is_worth_help()) {
+            return self.make_by_all(pool, &waiting);
         }
         let (plan, mut made) = (waiting.plan(1), ChunkBuilder::default());
         for number in 0..plan.pieces() {
@@ -279,18 +279,18 @@ impl<'a> Plbu<'a> {
     }
 
     /// The same with threads that help: all make pieces, and then each fills the lists of some blocks.
-    fn make_by_all(&mut self, crew: &Crew, waiting: &PendingDraws<'a>) -> Result<()> {
-        let threads = crew.threads();
+    fn make_by_all(&mut self, pool: &ThreadPool, waiting: &PendingDraws<'a>) -> Result<()> {
+        let threads = pool.threads();
         let plan = waiting.plan(threads as u32);
         let share = (self.binned.len() / (4 * threads)).max(1) as u32;
         let (claims, spare) = (
-            &Claims::new(plan.pieces(), threads),
+            &WorkQueue::new(plan.pieces(), threads),
             &Mutex::new(std::mem::take(&mut self.spare)),
         );
         let pieces: Vec<OnceLock<ChunkBuilder>> = (0..plan.pieces()).map(|_| OnceLock::new()).collect();
         let (primitives, entries) = (AtomicUsize::new(self.primitives), AtomicUsize::new(self.entries));
         let more = |more| entries.fetch_add(more, Ordering::Relaxed) + more <= MAX_ENTRIES;
-        crew.all(|thread| {
+        pool.all(|thread| {
             // A job that is too large is told before it takes all memory.
             while primitives.load(Ordering::Relaxed) < MAX_PRIMITIVES
                 && let Some(number) = claims.take(thread)
@@ -321,7 +321,7 @@ impl<'a> Plbu<'a> {
                 }
             });
         }
-        crew.each((0..).zip(self.binned.chunks_mut(share as usize)), |(number, lists)| {
+        pool.each((0..).zip(self.binned.chunks_mut(share as usize)), |(number, lists)| {
             for (first, made) in &all {
                 made.list(lists, (number, share), *first);
             }
@@ -428,8 +428,8 @@ mod tests {
     }
 
     /// A builder with a grid of eight by eight blocks of tiles.
-    fn builder<'a>(memory: &'a Memory, sizes: &'a HashMap<u32, u32>, crew: Option<&'a Crew>) -> Plbu<'a> {
-        let mut plbu = Plbu::new(memory, sizes, crew);
+    fn builder<'a>(memory: &'a Memory, sizes: &'a HashMap<u32, u32>, pool: Option<&'a ThreadPool>) -> Plbu<'a> {
+        let mut plbu = Plbu::new(memory, sizes, pool);
         (plbu.positions, plbu.indices) = (POSITIONS, INDICES);
         (plbu.tiles, plbu.shift, plbu.block_width) = ([32; 2], [2; 2], 8);
         plbu.setup.indices_16 = true;
@@ -466,8 +466,8 @@ mod tests {
     fn lists_are_the_same_with_any_number_of_threads() {
         let (memory, sizes) = (memory(), HashMap::new());
         let built = |threads: usize| {
-            let crew = Crew::new(threads);
-            let mut plbu = builder(&memory, &sizes, crew.as_ref());
+            let pool = ThreadPool::new(threads);
+            let mut plbu = builder(&memory, &sizes, pool.as_ref());
             draws(&mut plbu).unwrap();
             let all = &plbu.geometry.primitives;
             let touching = |(block, list): (u8, &Entries)| -> Vec<Vec<usize>> {
@@ -507,8 +507,8 @@ mod tests {
     fn faults_come_in_the_order_of_draws() {
         let (memory, sizes) = (memory(), HashMap::new());
         for threads in [1, 2, 3] {
-            let crew = Crew::new(threads);
-            let mut plbu = builder(&memory, &sizes, crew.as_ref());
+            let pool = ThreadPool::new(threads);
+            let mut plbu = builder(&memory, &sizes, pool.as_ref());
             draws(&mut plbu).unwrap();
             let mut draw = |address: u32, start: u32, count: u32, indexed: bool| {
                 let mode = PrimitiveMode::Triangles;
@@ -546,8 +546,8 @@ mod tests {
             memory.write(POSITIONS + 16 * vertex, position.as_flattened()).unwrap();
         }
         for threads in [1, 2, 3] {
-            let crew = Crew::new(threads);
-            let mut plbu = builder(&memory, &sizes, crew.as_ref());
+            let pool = ThreadPool::new(threads);
+            let mut plbu = builder(&memory, &sizes, pool.as_ref());
             (plbu.tiles, plbu.shift, plbu.block_width) = ([256; 2], [0; 2], 256);
             plbu.binned.resize_with(256 * 256, Entries::default);
             for address in [1, 2, 3, 4] {

@@ -1,9 +1,9 @@
 //! The tiles of a PP job, as the lists of its processors have them (docs/spec/mali/tile-lists.md).
 
-use crate::crew::{Crew, lock};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::gpu::notes::Notes;
 use crate::memory::{Memory, PAGE, Seen};
+use crate::thread_pool::{ThreadPool, lock};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -62,11 +62,11 @@ impl TileListCache {
         &self,
         memory: &Memory,
         starts: &[u32],
-        crew: Option<&Crew>,
+        pool: Option<&ThreadPool>,
         notes: &mut Notes,
     ) -> Result<Arc<Tiles>> {
         let known = lock(&self.0).iter().find(|read| read.is_of(starts)).cloned();
-        let is_same = |read: &Arc<Read>| read.lists.iter().all(|list| list.is_still(memory, crew));
+        let is_same = |read: &Arc<Read>| read.lists.iter().all(|list| list.is_still(memory, pool));
         if let Some(read) = known.filter(is_same) {
             return Ok(read.tiles.clone());
         }

@@ -2,8 +2,6 @@
 //! (docs/spec/mali/streams.md, section 1).
 
 use super::outputs::{Borrowed, MAX_NEAR, lend, plain, store, store_apart};
-use crate::claims::Claims;
-use crate::crew::{Crew, lock};
 use crate::exec::{Engine, MAX_VERTICES as BATCH, MISSING, Row, VERTEX_MEMORY, VertexBatch, VertexProgram, VertexRows};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::gpu::cache::Cache;
@@ -11,6 +9,8 @@ use crate::gpu::commands::{Commands, MAX_COMMANDS};
 use crate::gpu::notes::Notes;
 use crate::memory::{Memory, Sink, Sinks};
 use crate::simd::{self, FetchFor, Found, dispatch};
+use crate::thread_pool::{ThreadPool, lock};
+use crate::work_queue::WorkQueue;
 use num::half;
 use num::lanes::QuadLanes;
 use std::cell::RefCell;
@@ -31,11 +31,11 @@ const CLAIM: u32 = 32;
 const MAX_VERTICES: u64 = 1 << 24;
 
 /// What runs vertices, and the threads that help.
-pub type Workers<'a> = (&'a dyn Engine, Option<&'a Crew>);
+pub type Workers<'a> = (&'a dyn Engine, Option<&'a ThreadPool>);
 
 /// The vertex stream's state.
 pub struct VertexShader<'a> {
-    kept: &'a Cache,
+    cache: &'a Cache,
     /// The program's words.
     program: Vec<u32>,
     uniforms: Vec<[f32; 4]>,
@@ -56,9 +56,9 @@ pub struct VertexShader<'a> {
 
 impl<'a> VertexShader<'a> {
     /// A shader without a program, that may run so many instructions.
-    pub fn new(budget: u64, kept: &'a Cache) -> Self {
+    pub fn new(budget: u64, cache: &'a Cache) -> Self {
         Self {
-            kept,
+            cache,
             ran: 0,
             budget,
             program: Vec::new(),
@@ -138,7 +138,7 @@ impl<'a> VertexShader<'a> {
         Ok(())
     }
 
-    fn draw(&mut self, memory: &mut Memory, count: u32, (engine, crew): Workers<'_>, notes: &mut Notes) -> Result<()> {
+    fn draw(&mut self, memory: &mut Memory, count: u32, (engine, pool): Workers<'_>, notes: &mut Notes) -> Result<()> {
         if self.vertices + u64::from(count) > MAX_VERTICES {
             return Err(Fault::new(
                 FaultKind::Budget,
@@ -146,10 +146,10 @@ impl<'a> VertexShader<'a> {
             ));
         }
         let length = (self.instructions as usize * gp::WORDS).min(self.program.len());
-        let program = self.kept.vertex_program(&self.program[..length]);
+        let program = self.cache.vertex_program(&self.program[..length]);
         self.note_point_sizes();
         let attribute_count = self.attribute_count.clamp(1, 16);
-        let threads = crew.map_or(1, Crew::threads) as u32;
+        let threads = pool.map_or(1, ThreadPool::threads) as u32;
         let work = Work {
             program: &program,
             uniforms: &self.uniforms,
@@ -169,17 +169,17 @@ impl<'a> VertexShader<'a> {
         let first = self.ran;
         let room = Shared {
             memory: RwLock::new(memory),
-            claims: Claims::new(work.batches().div_ceil(work.claim) as usize, threads as usize),
+            claims: WorkQueue::new(work.batches().div_ceil(work.claim) as usize, threads as usize),
             ran: AtomicU64::new(first),
             budget: self.budget,
             faults: Mutex::default(),
             notes: Mutex::new(notes),
         };
         // Batches that may get in each other's way come one after the other.
-        let crew = crew.filter(|_| count >= MANY && self.are_apart(count) && !room.keeps_writes());
-        match crew {
-            Some(crew) => {
-                let run = |sinks: Option<&[Sinks<'_>]>| crew.all(|number| work.all((number, &room), engine, sinks));
+        let pool = pool.filter(|_| count >= MANY && self.are_apart(count) && !room.keeps_writes());
+        match pool {
+            Some(pool) => {
+                let run = |sinks: Option<&[Sinks<'_>]>| pool.all(|number| work.all((number, &room), engine, sinks));
                 let part = work.claim as usize * BATCH;
                 let mut lent = lend(&mut room.write(), work.attributes, work.stored(), (count, part));
                 let sinks = lent.as_mut().and_then(Borrowed::sinks);
@@ -262,7 +262,7 @@ struct Work<'a> {
 struct Shared<'a> {
     memory: RwLock<&'a mut Memory>,
     /// Batches that are still to be run.
-    claims: Claims,
+    claims: WorkQueue,
     /// Instructions that all vertices ran, and how many they may.
     ran: AtomicU64,
     budget: u64,
@@ -603,8 +603,8 @@ mod tests {
     /// Vertices whose attributes are what others store run in the stream's order.
     #[test]
     fn vertices_that_read_what_others_store_are_found() {
-        let kept = Cache::default();
-        let mut shader = VertexShader::new(0, &kept);
+        let cache = Cache::default();
+        let mut shader = VertexShader::new(0, &cache);
         shader.attributes = vec![VertexSpec::floats(0x1000, 4, 16)];
         let mut are_apart = |output: VertexSpec, count: u32| {
             shader.outputs = vec![VertexSpec::floats(0x9000, 4, 16), output];

@@ -5,9 +5,7 @@ use super::observe::Watch;
 use super::scene::{self, BinnedScene, Scene};
 use super::tile_op::TileOps;
 use super::variant::{FragmentVariant, context};
-use super::worker::TileWorker;
-use crate::claims::Claims;
-use crate::crew::Crew;
+use super::worker::{InstructionBudget, JobContext, TileWorker};
 use crate::exec::{Engine, MAX_QUADS};
 use crate::fault::{Fault, Result};
 use crate::gpu::binning::lists::Lists;
@@ -18,6 +16,8 @@ use crate::gpu::notes::Notes;
 use crate::gpu::tile::write_back::{self, Runs};
 use crate::memory::{Memory, Sinks};
 use crate::silicon::Silicon;
+use crate::thread_pool::ThreadPool;
+use crate::work_queue::WorkQueue;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use utgard::frame::WriteBackSource;
@@ -25,25 +25,25 @@ use utgard::frame::WriteBackSource;
 pub use super::worker::PixelStats;
 
 /// Tiles a worker takes at a time.
-const CLAIM: usize = 8;
+const CHUNK: usize = 8;
 
 /// Pixels of a frame that are painted before anybody else is awake.
-pub(crate) const FEW_PIXELS: u64 = (2 * CLAIM * 256) as u64;
+pub(crate) const FEW_PIXELS: u64 = (2 * CHUNK * 256) as u64;
 
 /// What a PP job may take, and who watches it.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
     /// What earlier jobs left.
-    pub kept: &'a Cache,
+    pub cache: &'a Cache,
     /// The threads that paint, where there are several.
-    pub crew: Option<&'a Crew>,
+    pub pool: Option<&'a ThreadPool>,
     /// Instructions that all fragments may run together.
     pub instructions: u64,
     /// The hardware that is supposed.
     pub silicon: Silicon,
     /// Fast paths may be taken.
     pub fast_paths: bool,
-    /// Who is told what becomes of primitives and fragments.
+    /// Who is observed what becomes of primitives and fragments.
     pub watch: Option<&'a dyn Watch>,
 }
 
@@ -61,9 +61,9 @@ pub fn run(
     notes: &mut Notes,
 ) -> Result<Drawn> {
     if frame.pixels() > FEW_PIXELS {
-        limits.crew.into_iter().for_each(Crew::rouse);
+        limits.pool.into_iter().for_each(ThreadPool::prewake);
     }
-    let tiles = &*limits.kept.tiles.read(memory, &frame.lists, limits.crew, notes)?;
+    let tiles = &*limits.cache.tiles.read(memory, &frame.lists, limits.pool, notes)?;
     let listed = BinnedScene::new(tiles, lists, notes);
     let scene = self::scene(memory, frame, &listed, limits, notes)?;
     let extent = at_once(memory, (frame, &listed), &scene, engine, limits);
@@ -73,11 +73,11 @@ pub fn run(
     drop(scene);
     let mut lent = memory.lend(address, length);
     let scene = self::scene(memory, frame, &listed, limits, notes);
-    let claims = frame
+    let queue = frame
         .write_backs
         .first()
-        .map(|unit| write_back::claims(unit, &tiles.tiles, CLAIM));
-    let sinks = lent.as_mut().map(|lent| lent.sinks(&claims.unwrap_or_default(), part));
+        .map(|unit| write_back::chunks(unit, &tiles.tiles, CHUNK));
+    let sinks = lent.as_mut().map(|lent| lent.sinks(&queue.unwrap_or_default(), part));
     let painted = scene.and_then(|scene| {
         let job = (frame, tiles);
         paint((memory, sinks.as_ref()), job, &scene, engine, limits, spare, notes)
@@ -97,7 +97,7 @@ fn scene<'a>(
 ) -> Result<Scene<'a>> {
     let source = scene::Source {
         memory,
-        cache: limits.kept,
+        cache: limits.cache,
         silicon: limits.silicon,
         fast_paths: limits.fast_paths,
     };
@@ -106,10 +106,10 @@ fn scene<'a>(
         .write_backs
         .iter()
         .any(|unit| unit.source == WriteBackSource::DepthStencil);
-    // Whoever watches is told depth and stencil, whoever else asks for them.
+    // Whoever watches is observed depth and stencil, whoever else asks for them.
     scene.depth |= limits.watch.is_some();
-    let crew = limits.crew.filter(|_| frame.pixels() > FEW_PIXELS);
-    crew.into_iter().for_each(|crew| scene.prepare_textures(frame, crew));
+    let pool = limits.pool.filter(|_| frame.pixels() > FEW_PIXELS);
+    pool.into_iter().for_each(|pool| scene.prepare_textures(frame, pool));
     Ok(scene)
 }
 
@@ -126,9 +126,9 @@ fn at_once(
     limits: Limits<'_>,
 ) -> Option<(u32, u32, usize)> {
     let [unit] = frame.write_backs[..] else { return None };
-    let told =
-        !limits.fast_paths || limits.watch.is_some() || engine.watched_pixel().is_some() || memory.keeps_writes();
-    if told || unit.planes != 0 || listed.tiles.tiles.len() < MANY_TILES {
+    let observed =
+        !limits.fast_paths || limits.watch.is_some() || engine.observed_pixel().is_some() || memory.keeps_writes();
+    if observed || unit.planes != 0 || listed.tiles.tiles.len() < MANY_TILES {
         return None;
     }
     let extent = write_back::extent(frame, &unit)?;
@@ -143,8 +143,8 @@ fn at_once(
     let mut steps = 0;
     for shader in &scene.shaders {
         let context = context(shader, frame, None, shader.state.takes_words() && !frame.half_float);
-        let painter = Some(context).filter(|context| context.wants_words);
-        steps = shader.painter(engine, &painter?, true)?.steps().max(steps);
+        let kernel = Some(context).filter(|context| context.wants_words);
+        steps = shader.kernel(engine, &kernel?, true)?.instruction_count().max(steps);
     }
     let most = listed
         .entries()
@@ -171,40 +171,40 @@ fn paint(
     }
     let work = &tiles.tiles;
     // Few tiles are painted before anybody else is awake.
-    let crew = limits.crew.filter(|_| work.len() > 2 * CLAIM);
-    let workers = crew.map_or(1, Crew::threads);
-    let (claims, ran) = (Claims::new(work.len().div_ceil(CLAIM), workers), AtomicU64::new(0));
+    let pool = limits.pool.filter(|_| work.len() > 2 * CHUNK);
+    let workers = pool.map_or(1, ThreadPool::threads);
+    let (queue, ran) = (WorkQueue::new(work.len().div_ceil(CHUNK), workers), AtomicU64::new(0));
     let spare = Mutex::new(spare);
     let results = Mutex::new(Vec::new());
     let worker = |number: usize| {
         let variants = FragmentVariant::all(scene, frame);
-        let mut worker = TileWorker::new(memory, frame, scene, (engine, &variants), (&ran, limits.instructions));
-        worker.watch = limits.watch;
-        worker.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
+        let job = JobContext::new(memory, frame, scene, engine, &variants, limits.watch);
+        let mut worker = TileWorker::new(job, InstructionBudget::new(&ran, limits.instructions));
+        worker.output.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
         let mut fault = None;
         while fault.is_none()
-            && let Some(claim) = claims.take(number)
+            && let Some(chunk) = queue.take(number)
         {
-            let first = claim * CLAIM;
-            worker.target = sinks.and_then(|sinks| sinks.take(claim));
-            let claimed = &work[first..(first + CLAIM).min(work.len())];
-            fault = worker.tiles(first, claimed).err();
+            let first = chunk * CHUNK;
+            worker.output.target = sinks.and_then(|sinks| sinks.take(chunk));
+            let taken = &work[first..(first + CHUNK).min(work.len())];
+            fault = worker.tiles(first, taken).err();
             if fault.is_some() {
-                claims.stop(claim);
+                queue.stop(chunk);
             }
         }
-        let fault = fault.or_else(|| worker.settle().err().map(|fault| (work.len(), fault)));
+        let fault = fault.or_else(|| worker.instructions.settle().err().map(|fault| (work.len(), fault)));
         if let Ok(mut results) = results.lock() {
             let drawn = Drawn {
-                runs: vec![worker.runs],
+                runs: vec![worker.output.runs],
                 stats: worker.stats,
                 ops: worker.ops,
             };
             results.push((drawn, fault));
         }
     };
-    match crew {
-        Some(crew) => crew.all(worker),
+    match pool {
+        Some(pool) => pool.all(worker),
         None => worker(0),
     }
     collect(results.into_inner().unwrap_or_default())

@@ -1,4 +1,4 @@
-//! The painting of meshes: small primitives of a tile are set up side by side, gathered, and shaded together.
+//! The painting of meshes: small primitives of a tile are set up side by side, batched, and shaded together.
 
 use super::quad_batch::{Common, FEW_QUADS, Small};
 use super::scene::{self, Prepared, Shader};
@@ -7,7 +7,7 @@ use super::tile_op::TileOp;
 use super::variant::context;
 use super::worker::TileWorker;
 use crate::exec::Quads;
-use crate::exec::gathered::Gatherer;
+use crate::exec::batched::QuadBatcher;
 use crate::exec::inputs::MANY;
 use crate::fault::Result;
 use crate::gpu::primitives::Primitive;
@@ -48,14 +48,14 @@ impl<'a> DrawRun<'a> {
 type Which = (usize, usize);
 
 impl<'a> TileWorker<'a, '_> {
-    /// Whether primitives of the tile may be gathered.
+    /// Whether primitives of the tile may be batched.
     pub(crate) fn batches(&self) -> bool {
-        let scene = self.scene;
+        let scene = self.job.scene;
         scene.fast_paths
             && scene.has_many
             && !scene.multisample
-            && self.watch.is_none()
-            && self.engine.watched_pixel().is_none()
+            && self.job.watch.is_none()
+            && self.job.engine.observed_pixel().is_none()
     }
 
     /// Paints primitives of a geometry, by their numbers; false where they turned out to have to be painted one by one.
@@ -66,9 +66,9 @@ impl<'a> TileWorker<'a, '_> {
         room: &mut scene::Room,
     ) -> Result<bool> {
         // Out of the worker while it paints with it.
-        let mut block = self.block.take().unwrap_or_default();
+        let mut block = self.scratch.block.take().unwrap_or_default();
         let painted = self.blocks(geometry, numbers, &mut block, room);
-        self.block = Some(block);
+        self.scratch.block = Some(block);
         painted
     }
 
@@ -79,7 +79,7 @@ impl<'a> TileWorker<'a, '_> {
         block: &mut Block,
         room: &mut scene::Room,
     ) -> Result<bool> {
-        let scene = self.scene;
+        let scene = self.job.scene;
         let prepared = &scene.geometries[geometry];
         let (mut numbers, mut batches) = (numbers.peekable(), true);
         let mut next = DrawRun::of(prepared, &mut numbers);
@@ -98,7 +98,7 @@ impl<'a> TileWorker<'a, '_> {
         Ok(batches)
     }
 
-    /// Paints the primitives of a block; whether those that follow may be gathered, as these may if it `gathers`.
+    /// Paints the primitives of a block; whether those that follow may be batched, as these may if it `gathers`.
     fn draw_block(
         &mut self,
         (geometry, shader): Which,
@@ -106,19 +106,19 @@ impl<'a> TileWorker<'a, '_> {
         room: &mut scene::Room,
         mut batches: bool,
     ) -> Result<bool> {
-        let Some(gatherers) = self.set_up(shader, block).filter(|_| batches) else {
+        let Some(batchers) = self.set_up(shader, block).filter(|_| batches) else {
             return (0..block.count())
                 .try_for_each(|at| self.one(geometry, block.number(at), room))
                 .map(|()| batches);
         };
-        let batchable = gatherers.map(|gatherer| gatherer.is_some());
+        let batchable = batchers.map(|batcher| batcher.is_some());
         let mut at = 0;
         while at < block.count() {
             match block.covered(at) {
                 Covered::Nothing => at += 1,
                 Covered::Window if batches && batchable[usize::from(block.is_flat(at))] => {
-                    let (origin, shader) = (self.tile.origin, &self.scene.shaders[shader]);
-                    at = self.quad_batch.add_some((block, at), batchable, shader, origin);
+                    let (origin, shader) = (self.tile.origin, &self.job.scene.shaders[shader]);
+                    at = self.scratch.quad_batch.add_some((block, at), batchable, shader, origin);
                     // Those that cannot go with these are the first of others.
                     let is_next = at < block.count() && block.covered(at) == Covered::Window;
                     batches = !is_next || self.draw_batch(geometry, block)?;
@@ -132,33 +132,33 @@ impl<'a> TileWorker<'a, '_> {
         Ok(self.draw_batch(geometry, block)? && batches)
     }
 
-    /// What shades gathered quads of a shader's, if there is something.
-    fn gatherer(&self, shader: usize, flat: bool) -> Option<&'a dyn Gatherer> {
-        let (scene, frame) = (self.scene, self.frame);
+    /// What shades batched quads of a shader's, if there is something.
+    fn batcher(&self, shader: usize, flat: bool) -> Option<&'a dyn QuadBatcher> {
+        let (scene, frame) = (self.job.scene, self.job.frame);
         let shader: &'a Shader<'a> = &scene.shaders[shader];
-        shader.gatherer(self.engine, || context(shader, frame, None, true), flat)
+        shader.batcher(self.job.engine, || context(shader, frame, None, true), flat)
     }
 
     /// Finds what the primitives of a block cover, and their planes, and what shades those of one w and others; nothing where
     /// they have to be painted one by one.
-    fn set_up(&self, number: usize, block: &mut Block) -> Option<[Option<&'a dyn Gatherer>; 2]> {
-        let shader = &self.scene.shaders[number];
+    fn set_up(&self, number: usize, block: &mut Block) -> Option<[Option<&'a dyn QuadBatcher>; 2]> {
+        let shader = &self.job.scene.shaders[number];
         if !self.wants_words(shader) {
             return None;
         }
         if !block.cover(self.tile.origin) {
             return Some([None; 2]);
         }
-        let gatherer = |flat: bool| block.has_some(flat).then(|| self.gatherer(number, flat))?;
-        let gatherers = [gatherer(false), gatherer(true)];
-        let mut some = gatherers.iter().flatten().peekable();
+        let batcher = |flat: bool| block.has_some(flat).then(|| self.batcher(number, flat))?;
+        let batchers = [batcher(false), batcher(true)];
+        let mut some = batchers.iter().flatten().peekable();
         some.peek()?;
-        let wants_depth = shader.state.uses_depth() || some.any(|gatherer| gatherer.reads_depth());
-        block.find_planes(self.memory, shader, wants_depth);
-        Some(gatherers)
+        let wants_depth = shader.state.uses_depth() || some.any(|batcher| batcher.reads_depth());
+        block.find_planes(self.job.memory, shader, wants_depth);
+        Some(batchers)
     }
 
-    /// Sets up a primitive of a block by itself, gathers it if that goes, and paints it else; whether others may be gathered.
+    /// Sets up a primitive of a block by itself, gathers it if that goes, and paints it else; whether others may be batched.
     fn draw_alone(
         &mut self,
         (geometry, number): Which,
@@ -166,16 +166,16 @@ impl<'a> TileWorker<'a, '_> {
         room: &mut scene::Room,
         batches: bool,
     ) -> Result<bool> {
-        let scene = self.scene;
+        let scene = self.job.scene;
         let (shader, primitive) = (&scene.shaders[number], block.number(at));
-        let tile = (self.tile.origin, &mut self.coverage);
+        let tile = (self.tile.origin, &mut self.scratch.coverage);
         let prepared = &scene.geometries[geometry];
-        let Some((ready, _)) = prepared.cover(self.memory, &scene.shaders, primitive, tile, room) else {
+        let Some((ready, _)) = prepared.cover(self.job.memory, &scene.shaders, primitive, tile, room) else {
             return Ok(batches);
         };
         let flat = ready.inputs.flat;
-        let is_batched = match self.coverage.covered() {
-            Quads::Some(quads) if batches && quads.len() <= FEW_QUADS && self.gatherer(number, flat).is_some() => {
+        let is_batched = match self.scratch.coverage.covered() {
+            Quads::Some(quads) if batches && quads.len() <= FEW_QUADS && self.batcher(number, flat).is_some() => {
                 let masks = MaskedQuads::of(quads);
                 block.set(at, &ready.inputs, shader.used());
                 let small = Small {
@@ -208,55 +208,56 @@ impl<'a> TileWorker<'a, '_> {
         masks: &[MaskedQuads],
         (geometry, block): (usize, &Block),
     ) -> Result<bool> {
-        let shader = &self.scene.shaders[small.common.shader];
+        let shader = &self.job.scene.shaders[small.common.shader];
         let quads = (masks, self.tile.origin);
-        Ok(self.quad_batch.add(small, quads, shader, &block.inputs)
-            || self.draw_batch(geometry, block)? && self.quad_batch.add(small, quads, shader, &block.inputs))
+        Ok(self.scratch.quad_batch.add(small, quads, shader, &block.inputs)
+            || self.draw_batch(geometry, block)? && self.scratch.quad_batch.add(small, quads, shader, &block.inputs))
     }
 
-    /// Shades and puts what was gathered of a geometry's block, if anything was; false where that had to be done one by one.
+    /// Shades and puts what was batched of a geometry's block, if anything was; false where that had to be done one by one.
     fn draw_batch(&mut self, geometry: usize, block: &Block) -> Result<bool> {
-        let Some(common) = self.quad_batch.take() else {
+        let Some(common) = self.scratch.quad_batch.take() else {
             return Ok(true);
         };
-        let (shader, variants) = (&self.scene.shaders[common.shader], self.variants);
-        let gatherer = self.gatherer(common.shader, common.flat);
-        let (Some(gatherer), Some(variant)) = (gatherer, variants.get(common.shader)) else {
+        let (shader, variants) = (&self.job.scene.shaders[common.shader], self.job.variants);
+        let batcher = self.batcher(common.shader, common.flat);
+        let (Some(batcher), Some(variant)) = (batcher, variants.get(common.shader)) else {
             return self.draw_unbatched(geometry, block);
         };
         self.clear();
-        let (painting, tile) = ((gatherer, &variant.context), (&mut self.tile, &mut *self.passed));
+        let (painting, tile) = ((batcher, &variant.context), (&mut self.tile, &mut self.scratch.passed));
         if !self
+            .scratch
             .quad_batch
-            .paint(painting, (shader, &block.inputs), tile, &mut self.out)
+            .paint(painting, (shader, &block.inputs), tile, &mut self.scratch.out)
         {
             return self.draw_unbatched(geometry, block);
         }
         self.ops
-            .add(TileOp::QuadBatch, self.quad_batch.primitives().len() as u64);
-        let [quads, fragments] = self.quad_batch.counts();
+            .add(TileOp::QuadBatch, self.scratch.quad_batch.primitives().len() as u64);
+        let [quads, fragments] = self.scratch.quad_batch.counts();
         self.stats.quads += quads;
         self.stats.fragments += fragments;
-        self.out.instructions += 4 * quads * u64::from(gatherer.steps());
+        self.scratch.out.instructions += 4 * quads * u64::from(batcher.instruction_count());
         self.ran()?;
         Ok(true)
     }
 
-    /// Paints one by one what was gathered and cannot be painted together.
+    /// Paints one by one what was batched and cannot be painted together.
     #[cold]
     fn draw_unbatched(&mut self, geometry: usize, block: &Block) -> Result<bool> {
-        let scene = self.scene;
-        let coverage = std::mem::take(&mut self.coverage);
+        let scene = self.job.scene;
+        let coverage = std::mem::take(&mut self.scratch.coverage);
         let mut room = scene::Room::default();
-        for at in self.quad_batch.primitives() {
+        for at in self.scratch.quad_batch.primitives() {
             let number = block.number(at);
-            let tile = (self.tile.origin, &mut self.coverage);
-            let covered = scene.geometries[geometry].cover(self.memory, &scene.shaders, number, tile, &mut room);
+            let tile = (self.tile.origin, &mut self.scratch.coverage);
+            let covered = scene.geometries[geometry].cover(self.job.memory, &scene.shaders, number, tile, &mut room);
             if let Some((ready, shader)) = covered {
                 self.primitive(ready, &scene.shaders[shader])?;
             }
         }
-        self.coverage = coverage;
+        self.scratch.coverage = coverage;
         Ok(false)
     }
 }

@@ -25,19 +25,22 @@ impl<'a> TileWorker<'a, '_> {
     /// picture. How many have been looked at, and whether they are painted.
     pub(crate) fn draw_opaque_tiles(&mut self, tiles: &[ListedTile]) -> Result<(usize, bool)> {
         const LONG: (usize, bool) = (1, false);
-        let alike = !self.scene.multisample || self.frame.begins_alike();
-        let is_opaque = self.scene.fast_paths && alike && !self.frame.half_float && !self.scene.has_many;
-        let (Some(plain), Some(((row, first), _))) = (self.plain.filter(|_| is_opaque), tiles.first()) else {
+        let alike = !self.job.scene.multisample || self.job.frame.begins_alike();
+        let is_opaque = self.job.scene.fast_paths && alike && !self.job.frame.half_float && !self.job.scene.has_many;
+        let (Some(tiled), Some(((row, first), _))) = (self.job.tiled_target().filter(|_| is_opaque), tiles.first())
+        else {
             return Ok(LONG);
         };
         let (mut only, mut places): (Option<Opaque<'_>>, _) = (None, [0; TOGETHER]);
         let mut count = 0;
         for (((of, column), bin_references), place) in tiles.iter().zip(&mut places) {
-            let target = self.target.as_ref();
-            let Some(address) = target.and_then(|target| plain.expect([*column, *row], target)) else {
+            let target = self.output.target.as_ref();
+            let Some(address) = target.and_then(|target| tiled.expect([*column, *row], target)) else {
                 break;
             };
-            let Some(opaque) = self.only(bin_references.clone(), [*column, *row]) else { break };
+            let Some(opaque) = self.only(bin_references.clone(), [*column, *row]) else {
+                break;
+            };
             let is_beside = (of, *column) == (row, first + count as u32);
             if !is_beside || only.as_ref().is_some_and(|only| only.primitive != opaque.primitive) {
                 break;
@@ -51,14 +54,16 @@ impl<'a> TileWorker<'a, '_> {
             return Ok(LONG);
         };
         let first = [first * SIDE, row * SIDE];
-        let words = &mut self.words[..count];
-        let ran = kernel.painter.paint_over(&variant.context, &ready.inputs, first, words);
-        let (Some(target), Some(steps)) = (self.target.as_mut(), ran) else {
+        let words = &mut self.scratch.words[..count];
+        let ran = kernel
+            .code
+            .shade_in_place(&variant.context, &ready.inputs, first, words);
+        let (Some(target), Some(steps)) = (self.output.target.as_mut(), ran) else {
             return Ok((count, false));
         };
         // Otherwise all of them are drawn again.
         let mut written = words.iter().zip(places);
-        if !written.all(|(words, place)| plain.put_words(words, place, target)) {
+        if !written.all(|(words, place)| tiled.put_words(words, place, target)) {
             return Ok((count, false));
         }
         self.stats.tiles += count as u64;
@@ -69,7 +74,7 @@ impl<'a> TileWorker<'a, '_> {
 
     /// The only primitive that touches a tile, if it covers all of it and a kernel shades it whatever was there.
     fn only(&self, bin_references: Range<usize>, tile: [u32; 2]) -> Option<Opaque<'a>> {
-        let scene = self.scene;
+        let scene = self.job.scene;
         let (origin, of_lists) = (tile.map(|at| at * SIDE), tile.map(|at| at as u8));
         let mut only = None;
         for (geometry, entries) in scene.referenced(bin_references) {
@@ -84,12 +89,12 @@ impl<'a> TileWorker<'a, '_> {
             }
         }
         let (primitive, ready, shader) = only?;
-        let variant = self.variants.get(shader)?;
+        let variant = self.job.variants.get(shader)?;
         Some(Opaque {
             primitive,
             ready,
             variant,
-            kernel: variant.covers(self.engine, ready)?,
+            kernel: variant.covers(self.job.engine, ready)?,
         })
     }
 }

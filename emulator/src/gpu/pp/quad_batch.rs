@@ -3,7 +3,7 @@
 
 use super::scene::{self, Shader};
 use super::setup::{Block, Covered};
-use crate::exec::gathered::{GatheredQuads, Gatherer, MAX_GATHERED};
+use crate::exec::batched::{BatchedQuads, MAX_BATCHED, QuadBatcher};
 use crate::exec::inputs::{Inputs, ManyInputs};
 use crate::exec::{FragmentContext, Fragments, MAX_FRAGMENTS, Quads};
 use crate::gpu::raster::small_triangle_masks::{ACROSS, MaskedQuads};
@@ -11,10 +11,10 @@ use crate::gpu::tile::access::{self, Live};
 use crate::gpu::tile::batch::{Batch, Passed, depths_of};
 use crate::gpu::tile::{SIDE, Tile};
 
-/// Quads of a primitive up to which it is gathered.
-pub(crate) const FEW_QUADS: usize = MAX_GATHERED / 2;
+/// Quads of a primitive up to which it is batched.
+pub(crate) const FEW_QUADS: usize = MAX_BATCHED / 2;
 
-/// What gathered primitives have in common.
+/// What batched primitives have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Common {
     /// Number of the shader.
@@ -25,7 +25,7 @@ pub(crate) struct Common {
     pub front: bool,
 }
 
-/// A primitive that is to be gathered.
+/// A primitive that is to be batched.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Small {
     /// What it has in common with others.
@@ -45,7 +45,7 @@ pub(crate) struct QuadBatch {
     /// What they have in common; nothing where there are none.
     common: Option<Common>,
     /// Their quads, in the order they were drawn.
-    quads: GatheredQuads,
+    quads: BatchedQuads,
     /// For each row of quads a bit for each pixel that one of them covers; the last windows go beyond the tile's rows.
     covered: [u32; ROWS],
     /// Depths as the tile has them, if somebody asks for them.
@@ -69,7 +69,7 @@ impl Default for QuadBatch {
     fn default() -> Self {
         Self {
             common: None,
-            quads: GatheredQuads::default(),
+            quads: BatchedQuads::default(),
             covered: [0; ROWS],
             depths: [0; MAX_FRAGMENTS],
             inputs: Inputs::default(),
@@ -197,7 +197,7 @@ impl QuadBatch {
     /// Shades and puts what was taken into a tile that has words; false where they have to be painted one by one.
     pub fn paint(
         &mut self,
-        (gatherer, context): (&dyn Gatherer, &FragmentContext<'_>),
+        (batcher, context): (&dyn QuadBatcher, &FragmentContext<'_>),
         (shader, inputs): (&Shader<'_>, &ManyInputs),
         (tile, passed): (&mut Tile, &mut Live),
         out: &mut Fragments,
@@ -205,7 +205,7 @@ impl QuadBatch {
         if context.blending.is_some() {
             tile.words(Quads::Some(self.quads.quads()), &mut out.words);
         }
-        if !gatherer.paint(context, inputs, &mut self.quads, out) {
+        if !batcher.paint(context, inputs, &mut self.quads, out) {
             return false;
         }
         let is_tested = shader.state.is_tested(self.inputs.front);

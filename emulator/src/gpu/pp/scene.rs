@@ -1,10 +1,9 @@
 //! What a PP job paints: primitives and shaders by the polygon lists of its tiles, made ready as far as tiles want them.
 
 use super::observe::{self, Fate, Place, Watch};
-use crate::crew::Crew;
-use crate::exec::gathered::Gatherer;
+use crate::exec::batched::QuadBatcher;
 use crate::exec::inputs::{Inputs, SLOTS};
-use crate::exec::{Engine, FragmentContext, FragmentProgram, Painter};
+use crate::exec::{Engine, FragmentContext, FragmentKernel, FragmentProgram};
 use crate::fault::Result;
 use crate::gpu::binning::entries::Entries;
 use crate::gpu::binning::lists::{Geometry, Lists};
@@ -23,6 +22,7 @@ use crate::gpu::vectors::of_bytes;
 use crate::memory::Memory;
 use crate::silicon::Silicon;
 use crate::texture::{Descriptor, Texture};
+use crate::thread_pool::ThreadPool;
 use num::half;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -56,27 +56,32 @@ pub(crate) struct Shader<'a> {
     /// Nothing but the primitive's depth and one colour's blending counts.
     pub simple: bool,
     /// What makes words of its fragments, once somebody asked: for primitives of one w, and for others.
-    painters: [OnceLock<Option<Arc<dyn Painter>>>; 2],
+    kernels: [OnceLock<Option<Arc<dyn FragmentKernel>>>; 2],
     /// The same for fragments of many primitives.
-    gatherers: [OnceLock<Option<Arc<dyn Gatherer>>>; 2],
+    batchers: [OnceLock<Option<Arc<dyn QuadBatcher>>>; 2],
 }
 
 impl Shader<'_> {
     /// What makes words of its fragments in one go, if the engine has that.
-    pub fn painter(&self, engine: &dyn Engine, context: &FragmentContext<'_>, flat: bool) -> Option<&dyn Painter> {
-        let painter = &self.painters[usize::from(flat)];
-        painter.get_or_init(|| engine.painter(context, flat)).as_deref()
+    pub fn kernel(
+        &self,
+        engine: &dyn Engine,
+        context: &FragmentContext<'_>,
+        flat: bool,
+    ) -> Option<&dyn FragmentKernel> {
+        let kernel = &self.kernels[usize::from(flat)];
+        kernel.get_or_init(|| engine.kernel(context, flat)).as_deref()
     }
 
     /// What makes words of its fragments of many primitives in one go, if the engine has that.
-    pub fn gatherer<'b>(
+    pub fn batcher<'b>(
         &self,
         engine: &dyn Engine,
         context: impl FnOnce() -> FragmentContext<'b>,
         flat: bool,
-    ) -> Option<&dyn Gatherer> {
-        let gatherer = &self.gatherers[usize::from(flat)];
-        gatherer.get_or_init(|| engine.gatherer(&context(), flat)).as_deref()
+    ) -> Option<&dyn QuadBatcher> {
+        let batcher = &self.batchers[usize::from(flat)];
+        batcher.get_or_init(|| engine.batcher(&context(), flat)).as_deref()
     }
 
     /// Slots and components of the varyings that its program reads.
@@ -144,7 +149,7 @@ pub(crate) struct Ready {
     pub offset: f64,
 }
 
-/// Room for a primitive that is not kept, and for making any ready.
+/// Room for a primitive that is not cache, and for making any ready.
 #[derive(Default)]
 pub(crate) struct Room {
     ready: Ready,
@@ -155,7 +160,7 @@ pub(crate) struct Room {
 /// A large primitive once it is wanted; nothing where it covers nothing.
 type Large = OnceLock<Option<Box<(Shape, Ready)>>>;
 
-/// The primitives of a geometry job. Small ones are made ready where they are painted, once or twice, and never kept;
+/// The primitives of a geometry job. Small ones are made ready where they are painted, once or twice, and never cache;
 /// large ones when the first tile wants them.
 pub(crate) struct Prepared<'a> {
     pub geometry: &'a Geometry,
@@ -266,9 +271,9 @@ impl<'a> Scene<'a> {
 
     /// Makes texels of textures ready with all threads, as far as nobody does that for less later: threads that need the same
     /// texels wait for whoever makes them.
-    pub fn prepare_textures(&self, frame: &Frame, crew: &Crew) {
+    pub fn prepare_textures(&self, frame: &Frame, pool: &ThreadPool) {
         let textures = self.shaders.iter().flat_map(|shader| &shader.textures);
-        textures.for_each(|texture| texture.prepare(frame.pixels(), crew));
+        textures.for_each(|texture| texture.prepare(frame.pixels(), pool));
     }
 
     /// The polygon lists of some references, as far as they were built: each one's geometry and which of its primitives are in it.
@@ -543,7 +548,7 @@ fn shader<'a>(source: Source<'a>, address: u32, notes: &mut Notes) -> Result<Sha
     let Source {
         memory, cache, silicon, ..
     } = source;
-    let mut state = State::read(memory, address)?.supposing(silicon);
+    let mut state = State::read(memory, address)?.with_quirks(silicon);
     state.blending.alpha_test = state.only_alpha_test();
     for (word, bits) in &state.unknown {
         notes.add(format!("render state word {word} has the unknown bits {bits:#x}"));
@@ -565,8 +570,8 @@ fn shader<'a>(source: Source<'a>, address: u32, notes: &mut Notes) -> Result<Sha
         }
         textures.push(
             Texture::new(memory, descriptor)?
-                .with_kept(&cache.textures)
-                .supposing(silicon),
+                .with_cache(&cache.textures)
+                .with_quirks(silicon),
         );
     }
     let used = used(&program);
@@ -590,8 +595,8 @@ fn shader<'a>(source: Source<'a>, address: u32, notes: &mut Notes) -> Result<Sha
         fields,
         varyings,
         simple,
-        painters: Default::default(),
-        gatherers: Default::default(),
+        kernels: Default::default(),
+        batchers: Default::default(),
     })
 }
 

@@ -400,7 +400,11 @@ mod tests {
             for (at, primitive) in all.iter().enumerate() {
                 let (mut coverage, mut wanted) = (Coverage::default(), Inputs::default());
                 let is_known = small_triangle::is_small(&primitive.shape())
-                    && primitive.shape().as_flattened().iter().all(|at| small_triangle::is_near(*at));
+                    && primitive
+                        .shape()
+                        .as_flattened()
+                        .iter()
+                        .all(|at| small_triangle::is_near(*at));
                 if let Some(shape) = Shape::new(primitive, bounds) {
                     shape.cover(origin, false, &mut coverage);
                     coverage.list();

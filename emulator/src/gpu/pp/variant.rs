@@ -1,7 +1,7 @@
 //! The way of a shader's fragments into the tile in one go: what is the same for all of a job's primitives, found once.
 
 use super::scene::{Ready, Scene, Shader};
-use crate::exec::{Engine, FragmentContext, Painter, TileReader};
+use crate::exec::{Engine, FragmentContext, FragmentKernel, TileReader};
 use crate::gpu::frame::Frame;
 use std::cell::OnceCell;
 use utgard::state::Compare;
@@ -9,14 +9,14 @@ use utgard::state::Compare;
 /// What paints, and what there is to know of it.
 #[derive(Clone, Copy)]
 pub(crate) struct KernelInfo<'a> {
-    pub painter: &'a dyn Painter,
-    /// [`Painter::is_sure`]
-    pub is_sure: bool,
-    /// [`Painter::steps`]
+    pub code: &'a dyn FragmentKernel,
+    /// [`FragmentKernel::is_infallible`]
+    pub is_infallible: bool,
+    /// [`FragmentKernel::instruction_count`]
     pub steps: u32,
-    /// [`Painter::has_turns`]
+    /// [`FragmentKernel::has_turns`]
     pub has_turns: bool,
-    /// [`Painter::may_discard`]
+    /// [`FragmentKernel::may_discard`]
     pub may_discard: bool,
 }
 
@@ -44,13 +44,13 @@ impl<'a> FragmentVariant<'a> {
     #[inline]
     pub fn kernel(&self, engine: &dyn Engine, flat: bool) -> Option<KernelInfo<'a>> {
         *self.kernels[usize::from(flat)].get_or_init(|| {
-            let painter = self.shader.painter(engine, &self.context, flat)?;
+            let kernel = self.shader.kernel(engine, &self.context, flat)?;
             Some(KernelInfo {
-                painter,
-                is_sure: painter.is_sure(),
-                steps: painter.steps(),
-                has_turns: painter.has_turns(),
-                may_discard: painter.may_discard(),
+                code: kernel,
+                is_infallible: kernel.is_infallible(),
+                steps: kernel.instruction_count(),
+                has_turns: kernel.has_turns(),
+                may_discard: kernel.may_discard(),
             })
         })
     }

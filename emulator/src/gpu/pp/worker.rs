@@ -49,80 +49,155 @@ impl PixelStats {
     }
 }
 
-/// Paints tiles.
-pub(crate) struct TileWorker<'a, 'b> {
-    /// What of the frame's pictures is known of all whole tiles.
-    pub(crate) plain: Option<TiledTarget>,
+/// What a worker's tiles have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct JobContext<'a> {
+    pub memory: &'a Memory,
+    pub frame: &'a Frame,
+    pub scene: &'a Scene<'a>,
+    pub engine: &'a dyn Engine,
     /// By the shaders' numbers.
-    pub(crate) variants: &'a [FragmentVariant<'a>],
-    /// Room for the words of tiles that are painted together.
-    pub(crate) words: Box<[[u32; PIXELS]; TOGETHER]>,
-    /// The engine wants to be told of a pixel.
-    engine_observes: bool,
-    pub(crate) memory: &'a Memory,
-    pub(crate) frame: &'a Frame,
-    pub(crate) scene: &'a Scene<'a>,
-    pub(crate) engine: &'a dyn Engine,
-    pub(crate) out: Box<Fragments>,
-    pub(crate) coverage: Coverage,
-    pub(crate) tile: Tile,
-    /// Small primitives that are not painted yet.
-    pub(crate) quad_batch: Box<QuadBatch>,
-    /// Room for small primitives that are set up together, while nobody has it.
-    pub(crate) block: Option<Box<Block>>,
-    /// Colours of the tile are still another's.
-    is_uncleared: bool,
-    /// Room for primitives, while nobody has it.
-    primitives: Option<Box<scene::Room>>,
-    /// Fragments that passed early tests.
-    pub(crate) passed: Box<Live>,
-    pub runs: Runs,
-    pub stats: PixelStats,
-    /// How primitives were drawn.
-    pub ops: TileOps,
-    /// Instructions of all workers, and how many there may be.
-    ran: &'a AtomicU64,
-    budget: u64,
-    /// Instructions that are not in that sum yet.
-    unsettled: u64,
+    pub variants: &'a [FragmentVariant<'a>],
+    /// Who observes the tiles.
     pub watch: Option<&'a dyn Watch>,
-    /// Where finished tiles of the present claim go at once, if they do.
-    pub target: Option<Sink<'a, 'b>>,
+    /// The frame's picture where whole tiles go there as they are.
+    tiled_target: Option<TiledTarget>,
+    /// The engine observes a pixel.
+    engine_observes: bool,
 }
 
-impl<'a> TileWorker<'a, '_> {
+impl<'a> JobContext<'a> {
     pub fn new(
         memory: &'a Memory,
         frame: &'a Frame,
         scene: &'a Scene<'a>,
-        (engine, variants): (&'a dyn Engine, &'a [FragmentVariant<'a>]),
-        (ran, budget): (&'a AtomicU64, u64),
+        engine: &'a dyn Engine,
+        variants: &'a [FragmentVariant<'a>],
+        watch: Option<&'a dyn Watch>,
     ) -> Self {
         Self {
             memory,
             frame,
             scene,
             engine,
-            plain: TiledTarget::of(frame),
             variants,
-            words: Box::new([[0; PIXELS]; TOGETHER]),
-            engine_observes: engine.watched_pixel().is_some(),
-            out: Box::default(),
-            coverage: Coverage::default(),
-            tile: Tile::default(),
-            quad_batch: Box::default(),
-            block: None,
-            is_uncleared: false,
-            primitives: None,
-            passed: Box::new([0; MAX_QUADS]),
-            runs: Runs::default(),
-            stats: PixelStats::default(),
-            ops: TileOps::default(),
+            watch,
+            tiled_target: TiledTarget::of(frame),
+            engine_observes: engine.observed_pixel().is_some(),
+        }
+    }
+
+    /// The frame's picture where whole tiles go there as they are.
+    pub fn tiled_target(&self) -> Option<TiledTarget> {
+        self.tiled_target
+    }
+}
+
+/// Instructions that fragments may still run, counted by all workers together.
+pub(crate) struct InstructionBudget<'a> {
+    ran: &'a AtomicU64,
+    budget: u64,
+    /// Instructions that are not in that sum yet.
+    unsettled: u64,
+}
+
+impl<'a> InstructionBudget<'a> {
+    /// A worker's part of the sum.
+    pub fn new(ran: &'a AtomicU64, budget: u64) -> Self {
+        Self {
             ran,
             budget,
             unsettled: 0,
-            watch: None,
-            target: None,
+        }
+    }
+
+    /// Counts instructions.
+    fn count(&mut self, more: u64) -> Result<()> {
+        self.unsettled += more;
+        // The sum is one cache line for all workers.
+        if self.unsettled < 1 << 20 {
+            Ok(())
+        } else {
+            self.settle()
+        }
+    }
+
+    /// Adds what was counted to the sum of all workers, which has to be done in the end, too.
+    pub fn settle(&mut self) -> Result<()> {
+        let more = std::mem::take(&mut self.unsettled);
+        let all = self.ran.fetch_add(more, Ordering::Relaxed) + more;
+        if all > self.budget {
+            let what = "the fragments run more instructions than a job may";
+            return Err(Fault::new(FaultKind::Budget, what));
+        }
+        Ok(())
+    }
+}
+
+/// Room that is used again from tile to tile.
+pub(crate) struct Scratch {
+    /// Words of tiles that are shaded together.
+    pub words: Box<[[u32; PIXELS]; TOGETHER]>,
+    pub out: Box<Fragments>,
+    pub coverage: Coverage,
+    /// Small primitives that are not shaded yet.
+    pub quad_batch: Box<QuadBatch>,
+    /// For small primitives that are set up together.
+    pub block: Option<Box<Block>>,
+    /// For primitives.
+    pub primitives: Option<Box<scene::Room>>,
+    /// Fragments that passed early tests.
+    pub passed: Live,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self {
+            words: Box::new([[0; PIXELS]; TOGETHER]),
+            out: Box::default(),
+            coverage: Coverage::default(),
+            quad_batch: Box::default(),
+            block: None,
+            primitives: None,
+            passed: [0; MAX_QUADS],
+        }
+    }
+}
+
+/// Where finished tiles go.
+#[derive(Default)]
+pub(crate) struct Output<'a, 'b> {
+    /// Pieces for later.
+    pub runs: Runs,
+    /// Memory at once, if that may be.
+    pub target: Option<Sink<'a, 'b>>,
+}
+
+/// Draws tiles.
+pub(crate) struct TileWorker<'a, 'b> {
+    pub job: JobContext<'a>,
+    pub scratch: Scratch,
+    pub tile: Tile,
+    /// Colours of the tile are not cleared yet.
+    is_uncleared: bool,
+    pub instructions: InstructionBudget<'a>,
+    pub output: Output<'a, 'b>,
+    pub stats: PixelStats,
+    /// How primitives were drawn.
+    pub ops: TileOps,
+}
+
+impl<'a> TileWorker<'a, '_> {
+    pub fn new(job: JobContext<'a>, instructions: InstructionBudget<'a>) -> Self {
+        Self {
+            job,
+            scratch: Scratch::default(),
+            tile: Tile::default(),
+            is_uncleared: false,
+            instructions,
+            output: Output::default(),
+            stats: PixelStats::default(),
+            ops: TileOps::default(),
         }
     }
 
@@ -141,8 +216,8 @@ impl<'a> TileWorker<'a, '_> {
             }
         }
         // Small budgets are looked after at once.
-        match self.unsettled > self.budget >> 16 {
-            true => self.settle().map_err(|fault| (first, fault)),
+        match self.instructions.unsettled > self.instructions.budget >> 16 {
+            true => self.instructions.settle().map_err(|fault| (first, fault)),
             false => Ok(()),
         }
     }
@@ -150,49 +225,56 @@ impl<'a> TileWorker<'a, '_> {
     /// Paints a tile, the `number`th of the job.
     fn tile(&mut self, number: usize, column: u32, row: u32, bin_references: Range<usize>) -> Result<()> {
         self.stats.tiles += 1;
-        let plain = self.plain.zip(self.target.as_ref());
-        let at = plain.and_then(|(plain, target)| Some((plain, plain.expect([column, row], target)?)));
+        let tiled = self.job.tiled_target.zip(self.output.target.as_ref());
+        let at = tiled.and_then(|(tiled, target)| Some((tiled, tiled.expect([column, row], target)?)));
         // Samples are told apart once that is asked for, or at once for those who look at them.
-        let alike = self.frame.begins_alike() && self.watch.is_none();
-        let samples = if self.scene.multisample && !alike { 4 } else { 1 };
+        let alike = self.job.frame.begins_alike() && self.job.watch.is_none();
+        let samples = if self.job.scene.multisample && !alike { 4 } else { 1 };
         self.is_uncleared = true;
-        if !self.tile.begin(self.frame, samples, self.scene.depth, column, row) || self.watch.is_some() {
+        if !self
+            .tile
+            .begin(self.job.frame, samples, self.job.scene.depth, column, row)
+            || self.job.watch.is_some()
+        {
             self.clear();
         }
-        if let (Some(target), [unit], None) = (&self.target, &self.frame.write_backs[..], at) {
-            write_back::expect(self.frame, unit, self.tile.origin, target);
+        if let (Some(target), [unit], None) = (&self.output.target, &self.job.frame.write_backs[..], at) {
+            write_back::expect(self.job.frame, unit, self.tile.origin, target);
         }
-        self.watch.into_iter().for_each(|watch| watch.begun(&self.tile));
+        self.job.watch.into_iter().for_each(|watch| watch.begun(&self.tile));
         // Out of the worker while it paints with it.
-        let mut room = self.primitives.take().unwrap_or_default();
+        let mut room = self.scratch.primitives.take().unwrap_or_default();
         let painted = self.lists(bin_references, &mut room);
-        self.primitives = Some(room);
+        self.scratch.primitives = Some(room);
         painted?;
         self.clear();
-        if let (Some((plain, address)), Some(target)) = (at, &mut self.target)
-            && plain.put(&self.tile, address, target)
+        if let (Some((tiled, address)), Some(target)) = (at, &mut self.output.target)
+            && tiled.put(&self.tile, address, target)
         {
             return Ok(());
         }
-        let mut units = self.frame.write_backs.iter();
+        let mut units = self.job.frame.write_backs.iter();
         units.try_for_each(|unit| {
             write_back::encode(
-                self.frame,
+                self.job.frame,
                 unit,
                 &self.tile,
                 number,
-                &mut self.runs,
-                self.target.as_mut(),
+                &mut self.output.runs,
+                self.output.target.as_mut(),
             )
         })?;
-        self.target.iter_mut().for_each(|target| self.runs.hand_over(target));
+        self.output
+            .target
+            .iter_mut()
+            .for_each(|target| self.output.runs.hand_over(target));
         Ok(())
     }
 
     /// Clears the tile's colours, if nobody did.
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.is_uncleared) {
-            self.tile.clear(self.frame);
+            self.tile.clear(self.job.frame);
         }
     }
 
@@ -200,7 +282,7 @@ impl<'a> TileWorker<'a, '_> {
     fn lists(&mut self, bin_references: Range<usize>, room: &mut scene::Room) -> Result<()> {
         let tile = self.tile.origin.map(|at| (at / SIDE) as u8);
         let mut batches = self.batches();
-        for (geometry, entries) in self.scene.referenced(bin_references) {
+        for (geometry, entries) in self.job.scene.referenced(bin_references) {
             // A list is of several tiles.
             let mut numbers = entries.touching(tile);
             match batches {
@@ -213,14 +295,14 @@ impl<'a> TileWorker<'a, '_> {
 
     /// Paints a primitive, by its geometry's number and its own.
     pub(crate) fn one(&mut self, geometry: usize, primitive: u32, room: &mut scene::Room) -> Result<()> {
-        let scene = self.scene;
+        let scene = self.job.scene;
         let prepared = &scene.geometries[geometry];
-        let tile = (self.tile.origin, &mut self.coverage);
-        let Some((ready, shader)) = prepared.cover(self.memory, &scene.shaders, primitive, tile, room) else {
+        let tile = (self.tile.origin, &mut self.scratch.coverage);
+        let Some((ready, shader)) = prepared.cover(self.job.memory, &scene.shaders, primitive, tile, room) else {
             return Ok(());
         };
         let shader = &scene.shaders[shader];
-        match self.watch {
+        match self.job.watch {
             None => self.primitive(ready, shader),
             Some(watch) => {
                 let geometry = prepared.geometry;
@@ -231,9 +313,9 @@ impl<'a> TileWorker<'a, '_> {
 
     /// Draws a primitive into the tile.
     pub(crate) fn primitive(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
-        if self.scene.multisample
+        if self.job.scene.multisample
             && self.tile.samples == 1
-            && (shader.state.tells_samples_apart() || self.coverage.tells_samples_apart())
+            && (shader.state.tells_samples_apart() || self.scratch.coverage.tells_samples_apart())
         {
             self.clear();
             self.tile.split();
@@ -249,19 +331,23 @@ impl<'a> TileWorker<'a, '_> {
 
     /// How a primitive is drawn, and the kernel that shades it where there is one.
     fn tile_op(&self, ready: &Ready, shader: &Shader<'_>) -> (TileOp, Option<Kernel<'a>>) {
-        if self.engine_observes {
+        if self.job.engine_observes {
             return (TileOp::Observed, None);
         }
-        let variant = self.variants.get(shader.number).filter(|_| self.wants_words(shader));
+        let variant = self
+            .job
+            .variants
+            .get(shader.number)
+            .filter(|_| self.wants_words(shader));
         let kernel = variant.and_then(|variant| {
-            let info = variant.kernel(self.engine, ready.inputs.flat)?;
+            let info = variant.kernel(self.job.engine, ready.inputs.flat)?;
             Some(Kernel {
                 info,
                 context: &variant.context,
             })
         });
         let op = match kernel {
-            Some(kernel) if kernel.takes_tile(self.coverage.covered()) => TileOp::ShadeTile,
+            Some(kernel) if kernel.takes_tile(self.scratch.coverage.covered()) => TileOp::ShadeTile,
             Some(_) => TileOp::ShadeQuads,
             None if self.tile.samples > 1 => TileOp::Multisample,
             None => TileOp::Quads,
@@ -281,18 +367,20 @@ impl<'a> TileWorker<'a, '_> {
     /// that may be; hidden ones are not shaded.
     fn run_kernel(&mut self, op: TileOp, kernel: Kernel<'_>, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
         let Kernel { info, context } = kernel;
-        let quads = self.coverage.covered();
+        let quads = self.scratch.coverage.covered();
         let tested = shader.state.is_tested(ready.inputs.front) && !context.wants_alpha && !info.may_discard;
         let passed = match tested {
             true => {
-                let batch = batch(&self.coverage, ready, shader, &self.out);
-                self.tile.test_early(&batch, &mut self.passed)
+                let batch = batch(&self.scratch.coverage, ready, shader, &self.scratch.out);
+                self.tile.test_early(&batch, &mut self.scratch.passed)
             }
             false => Passed::All,
         };
         let steps = match (op, passed) {
             // How many instructions they would have run is known where all run the same.
-            (_, Passed::None) if info.has_turns => info.painter.paint(context, &ready.inputs, quads, &mut self.out),
+            (_, Passed::None) if info.has_turns => {
+                info.code.paint(context, &ready.inputs, quads, &mut self.scratch.out)
+            }
             (_, Passed::None) => Some(info.steps),
             (TileOp::ShadeTile, Passed::All) => self.shade_tile_in_place(kernel, ready),
             _ => self.shade_beside(kernel, ready, shader, tested),
@@ -300,7 +388,11 @@ impl<'a> TileWorker<'a, '_> {
         let Some(steps) = steps else {
             return self.quads(ready, shader, tested);
         };
-        self.painted(self.coverage.covered().count(), self.coverage.fragments(), steps);
+        self.painted(
+            self.scratch.coverage.covered().count(),
+            self.scratch.coverage.fragments(),
+            steps,
+        );
         self.ran()
     }
 
@@ -310,34 +402,34 @@ impl<'a> TileWorker<'a, '_> {
         let quads = quads as u64;
         self.stats.quads += quads;
         self.stats.fragments += fragments;
-        self.out.instructions += 4 * quads * u64::from(steps);
+        self.scratch.out.instructions += 4 * quads * u64::from(steps);
     }
 
     /// Shades all of a tile in the tile itself: how many instructions each fragment ran; nothing where others have to.
     fn shade_tile_in_place(&mut self, Kernel { info, context }: Kernel<'_>, ready: &Ready) -> Option<u32> {
-        if context.blending.is_none() && info.is_sure {
+        if context.blending.is_none() && info.is_infallible {
             self.is_uncleared = false;
         }
         self.clear();
         let first = self.tile.origin;
         let words = std::slice::from_mut(self.tile.bytes()?);
-        info.painter.paint_over(context, &ready.inputs, first, words)
+        info.code.shade_in_place(context, &ready.inputs, first, words)
     }
 
     /// Shades beside the tile, then brings what passes into it; as [`TileWorker::shade_tile_in_place`].
     fn shade_beside(&mut self, kernel: Kernel<'_>, ready: &Ready, shader: &Shader<'_>, tested: bool) -> Option<u32> {
         let Kernel { info, context } = kernel;
         self.clear();
-        let quads = self.coverage.covered();
+        let quads = self.scratch.coverage.covered();
         if context.blending.is_some() {
-            self.tile.words(quads, &mut self.out.words);
+            self.tile.words(quads, &mut self.scratch.out.words);
         }
-        let steps = info.painter.paint(context, &ready.inputs, quads, &mut self.out)?;
+        let steps = info.code.paint(context, &ready.inputs, quads, &mut self.scratch.out)?;
         if tested || context.wants_alpha || info.may_discard {
-            (self.out.has_words, self.out.live) = (true, quads.live());
+            (self.scratch.out.has_words, self.scratch.out.live) = (true, quads.live());
             self.put(ready, shader, tested);
         } else if shader.state.blending.write_mask != 0 {
-            self.tile.put_words(quads, &self.out.words);
+            self.tile.put_words(quads, &self.scratch.out.words);
         }
         Some(steps)
     }
@@ -345,16 +437,16 @@ impl<'a> TileWorker<'a, '_> {
     /// Shades and puts a primitive, and tells the engine what became of the pixel it watches.
     fn draw_engine_observed(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
         self.clear();
-        self.coverage.list();
-        let observed = self.engine.watched_pixel().and_then(|pixel| self.observed(pixel));
+        self.scratch.coverage.list();
+        let observed = self.job.engine.observed_pixel().and_then(|pixel| self.observed(pixel));
         let before = observed.map(|(_, pixel)| self.tile.read(pixel).0);
         self.shade(ready, shader)?;
         self.put(ready, shader, false);
         if let (Some((fragment, pixel)), Some(before)) = (observed, before) {
             let color = self
                 .is_live(fragment)
-                .then(|| std::array::from_fn(|channel| self.out.color[channel][fragment]));
-            self.engine.painted(before, color, self.tile.read(pixel).0);
+                .then(|| std::array::from_fn(|channel| self.scratch.out.color[channel][fragment]));
+            self.job.engine.painted(before, color, self.tile.read(pixel).0);
         }
         Ok(())
     }
@@ -364,7 +456,7 @@ impl<'a> TileWorker<'a, '_> {
         self.ops.add(TileOp::Observed, 1);
         let ran = self.stats.instructions;
         self.shade(ready, shader)?;
-        let wanted = observe::wanted(watch.pixels(), &self.coverage.quads);
+        let wanted = observe::wanted(watch.pixels(), &self.scratch.coverage.quads);
         self.put_each(ready, shader, |tile, at, incoming| {
             if wanted.contains(&at) {
                 watch.fragment(place, at, &observe::put(tile, &shader.state, incoming));
@@ -382,7 +474,7 @@ impl<'a> TileWorker<'a, '_> {
         }
         watch.painted(&Painted {
             place,
-            quads: &self.coverage.quads,
+            quads: &self.scratch.coverage.quads,
             instructions: self.stats.instructions - ran,
             tile: &self.tile,
         });
@@ -391,12 +483,12 @@ impl<'a> TileWorker<'a, '_> {
 
     /// Whether a fragment of the batch is still there.
     fn is_live(&self, fragment: usize) -> bool {
-        self.out.live[fragment / 4] >> (fragment % 4) & 1 == 1
+        self.scratch.out.live[fragment / 4] >> (fragment % 4) & 1 == 1
     }
 
     /// A watched pixel that the present primitive covers: the fragment's number, and the pixel's in the tile.
     fn observed(&self, (x, y): (u32, u32)) -> Option<(usize, usize)> {
-        let quads = &self.coverage.quads;
+        let quads = &self.scratch.coverage.quads;
         let number = quads.iter().position(|quad| (quad.x, quad.y) == (x & !1, y & !1))?;
         let lane = (x & 1 | (y & 1) << 1) as usize;
         let covered = quads[number].live >> lane & 1 == 1;
@@ -405,44 +497,28 @@ impl<'a> TileWorker<'a, '_> {
 
     /// Counts what the engine did.
     pub(crate) fn ran(&mut self) -> Result<()> {
-        let more = std::mem::take(&mut self.out.instructions);
+        let more = std::mem::take(&mut self.scratch.out.instructions);
         self.stats.instructions += more;
-        self.unsettled += more;
-        // Workers would get in each other's way if each looked at the sum each time.
-        if self.unsettled < 1 << 20 {
-            Ok(())
-        } else {
-            self.settle()
-        }
-    }
-
-    /// Adds what was counted to the sum of all workers, which has to be done in the end, too.
-    pub fn settle(&mut self) -> Result<()> {
-        let more = std::mem::take(&mut self.unsettled);
-        let all = self.ran.fetch_add(more, Ordering::Relaxed) + more;
-        if all > self.budget {
-            let what = "the fragments run more instructions than a job may";
-            return Err(Fault::new(FaultKind::Budget, what));
-        }
-        Ok(())
+        self.instructions.count(more)
     }
 
     /// Runs the program for what is covered.
     fn shade(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
-        self.coverage.list();
-        let coverage = &self.coverage;
+        self.scratch.coverage.list();
+        let coverage = &self.scratch.coverage;
         self.stats.quads += coverage.quads.len() as u64;
         self.stats.fragments += coverage.fragments();
         let tile = &self.tile;
         let read = |x: u32, y: u32| tile.read(in_tile(x, y));
         let context = self.context(shader, Some(&read));
         if context.blending.is_some() {
-            tile.words(coverage.covered(), &mut self.out.destination);
+            tile.words(coverage.covered(), &mut self.scratch.out.destination);
         }
-        self.out.has_words = false;
+        self.scratch.out.has_words = false;
         let result = self
+            .job
             .engine
-            .fragments(&context, &ready.inputs, &coverage.quads, &mut self.out);
+            .fragments(&context, &ready.inputs, &coverage.quads, &mut self.scratch.out);
         result.map_err(|fault| fault.at(shader.state.program))?;
         self.ran()
     }
@@ -450,40 +526,44 @@ impl<'a> TileWorker<'a, '_> {
     /// Colours of a draw may come as words.
     pub(crate) fn wants_words(&self, shader: &Shader<'_>) -> bool {
         let tile = &self.tile;
-        self.scene.fast_paths && shader.takes_words && tile.samples == 1 && tile.one == 255.0 && self.watch.is_none()
+        self.job.scene.fast_paths
+            && shader.takes_words
+            && tile.samples == 1
+            && tile.one == 255.0
+            && self.job.watch.is_none()
     }
 
     /// What the fragments of a draw share; `tile` reads the tile.
     fn context<'b>(&self, shader: &'b Shader<'_>, tile: Option<&'b TileReader<'b>>) -> FragmentContext<'b> {
-        context(shader, self.frame, tile, self.wants_words(shader))
+        context(shader, self.job.frame, tile, self.wants_words(shader))
     }
 
     /// Brings what the program gave into the tile; `tested`: of those that [`Tile::test_early`] found.
     fn put(&mut self, ready: &Ready, shader: &Shader<'_>, tested: bool) {
-        let batch = batch(&self.coverage, ready, shader, &self.out);
+        let batch = batch(&self.scratch.coverage, ready, shader, &self.scratch.out);
         match tested {
-            true => self.tile.put_tested(&batch, &self.passed),
+            true => self.tile.put_tested(&batch, &self.scratch.passed),
             false => self.tile.put_batch(&batch),
         }
     }
 
     /// Hands every live fragment to `put`, with its pixel.
     fn put_each(&mut self, ready: &Ready, shader: &Shader<'_>, mut put: impl FnMut(&mut Tile, [u32; 2], &Incoming)) {
-        let (state, coverage) = (&shader.state, &self.coverage);
+        let (state, coverage) = (&shader.state, &self.scratch.coverage);
         for (number, quad) in coverage.quads.iter().enumerate() {
-            for lane in (0..4usize).filter(|lane| self.out.live[number] >> lane & 1 == 1) {
+            for lane in (0..4usize).filter(|lane| self.scratch.out.live[number] >> lane & 1 == 1) {
                 let (x, y) = (quad.x + (lane as u32 & 1), quad.y + (lane as u32 >> 1));
                 let at = 4 * number + lane;
                 let mut incoming = Incoming {
                     pixel: in_tile(x, y),
                     coverage: coverage.samples.get(number).map_or(15, |samples| samples[lane]),
-                    color: self.out.color.each_ref().map(|row| row[at]),
-                    second: self.out.second.each_ref().map(|row| row[at]),
+                    color: self.scratch.out.color.each_ref().map(|row| row[at]),
+                    second: self.scratch.out.second.each_ref().map(|row| row[at]),
                     depth: [0, 1, 2, 3].map(|sample| depth(ready, self.tile.samples, sample, [x, y])),
                     front: ready.inputs.front,
                     stencil: None,
                 };
-                depth_from_program(state, self.out.depth[at], &mut incoming);
+                depth_from_program(state, self.scratch.out.depth[at], &mut incoming);
                 put(&mut self.tile, [x, y], &incoming);
             }
         }
@@ -514,7 +594,7 @@ impl Kernel<'_> {
     /// Whether it shades in the tile itself: all of a tile, and nothing that is lost then may be wanted, neither what is
     /// blended with nor what stays where there is no fragment.
     fn takes_tile(&self, quads: Quads<'_>) -> bool {
-        let is_safe = self.context.blending.is_none() && !self.info.may_discard || self.info.is_sure;
+        let is_safe = self.context.blending.is_none() && !self.info.may_discard || self.info.is_infallible;
         matches!(quads, Quads::Tile(_)) && is_safe && !self.context.wants_alpha
     }
 }

@@ -2,13 +2,13 @@
 
 use super::buffer::{Colors, PIXELS, SIDE, Tile, in_tile, place};
 use super::tiled_target::{in_memory_order, swapped, tiled};
-use crate::crew::Crew;
 use crate::fault::{Fault, FaultKind, Result};
 use crate::gpu::binning::tile_list::ListedTile;
 use crate::gpu::frame::{Frame, WriteBack};
 use crate::memory::{Memory, Sink};
 use crate::simd::FetchFor;
 use crate::texture::texel::u_order;
+use crate::thread_pool::ThreadPool;
 use num::half;
 use std::sync::LazyLock;
 use utgard::field::Code;
@@ -91,7 +91,7 @@ impl Runs {
 ///
 /// # Errors
 /// When a piece is in no buffer object.
-pub fn write(workers: &[Runs], memory: &mut Memory, crew: Option<&Crew>) -> Result<()> {
+pub fn write(workers: &[Runs], memory: &mut Memory, pool: Option<&ThreadPool>) -> Result<()> {
     let mut pieces = Vec::with_capacity(workers.iter().map(|worker| worker.runs.len()).sum());
     for worker in workers {
         pieces.extend(worker.runs.iter().map(|run| (run, &worker.bytes)));
@@ -101,7 +101,7 @@ pub fn write(workers: &[Runs], memory: &mut Memory, crew: Option<&Crew>) -> Resu
         .iter()
         .map(|(run, bytes)| (run.address, &bytes[run.bytes()]))
         .collect();
-    memory.write_pieces(&pieces, crew)
+    memory.write_pieces(&pieces, pool)
 }
 
 /// What a finished tile, the `number`th, puts into memory: in pieces for later, or at once where there is a target that
@@ -162,9 +162,9 @@ pub(crate) fn extent(frame: &Frame, unit: &WriteBack) -> Option<(u32, u32, usize
     Some((unit.address, length, usize::try_from(part).ok()?))
 }
 
-/// Where the tiles of each of a job's claims lie in memory: their address and how many bytes they take, which are all of
+/// Where the tiles of each of a job's chunks lie in memory: their address and how many bytes they take, which are all of
 /// the tiles and no others' where the addresses rise. Nothing of pictures that are not in tiles.
-pub(crate) fn claims(unit: &WriteBack, tiles: &[ListedTile], claim: usize) -> Vec<(u32, usize)> {
+pub(crate) fn chunks(unit: &WriteBack, tiles: &[ListedTile], chunk: usize) -> Vec<(u32, usize)> {
     let Some(bytes) = unit.format.bytes().filter(|_| unit.layout == TargetLayout::Tiled) else {
         return Vec::new();
     };
@@ -176,7 +176,7 @@ pub(crate) fn claims(unit: &WriteBack, tiles: &[ListedTile], claim: usize) -> Ve
         let (first, last) = (address(&tiles[0]), address(&tiles[tiles.len() - 1]));
         (first, last.wrapping_sub(first) as usize + PIXELS * bytes as usize)
     };
-    tiles.chunks(claim).map(piece).collect()
+    tiles.chunks(chunk).map(piece).collect()
 }
 
 /// Says that a tile with this first pixel is going to be written.

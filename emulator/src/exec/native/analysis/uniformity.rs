@@ -1,0 +1,100 @@
+//! Values that are the same in several rows of lanes side by side, and need to be computed for one of them only: in a whole
+//! tile those that depend on nothing but the column, or nothing but the row.
+
+use crate::exec::native::analysis::schedule::operands;
+use crate::exec::native::call::Which;
+use crate::exec::native::isa::Isa;
+use crate::exec::native::trace::graph::{Graph, Node, Value};
+use crate::exec::wide::fragment_code::row;
+
+/// Lanes of a tile's quads that are beside each other: behind them columns come again, and rows are others.
+const BESIDE: usize = 32;
+
+/// On what a value depends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct On {
+    column: bool,
+    row: bool,
+}
+
+/// Which copies of values are the same.
+#[derive(Debug)]
+pub(crate) struct Uniformity {
+    /// By value.
+    on: Vec<On>,
+    copies: usize,
+    /// Copies of quads that are beside each other.
+    beside: usize,
+}
+
+impl Uniformity {
+    /// Those of a graph's values, in code for these lanes.
+    pub fn new(graph: &Graph, isa: Isa, which: Which, copies: usize) -> Self {
+        let is_tile = which == Which::Tile;
+        let mut on: Vec<On> = Vec::with_capacity(graph.nodes.len());
+        for node in &graph.nodes {
+            let here = match *node {
+                Node::Row(row::X | row::COLUMN) if is_tile => On {
+                    column: true,
+                    row: false,
+                },
+                Node::Row(row::Y | row::ROW) if is_tile => On {
+                    column: false,
+                    row: true,
+                },
+                Node::Row(_) | Node::Destination => On {
+                    column: true,
+                    row: true,
+                },
+                Node::Op(..) => operands(*node).fold(On::default(), |all, value| {
+                    let of = on[value as usize];
+                    On {
+                        column: all.column || of.column,
+                        row: all.row || of.row,
+                    }
+                }),
+                _ => On::default(),
+            };
+            on.push(here);
+        }
+        Self {
+            on,
+            copies,
+            beside: (BESIDE / isa.lanes()).max(1),
+        }
+    }
+
+    /// The first copy that is the same as one.
+    #[inline]
+    pub fn first(&self, value: Value, copy: usize) -> usize {
+        match self.on[value as usize] {
+            On {
+                column: true,
+                row: true,
+            } => copy,
+            On {
+                column: true,
+                row: false,
+            } => copy % self.beside,
+            On {
+                column: false,
+                row: true,
+            } => copy - copy % self.beside,
+            On {
+                column: false,
+                row: false,
+            } => 0,
+        }
+    }
+
+    /// Whether a value is the same in all lanes.
+    pub fn is_of_all_lanes(&self, value: Value) -> bool {
+        self.on[value as usize] == On::default()
+    }
+
+    /// Whether no later copy is the same as one.
+    pub fn is_last(&self, value: Value, copy: usize) -> bool {
+        let first = self.first(value, copy);
+        (copy + 1..self.copies).all(|later| self.first(value, later) != first)
+    }
+}

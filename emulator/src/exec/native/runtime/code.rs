@@ -1,0 +1,188 @@
+//! Memory with machine code in it, and calls of it: all that is unsafe about the native engine.
+//!
+//! Memory is never writable and executable at once: bytes are written, then the memory is made executable, then what the
+//! processor kept of it as instructions is forgotten.
+
+use crate::exec::lanes::LANES;
+use crate::exec::native::call::{Args, Bailout, Call, Emitted, MAX_TEXTURES, ROUNDINGS, UNIFORMS};
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+use std::ffi::c_void;
+
+/// Whether there is machine code.
+pub(crate) const IS_THERE: bool = true;
+
+/// Machine code that can be called.
+#[derive(Debug)]
+pub(crate) struct Code {
+    memory: *mut c_void,
+    length: usize,
+    emitted: Emitted,
+}
+
+// SAFETY: the memory is this value's own, and nobody writes it once it is made.
+unsafe impl Send for Code {}
+// SAFETY: as above.
+unsafe impl Sync for Code {}
+
+impl Code {
+    /// Makes code executable; nothing where the system gives no memory for it.
+    pub fn new(emitted: Emitted) -> Option<Self> {
+        let length = emitted.bytes.len().next_multiple_of(4096);
+        // SAFETY: new memory at an address of the system's choice concerns nobody else.
+        let memory = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                length,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE,
+            )
+        }
+        .ok()?;
+        let code = Self {
+            memory,
+            length,
+            emitted,
+        };
+        // SAFETY: the memory is as long as the bytes at least, writable, and nobody else's.
+        unsafe { std::ptr::copy_nonoverlapping(code.emitted.bytes.as_ptr(), memory.cast(), code.emitted.bytes.len()) };
+        // SAFETY: the memory is this value's own.
+        unsafe { mprotect(memory, length, MprotectFlags::READ | MprotectFlags::EXEC) }.ok()?;
+        #[cfg(target_arch = "aarch64")]
+        forget_instructions(memory as usize, length);
+        Some(code)
+    }
+
+    /// Runs it; false where something came up that it leaves to others, and what it wrote is of no use.
+    ///
+    /// # Panics
+    /// When it is given less than it works on.
+    pub fn run(&self, call: Call<'_>) -> bool {
+        self.attempt(call) == Bailout::Nothing
+    }
+
+    /// Runs it, and tells what it leaves to others.
+    ///
+    /// # Panics
+    /// When it is given less than it works on.
+    pub fn attempt(&self, call: Call<'_>) -> Bailout {
+        let needs = &self.emitted.needs;
+        let step = self.emitted.lanes;
+        let steps = call.lanes / step;
+        assert!(steps > 0 && call.lanes.is_multiple_of(step) && call.lanes <= self.emitted.most);
+        assert!(call.rows.len() >= needs.rows && call.uniforms.len() >= needs.uniforms);
+        assert!(!needs.any_uniform || !call.uniforms.is_empty());
+        assert!(call.textures.len() >= needs.textures.len());
+        assert!(
+            needs
+                .textures
+                .iter()
+                .zip(call.textures)
+                .all(|(need, (_, have))| !need || !have.is_empty())
+        );
+        assert!(!needs.words || call.words.len() >= call.lanes);
+        let mut textures = [std::ptr::null(); MAX_TEXTURES + 1];
+        let (mut last, mut largest) = ([0; MAX_TEXTURES + 1], [0.0; MAX_TEXTURES]);
+        let last_of = |count: usize| (count.min(1 << 30) as u32).saturating_sub(1);
+        for (number, (level, texels)) in call.textures.iter().enumerate().take(MAX_TEXTURES) {
+            textures[number] = texels.as_ptr();
+            last[number] = last_of(texels.len());
+            largest[number] = *level;
+        }
+        textures[usize::from(UNIFORMS)] = call.uniforms.as_ptr().cast();
+        last[usize::from(UNIFORMS)] = last_of(call.uniforms.len());
+        let masks = call.mask.map_or([0xff; LANES / 8], |mask| mask.to_le_bytes());
+        let lanes = self.emitted.mask_lanes.then(|| words(&masks));
+        let pool = self.emitted.pool;
+        let mut args = Args {
+            rows: call.rows.as_mut_ptr().cast(),
+            uniforms: call.uniforms.as_ptr(),
+            inputs: std::ptr::from_ref(call.inputs).cast(),
+            // SAFETY: the pool is within the bytes.
+            pool: unsafe { self.memory.cast::<u8>().add(pool) },
+            masks: lanes.as_ref().map_or(masks.as_ptr(), |lanes| lanes.as_ptr().cast()),
+            words: call.words.as_mut_ptr(),
+            textures,
+            last,
+            largest,
+            steps: steps as u32,
+            left: 0,
+        };
+        // SAFETY: the bytes are a function of this signature, made by this crate's emitter, whose instructions are those
+        // of a level that was found. It touches rows, uniforms and words below the numbers asserted above for
+        // `steps * step` lanes, texels up to the last of each texture that was asserted to have one, as of uniforms, the inputs, masks of
+        // all lanes, its own pool and stack, and keeps the registers it has to.
+        unsafe {
+            let function: extern "C" fn(*mut Args) = std::mem::transmute(self.memory);
+            function(&raw mut args);
+        }
+        match args.left {
+            0 => Bailout::Nothing,
+            left if left >> ROUNDINGS == 0 => Bailout::Lanes,
+            _ => Bailout::Roundings,
+        }
+    }
+
+    /// Uniforms it reads, and whether it reads others, the last one where they are not there.
+    pub fn uniforms(&self) -> (usize, bool) {
+        (self.emitted.needs.uniforms, self.emitted.needs.any_uniform)
+    }
+
+    /// Lanes it takes at a time.
+    pub fn lanes(&self) -> usize {
+        self.emitted.lanes
+    }
+
+    /// Bytes of instructions and constants.
+    pub fn size(&self) -> usize {
+        self.emitted.bytes.len()
+    }
+}
+
+/// What was written becomes what is run: ARM's caches of data and of instructions do not know of each other.
+#[cfg(target_arch = "aarch64")]
+fn forget_instructions(start: usize, length: usize) {
+    use rustix::thread::{MembarrierCommand, membarrier};
+    use std::arch::asm;
+    use std::sync::LazyLock;
+    static HAS_BARRIER: LazyLock<bool> =
+        LazyLock::new(|| membarrier(MembarrierCommand::RegisterPrivateExpeditedSyncCore).is_ok());
+    let types: usize;
+    // SAFETY: programs may read this register of every processor of 64 bits, and reading it changes nothing.
+    unsafe { asm!("mrs {}, ctr_el0", out(reg) types, options(nomem, nostack, preserves_flags)) };
+    // Bytes of a line: the register has the logarithm of words of four.
+    let line = |bits: usize| 4usize << (bits & 15);
+    for address in (start..start + length).step_by(line(types >> 16)) {
+        // SAFETY: what was written of the line goes where instructions come from; nothing that anybody sees changes.
+        unsafe { asm!("dc cvau, {}", in(reg) address, options(nostack, preserves_flags)) };
+    }
+    // SAFETY: this waits for that, and does nothing else.
+    unsafe { asm!("dsb ish", options(nostack, preserves_flags)) };
+    for address in (start..start + length).step_by(line(types)) {
+        // SAFETY: what was kept of the line's instructions is forgotten, and nobody runs any of them yet.
+        unsafe { asm!("ic ivau, {}", in(reg) address, options(nostack, preserves_flags)) };
+    }
+    // SAFETY: this waits for that, and has this processor fetch again what it fetched ahead.
+    unsafe { asm!("dsb ish", "isb", options(nostack, preserves_flags)) };
+    // The other threads' processors, too, where the system has a way: Linux since 4.16.
+    if *HAS_BARRIER {
+        let _ = membarrier(MembarrierCommand::PrivateExpeditedSyncCore);
+    }
+}
+
+/// A word for each bit: all ones or nothing.
+fn words(masks: &[u8; LANES / 8]) -> [u32; LANES] {
+    std::array::from_fn(|lane| {
+        if masks[lane / 8] >> (lane % 8) & 1 == 1 {
+            u32::MAX
+        } else {
+            0
+        }
+    })
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        // SAFETY: the memory is this value's own, of this length, and nobody runs what is in it any more.
+        let _ = unsafe { munmap(self.memory, self.length) };
+    }
+}

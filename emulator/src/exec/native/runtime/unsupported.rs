@@ -1,0 +1,42 @@
+//! Machines that no code is made for: there is never any.
+
+use crate::exec::native::call::{Bailout, Call, Emitted};
+
+/// Whether there is machine code.
+pub(crate) const IS_THERE: bool = false;
+
+/// Machine code: none.
+#[derive(Debug)]
+pub(crate) enum Code {}
+
+impl Code {
+    /// Nothing.
+    pub fn new(_: Emitted) -> Option<Self> {
+        None
+    }
+
+    /// Nobody has code to run.
+    pub fn run(&self, _: Call<'_>) -> bool {
+        match *self {}
+    }
+
+    /// The same.
+    pub fn attempt(&self, _: Call<'_>) -> Bailout {
+        match *self {}
+    }
+
+    /// Nobody has code that reads uniforms.
+    pub fn uniforms(&self) -> (usize, bool) {
+        match *self {}
+    }
+
+    /// Nobody has code that takes lanes.
+    pub fn lanes(&self) -> usize {
+        match *self {}
+    }
+
+    /// Nobody has code of any size.
+    pub fn size(&self) -> usize {
+        match *self {}
+    }
+}

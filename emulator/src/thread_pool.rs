@@ -1,0 +1,196 @@
+//! The threads that help with jobs, for as long as the device lives. A frame is done in less than a millisecond, and a thread
+//! that sleeps takes a thirtieth of that to wake: who is soon wanted, or soon done, is waited for awake.
+
+use rayon::{Scope, ThreadPoolBuilder};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// How long somebody waits awake: looks, each of about a microsecond.
+const LOOKS: usize = 50;
+
+/// Threads that help the caller's.
+#[derive(Debug)]
+pub struct ThreadPool {
+    /// One thread less than there are, for the caller's is one.
+    pool: rayon::ThreadPool,
+    /// How often work was handed out.
+    calls: Arc<AtomicUsize>,
+}
+
+impl ThreadPool {
+    /// A pool of so many threads, the caller's included; nothing where that is one, or where the system gives no others.
+    pub fn new(threads: usize) -> Option<Self> {
+        let builder = ThreadPoolBuilder::new().num_threads(threads.saturating_sub(1).max(1));
+        let pool = (threads > 1).then(|| builder.build().ok()).flatten()?;
+        Some(Self {
+            pool,
+            calls: Arc::default(),
+        })
+    }
+
+    /// How many threads there are, the caller's included.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads() + 1
+    }
+
+    /// Runs `work` on every thread, with the thread's number, the caller's being 0; returns when all are done.
+    pub fn all(&self, work: impl Fn(usize) + Sync) {
+        self.beside(&work, || work(0));
+    }
+
+    /// Gives each of some things to one of the threads; returns when all are done.
+    pub fn each<T>(&self, things: impl Iterator<Item = T> + Send, work: impl Fn(T) + Sync) {
+        let things = Mutex::new(things);
+        let next = || lock(&things).next();
+        self.all(|_| {
+            while let Some(thing) = next() {
+                work(thing);
+            }
+        });
+    }
+
+    /// Runs `help` on every thread but the caller's, with the thread's number from 1 on, and beside them `own` on the
+    /// caller's; returns what that does when all are done.
+    pub fn beside<R>(&self, help: impl Fn(usize) + Sync, own: impl FnOnce() -> R) -> R {
+        let last = self.pool.current_num_threads();
+        let (help, left) = (&|number| help(number), &AtomicUsize::new(last));
+        self.pool.in_place_scope(|scope| {
+            hand_out(scope, 1, last, help, left);
+            processor::make_way();
+            self.calls.fetch_add(1, Ordering::Release);
+            let result = own();
+            look_until(|| left.load(Ordering::Acquire) == 0);
+            result
+        })
+    }
+
+    /// Work will be handed out in a few dozen microseconds: whoever sleeps wakes up.
+    pub fn prewake(&self) {
+        let (last, before) = (self.pool.current_num_threads(), self.calls.load(Ordering::Relaxed));
+        let (calls, processor) = (self.calls.clone(), processor::here());
+        self.pool.spawn(move || prewake(1, last, &calls, before, processor));
+        processor::make_way();
+    }
+}
+
+/// A thread is awake: wakes two others, and waits for work.
+fn prewake(number: usize, last: usize, calls: &Arc<AtomicUsize>, before: usize, of_waker: usize) {
+    processor::leave(of_waker);
+    let here = processor::here();
+    for next in [2 * number, 2 * number + 1] {
+        if next <= last {
+            let calls = calls.clone();
+            rayon::spawn(move || prewake(next, last, &calls, before, here));
+        }
+    }
+    look_until(|| calls.load(Ordering::Acquire) != before);
+}
+
+/// What is behind a lock, also where a thread panicked that had it: things are added whole or not at all.
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Has a thread work, which first hands out twice as much: to wake another takes a while, and so everybody does.
+fn hand_out<'a, H: Fn(usize) + Sync>(
+    scope: &Scope<'a>,
+    number: usize,
+    last: usize,
+    help: &'a H,
+    left: &'a AtomicUsize,
+) {
+    if number > last {
+        return;
+    }
+    let of_waker = processor::here();
+    scope.spawn(move |scope| {
+        processor::leave(of_waker);
+        hand_out(scope, 2 * number, last, help, left);
+        hand_out(scope, 2 * number + 1, last, help, left);
+        help(number);
+        left.fetch_sub(1, Ordering::Release);
+    });
+}
+
+/// Looks until something is so, for a while; in between others may have the processor.
+fn look_until(is_so: impl Fn() -> bool) {
+    for _ in 0..LOOKS {
+        for _ in 0..32 {
+            if is_so() {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+        processor::make_way();
+    }
+}
+
+/// Which processors threads are on. Linux wakes a thread where it slept, or where the one is that wakes it, if it takes no
+/// other processor for idle; within virtual machines it takes those for busy that are not. There it is left behind the
+/// thread that it is to help, for many frames.
+#[cfg(target_os = "linux")]
+mod processor {
+    use rustix::thread::{sched_getaffinity, sched_getcpu, sched_setaffinity};
+
+    /// The caller's.
+    pub fn here() -> usize {
+        sched_getcpu()
+    }
+
+    /// Leaves a processor, where the caller is on it and may be on others.
+    pub fn leave(number: usize) {
+        if here() != number {
+            return;
+        }
+        let Ok(all) = sched_getaffinity(None) else { return };
+        let mut others = all;
+        others.unset(number);
+        // It moves at once, and may be everywhere again.
+        if others.count() > 0 && sched_setaffinity(None, &others).is_ok() {
+            let _ = sched_setaffinity(None, &all);
+        }
+    }
+
+    /// Lets others run that were left behind the caller.
+    pub fn make_way() {
+        std::thread::yield_now();
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod processor {
+    pub fn here() -> usize {
+        0
+    }
+
+    pub fn leave(_: usize) {}
+
+    pub fn make_way() {
+        std::thread::yield_now();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every thread has its number, once, whether it was roused or not, and all are done afterwards.
+    #[test]
+    fn all_work_once() {
+        assert!(ThreadPool::new(0).is_none() && ThreadPool::new(1).is_none());
+        for threads in [2, 3, 7, 16] {
+            let pool = ThreadPool::new(threads).unwrap();
+            assert_eq!(pool.threads(), threads);
+            for round in 0..200 {
+                if round % 3 == 0 {
+                    pool.prewake();
+                }
+                let worked = Mutex::new(Vec::new());
+                pool.all(|number| worked.lock().unwrap().push(number));
+                let mut worked = worked.into_inner().unwrap();
+                worked.sort_unstable();
+                assert_eq!(worked, (0..threads).collect::<Vec<_>>());
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Work that threads take in pieces.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Pieces of work for the threads of a pool. Each has a part of them to itself, the same in every job, for what it wrote last
+/// is near its processor; then it helps others.
+pub(crate) struct WorkQueue {
+    parts: Vec<Part>,
+    /// No chunk from this one on is worth the work.
+    end: AtomicUsize,
+}
+
+/// A thread's part. Each is in a line of its own, for others' would go back and forth with every chunk.
+#[repr(align(128))]
+struct Part {
+    next: AtomicUsize,
+    end: usize,
+}
+
+impl WorkQueue {
+    /// So many pieces for so many threads.
+    pub fn new(count: usize, threads: usize) -> Self {
+        let border = |thread: usize| count * thread / threads;
+        Self {
+            parts: (0..threads)
+                .map(|thread| Part {
+                    next: AtomicUsize::new(border(thread)),
+                    end: border(thread + 1),
+                })
+                .collect(),
+            end: AtomicUsize::new(count),
+        }
+    }
+
+    /// The next chunk of a thread.
+    pub fn take(&self, thread: usize) -> Option<usize> {
+        let (before, own) = self.parts.split_at(thread.min(self.parts.len()));
+        own.iter().chain(before).find_map(|Part { next, end }| {
+            // Whoever looks whether there is one changes nothing that others look at.
+            (next.load(Ordering::Relaxed) < *end).then_some(())?;
+            let chunk = next.fetch_add(1, Ordering::Relaxed);
+            (chunk < *end && chunk < self.end.load(Ordering::Relaxed)).then_some(chunk)
+        })
+    }
+
+    /// A chunk had a fault: the first one's is the job's, so none behind it matters any more.
+    pub fn stop(&self, chunk: usize) {
+        self.end.fetch_min(chunk, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    /// Every chunk is taken once, whoever is the fastest; behind a fault none is, and all before it are.
+    #[test]
+    fn claims_are_taken_once() {
+        for (count, threads) in [(1, 1), (3, 2), (512, 2), (100, 16), (2, 16)] {
+            let queue = WorkQueue::new(count, threads);
+            let taken = Mutex::new(vec![0; count]);
+            std::thread::scope(|scope| {
+                for thread in 0..threads {
+                    let (queue, taken) = (&queue, &taken);
+                    scope.spawn(move || {
+                        while let Some(chunk) = queue.take(thread) {
+                            taken.lock().unwrap()[chunk] += 1;
+                        }
+                    });
+                }
+            });
+            let taken = taken.into_inner().unwrap();
+            assert!(taken.iter().all(|count| *count == 1), "{count} {threads}: {taken:?}");
+        }
+        let queue = WorkQueue::new(64, 2);
+        assert_eq!((queue.take(0), queue.take(1)), (Some(0), Some(32)));
+        queue.stop(32);
+        assert_eq!((queue.take(1), queue.take(0)), (Some(1), Some(2)));
+        assert!((3..32).all(|chunk| queue.take(0) == Some(chunk)) && queue.take(0).is_none());
+    }
+}
