@@ -197,12 +197,25 @@ pub(crate) struct DepthStencil<V> {
     pub stencil: V,
 }
 
-/// Which of the samples that arrived failed where, a bit for each lane.
+/// Which of the samples that arrived failed where.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Outcome {
-    pub stencil_failed: u32,
-    pub depth_failed: u32,
-    pub passed: u32,
+pub(crate) struct Outcome<M> {
+    pub depth_failed: M,
+    pub passed: M,
+}
+
+/// Where both masks hold.
+#[inline(always)]
+pub(crate) fn both<L: Lanes>(a: L::M, b: L::M) -> L::M {
+    let [zero, one] = [L::splat(0.0), L::splat(1.0)];
+    L::ne(L::select(a, L::select(b, one, zero), zero), zero)
+}
+
+/// Where the first mask holds and the second does not.
+#[inline(always)]
+fn without<L: Lanes>(a: L::M, b: L::M) -> L::M {
+    let [zero, one] = [L::splat(0.0), L::splat(1.0)];
+    L::ne(L::select(b, zero, L::select(a, one, zero)), zero)
 }
 
 impl Tests<'_> {
@@ -215,43 +228,63 @@ impl Tests<'_> {
     #[inline(always)]
     pub fn run<L: Lanes>(
         &self,
-        arrived: u32,
+        arrived: L::M,
         depth: L::V,
         replacement: Option<L::V>,
         have: &mut DepthStencil<L::V>,
-    ) -> Outcome {
+    ) -> Outcome<L::M> {
         let old = have.stencil;
         let fits = match self.stencil {
             Some(face) => {
                 let reference = L::splat(f32::from(face.reference & face.mask));
-                arrived & L::bits(compare::<L>(face.compare, reference, masked::<L>(old, face.mask)))
+                both::<L>(
+                    arrived,
+                    compare::<L>(face.compare, reference, masked::<L>(old, face.mask)),
+                )
             }
             None => arrived,
         };
         let passed = match self.depth {
-            Some((how, _)) => fits & L::bits(compare::<L>(how, depth, have.depth)),
+            Some((how, _)) => both::<L>(fits, compare::<L>(how, depth, have.depth)),
             None => fits,
         };
         if let Some((_, true)) = self.depth {
-            have.depth = L::select(L::mask(passed), depth, have.depth);
+            have.depth = L::select(passed, depth, have.depth);
         }
-        let outcome = Outcome {
-            stencil_failed: arrived & !fits,
-            depth_failed: fits & !passed,
-            passed,
-        };
+        let depth_failed = without::<L>(fits, passed);
         if let Some(face) = self.stencil {
-            let lanes = [outcome.stencil_failed, outcome.depth_failed, outcome.passed];
+            let lanes = [without::<L>(arrived, fits), depth_failed, passed];
             let mut number = 0;
             while number < 3 {
                 if face.operations[number] != StencilOp::Keep {
                     let new = face.updated::<L>(number, old, replacement);
-                    have.stencil = L::select(L::mask(lanes[number]), new, have.stencil);
+                    have.stencil = L::select(lanes[number], new, have.stencil);
                 }
                 number += 1;
             }
         }
-        outcome
+        Outcome { depth_failed, passed }
+    }
+}
+
+/// The tests that kernels run behind a program that decides on them: alpha, stencil and depth, the same on both sides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LateTests {
+    /// How alpha is compared, and with what.
+    pub alpha: Option<(Compare, u8)>,
+    /// The stencil, unless it does not matter.
+    pub stencil: Option<Stencil>,
+    /// How depths are compared, and whether they are written, if they matter.
+    pub depth: Option<(Compare, bool)>,
+}
+
+impl LateTests {
+    /// The tests of stencil and depth.
+    pub(crate) fn tests(&self) -> Tests<'_> {
+        Tests {
+            stencil: self.stencil.as_ref(),
+            depth: self.depth,
+        }
     }
 }
 

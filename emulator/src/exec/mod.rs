@@ -18,6 +18,8 @@ pub(crate) use lanes::{MISSING, Row};
 use crate::blend::Blending;
 use crate::fault::{Fault, FaultKind, Result};
 use crate::fragment_ops::{alpha_passes, blended, scaled};
+
+pub use crate::fragment_ops::LateTests;
 use crate::silicon::Silicon;
 use crate::texture::Texture;
 use batched::QuadBatcher;
@@ -236,6 +238,8 @@ pub struct FragmentContext<'a> {
     pub wants_alpha: bool,
     /// Words are wanted blended with those of [`Fragments::destination`].
     pub blending: Option<&'a Blending>,
+    /// Words are wanted of what passes these tests, with what [`Fragments::samples`] has; the others stay as they are.
+    pub tests: Option<LateTests>,
     /// There are few fragments: nothing should be made for them that takes longer than they do.
     pub few: bool,
 }
@@ -302,8 +306,33 @@ pub struct Fragments {
     pub has_words: bool,
     /// Which fragments of each quad are there still.
     pub live: [u8; MAX_QUADS],
+    /// What fragments are tested with behind their program, and what becomes of it.
+    pub samples: Samples,
     /// Instructions that fragments ran, those that only helped included; the engine adds to it.
     pub instructions: u64,
+}
+
+/// Depth and stencil of fragments that are tested behind their program, as whole numbers.
+pub struct Samples {
+    /// The fragments' depths.
+    pub depth: [f32; MAX_FRAGMENTS],
+    /// What the tile has of depth and stencil.
+    pub tile: [[f32; MAX_FRAGMENTS]; 2],
+    /// What it has then.
+    pub after: [[f32; MAX_FRAGMENTS]; 2],
+    /// Not zero where a fragment is wanted.
+    pub arrived: [f32; MAX_FRAGMENTS],
+}
+
+impl Default for Samples {
+    fn default() -> Self {
+        Self {
+            depth: [0.0; MAX_FRAGMENTS],
+            tile: [[0.0; MAX_FRAGMENTS]; 2],
+            after: [[0.0; MAX_FRAGMENTS]; 2],
+            arrived: [0.0; MAX_FRAGMENTS],
+        }
+    }
 }
 
 impl Default for Fragments {
@@ -316,6 +345,7 @@ impl Default for Fragments {
             words: [0; MAX_FRAGMENTS],
             has_words: false,
             live: [0; MAX_QUADS],
+            samples: Samples::default(),
             instructions: 0,
         }
     }

@@ -133,6 +133,7 @@ fn a_program_meets_another_orientation() {
             wants_words: false,
             wants_alpha: false,
             blending: None,
+            tests: None,
             few: false,
         };
         let run = |engine: &dyn Engine| {
@@ -212,6 +213,7 @@ fn plain<'a>(program: &'a FragmentProgram, uniforms: &'a [f32], color_register: 
         wants_words: false,
         wants_alpha: false,
         blending: None,
+        tests: None,
         few: false,
     }
 }

@@ -242,6 +242,7 @@ fn quad(engine: &dyn Engine, text: &str, texture: Texture<'_>, inputs: &Inputs) 
         wants_words: false,
         wants_alpha: false,
         blending: None,
+        tests: None,
         few: false,
     };
     let mut out = Box::<Fragments>::default();

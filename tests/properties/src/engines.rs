@@ -251,6 +251,7 @@ pub fn compare_fragments(words: &[u32], random: &mut Rng) -> (usize, usize) {
         wants_words: false,
         wants_alpha: false,
         blending: None,
+        tests: None,
         few: false,
     };
     let run = |engine: &dyn Engine| {

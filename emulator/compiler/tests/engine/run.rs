@@ -117,6 +117,7 @@ pub fn fragment_colors(compiled: &Compiled, uniforms: &[f32], planes: &[Plane]) 
         wants_words: false,
         wants_alpha: false,
         blending: None,
+        tests: None,
         few: false,
         program: &program,
         uniforms: &floats,

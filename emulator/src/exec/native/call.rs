@@ -15,6 +15,9 @@ pub(crate) const UNIFORMS: u8 = MAX_TEXTURES as u8;
 /// and one for alphas behind them.
 pub(crate) const PLACES: [u16; 4] = [row::X, row::Y, row::COLUMN, row::ROW];
 
+/// Rows of what fragments are tested with behind their program.
+pub(crate) const SAMPLES: [u16; 4] = [row::DEPTH, row::TILE_DEPTH, row::TILE_STENCIL, row::ARRIVED];
+
 /// Tiles beside each other that are painted in one call.
 pub(crate) const TILES: usize = 8;
 

@@ -3,6 +3,7 @@
 use crate::blend::Blending;
 use crate::exec::native::call::MAX_TEXTURES;
 use crate::exec::{FragmentContext, Orientation};
+use crate::fragment_ops::LateTests;
 use crate::texture::{Texture, filter, levels};
 
 /// How a texture is sampled that goes a short way.
@@ -40,6 +41,8 @@ pub struct Key {
     pub(crate) alpha: bool,
     /// And blended so.
     pub(crate) blending: Option<Blending>,
+    /// And tested behind the program.
+    pub(crate) tests: Option<LateTests>,
     /// How textures are sampled that go the short way.
     pub(crate) textures: [Option<Form>; MAX_TEXTURES],
 }
@@ -69,6 +72,7 @@ impl Key {
             words,
             alpha: words && context.wants_alpha,
             blending: context.blending.filter(|_| words).copied(),
+            tests: context.tests.filter(|_| words),
             textures,
         }
     }

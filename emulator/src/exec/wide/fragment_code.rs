@@ -27,8 +27,16 @@ pub mod row {
     pub const COLUMN: u16 = 99;
     /// Row of the pixel.
     pub const ROW: u16 = 100;
+    /// Depth of a fragment that is tested behind its program, in the buffer's steps.
+    pub const DEPTH: u16 = 101;
+    /// What the tile has of depth and stencil there.
+    pub const TILE_DEPTH: u16 = 102;
+    /// The stencil.
+    pub const TILE_STENCIL: u16 = 103;
+    /// Not zero where the fragment is wanted.
+    pub const ARRIVED: u16 = 104;
     /// First row of the temporaries.
-    pub const TEMPORARIES: u16 = 101;
+    pub const TEMPORARIES: u16 = 105;
 
     /// Whether only the instruction that computes a row sees it: that is done for all fragments, for neighbours look at it.
     pub fn is_local(row: u16) -> bool {

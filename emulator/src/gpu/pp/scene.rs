@@ -57,6 +57,8 @@ pub(crate) struct Shader<'a> {
     pub simple: bool,
     /// What makes words of its fragments, once somebody asked: for primitives of one w, and for others.
     kernels: [OnceLock<Option<Arc<dyn FragmentKernel>>>; 2],
+    /// The same with tests behind the program.
+    late_kernels: [OnceLock<Option<Arc<dyn FragmentKernel>>>; 2],
     /// The same for fragments of many primitives.
     batchers: [OnceLock<Option<Arc<dyn QuadBatcher>>>; 2],
 }
@@ -70,6 +72,17 @@ impl Shader<'_> {
         flat: bool,
     ) -> Option<&dyn FragmentKernel> {
         let kernel = &self.kernels[usize::from(flat)];
+        kernel.get_or_init(|| engine.kernel(context, flat)).as_deref()
+    }
+
+    /// The same with tests behind the program.
+    pub fn late_kernel(
+        &self,
+        engine: &dyn Engine,
+        context: &FragmentContext<'_>,
+        flat: bool,
+    ) -> Option<&dyn FragmentKernel> {
+        let kernel = &self.late_kernels[usize::from(flat)];
         kernel.get_or_init(|| engine.kernel(context, flat)).as_deref()
     }
 
@@ -596,6 +609,7 @@ fn shader<'a>(source: Source<'a>, address: u32, notes: &mut Notes) -> Result<Sha
         varyings,
         simple,
         kernels: Default::default(),
+        late_kernels: Default::default(),
         batchers: Default::default(),
     })
 }

@@ -1,7 +1,7 @@
 //! The way of a shader's fragments into the tile in one go: what is the same for all of a job's primitives, found once.
 
 use super::scene::{Ready, Scene, Shader};
-use crate::exec::{Engine, FragmentContext, FragmentKernel, TileReader};
+use crate::exec::{Engine, FragmentContext, FragmentKernel, LateTests, TileReader};
 use crate::gpu::frame::Frame;
 use std::cell::OnceCell;
 use utgard::state::Compare;
@@ -27,6 +27,9 @@ pub(crate) struct FragmentVariant<'a> {
     pub context: FragmentContext<'a>,
     /// For primitives of one w, and for others.
     kernels: [OnceCell<Option<KernelInfo<'a>>>; 2],
+    /// The same where the program decides on tests, with these in the kernel; nothing where sides differ.
+    pub late: Option<FragmentContext<'a>>,
+    late_kernels: [OnceCell<Option<KernelInfo<'a>>>; 2],
 }
 
 impl<'a> FragmentVariant<'a> {
@@ -36,6 +39,8 @@ impl<'a> FragmentVariant<'a> {
             shader,
             context: context(shader, frame, None, true),
             kernels: [const { OnceCell::new() }; 2],
+            late: late(shader, frame),
+            late_kernels: [const { OnceCell::new() }; 2],
         };
         scene.shaders.iter().map(variant).collect()
     }
@@ -43,16 +48,26 @@ impl<'a> FragmentVariant<'a> {
     /// What makes words of its fragments in one go, if the engine has that; `flat`: of primitives of one w.
     #[inline]
     pub fn kernel(&self, engine: &dyn Engine, flat: bool) -> Option<KernelInfo<'a>> {
-        *self.kernels[usize::from(flat)].get_or_init(|| {
-            let kernel = self.shader.kernel(engine, &self.context, flat)?;
-            Some(KernelInfo {
-                code: kernel,
-                is_infallible: kernel.is_infallible(),
-                steps: kernel.instruction_count(),
-                has_turns: kernel.has_turns(),
-                may_discard: kernel.may_discard(),
-            })
-        })
+        let make = || self.shader.kernel(engine, &self.context, flat);
+        *self.kernels[usize::from(flat)].get_or_init(|| make().map(KernelInfo::of))
+    }
+
+    /// The same with tests behind the program.
+    pub fn late_kernel(&self, engine: &dyn Engine, flat: bool) -> Option<KernelInfo<'a>> {
+        let make = || self.shader.late_kernel(engine, self.late.as_ref()?, flat);
+        *self.late_kernels[usize::from(flat)].get_or_init(|| make().map(KernelInfo::of))
+    }
+}
+
+impl<'a> KernelInfo<'a> {
+    fn of(code: &'a dyn FragmentKernel) -> Self {
+        Self {
+            code,
+            is_infallible: code.is_infallible(),
+            steps: code.instruction_count(),
+            has_turns: code.has_turns(),
+            may_discard: code.may_discard(),
+        }
     }
 }
 
@@ -91,6 +106,23 @@ pub(crate) fn context<'b>(
         wants_words,
         wants_alpha: wants_words && state.alpha_compare != Compare::Always && state.blending.alpha_test.is_none(),
         blending: Some(&state.blending).filter(|_| wants_words && !shader.covers),
+        tests: None,
         few: frame.pixels() <= FEW_PIXELS,
     }
+}
+
+/// What fragments share that are tested behind their program, where both sides are tested alike.
+fn late<'b>(shader: &'b Shader<'_>, frame: &Frame) -> Option<FragmentContext<'b>> {
+    let state = &shader.state;
+    let stencil = state.stencil_of(true);
+    let is_alike = stencil == state.stencil_of(false);
+    (is_alike && shader.takes_words && state.is_tested(true)).then(|| FragmentContext {
+        wants_alpha: false,
+        tests: Some(LateTests {
+            alpha: (state.alpha_compare != Compare::Always).then_some((state.alpha_compare, state.alpha_reference)),
+            stencil: stencil.copied(),
+            depth: state.uses_depth().then_some((state.depth_compare, state.depth_write)),
+        }),
+        ..context(shader, frame, None, true)
+    })
 }

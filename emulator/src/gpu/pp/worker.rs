@@ -340,11 +340,13 @@ impl<'a> TileWorker<'a, '_> {
             .get(shader.number)
             .filter(|_| self.wants_words(shader));
         let kernel = variant.and_then(|variant| {
-            let info = variant.kernel(self.job.engine, ready.inputs.flat)?;
-            Some(Kernel {
-                info,
-                context: &variant.context,
-            })
+            let (engine, flat) = (self.job.engine, ready.inputs.flat);
+            let (info, context) = (variant.kernel(engine, flat)?, &variant.context);
+            // What the program decides on is tested behind it.
+            let is_late = shader.state.is_tested(ready.inputs.front) && (context.wants_alpha || info.may_discard);
+            let late = is_late.then(|| variant.late_kernel(engine, flat).zip(variant.late.as_ref()));
+            let (info, context) = late.flatten().unwrap_or((info, context));
+            Some(Kernel { info, context })
         });
         let op = match kernel {
             Some(kernel) if kernel.takes_tile(self.scratch.coverage.covered()) => TileOp::ShadeTile,
@@ -368,7 +370,8 @@ impl<'a> TileWorker<'a, '_> {
     fn run_kernel(&mut self, op: TileOp, kernel: Kernel<'_>, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
         let Kernel { info, context } = kernel;
         let quads = self.scratch.coverage.covered();
-        let tested = shader.state.is_tested(ready.inputs.front) && !context.wants_alpha && !info.may_discard;
+        let is_late = context.wants_alpha || context.tests.is_some() || info.may_discard;
+        let tested = shader.state.is_tested(ready.inputs.front) && !is_late;
         let passed = match tested {
             true => {
                 let batch = batch(&self.scratch.coverage, ready, shader, &self.scratch.out);
@@ -383,6 +386,7 @@ impl<'a> TileWorker<'a, '_> {
             }
             (_, Passed::None) => Some(info.steps),
             (TileOp::ShadeTile, Passed::All) => self.shade_tile_in_place(kernel, ready),
+            _ if context.tests.is_some() => self.shade_tested(kernel, ready, shader),
             _ => self.shade_beside(kernel, ready, shader, tested),
         };
         let Some(steps) = steps else {
@@ -430,6 +434,28 @@ impl<'a> TileWorker<'a, '_> {
             self.put(ready, shader, tested);
         } else if shader.state.blending.write_mask != 0 {
             self.tile.put_words(quads, &self.scratch.out.words);
+        }
+        Some(steps)
+    }
+
+    /// Shades beside the tile with the tests in the kernel, then brings what it has of colour, depth and stencil into it; as
+    /// [`TileWorker::shade_tile_in_place`].
+    fn shade_tested(
+        &mut self,
+        Kernel { info, context }: Kernel<'_>,
+        ready: &Ready,
+        shader: &Shader<'_>,
+    ) -> Option<u32> {
+        self.clear();
+        self.scratch.coverage.list();
+        let (quads, out) = (&self.scratch.coverage.quads[..], &mut *self.scratch.out);
+        self.tile.words(Quads::Some(quads), &mut out.words);
+        self.tile
+            .samples(&shader.state, (&ready.inputs, ready.offset), quads, &mut out.samples);
+        let steps = info.code.paint(context, &ready.inputs, Quads::Some(quads), out)?;
+        self.tile.put_samples(quads, &out.samples.after);
+        if shader.state.blending.write_mask != 0 {
+            self.tile.put_words(Quads::Some(quads), &out.words);
         }
         Some(steps)
     }
@@ -595,7 +621,7 @@ impl Kernel<'_> {
     /// blended with nor what stays where there is no fragment.
     fn takes_tile(&self, quads: Quads<'_>) -> bool {
         let is_safe = self.context.blending.is_none() && !self.info.may_discard || self.info.is_infallible;
-        matches!(quads, Quads::Tile(_)) && is_safe && !self.context.wants_alpha
+        matches!(quads, Quads::Tile(_)) && is_safe && !self.context.wants_alpha && self.context.tests.is_none()
     }
 }
 

@@ -2,9 +2,9 @@
 //! and back. What each step does is in [`fragment_ops`](crate::fragment_ops).
 
 use super::access::{self, Chunk, Live, QUADS, STEP};
-use super::{Colors, Tile};
+use super::{Colors, Tile, in_tile};
 use crate::exec::inputs::Inputs;
-use crate::exec::{Fragments, MAX_FRAGMENTS, Quad, Quads, places};
+use crate::exec::{Fragments, MAX_FRAGMENTS, Quad, Quads, Samples, places};
 use crate::fragment_ops::{
     DepthStencil, Tests, alpha_coverage, alpha_passes, blended, quantise, quantise_depth, reloaded, steps,
 };
@@ -156,6 +156,34 @@ impl Tile {
     fn run(&mut self, batch: &Batch<'_>, pass: Pass, live: &mut Live) {
         let tile = self;
         dispatch!(run_all(tile: &mut Tile, batch: &Batch<'_>, pass: Pass, live: &mut Live) -> (), Found::best());
+    }
+
+    /// What the tests of a primitive's fragments go by, in a tile of one sample.
+    pub(crate) fn samples(&self, state: &State, (inputs, offset): (&Inputs, f64), quads: &[Quad], into: &mut Samples) {
+        let mut depths = [0; MAX_FRAGMENTS];
+        if state.uses_depth() {
+            depths_of(state, inputs, offset, quads, &mut depths);
+        }
+        for (number, quad) in quads.iter().enumerate() {
+            for lane in 0..4 {
+                let (at, pixel) = (4 * number + lane, in_tile(quad.x, quad.y) + lane);
+                into.depth[at] = depths[at] as f32;
+                into.tile[0][at] = self.depth[pixel] as f32;
+                into.tile[1][at] = f32::from(self.stencil[pixel]);
+                into.arrived[at] = f32::from(quad.live >> lane & 1);
+            }
+        }
+    }
+
+    /// Puts depth and stencil of live fragments.
+    pub(crate) fn put_samples(&mut self, quads: &[Quad], [depths, stencils]: &[[f32; MAX_FRAGMENTS]; 2]) {
+        for (number, quad) in quads.iter().enumerate() {
+            for lane in (0..4).filter(|lane| quad.live >> lane & 1 == 1) {
+                let (at, pixel) = (4 * number + lane, in_tile(quad.x, quad.y) + lane);
+                self.depth[pixel] = depths[at] as u32;
+                self.stencil[pixel] = stencils[at] as u8;
+            }
+        }
     }
 
     /// Puts words of fragments that no test takes out, in a tile of one sample and a byte a channel.
@@ -320,8 +348,13 @@ fn test<L: QuadLanes>(
         } else {
             None
         };
-        let outcome = tests.run::<L>(arrived >> at & lanes, L::load(&incoming[at..]), replacement, &mut have);
-        passed |= outcome.passed << at;
+        let outcome = tests.run::<L>(
+            L::mask(arrived >> at & lanes),
+            L::load(&incoming[at..]),
+            replacement,
+            &mut have,
+        );
+        passed |= L::bits(outcome.passed) << at;
         L::store(&mut depths[at..], have.depth);
         L::store(&mut stencils[at..], have.stencil);
         at += L::COUNT;
@@ -460,11 +493,15 @@ mod tests {
     use super::*;
     use crate::blend::{Blending, Factor};
     use crate::exec::inputs::Plane;
-    use crate::exec::{MAX_QUADS, unorm};
+    use crate::exec::native::Native;
+    use crate::exec::scalar::Scalar;
+    use crate::exec::{Engine, FragmentContext, FragmentProgram, LateTests, MAX_QUADS, Orientation, unorm};
     use crate::gpu::state::Stencil;
     use crate::gpu::tile::reference::{self, reloaded};
-    use crate::gpu::tile::{Incoming, MAX_DEPTH, PIXELS, in_tile};
+    use crate::gpu::tile::{Incoming, MAX_DEPTH, PIXELS};
+    use crate::simd::Level;
     use fastrand::Rng;
+    use utgard::pp;
     use utgard::state::{Compare, Equation, FactorSource, StencilOp};
 
     /// Colours replace what is there.
@@ -743,5 +780,126 @@ mod tests {
             assert_eq!(tile.depth, wanted.depth, "{round}: {state:?}");
             assert_eq!(tile.stencil, wanted.stencil, "{round}: {state:?}");
         }
+    }
+
+    /// Tests in machine code, behind a program, come to what single fragments come to.
+    #[test]
+    fn tests_in_kernels_match_single_ones() {
+        let mut random = Rng::with_seed(13);
+        let program = pp::assemble("load.v $1 0\nmov.v1 $1 $1, stop\n").unwrap();
+        let program = FragmentProgram::read(&program).unwrap();
+        let (mut passed, mut failed) = (0, 0);
+        for level in [Level::Avx512, Level::Avx2] {
+            let engine = Native::at_most(level);
+            if !engine.is_there() {
+                continue;
+            }
+            for round in 0..300 {
+                let state = State {
+                    packed_depth: false,
+                    depth_register: None,
+                    alpha_to_coverage: false,
+                    alpha_to_one: false,
+                    sample_mask: 15,
+                    ..state(&mut random, 1)
+                };
+                if state.blending.uses_second() {
+                    continue;
+                }
+                let stencil = state.stencil[0];
+                let state = State {
+                    stencil: [stencil; 2],
+                    ..state
+                };
+                let mut plane = |base: f32, step: f32| Plane {
+                    base: random.f32() * base,
+                    dx: (random.f32() - 0.5) * step,
+                    dy: (random.f32() - 0.5) * step,
+                };
+                let inputs = Inputs {
+                    origin: [3.25, -7.5],
+                    z: plane(0.9, 0.01),
+                    varyings: std::array::from_fn(|_| std::array::from_fn(|_| plane(1.2, 0.05))),
+                    ..Inputs::default()
+                };
+                let context = FragmentContext {
+                    program: &program,
+                    uniforms: &[],
+                    textures: &[],
+                    color_register: 1,
+                    second_register: None,
+                    depth_register: None,
+                    orientation: Orientation {
+                        x: 0.0,
+                        y: 0.0,
+                        flip: false,
+                        flip_derivative: false,
+                    },
+                    tile: None,
+                    wants_words: true,
+                    wants_alpha: false,
+                    blending: Some(&state.blending).filter(|blending| !blending.covers()),
+                    tests: Some(LateTests {
+                        alpha: (state.alpha_compare != Compare::Always)
+                            .then_some((state.alpha_compare, state.alpha_reference)),
+                        stencil: state.stencil_of(true).copied(),
+                        depth: state.uses_depth().then_some((state.depth_compare, state.depth_write)),
+                    }),
+                    few: false,
+                };
+                let mut quads: Vec<Quad> = (0..64)
+                    .map(|number| Quad {
+                        x: 32 + number % 8 * 2,
+                        y: 48 + number / 8 * 2,
+                        live: random.u8(..16),
+                    })
+                    .collect();
+                quads.retain(|quad| quad.live != 0);
+                let mut tile = tile(&mut random, 1, false);
+                let mut wanted = tile.clone();
+                let mut colors = Fragments::default();
+                let floats = FragmentContext {
+                    wants_words: false,
+                    blending: None,
+                    tests: None,
+                    ..context
+                };
+                Scalar.fragments(&floats, &inputs, &quads, &mut colors).unwrap();
+                for (number, quad) in quads.iter().enumerate() {
+                    for lane in (0..4usize).filter(|lane| quad.live >> lane & 1 == 1) {
+                        let (x, y) = (quad.x + (lane as u32 & 1), quad.y + (lane as u32 >> 1));
+                        let [dx, dy] = inputs.offset(x, y);
+                        let incoming = Incoming {
+                            pixel: in_tile(x, y),
+                            coverage: 15,
+                            color: colors.color.each_ref().map(|row| row[4 * number + lane]),
+                            second: [0.0; 4],
+                            depth: [steps(inputs.z.at(dx, dy)) + 1.0; 4],
+                            front: true,
+                            stencil: None,
+                        };
+                        let before = wanted.color.get(incoming.pixel);
+                        reference::put(&mut wanted, &state, &incoming);
+                        let is_same = wanted.color.get(incoming.pixel) == before;
+                        *(if is_same { &mut failed } else { &mut passed }) += 1;
+                    }
+                }
+                let mut out = Fragments::default();
+                tile.words(Quads::Some(&quads), &mut out.words);
+                tile.samples(&state, (&inputs, 1.0), &quads, &mut out.samples);
+                let kernel = engine.kernel(&context, true).expect("a kernel");
+                let ran = kernel.paint(&context, &inputs, Quads::Some(&quads), &mut out);
+                assert!(ran.is_some());
+                tile.put_samples(&quads, &out.samples.after);
+                if state.blending.write_mask != 0 {
+                    tile.put_words(Quads::Some(&quads), &out.words);
+                }
+                assert_eq!(tile.color, wanted.color, "{level:?} {round}: {state:?}");
+                assert_eq!(tile.depth, wanted.depth, "{level:?} {round}: {state:?}");
+                assert_eq!(tile.stencil, wanted.stencil, "{level:?} {round}: {state:?}");
+            }
+        }
+        println!("{passed} fragments change what the tile has, {failed} do not");
+        assert!(Native::default().is_there() == (passed.min(failed) > 5_000));
     }
 }

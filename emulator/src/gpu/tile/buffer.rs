@@ -261,9 +261,9 @@ impl Tile {
                 stencil: f32::from(self.stencil[at]),
             };
             let depth = stored_depth(state, fragment.depth[sample]) as f32;
-            let outcome = tests.run::<One>(1, depth, fragment.stencil.map(f32::from), &mut have);
+            let outcome = tests.run::<One>(true, depth, fragment.stencil.map(f32::from), &mut have);
             (self.depth[at], self.stencil[at]) = (have.depth as u32, have.stencil as u8);
-            if outcome.passed == 1 {
+            if outcome.passed {
                 let have = self.color.get(at).map(f32::from);
                 let channels = blended::<One>(&state.blending, color, fragment.second, have, self.one);
                 self.color.set(at, channels.map(|channel| channel as u16));
@@ -273,11 +273,11 @@ impl Tile {
     }
 }
 
-impl From<Outcome> for Verdict {
-    fn from(outcome: Outcome) -> Self {
-        if outcome.passed == 1 {
+impl From<Outcome<bool>> for Verdict {
+    fn from(outcome: Outcome<bool>) -> Self {
+        if outcome.passed {
             Self::Passed
-        } else if outcome.depth_failed == 1 {
+        } else if outcome.depth_failed {
             Self::Depth
         } else {
             Self::Stencil

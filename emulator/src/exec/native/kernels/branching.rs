@@ -90,7 +90,8 @@ impl FragmentKernel for Branching {
             return None;
         }
         // What is tried in vain leaves words of no use.
-        let blended_with = context.blending.map(|_| out.words);
+        let keeps_some = context.blending.is_some() || context.tests.is_some();
+        let blended_with = keeps_some.then_some(out.words);
         self.each((context, inputs), |path| {
             if let Some(words) = blended_with {
                 out.words = words;

@@ -3,7 +3,7 @@
 
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::{LANES, Row};
-use crate::exec::native::call::{PLACES, TILE_ROWS, TILES};
+use crate::exec::native::call::{PLACES, SAMPLES, TILE_ROWS, TILES};
 use crate::exec::native::lower::fragment::Program;
 use crate::exec::places::SIDE;
 use crate::exec::wide::alu::Machine;
@@ -254,11 +254,27 @@ impl Straight {
 
     /// Runs the code for so many lanes; its words are those from `from` on.
     pub(crate) fn run(&self, call: &mut Call<'_>, from: usize, lanes: usize, out: &mut Fragments) -> bool {
+        let (some, samples) = (from..from + lanes, &mut out.samples);
+        let is_tested = call.context.tests.is_some();
+        if is_tested {
+            let [depth, stencil] = &samples.tile;
+            for (row, values) in SAMPLES
+                .into_iter()
+                .zip([&samples.depth, depth, stencil, &samples.arrived])
+            {
+                call.rows[usize::from(row)][..lanes].copy_from_slice(&values[some.clone()]);
+            }
+        }
         let done = self.run_code(call, lanes, &mut out.words[from..]);
+        if is_tested {
+            for (row, values) in [row::TILE_DEPTH, row::TILE_STENCIL].into_iter().zip(&mut samples.after) {
+                values[some.clone()].copy_from_slice(&call.rows[usize::from(row)][..lanes]);
+            }
+        }
         if let Some(register) =
             FragmentContext::output(call.context.color_register).filter(|_| call.context.wants_alpha)
         {
-            out.color[3][from..from + lanes].copy_from_slice(&call.rows[4 * register + 3][..lanes]);
+            out.color[3][some].copy_from_slice(&call.rows[4 * register + 3][..lanes]);
         }
         done
     }

@@ -583,9 +583,10 @@ impl<'a> Builder<'a> {
                 .collect::<Vec<Value>>();
             let color: [Value; 4] = color.try_into().ok()?;
             tracer::record(&mut self.graph, || {
-                let word = match &key.blending {
-                    Some(blending) => tracer::blended(blending, color),
-                    None => tracer::packed(color),
+                let word = match (&key.tests, &key.blending) {
+                    (Some(tests), blending) => tracer::tested(tests, blending.as_ref(), color),
+                    (None, Some(blending)) => tracer::blended(blending, color),
+                    (None, None) => tracer::packed(color),
                 };
                 tracer::effect(Effect::Words(word));
             });

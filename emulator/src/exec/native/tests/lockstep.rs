@@ -326,6 +326,7 @@ fn lockstep(seed: u64, (programs, states): (u32, u32), limit: Level, make: &Make
                 wants_words,
                 wants_alpha: wants_words && random.bool(),
                 blending: blending.as_ref(),
+                tests: None,
                 few: false,
             };
             let want = outcome(&Scalar, &context, &inputs, &quads);

@@ -95,6 +95,7 @@ fn random_textures_are_sampled_the_same_everywhere() {
             wants_words: false,
             wants_alpha: false,
             blending: None,
+            tests: None,
             few: false,
         };
         for _ in 0..4 {

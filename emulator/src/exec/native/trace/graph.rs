@@ -1,7 +1,7 @@
 //! What a piece of a program computes, as a graph of values. The formulas are not written here, but
 //! [traced](super::tracer).
 
-use crate::exec::native::call::PLACES;
+use crate::exec::native::call::{PLACES, SAMPLES};
 use crate::exec::native::isa::Isa;
 use crate::exec::wide::fragment_code::row;
 use num::half;
@@ -220,13 +220,14 @@ impl Graph {
 
     /// Whether all of a tile's fragments may be computed at once: no rows are read but those of their places.
     pub fn takes_tiles(&self) -> bool {
-        self.batched.is_none() && self.is_of_places()
+        let is_sample = |node: &Node| matches!(node, Node::Row(row) if SAMPLES.contains(row));
+        self.batched.is_none() && self.is_of_places() && !self.nodes.iter().any(is_sample)
     }
 
-    /// Whether no rows are read but those of fragments' places, and of batched planes.
+    /// Whether no rows are read but those of fragments' places and samples, and of batched planes.
     pub fn is_of_places(&self) -> bool {
         let others = |node: &Node| match node {
-            Node::Row(row) => !PLACES.contains(row) && !self.is_batched(*row),
+            Node::Row(row) => !PLACES.contains(row) && !SAMPLES.contains(row) && !self.is_batched(*row),
             _ => false,
         };
         !self.nodes.iter().any(others)

@@ -6,7 +6,8 @@ use crate::exec::inputs::{Inputs, Plane};
 use crate::exec::native::call::UNIFORMS;
 use crate::exec::native::trace::graph::{Effect, Graph, Kind, Neighbour, Node, Value};
 use crate::exec::wide::alu::{Alu, Operand, Source, formula, modified};
-use crate::fragment_ops;
+use crate::exec::wide::fragment_code::row;
+use crate::fragment_ops::{self, DepthStencil, LateTests};
 use num::lanes::{Lanes, QuadLanes};
 use std::cell::RefCell;
 use std::mem::offset_of;
@@ -154,6 +155,34 @@ pub fn blended(blending: &Blending, color: [Value; 4]) -> Value {
         }
         None => word,
     }
+}
+
+/// The word that a colour comes to where fragments are tested behind their program; what the tile has of depth and stencil is
+/// stored.
+pub fn tested(tests: &LateTests, blending: Option<&Blending>, color: [Value; 4]) -> Value {
+    let of_row = |row| leaf(Node::Row(row));
+    let mut arrived = Tracer::ne(of_row(row::ARRIVED), Tracer::splat(0.0));
+    if let Some((how, reference)) = tests.alpha {
+        let passes = fragment_ops::alpha_passes::<Tracer>(how, reference, color[3]);
+        arrived = fragment_ops::both::<Tracer>(arrived, passes);
+    }
+    let mut have = DepthStencil {
+        depth: of_row(row::TILE_DEPTH),
+        stencil: of_row(row::TILE_STENCIL),
+    };
+    let outcome = tests
+        .tests()
+        .run::<Tracer>(arrived, of_row(row::DEPTH), None, &mut have);
+    let word = match blending {
+        Some(blending) => blended(blending, color),
+        None => packed(color),
+    };
+    for (at, value) in [(row::TILE_DEPTH, have.depth), (row::TILE_STENCIL, have.stencil)] {
+        if value != of_row(at) {
+            effect(Effect::Store(at, value));
+        }
+    }
+    Tracer::select(outcome.passed, word, leaf(Node::Destination))
 }
 
 /// A colour blended with a word's.
