@@ -220,13 +220,13 @@ fn without<L: Lanes>(a: L::M, b: L::M) -> L::M {
 
 impl Tests<'_> {
     /// Whether there is anything to test.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.stencil.is_none() && self.depth.is_none()
     }
 
     /// Tests the samples that arrived, and updates what the buffer has.
     #[inline(always)]
-    pub fn run<L: Lanes>(
+    pub(crate) fn run<L: Lanes>(
         &self,
         arrived: L::M,
         depth: L::V,

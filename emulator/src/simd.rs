@@ -27,12 +27,12 @@ pub(crate) struct Found(Level);
 
 impl Found {
     /// The best there is.
-    pub fn best() -> Self {
+    pub(crate) fn best() -> Self {
         Self(level())
     }
 
     /// The best there is, but none better than a limit.
-    pub fn at_most(limit: Level) -> Self {
+    pub(crate) fn at_most(limit: Level) -> Self {
         match level().min(limit) {
             Level::Neon if !cfg!(target_arch = "aarch64") => Self(Level::Portable),
             level => Self(level),
@@ -40,7 +40,7 @@ impl Found {
     }
 
     /// The level.
-    pub fn level(self) -> Level {
+    pub(crate) fn level(self) -> Level {
         self.0
     }
 }

@@ -133,12 +133,12 @@ mod processor {
     use rustix::thread::{sched_getaffinity, sched_getcpu, sched_setaffinity};
 
     /// The caller's.
-    pub fn here() -> usize {
+    pub(super) fn here() -> usize {
         sched_getcpu()
     }
 
     /// Leaves a processor, where the caller is on it and may be on others.
-    pub fn leave(number: usize) {
+    pub(super) fn leave(number: usize) {
         if here() != number {
             return;
         }
@@ -152,7 +152,7 @@ mod processor {
     }
 
     /// Lets others run that were left behind the caller.
-    pub fn make_way() {
+    pub(super) fn make_way() {
         std::thread::yield_now();
     }
 }

@@ -19,7 +19,7 @@ struct Part {
 
 impl WorkQueue {
     /// So many pieces for so many threads.
-    pub fn new(count: usize, threads: usize) -> Self {
+    pub(crate) fn new(count: usize, threads: usize) -> Self {
         let border = |thread: usize| count * thread / threads;
         Self {
             parts: (0..threads)
@@ -33,7 +33,7 @@ impl WorkQueue {
     }
 
     /// The next chunk of a thread.
-    pub fn take(&self, thread: usize) -> Option<usize> {
+    pub(crate) fn take(&self, thread: usize) -> Option<usize> {
         let (before, own) = self.parts.split_at(thread.min(self.parts.len()));
         own.iter().chain(before).find_map(|Part { next, end }| {
             // Whoever looks whether there is one changes nothing that others look at.
@@ -44,7 +44,7 @@ impl WorkQueue {
     }
 
     /// A chunk had a fault: the first one's is the job's, so none behind it matters any more.
-    pub fn stop(&self, chunk: usize) {
+    pub(crate) fn stop(&self, chunk: usize) {
         self.end.fetch_min(chunk, Ordering::Relaxed);
     }
 }

@@ -9,16 +9,16 @@ const FEW: u32 = 1024;
 
 /// How many vertices or quads went through a program, as far as that matters.
 #[derive(Debug, Default)]
-pub struct Uses(AtomicU32);
+pub(super) struct Uses(AtomicU32);
 
 impl Uses {
     /// Whether they are still few.
-    pub fn are_few(&self) -> bool {
+    pub(super) fn are_few(&self) -> bool {
         self.0.load(Ordering::Relaxed) < FEW
     }
 
     /// Takes note of some more; that of another thread may get lost.
-    pub fn add(&self, count: usize) {
+    pub(super) fn add(&self, count: usize) {
         let more = u32::try_from(count).unwrap_or(FEW);
         self.0
             .store(self.0.load(Ordering::Relaxed).saturating_add(more), Ordering::Relaxed);
@@ -37,7 +37,7 @@ const MOST: usize = 8;
 
 /// Forms of a program that engines made, each for a key: nearly always there is one key only.
 #[derive(Debug)]
-pub struct Compiled<K, T> {
+pub(super) struct Compiled<K, T> {
     first: OnceLock<(K, Arc<T>)>,
     others: Mutex<Vec<(K, Arc<T>)>>,
 }
@@ -60,7 +60,7 @@ impl<K, T> Clone for Compiled<K, T> {
 
 impl<K: PartialEq + Clone, T> Compiled<K, T> {
     /// Calls `run` with the form for a key, which is made if there is none yet.
-    pub fn with<R>(&self, key: &K, make: impl Fn() -> T, run: impl FnOnce(&T) -> R) -> R {
+    pub(super) fn with<R>(&self, key: &K, make: impl Fn() -> T, run: impl FnOnce(&T) -> R) -> R {
         let (have, form) = self.first.get_or_init(|| (key.clone(), Arc::new(make())));
         if have == key {
             return run(form);

@@ -1,7 +1,7 @@
 //! Rows of lanes and masks of them, and what vertices of a batch have: a row for each component, a lane for each vertex.
 
 /// Lanes of a row.
-pub const LANES: usize = 128;
+pub(super) const LANES: usize = 128;
 
 /// A number for every lane, where vector units like to find it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +32,7 @@ impl std::ops::DerefMut for Row {
 }
 
 /// A bit for every lane.
-pub type Mask = u128;
+pub(super) type Mask = u128;
 
 /// Vertices of a batch at most.
 pub const MAX_VERTICES: usize = LANES;
@@ -40,11 +40,11 @@ pub const MAX_VERTICES: usize = LANES;
 /// Where engines have the rows of a batch of vertices.
 pub(super) mod row {
     /// First of the attributes; in front of them are the engine's own.
-    pub const ATTRIBUTES: u16 = 64;
+    pub(crate) const ATTRIBUTES: u16 = 64;
     /// First of the outputs.
-    pub const OUTPUTS: u16 = 128;
+    pub(crate) const OUTPUTS: u16 = 128;
     /// Behind the last of the outputs, where more of the engine's own are.
-    pub const RESULTS: u16 = 192;
+    pub(crate) const RESULTS: u16 = 192;
 }
 
 /// Vec4s of a kind that an instruction can name.

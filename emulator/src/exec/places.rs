@@ -22,7 +22,7 @@ static TILE: [[f32; MAX_FRAGMENTS]; 2] = {
 };
 
 /// Whether these are a tile's quads, row by row, from its `from`th on.
-pub fn is_of_tile(quads: &[Quad], from: usize) -> bool {
+pub(crate) fn is_of_tile(quads: &[Quad], from: usize) -> bool {
     let Some(first) = quads.first() else {
         return false;
     };
@@ -36,7 +36,7 @@ pub fn is_of_tile(quads: &[Quad], from: usize) -> bool {
 /// Columns and rows of as many of a tile's fragments as there is room for, from the `from`th on: those from `first`, seen
 /// from `origin`.
 #[inline(always)]
-pub fn of_tile<L: Lanes>(first: [f32; 2], from: usize, origin: [f32; 2], into: [&mut [f32]; 2]) {
+pub(crate) fn of_tile<L: Lanes>(first: [f32; 2], from: usize, origin: [f32; 2], into: [&mut [f32]; 2]) {
     for (axis, into) in into.into_iter().enumerate() {
         of_axis::<L>(axis, first[axis], from, origin[axis], into);
     }
@@ -44,7 +44,7 @@ pub fn of_tile<L: Lanes>(first: [f32; 2], from: usize, origin: [f32; 2], into: [
 
 /// The same on one axis.
 #[inline(always)]
-pub fn of_axis<L: Lanes>(axis: usize, first: f32, from: usize, origin: f32, into: &mut [f32]) {
+pub(crate) fn of_axis<L: Lanes>(axis: usize, first: f32, from: usize, origin: f32, into: &mut [f32]) {
     let (start, origin) = (L::splat(first), L::splat(origin));
     let pattern = &TILE[axis][from..from + into.len()];
     let mut at = 0;
@@ -58,12 +58,12 @@ pub fn of_axis<L: Lanes>(axis: usize, first: f32, from: usize, origin: f32, into
 
 /// The middle of a pixel.
 #[inline(always)]
-pub fn middle([column, row]: [u32; 2]) -> [f32; 2] {
+pub(crate) fn middle([column, row]: [u32; 2]) -> [f32; 2] {
     [column as f32 + 0.5, row as f32 + 0.5]
 }
 
 /// Columns and rows of the pixels of quads; where there is room for more, those of the last once more.
-pub fn pixels(quads: &[Quad], [columns, rows]: [&mut [f32]; 2]) {
+pub(crate) fn pixels(quads: &[Quad], [columns, rows]: [&mut [f32]; 2]) {
     let Some(last) = quads.last() else { return };
     let (columns, rows) = (columns.as_chunks_mut::<4>().0, rows.as_chunks_mut::<4>().0);
     for (number, (columns, rows)) in columns.iter_mut().zip(rows).enumerate() {
@@ -76,13 +76,13 @@ pub fn pixels(quads: &[Quad], [columns, rows]: [&mut [f32]; 2]) {
 
 /// Columns and rows of the fragments of a quad.
 #[inline(always)]
-pub fn of_quad(quad: &Quad, inputs: &Inputs) -> [[f32; 4]; 2] {
+pub(crate) fn of_quad(quad: &Quad, inputs: &Inputs) -> [[f32; 4]; 2] {
     let ([left, upper], [right, lower]) = (inputs.offset(quad.x, quad.y), inputs.offset(quad.x + 1, quad.y + 1));
     [[left, right, left, right], [upper, upper, lower, lower]]
 }
 
 /// Columns and rows of the fragments of quads; where there is room for more, those of the last once more.
-pub fn of_quads(quads: &[Quad], inputs: &Inputs, [columns, rows]: [&mut [f32]; 2]) {
+pub(crate) fn of_quads(quads: &[Quad], inputs: &Inputs, [columns, rows]: [&mut [f32]; 2]) {
     let Some(last) = quads.last() else { return };
     let (columns, rows) = (columns.as_chunks_mut::<4>().0, rows.as_chunks_mut::<4>().0);
     for (number, (columns, rows)) in columns.iter_mut().zip(rows).enumerate() {

@@ -55,7 +55,7 @@ impl Memory {
 
 impl Lent {
     /// Somewhere to write pieces to, none of which crosses a border between parts of so many bytes.
-    pub fn target(&mut self, part: usize) -> Target<'_> {
+    pub(crate) fn target(&mut self, part: usize) -> Target<'_> {
         let part = part.max(1);
         let bytes = match &mut self.data {
             Data::Own(bytes) => {
@@ -83,7 +83,7 @@ pub(crate) struct Array {
 impl Lent {
     /// Somewhere for each part of each of some arrays that lie apart in what was asked for; nothing where they do not, or
     /// where somebody else holds the bytes, too.
-    pub fn arrays(&mut self, arrays: &[Array]) -> Option<Vec<Sinks<'_>>> {
+    pub(crate) fn arrays(&mut self, arrays: &[Array]) -> Option<Vec<Sinks<'_>>> {
         let Data::Own(bytes) = &mut self.data else { return None };
         let (mut rest, mut at) = (&mut bytes[self.start..self.start + self.length], self.address);
         let mut order: Vec<usize> = (0..arrays.len()).collect();
@@ -121,7 +121,7 @@ enum Bytes<'a> {
 
 impl Target<'_> {
     /// Brings the place of a piece of so many bytes near, so that nobody waits when it comes.
-    pub fn expect(&self, address: u32, length: usize, write: FetchFor) {
+    pub(crate) fn expect(&self, address: u32, length: usize, write: FetchFor) {
         let at = address.wrapping_sub(self.address) as usize;
         let Bytes::Parts(parts, part) = &self.bytes else { return };
         if let Some(bytes) = parts.get(at / part).and_then(|bytes| bytes.try_lock().ok())
@@ -132,7 +132,7 @@ impl Target<'_> {
     }
 
     /// Copies a piece to its address; what is not all in one part is left out.
-    pub fn put(&self, address: u32, piece: &[u8]) {
+    pub(crate) fn put(&self, address: u32, piece: &[u8]) {
         if let Bytes::Backed(backing, start) = &self.bytes {
             let at = address.wrapping_sub(self.address) as usize;
             if at + piece.len() <= self.length {
@@ -144,7 +144,7 @@ impl Target<'_> {
     }
 
     /// Has somebody write a piece of so many bytes where its address says; false where that is not to be had.
-    pub fn fill(&self, address: u32, length: usize, write: impl FnOnce(&mut [u8])) -> bool {
+    pub(crate) fn fill(&self, address: u32, length: usize, write: impl FnOnce(&mut [u8])) -> bool {
         let at = address.wrapping_sub(self.address) as usize;
         let (parts, part) = match &self.bytes {
             Bytes::Parts(parts, part) => (parts, part),
@@ -182,7 +182,7 @@ pub(crate) enum Sink<'a, 'b> {
 impl Sink<'_, '_> {
     /// [`Target::expect`]
     #[inline]
-    pub fn expect(&self, address: u32, length: usize, write: FetchFor) {
+    pub(crate) fn expect(&self, address: u32, length: usize, write: FetchFor) {
         match self {
             Self::Shared(target) => target.expect(address, length, write),
             Self::Own(own) => {
@@ -195,7 +195,7 @@ impl Sink<'_, '_> {
     }
 
     /// [`Target::put`]
-    pub fn put(&mut self, address: u32, piece: &[u8]) {
+    pub(crate) fn put(&mut self, address: u32, piece: &[u8]) {
         match self {
             Self::Shared(target) => target.put(address, piece),
             Self::Own(_) => {
@@ -206,7 +206,7 @@ impl Sink<'_, '_> {
 
     /// [`Target::fill`]
     #[inline]
-    pub fn fill(&mut self, address: u32, length: usize, write: impl FnOnce(&mut [u8])) -> bool {
+    pub(crate) fn fill(&mut self, address: u32, length: usize, write: impl FnOnce(&mut [u8])) -> bool {
         match self {
             Self::Shared(target) => target.fill(address, length, write),
             Self::Own(own) => {
@@ -227,7 +227,7 @@ pub(crate) enum Sinks<'a> {
 
 impl<'a> Sinks<'a> {
     /// The place with a number, which is asked for once.
-    pub fn take(&self, number: usize) -> Option<Sink<'_, 'a>> {
+    pub(crate) fn take(&self, number: usize) -> Option<Sink<'_, 'a>> {
         match self {
             Self::Shared(target) => Some(Sink::Shared(target)),
             Self::Own(all) => lock(all.get(number)?).take().map(Sink::Own),
@@ -238,7 +238,7 @@ impl<'a> Sinks<'a> {
 impl Lent {
     /// Somewhere for each of some pieces, by address and length, if they lie one behind the other in what was asked for;
     /// else a [`Lent::target`] for all.
-    pub fn sinks(&mut self, pieces: &[(u32, usize)], part: usize) -> Sinks<'_> {
+    pub(crate) fn sinks(&mut self, pieces: &[(u32, usize)], part: usize) -> Sinks<'_> {
         if !self.has_apart(pieces) {
             return Sinks::Shared(self.target(part));
         }

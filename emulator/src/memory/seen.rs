@@ -32,7 +32,7 @@ impl Default for Clock {
 impl Clock {
     /// A version that nothing had before.
     #[inline]
-    pub fn next(&mut self) -> Version {
+    pub(super) fn next(&mut self) -> Version {
         self.writes += 1;
         Version {
             memory: self.memory,
@@ -121,7 +121,7 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// Bytes that are at an address now.
-    pub fn new(memory: &Memory, address: u32, bytes: impl Into<Arc<Vec<u8>>>) -> Self {
+    pub(crate) fn new(memory: &Memory, address: u32, bytes: impl Into<Arc<Vec<u8>>>) -> Self {
         let bytes = bytes.into();
         let version = memory.version(address, bytes.len() as u32);
         Self {
@@ -132,22 +132,22 @@ impl Seen {
     }
 
     /// Room for others in their place, once nobody has them any more.
-    pub fn into_room(self) -> Vec<u8> {
+    pub(crate) fn into_room(self) -> Vec<u8> {
         Arc::into_inner(self.bytes).unwrap_or_default()
     }
 
     /// Where they are.
-    pub fn address(&self) -> u32 {
+    pub(crate) fn address(&self) -> u32 {
         self.address
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
 
     /// Whether they are as they were. They are not looked at where nobody wrote into their object; many are by all threads.
-    pub fn is_still(&self, memory: &Memory, pool: Option<&ThreadPool>) -> bool {
+    pub(crate) fn is_still(&self, memory: &Memory, pool: Option<&ThreadPool>) -> bool {
         let version = memory.version(self.address, self.bytes.len() as u32);
         let mut seen = lock(&self.version);
         if version.is_some() && version == *seen {

@@ -6,7 +6,7 @@ use std::arch::asm;
 
 /// Four lanes of 128 bits.
 #[derive(Clone, Copy, Debug)]
-pub struct Neon;
+pub(crate) struct Neon;
 
 /// The bit that a lane has in a mask.
 const EACH: [u32; 4] = [1, 2, 4, 8];

@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 
 /// Brings bytes into a cache.
 #[inline]
-pub fn fetch(bytes: &[u8], what_for: FetchFor) {
+pub(super) fn fetch(bytes: &[u8], what_for: FetchFor) {
     match what_for {
         FetchFor::Write => fetch_lines::<_MM_HINT_ET0>(bytes),
         FetchFor::LaterWrite => fetch_lines::<_MM_HINT_T1>(bytes),
@@ -24,7 +24,7 @@ fn fetch_lines<const HINT: i32>(bytes: &[u8]) {
 
 /// Eight lanes of 256 bits.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx2;
+pub(crate) struct Avx2;
 
 impl Lanes for Avx2 {
     const COUNT: usize = 8;

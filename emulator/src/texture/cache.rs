@@ -37,7 +37,7 @@ pub(super) struct Decoded {
 
 impl Decoded {
     /// Room for other bytes and texels in the place of these, as far as nobody else has them.
-    pub fn into_room(self) -> (Vec<Vec<u8>>, Vec<u32>) {
+    pub(super) fn into_room(self) -> (Vec<Vec<u8>>, Vec<u32>) {
         let bytes = self.bytes.into_iter().map(Seen::into_room);
         (bytes.collect(), Arc::into_inner(self.colors).unwrap_or_default())
     }

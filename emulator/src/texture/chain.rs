@@ -20,7 +20,7 @@ pub(super) struct Chain {
 
 impl Chain {
     /// Levels of so many texels, the largest first.
-    pub fn new(counts: impl DoubleEndedIterator<Item = usize>) -> Self {
+    pub(super) fn new(counts: impl DoubleEndedIterator<Item = usize>) -> Self {
         let mut places = Vec::new();
         let mut end = 0usize;
         for count in counts.rev() {
@@ -37,18 +37,18 @@ impl Chain {
     }
 
     /// Levels.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.places.len()
     }
 
     /// Texels of all levels from this one to the smallest.
-    pub fn count(&self, first: usize) -> usize {
+    pub(super) fn count(&self, first: usize) -> usize {
         self.places.get(first).map_or(0, |[_, end]| *end)
     }
 
     /// The levels that are there: the largest one's number, and the texels.
     #[inline]
-    pub fn ready(&self) -> Option<(usize, &[u32])> {
+    pub(super) fn ready(&self) -> Option<(usize, &[u32])> {
         let largest = self.largest.load(Ordering::Acquire);
         let texels = self.from.get(largest)?.get()?.as_ref()?;
         Some((largest, texels))
@@ -56,7 +56,7 @@ impl Chain {
 
     /// Texels of this level and the smaller ones, and maybe larger ones behind them; `make` makes them of what is there.
     #[inline]
-    pub fn from(&self, first: usize, make: impl FnOnce(Option<(usize, &[u32])>) -> Texels) -> Option<&[u32]> {
+    pub(super) fn from(&self, first: usize, make: impl FnOnce(Option<(usize, &[u32])>) -> Texels) -> Option<&[u32]> {
         match self.ready() {
             Some((largest, texels)) if largest <= first => Some(texels),
             have => {
@@ -68,7 +68,7 @@ impl Chain {
     }
 
     /// A level's own of some texels that it is among.
-    pub fn level<'a>(&self, number: usize, texels: &'a [u32]) -> Option<&'a [u32]> {
+    pub(super) fn level<'a>(&self, number: usize, texels: &'a [u32]) -> Option<&'a [u32]> {
         let [start, end] = *self.places.get(number)?;
         texels.get(start..end)
     }

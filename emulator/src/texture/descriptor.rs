@@ -2,7 +2,7 @@
 
 use utgard::texture::{self as fields, Dimension, MipFilter, TexelFormat, TexelLayout, Wrap};
 
-pub use fields::MAX_LEVELS;
+pub(super) use fields::MAX_LEVELS;
 
 /// Where texels lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -79,12 +79,12 @@ pub(super) struct Texels<L: Lanes> {
 
 impl<'a> Plain<'a> {
     /// How it is sampled.
-    pub fn form(&self) -> Form {
+    pub(crate) fn form(&self) -> Form {
         self.form
     }
 
     /// Whether textures like this one go the short way.
-    pub fn fits(descriptor: &Descriptor) -> bool {
+    pub(crate) fn fits(descriptor: &Descriptor) -> bool {
         let [width, height, depth] = descriptor.size;
         let flat = descriptor.dimension != Dimension::One && depth <= 1 && width > 0 && height > 0;
         let wraps = descriptor.wrap.iter().all(|wrap| Around::of(*wrap).is_some());
@@ -95,7 +95,7 @@ impl<'a> Plain<'a> {
 
     /// The only level of a fitting descriptor's texture, where one filter is all there are; `None` where texels are missing, or
     /// more than can be counted in a float.
-    pub fn new(descriptor: &Descriptor, ones: [u8; 4], colors: &'a [u32]) -> Option<Self> {
+    pub(crate) fn new(descriptor: &Descriptor, ones: [u8; 4], colors: &'a [u32]) -> Option<Self> {
         let [width, height, _] = descriptor.size;
         let texels = u64::from(width) * u64::from(height);
         if !one_filter(descriptor) || texels == 0 || texels > MOST_TEXELS || colors.len() as u64 != texels {
@@ -112,7 +112,7 @@ impl<'a> Plain<'a> {
 
     /// Samples lanes at s and t. The mask tells for which lanes this is the colour; the others are too far outside.
     #[inline(always)]
-    pub fn sample<L: Lanes>(&self, s: L::V, t: L::V) -> ([L::V; 4], L::M) {
+    pub(crate) fn sample<L: Lanes>(&self, s: L::V, t: L::V) -> ([L::V; 4], L::M) {
         let Form { size, scale, filter } = &self.form;
         let texels = Texels {
             size: [L::splat(size[0]), L::splat(size[1])],
@@ -137,7 +137,7 @@ pub(super) const MOST_TEXELS: u64 = 1 << 24;
 
 impl Filter {
     /// A fitting descriptor's.
-    pub fn of(descriptor: &Descriptor, ones: [u8; 4]) -> Self {
+    pub(super) fn of(descriptor: &Descriptor, ones: [u8; 4]) -> Self {
         Self {
             around: [0, 1].map(|axis: usize| Around::of(descriptor.wrap[axis]).unwrap_or(Around::Clamp)),
             // Of levels, half as large each, then all are.
@@ -151,7 +151,7 @@ impl Filter {
     /// The colour at texels x and y, of the nearest one or between four. The mask tells for which lanes this is the colour; the
     /// others are too far outside.
     #[inline(always)]
-    pub fn at<L: Lanes>(
+    pub(super) fn at<L: Lanes>(
         &self,
         colors: &[u32],
         texels: &Texels<L>,

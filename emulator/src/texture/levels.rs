@@ -51,7 +51,7 @@ pub(super) struct Tables {
 impl Tables {
     /// Those of levels of these sizes, the largest first; nothing where texels cannot be counted in floats, or there are
     /// none.
-    pub fn new(descriptor: &Descriptor, sizes: &[[u32; 2]]) -> Option<Box<Self>> {
+    pub(super) fn new(descriptor: &Descriptor, sizes: &[[u32; 2]]) -> Option<Box<Self>> {
         let border = if descriptor.blends_faces() { 2 } else { 0 };
         let stored = |size: [u32; 2]| size.map(|size| u64::from(size) + border);
         let area = |size: [u32; 2]| stored(size).iter().product::<u64>();
@@ -89,7 +89,7 @@ pub(crate) enum Wanted<V> {
 
 impl<V> Wanted<V> {
     /// What an instruction wants that gives a number.
-    pub fn of(level: LevelOfDetail, given: V) -> Self {
+    pub(crate) fn of(level: LevelOfDetail, given: V) -> Self {
         match level {
             LevelOfDetail::Explicit(_) => Self::Level(given),
             LevelOfDetail::Bias(_) => Self::Bias(given),
@@ -129,7 +129,7 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    pub fn of(descriptor: &Descriptor) -> Self {
+    pub(super) fn of(descriptor: &Descriptor) -> Self {
         let [low, high] = descriptor.lod;
         // Mesa adds a half where the texture is made smaller by nearest texels, unless all its filters are nearest, and
         // then passes conformance tests on hardware with every filter; so the hardware must take that half away ([I]).
@@ -144,13 +144,13 @@ impl Rule {
 
     /// The level by which the filter is chosen.
     #[inline(always)]
-    pub fn level<L: Lanes>(&self, level: L::V) -> L::V {
+    pub(super) fn level<L: Lanes>(&self, level: L::V) -> L::V {
         L::sub(level, L::splat(self.less))
     }
 
     /// The first of the levels that are looked at, and the part of the next, of a level from [`Rule::level`].
     #[inline(always)]
-    pub fn chosen<L: Lanes>(&self, level: L::V) -> (L::V, L::V) {
+    pub(super) fn chosen<L: Lanes>(&self, level: L::V) -> (L::V, L::V) {
         let [low, high] = self.range;
         let clamped = L::min(L::max(level, L::splat(low)), L::splat(high));
         // Levels count in sixteenths, and what is between two is the upper one: so the sixteenth that Mesa takes away
@@ -179,18 +179,18 @@ impl<'a> Levels<'a> {
     }
 
     /// How they are sampled.
-    pub fn form(&self) -> Form {
+    pub(crate) fn form(&self) -> Form {
         self.form
     }
 
     /// Some lanes may look at two levels.
-    pub fn may_blend(&self) -> bool {
+    pub(crate) fn may_blend(&self) -> bool {
         self.form.rule.blends
     }
 
     /// Where lanes of quads look, by coordinates or directions.
     #[inline(always)]
-    pub fn look<L: QuadLanes>(&self, [s, t, r]: [L::V; 3], wanted: Wanted<L::V>) -> Look<L> {
+    pub(crate) fn look<L: QuadLanes>(&self, [s, t, r]: [L::V; 3], wanted: Wanted<L::V>) -> Look<L> {
         let faces = match self.form.cube {
             true => Some(Faces::<L>::of([s, t, r])),
             false => None,
@@ -205,7 +205,7 @@ impl<'a> Levels<'a> {
 
     /// Where lanes look at a level that bias and all are in.
     #[inline(always)]
-    pub fn look_at<L: Lanes>(&self, [s, t]: [L::V; 2], faces: &Option<Faces<L>>, level: L::V) -> Look<L> {
+    pub(crate) fn look_at<L: Lanes>(&self, [s, t]: [L::V; 2], faces: &Option<Faces<L>>, level: L::V) -> Look<L> {
         let rule = &self.form.rule;
         let by_rule = rule.level::<L>(level);
         let (base, weight) = rule.chosen::<L>(by_rule);
@@ -232,7 +232,7 @@ impl<'a> Levels<'a> {
     /// The colours where lanes look, of two levels or the first; all texels of those levels are there. The mask tells for
     /// which lanes this is the colour; the others are too far outside.
     #[inline(always)]
-    pub fn colors<L: Lanes>(&self, texels: &[u32], look: &Look<L>, two: bool) -> ([L::V; 4], L::M) {
+    pub(crate) fn colors<L: Lanes>(&self, texels: &[u32], look: &Look<L>, two: bool) -> ([L::V; 4], L::M) {
         let (color, near) = self.level::<L>(texels, look, look.first);
         if !two {
             return (color, near);
@@ -322,7 +322,7 @@ pub(crate) struct Faces<L: Lanes> {
 impl<L: Lanes> Faces<L> {
     /// The faces of directions.
     #[inline(always)]
-    pub fn of([x, y, z]: [L::V; 3]) -> Self {
+    pub(crate) fn of([x, y, z]: [L::V; 3]) -> Self {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let (ax, ay, az) = (L::abs(x), L::abs(y), L::abs(z));
         let over_x = L::select(L::ge(ay, ax), one, zero);

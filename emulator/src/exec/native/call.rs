@@ -6,7 +6,7 @@ use crate::exec::lanes::{LANES, Mask, Row};
 use crate::exec::wide::fragment_code::row;
 
 /// Textures that one piece of code can look into.
-pub const MAX_TEXTURES: usize = 8;
+pub(super) const MAX_TEXTURES: usize = 8;
 
 /// The number, behind those of textures, of what has uniforms in the place of texels.
 pub(crate) const UNIFORMS: u8 = MAX_TEXTURES as u8;
@@ -129,7 +129,7 @@ pub(crate) struct Needs {
     not(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux"))),
     expect(dead_code, reason = "only machine code reads it")
 )]
-pub struct Emitted {
+pub(super) struct Emitted {
     /// Instructions, then constants.
     pub(crate) bytes: Vec<u8>,
     /// Where constants begin.

@@ -21,7 +21,7 @@ const FIRST_INFINITE: f32 = 65536.0;
 const LARGEST: f32 = 131_008.0;
 
 impl Numbers {
-    pub fn new(silicon: Silicon) -> Self {
+    pub(super) fn new(silicon: Silicon) -> Self {
         Self {
             zero_wins: silicon.has(Switch::ZeroWins),
             no_infinity: silicon.has(Switch::HalvesHaveNoInfinity),
@@ -30,16 +30,16 @@ impl Numbers {
         }
     }
 
-    pub fn product(self, a: f32, b: f32) -> f32 {
+    pub(super) fn product(self, a: f32, b: f32) -> f32 {
         let zero = self.zero_wins && (a == 0.0 || b == 0.0);
         if zero { 0.0 } else { a * b }
     }
 
-    pub fn minimum(self, a: f32, b: f32) -> f32 {
+    pub(super) fn minimum(self, a: f32, b: f32) -> f32 {
         if a < b || self.only_number(a, b) { a } else { b }
     }
 
-    pub fn maximum(self, a: f32, b: f32) -> f32 {
+    pub(super) fn maximum(self, a: f32, b: f32) -> f32 {
         if a > b || self.only_number(a, b) { a } else { b }
     }
 
@@ -49,7 +49,7 @@ impl Numbers {
     }
 
     /// A value as a register of a fragment holds it.
-    pub fn half(self, value: f32) -> f32 {
+    pub(super) fn half(self, value: f32) -> f32 {
         if self.no_infinity && (value.is_nan() || value.abs() >= FIRST_INFINITE) {
             // Steps of 64; what is no number has the highest exponent, too.
             let magnitude = if value.is_nan() {
@@ -67,7 +67,7 @@ impl Numbers {
     }
 
     /// A half of memory or of the program, as others made a float of it.
-    pub fn loaded(self, value: f32) -> f32 {
+    pub(super) fn loaded(self, value: f32) -> f32 {
         if !self.no_infinity || value.is_finite() {
             return value;
         }
@@ -76,7 +76,7 @@ impl Numbers {
     }
 
     /// The reciprocal in a fragment's program.
-    pub fn reciprocal(self, value: f32) -> f32 {
+    pub(super) fn reciprocal(self, value: f32) -> f32 {
         let exact = math::rcp::<One>(value);
         let nearest = half::round(exact);
         if !self.cut_reciprocals || nearest.abs() <= exact.abs() || !nearest.is_finite() {

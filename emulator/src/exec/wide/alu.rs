@@ -219,7 +219,7 @@ fn nonzero<L: Lanes>(value: L::V) -> L::V {
 
 /// What an operation computes; the angle functions are nobody's formula here.
 #[inline(always)]
-pub fn formula<L: QuadLanes>(op: AluOp, a: L::V, b: L::V, c: L::V) -> L::V {
+pub(crate) fn formula<L: QuadLanes>(op: AluOp, a: L::V, b: L::V, c: L::V) -> L::V {
     match op {
         AluOp::Copy => a,
         AluOp::Mul => L::mul(a, b),
@@ -261,7 +261,7 @@ pub fn formula<L: QuadLanes>(op: AluOp, a: L::V, b: L::V, c: L::V) -> L::V {
 
 /// What is done to a result before it is rounded.
 #[inline(always)]
-pub fn modified<L: Lanes>(finish: Finish, value: L::V) -> L::V {
+pub(crate) fn modified<L: Lanes>(finish: Finish, value: L::V) -> L::V {
     match finish {
         Finish::Modifier(Modifier::None) => value,
         Finish::Modifier(Modifier::Saturate) => math::saturate::<L>(value),
@@ -273,12 +273,12 @@ pub fn modified<L: Lanes>(finish: Finish, value: L::V) -> L::V {
 
 /// [`Plane::at`](crate::exec::inputs::Plane::at), many at a time: a plane's base and steps at a distance from the origin.
 #[inline(always)]
-pub fn plane_at<L: Lanes>([base, dx, dy]: [L::V; 3], x: L::V, y: L::V) -> L::V {
+pub(crate) fn plane_at<L: Lanes>([base, dx, dy]: [L::V; 3], x: L::V, y: L::V) -> L::V {
     L::add(L::mul(dx, x), L::add(L::mul(dy, y), base))
 }
 
 /// Rows behind a program's own that a machine keeps for constants.
-pub const CONSTANT_ROWS: usize = 3;
+pub(crate) const CONSTANT_ROWS: usize = 3;
 
 /// Rows, uniforms and lanes that operations work on.
 pub struct Machine<'a> {
@@ -434,7 +434,7 @@ impl Machine<'_> {
 /// Keeps operations that read rows apart from operations in front of them that write those: all of a stage read before
 /// any of them writes. Results that would be read are put aside, from row `spare` on, and copied at the end; unless a
 /// later operation writes the same row, for the last one counts.
-pub fn stage(mut operations: Vec<Alu>, spare: u16, out: &mut Vec<Alu>) {
+pub(crate) fn stage(mut operations: Vec<Alu>, spare: u16, out: &mut Vec<Alu>) {
     let mut copies = Vec::new();
     for at in 0..operations.len() {
         let to = operations[at].to;

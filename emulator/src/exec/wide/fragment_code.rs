@@ -4,48 +4,48 @@ use super::alu::{Alu, Operand, Source};
 use utgard::pp::{self, Alignment, Load, Sampler, Store};
 
 /// Rows of the pipeline and of what a batch is given; registers are rows 0 to 63.
-pub mod row {
+pub(crate) mod row {
     /// The sampler's result, also [`Register::TEXTURE`](utgard::pp::Register::TEXTURE).
-    pub const TEXTURE: u16 = 56;
+    pub(crate) const TEXTURE: u16 = 56;
     /// A load's result, also [`Register::UNIFORM`](utgard::pp::Register::UNIFORM).
-    pub const UNIFORM: u16 = 60;
+    pub(crate) const UNIFORM: u16 = 60;
     /// The vec4 multiplier's result.
-    pub const VEC_MUL: u16 = 64;
+    pub(crate) const VEC_MUL: u16 = 64;
     /// The scalar multiplier's result.
-    pub const FLOAT_MUL: u16 = 68;
+    pub(crate) const FLOAT_MUL: u16 = 68;
     /// The varying unit's result, for the sampler.
-    pub const COORDINATES: u16 = 69;
+    pub(crate) const COORDINATES: u16 = 69;
     /// Room for what must not be written yet.
-    pub const SPARE: u16 = 73;
+    pub(crate) const SPARE: u16 = 73;
     /// Distance from the primitive's origin.
-    pub const X: u16 = 96;
+    pub(crate) const X: u16 = 96;
     /// Distance from the primitive's origin.
-    pub const Y: u16 = 97;
+    pub(crate) const Y: u16 = 97;
     /// w, where the primitive is in perspective.
-    pub const W: u16 = 98;
+    pub(crate) const W: u16 = 98;
     /// Column of the pixel.
-    pub const COLUMN: u16 = 99;
+    pub(crate) const COLUMN: u16 = 99;
     /// Row of the pixel.
-    pub const ROW: u16 = 100;
+    pub(crate) const ROW: u16 = 100;
     /// Depth of a fragment that is tested behind its program, in the buffer's steps.
-    pub const DEPTH: u16 = 101;
+    pub(crate) const DEPTH: u16 = 101;
     /// What the tile has of depth and stencil there.
-    pub const TILE_DEPTH: u16 = 102;
+    pub(crate) const TILE_DEPTH: u16 = 102;
     /// The stencil.
-    pub const TILE_STENCIL: u16 = 103;
+    pub(crate) const TILE_STENCIL: u16 = 103;
     /// Not zero where the fragment is wanted.
-    pub const ARRIVED: u16 = 104;
+    pub(crate) const ARRIVED: u16 = 104;
     /// First row of the temporaries.
-    pub const TEMPORARIES: u16 = 105;
+    pub(crate) const TEMPORARIES: u16 = 105;
 
     /// Whether only the instruction that computes a row sees it: that is done for all fragments, for neighbours look at it.
-    pub fn is_local(row: u16) -> bool {
+    pub(crate) fn is_local(row: u16) -> bool {
         (TEXTURE..X).contains(&row)
     }
 }
 
 /// Floats of temporaries that have rows: a row's number has 16 bits, and other rows stand in front of and behind them.
-pub const MAX_TEMPORARIES: i32 = (1 << 16) - 1024;
+pub(crate) const MAX_TEMPORARIES: i32 = (1 << 16) - 1024;
 
 /// An input of the vertices for one component.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -232,6 +232,6 @@ impl Op {
 }
 
 /// Power of two of an index's unit in floats, and components.
-pub fn extent(alignment: Alignment) -> (u32, u32) {
+pub(crate) fn extent(alignment: Alignment) -> (u32, u32) {
     (alignment.shift(), alignment.components() as u32)
 }

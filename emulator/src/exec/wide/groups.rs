@@ -19,7 +19,7 @@ pub(super) struct Groups {
 
 impl Groups {
     /// All at the first instruction.
-    pub fn new(lanes: Mask) -> Self {
+    pub(super) fn new(lanes: Mask) -> Self {
         Self {
             last: Some(Group { at: 0, lanes }),
             others: Vec::new(),
@@ -28,13 +28,13 @@ impl Groups {
 
     /// No lanes are left to be taken.
     #[inline(always)]
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.last.is_none() && self.others.is_empty()
     }
 
     /// Takes the group that is furthest behind; `order` gives an instruction's place in memory.
     #[inline(always)]
-    pub fn take(&mut self, order: impl Fn(usize) -> u32) -> Option<Group> {
+    pub(super) fn take(&mut self, order: impl Fn(usize) -> u32) -> Option<Group> {
         // Where lanes never part there is only one group.
         if self.others.is_empty() {
             return self.last.take();
@@ -50,7 +50,7 @@ impl Groups {
 
     /// Lanes go on at an instruction, together with those that are there.
     #[inline(always)]
-    pub fn put(&mut self, at: usize, lanes: Mask) {
+    pub(super) fn put(&mut self, at: usize, lanes: Mask) {
         if lanes == 0 {
             return;
         }

@@ -66,7 +66,7 @@ pub struct VertexRegion {
 }
 
 /// For each instruction of a vertex program the region that begins there, if one does.
-pub type VertexRegions = Vec<Option<VertexRegion>>;
+pub(crate) type VertexRegions = Vec<Option<VertexRegion>>;
 
 /// A part of a region.
 #[derive(Debug)]

@@ -8,15 +8,15 @@ use utgard::gp::{
 };
 
 /// Rows of what a vertex has.
-pub mod row {
+pub(crate) mod row {
     /// First of the attributes, of the outputs, and of the units' results: three instructions' worth.
-    pub use crate::exec::lanes::row::{ATTRIBUTES, OUTPUTS, RESULTS};
+    pub(crate) use crate::exec::lanes::row::{ATTRIBUTES, OUTPUTS, RESULTS};
     /// First of the registers.
-    pub const REGISTERS: u16 = 0;
+    pub(crate) const REGISTERS: u16 = 0;
     /// What port 0 loaded in the last two instructions.
-    pub const PORT: u16 = 210;
+    pub(crate) const PORT: u16 = 210;
     /// Rows there are.
-    pub const COUNT: usize = 218;
+    pub(crate) const COUNT: usize = 218;
 }
 
 /// An instruction.

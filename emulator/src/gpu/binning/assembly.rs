@@ -65,11 +65,11 @@ fn tile(pixel: u32) -> u8 {
 }
 
 /// Triangles that are looked at together.
-pub const BLOCK: usize = 32;
+pub(super) const BLOCK: usize = 32;
 
 /// Some triangles of a draw, number beside number, so that what is to be known of all is found of many at a time.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub(super) struct Block {
     /// Of each corner its position.
     corners: [[[f32; 4]; BLOCK]; 3],
     /// The same, a row for each of its numbers.
@@ -102,13 +102,13 @@ impl Default for Block {
 
 impl Block {
     /// Forgets the triangles.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.count = 0;
     }
 
     /// Adds a triangle by its vertices' slots and positions, while there is room.
     #[inline(always)]
-    pub fn push(&mut self, slots: [u32; 3], positions: [[f32; 4]; 3]) {
+    pub(super) fn push(&mut self, slots: [u32; 3], positions: [[f32; 4]; 3]) {
         let at = self.count;
         if at >= BLOCK {
             return;
@@ -121,7 +121,7 @@ impl Block {
 
     /// Makes the primitives of the triangles: what [`build`](super::geometry::build) does of each. Entries of those that may
     /// touch something within bounds go to `touching`, by their number in the piece.
-    pub fn build(&mut self, rules: &Rules, bounds: Bounds, out: &mut Piece, touching: &mut Vec<Entry>) {
+    pub(super) fn build(&mut self, rules: &Rules, bounds: Bounds, out: &mut Piece, touching: &mut Vec<Entry>) {
         let block = &mut *self;
         dispatch!(judge(block: &mut Block, rules: &Rules, bounds: Bounds) -> (), Found::best());
         for at in 0..self.count {

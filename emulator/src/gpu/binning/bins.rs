@@ -9,7 +9,7 @@ const SOME: usize = 1 << 12;
 
 /// How tiles make blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grid {
+pub(super) struct Grid {
     /// Columns and rows of tiles in a block, as powers of two.
     pub shift: [u32; 2],
     /// Blocks of a row.
@@ -20,7 +20,7 @@ pub struct Grid {
 
 /// Entries that follow each other and go into the same blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub(super) struct Run {
     blocks: Range<u32>,
     entries: Range<u32>,
 }
@@ -29,7 +29,7 @@ impl Grid {
     /// Where entries of a piece from the `first` on go. No run crosses a border between shares of so many blocks. `more` is
     /// told how many entries lists have more, and says whether they may.
     #[must_use]
-    pub fn sort(
+    pub(super) fn sort(
         &self,
         (entries, first): (&[Entry], usize),
         share: u32,
@@ -75,13 +75,13 @@ impl Grid {
 }
 
 /// Puts runs in the order of the shares that they are in, those of one as they were.
-pub fn by_share(runs: &mut [Run], share: u32) {
+pub(super) fn by_share(runs: &mut [Run], share: u32) {
     runs.sort_by_key(|run| run.blocks.start / share);
 }
 
 /// Puts entries of a piece, whose numbers count from a number on, into the lists of a share of blocks; the runs are in the
 /// order of shares.
-pub fn list(lists: &mut [Entries], (number, share): (u32, u32), first: u32, entries: &[Entry], runs: &[Run]) {
+pub(super) fn list(lists: &mut [Entries], (number, share): (u32, u32), first: u32, entries: &[Entry], runs: &[Run]) {
     let before = runs.partition_point(|run| run.blocks.start / share < number);
     for run in runs[before..]
         .iter()

@@ -176,36 +176,36 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// How many pieces there will be.
-    pub fn pieces(&self) -> usize {
+    pub(super) fn pieces(&self) -> usize {
         self.pieces.len()
     }
 
     /// Address of the command of the last draw in a piece.
-    pub fn command(&self, waiting: &PendingDraws<'_>, number: usize) -> u32 {
+    pub(super) fn command(&self, waiting: &PendingDraws<'_>, number: usize) -> u32 {
         waiting.draws[self.parts[self.pieces[number].end - 1].draw].command
     }
 }
 
 impl<'a> PendingDraws<'a> {
     /// Adds a draw.
-    pub fn push(&mut self, draw: Source<'a>) {
+    pub(super) fn push(&mut self, draw: Source<'a>) {
         self.primitives = self.primitives.saturating_add(draw.primitives());
         self.held += draw.held();
         self.draws.push(draw);
     }
 
     /// So much waits that it should be made first.
-    pub fn is_much(&self) -> bool {
+    pub(super) fn is_much(&self) -> bool {
         self.draws.len() >= MOST_DRAWS || self.primitives >= MOST_PRIMITIVES || self.held >= MOST_BYTES
     }
 
     /// There is work for more than one thread.
-    pub fn is_worth_help(&self) -> bool {
+    pub(super) fn is_worth_help(&self) -> bool {
         self.primitives >= 4 * WORTH
     }
 
     /// Who makes what, with so many threads.
-    pub fn plan(&self, threads: u32) -> Plan {
+    pub(super) fn plan(&self, threads: u32) -> Plan {
         let most = match threads {
             1 => PIECE,
             _ => (self.primitives / (4 * threads)).clamp(WORTH, PIECE),
@@ -234,7 +234,7 @@ impl<'a> PendingDraws<'a> {
     ///
     /// # Errors
     /// A fault with the address of the draw's command.
-    pub fn make(
+    pub(super) fn make(
         &self,
         (plan, number): (&Plan, usize),
         made: &mut ChunkBuilder,
@@ -291,7 +291,7 @@ impl ChunkBuilder {
     }
 
     /// Puts the primitives, whose numbers count from a number on, into the lists of a share of blocks.
-    pub fn list(&self, lists: &mut [Entries], share: (u32, u32), first: u32) {
+    pub(super) fn list(&self, lists: &mut [Entries], share: (u32, u32), first: u32) {
         bins::list(lists, share, first, &self.entries, &self.runs);
     }
 }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use utgard::stream::PrimitiveSetup;
 
 /// Slots of a draw's vertices in its arrays, by their numbers in the draw.
-pub struct Slots<'a> {
+pub(crate) struct Slots<'a> {
     /// The indices as they lie in memory, where there are some, and the bytes of each.
     indices: Option<(Cow<'a, [u8]>, u32)>,
     /// The arrays begin with the vertex of this number.
@@ -20,7 +20,13 @@ impl<'a> Slots<'a> {
     ///
     /// # Errors
     /// When they are in no buffer object.
-    pub fn indexed(memory: &'a Memory, setup: &PrimitiveSetup, address: u32, count: u32, start: u32) -> Result<Self> {
+    pub(crate) fn indexed(
+        memory: &'a Memory,
+        setup: &PrimitiveSetup,
+        address: u32,
+        count: u32,
+        start: u32,
+    ) -> Result<Self> {
         let bytes = match (setup.indices_32, setup.indices_16) {
             (true, _) => 4,
             (false, true) => 2,
@@ -34,7 +40,7 @@ impl<'a> Slots<'a> {
     }
 
     /// Slots of vertices in their order.
-    pub fn in_order() -> Self {
+    pub(crate) fn in_order() -> Self {
         Self {
             indices: None,
             start: 0,
@@ -42,13 +48,13 @@ impl<'a> Slots<'a> {
     }
 
     /// Whether every vertex's slot is its number.
-    pub fn is_in_order(&self) -> bool {
+    pub(crate) fn is_in_order(&self) -> bool {
         self.indices.is_none()
     }
 
     /// The slot of a vertex; 0 where there is no index for it.
     #[inline]
-    pub fn slot(&self, number: u32) -> u32 {
+    pub(crate) fn slot(&self, number: u32) -> u32 {
         let Some((data, bytes)) = &self.indices else {
             return number;
         };
@@ -66,14 +72,14 @@ impl<'a> Slots<'a> {
     }
 
     /// How many indices there are in memory.
-    pub fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         self.indices
             .as_ref()
             .map_or(0, |(data, bytes)| data.len() as u32 / bytes)
     }
 
     /// How many slots there are up to the last that one of so many vertices has.
-    pub fn up_to_last(&self, count: u32) -> u32 {
+    pub(crate) fn up_to_last(&self, count: u32) -> u32 {
         let Some((data, bytes)) = &self.indices else {
             return count;
         };
@@ -85,7 +91,7 @@ impl<'a> Slots<'a> {
     }
 
     /// Bytes that were copied out of memory, which others may write.
-    pub fn held(&self) -> usize {
+    pub(crate) fn held(&self) -> usize {
         match &self.indices {
             Some((Cow::Owned(data), _)) => data.len(),
             _ => 0,

@@ -77,7 +77,7 @@ pub(crate) fn lend(
 
 impl Borrowed {
     /// Somewhere to store the parts of each output; nothing where they get in each other's way.
-    pub fn sinks(&mut self) -> Option<Vec<Sinks<'_>>> {
+    pub(super) fn sinks(&mut self) -> Option<Vec<Sinks<'_>>> {
         let mut all: Vec<Option<Sinks<'_>>> = (0..self.count).map(|_| None).collect();
         for (lent, arrays) in &mut self.objects {
             let of_object: Vec<Array> = arrays.iter().map(|(_, array)| *array).collect();
@@ -88,7 +88,7 @@ impl Borrowed {
         all.into_iter().collect()
     }
 
-    pub fn give_back(self, memory: &mut Memory) {
+    pub(super) fn give_back(self, memory: &mut Memory) {
         self.objects.into_iter().for_each(|(lent, _)| memory.take_back(lent));
     }
 }

@@ -22,7 +22,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use utgard::frame::WriteBackSource;
 
-pub use super::worker::PixelStats;
+pub(crate) use super::worker::PixelStats;
 
 /// Tiles a worker takes at a time.
 const CHUNK: usize = 8;
@@ -32,7 +32,7 @@ pub(crate) const FEW_PIXELS: u64 = (2 * CHUNK * 256) as u64;
 
 /// What a PP job may take, and who watches it.
 #[derive(Clone, Copy)]
-pub struct Limits<'a> {
+pub(crate) struct Limits<'a> {
     /// What earlier jobs left.
     pub cache: &'a Cache,
     /// The threads that paint, where there are several.
@@ -51,7 +51,7 @@ pub struct Limits<'a> {
 ///
 /// # Errors
 /// A fault of anything the job reads.
-pub fn run(
+pub(crate) fn run(
     memory: &mut Memory,
     frame: &Frame,
     lists: &Lists,

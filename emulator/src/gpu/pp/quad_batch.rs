@@ -80,7 +80,7 @@ impl Default for QuadBatch {
 impl QuadBatch {
     /// Takes the quads of a primitive in the tile whose first pixel is `origin`; false, and nothing is taken, where they
     /// cannot go with what there is.
-    pub fn add(
+    pub(super) fn add(
         &mut self,
         small: &Small,
         (masks, origin): (&[MaskedQuads], [u32; 2]),
@@ -103,7 +103,7 @@ impl QuadBatch {
 
     /// Takes the quads of a block's primitives from one on that cover some of their windows, up to the first that cannot go
     /// with what there is, or is not known, or not `gatherable`, with one w or without: that one's number.
-    pub fn add_some(
+    pub(super) fn add_some(
         &mut self,
         (block, first): (&Block, usize),
         batchable: [bool; 2],
@@ -178,24 +178,24 @@ impl QuadBatch {
     }
 
     /// What the primitives have in common, once: there are none any more then, for those who add others.
-    pub fn take(&mut self) -> Option<Common> {
+    pub(super) fn take(&mut self) -> Option<Common> {
         self.common.take().filter(|_| self.quads.count() > 0)
     }
 
     /// The primitives that were [taken](QuadBatch::take), by their numbers among those whose inputs are side by side.
-    pub fn primitives(&self) -> Vec<usize> {
+    pub(super) fn primitives(&self) -> Vec<usize> {
         let mut primitives: Vec<usize> = (0..self.quads.count()).map(|quad| self.quads.primitive(quad)).collect();
         primitives.dedup();
         primitives
     }
 
     /// How many quads were taken, and how many of their fragments are wanted.
-    pub fn counts(&self) -> [u64; 2] {
+    pub(super) fn counts(&self) -> [u64; 2] {
         [self.quads.count() as u64, self.quads.fragments()]
     }
 
     /// Shades and puts what was taken into a tile that has words; false where they have to be painted one by one.
-    pub fn paint(
+    pub(super) fn paint(
         &mut self,
         (batcher, context): (&dyn QuadBatcher, &FragmentContext<'_>),
         (shader, inputs): (&Shader<'_>, &ManyInputs),

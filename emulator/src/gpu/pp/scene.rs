@@ -65,7 +65,7 @@ pub(crate) struct Shader<'a> {
 
 impl Shader<'_> {
     /// What makes words of its fragments in one go, if the engine has that.
-    pub fn kernel(
+    pub(crate) fn kernel(
         &self,
         engine: &dyn Engine,
         context: &FragmentContext<'_>,
@@ -76,7 +76,7 @@ impl Shader<'_> {
     }
 
     /// The same with tests behind the program.
-    pub fn late_kernel(
+    pub(crate) fn late_kernel(
         &self,
         engine: &dyn Engine,
         context: &FragmentContext<'_>,
@@ -87,7 +87,7 @@ impl Shader<'_> {
     }
 
     /// What makes words of its fragments of many primitives in one go, if the engine has that.
-    pub fn batcher<'b>(
+    pub(crate) fn batcher<'b>(
         &self,
         engine: &dyn Engine,
         context: impl FnOnce() -> FragmentContext<'b>,
@@ -98,12 +98,12 @@ impl Shader<'_> {
     }
 
     /// Slots and components of the varyings that its program reads.
-    pub fn used(&self) -> &[(usize, usize)] {
+    pub(crate) fn used(&self) -> &[(usize, usize)] {
         &self.used
     }
 
     /// What vertices have of those as it lies in memory, where that is whole vectors of floats one behind the other.
-    pub fn vectors(&self) -> Option<Vectors<'_>> {
+    pub(crate) fn vectors(&self) -> Option<Vectors<'_>> {
         let stride = self.state.varying_stride;
         let is_whole = self.dense && self.used.len().is_multiple_of(4) && self.reach <= stride as usize;
         let bytes = self.varyings.filter(|_| is_whole)?;
@@ -121,7 +121,7 @@ impl Shader<'_> {
 
     /// Gives what a vertex has of those to `put`, each with its number among them; what is in no buffer object is zero.
     #[inline(always)]
-    pub fn varyings(&self, memory: &Memory, vertex: u32, mut put: impl FnMut(usize, f32)) {
+    pub(crate) fn varyings(&self, memory: &Memory, vertex: u32, mut put: impl FnMut(usize, f32)) {
         match self.near(vertex) {
             Some(bytes) if self.dense => {
                 let floats = bytes.as_chunks().0.iter().enumerate();
@@ -147,7 +147,7 @@ pub(crate) struct Vectors<'a> {
 impl Vectors<'_> {
     /// One of a vertex, by its number, if it is where those of by far most are.
     #[inline(always)]
-    pub fn of(self, vertex: u32, number: usize) -> Option<[f32; 4]> {
+    pub(crate) fn of(self, vertex: u32, number: usize) -> Option<[f32; 4]> {
         let first = u64::from(vertex) * u64::from(self.stride);
         let first = usize::try_from(first).ok()?.checked_add(16 * number)?;
         self.bytes.get(first..)?.first_chunk().map(of_bytes)
@@ -208,7 +208,7 @@ pub(crate) struct BinnedScene<'a> {
 
 impl<'a> BinnedScene<'a> {
     /// The lists that tiles mention.
-    pub fn new(tiles: &'a Tiles, lists: &'a Lists, notes: &mut Notes) -> Self {
+    pub(crate) fn new(tiles: &'a Tiles, lists: &'a Lists, notes: &mut Notes) -> Self {
         let mut listed = Self {
             tiles,
             geometries: Vec::new(),
@@ -226,7 +226,7 @@ impl<'a> BinnedScene<'a> {
     }
 
     /// Primitives in the lists of all tiles together, those that are in several counted as often.
-    pub fn entries(&self) -> u64 {
+    pub(crate) fn entries(&self) -> u64 {
         let lists = self.lists.iter().zip(&self.tiles.lists);
         let entries = lists
             .filter_map(|(list, (_, bin_references))| Some(list.as_ref()?.1.len() as u64 * u64::from(*bin_references)));
@@ -267,7 +267,7 @@ impl<'a> Scene<'a> {
     ///
     /// # Errors
     /// A fault of anything the draws need.
-    pub fn new(source: Source<'a>, listed: &'a BinnedScene<'a>, notes: &mut Notes) -> Result<Self> {
+    pub(crate) fn new(source: Source<'a>, listed: &'a BinnedScene<'a>, notes: &mut Notes) -> Result<Self> {
         let mut scene = Self {
             lists: &listed.lists,
             bin_references: &listed.tiles.bin_references,
@@ -284,14 +284,17 @@ impl<'a> Scene<'a> {
 
     /// Makes texels of textures ready with all threads, as far as nobody does that for less later: threads that need the same
     /// texels wait for whoever makes them.
-    pub fn prepare_textures(&self, frame: &Frame, pool: &ThreadPool) {
+    pub(crate) fn prepare_textures(&self, frame: &Frame, pool: &ThreadPool) {
         let textures = self.shaders.iter().flat_map(|shader| &shader.textures);
         textures.for_each(|texture| texture.prepare(frame.pixels(), pool));
     }
 
     /// The polygon lists of some references, as far as they were built: each one's geometry and which of its primitives are in it.
     #[inline]
-    pub fn referenced(&self, bin_references: Range<usize>) -> impl Iterator<Item = (usize, &'a Entries)> + use<'a> {
+    pub(crate) fn referenced(
+        &self,
+        bin_references: Range<usize>,
+    ) -> impl Iterator<Item = (usize, &'a Entries)> + use<'a> {
         let lists = self.lists;
         self.bin_references[bin_references]
             .iter()
@@ -336,7 +339,7 @@ impl<'a> Scene<'a> {
 
 impl Scene<'_> {
     /// Whether an object may be read while tiles are painted.
-    pub fn reads(&self, memory: &Memory, object: usize) -> bool {
+    pub(crate) fn reads(&self, memory: &Memory, object: usize) -> bool {
         let of_shader = self.shaders.iter().any(|shader| {
             let textures = shader.textures.iter().flat_map(Texture::addresses);
             let varyings = (!shader.used.is_empty()).then_some(shader.state.varyings);
@@ -360,7 +363,7 @@ impl Scene<'_> {
     }
 
     /// How many primitives there are.
-    pub fn primitives(&self) -> usize {
+    pub(crate) fn primitives(&self) -> usize {
         self.geometries
             .iter()
             .map(|prepared| prepared.geometry.primitives.len())
@@ -368,7 +371,7 @@ impl Scene<'_> {
     }
 
     /// Tells of wanted pixels that primitives cover outside of what their draws may touch.
-    pub fn tell_outside(&self, watch: &dyn Watch) {
+    pub(crate) fn tell_outside(&self, watch: &dyn Watch) {
         for prepared in &self.geometries {
             let geometry = prepared.geometry;
             for (primitive, shape) in geometry.primitives.iter() {
@@ -388,19 +391,19 @@ impl Scene<'_> {
 impl Prepared<'_> {
     /// A primitive, if it has this number.
     #[inline]
-    pub fn primitive(&self, number: u32) -> Option<&Primitive> {
+    pub(crate) fn primitive(&self, number: u32) -> Option<&Primitive> {
         self.geometry.primitives.get(number)
     }
 
     /// What a draw's primitives may touch, and their shader's number; nothing where they cover nothing.
-    pub fn draw(&self, draw: u32) -> (Bounds, Option<usize>) {
+    pub(crate) fn draw(&self, draw: u32) -> (Bounds, Option<usize>) {
         let draw = draw as usize;
         (self.geometry.draws[draw].bounds, self.shaders[draw])
     }
 
     /// The shape of a large primitive, what its fragments get, and its shader's number, once a tile wanted it.
     #[inline]
-    pub fn known(&self, number: u32) -> Option<(&Shape, &Ready, usize)> {
+    pub(crate) fn known(&self, number: u32) -> Option<(&Shape, &Ready, usize)> {
         let (piece, at) = Primitives::place(number);
         let (shape, ready) = self.large.get(piece)?.get()?.get(at)?.get()?.as_deref()?;
         let draw = self.geometry.primitives.pieces().get(piece)?.get(at)?.draw;
@@ -409,7 +412,7 @@ impl Prepared<'_> {
 
     /// Finds what a primitive covers of the tile whose first pixel is `origin`, and makes it ready where that is
     /// something: in `room`, or kept from another tile. With its shader's number.
-    pub fn cover<'b>(
+    pub(crate) fn cover<'b>(
         &'b self,
         memory: &Memory,
         shaders: &[Shader<'_>],

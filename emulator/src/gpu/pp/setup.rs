@@ -81,7 +81,7 @@ impl Default for Block {
 
 impl Block {
     /// Forgets the triangles; others cover nothing out of bounds.
-    pub fn begin(&mut self, bounds: Bounds) {
+    pub(super) fn begin(&mut self, bounds: Bounds) {
         self.count = 0;
         let end = |end: u32| end.min(i32::MAX as u32) as i32;
         self.corners.bounds = [0, 1].map(|axis: usize| [bounds.min[axis], bounds.max[axis]].map(end));
@@ -92,13 +92,13 @@ impl Block {
     }
 
     /// How many triangles there are.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.count
     }
 
     /// Adds a triangle by its number, while there is room.
     #[inline]
-    pub fn push(&mut self, number: u32, primitive: &Primitive) {
+    pub(super) fn push(&mut self, number: u32, primitive: &Primitive) {
         let at = self.count;
         if at >= MANY {
             return;
@@ -113,7 +113,7 @@ impl Block {
 
     /// Finds what all triangles cover of the tile whose first pixel is `origin`; whether there is one that covers some of its
     /// window.
-    pub fn cover(&mut self, origin: [u32; 2]) -> bool {
+    pub(super) fn cover(&mut self, origin: [u32; 2]) -> bool {
         let (positions, corners) = (&self.positions, &mut self.corners);
         dispatch!(
             turn_corners(positions: &[Each<[f32; 4]>; 3], corners: &mut Corners) -> (),
@@ -131,7 +131,7 @@ impl Block {
 
     /// What a triangle covers.
     #[inline]
-    pub fn covered(&self, at: usize) -> Covered {
+    pub(super) fn covered(&self, at: usize) -> Covered {
         let is_there = self.masks.live(at) != 0;
         if self.masks.is_unknown(at) || !self.is_plain[at] && is_there {
             Covered::Unknown
@@ -144,40 +144,40 @@ impl Block {
 
     /// The quads of the tile that a triangle covers, if that is some of its window.
     #[inline]
-    pub fn quads(&self, at: usize) -> MaskedQuads {
+    pub(super) fn quads(&self, at: usize) -> MaskedQuads {
         self.masks.quads(at)
     }
 
     /// Sets the inputs of one that was set up by itself, of its varyings those that are used.
-    pub fn set(&mut self, at: usize, inputs: &Inputs, used: &[(usize, usize)]) {
+    pub(super) fn set(&mut self, at: usize, inputs: &Inputs, used: &[(usize, usize)]) {
         self.has_points |= inputs.point != [Plane::default(); 2];
         self.inputs.set(at, inputs, used);
     }
 
     /// A triangle's number.
-    pub fn number(&self, at: usize) -> u32 {
+    pub(super) fn number(&self, at: usize) -> u32 {
         self.numbers[at]
     }
 
     /// Whether a triangle turns counter-clockwise.
-    pub fn ccw(&self, at: usize) -> bool {
+    pub(super) fn ccw(&self, at: usize) -> bool {
         self.ccw[at]
     }
 
     /// Whether a triangle has one w.
     #[inline]
-    pub fn is_flat(&self, at: usize) -> bool {
+    pub(super) fn is_flat(&self, at: usize) -> bool {
         self.masks.is_flat(at)
     }
 
     /// Whether any triangle that covers some of its window has one w, or has not.
-    pub fn has_some(&self, flat: bool) -> bool {
+    pub(super) fn has_some(&self, flat: bool) -> bool {
         let mut all = self.live().zip(self.masks.flat());
         all.any(|(live, is_flat)| live != 0 && (*is_flat != 0) == flat)
     }
 
     /// Finds the planes of triangles that cover some of their window: of varyings, and, if they are wanted, of depth and 1/w.
-    pub fn find_planes(&mut self, memory: &Memory, shader: &Shader<'_>, wants_depth: bool) {
+    pub(super) fn find_planes(&mut self, memory: &Memory, shader: &Shader<'_>, wants_depth: bool) {
         if self.find_vectors(shader).is_none() {
             for at in (0..self.count).filter(|at| self.masks.live(*at) != 0) {
                 for (corner, vertex) in self.vertices[at].into_iter().enumerate() {

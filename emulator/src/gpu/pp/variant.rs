@@ -34,7 +34,7 @@ pub(crate) struct FragmentVariant<'a> {
 
 impl<'a> FragmentVariant<'a> {
     /// The ways of a scene's shaders.
-    pub fn all(scene: &'a Scene<'_>, frame: &Frame) -> Vec<Self> {
+    pub(super) fn all(scene: &'a Scene<'_>, frame: &Frame) -> Vec<Self> {
         let variant = |shader: &'a Shader<'_>| Self {
             shader,
             context: context(shader, frame, None, true),
@@ -47,13 +47,13 @@ impl<'a> FragmentVariant<'a> {
 
     /// What makes words of its fragments in one go, if the engine has that; `flat`: of primitives of one w.
     #[inline]
-    pub fn kernel(&self, engine: &dyn Engine, flat: bool) -> Option<KernelInfo<'a>> {
+    pub(super) fn kernel(&self, engine: &dyn Engine, flat: bool) -> Option<KernelInfo<'a>> {
         let make = || self.shader.kernel(engine, &self.context, flat);
         *self.kernels[usize::from(flat)].get_or_init(|| make().map(KernelInfo::of))
     }
 
     /// The same with tests behind the program.
-    pub fn late_kernel(&self, engine: &dyn Engine, flat: bool) -> Option<KernelInfo<'a>> {
+    pub(super) fn late_kernel(&self, engine: &dyn Engine, flat: bool) -> Option<KernelInfo<'a>> {
         let make = || self.shader.late_kernel(engine, self.late.as_ref()?, flat);
         *self.late_kernels[usize::from(flat)].get_or_init(|| make().map(KernelInfo::of))
     }
@@ -73,7 +73,7 @@ impl<'a> KernelInfo<'a> {
 
 impl<'a> FragmentVariant<'a> {
     /// What paints the fragments of a primitive, if all of a tile that it covers becomes their words, whatever was there.
-    pub fn covers(&self, engine: &dyn Engine, ready: &Ready) -> Option<KernelInfo<'a>> {
+    pub(super) fn covers(&self, engine: &dyn Engine, ready: &Ready) -> Option<KernelInfo<'a>> {
         let (state, context) = (&self.shader.state, &self.context);
         let asks = state.is_tested(ready.inputs.front) || context.wants_alpha || context.blending.is_some();
         if asks || !self.shader.takes_words {

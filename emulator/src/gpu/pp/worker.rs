@@ -67,7 +67,7 @@ pub(crate) struct JobContext<'a> {
 }
 
 impl<'a> JobContext<'a> {
-    pub fn new(
+    pub(super) fn new(
         memory: &'a Memory,
         frame: &'a Frame,
         scene: &'a Scene<'a>,
@@ -88,7 +88,7 @@ impl<'a> JobContext<'a> {
     }
 
     /// The frame's picture where whole tiles go there as they are.
-    pub fn tiled_target(&self) -> Option<TiledTarget> {
+    pub(super) fn tiled_target(&self) -> Option<TiledTarget> {
         self.tiled_target
     }
 }
@@ -103,7 +103,7 @@ pub(crate) struct InstructionBudget<'a> {
 
 impl<'a> InstructionBudget<'a> {
     /// A worker's part of the sum.
-    pub fn new(ran: &'a AtomicU64, budget: u64) -> Self {
+    pub(super) fn new(ran: &'a AtomicU64, budget: u64) -> Self {
         Self {
             ran,
             budget,
@@ -123,7 +123,7 @@ impl<'a> InstructionBudget<'a> {
     }
 
     /// Adds what was counted to the sum of all workers, which has to be done in the end, too.
-    pub fn settle(&mut self) -> Result<()> {
+    pub(super) fn settle(&mut self) -> Result<()> {
         let more = std::mem::take(&mut self.unsettled);
         let all = self.ran.fetch_add(more, Ordering::Relaxed) + more;
         if all > self.budget {
@@ -188,7 +188,7 @@ pub(crate) struct TileWorker<'a, 'b> {
 }
 
 impl<'a> TileWorker<'a, '_> {
-    pub fn new(job: JobContext<'a>, instructions: InstructionBudget<'a>) -> Self {
+    pub(super) fn new(job: JobContext<'a>, instructions: InstructionBudget<'a>) -> Self {
         Self {
             job,
             scratch: Scratch::default(),
@@ -202,7 +202,7 @@ impl<'a> TileWorker<'a, '_> {
     }
 
     /// Paints tiles from the `first` of the job on; a fault comes with its tile's number.
-    pub fn tiles(&mut self, first: usize, tiles: &[ListedTile]) -> Result<(), (usize, Fault)> {
+    pub(super) fn tiles(&mut self, first: usize, tiles: &[ListedTile]) -> Result<(), (usize, Fault)> {
         let mut next = 0;
         while next < tiles.len() {
             let opaque = self.draw_opaque_tiles(&tiles[next..]);

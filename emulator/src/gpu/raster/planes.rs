@@ -23,7 +23,7 @@ type Planes = [[f32; MOST]; 3];
 
 /// Room for the numbers of a primitive; what is in it from another does not matter.
 #[derive(Clone, Debug)]
-pub struct Setup {
+pub(crate) struct Setup {
     of_vertices: Values,
     values: Values,
     found: Planes,
@@ -52,7 +52,7 @@ pub(crate) struct Sides {
 
 impl Sides {
     #[inline(always)]
-    pub fn new([a, b, c]: [[f32; 2]; 3], origin: [f32; 2]) -> Self {
+    pub(crate) fn new([a, b, c]: [[f32; 2]; 3], origin: [f32; 2]) -> Self {
         let place = |[x, y]: [f32; 2]| [f64::from(x), f64::from(y)];
         let [[ax, ay], [bx, by], [cx, cy]] = [place(a), place(b), place(c)];
         let (b, c) = ([bx - ax, by - ay], [cx - ax, cy - ay]);
@@ -104,7 +104,7 @@ pub(crate) fn plane([first, second, third]: [f64; 3], sides: Sides) -> [f32; 3] 
 
 /// The inputs of a primitive, and of what else than its vertices is interpolated: `fetch` gives the components wanted of one of its vertices, in the order of `used`, nought
 /// without a sign, as mixing leaves it; others stay as they are, for nobody looks at them.
-pub fn inputs(
+pub(crate) fn inputs(
     (primitive, odd): (&Primitive, Option<&Odd>),
     front: bool,
     used: &[(usize, usize)],

@@ -62,7 +62,7 @@ const WHOLE_ACROSS: u32 = SIDE / WINDOW as u32;
 
 impl MaskedQuads {
     /// Quads of a tile.
-    pub fn of(quads: &[Quad]) -> [Self; WHOLE] {
+    pub(crate) fn of(quads: &[Quad]) -> [Self; WHOLE] {
         let across = ACROSS as u32;
         let first = |window: u32| [window % WHOLE_ACROSS * across, window / WHOLE_ACROSS * across];
         let mut masks = [0, 1, 2, 3].map(|window| Self {
@@ -80,7 +80,7 @@ impl MaskedQuads {
     /// The tile's row of quads that the window's first one is in, and of this and the next ones the fragments: a bit for
     /// each, quad by quad.
     #[inline(always)]
-    pub fn rows(self) -> (usize, [u32; ACROSS]) {
+    pub(crate) fn rows(self) -> (usize, [u32; ACROSS]) {
         let row = |number: u32| (self.live >> (16 * number)) as u32 & 0xffff;
         let rows = [row(0), row(1), row(2), row(3)];
         let [column, first] = self.first;
@@ -115,7 +115,7 @@ impl Iterator for MaskedQuads {
 
 impl SmallTriangleMasks {
     /// Finds the windows of triangles in the tile whose first pixel is `origin`, and what they cover of them.
-    pub fn find(&mut self, corners: &Corners, origin: [u32; 2]) {
+    pub(crate) fn find(&mut self, corners: &Corners, origin: [u32; 2]) {
         let (origin, masks) = (origin.map(|at| at as i32), self);
         dispatch!(
             cover_all(corners: &Corners, origin: [i32; 2], masks: &mut SmallTriangleMasks) -> (),
@@ -124,24 +124,24 @@ impl SmallTriangleMasks {
     }
 
     /// Whether a triangle has no window: it is not small.
-    pub fn is_unknown(&self, at: usize) -> bool {
+    pub(crate) fn is_unknown(&self, at: usize) -> bool {
         self.unknown[at] != 0
     }
 
     /// Whether a triangle has one w.
     #[inline]
-    pub fn is_flat(&self, at: usize) -> bool {
+    pub(crate) fn is_flat(&self, at: usize) -> bool {
         self.flat[at] != 0
     }
 
     /// All bits of those that have.
-    pub fn flat(&self) -> &Each<i32> {
+    pub(crate) fn flat(&self) -> &Each<i32> {
         &self.flat
     }
 
     /// The quads that a triangle covers of the tile.
     #[inline]
-    pub fn quads(&self, at: usize) -> MaskedQuads {
+    pub(crate) fn quads(&self, at: usize) -> MaskedQuads {
         let first = |axis: usize| self.first[axis][at] as u32 % SIDE / 2;
         MaskedQuads {
             first: [first(0), first(1)],
@@ -158,7 +158,7 @@ impl SmallTriangleMasks {
 
     /// A bit for each fragment that a triangle covers.
     #[inline]
-    pub fn live(&self, at: usize) -> u64 {
+    pub(crate) fn live(&self, at: usize) -> u64 {
         u64::from(self.live[0][at]) | u64::from(self.live[1][at]) << 32
     }
 }

@@ -57,7 +57,7 @@ impl Edge {
 
 /// A triangle made ready for its tiles.
 #[derive(Clone, Debug, Default)]
-pub struct Shape {
+pub(crate) struct Shape {
     edges: [Edge; 3],
     /// What of the picture it can cover at all.
     bounds: Bounds,
@@ -76,7 +76,7 @@ pub(crate) enum Part {
 
 /// What of a tile is covered.
 #[derive(Clone, Debug, Default)]
-pub struct Coverage {
+pub(crate) struct Coverage {
     /// All of the tile is, by its first pixel; quads are listed only when [`Coverage::list`] is asked to.
     whole: Option<[u32; 2]>,
     /// Quads with anything in them, at most [`MAX_QUADS`].
@@ -94,22 +94,22 @@ impl Coverage {
     }
 
     /// Whether anything is covered.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.whole.is_none() && self.quads.is_empty()
     }
 
     /// What is covered.
-    pub fn covered(&self) -> Quads<'_> {
+    pub(crate) fn covered(&self) -> Quads<'_> {
         self.whole.map_or(Quads::Some(&self.quads), Quads::Tile)
     }
 
     /// Some of a pixel's samples are covered, and others are not.
-    pub fn tells_samples_apart(&self) -> bool {
+    pub(crate) fn tells_samples_apart(&self) -> bool {
         self.samples.iter().flatten().any(|samples| ![0, 15].contains(samples))
     }
 
     /// Lists the quads of a whole tile, row by row.
-    pub fn list(&mut self) {
+    pub(crate) fn list(&mut self) {
         let Some([left, top]) = self.whole.filter(|_| self.quads.is_empty()) else {
             return;
         };
@@ -122,7 +122,7 @@ impl Coverage {
     }
 
     /// How many pixels.
-    pub fn fragments(&self) -> u64 {
+    pub(crate) fn fragments(&self) -> u64 {
         if self.whole.is_some() {
             return 4 * MAX_QUADS as u64;
         }
@@ -132,13 +132,13 @@ impl Coverage {
 
 impl Shape {
     /// The shape of a primitive, if it covers anything at all.
-    pub fn new(primitive: &Primitive, bounds: Bounds) -> Option<Self> {
+    pub(crate) fn new(primitive: &Primitive, bounds: Bounds) -> Option<Self> {
         let mut shape = Self::default();
         shape.set(primitive, bounds).then_some(shape)
     }
 
     /// Becomes the shape of a primitive; not if that covers nothing at all.
-    pub fn set(&mut self, primitive: &Primitive, bounds: Bounds) -> bool {
+    pub(crate) fn set(&mut self, primitive: &Primitive, bounds: Bounds) -> bool {
         let corners = primitive.shape().map(|corner| corner.map(edge::snap));
         let furthest = corners
             .iter()
@@ -188,12 +188,12 @@ impl Shape {
     }
 
     /// Whether the shape covers anything of a pixel, its bounds aside.
-    pub fn touches(&self, x: u32, y: u32, multisample: bool) -> bool {
+    pub(crate) fn touches(&self, x: u32, y: u32, multisample: bool) -> bool {
         self.pixel(x, y, multisample) != 0
     }
 
     /// What the shape covers of the tile whose first pixel is `origin`.
-    pub fn cover(&self, origin: [u32; 2], multisample: bool, coverage: &mut Coverage) {
+    pub(crate) fn cover(&self, origin: [u32; 2], multisample: bool, coverage: &mut Coverage) {
         coverage.clear();
         let Bounds { min, max } = self.bounds;
         let last = origin.map(|first| first + SIDE - 1);

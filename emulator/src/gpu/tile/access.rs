@@ -38,7 +38,7 @@ pub(super) struct Chunk {
 impl Chunk {
     /// A batch's chunk.
     #[inline(always)]
-    pub fn of(quads: Quads<'_>, number: usize) -> Self {
+    pub(super) fn of(quads: Quads<'_>, number: usize) -> Self {
         let at = QUADS * number;
         match quads {
             Quads::Tile(_) => Self {
@@ -57,7 +57,7 @@ impl Chunk {
 
     /// What a row of the tile has of a sample.
     #[inline(always)]
-    pub fn read<T: Copy + Default>(&self, row: &[T], samples: usize, sample: usize) -> [T; STEP] {
+    pub(super) fn read<T: Copy + Default>(&self, row: &[T], samples: usize, sample: usize) -> [T; STEP] {
         let mut all = [T::default(); STEP];
         if samples == 1 {
             if self.is_row
@@ -84,7 +84,7 @@ impl Chunk {
 
     /// Puts what live fragments have of a sample into a row of the tile.
     #[inline(always)]
-    pub fn write<T: Copy + Default>(
+    pub(super) fn write<T: Copy + Default>(
         &self,
         row: &mut [T],
         samples: usize,

@@ -52,7 +52,7 @@ impl TiledTarget {
     const BYTES: usize = 4 * PIXELS;
 
     /// A frame's, if it has such a picture.
-    pub fn of(frame: &Frame) -> Option<Self> {
+    pub(crate) fn of(frame: &Frame) -> Option<Self> {
         let [unit] = frame.write_backs[..] else { return None };
         let is_color = unit.source == WriteBackSource::Color && unit.planes == 0;
         let is_words = unit.format == PixelFormat::B8G8R8A8 && !unit.reverse;
@@ -66,7 +66,7 @@ impl TiledTarget {
 
     /// Where the tile in a column and row of tiles goes, which is expected there; nothing where it is not whole.
     #[inline]
-    pub fn expect(&self, [column, row]: [u32; 2], to: &Sink<'_, '_>) -> Option<u32> {
+    pub(crate) fn expect(&self, [column, row]: [u32; 2], to: &Sink<'_, '_>) -> Option<u32> {
         if column >= self.whole[0] || row >= self.whole[1] {
             return None;
         }
@@ -78,7 +78,7 @@ impl TiledTarget {
 
     /// Puts a tile there; false where its colours are not words of the picture.
     #[inline]
-    pub fn put(&self, tile: &Tile, address: u32, to: &mut Sink<'_, '_>) -> bool {
+    pub(crate) fn put(&self, tile: &Tile, address: u32, to: &mut Sink<'_, '_>) -> bool {
         let Colors::Bytes(words) = &tile.color else {
             return false;
         };
@@ -90,7 +90,7 @@ impl TiledTarget {
 
     /// The same of a tile's words.
     #[inline]
-    pub fn put_words(&self, words: &[u32; PIXELS], address: u32, to: &mut Sink<'_, '_>) -> bool {
+    pub(crate) fn put_words(&self, words: &[u32; PIXELS], address: u32, to: &mut Sink<'_, '_>) -> bool {
         let swap = !self.swap;
         to.fill(address, Self::BYTES, |out| {
             if let Some(out) = out.first_chunk_mut() {

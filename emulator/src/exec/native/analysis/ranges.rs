@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 /// What a rounded value is looked at for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Looks {
+pub(crate) struct Looks {
     /// It may be less than the smallest normal half, and not zero.
     pub tiny: bool,
     /// It may be too large: what it has to be less than, with either sign, is two to this power.
@@ -17,7 +17,7 @@ pub struct Looks {
 
 /// What need not be clamped of a value, which is a number for sure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Within {
+pub(crate) struct Within {
     /// It is not less than zero, though it may be a zero with a sign.
     pub from_zero: bool,
     /// And is no such zero.
@@ -67,7 +67,7 @@ pub(crate) struct Ranges {
 
 impl Ranges {
     /// That of values that are rounded so.
-    pub fn new(graph: &Graph, rounding: Rounding) -> Self {
+    pub(crate) fn new(graph: &Graph, rounding: Rounding) -> Self {
         let mut ranges: Vec<Range> = Vec::with_capacity(graph.nodes.len());
         let mut looks = vec![Looks::default(); graph.nodes.len()];
         for (at, node) in graph.nodes.iter().enumerate() {
@@ -105,7 +105,7 @@ impl Ranges {
     }
 
     /// The graph without what changes nothing; values keep their numbers.
-    pub fn simplified<'a>(&self, graph: &'a Graph) -> Cow<'a, Graph> {
+    pub(crate) fn simplified<'a>(&self, graph: &'a Graph) -> Cow<'a, Graph> {
         let changes = |(value, same): (usize, &Value)| value != *same as usize;
         if !self.same.iter().enumerate().any(changes) {
             return Cow::Borrowed(graph);
@@ -128,12 +128,12 @@ impl Ranges {
     }
 
     /// What a rounded value is looked at for.
-    pub fn looks(&self, value: Value) -> Looks {
+    pub(crate) fn looks(&self, value: Value) -> Looks {
         self.looks[value as usize]
     }
 
     /// Whether a value is from 0 to 1 for sure.
-    pub fn within(&self, value: Value) -> Within {
+    pub(crate) fn within(&self, value: Value) -> Within {
         self.ranges[value as usize].within()
     }
 }

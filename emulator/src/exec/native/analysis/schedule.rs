@@ -38,7 +38,7 @@ pub(crate) struct Schedule {
 
 impl Schedule {
     /// The order of a graph.
-    pub fn new(graph: &Graph) -> Self {
+    pub(crate) fn new(graph: &Graph) -> Self {
         let mut needed = vec![false; graph.nodes.len()];
         for effect in &graph.effects {
             needed[effect.value() as usize] = true;
@@ -74,7 +74,7 @@ impl Schedule {
     }
 
     /// Computed values that are still wanted, at most.
-    pub fn most(&self, graph: &Graph) -> usize {
+    pub(crate) fn most(&self, graph: &Graph) -> usize {
         let (mut live, mut most) = (0usize, 0);
         for (at, item) in self.items.iter().enumerate() {
             let Item::Compute(value) = *item else { continue };
@@ -93,7 +93,7 @@ impl Schedule {
     }
 
     /// How many values are computed in such ways.
-    pub fn count(&self, graph: &Graph, is: impl Fn(Kind) -> bool) -> usize {
+    pub(crate) fn count(&self, graph: &Graph, is: impl Fn(Kind) -> bool) -> usize {
         let is_one = |item: &&Item| match item {
             Item::Compute(value) => matches!(graph.nodes[*value as usize], Node::Op(kind, _) if is(kind)),
             Item::Effect(_) => false,
@@ -119,7 +119,7 @@ impl Schedule {
     /// Rows side by side: an operation that is rounded takes 19 cycles from its operands to its result, but its
     /// instructions only two, so that of colours of four it takes four rows until something can be done at any time. A
     /// whole tile has them; other calls may have few lanes.
-    pub fn copies(&self, graph: &Graph, isa: Isa, (which, rounding): (Which, Rounding)) -> usize {
+    pub(crate) fn copies(&self, graph: &Graph, isa: Isa, (which, rounding): (Which, Rounding)) -> usize {
         let most = self.most(graph);
         let room = isa.registers() * most_for_two(isa) / 2;
         let wanted = match (which, isa) {
@@ -135,7 +135,7 @@ impl Schedule {
 
     /// Values that are one number for all lanes and used again in every round, the dearest first, as far as the
     /// registers are more than `copies` of everything else need.
-    pub fn pinned_constants(&self, graph: &Graph, isa: Isa, copies: usize) -> Vec<Value> {
+    pub(crate) fn pinned_constants(&self, graph: &Graph, isa: Isa, copies: usize) -> Vec<Value> {
         let room = isa.registers().saturating_sub(copies * self.most(graph) + FOR_ROWS);
         let uses = |value: &Value| self.uses[*value as usize].len();
         let of_all_lanes = |value: &Value| graph.nodes[*value as usize].is_of_all_lanes() && uses(value) > 0;
@@ -150,7 +150,7 @@ impl Schedule {
 
 impl Effect {
     /// What it needs.
-    pub fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         match *self {
             Self::Store(_, value) | Self::StoreAll(_, value) | Self::Words(value) => value,
             Self::Guard(value) => value,

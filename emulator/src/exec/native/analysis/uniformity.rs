@@ -29,7 +29,7 @@ pub(crate) struct Uniformity {
 
 impl Uniformity {
     /// Those of a graph's values, in code for these lanes.
-    pub fn new(graph: &Graph, isa: Isa, which: Which, copies: usize) -> Self {
+    pub(crate) fn new(graph: &Graph, isa: Isa, which: Which, copies: usize) -> Self {
         let is_tile = which == Which::Tile;
         let mut on: Vec<On> = Vec::with_capacity(graph.nodes.len());
         for node in &graph.nodes {
@@ -66,7 +66,7 @@ impl Uniformity {
 
     /// The first copy that is the same as one.
     #[inline]
-    pub fn first(&self, value: Value, copy: usize) -> usize {
+    pub(crate) fn first(&self, value: Value, copy: usize) -> usize {
         match self.on[value as usize] {
             On {
                 column: true,
@@ -88,12 +88,12 @@ impl Uniformity {
     }
 
     /// Whether a value is the same in all lanes.
-    pub fn is_of_all_lanes(&self, value: Value) -> bool {
+    pub(crate) fn is_of_all_lanes(&self, value: Value) -> bool {
         self.on[value as usize] == On::default()
     }
 
     /// Whether no later copy is the same as one.
-    pub fn is_last(&self, value: Value, copy: usize) -> bool {
+    pub(crate) fn is_last(&self, value: Value, copy: usize) -> bool {
         let first = self.first(value, copy);
         (copy + 1..self.copies).all(|later| self.first(value, later) != first)
     }

@@ -6,7 +6,7 @@ pub(crate) struct ConstantPool(Vec<u32>);
 
 impl ConstantPool {
     /// Byte of words among the constants, which begin at a multiple of so many words.
-    pub fn place(&mut self, words: &[u32], step: usize) -> usize {
+    pub(super) fn place(&mut self, words: &[u32], step: usize) -> usize {
         let have = (0..self.0.len())
             .step_by(step)
             .find(|at| self.0[*at..].starts_with(words));
@@ -19,7 +19,7 @@ impl ConstantPool {
     }
 
     /// All of them as bytes.
-    pub fn bytes(&self) -> impl Iterator<Item = u8> {
+    pub(super) fn bytes(&self) -> impl Iterator<Item = u8> {
         self.0.iter().flat_map(|word| word.to_le_bytes())
     }
 }

@@ -53,7 +53,7 @@ fn emit_copies(of: (&Graph, &Schedule, &Ranges), isa: Isa, how: (Which, Rounding
 
 /// Rows of lanes side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Copies {
+pub(crate) enum Copies {
     /// For few lanes.
     One,
     /// As many as it takes to keep the processor busy, as far as registers and what goes to the stack allow it.

@@ -21,7 +21,7 @@ const MOST_HOISTED: u16 = 16;
 
 /// What addresses are counted from, each in a register of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Base {
+pub(crate) enum Base {
     Args,
     Rows,
     Uniforms,
@@ -33,7 +33,7 @@ pub enum Base {
 }
 
 /// Bases that are arguments, and where they are among them.
-pub const BASES: [(Base, usize); 6] = [
+pub(crate) const BASES: [(Base, usize); 6] = [
     (Base::Rows, offset_of!(Args, rows)),
     (Base::Uniforms, offset_of!(Args, uniforms)),
     (Base::Inputs, offset_of!(Args, inputs)),
@@ -44,7 +44,7 @@ pub const BASES: [(Base, usize); 6] = [
 
 /// A place in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Address {
+pub(crate) struct Address {
     /// What it is counted from.
     pub base: Base,
     /// Bytes from there.
@@ -53,7 +53,7 @@ pub struct Address {
 
 impl Address {
     /// The place of an argument.
-    pub fn of_argument(offset: usize) -> Self {
+    pub(crate) fn of_argument(offset: usize) -> Self {
         Self {
             base: Base::Args,
             offset,
@@ -61,7 +61,7 @@ impl Address {
     }
 
     /// So many bytes behind it.
-    pub fn plus(self, bytes: usize) -> Self {
+    pub(crate) fn plus(self, bytes: usize) -> Self {
         Self {
             offset: self.offset + bytes,
             ..self
@@ -71,7 +71,7 @@ impl Address {
 
 /// A value in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub(crate) enum Found {
     /// A number for each lane.
     Full(Address),
     /// One number for all lanes.
@@ -80,7 +80,7 @@ pub enum Found {
 
 /// What is a machine's own: the instructions. Registers it is given are those of [`Isa::registers`], or of [`Isa::masks`]
 /// where `mask` says so.
-pub trait Machine: Sized {
+pub(crate) trait Machine: Sized {
     /// Words of a constant in memory: one, or four, one for each lane.
     const CONSTANT: usize;
     /// What is between the instructions and the constants.
@@ -131,7 +131,7 @@ pub(crate) struct Emitter<'a, M> {
 
 impl<'a, M: Machine> Emitter<'a, M> {
     /// Nothing is written yet. `which` and `copies` as for [`crate::exec::native::codegen::emit::emit`].
-    pub fn new(
+    pub(crate) fn new(
         (graph, schedule, ranges): (&'a Graph, &'a Schedule, &'a Ranges),
         isa: Isa,
         (which, rounding): (Which, Rounding),
@@ -166,7 +166,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
     }
 
     /// Writes it; nothing where the stack would not do.
-    pub fn finish(mut self) -> Option<Emitted> {
+    pub(crate) fn finish(mut self) -> Option<Emitted> {
         self.function();
         (self.stack() <= MAX_STACK).then(|| self.done())
     }
@@ -291,7 +291,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
     }
 
     /// Place of the mask of lanes that are written, if not all are.
-    pub fn mask(&self, copy: usize) -> Option<Address> {
+    pub(crate) fn mask(&self, copy: usize) -> Option<Address> {
         (self.which == Which::Masked).then(|| Address {
             base: Base::Masks,
             offset: copy * self.machine.isa().mask_bytes(),
@@ -307,17 +307,17 @@ impl<'a, M: Machine> Emitter<'a, M> {
     }
 
     /// Place of words, where a register may be loaded from.
-    pub fn words(&mut self, words: &[u32]) -> Address {
+    pub(crate) fn words(&mut self, words: &[u32]) -> Address {
         self.pooled(words, M::CONSTANT)
     }
 
     /// Place of eight words of the same, where a register may be loaded from.
-    pub fn eight(&mut self, word: u32) -> Address {
+    pub(crate) fn eight(&mut self, word: u32) -> Address {
         self.pooled(&[word; 8], 8)
     }
 
     /// Place of a constant.
-    pub fn constant(&mut self, bits: u32) -> Found {
+    pub(crate) fn constant(&mut self, bits: u32) -> Found {
         match M::CONSTANT {
             1 => Found::Each(self.pooled(&[bits], 1)),
             count => Found::Full(self.pooled(&[bits; 4][..count], count)),
@@ -325,7 +325,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
     }
 
     /// Place of a table.
-    pub fn table(&mut self, number: u8) -> Address {
+    pub(crate) fn table(&mut self, number: u8) -> Address {
         self.words(&self.graph.tables[usize::from(number)])
     }
 
@@ -386,69 +386,69 @@ impl<'a, M: Machine> Emitter<'a, M> {
     }
 
     /// What a value is computed of.
-    pub fn node(&self, value: Value) -> Node {
+    pub(crate) fn node(&self, value: Value) -> Node {
         self.graph.nodes[value as usize]
     }
 
     /// Whether nothing that is still to be written uses a value.
-    pub fn ends(&self, value: Value, copy: usize) -> bool {
+    pub(crate) fn ends(&self, value: Value, copy: usize) -> bool {
         self.allocator.ends(value, copy)
     }
 
     /// Whether a value is a mask that mask registers hold.
-    pub fn in_mask(&self, value: Value) -> bool {
+    pub(crate) fn in_mask(&self, value: Value) -> bool {
         self.allocator.in_mask(value)
     }
 
     /// A register for a value of the present item; another value may have to make room.
-    pub fn alloc(&mut self, value: Value, copy: usize) -> u8 {
+    pub(crate) fn alloc(&mut self, value: Value, copy: usize) -> u8 {
         let (register, spill) = self.allocator.alloc(value, copy);
         self.spill(spill);
         register
     }
 
     /// The register of a result that no operand is needed for any more once it is written.
-    pub fn result(&mut self, value: Value, copy: usize) -> u8 {
+    pub(crate) fn result(&mut self, value: Value, copy: usize) -> u8 {
         let (register, spill) = self.allocator.result(value, copy);
         self.spill(spill);
         register
     }
 
     /// A register for a moment: nothing that is asked for before it is done with may be reloaded into another.
-    pub fn spare(&mut self) -> u8 {
+    pub(crate) fn spare(&mut self) -> u8 {
         let (register, spill) = self.allocator.spare();
         self.spill(spill);
         register
     }
 
     /// Room for a register on the stack while the present item is written.
-    pub fn scratch(&mut self) -> Address {
+    pub(crate) fn scratch(&mut self) -> Address {
         let slot = self.allocator.scratch();
         self.slot(slot)
     }
 
     /// The register a value is in, if it is in any.
-    pub fn held(&mut self, value: Value, copy: usize) -> Option<u8> {
+    pub(crate) fn held(&mut self, value: Value, copy: usize) -> Option<u8> {
         self.allocator.register_of(value, copy)
     }
 
     /// Whether a value that is in memory is used again, and a register is free.
-    pub fn is_worth_a_register(&self, value: Value, copy: usize) -> bool {
+    pub(crate) fn is_worth_a_register(&self, value: Value, copy: usize) -> bool {
         self.allocator.is_worth_a_register(value, copy)
     }
 
     /// Whether a value is in a register that is not used again.
-    pub fn dies(&mut self, value: Value, copy: usize) -> bool {
+    pub(crate) fn dies(&mut self, value: Value, copy: usize) -> bool {
         self.allocator.dies(value, copy)
     }
 
     /// The register of a value that is done with holds another.
-    pub fn rename(&mut self, old: Value, new: Value, copy: usize) {
+    pub(crate) fn rename(&mut self, old: Value, new: Value, copy: usize) {
         self.allocator.rename(old, new, copy);
     }
 
     /// The register a value is in, or is reloaded into.
-    pub fn register(&mut self, value: Value, copy: usize) -> u8 {
+    pub(crate) fn register(&mut self, value: Value, copy: usize) -> u8 {
         if let Some(register) = self.held(value, copy) {
             self.allocator.pin(value, copy);
             return register;
@@ -471,7 +471,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
     }
 
     /// Where in memory a value is.
-    pub fn locate(&mut self, value: Value, copy: usize) -> Found {
+    pub(crate) fn locate(&mut self, value: Value, copy: usize) -> Found {
         match (self.node(value), self.allocator.slot_of(value, copy)) {
             (Node::Op(..), Some(slot)) => Found::Full(self.slot(slot)),
             (Node::Op(..), None) => unreachable!("a value is used before it is there"),

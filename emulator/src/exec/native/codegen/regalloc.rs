@@ -53,7 +53,13 @@ pub(crate) struct RegisterAllocator<'a> {
 
 impl<'a> RegisterAllocator<'a> {
     /// All registers are free but those of pinned constants.
-    pub fn new(graph: &'a Graph, schedule: &'a Schedule, uniformity: Uniformity, isa: Isa, copies: usize) -> Self {
+    pub(super) fn new(
+        graph: &'a Graph,
+        schedule: &'a Schedule,
+        uniformity: Uniformity,
+        isa: Isa,
+        copies: usize,
+    ) -> Self {
         let constants = schedule.pinned_constants(graph, isa, copies);
         Self {
             graph,
@@ -74,41 +80,41 @@ impl<'a> RegisterAllocator<'a> {
     }
 
     /// An item of the schedule is next.
-    pub fn begin(&mut self, at: usize) {
+    pub(super) fn begin(&mut self, at: usize) {
         self.at = at as u32;
     }
 
     /// The present item is written.
-    pub fn end(&mut self) {
+    pub(super) fn end(&mut self) {
         self.pinned.clear();
         self.free_slots.append(&mut self.done_slots);
     }
 
     /// How many spill slots are used at most.
-    pub fn spill_slots(&self) -> u16 {
+    pub(super) fn spill_slots(&self) -> u16 {
         self.spill_slots
     }
 
     /// Values that stay in registers, each with its register.
-    pub fn constants(&self) -> Vec<(Value, u8)> {
+    pub(super) fn constants(&self) -> Vec<(Value, u8)> {
         let registers = (self.registers.len()..).map(|register| register as u8);
         self.constants.iter().copied().zip(registers).collect()
     }
 
     /// Whether a value is computed before the first round.
-    pub fn is_hoisted(&self, value: Value) -> bool {
+    pub(super) fn is_hoisted(&self, value: Value) -> bool {
         self.hoisted[value as usize]
     }
 
     /// Whether a value may be computed before the first round: it is the same in all lanes, and what it is computed of is there.
-    pub fn may_hoist(&self, value: Value) -> bool {
+    pub(super) fn may_hoist(&self, value: Value) -> bool {
         let is_there = |value: Value| self.node(value).is_leaf() || self.is_hoisted(value);
         self.uniformity.is_of_all_lanes(value) && !self.in_mask(value) && operands(self.node(value)).all(is_there)
     }
 
     /// A value that was computed before the first round is on the stack from now on.
     #[must_use]
-    pub fn hoist(&mut self, value: Value) -> Option<Spill> {
+    pub(super) fn hoist(&mut self, value: Value) -> Option<Spill> {
         self.hoisted[value as usize] = true;
         let register = self.place(value, 0).register?;
         self.evict(register, false)
@@ -116,7 +122,7 @@ impl<'a> RegisterAllocator<'a> {
 
     /// Evicts all vector registers: every round begins as the others do.
     #[must_use]
-    pub fn evict_all(&mut self) -> Vec<Spill> {
+    pub(super) fn evict_all(&mut self) -> Vec<Spill> {
         (0..self.registers.len())
             .filter_map(|register| self.evict(register as u8, false))
             .collect()
@@ -127,12 +133,12 @@ impl<'a> RegisterAllocator<'a> {
     }
 
     /// The copy whose register and slot a copy has.
-    pub fn own(&self, value: Value, copy: usize) -> usize {
+    pub(super) fn own(&self, value: Value, copy: usize) -> usize {
         self.uniformity.first(value, copy)
     }
 
     /// Whether nothing that is still to be written uses a value.
-    pub fn ends(&self, value: Value, copy: usize) -> bool {
+    pub(super) fn ends(&self, value: Value, copy: usize) -> bool {
         let uses = &self.schedule.uses[value as usize];
         uses.last().is_none_or(|last| *last <= self.at) && self.uniformity.is_last(value, copy)
     }
@@ -151,7 +157,7 @@ impl<'a> RegisterAllocator<'a> {
     }
 
     /// Whether a value is a mask that mask registers hold.
-    pub fn in_mask(&self, value: Value) -> bool {
+    pub(super) fn in_mask(&self, value: Value) -> bool {
         !self.masks.is_empty() && matches!(self.node(value), Node::Op(kind, _) if kind.is_mask())
     }
 
@@ -161,7 +167,7 @@ impl<'a> RegisterAllocator<'a> {
 
     /// A register for a value of the present item; another value may have to make room.
     #[must_use]
-    pub fn alloc(&mut self, value: Value, copy: usize) -> (u8, Option<Spill>) {
+    pub(super) fn alloc(&mut self, value: Value, copy: usize) -> (u8, Option<Spill>) {
         let (is_mask, own) = (self.in_mask(value), self.own(value, copy));
         // Mask register 0 means no mask.
         let first = usize::from(is_mask);
@@ -209,53 +215,53 @@ impl<'a> RegisterAllocator<'a> {
     }
 
     /// A slot while the present item is written.
-    pub fn scratch(&mut self) -> u16 {
+    pub(super) fn scratch(&mut self) -> u16 {
         let slot = self.free_slot();
         self.done_slots.push(slot);
         slot
     }
 
     /// The register a value is in, if it is in any.
-    pub fn register_of(&mut self, value: Value, copy: usize) -> Option<u8> {
+    pub(super) fn register_of(&mut self, value: Value, copy: usize) -> Option<u8> {
         let constant = self.constants.iter().position(|constant| *constant == value);
         let behind = constant.map(|number| (self.registers.len() + number) as u8);
         behind.or(self.place(value, copy).register)
     }
 
     /// The slot a value is in, if it was spilled.
-    pub fn slot_of(&mut self, value: Value, copy: usize) -> Option<u16> {
+    pub(super) fn slot_of(&mut self, value: Value, copy: usize) -> Option<u16> {
         self.place(value, copy).slot
     }
 
     /// A value's register stays while the present item is written.
-    pub fn pin(&mut self, value: Value, copy: usize) {
+    pub(super) fn pin(&mut self, value: Value, copy: usize) {
         let own = self.own(value, copy);
         self.pinned.push((value, own));
     }
 
     /// Whether a value that is in memory is used again, and a register is free.
-    pub fn is_worth_a_register(&self, value: Value, copy: usize) -> bool {
+    pub(super) fn is_worth_a_register(&self, value: Value, copy: usize) -> bool {
         !self.ends(value, copy) && self.registers.contains(&None)
     }
 
     /// The register of a result that no operand is needed for any more once it is written: operands that are used for the
     /// last time make room for it.
     #[must_use]
-    pub fn result(&mut self, value: Value, copy: usize) -> (u8, Option<Spill>) {
+    pub(super) fn result(&mut self, value: Value, copy: usize) -> (u8, Option<Spill>) {
         self.release(value, copy);
         self.pinned.clear();
         self.alloc(value, copy)
     }
 
     /// Frees the registers of a value's operands that are not used any more.
-    pub fn release(&mut self, value: Value, copy: usize) {
+    pub(super) fn release(&mut self, value: Value, copy: usize) {
         for operand in operands(self.node(value)) {
             self.free(operand, copy);
         }
     }
 
     /// Frees a value's register if it is not used any more.
-    pub fn free(&mut self, value: Value, copy: usize) {
+    pub(super) fn free(&mut self, value: Value, copy: usize) {
         if !self.ends(value, copy) {
             return;
         }
@@ -271,12 +277,12 @@ impl<'a> RegisterAllocator<'a> {
     }
 
     /// Whether a value is in a register that is not used again.
-    pub fn dies(&mut self, value: Value, copy: usize) -> bool {
+    pub(super) fn dies(&mut self, value: Value, copy: usize) -> bool {
         self.ends(value, copy) && self.place(value, copy).register.is_some()
     }
 
     /// The register of a value that is done with holds another.
-    pub fn rename(&mut self, old: Value, new: Value, copy: usize) {
+    pub(super) fn rename(&mut self, old: Value, new: Value, copy: usize) {
         let register = self.place(old, copy).register.take();
         self.place(new, copy).register = register;
         if let Some(register) = register {
@@ -286,7 +292,7 @@ impl<'a> RegisterAllocator<'a> {
 
     /// A register for a moment: nothing that is asked for before it is done with may be reloaded into another.
     #[must_use]
-    pub fn spare(&mut self) -> (u8, Option<Spill>) {
+    pub(super) fn spare(&mut self) -> (u8, Option<Spill>) {
         let free = self.registers.iter().position(Option::is_none);
         let register = free.unwrap_or_else(|| {
             let unpinned = |at: &usize| self.registers[*at].is_some_and(|held| !self.pinned.contains(&held));

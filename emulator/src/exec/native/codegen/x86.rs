@@ -5,4 +5,4 @@ mod select;
 #[cfg(test)]
 mod tests;
 
-pub use asm::Asm;
+pub(crate) use asm::Asm;

@@ -29,7 +29,7 @@ pub(crate) struct Branching {
 
 impl Branching {
     /// A program, if there are [`Paths`] through it.
-    pub fn new(program: Arc<Program>, isa: Isa, found: Found, stats: CompileStats) -> Option<Self> {
+    pub(crate) fn new(program: Arc<Program>, isa: Isa, found: Found, stats: CompileStats) -> Option<Self> {
         let paths = program.paths.as_ref()?.count();
         Some(Self {
             ready: (0..paths).map(|_| OnceLock::new()).collect(),

@@ -139,7 +139,7 @@ pub(crate) fn pair(rows: &mut [Row], first: u16, lanes: usize) -> [&mut [f32]; 2
 
 impl Straight {
     /// A program, if it is of one piece.
-    pub fn new(program: Arc<Program>, found: Found) -> Option<Self> {
+    pub(crate) fn new(program: Arc<Program>, found: Found) -> Option<Self> {
         let region = program.straight()?;
         let [Piece::Code(code)] = &region.pieces[..] else {
             return None;

@@ -36,7 +36,7 @@ pub(crate) struct Paths<P> {
 
 impl<P> Paths<P> {
     /// The ways through a program, where they are few and each comes to an end.
-    pub fn of(code: &FragmentCode) -> Option<Self> {
+    pub(crate) fn of(code: &FragmentCode) -> Option<Self> {
         let mut paths = Self {
             all: Vec::new(),
             last: Last(AtomicUsize::new(0)),
@@ -97,22 +97,22 @@ impl<P> Paths<P> {
     }
 
     /// Whether some ways leave no fragment.
-    pub fn may_discard(&self) -> bool {
+    pub(crate) fn may_discard(&self) -> bool {
         self.discards > 0
     }
 
     /// Instructions of the longest path.
-    pub fn instruction_count(&self) -> u32 {
+    pub(crate) fn instruction_count(&self) -> u32 {
         self.steps
     }
 
     /// How many there are.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.all.len()
     }
 
     /// What `f` has of a path and its number, which is asked first for the one that fragments went last.
-    pub fn find<R>(&self, mut f: impl FnMut(usize, &Path<P>) -> Option<R>) -> Option<R> {
+    pub(crate) fn find<R>(&self, mut f: impl FnMut(usize, &Path<P>) -> Option<R>) -> Option<R> {
         let last = self.last.0.load(Ordering::Relaxed);
         let others = (0..self.all.len()).filter(|number| *number != last);
         std::iter::once(last).chain(others).find_map(|number| {

@@ -26,7 +26,7 @@ unsafe impl Sync for Code {}
 
 impl Code {
     /// Makes code executable; nothing where the system gives no memory for it.
-    pub fn new(emitted: Emitted) -> Option<Self> {
+    pub(crate) fn new(emitted: Emitted) -> Option<Self> {
         let length = emitted.bytes.len().next_multiple_of(4096);
         // SAFETY: new memory at an address of the system's choice concerns nobody else.
         let memory = unsafe {
@@ -56,7 +56,7 @@ impl Code {
     ///
     /// # Panics
     /// When it is given less than it works on.
-    pub fn run(&self, call: Call<'_>) -> bool {
+    pub(crate) fn run(&self, call: Call<'_>) -> bool {
         self.attempt(call) == Bailout::Nothing
     }
 
@@ -64,7 +64,7 @@ impl Code {
     ///
     /// # Panics
     /// When it is given less than it works on.
-    pub fn attempt(&self, call: Call<'_>) -> Bailout {
+    pub(crate) fn attempt(&self, call: Call<'_>) -> Bailout {
         let needs = &self.emitted.needs;
         let step = self.emitted.lanes;
         let steps = call.lanes / step;
@@ -123,17 +123,17 @@ impl Code {
     }
 
     /// Uniforms it reads, and whether it reads others, the last one where they are not there.
-    pub fn uniforms(&self) -> (usize, bool) {
+    pub(crate) fn uniforms(&self) -> (usize, bool) {
         (self.emitted.needs.uniforms, self.emitted.needs.any_uniform)
     }
 
     /// Lanes it takes at a time.
-    pub fn lanes(&self) -> usize {
+    pub(crate) fn lanes(&self) -> usize {
         self.emitted.lanes
     }
 
     /// Bytes of instructions and constants.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.emitted.bytes.len()
     }
 }

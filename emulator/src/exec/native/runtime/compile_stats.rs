@@ -19,7 +19,7 @@ struct Counts {
 
 impl CompileStats {
     /// Takes note of a program: the bytes of its code and what it leaves to the wide engine, if there is code.
-    pub fn add(&self, made: Option<(usize, &[&'static str])>, time: Duration) {
+    pub(crate) fn add(&self, made: Option<(usize, &[&'static str])>, time: Duration) {
         let counts = &mut *lock(&self.0);
         counts.programs += 1;
         counts.time += time;
@@ -33,7 +33,7 @@ impl CompileStats {
     }
 
     /// All of it in words.
-    pub fn report(&self) -> String {
+    pub(crate) fn report(&self) -> String {
         let counts = lock(&self.0);
         let left = match counts.left[..] {
             [] => "nothing".to_owned(),

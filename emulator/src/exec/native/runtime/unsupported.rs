@@ -11,32 +11,32 @@ pub(crate) enum Code {}
 
 impl Code {
     /// Nothing.
-    pub fn new(_: Emitted) -> Option<Self> {
+    pub(crate) fn new(_: Emitted) -> Option<Self> {
         None
     }
 
     /// Nobody has code to run.
-    pub fn run(&self, _: Call<'_>) -> bool {
+    pub(crate) fn run(&self, _: Call<'_>) -> bool {
         match *self {}
     }
 
     /// The same.
-    pub fn attempt(&self, _: Call<'_>) -> Bailout {
+    pub(crate) fn attempt(&self, _: Call<'_>) -> Bailout {
         match *self {}
     }
 
     /// Nobody has code that reads uniforms.
-    pub fn uniforms(&self) -> (usize, bool) {
+    pub(crate) fn uniforms(&self) -> (usize, bool) {
         match *self {}
     }
 
     /// Nobody has code that takes lanes.
-    pub fn lanes(&self) -> usize {
+    pub(crate) fn lanes(&self) -> usize {
         match *self {}
     }
 
     /// Nobody has code of any size.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         match *self {}
     }
 }

@@ -18,7 +18,7 @@ use std::sync::{LazyLock, OnceLock};
 
 /// Code for the occasions there are.
 #[derive(Debug)]
-pub struct Variants {
+pub(crate) struct Variants {
     graph: Graph,
     isa: Isa,
     /// Code reads the words' destination.

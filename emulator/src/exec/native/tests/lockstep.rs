@@ -14,7 +14,7 @@ use utgard::texture::{self as fields, Dimension, MipFilter, TexelFormat, TexelLa
 use utgard::{gp, pp};
 
 /// Numbers as bits; which NaN it is does not count.
-pub fn bits(values: &[f32]) -> Vec<u32> {
+pub(crate) fn bits(values: &[f32]) -> Vec<u32> {
     let one = |value: &f32| if value.is_nan() { f32::NAN } else { *value }.to_bits();
     values.iter().map(one).collect()
 }
@@ -82,14 +82,14 @@ fn scaled(mut inputs: Inputs, random: &mut Rng) -> Inputs {
 }
 
 /// Memory with texels in it.
-pub fn noise(memory: &mut Memory, random: &mut Rng) {
+pub(crate) fn noise(memory: &mut Memory, random: &mut Rng) {
     memory.map(0x1_0000, 0x10_0000).unwrap();
     let noise: Vec<u8> = (0..0x10_0000).map(|_| random.u32(..) as u8).collect();
     memory.write(0x1_0000, &noise).unwrap();
 }
 
 /// A texture in that memory, of any filters.
-pub fn texture(
+pub(crate) fn texture(
     random: &mut Rng,
     format: TexelFormat,
     [width, height]: [u16; 2],
@@ -382,7 +382,7 @@ fn seed() -> u64 {
 }
 
 /// What may be used here, the best first.
-pub fn levels() -> Vec<Level> {
+pub(crate) fn levels() -> Vec<Level> {
     let mut levels = [Level::Avx512, Level::Avx2]
         .map(|limit| Found::at_most(limit).level())
         .to_vec();

@@ -8,12 +8,12 @@ use num::half;
 use std::collections::HashMap;
 
 /// Number of a value.
-pub type Value = u32;
+pub(crate) type Value = u32;
 
 /// Which of a quad's two columns or rows all of it gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum Neighbour {
+pub(crate) enum Neighbour {
     Left,
     Right,
     Upper,
@@ -23,7 +23,7 @@ pub enum Neighbour {
 /// What is computed of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum Kind {
+pub(crate) enum Kind {
     Add,
     Sub,
     Mul,
@@ -74,7 +74,7 @@ pub enum Kind {
 
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Node {
+pub(crate) enum Node {
     /// The same bits in every lane.
     Const(u32),
     /// A uniform.
@@ -94,12 +94,12 @@ pub enum Node {
 /// What is not computed, but found in memory.
 impl Node {
     /// Whether it can be had again at any time.
-    pub fn is_leaf(self) -> bool {
+    pub(crate) fn is_leaf(self) -> bool {
         !matches!(self, Self::Op(..))
     }
 
     /// Whether it is found as one number for all lanes.
-    pub fn is_of_all_lanes(self) -> bool {
+    pub(crate) fn is_of_all_lanes(self) -> bool {
         self.is_leaf() && !matches!(self, Self::Row(_) | Self::Destination)
     }
 }
@@ -107,7 +107,7 @@ impl Node {
 /// How many of an operation's values count.
 impl Kind {
     /// Operands.
-    pub fn operands(self) -> usize {
+    pub(crate) fn operands(self) -> usize {
         match self {
             Self::Fused | Self::Select | Self::OrThree | Self::AndOr => 3,
             Self::Add | Self::Sub | Self::Mul | Self::Div | Self::Min | Self::Max => 2,
@@ -117,7 +117,7 @@ impl Kind {
     }
 
     /// The result is a mask.
-    pub fn is_mask(self) -> bool {
+    pub(crate) fn is_mask(self) -> bool {
         matches!(self, Self::Gt | Self::Ge | Self::Eq | Self::Ne)
     }
 }
@@ -151,7 +151,7 @@ fn powers(bits: u32) -> Option<[i16; 2]> {
 
 /// Something that has to be done.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Effect {
+pub(crate) enum Effect {
     /// A row becomes a value.
     Store(u16, Value),
     /// A row becomes a value, for all lanes whatever the mask.
@@ -164,7 +164,7 @@ pub enum Effect {
 
 /// Values, and what has to be done with them.
 #[derive(Clone, Debug, Default)]
-pub struct Graph {
+pub(crate) struct Graph {
     /// The values.
     pub nodes: Vec<Node>,
     known: Vec<Known>,
@@ -189,7 +189,7 @@ pub struct Graph {
 
 impl Graph {
     /// An empty graph of a fragment program.
-    pub fn new(isa: Isa) -> Self {
+    pub(crate) fn new(isa: Isa) -> Self {
         Self {
             has_masks: isa.evex(),
             fuses: isa.fma() && isa != Isa::Neon,
@@ -198,7 +198,7 @@ impl Graph {
     }
 
     /// An empty graph of a vertex program.
-    pub fn of_vertices(isa: Isa) -> Self {
+    pub(crate) fn of_vertices(isa: Isa) -> Self {
         Self {
             of_vertices: true,
             ..Self::new(isa)
@@ -206,7 +206,7 @@ impl Graph {
     }
 
     /// An empty graph of a program for batched fragments, whose planes are in the rows from `first` on.
-    pub fn batched(isa: Isa, first: u16) -> Self {
+    pub(crate) fn batched(isa: Isa, first: u16) -> Self {
         Self {
             batched: Some(first),
             ..Self::new(isa)
@@ -219,13 +219,13 @@ impl Graph {
     }
 
     /// Whether all of a tile's fragments may be computed at once: no rows are read but those of their places.
-    pub fn takes_tiles(&self) -> bool {
+    pub(crate) fn takes_tiles(&self) -> bool {
         let is_sample = |node: &Node| matches!(node, Node::Row(row) if SAMPLES.contains(row));
         self.batched.is_none() && self.is_of_places() && !self.nodes.iter().any(is_sample)
     }
 
     /// Whether no rows are read but those of fragments' places and samples, and of batched planes.
-    pub fn is_of_places(&self) -> bool {
+    pub(crate) fn is_of_places(&self) -> bool {
         let others = |node: &Node| match node {
             Node::Row(row) => !PLACES.contains(row) && !SAMPLES.contains(row) && !self.is_batched(*row),
             _ => false,
@@ -234,7 +234,7 @@ impl Graph {
     }
 
     /// The value of a node.
-    pub fn node(&mut self, node: Node) -> Value {
+    pub(crate) fn node(&mut self, node: Node) -> Value {
         if let Some(value) = self.numbers.get(&node) {
             return *value;
         }
@@ -337,7 +337,7 @@ impl Graph {
     }
 
     /// A whole number from 0 to 255.
-    pub fn is_byte(&self, value: Value) -> bool {
+    pub(crate) fn is_byte(&self, value: Value) -> bool {
         match self.nodes[value as usize] {
             Node::Op(Kind::AndBits, [_, mask, _]) => self.nodes[mask as usize] == Node::Const(0xff),
             Node::Op(Kind::ShiftRight(24), _) => true,
@@ -367,7 +367,7 @@ impl Graph {
     }
 
     /// The power of two that a value is a multiple of, if it is a number and that is known.
-    pub fn step(&self, value: Value) -> Option<i16> {
+    pub(crate) fn step(&self, value: Value) -> Option<i16> {
         self.known[value as usize].step
     }
 

@@ -19,7 +19,7 @@ thread_local! {
 }
 
 /// Calls `f` so that [`Tracer`] records into `graph`.
-pub fn record<R>(graph: &mut Graph, f: impl FnOnce() -> R) -> R {
+pub(crate) fn record<R>(graph: &mut Graph, f: impl FnOnce() -> R) -> R {
     GRAPH.with_borrow_mut(|have| std::mem::swap(have, graph));
     let result = f();
     GRAPH.with_borrow_mut(|have| std::mem::swap(have, graph));
@@ -31,7 +31,7 @@ fn op(kind: Kind, operands: &[Value]) -> Value {
 }
 
 /// A leaf's value.
-pub fn leaf(node: Node) -> Value {
+pub(crate) fn leaf(node: Node) -> Value {
     GRAPH.with_borrow_mut(|graph| graph.node(node))
 }
 
@@ -40,7 +40,7 @@ fn bits(value: u32) -> Value {
 }
 
 /// What an operand is; `row` says what rows hold.
-pub fn operand(graph: &mut Graph, operand: &Operand, row: impl FnOnce(&mut Graph, u16) -> Value) -> Value {
+pub(crate) fn operand(graph: &mut Graph, operand: &Operand, row: impl FnOnce(&mut Graph, u16) -> Value) -> Value {
     let value = match operand.from {
         Source::Row(number) => row(graph, number),
         Source::Value(value) => graph.node(Node::Const(value.to_bits())),
@@ -53,7 +53,7 @@ pub fn operand(graph: &mut Graph, operand: &Operand, row: impl FnOnce(&mut Graph
 }
 
 /// What an operation computes; `row` says what rows hold.
-pub fn computed(graph: &mut Graph, alu: &Alu, mut row: impl FnMut(&mut Graph, u16) -> Value) -> Value {
+pub(crate) fn computed(graph: &mut Graph, alu: &Alu, mut row: impl FnMut(&mut Graph, u16) -> Value) -> Value {
     let [a, b, c] = [0, 1, 2].map(|at| operand(graph, &alu.operands[at], &mut row));
     record(graph, || {
         let value = modified::<Tracer>(alu.finish, formula::<Tracer>(alu.op, a, b, c));
@@ -62,17 +62,17 @@ pub fn computed(graph: &mut Graph, alu: &Alu, mut row: impl FnMut(&mut Graph, u1
 }
 
 /// Says that something has to be done.
-pub fn effect(effect: Effect) {
+pub(crate) fn effect(effect: Effect) {
     GRAPH.with_borrow_mut(|graph| graph.effects.push(effect));
 }
 
 /// Textures that are looked into from now on.
-pub fn texture(number: u8) {
+pub(crate) fn texture(number: u8) {
     GRAPH.with_borrow_mut(|graph| graph.texture = number);
 }
 
 /// A number of a plane of the primitive's inputs.
-pub fn plane(offset: usize) -> [Value; 3] {
+pub(crate) fn plane(offset: usize) -> [Value; 3] {
     let float = |field: usize| leaf(Node::Input((offset + field) as u16));
     [
         float(offset_of!(Plane, base)),
@@ -82,7 +82,7 @@ pub fn plane(offset: usize) -> [Value; 3] {
 }
 
 /// 1.0 where the front is seen.
-pub fn front() -> Value {
+pub(crate) fn front() -> Value {
     const AT: usize = offset_of!(Inputs, front);
     // A byte of one of the words that the inputs are made of.
     let word = leaf(Node::Input((AT - AT % 4) as u16));
@@ -90,12 +90,12 @@ pub fn front() -> Value {
 }
 
 /// Byte of a varying's plane.
-pub fn varying(at: u16) -> usize {
+pub(crate) fn varying(at: u16) -> usize {
     offset_of!(Inputs, varyings) + usize::from(at) * size_of::<Plane>()
 }
 
 /// Byte of a plane of the place in a point.
-pub fn point(axis: u8) -> usize {
+pub(crate) fn point(axis: u8) -> usize {
     offset_of!(Inputs, point) + usize::from(axis & 1) * size_of::<Plane>()
 }
 
@@ -134,7 +134,7 @@ fn units(word: Value) -> [Value; 4] {
 const REST: f32 = 1.0 / 255.0;
 
 /// The word that a colour and the destination come to.
-pub fn blended(blending: &Blending, color: [Value; 4]) -> Value {
+pub(crate) fn blended(blending: &Blending, color: [Value; 4]) -> Value {
     let destination = leaf(Node::Destination);
     let written = packed(match blending.covers() {
         true => color,
@@ -159,7 +159,7 @@ pub fn blended(blending: &Blending, color: [Value; 4]) -> Value {
 
 /// The word that a colour comes to where fragments are tested behind their program; what the tile has of depth and stencil is
 /// stored.
-pub fn tested(tests: &LateTests, blending: Option<&Blending>, color: [Value; 4]) -> Value {
+pub(crate) fn tested(tests: &LateTests, blending: Option<&Blending>, color: [Value; 4]) -> Value {
     let of_row = |row| leaf(Node::Row(row));
     let mut arrived = Tracer::ne(of_row(row::ARRIVED), Tracer::splat(0.0));
     if let Some((how, reference)) = tests.alpha {
@@ -207,7 +207,7 @@ fn compares(compare: Compare, channel: Value, than: u8) -> Value {
 }
 
 /// A word with the colour's bytes, red lowest, as the tile stores a plain colour: clamped, to the nearest.
-pub fn packed(color: [Value; 4]) -> Value {
+pub(crate) fn packed(color: [Value; 4]) -> Value {
     let [red, green, blue, alpha] = color.map(|value| byte(value, false));
     let [green, blue, alpha] =
         [(8, green), (16, blue), (24, alpha)].map(|(bits, value)| op(Kind::ShiftLeft(bits), &[value]));
@@ -242,7 +242,7 @@ const LARGE: f32 = (1 << 23) as f32;
 
 /// Lanes that record what is computed.
 #[derive(Clone, Copy, Debug)]
-pub struct Tracer;
+pub(crate) struct Tracer;
 
 impl Lanes for Tracer {
     const COUNT: usize = 16;
@@ -366,7 +366,7 @@ fn first_at(offset: Value, index: i32, shift: u8) -> Value {
 }
 
 /// Uniforms by an offset: four, the [first](first_at) and those behind it.
-pub fn uniforms_at(offset: Value, index: i32, shift: u8) -> [Value; 4] {
+pub(crate) fn uniforms_at(offset: Value, index: i32, shift: u8) -> [Value; 4] {
     let first = first_at(offset, index, shift);
     std::array::from_fn(|component| {
         let at = op(Kind::AddInt, &[first, bits(component as u32)]);

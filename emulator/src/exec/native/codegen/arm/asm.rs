@@ -4,7 +4,7 @@
 /// A general register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Gpr {
+pub(crate) enum Gpr {
     X0 = 0,
     X1 = 1,
     X2 = 2,
@@ -29,7 +29,7 @@ const FAR: Gpr = Gpr::X14;
 
 /// A place in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mem {
+pub(crate) struct Mem {
     /// Where it is counted from.
     pub base: Gpr,
     /// Bytes from there, a multiple of those that are loaded or stored.
@@ -38,76 +38,76 @@ pub struct Mem {
 
 /// An instruction of two vectors and a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Three(u32);
+pub(crate) struct Three(u32);
 
 /// An instruction of a vector and a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Two(u32);
+pub(crate) struct Two(u32);
 
 /// A load or a store: the word and the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access(u32, usize);
+pub(crate) struct Access(u32, usize);
 
 /// Opcodes by their mnemonics; floats and whole numbers are four of 32 bits unless a name says something else.
 #[allow(missing_docs)]
-pub mod code {
+pub(super) mod code {
     use super::{Access, Three, Two};
 
-    pub const AND_LOW: Three = Three(0x0e20_1c00);
+    pub(crate) const AND_LOW: Three = Three(0x0e20_1c00);
     /// Of four halves.
-    pub const CMTST_HALVES: Three = Three(0x0e60_8c00);
-    pub const AND: Three = Three(0x4e20_1c00);
-    pub const FMLA: Three = Three(0x4e20_cc00);
-    pub const FADD: Three = Three(0x4e20_d400);
-    pub const FCMEQ: Three = Three(0x4e20_e400);
-    pub const TRN1: Three = Three(0x4e80_2800);
-    pub const TRN2: Three = Three(0x4e80_6800);
-    pub const ADD: Three = Three(0x4ea0_8400);
-    pub const MUL: Three = Three(0x4ea0_9c00);
-    pub const ORR: Three = Three(0x4ea0_1c00);
-    pub const FSUB: Three = Three(0x4ea0_d400);
+    pub(crate) const CMTST_HALVES: Three = Three(0x0e60_8c00);
+    pub(crate) const AND: Three = Three(0x4e20_1c00);
+    pub(crate) const FMLA: Three = Three(0x4e20_cc00);
+    pub(crate) const FADD: Three = Three(0x4e20_d400);
+    pub(crate) const FCMEQ: Three = Three(0x4e20_e400);
+    pub(crate) const TRN1: Three = Three(0x4e80_2800);
+    pub(crate) const TRN2: Three = Three(0x4e80_6800);
+    pub(crate) const ADD: Three = Three(0x4ea0_8400);
+    pub(crate) const MUL: Three = Three(0x4ea0_9c00);
+    pub(crate) const ORR: Three = Three(0x4ea0_1c00);
+    pub(crate) const FSUB: Three = Three(0x4ea0_d400);
     /// Of pairs.
-    pub const ZIP1_PAIRS: Three = Three(0x4ec0_3800);
-    pub const ZIP2_PAIRS: Three = Three(0x4ec0_7800);
-    pub const FMUL: Three = Three(0x6e20_dc00);
-    pub const FCMGE: Three = Three(0x6e20_e400);
-    pub const FDIV: Three = Three(0x6e20_fc00);
-    pub const BSL: Three = Three(0x6e60_1c00);
-    pub const BIT: Three = Three(0x6ea0_1c00);
-    pub const UMIN: Three = Three(0x6ea0_6c00);
-    pub const FCMGT: Three = Three(0x6ea0_e400);
-    pub const BIF: Three = Three(0x6ee0_1c00);
+    pub(crate) const ZIP1_PAIRS: Three = Three(0x4ec0_3800);
+    pub(crate) const ZIP2_PAIRS: Three = Three(0x4ec0_7800);
+    pub(crate) const FMUL: Three = Three(0x6e20_dc00);
+    pub(crate) const FCMGE: Three = Three(0x6e20_e400);
+    pub(crate) const FDIV: Three = Three(0x6e20_fc00);
+    pub(crate) const BSL: Three = Three(0x6e60_1c00);
+    pub(crate) const BIT: Three = Three(0x6ea0_1c00);
+    pub(crate) const UMIN: Three = Three(0x6ea0_6c00);
+    pub(crate) const FCMGT: Three = Three(0x6ea0_e400);
+    pub(crate) const BIF: Three = Three(0x6ee0_1c00);
     /// Of the 64 bytes of four registers from the first one on.
-    pub const TBL4: Three = Three(0x4e00_6000);
+    pub(crate) const TBL4: Three = Three(0x4e00_6000);
 
-    pub const FCVTN: Two = Two(0x0e21_6800);
-    pub const FCVTL: Two = Two(0x0e21_7800);
+    pub(crate) const FCVTN: Two = Two(0x0e21_6800);
+    pub(crate) const FCVTL: Two = Two(0x0e21_7800);
     /// The first lane to all.
-    pub const DUP: Two = Two(0x4e04_0400);
-    pub const FRINTM: Two = Two(0x4e21_9800);
-    pub const SCVTF: Two = Two(0x4e21_d800);
-    pub const FRINTZ: Two = Two(0x4ea1_9800);
-    pub const FCVTZS: Two = Two(0x4ea1_b800);
-    pub const FABS: Two = Two(0x4ea0_f800);
-    pub const NOT: Two = Two(0x6e20_5800);
-    pub const FNEG: Two = Two(0x6ea0_f800);
-    pub const FSQRT: Two = Two(0x6ea1_f800);
+    pub(crate) const DUP: Two = Two(0x4e04_0400);
+    pub(crate) const FRINTM: Two = Two(0x4e21_9800);
+    pub(crate) const SCVTF: Two = Two(0x4e21_d800);
+    pub(crate) const FRINTZ: Two = Two(0x4ea1_9800);
+    pub(crate) const FCVTZS: Two = Two(0x4ea1_b800);
+    pub(crate) const FABS: Two = Two(0x4ea0_f800);
+    pub(crate) const NOT: Two = Two(0x6e20_5800);
+    pub(crate) const FNEG: Two = Two(0x6ea0_f800);
+    pub(crate) const FSQRT: Two = Two(0x6ea1_f800);
     /// The smallest lane.
-    pub const UMINV: Two = Two(0x6eb1_a800);
+    pub(crate) const UMINV: Two = Two(0x6eb1_a800);
 
-    pub const STR_W: Access = Access(0xb900_0000, 4);
-    pub const LDR_W: Access = Access(0xb940_0000, 4);
-    pub const LDR_X: Access = Access(0xf940_0000, 8);
-    pub const STR_D: Access = Access(0xfd00_0000, 8);
-    pub const LDR_D: Access = Access(0xfd40_0000, 8);
-    pub const LDR_S: Access = Access(0xbd40_0000, 4);
-    pub const STR_Q: Access = Access(0x3d80_0000, 16);
-    pub const LDR_Q: Access = Access(0x3dc0_0000, 16);
+    pub(crate) const STR_W: Access = Access(0xb900_0000, 4);
+    pub(crate) const LDR_W: Access = Access(0xb940_0000, 4);
+    pub(crate) const LDR_X: Access = Access(0xf940_0000, 8);
+    pub(crate) const STR_D: Access = Access(0xfd00_0000, 8);
+    pub(crate) const LDR_D: Access = Access(0xfd40_0000, 8);
+    pub(crate) const LDR_S: Access = Access(0xbd40_0000, 4);
+    pub(crate) const STR_Q: Access = Access(0x3d80_0000, 16);
+    pub(crate) const LDR_Q: Access = Access(0x3dc0_0000, 16);
 }
 
 /// Machine code in the making.
 #[derive(Clone, Debug)]
-pub struct Asm {
+pub(crate) struct Asm {
     /// The bytes.
     pub bytes: Vec<u8>,
     /// Where the instructions are that the size of the stack frame stands in.
@@ -118,11 +118,11 @@ pub struct Asm {
 const KEPT: std::ops::Range<u8> = 8..16;
 
 /// Bytes of those on the stack, in front of the frame.
-pub const KEPT_BYTES: usize = 64;
+pub(super) const KEPT_BYTES: usize = 64;
 
 impl Asm {
     /// Nothing yet.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             bytes: Vec::with_capacity(2048),
             frame: Vec::new(),
@@ -134,22 +134,22 @@ impl Asm {
     }
 
     /// An instruction of a result and two operands.
-    pub fn three(&mut self, op: Three, to: u8, a: u8, b: u8) {
+    pub(crate) fn three(&mut self, op: Three, to: u8, a: u8, b: u8) {
         self.put(op.0 | u32::from(b) << 16 | u32::from(a) << 5 | u32::from(to));
     }
 
     /// An instruction of a result and an operand.
-    pub fn two(&mut self, op: Two, to: u8, from: u8) {
+    pub(crate) fn two(&mut self, op: Two, to: u8, from: u8) {
         self.put(op.0 | u32::from(from) << 5 | u32::from(to));
     }
 
     /// Shifts every lane's bits to the left, by less than 32.
-    pub fn shift_left(&mut self, to: u8, from: u8, bits: u8) {
+    pub(crate) fn shift_left(&mut self, to: u8, from: u8, bits: u8) {
         self.two(Two(0x4f00_5400 | (32 + u32::from(bits)) << 16), to, from);
     }
 
     /// Shifts every lane's bits to the right, by 1 to 32.
-    pub fn shift_right(&mut self, to: u8, from: u8, bits: u8) {
+    pub(crate) fn shift_right(&mut self, to: u8, from: u8, bits: u8) {
         self.two(Two(0x6f00_0400 | (64 - u32::from(bits)) << 16), to, from);
     }
 
@@ -160,17 +160,17 @@ impl Asm {
     }
 
     /// Every byte becomes this one.
-    pub fn bytes_of(&mut self, to: u8, byte: u8) {
+    pub(crate) fn bytes_of(&mut self, to: u8, byte: u8) {
         self.byte(0x4000_e000, to, byte);
     }
 
     /// The upper byte of every 16 bits becomes this one, the lower one zero.
-    pub fn upper_bytes_of(&mut self, to: u8, byte: u8) {
+    pub(crate) fn upper_bytes_of(&mut self, to: u8, byte: u8) {
         self.byte(0x4000_a000, to, byte);
     }
 
     /// A constant for every lane, if an instruction can have it in itself.
-    pub fn constant(&mut self, to: u8, bits: u32) -> bool {
+    pub(crate) fn constant(&mut self, to: u8, bits: u32) -> bool {
         for (flip, inverted) in [(0, 0), (u32::MAX, 0x2000_0000)] {
             for number in 0..4 {
                 let byte = (bits ^ flip) >> (8 * number) & 0xff;
@@ -191,23 +191,23 @@ impl Asm {
     }
 
     /// A lane in a general register.
-    pub fn lane(&mut self, to: Gpr, from: u8, lane: u8) {
+    pub(crate) fn lane(&mut self, to: Gpr, from: u8, lane: u8) {
         self.put(0x0e04_3c00 | u32::from(lane) << 19 | u32::from(from) << 5 | to as u32);
     }
 
     /// A lane from memory, the others kept.
-    pub fn load_lane(&mut self, to: u8, lane: u8, from: Gpr) {
+    pub(crate) fn load_lane(&mut self, to: u8, lane: u8, from: Gpr) {
         let lane = u32::from(lane);
         self.put(0x0d40_8000 | lane >> 1 << 30 | (lane & 1) << 12 | (from as u32) << 5 | u32::from(to));
     }
 
     /// The first lane from memory at so many words behind an address, the others zero.
-    pub fn load_indexed(&mut self, to: u8, base: Gpr, words: Gpr) {
+    pub(crate) fn load_indexed(&mut self, to: u8, base: Gpr, words: Gpr) {
         self.put(0xbc60_5800 | (words as u32) << 16 | (base as u32) << 5 | u32::from(to));
     }
 
     /// Loads or stores a register of whichever kind the access is about.
-    pub fn access(&mut self, access: Access, register: u8, mem: Mem) {
+    pub(crate) fn access(&mut self, access: Access, register: u8, mem: Mem) {
         let Access(op, size) = access;
         debug_assert!(mem.offset.is_multiple_of(size));
         let mem = if mem.offset / size < 4096 { mem } else { self.near(mem) };
@@ -234,28 +234,28 @@ impl Asm {
     }
 
     /// Adds less than 4096 to 64 bits.
-    pub fn add(&mut self, to: Gpr, number: usize) {
+    pub(crate) fn add(&mut self, to: Gpr, number: usize) {
         debug_assert!(number < 4096);
         self.add_shifted(to, to, number as u32, false);
     }
 
     /// An address at so many words behind another.
-    pub fn word_at(&mut self, to: Gpr, base: Gpr, words: Gpr) {
+    pub(crate) fn word_at(&mut self, to: Gpr, base: Gpr, words: Gpr) {
         self.put(0x8b20_4800 | (words as u32) << 16 | (base as u32) << 5 | to as u32);
     }
 
     /// 32 bits become zero.
-    pub fn zero(&mut self, to: Gpr) {
+    pub(crate) fn zero(&mut self, to: Gpr) {
         self.put(0x5280_0000 | to as u32);
     }
 
     /// Sets those of 32 bits that another register has not.
-    pub fn or_not(&mut self, to: Gpr, with: Gpr) {
+    pub(crate) fn or_not(&mut self, to: Gpr, with: Gpr) {
         self.put(0x2a20_0000 | (with as u32) << 16 | (to as u32) << 5 | to as u32);
     }
 
     /// Counts 32 bits down and goes to a place already passed unless they are zero.
-    pub fn count_down(&mut self, register: Gpr, target: usize) {
+    pub(crate) fn count_down(&mut self, register: Gpr, target: usize) {
         let number = register as u32;
         self.put(0x5100_0400 | number << 5 | number);
         // Over the next one if it is zero: that one reaches further.
@@ -265,14 +265,14 @@ impl Asm {
     }
 
     /// A stack frame of a size that is not known yet, and in it the registers that are the caller's.
-    pub fn enter(&mut self) {
+    pub(crate) fn enter(&mut self) {
         self.frame.push(self.bytes.len());
         self.put(0xd100_03ff);
         self.kept(code::STR_D);
     }
 
     /// Back to the caller.
-    pub fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         self.kept(code::LDR_D);
         self.frame.push(self.bytes.len());
         self.put(0x9100_03ff);
@@ -290,7 +290,7 @@ impl Asm {
     }
 
     /// The size of the stack frame but for what is kept: a multiple of 16, with that below 4096.
-    pub fn set_frame(&mut self, bytes: usize) {
+    pub(crate) fn set_frame(&mut self, bytes: usize) {
         debug_assert!(bytes + KEPT_BYTES < 4096);
         let size = ((bytes + KEPT_BYTES) as u32) << 10;
         for at in &self.frame {

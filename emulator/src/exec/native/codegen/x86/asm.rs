@@ -7,7 +7,7 @@ use crate::exec::native::isa::Isa;
 /// A general register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Gpr {
+pub(crate) enum Gpr {
     Rax = 0,
     Rcx = 1,
     Rdx = 2,
@@ -23,7 +23,7 @@ pub enum Gpr {
 
 /// A place in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mem {
+pub(crate) struct Mem {
     /// Where it is counted from.
     pub base: Gpr,
     /// Bytes from there.
@@ -32,7 +32,7 @@ pub struct Mem {
 
 /// The operand that may be in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rm {
+pub(crate) enum Rm {
     /// A vector register.
     Reg(u8),
     /// As many bytes as the operand has.
@@ -43,7 +43,7 @@ pub enum Rm {
 
 /// An instruction's opcode: mandatory prefix (0 none, 1 66, 2 F3), map (1 0F, 2 0F38, 3 0F3A), W, byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Op {
+pub(crate) struct Op {
     prefix: u8,
     map: u8,
     wide: bool,
@@ -64,69 +64,66 @@ const fn op(prefix: u8, map: u8, byte: u8) -> Op {
 
 /// Opcodes by their mnemonics.
 #[allow(missing_docs)]
-pub mod code {
+pub(super) mod code {
     use super::{Op, op};
 
-    pub const MOVUPS_LOAD: Op = op(0, 1, 0x10);
-    pub const MOVUPS_STORE: Op = op(0, 1, 0x11);
-    pub const MOVAPS: Op = op(0, 1, 0x28);
-    pub const MOVD_LOAD: Op = op(1, 1, 0x6e);
-    pub const MOVMSKPS: Op = op(0, 1, 0x50);
-    pub const SQRTPS: Op = op(0, 1, 0x51);
-    pub const ANDPS: Op = op(0, 1, 0x54);
-    pub const XORPS: Op = op(0, 1, 0x57);
-    pub const ADDPS: Op = op(0, 1, 0x58);
-    pub const MULPS: Op = op(0, 1, 0x59);
-    pub const CVTDQ2PS: Op = op(0, 1, 0x5b);
-    pub const SUBPS: Op = op(0, 1, 0x5c);
-    pub const MINPS: Op = op(0, 1, 0x5d);
-    pub const DIVPS: Op = op(0, 1, 0x5e);
-    pub const MAXPS: Op = op(0, 1, 0x5f);
-    pub const MXCSR: Op = op(0, 1, 0xae);
-    pub const CMPPS: Op = op(0, 1, 0xc2);
-    pub const CVTTPS2DQ: Op = op(2, 1, 0x5b);
-    pub const SHIFT_IMMEDIATE: Op = op(1, 1, 0x72);
-    pub const PAND: Op = op(1, 1, 0xdb);
-    pub const POR: Op = op(1, 1, 0xeb);
-    pub const PADDD: Op = op(1, 1, 0xfe);
-    pub const PSIGNW: Op = op(1, 2, 0x09);
-    pub const CVTPH2PS: Op = Op {
+    pub(crate) const MOVUPS_LOAD: Op = op(0, 1, 0x10);
+    pub(crate) const MOVUPS_STORE: Op = op(0, 1, 0x11);
+    pub(crate) const MOVAPS: Op = op(0, 1, 0x28);
+    pub(crate) const MOVD_LOAD: Op = op(1, 1, 0x6e);
+    pub(crate) const MOVMSKPS: Op = op(0, 1, 0x50);
+    pub(crate) const SQRTPS: Op = op(0, 1, 0x51);
+    pub(crate) const ANDPS: Op = op(0, 1, 0x54);
+    pub(crate) const XORPS: Op = op(0, 1, 0x57);
+    pub(crate) const ADDPS: Op = op(0, 1, 0x58);
+    pub(crate) const MULPS: Op = op(0, 1, 0x59);
+    pub(crate) const CVTDQ2PS: Op = op(0, 1, 0x5b);
+    pub(crate) const SUBPS: Op = op(0, 1, 0x5c);
+    pub(crate) const MINPS: Op = op(0, 1, 0x5d);
+    pub(crate) const DIVPS: Op = op(0, 1, 0x5e);
+    pub(crate) const MAXPS: Op = op(0, 1, 0x5f);
+    pub(crate) const MXCSR: Op = op(0, 1, 0xae);
+    pub(crate) const CMPPS: Op = op(0, 1, 0xc2);
+    pub(crate) const CVTTPS2DQ: Op = op(2, 1, 0x5b);
+    pub(crate) const SHIFT_IMMEDIATE: Op = op(1, 1, 0x72);
+    pub(crate) const PAND: Op = op(1, 1, 0xdb);
+    pub(crate) const POR: Op = op(1, 1, 0xeb);
+    pub(crate) const PADDD: Op = op(1, 1, 0xfe);
+    pub(crate) const PSIGNW: Op = op(1, 2, 0x09);
+    pub(crate) const CVTPH2PS: Op = Op {
         half: true,
         ..op(1, 2, 0x13)
     };
-    pub const PERMPS: Op = op(1, 2, 0x16);
-    pub const BROADCASTSS: Op = op(1, 2, 0x18);
-    pub const PTESTMW: Op = Op {
+    pub(crate) const PERMPS: Op = op(1, 2, 0x16);
+    pub(crate) const BROADCASTSS: Op = op(1, 2, 0x18);
+    pub(crate) const PTESTMW: Op = Op {
         wide: true,
         ..op(1, 2, 0x26)
     };
-    pub const MASKMOVPS_STORE: Op = op(1, 2, 0x2e);
-    pub const PMINUD: Op = op(1, 2, 0x3b);
-    pub const BLENDMPS: Op = op(1, 2, 0x65);
-    pub const PGATHERDD: Op = op(1, 2, 0x90);
-    pub const FMADD132PS: Op = op(1, 2, 0x98);
-    pub const FMADD213PS: Op = op(1, 2, 0xa8);
-    pub const FMSUB132PS: Op = op(1, 2, 0x9a);
-    pub const FMSUB213PS: Op = op(1, 2, 0xaa);
-    pub const FNMADD213PS: Op = op(1, 2, 0xac);
-    pub const FMADD231PS: Op = op(1, 2, 0xb8);
-    pub const FMSUB231PS: Op = op(1, 2, 0xba);
-    pub const PERMILPS: Op = op(1, 3, 0x04);
-    pub const ROUNDPS: Op = op(1, 3, 0x08);
-    pub const PINSRD: Op = op(1, 3, 0x22);
-    pub const INSERTI128: Op = op(1, 3, 0x38);
-    pub const CVTPS2PH: Op = Op {
+    pub(crate) const MASKMOVPS_STORE: Op = op(1, 2, 0x2e);
+    pub(crate) const PMINUD: Op = op(1, 2, 0x3b);
+    pub(crate) const BLENDMPS: Op = op(1, 2, 0x65);
+    pub(crate) const PGATHERDD: Op = op(1, 2, 0x90);
+    pub(crate) const FMADD132PS: Op = op(1, 2, 0x98);
+    pub(crate) const FMADD213PS: Op = op(1, 2, 0xa8);
+    pub(crate) const FMSUB132PS: Op = op(1, 2, 0x9a);
+    pub(crate) const FMADD231PS: Op = op(1, 2, 0xb8);
+    pub(crate) const FMSUB231PS: Op = op(1, 2, 0xba);
+    pub(crate) const PERMILPS: Op = op(1, 3, 0x04);
+    pub(crate) const ROUNDPS: Op = op(1, 3, 0x08);
+    pub(crate) const PINSRD: Op = op(1, 3, 0x22);
+    pub(crate) const INSERTI128: Op = op(1, 3, 0x38);
+    pub(crate) const CVTPS2PH: Op = Op {
         half: true,
         ..op(1, 3, 0x1d)
     };
-    pub const PCMPUD: Op = op(1, 3, 0x1e);
-    pub const PTERNLOGD: Op = op(1, 3, 0x25);
-    pub const BLENDVPS: Op = op(1, 3, 0x4a);
+    pub(crate) const PTERNLOGD: Op = op(1, 3, 0x25);
+    pub(crate) const BLENDVPS: Op = op(1, 3, 0x4a);
 }
 
 /// Lanes that are written: all, or those of a mask register, others kept or zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Masked {
+pub(crate) struct Masked {
     /// Mask register; 0 for all lanes.
     pub by: u8,
     /// Other lanes become zero.
@@ -135,7 +132,7 @@ pub struct Masked {
 
 /// Machine code in the making.
 #[derive(Clone, Debug)]
-pub struct Asm {
+pub(crate) struct Asm {
     /// The bytes.
     pub bytes: Vec<u8>,
     /// What may be used.
@@ -164,7 +161,7 @@ const MIDDLE: u8 = 1;
 
 impl Asm {
     /// Nothing yet.
-    pub fn new(isa: Isa) -> Self {
+    pub(crate) fn new(isa: Isa) -> Self {
         Self {
             bytes: Vec::with_capacity(2048),
             isa,
@@ -235,12 +232,12 @@ impl Asm {
     }
 
     /// A vector instruction of full length: result, first operand, second operand.
-    pub fn vector(&mut self, op: Op, to: u8, a: u8, b: Rm) {
+    pub(crate) fn vector(&mut self, op: Op, to: u8, a: u8, b: Rm) {
         self.vector_masked(op, to, a, b, Masked::default());
     }
 
     /// The same for some lanes; EVEX only.
-    pub fn vector_masked(&mut self, op: Op, to: u8, a: u8, b: Rm, masked: Masked) {
+    pub(crate) fn vector_masked(&mut self, op: Op, to: u8, a: u8, b: Rm, masked: Masked) {
         if self.isa.evex() {
             self.evex(op, LONG, to, a, b, masked);
         } else {
@@ -250,30 +247,30 @@ impl Asm {
     }
 
     /// A vector instruction with a byte behind it.
-    pub fn vector_immediate(&mut self, op: Op, to: u8, a: u8, b: Rm, immediate: u8) {
+    pub(crate) fn vector_immediate(&mut self, op: Op, to: u8, a: u8, b: Rm, immediate: u8) {
         self.vector(op, to, a, b);
         self.bytes.push(immediate);
     }
 
     /// Shifts every lane's bits: to the left or to the right.
-    pub fn shift(&mut self, to: u8, from: u8, left: bool, bits: u8) {
+    pub(crate) fn shift(&mut self, to: u8, from: u8, left: bool, bits: u8) {
         // The result's register stands where the first operand's does.
         self.vector(code::SHIFT_IMMEDIATE, if left { 6 } else { 2 }, to, Rm::Reg(from));
         self.bytes.push(bits);
     }
 
     /// A 128-bit instruction with a VEX prefix.
-    pub fn half_vector(&mut self, op: Op, to: u8, a: u8, b: Rm) {
+    pub(crate) fn half_vector(&mut self, op: Op, to: u8, a: u8, b: Rm) {
         self.vex(op, false, to, a, b);
     }
 
     /// Tests words of a register of half length: EVEX only.
-    pub fn test_words(&mut self, mask: u8, a: u8, b: u8) {
+    pub(crate) fn test_words(&mut self, mask: u8, a: u8, b: u8) {
         self.evex(code::PTESTMW, MIDDLE, mask, a, Rm::Reg(b), Masked::default());
     }
 
     /// Words of 32 bits at `base + 4 * index`, those of a mask register, which is cleared; EVEX only.
-    pub fn gather(&mut self, to: u8, base: Gpr, index: u8, mask: u8) {
+    pub(crate) fn gather(&mut self, to: u8, base: Gpr, index: u8, mask: u8) {
         let op = code::PGATHERDD;
         let first = high_bits(to, index, base) | inverted(to >> 4) << 4 | op.map;
         let fourth = LONG << 5 | inverted(index >> 4) << 3 | mask;
@@ -282,7 +279,7 @@ impl Asm {
     }
 
     /// A 128-bit instruction with a VEX prefix whose second operand is the word of 32 bits at `base + 4 * index`.
-    pub fn with_word(&mut self, op: Op, to: u8, a: u8, base: Gpr, index: Gpr) {
+    pub(crate) fn with_word(&mut self, op: Op, to: u8, a: u8, base: Gpr, index: Gpr) {
         let first = high_bits(to, index as u8, base) | op.map;
         self.put(&[0xc4, first, (!a & 15) << 3 | op.prefix, op.byte]);
         self.fours(to, base, index as u8);
@@ -294,28 +291,28 @@ impl Asm {
     }
 
     /// A mask register from two bytes in memory.
-    pub fn mask_load(&mut self, mask: u8, from: Mem) {
+    pub(crate) fn mask_load(&mut self, mask: u8, from: Mem) {
         self.vex(op(0, 1, 0x90), false, mask, 0, Rm::Full(from));
     }
 
     /// A mask register to two bytes in memory.
-    pub fn mask_store(&mut self, to: Mem, mask: u8) {
+    pub(crate) fn mask_store(&mut self, to: Mem, mask: u8) {
         self.vex(op(0, 1, 0x91), false, mask, 0, Rm::Full(to));
     }
 
     /// All lanes.
-    pub fn mask_all(&mut self, mask: u8) {
+    pub(crate) fn mask_all(&mut self, mask: u8) {
         // Not exclusive or of a register and itself.
         self.vex(op(0, 1, 0x46), true, mask, mask, Rm::Reg(mask));
     }
 
     /// The bits of a mask, in a general register.
-    pub fn mask_bits(&mut self, to: Gpr, mask: u8) {
+    pub(crate) fn mask_bits(&mut self, to: Gpr, mask: u8) {
         self.vex(op(0, 1, 0x93), false, to as u8, 0, Rm::Reg(mask));
     }
 
     /// The signs of the lanes as bits, in a general register; VEX.
-    pub fn signs(&mut self, to: Gpr, from: u8) {
+    pub(crate) fn signs(&mut self, to: Gpr, from: u8) {
         self.vex(code::MOVMSKPS, true, to as u8, 0, Rm::Reg(from));
     }
 
@@ -328,21 +325,21 @@ impl Asm {
     }
 
     /// Loads 64 bits.
-    pub fn load(&mut self, to: Gpr, from: Mem) {
+    pub(crate) fn load(&mut self, to: Gpr, from: Mem) {
         self.rex(true, to as u8, from.base as u8);
         self.bytes.push(0x8b);
         self.mod_rm(to as u8, Rm::Full(from), 1);
     }
 
     /// Loads 32 bits.
-    pub fn load_short(&mut self, to: Gpr, from: Mem) {
+    pub(crate) fn load_short(&mut self, to: Gpr, from: Mem) {
         self.rex(false, to as u8, from.base as u8);
         self.bytes.push(0x8b);
         self.mod_rm(to as u8, Rm::Full(from), 1);
     }
 
     /// Sets bits of 32 in memory.
-    pub fn or_to(&mut self, to: Mem, from: Gpr) {
+    pub(crate) fn or_to(&mut self, to: Mem, from: Gpr) {
         self.rex(false, from as u8, to.base as u8);
         self.bytes.push(0x09);
         self.mod_rm(from as u8, Rm::Full(to), 1);
@@ -356,37 +353,37 @@ impl Asm {
     }
 
     /// Adds to 64 bits.
-    pub fn add(&mut self, to: Gpr, value: i32) {
+    pub(crate) fn add(&mut self, to: Gpr, value: i32) {
         self.immediate(true, 0, to, value);
     }
 
     /// Leaves bits of 32.
-    pub fn and(&mut self, to: Gpr, bits: i32) {
+    pub(crate) fn and(&mut self, to: Gpr, bits: i32) {
         self.immediate(false, 4, to, bits);
     }
 
     /// Shifts 32 bits of one of the first eight registers to the left.
-    pub fn shift_left(&mut self, register: Gpr, bits: u8) {
+    pub(crate) fn shift_left(&mut self, register: Gpr, bits: u8) {
         self.put(&[0xc1, 0xe0 | register as u8 & 7, bits]);
     }
 
     /// Sets the state of floating point.
-    pub fn set_floats(&mut self, from: Mem) {
+    pub(crate) fn set_floats(&mut self, from: Mem) {
         self.vex(code::MXCSR, false, 2, 0, Rm::Full(from));
     }
 
     /// Stores the state of floating point.
-    pub fn get_floats(&mut self, to: Mem) {
+    pub(crate) fn get_floats(&mut self, to: Mem) {
         self.vex(code::MXCSR, false, 3, 0, Rm::Full(to));
     }
 
     /// Flips bits of 32.
-    pub fn flip(&mut self, to: Gpr, bits: i32) {
+    pub(crate) fn flip(&mut self, to: Gpr, bits: i32) {
         self.immediate(false, 6, to, bits);
     }
 
     /// Counts 32 bits down and goes to a place already passed unless they are zero.
-    pub fn count_down(&mut self, register: Gpr, target: usize) {
+    pub(crate) fn count_down(&mut self, register: Gpr, target: usize) {
         self.immediate(false, 5, register, 1);
         let distance = target as i64 - (self.bytes.len() as i64 + 6);
         self.put(&[0x0f, 0x85]);
@@ -394,7 +391,7 @@ impl Asm {
     }
 
     /// A stack frame at a multiple of 64, of a size that is not known yet.
-    pub fn enter(&mut self) {
+    pub(crate) fn enter(&mut self) {
         // push rbp; mov rbp, rsp; push rbx
         self.put(&[0x55, 0x48, 0x89, 0xe5, 0x53]);
         self.immediate(true, 4, Gpr::Rsp, -64);
@@ -403,18 +400,18 @@ impl Asm {
     }
 
     /// The size of the stack frame: a multiple of 64.
-    pub fn set_frame(&mut self, bytes: i32) {
+    pub(crate) fn set_frame(&mut self, bytes: i32) {
         self.bytes[self.frame..self.frame + 4].copy_from_slice(&bytes.to_le_bytes());
     }
 
     /// Goes to the end unless the last result was zero.
-    pub fn leave_unless_zero(&mut self) {
+    pub(crate) fn leave_unless_zero(&mut self) {
         self.put(&[0x0f, 0x85, 0, 0, 0, 0]);
         self.to_end.push(self.bytes.len());
     }
 
     /// Back to the caller.
-    pub fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         let end = self.bytes.len();
         for from in std::mem::take(&mut self.to_end) {
             self.bytes[from - 4..from].copy_from_slice(&((end - from) as i32).to_le_bytes());

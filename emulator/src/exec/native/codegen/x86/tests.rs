@@ -27,8 +27,6 @@ fn every_form_decodes() {
             (code::FMSUB132PS, "vfmsub132ps", true),
             (code::FMSUB231PS, "vfmsub231ps", true),
             (code::FMADD231PS, "vfmadd231ps", true),
-            (code::FMSUB213PS, "vfmsub213ps", true),
-            (code::FNMADD213PS, "vfnmadd213ps", true),
             (code::PAND, if isa.evex() { "vpandd" } else { "vpand" }, true),
             (code::POR, if isa.evex() { "vpord" } else { "vpor" }, true),
             (code::SQRTPS, "vsqrtps", false),
@@ -101,10 +99,6 @@ fn special_forms_decode() {
         (
             wide(&|a| a.vector_immediate(code::PTERNLOGD, 18, 2, Rm::Each(far), 0xfe)),
             "vpternlogd zmm18,zmm2,[r9+8]{1to16},0FEh",
-        ),
-        (
-            wide(&|a| a.vector_immediate(code::PCMPUD, 7, 21, Rm::Each(far), 2)),
-            "vpcmpleud k7,zmm21,[r9+8]{1to16}",
         ),
         (
             wide(&|a| a.vector_masked(code::CVTPH2PS, 4, 0, Rm::Reg(29), Masked { by: 7, zero: true })),
