@@ -40,7 +40,7 @@ pub struct Blending {
     pub alpha: [Factor; 2],
     /// Channels that are written, red lowest.
     pub write_mask: u32,
-    /// The alpha test, where it is the only one and whoever makes words does it: what a fragment's alpha, as a byte, has to be
+    /// The alpha test, where it is the only one and kernels run it: what a fragment's alpha, as a byte, has to be
     /// beside a number. Others stay out.
     pub alpha_test: Option<(Compare, u8)>,
 }

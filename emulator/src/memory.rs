@@ -17,7 +17,7 @@ pub use words::SharedWords;
 /// Bytes of a page.
 pub const PAGE: u32 = 4096;
 
-/// Bytes behind a buffer object that somebody else holds too, say the process whose driver writes them.
+/// Bytes behind a buffer object that are shared, say with the process whose driver writes them.
 ///
 /// They may change at any time, so nobody gets a reference: bytes are copied out and in. The size never changes, and
 /// callers keep every range within it.
@@ -184,7 +184,7 @@ impl Memory {
         Ok(())
     }
 
-    /// A buffer object at `address` whose bytes somebody else holds too.
+    /// A buffer object at `address` whose bytes are shared.
     ///
     /// # Errors
     /// As [`Memory::map`].
@@ -439,7 +439,7 @@ impl Memory {
     pub fn write_apart(&mut self, address: u32, stride: u32, size: usize, bytes: &[u8]) -> Result<()> {
         let pieces = bytes.len() / size.max(1);
         let all = u64::from(stride) * (pieces as u64).saturating_sub(1) + size as u64;
-        // Somebody else's object at once, where nobody wants to know of each piece.
+        // A shared object at once, where pieces are not observed.
         if self.written.is_none()
             && let Some((object, start)) = u32::try_from(all).ok().and_then(|all| self.find(address, all).ok())
             && let Data::Backed(backing) = &object.data
@@ -515,7 +515,7 @@ mod tests {
     use super::*;
     use std::sync::{Arc, Mutex};
 
-    /// Pieces are in memory as if they were written one by one, whoever holds the object.
+    /// Pieces are in memory as if they were written one by one, shared or not.
     #[test]
     fn pieces_may_be_shared_out() {
         let pool = ThreadPool::new(3);

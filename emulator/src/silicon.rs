@@ -1,6 +1,6 @@
 //! What silicon may do where it is not known: each explanation that is left, of verdicts on which hardware and this emulator
 //! differ, as a named switch (docs/spec/open-questions.md), and what was assumed before one explanation was left, as the way
-//! back. All of them are off unless somebody asks.
+//! back. All of them are off by default.
 
 use std::fmt;
 use std::str::FromStr;

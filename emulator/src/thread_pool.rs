@@ -1,11 +1,11 @@
-//! The threads that help with jobs, for as long as the device lives. A frame is done in less than a millisecond, and a thread
-//! that sleeps takes a thirtieth of that to wake: who is soon wanted, or soon done, is waited for awake.
+//! Worker threads, for as long as the device lives. A frame is done in less than a millisecond, and a sleeping thread takes a
+//! thirtieth of that to wake, so workers spin briefly before sleeping.
 
 use rayon::{Scope, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// How long somebody waits awake: looks, each of about a microsecond.
+/// How long a worker spins before it sleeps: checks, each of about a microsecond.
 const LOOKS: usize = 50;
 
 /// Threads that help the caller's.
@@ -64,7 +64,7 @@ impl ThreadPool {
         })
     }
 
-    /// Work will be handed out in a few dozen microseconds: whoever sleeps wakes up.
+    /// Wakes the workers: work will be handed out in a few dozen microseconds.
     pub fn prewake(&self) {
         let (last, before) = (self.pool.current_num_threads(), self.calls.load(Ordering::Relaxed));
         let (calls, processor) = (self.calls.clone(), processor::here());

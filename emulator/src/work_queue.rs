@@ -1,9 +1,9 @@
-//! Work that threads take in pieces.
+//! Statically partitioned queue with stealing.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Pieces of work for the threads of a pool. Each has a part of them to itself, the same in every job, for what it wrote last
-/// is near its processor; then it helps others.
+/// Chunks of work for the threads of a pool: workers drain their own range first, the same in every job (cache affinity), then
+/// steal from others.
 pub(crate) struct WorkQueue {
     parts: Vec<Part>,
     /// No chunk from this one on is worth the work.
@@ -36,7 +36,7 @@ impl WorkQueue {
     pub(crate) fn take(&self, thread: usize) -> Option<usize> {
         let (before, own) = self.parts.split_at(thread.min(self.parts.len()));
         own.iter().chain(before).find_map(|Part { next, end }| {
-            // Whoever looks whether there is one changes nothing that others look at.
+            // Checking first keeps the cache line clean.
             (next.load(Ordering::Relaxed) < *end).then_some(())?;
             let chunk = next.fetch_add(1, Ordering::Relaxed);
             (chunk < *end && chunk < self.end.load(Ordering::Relaxed)).then_some(chunk)
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use std::sync::Mutex;
 
-    /// Every chunk is taken once, whoever is the fastest; behind a fault none is, and all before it are.
+    /// Every chunk is taken once, in any interleaving; behind a fault none is, and all before it are.
     #[test]
     fn claims_are_taken_once() {
         for (count, threads) in [(1, 1), (3, 2), (512, 2), (100, 16), (2, 16)] {

@@ -36,7 +36,7 @@ pub struct BatchedQuads {
     origin: [u32; 2],
     /// All there is to know of each quad in one number, for there are many, and not all of it is wanted of all.
     words: [u32; MAX_BATCHED],
-    /// The first of them as those have them who want to be told.
+    /// The first of them as quads, made on demand.
     quads: [Quad; MAX_BATCHED],
     listed: usize,
     /// Columns and rows of the quads' first fragments, and numbers of primitives.

@@ -108,7 +108,7 @@ impl Planes {
     }
 }
 
-/// [`Inputs`] of some primitives, as far as somebody asks for them: what nobody set is another's.
+/// [`Inputs`] of some primitives, as far as they are asked for: the rest is stale.
 #[derive(Clone, Debug, Default)]
 pub struct ManyInputs {
     /// Where planes have their base, in pixels: columns and rows.

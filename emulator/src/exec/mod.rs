@@ -470,7 +470,7 @@ pub trait Engine: Send + Sync {
         true
     }
 
-    /// The pixel somebody wants to be told of by [`Engine::painted`].
+    /// The pixel that is observed: [`Engine::painted`] reports it.
     fn observed_pixel(&self) -> Option<(u32, u32)> {
         None
     }

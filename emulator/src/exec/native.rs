@@ -1,10 +1,11 @@
-//! The engine of machine code: what the wide engine does operation by operation, regions of a program do here in code
-//! made for this processor. Control flow, and what is left to the wide engine, is the wide engine's; formulas are
-//! everybody's, so the bits are the same.
+//! The engine of machine code: what the wide engine does operation by operation, regions of a program do here in code made for
+//! this processor. Control flow, and operations without code, are left to the wide engine; all engines share the formulas, so
+//! the bits are the same.
 //!
-//! Code works on the wide engine's rows and is made of its operations; its batches run the code as
-//! [regions](super::wide::region::RegionCode). What it computes, in which order and in which registers is every machine's
-//! in common; the instructions are `x86`'s or `arm`'s.
+//! It is a small compiler, a folder per stage, each above those before it: [`trace`] records formulas as a graph, [`analysis`]
+//! finds ranges, uniformity and the schedule, [`codegen`] allocates registers and writes instructions, [`runtime`] makes code
+//! runnable, [`lower`] cuts programs into [regions](super::wide::region::RegionCode) that work on the wide engine's rows, and
+//! [`kernels`] shade whole tiles and batches with them.
 
 mod analysis;
 mod call;

@@ -1,4 +1,4 @@
-//! What the plain engine tells whoever watches it. Nobody watching costs nothing: the engine is compiled once with
+//! What the plain engine reports to an observer. Without one it costs nothing: the engine is compiled once with
 //! [`Off`], without any of it.
 
 use super::{FragmentProgram, VertexProgram};

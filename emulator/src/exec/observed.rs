@@ -1,4 +1,4 @@
-//! The plain engine with somebody watching: traces, values nobody made, reads of what is not there, counts.
+//! The plain engine under observation: traces, reads of values that were never written and of what is not there, counts.
 
 mod fragments;
 mod report;
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Where words about single instructions go.
 pub type Sink = Box<dyn Write + Send>;
 
-/// Whose instructions are told one by one.
+/// Which instructions are traced one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tell {
     /// Nobody's.

@@ -34,7 +34,7 @@ impl Engine for Scalar {
     }
 }
 
-/// The plain engine on hardware as somebody supposes it.
+/// The plain engine on hardware with quirks.
 #[derive(Clone, Copy, Debug)]
 pub struct ScalarWithQuirks(pub Silicon);
 

@@ -171,10 +171,10 @@ impl Gpu {
         self.pp(frame, None).map_err(|fault| fault.of(Job::Pp))
     }
 
-    /// Runs a PP job with somebody watching its tiles, which are painted in the job's order, on one thread.
+    /// Runs a PP job with its tiles observed: they are drawn in the job's order, on one thread.
     ///
     /// # Errors
-    /// As [`Gpu::run_pp`]; what was painted before the fault has been told.
+    /// As [`Gpu::run_pp`]; what was drawn before the fault has been reported.
     pub fn run_pp_observed(&mut self, frame: &[u32], watch: &dyn Watch) -> Result<PixelStats> {
         self.pp(frame, Some(watch)).map_err(|fault| fault.of(Job::Pp))
     }

@@ -104,7 +104,7 @@ impl Lent {
     }
 }
 
-/// Bytes of a piece that is written at once where somebody else holds them, too.
+/// Bytes of a piece that is written at once where they are shared.
 const MAX_BACKED: usize = 1024;
 
 /// Bytes that many may write.
@@ -143,7 +143,7 @@ impl Target<'_> {
         self.fill(address, piece.len(), |bytes| bytes.copy_from_slice(piece));
     }
 
-    /// Has somebody write a piece of so many bytes where its address says; false where that is not to be had.
+    /// Has a closure write a piece of so many bytes where its address says; false where that is not to be had.
     pub(crate) fn fill(&self, address: u32, length: usize, write: impl FnOnce(&mut [u8])) -> bool {
         let at = address.wrapping_sub(self.address) as usize;
         let (parts, part) = match &self.bytes {
@@ -161,7 +161,7 @@ impl Target<'_> {
         let Some(bytes) = parts.get(at / part) else {
             return false;
         };
-        // A part that somebody left in a panic is bytes all the same.
+        // A part that a panic left is bytes all the same.
         let mut bytes = lock(bytes);
         bytes.get_mut(at % part..at % part + length).map(write).is_some()
     }
@@ -173,7 +173,7 @@ pub(crate) struct Own<'a> {
     bytes: &'a mut [u8],
 }
 
-/// Where somebody's pieces go.
+/// Where a worker's pieces go.
 pub(crate) enum Sink<'a, 'b> {
     Shared(&'a Target<'b>),
     Own(Own<'b>),
@@ -221,7 +221,7 @@ impl Sink<'_, '_> {
 pub(crate) enum Sinks<'a> {
     /// Anywhere.
     Shared(Target<'a>),
-    /// Each to bytes of its own, until somebody has them.
+    /// Each to bytes of its own, until they are taken.
     Own(Vec<Mutex<Option<Own<'a>>>>),
 }
 

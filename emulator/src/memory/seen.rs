@@ -1,11 +1,11 @@
-//! Bytes as somebody saw them, and whether they still are: what was made of them need not be made again then.
+//! Versions of bytes: what was made of bytes that are unchanged need not be made again.
 
 use super::{Data, Memory};
 use crate::thread_pool::{ThreadPool, lock};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Which bytes an object has: others once somebody wrote there. No two memories have the same.
+/// Which bytes an object has: another once it is written. No two memories have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version {
     memory: u64,
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
     use crate::memory::tests::Held;
 
-    /// Whoever writes, and however: what was seen is seen to be another, and again to be the same.
+    /// Every way of writing changes the version, and the same bytes are seen to be the same.
     #[test]
     fn every_write_is_seen() {
         let mut memory = Memory::default();

@@ -1,4 +1,4 @@
-//! A texture's texels as words: level behind level from the smallest one on, so that whoever looks at small levels only
+//! A texture's texels as words: level behind level from the smallest one on, so that a look at small levels only
 //! does without large ones.
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -481,7 +481,7 @@ mod tests {
                 let new = || Texture::new(&memory, descriptor.clone()).unwrap();
                 let [alone, together, few] = [new(), new().with_cache(&cache), new()];
                 together.prepare(u64::MAX, &pool);
-                // What may be in vain is left to whoever wants it.
+                // What may not be wanted is decoded on demand.
                 few.prepare(1, &pool);
                 assert_eq!(
                     few.texels_ready().is_some(),

@@ -47,7 +47,7 @@ pub(crate) struct Args {
     pub largest: [f32; MAX_TEXTURES],
     /// How often the code goes round.
     pub steps: u32,
-    /// Lanes that are left to somebody else, wherever they are, and [`ROUNDINGS`].
+    /// Lanes that bailed out, wherever they are, and [`ROUNDINGS`].
     pub left: u32,
 }
 

@@ -64,8 +64,8 @@ pub(super) struct Watch {
     temporaries: [BTreeSet<i64>; 4],
     /// What the present step wrote so far, in order: register, components, values.
     writes: [Vec<(Register, u32, [f32; 4])>; 4],
-    /// The fragment has been told about.
-    told: [bool; 4],
+    /// The fragment has been reported.
+    reported: [bool; 4],
 }
 
 impl Watch {
@@ -133,14 +133,14 @@ pub(super) fn step(log: &mut Log, step: &FragmentStep<'_>) {
         Tell::Pixel(x, y) => log.quad.place(step.lane) == (x, y),
     };
     if tell {
-        let (begins, told) = told(log, step);
+        let (begins, observed) = observed_step(log, step);
         if let Some(fragment) = &begins {
             let text = beginning(fragment, log.quad.place(step.lane));
             log.say(&text);
         }
-        log.say(&words_of(&told, step.instruction.branch.is_some()));
+        log.say(&words_of(&observed, step.instruction.branch.is_some()));
         if let Tell::Pixel(..) = log.tell {
-            log.keep(begins, told);
+            log.keep(begins, observed);
         }
     }
     log.quad.writes[step.lane].clear();
@@ -195,8 +195,8 @@ fn operands(step: &FragmentStep<'_>, written: &[(Register, u32, [f32; 4])]) -> (
 }
 
 /// The step, and which fragment begins with it.
-fn told(log: &mut Log, step: &FragmentStep<'_>) -> (Option<PixelFragment>, Step) {
-    let begins = (!std::mem::replace(&mut log.quad.told[step.lane], true)).then(|| PixelFragment {
+fn observed_step(log: &mut Log, step: &FragmentStep<'_>) -> (Option<PixelFragment>, Step) {
+    let begins = (!std::mem::replace(&mut log.quad.reported[step.lane], true)).then(|| PixelFragment {
         program: log.program,
         helps: log.quad.live >> step.lane & 1 == 0,
         steps: Vec::new(),
@@ -215,7 +215,7 @@ fn told(log: &mut Log, step: &FragmentStep<'_>) -> (Option<PixelFragment>, Step)
     if step.instruction.float_acc.is_some_and(|unit| unit.a_is_mul) {
         product("^s0", &[step.products.1]);
     }
-    let told = Step {
+    let observed = Step {
         address: log.line(step.number).map_or(0, |line| line.address),
         text: log.text(step.number),
         reads,
@@ -223,13 +223,13 @@ fn told(log: &mut Log, step: &FragmentStep<'_>) -> (Option<PixelFragment>, Step)
         next: step.next,
         discarded: step.discarded,
     };
-    (begins, told)
+    (begins, observed)
 }
 
 /// The step in words: the instruction, what it read, what it gave, where it goes.
-fn words_of(told: &Step, branches: bool) -> String {
-    let mut text = told.text.clone();
-    for (what, list) in [("reads", &told.reads), ("gives", &told.gives)] {
+fn words_of(observed: &Step, branches: bool) -> String {
+    let mut text = observed.text.clone();
+    for (what, list) in [("reads", &observed.reads), ("gives", &observed.gives)] {
         if !list.is_empty() {
             let list: Vec<String> = list
                 .iter()
@@ -238,9 +238,9 @@ fn words_of(told: &Step, branches: bool) -> String {
             text += &format!("\n        {what} {}", list.join(", "));
         }
     }
-    if branches || told.next.is_none() {
-        text += &match told.next {
-            _ if told.discarded => "\n        gives up".to_owned(),
+    if branches || observed.next.is_none() {
+        text += &match observed.next {
+            _ if observed.discarded => "\n        gives up".to_owned(),
             Some(next) => format!("\n        goes to {next}"),
             None => "\n        ends".to_owned(),
         };

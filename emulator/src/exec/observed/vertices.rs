@@ -49,7 +49,7 @@ pub(super) struct Watch {
     port0: u8,
     /// Vertices since the start.
     number: u64,
-    told: bool,
+    reported: bool,
 }
 
 impl Watch {
@@ -110,16 +110,16 @@ pub(super) fn step(log: &mut Log, step: &VertexStep<'_>) {
     log.find(0, step.number);
     log.count(step.number, step.instruction.branch.then_some(step.taken));
     if log.tell == Tell::Everything {
-        let text = told(log, step);
+        let text = observed_text(log, step);
         log.say(&text);
     }
     log.vertex.advance(step.instruction);
 }
 
 /// The step in words.
-fn told(log: &mut Log, step: &VertexStep<'_>) -> String {
+fn observed_text(log: &mut Log, step: &VertexStep<'_>) -> String {
     let mut text = String::new();
-    if !std::mem::replace(&mut log.vertex.told, true) {
+    if !std::mem::replace(&mut log.vertex.reported, true) {
         text += &format!("vertex {}, vertex{}\n", log.vertex.number - 1, log.program);
     }
     text += &log.text(step.number);

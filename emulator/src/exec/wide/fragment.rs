@@ -100,7 +100,7 @@ fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result
         let mut ran = 0;
         let (last, planned) = loop {
             let region = regions.and_then(|regions| regions.region(at, lanes == all));
-            // Near the end of the budget instructions go one by one, so that the right one is told.
+            // Near the end of the budget instructions go one by one, so that the fault names the right one.
             let region = region.filter(|region| budget > region.steps);
             let (last, steps) = region.map_or((at, 1), |region| (region.last, region.steps));
             budget -= steps;

@@ -57,7 +57,7 @@ fn execute<L: QuadLanes>(
     let mut budget = BUDGET;
     while let Some(group) = groups.take(|at| at as u32) {
         let Some(step) = code.steps.get(group.at) else { continue };
-        // Near the end of the budget instructions go one by one, so that the right one is told.
+        // Near the end of the budget instructions go one by one, so that the fault names the right one.
         let region = regions.and_then(|regions| regions.get(group.at)?.as_ref());
         let region = region.filter(|region| budget > region.steps);
         let mask = (group.lanes != all).then_some(group.lanes);

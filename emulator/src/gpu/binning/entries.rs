@@ -86,7 +86,7 @@ pub struct Touching<'a> {
     tile: Range,
     /// Entries that were looked at.
     next: usize,
-    /// A bit for each of the last of these that are still to be told.
+    /// A bit for each of the last of these that are still to come.
     found: u64,
 }
 
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use fastrand::Rng;
 
-    /// Those that touch a tile are told in order, few or many, and no others.
+    /// Those that touch a tile come in order, few or many, and no others.
     #[test]
     fn what_touches_a_tile_is_found() {
         let mut random = Rng::with_seed(3);

@@ -21,7 +21,7 @@ const MOST_DRAWS: usize = 1 << 10;
 const MOST_PRIMITIVES: u32 = 1 << 20;
 const MOST_BYTES: usize = 1 << 25;
 
-/// Points, lines or triangles that are worth handing to somebody.
+/// Points, lines or triangles that are worth handing to a thread.
 const WORTH: u32 = 1 << 9;
 
 /// Where a draw's primitives come from.

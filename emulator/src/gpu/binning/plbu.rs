@@ -291,7 +291,7 @@ impl<'a> Plbu<'a> {
         let (primitives, entries) = (AtomicUsize::new(self.primitives), AtomicUsize::new(self.entries));
         let more = |more| entries.fetch_add(more, Ordering::Relaxed) + more <= MAX_ENTRIES;
         pool.all(|thread| {
-            // A job that is too large is told before it takes all memory.
+            // A job that is too large fails before it takes all memory.
             while primitives.load(Ordering::Relaxed) < MAX_PRIMITIVES
                 && let Some(number) = claims.take(thread)
             {

@@ -350,7 +350,7 @@ mod tests {
         let second = read(&memory);
         assert_eq!((second.tiles.len(), &second.tiles[100].0), (101, &(9, 8)));
         assert!(Arc::ptr_eq(&second, &read(&memory)));
-        // Unknown commands are told each time.
+        // Unknown commands are noted each time.
         memory.write(0x2000, &[0xff; 8]).unwrap();
         memory.write(0x2008, &bytes(&[((9, 8), &[])])).unwrap();
         for count in 1..3 {

@@ -24,7 +24,7 @@ use utgard::stream::{ComponentType, OutputKind, VertexCommand, VertexSpec};
 /// Vertices of a draw that are worth waking other threads for.
 const MANY: u32 = 2048;
 
-/// Batches that somebody takes at a time at most: what the next one needs comes while one runs.
+/// Batches that a worker takes at a time at most: what the next one needs comes while one runs.
 const CLAIM: u32 = 32;
 
 /// Vertices of a job at most.
@@ -290,7 +290,7 @@ impl<'a> Shared<'a> {
         Ok(())
     }
 
-    /// The order of writes matters to somebody.
+    /// The order of writes is observed.
     fn keeps_writes(&self) -> bool {
         self.read().keeps_writes()
     }

@@ -27,7 +27,7 @@ pub(crate) use super::worker::PixelStats;
 /// Tiles a worker takes at a time.
 const CHUNK: usize = 8;
 
-/// Pixels of a frame that are painted before anybody else is awake.
+/// Pixels of a frame that are painted before other threads are awake.
 pub(crate) const FEW_PIXELS: u64 = (2 * CHUNK * 256) as u64;
 
 /// What a PP job may take, and who watches it.
@@ -106,7 +106,7 @@ fn scene<'a>(
         .write_backs
         .iter()
         .any(|unit| unit.source == WriteBackSource::DepthStencil);
-    // Whoever watches is observed depth and stencil, whoever else asks for them.
+    // Observers get depth and stencil in any case.
     scene.depth |= limits.watch.is_some();
     let pool = limits.pool.filter(|_| frame.pixels() > FEW_PIXELS);
     pool.into_iter().for_each(|pool| scene.prepare_textures(frame, pool));
@@ -170,7 +170,7 @@ fn paint(
         ));
     }
     let work = &tiles.tiles;
-    // Few tiles are painted before anybody else is awake.
+    // Few tiles are painted before other threads are awake.
     let pool = limits.pool.filter(|_| work.len() > 2 * CHUNK);
     let workers = pool.map_or(1, ThreadPool::threads);
     let (queue, ran) = (WorkQueue::new(work.len().div_ceil(CHUNK), workers), AtomicU64::new(0));

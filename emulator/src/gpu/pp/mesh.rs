@@ -1,4 +1,4 @@
-//! The painting of meshes: small primitives of a tile are set up side by side, batched, and shaded together.
+//! Meshes: small primitives of a tile are set up side by side, batched, and shaded together.
 
 use super::quad_batch::{Common, FEW_QUADS, Small};
 use super::scene::{self, Prepared, Shader};

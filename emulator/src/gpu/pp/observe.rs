@@ -1,5 +1,5 @@
-//! What a pixel job tells whoever watches its tiles: primitives as they are painted, and what becomes of every fragment at
-//! chosen pixels. The tests and the blending are the tile's own; nobody watching costs a look for each primitive and tile.
+//! What a pixel job reports to an observer of its tiles: primitives as they are painted, and what becomes of every fragment at
+//! chosen pixels. The tests and the blending are the tile's own; without an observer it costs one check for each primitive and tile.
 
 use crate::exec::Quad;
 use crate::gpu::binning::geometry::Draw;
@@ -10,9 +10,9 @@ use crate::gpu::raster::triangle::Shape;
 use crate::gpu::state::State;
 use crate::gpu::tile::{Incoming, Stored, Tile, Verdict, stored_depth};
 
-/// Somebody who watches the tiles of a job.
+/// An observer of a job's tiles.
 pub trait Watch: Sync {
-    /// The pixels at which every fragment is told.
+    /// The pixels at which every fragment is reported.
     fn pixels(&self) -> &[[u32; 2]];
 
     /// What became of a fragment at one of those pixels.

@@ -48,7 +48,7 @@ pub(crate) struct QuadBatch {
     quads: BatchedQuads,
     /// For each row of quads a bit for each pixel that one of them covers; the last windows go beyond the tile's rows.
     covered: [u32; ROWS],
-    /// Depths as the tile has them, if somebody asks for them.
+    /// Depths as the tile has them, if they are tested or written.
     depths: [u32; MAX_FRAGMENTS],
     /// What inputs all have: the side that is seen. The rest is the last one's.
     inputs: Inputs,

@@ -55,7 +55,7 @@ pub(crate) struct Shader<'a> {
     pub covers: bool,
     /// Nothing but the primitive's depth and one colour's blending counts.
     pub simple: bool,
-    /// What makes words of its fragments, once somebody asked: for primitives of one w, and for others.
+    /// What makes words of its fragments, made on first use: for primitives of one w, and for others.
     kernels: [OnceLock<Option<Arc<dyn FragmentKernel>>>; 2],
     /// The same with tests behind the program.
     late_kernels: [OnceLock<Option<Arc<dyn FragmentKernel>>>; 2],
@@ -283,7 +283,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Makes texels of textures ready with all threads, as far as nobody does that for less later: threads that need the same
-    /// texels wait for whoever makes them.
+    /// texels would wait for the one that decodes them.
     pub(crate) fn prepare_textures(&self, frame: &Frame, pool: &ThreadPool) {
         let textures = self.shaders.iter().flat_map(|shader| &shader.textures);
         textures.for_each(|texture| texture.prepare(frame.pixels(), pool));
@@ -499,7 +499,7 @@ const MAX_STRIDE: usize = 16 * SLOTS;
 #[cold]
 fn far_varyings(memory: &Memory, shader: &Shader<'_>, first: u32, put: &mut impl FnMut(usize, f32)) {
     let start = shader.state.varyings.wrapping_add(first);
-    // What somebody else holds too is copied at once.
+    // Shared bytes are copied at once.
     let mut copy = [0; MAX_STRIDE];
     let copy = copy.get_mut(..shader.state.varying_stride as usize);
     let all = copy.and_then(|copy| memory.read(start, copy).ok().map(|()| &*copy));
@@ -595,7 +595,7 @@ fn shader<'a>(source: Source<'a>, address: u32, notes: &mut Notes) -> Result<Sha
     let fields: Vec<Field> = used.iter().map(|used| Field::new(&state, *used)).collect();
     let varyings = memory.borrow(state.varyings, memory.length_up_to(state.varyings, u32::MAX));
     Ok(Shader {
-        // Whoever adds it to a scene says which.
+        // Set when it is added to a scene.
         number: 0,
         dense: (0..)
             .zip(&fields)

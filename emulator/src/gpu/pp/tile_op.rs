@@ -3,7 +3,7 @@
 /// How a primitive is drawn in a tile: chosen once, when the tile meets it, by its variant and what it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TileOp {
-    /// The engine shades its quads, and whoever observes pixels gets every fragment.
+    /// The engine shades its quads, and observers get every fragment.
     Observed,
     /// The engine shades its quads; a pixel has four samples.
     Multisample,

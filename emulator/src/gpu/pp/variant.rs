@@ -1,4 +1,4 @@
-//! The way of a shader's fragments into the tile in one go: what is the same for all of a job's primitives, found once.
+//! Variants of a shader's fragments: what is the same for all of a job's primitives, found once.
 
 use super::scene::{Ready, Scene, Shader};
 use crate::exec::{Engine, FragmentContext, FragmentKernel, LateTests, TileReader};
@@ -6,7 +6,7 @@ use crate::gpu::frame::Frame;
 use std::cell::OnceCell;
 use utgard::state::Compare;
 
-/// What paints, and what there is to know of it.
+/// A kernel and its properties.
 #[derive(Clone, Copy)]
 pub(crate) struct KernelInfo<'a> {
     pub code: &'a dyn FragmentKernel,
@@ -20,7 +20,7 @@ pub(crate) struct KernelInfo<'a> {
     pub may_discard: bool,
 }
 
-/// The way of a shader's fragments, where it takes words.
+/// How a shader's fragments become words, where they do.
 pub(crate) struct FragmentVariant<'a> {
     shader: &'a Shader<'a>,
     /// Without a tile to read.
@@ -33,7 +33,7 @@ pub(crate) struct FragmentVariant<'a> {
 }
 
 impl<'a> FragmentVariant<'a> {
-    /// The ways of a scene's shaders.
+    /// Those of a scene's shaders.
     pub(super) fn all(scene: &'a Scene<'_>, frame: &Frame) -> Vec<Self> {
         let variant = |shader: &'a Shader<'_>| Self {
             shader,

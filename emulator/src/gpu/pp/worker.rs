@@ -1,4 +1,4 @@
-//! The painting of tiles: the fragments of each primitive in a tile's lists, and what finished tiles leave.
+//! Draws tiles: the fragments of each primitive in a tile's lists, and what finished tiles leave.
 
 use super::observe::{self, Fate, Painted, Place, Watch};
 use super::quad_batch::QuadBatch;

@@ -177,7 +177,7 @@ pub fn channels(packed: u64) -> [u16; 4] {
 }
 
 impl Tile {
-    /// Begins another tile, all but its colours cleared; `depth`: somebody asks for depth or stencil. Whether there is room
+    /// Begins another tile, all but its colours cleared; `depth`: depth or stencil are used. Whether there is room
     /// for colours, so that who covers all of them need not have them cleared.
     pub fn begin(&mut self, frame: &Frame, samples: usize, depth: bool, column: u32, row: u32) -> bool {
         self.origin = [column * SIDE, row * SIDE];

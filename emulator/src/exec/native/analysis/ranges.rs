@@ -1,4 +1,4 @@
-//! What values may come to, and so what has to be looked at where they become halves in hope, and what need not be clamped:
+//! What values may come to, and so what has to be checked where they are rounded speculatively, and what need not be clamped:
 //! most programs' numbers cannot be too large or too small, if those are not that they are computed of.
 
 use crate::exec::native::call::Rounding;
@@ -26,7 +26,7 @@ pub(crate) struct Within {
     pub to_one: bool,
 }
 
-/// What is known of a value, infinities included, if it is a number, and nothing was taken note of where roundings are hopeful.
+/// What is known of a value, infinities included, if it is a number, and no flag was raised where roundings are speculative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Range {
     low: f64,

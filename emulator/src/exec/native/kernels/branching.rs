@@ -13,7 +13,7 @@ use crate::simd::Found;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// Quads that are worth a try: with fewer, what is tried in vain costs more than it may save.
+/// Quads that are worth a try: with fewer, a path that does not fit costs more than one that does may save.
 const FEW_QUADS: usize = 16;
 
 /// A program that branches.
@@ -89,7 +89,7 @@ impl FragmentKernel for Branching {
         if quads.count() < FEW_QUADS {
             return None;
         }
-        // What is tried in vain leaves words of no use.
+        // A path that bails out leaves words of no use.
         let keeps_some = context.blending.is_some() || context.tests.is_some();
         let blended_with = keeps_some.then_some(out.words);
         self.each((context, inputs), |path| {

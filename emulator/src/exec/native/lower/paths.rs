@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use utgard::pp::Condition;
 
-/// Paths of a program at most, and instructions of one: making code must not take long, whoever wrote the program.
+/// Paths of a program at most, and instructions of one: compile time is bounded for any program.
 const MOST: usize = 8;
 const MAX_LENGTH: u32 = 256;
 
@@ -117,7 +117,7 @@ impl<P> Paths<P> {
         let others = (0..self.all.len()).filter(|number| *number != last);
         std::iter::once(last).chain(others).find_map(|number| {
             let found = f(number, self.all.get(number)?)?;
-            // Whoever goes the same way again takes the line from nobody.
+            // The cache line is not dirtied if the path is unchanged.
             if number != last {
                 self.last.0.store(number, Ordering::Relaxed);
             }

@@ -116,7 +116,7 @@ impl Builder<'_> {
         self.rows.insert(alu.to, value);
     }
 
-    /// Rows that somebody may read are stored: outputs, and behind the program's last instruction nothing else.
+    /// Rows that may be read later are stored: outputs, and behind the program's last instruction nothing else.
     fn store(&mut self, last: usize) {
         let ends = last + 1 == self.code.steps.len() && self.code.steps[last].branch.is_none();
         let output = |row: u16| (row::OUTPUTS..row::RESULTS).contains(&row);

@@ -216,7 +216,7 @@ impl RegionCode for Variants {
             }
             used = of_code;
         }
-        // What is blended with stays as it is, for whoever takes over.
+        // The destination stays as it is, in case the code bails out.
         if let Some(destination) = work.destination.filter(|_| self.blends) {
             copy_some(&mut work.words[..lanes], &destination[..lanes], work.mask);
         }

@@ -158,7 +158,7 @@ pub(crate) enum Effect {
     StoreAll(u16, Value),
     /// The words of all lanes.
     Words(Value),
-    /// Where the mask does not hold, somebody else has to do the work.
+    /// Where the mask does not hold, the code bails out.
     Guard(Value),
 }
 
