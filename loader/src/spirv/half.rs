@@ -12,7 +12,6 @@ const QUANTIZE: u16 = 116;
 const MULTIPLY: u16 = 133;
 const DIVIDE: u16 = 136;
 const VECTOR_TIMES_SCALAR: u16 = 142;
-const PHI: u16 = 245;
 
 /// Numbers of GLSL.std.450.
 mod glsl {
@@ -61,7 +60,7 @@ pub fn half_steps(words: &[u32]) -> Result<Vec<u32>> {
             && has_type
             && !matches!(code, op::FUNCTION | op::FUNCTION_PARAMETER | op::UNDEF)
             && instruction.get(1).is_some_and(|ty| rounding.sizes.contains_key(ty));
-        if !matches!(code, PHI | op::LINE | op::NO_LINE) {
+        if !matches!(code, op::PHI | op::LINE | op::NO_LINE) {
             rounding.body.append(&mut waiting);
         }
         match (code, is_step) {
@@ -71,7 +70,7 @@ pub fn half_steps(words: &[u32]) -> Result<Vec<u32>> {
             }
             (_, false) => rounding.body.push(instruction),
             // Nothing stands among the phis that a block begins with.
-            (PHI, true) => {
+            (op::PHI, true) => {
                 let (ty, result, exact) = (instruction[1], instruction[2], rounding.fresh());
                 let mut phi = instruction;
                 phi[2] = exact;

@@ -110,9 +110,11 @@ known! {
         END_STREAM_PRIMITIVE = 221 "OpEndStreamPrimitive",
         CONTROL_BARRIER = 224 "OpControlBarrier",
         MEMORY_BARRIER = 225 "OpMemoryBarrier",
+        PHI = 245 "OpPhi",
         LOOP_MERGE = 246 "OpLoopMerge",
         SELECTION_MERGE = 247 "OpSelectionMerge",
         LABEL = 248 "OpLabel",
+        BRANCH = 249 "OpBranch",
         BRANCH_CONDITIONAL = 250 "OpBranchConditional",
         SWITCH = 251 "OpSwitch",
         KILL = 252 "OpKill",
@@ -361,12 +363,14 @@ known! {
         SUBGROUPS_PER_WORKGROUP_ID = 37 "SubgroupsPerWorkgroupId",
         LOCAL_SIZE_ID = 38 "LocalSizeId",
         LOCAL_SIZE_HINT_ID = 39 "LocalSizeHintId",
+        SUBGROUP_UNIFORM_CONTROL_FLOW = 4421 "SubgroupUniformControlFlowKHR",
         EARLY_AND_LATE_FRAGMENT_TESTS = 5017 "EarlyAndLateFragmentTestsAMD",
         OUTPUT_LINES_EXT = 5269 "OutputLinesEXT",
         OUTPUT_PRIMITIVES_EXT = 5270 "OutputPrimitivesEXT",
         DERIVATIVE_GROUP_QUADS = 5289 "DerivativeGroupQuadsNV",
         DERIVATIVE_GROUP_LINEAR = 5290 "DerivativeGroupLinearNV",
         OUTPUT_TRIANGLES_EXT = 5298 "OutputTrianglesEXT",
+        MAXIMALLY_RECONVERGES = 6023 "MaximallyReconvergesKHR",
     }
     /// Dimensions of images.
     dim(u32) {

@@ -1,10 +1,9 @@
 //! Functions that are handed textures, samplers or images, written again for each set of variables they are called with:
 //! what rewrites a module's variables then finds every use of one where the variable itself is named.
 
-use super::grammar::Shape;
-use super::operand::{Context, operands};
-use super::transform::{Editor, build, opcode, result, seal};
-use super::{Grammar, Instruction, ModuleIndex, Words, class, op};
+use super::operand::Context;
+use super::transform::{Editor, build, context, opcode, rename, result, seal};
+use super::{ModuleIndex, class, op};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -81,16 +80,6 @@ fn functions(body: Vec<Vec<u32>>) -> Vec<Vec<Vec<u32>>> {
     }
     all.retain(|body| !body.is_empty());
     all
-}
-
-/// What the declarations say about the operands of the instructions in functions.
-fn context(index: &ModuleIndex) -> Context {
-    let grammar = Grammar::builtin();
-    let mut context = Context::with_room(index.words().count());
-    for node in index.instructions() {
-        context.note(grammar, grammar.row(node.opcode), &node);
-    }
-    context
 }
 
 /// A function that takes variables.
@@ -246,31 +235,6 @@ impl Specializer {
     }
 }
 
-/// Changes the ids of an instruction.
-fn rename(words: &mut [u32], ids: &HashMap<u32, u32>, context: &Context) {
-    if ids.is_empty() {
-        return;
-    }
-    let grammar = Grammar::builtin();
-    let whole: &[u32] = words;
-    let instruction = Instruction {
-        opcode: opcode(whole),
-        words: whole,
-        position: 0,
-    };
-    let found = operands(grammar, context, grammar.row(instruction.opcode), &instruction);
-    let places: Vec<usize> = found
-        .flatten()
-        .filter(|operand| matches!(operand.shape, Shape::ResultType | Shape::Result | Shape::Id))
-        .map(|operand| operand.at)
-        .collect();
-    for at in places {
-        if let Some(id) = ids.get(&words[at]) {
-            words[at] = *id;
-        }
-    }
-}
-
 /// The type of a function, made where it is missing.
 fn function_type(module: &mut Editor, returned: u32, parameters: &[u32]) -> u32 {
     let rest = [&[returned], parameters].concat();
@@ -288,6 +252,7 @@ fn function_type(module: &mut Editor, returned: u32, parameters: &[u32]) -> u32 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spirv::Grammar;
     use crate::spirv::asm::assemble;
 
     const HEAD: &str = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint Fragment %main \"main\" %out %a %b\n\

@@ -1,8 +1,9 @@
 //! Rewriting a module: its instructions as an editable list, and the clean-up after a change. What the module declares
 //! is asked of its [index](ModuleIndex); the list only changes.
 
-use crate::spirv::grammar::Quantifier;
-use crate::spirv::{Grammar, HEADER_WORDS, MAGIC, ModuleIndex, Words, class, op};
+use crate::spirv::grammar::{Quantifier, Shape};
+use crate::spirv::operand::{Context, operands};
+use crate::spirv::{Grammar, HEADER_WORDS, Instruction, MAGIC, ModuleIndex, Words, class, op};
 use crate::{Error, Result};
 use std::collections::{HashMap, HashSet};
 
@@ -169,6 +170,28 @@ impl Editor {
         self.sweep();
     }
 
+    /// Gives copies of values (the value, then its copy) the names and decorations of what they are copies of.
+    pub fn describe_copies(&mut self, copies: &[(u32, u32)]) {
+        let mut of: HashMap<u32, Vec<u32>> = HashMap::new();
+        for (from, to) in copies {
+            of.entry(*from).or_default().push(*to);
+        }
+        let functions = self.body.split_off(self.functions_start());
+        for words in std::mem::take(&mut self.body) {
+            let about = matches!(opcode(&words), op::NAME | op::DECORATE | op::DECORATE_ID);
+            let copies = words.get(1).filter(|_| about).and_then(|id| of.get(id));
+            let copies = copies.into_iter().flatten().map(|to| {
+                let mut copy = words.clone();
+                copy[1] = *to;
+                copy
+            });
+            let copies: Vec<Vec<u32>> = copies.collect();
+            self.body.push(words);
+            self.body.extend(copies);
+        }
+        self.body.extend(functions);
+    }
+
     /// Drops removed instructions.
     pub fn sweep(&mut self) {
         self.body.retain(|words| !words.is_empty());
@@ -328,4 +351,39 @@ pub fn id_operands<W: Words>(words: W) -> impl Iterator<Item = u32> {
         (_, None) => (from(1), none),
     };
     first.chain(rest).filter_map(move |at| words.word(at))
+}
+
+/// What the declarations say about the operands of the instructions in functions.
+pub fn context(index: &ModuleIndex) -> Context {
+    let grammar = Grammar::builtin();
+    let mut context = Context::with_room(index.words().count());
+    for node in index.instructions() {
+        context.note(grammar, grammar.row(node.opcode), &node);
+    }
+    context
+}
+
+/// Changes the ids of an instruction.
+pub fn rename(words: &mut [u32], ids: &HashMap<u32, u32>, context: &Context) {
+    if ids.is_empty() {
+        return;
+    }
+    let grammar = Grammar::builtin();
+    let whole: &[u32] = words;
+    let instruction = Instruction {
+        opcode: opcode(whole),
+        words: whole,
+        position: 0,
+    };
+    let found = operands(grammar, context, grammar.row(instruction.opcode), &instruction);
+    let places: Vec<usize> = found
+        .flatten()
+        .filter(|operand| matches!(operand.shape, Shape::ResultType | Shape::Result | Shape::Id))
+        .map(|operand| operand.at)
+        .collect();
+    for at in places {
+        if let Some(id) = ids.get(&words[at]) {
+            words[at] = *id;
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::editor::{Editor, build, opcode};
 use crate::Result;
-use crate::spirv::{ModuleIndex, decoration, op, operand};
+use crate::spirv::{ModuleIndex, decoration, mode, op, operand};
 
 /// Extensions that only let a module say what this pass, or another of this folder, says in another way.
 const SAID_OTHERWISE: [&str; 6] = [
@@ -14,9 +14,6 @@ const SAID_OTHERWISE: [&str; 6] = [
     "SPV_GOOGLE_hlsl_functionality1",
     "SPV_GOOGLE_user_type",
 ];
-
-/// SubgroupUniformControlFlowKHR: a promise about the order of lanes, not about what they compute.
-const SUBGROUP_UNIFORM_CONTROL_FLOW: u32 = 4421;
 
 /// NoSignedWrap, NoUnsignedWrap: permissions to a compiler.
 const NO_WRAP: [u32; 2] = [4469, 4470];
@@ -42,7 +39,8 @@ pub fn leave_out(words: &[u32]) -> Result<Vec<u32>> {
     let says_nothing = |name: &str| SAID_OTHERWISE.contains(&name) || name == "SPV_KHR_float_controls" && !controls;
     let goes = |words: &Vec<u32>| match (opcode(words), words.as_slice()) {
         (op::EXTENSION, [_, name @ ..]) => operand::string(name).is_some_and(|(name, _)| says_nothing(&name)),
-        (op::EXECUTION_MODE, [_, _, mode, ..]) => *mode == SUBGROUP_UNIFORM_CONTROL_FLOW,
+        // A promise about the order of lanes, not about what they compute.
+        (op::EXECUTION_MODE, [_, _, kind, ..]) => *kind == mode::SUBGROUP_UNIFORM_CONTROL_FLOW,
         (op::DECORATE, [_, id, kind, ..]) => {
             NO_WRAP.contains(kind) || *kind == decoration::NON_READABLE && buffers.contains(id)
         }
@@ -68,5 +66,19 @@ pub fn kill(words: &[u32]) -> Result<Vec<u32>> {
             *words = build(op::KILL, &[]);
         }
     }
+    Ok(module.words())
+}
+
+/// The module without an execution mode and the extension that has it.
+///
+/// # Errors
+/// Invalid when the module does not walk.
+pub fn without_mode(words: &[u32], mode: u32, extension: &str) -> Result<Vec<u32>> {
+    let mut module = Editor::new(&ModuleIndex::new(words)?)?;
+    module.body.retain(|words| match (opcode(words), words.as_slice()) {
+        (op::EXECUTION_MODE, [_, _, kind, ..]) => *kind != mode,
+        (op::EXTENSION, [_, name @ ..]) => operand::string(name).is_none_or(|(name, _)| name != extension),
+        _ => true,
+    });
     Ok(module.words())
 }

@@ -1,4 +1,5 @@
-//! Workgroups of several dimensions as such of one, for readers that have numbers of subgroups only there (naga).
+//! Workgroups of several dimensions as such of one, for readers that have numbers of subgroups only there (naga); and their
+//! memory.
 //!
 //! As many workgroups run as before; an invocation's place in its workgroup is computed of its number. Which invocations
 //! share a subgroup is the implementation's choice in both.
@@ -159,6 +160,26 @@ pub fn in_a_row(words: &[u32]) -> Result<Vec<u32>> {
     match start_of(&module, entry) {
         Some(at) => module.insert(at, code),
         None => return Ok(words.to_vec()),
+    }
+    Ok(module.words())
+}
+
+/// Leaves out that a workgroup's memory begins with noughts, for languages whose memory always does.
+///
+/// # Errors
+/// Invalid when the module does not walk.
+pub fn without_noughts(words: &[u32]) -> Result<Vec<u32>> {
+    let index = ModuleIndex::new(words)?;
+    let mut module = Editor::new(&index)?;
+    for words in &mut module.body {
+        // Vulkan has no other value for it.
+        let [_, _, _, class::WORKGROUP, value] = words[..] else {
+            continue;
+        };
+        if opcode(words) == op::VARIABLE && index.opcode(value) == op::CONSTANT_NULL {
+            words.truncate(4);
+            *words = seal(std::mem::take(words));
+        }
     }
     Ok(module.words())
 }

@@ -1,0 +1,199 @@
+//! Operations that WGSL has no name for, by those that it has.
+
+use super::editor::{Editor, build, opcode};
+use crate::Result;
+use crate::spirv::{ModuleIndex, op, operand};
+use std::collections::HashMap;
+
+const I_ADD: u16 = 128;
+const I_SUB: u16 = 130;
+const I_MUL: u16 = 132;
+const U_MUL_EXTENDED: u16 = 151;
+const S_MUL_EXTENDED: u16 = 152;
+const IS_NAN: u16 = 156;
+const LOGICAL_NOT: u16 = 168;
+
+/// Of GLSL.std.450.
+const F_SIGN: u32 = 6;
+const NORMALIZE: u32 = 69;
+
+/// The module with these said in another way: whether a number is none by its not being equal to itself, products of twice
+/// as many bits by products of halves (of integers of 32 bits), the direction of a single number by its sign.
+///
+/// # Errors
+/// Invalid when the module does not walk.
+pub fn spelled(words: &[u32]) -> Result<Vec<u32>> {
+    let index = ModuleIndex::new(words)?;
+    let mut module = Editor::new(&index)?;
+    let is_set = |words: &&Vec<u32>| {
+        let name = words.get(2..).and_then(operand::string);
+        opcode(words) == op::EXT_INST_IMPORT && name.is_some_and(|(name, _)| name == "GLSL.std.450")
+    };
+    let set = module.body.iter().find(is_set).map(|words| words[1]);
+    let start = module.functions_start();
+    let old = module.body.split_off(start);
+    let mut types = Types {
+        index: &index,
+        declared: std::mem::take(&mut module.body),
+        constants: HashMap::new(),
+    };
+    let mut body = Vec::with_capacity(old.len());
+    for mut words in old {
+        match (opcode(&words), words.as_slice()) {
+            (IS_NAN, &[_, ty, id, value]) => {
+                let same = module.fresh();
+                body.push(build(op::F_ORD_EQUAL, &[ty, same, value, value]));
+                body.push(build(LOGICAL_NOT, &[ty, id, same]));
+            }
+            (op::EXT_INST, &[_, ty, _, of, NORMALIZE, _]) if Some(of) == set && index.opcode(ty) == op::TYPE_FLOAT => {
+                words[4] = F_SIGN;
+                body.push(words);
+            }
+            (opcode @ (U_MUL_EXTENDED | S_MUL_EXTENDED), &[_, ty, id, a, b]) => match types.unsigned(&mut module, ty) {
+                Some(number) => types.product(&mut module, opcode == S_MUL_EXTENDED, [ty, id, a, b], number, &mut body),
+                None => body.push(words),
+            },
+            _ => body.push(words),
+        }
+    }
+    module.body = types.declared;
+    module.body.append(&mut body);
+    Ok(module.words())
+}
+
+/// What is declared, and what is added to it.
+struct Types<'i, 'a> {
+    index: &'i ModuleIndex<'a>,
+    declared: Vec<Vec<u32>>,
+    constants: HashMap<(u32, u32), u32>,
+}
+
+/// The types of a product's halves: as the module has them, and without a sign.
+#[derive(Clone, Copy)]
+struct Number {
+    own: u32,
+    unsigned: u32,
+    uint: u32,
+    /// Components of a vector.
+    count: Option<u32>,
+}
+
+impl Types<'_, '_> {
+    /// The types of what a struct of two equal integers of 32 bits, or vectors of them, is made of.
+    fn unsigned(&mut self, module: &mut Editor, ty: u32) -> Option<Number> {
+        let own = self.index.members(ty)?.next()?;
+        let vector: Option<[u32; 3]> = self.index.operands(own, op::TYPE_VECTOR);
+        let scalar = vector.map_or(own, |[_, scalar, _]| scalar);
+        let [_, 32, _] = self.index.operands(scalar, op::TYPE_INT)? else {
+            return None;
+        };
+        let uint = self.declare(module, op::TYPE_INT, &[32, 0]);
+        let count = vector.map(|[_, _, count]| count);
+        let unsigned = match count {
+            Some(count) => self.declare(module, op::TYPE_VECTOR, &[uint, count]),
+            None => uint,
+        };
+        Some(Number {
+            own,
+            unsigned,
+            uint,
+            count,
+        })
+    }
+
+    /// A type, declared where it is missing.
+    fn declare(&mut self, module: &mut Editor, kind: u16, operands: &[u32]) -> u32 {
+        let is = |words: &&Vec<u32>| opcode(words) == kind && words[2..] == *operands;
+        if let Some(found) = self.declared.iter().find(is) {
+            return found[1];
+        }
+        let id = module.fresh();
+        self.declared.push(build(kind, &[&[id], operands].concat()));
+        id
+    }
+
+    /// A number in every component.
+    fn constant(&mut self, module: &mut Editor, number: Number, value: u32) -> u32 {
+        if let Some(id) = self.constants.get(&(number.unsigned, value)) {
+            return *id;
+        }
+        let scalar = module.fresh();
+        self.declared.push(build(op::CONSTANT, &[number.uint, scalar, value]));
+        let id = match number.count {
+            None => scalar,
+            Some(count) => {
+                let id = module.fresh();
+                let parts = vec![scalar; count as usize];
+                self.declared.push(build(
+                    op::CONSTANT_COMPOSITE,
+                    &[&[number.unsigned, id], &parts[..]].concat(),
+                ));
+                id
+            }
+        };
+        self.constants.insert((number.unsigned, value), id);
+        id
+    }
+
+    /// Both halves of a product, of products of halves of its factors.
+    fn product(
+        &mut self,
+        module: &mut Editor,
+        signed: bool,
+        [ty, id, a, b]: [u32; 4],
+        number: Number,
+        body: &mut Vec<Vec<u32>>,
+    ) {
+        let [half, low, sign] = [16, 0xffff, 31].map(|value| self.constant(module, number, value));
+        let unsigned = number.unsigned;
+        let mut step = |opcode: u16, operands: &[u32]| {
+            let id = module.fresh();
+            body.push(build(opcode, &[&[unsigned, id], operands].concat()));
+            id
+        };
+        let (a, b) = match number.own == unsigned {
+            true => (a, b),
+            false => (step(op::BITCAST, &[a]), step(op::BITCAST, &[b])),
+        };
+        let (a_low, a_high) = (
+            step(op::BITWISE_AND, &[a, low]),
+            step(op::SHIFT_RIGHT_LOGICAL, &[a, half]),
+        );
+        let (b_low, b_high) = (
+            step(op::BITWISE_AND, &[b, low]),
+            step(op::SHIFT_RIGHT_LOGICAL, &[b, half]),
+        );
+        let lowest = step(I_MUL, &[a_low, b_low]);
+        let first = step(I_MUL, &[a_high, b_low]);
+        let second = step(I_MUL, &[a_low, b_high]);
+        let highest = step(I_MUL, &[a_high, b_high]);
+        // None of these sums has more than 32 bits.
+        let carried = step(op::SHIFT_RIGHT_LOGICAL, &[lowest, half]);
+        let first = step(I_ADD, &[first, carried]);
+        let rest = step(op::BITWISE_AND, &[first, low]);
+        let second = step(I_ADD, &[second, rest]);
+        let (first, second) = (
+            step(op::SHIFT_RIGHT_LOGICAL, &[first, half]),
+            step(op::SHIFT_RIGHT_LOGICAL, &[second, half]),
+        );
+        let high = step(I_ADD, &[highest, first]);
+        let mut high = step(I_ADD, &[high, second]);
+        let mut product = step(I_MUL, &[a, b]);
+        if signed {
+            // A negative factor is too large by 2 to the 32nd.
+            for (factor, other) in [(a, b), (b, a)] {
+                let negative = step(op::SHIFT_RIGHT_LOGICAL, &[factor, sign]);
+                let more = step(I_MUL, &[negative, other]);
+                high = step(I_SUB, &[high, more]);
+            }
+        }
+        if number.own != unsigned {
+            for half in [&mut product, &mut high] {
+                let cast = module.fresh();
+                body.push(build(op::BITCAST, &[number.own, cast, *half]));
+                *half = cast;
+            }
+        }
+        body.push(build(op::COMPOSITE_CONSTRUCT, &[ty, id, product, high]));
+    }
+}
