@@ -126,8 +126,7 @@ pub fn translate(source: &Source<'_>, target: Target, options: &Options) -> Resu
     if target == Target::Wgsl {
         return translate_shader(&read_for_wgsl(source)?, target, options);
     }
-    let words = unsplit_words(source)?;
-    valid(&words)?;
+    let words = accepted(unsplit_words(source)?)?;
     let entry = entry(&words, source)?;
     cross_written(&words, &entry, target, options)
 }
@@ -259,6 +258,26 @@ fn version(dialect: Dialect) -> String {
         Dialect::Hlsl(model) => model.to_str().replace('_', "."),
         Dialect::Msl((major, minor)) => format!("{major}.{minor}"),
     }
+}
+
+/// Versions that a module may need where its header says an older one.
+const LATER: [u32; 4] = [0x0001_0300, 0x0001_0400, 0x0001_0500, 0x0001_0600];
+
+/// A module that our validator takes: as it is, or in the first later version that it is valid in. Assemblers write 1.0
+/// where nobody tells them what the module needs.
+fn accepted(mut words: Vec<u32>) -> Result<Vec<u32>> {
+    let Err(error) = valid(&words) else {
+        return Ok(words);
+    };
+    for version in LATER {
+        if words.get(1).is_some_and(|own| *own < version) {
+            words[1] = version;
+            if valid(&words).is_ok() {
+                return Ok(words);
+            }
+        }
+    }
+    Err(error)
 }
 
 /// Refuses a module that our validator refuses.
