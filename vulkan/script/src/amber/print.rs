@@ -9,9 +9,9 @@ struct Word<'a>(&'a str);
 
 impl Display for Word<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        // A quotation mark that opens nothing is a letter like others.
+        // A quotation mark that opens nothing is a letter like others, and so is a backslash that is not alone.
         let plain = |c: char| !c.is_whitespace() && c != '#';
-        if !self.0.is_empty() && self.0.chars().all(plain) && !self.0.ends_with('\\') {
+        if !self.0.is_empty() && self.0.chars().all(plain) && self.0 != "\\" {
             return f.write_str(self.0);
         }
         write!(f, "\"{}\"", self.0)

@@ -9,6 +9,8 @@ use crate::error::Place;
 use crate::layout::{DataLayout, format_of};
 use crate::types::{DataType, Format, Stage, Topology, Value};
 use ash::vk;
+use loader::spirv::transform::{bounded, without_mode};
+use loader::spirv::{ModuleIndex, Node, mode, op};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +25,7 @@ const IMPLICIT_COLOR: &str = "B8G8R8A8_UNORM";
 /// The depth and stencil that it has.
 const IMPLICIT_DEPTH: &str = "D32_SFLOAT_S8_UINT";
 
-/// The pass of SPIRV-Tools that bounds every index, so that a shader computes something else.
+/// The pass of SPIRV-Tools that bounds every index: the only one that changes what a shader computes.
 const ROBUST: &str = "--graphics-robust-access";
 
 pub(super) fn run(engine: &dyn Engine, compile: &dyn Compile, script: &Script, path: &Path) -> Report {
@@ -38,15 +40,25 @@ pub(super) fn run(engine: &dyn Engine, compile: &dyn Compile, script: &Script, p
         files: BTreeMap::new(),
         pipelines: BTreeMap::new(),
         code: BTreeMap::new(),
+        without: Vec::new(),
     };
     let verdict = match runner.all(script) {
         Ok(()) => Verdict::Holds,
+        // Nothing says whether it would with what it asks for.
+        Err(Stop(Verdict::Fails(place, why))) if !runner.without.is_empty() => {
+            let without = runner.without.join(", ");
+            Verdict::Unsupported(format!(
+                "the device does not promise {without}; line {}: {why}",
+                place.line
+            ))
+        }
         Err(Stop(verdict)) => verdict,
     };
     Report {
         verdict,
         kept: runner.machine.kept(),
         timed: runner.machine.timed,
+        without: runner.without,
     }
 }
 
@@ -82,6 +94,8 @@ struct Runner<'a> {
     pipelines: BTreeMap<&'a str, Plan<'a>>,
     /// Shaders that were compiled, by their name and entry point.
     code: BTreeMap<(String, String), shaders::Code>,
+    /// Promises that the engine does not give.
+    without: Vec<String>,
 }
 
 impl<'a> Runner<'a> {
@@ -925,8 +939,11 @@ impl<'a> Runner<'a> {
                     bindings.insert((bound.set, bound.binding), bound);
                 }
                 // Other passes leave what a shader computes as it is.
-                Setting::ShaderOptimization { passes, .. } if passes.iter().any(|pass| pass == ROBUST) => {
-                    return Err(Stop::unsupported(format!("the optimisation {ROBUST}")));
+                Setting::ShaderOptimization { shader, passes } if passes.iter().any(|pass| pass == ROBUST) => {
+                    let attached = stages.values_mut().find(|one| one.shader == *shader);
+                    let missing = || Stop::invalid(item.place, format!("no shader {shader} is attached"));
+                    let code = &mut attached.ok_or_else(missing)?.code;
+                    code.words = bounded(&code.words).map_err(|error| Stop::unsupported(error.to_string()))?;
                 }
                 Setting::Foreign(foreign) => return Err(Stop::unsupported(foreign.beyond.name())),
                 Setting::CompileOptions { .. } | Setting::SetKernel { .. } => {
@@ -937,6 +954,13 @@ impl<'a> Runner<'a> {
         }
         if stages.is_empty() {
             return Err(Stop::invalid(place, format!("the pipeline {pipeline} has no shaders")));
+        }
+        for attached in stages.values_mut() {
+            for promise in promises(self.engine, attached)? {
+                if !self.without.contains(&promise) {
+                    self.without.push(promise);
+                }
+            }
         }
         let stages = stages.into_values().collect();
         let bindings = bindings.into_values().collect();
@@ -1269,6 +1293,51 @@ struct Used {
     stages: Vec<Attached>,
     bindings: Vec<Binding>,
     push: Vec<u8>,
+}
+
+/// Modes that promise how lanes come together, with the features and extensions that have them. A device without such a
+/// feature runs the same instructions.
+const PROMISES: [(&str, u32, &str, &str); 2] = [
+    (
+        "SubgroupUniformControlFlowKHR",
+        mode::SUBGROUP_UNIFORM_CONTROL_FLOW,
+        "shaderSubgroupUniformControlFlow",
+        "SPV_KHR_subgroup_uniform_control_flow",
+    ),
+    (
+        "MaximallyReconvergesKHR",
+        mode::MAXIMALLY_RECONVERGES,
+        "shaderMaximalReconvergence",
+        "SPV_KHR_maximal_reconvergence",
+    ),
+];
+
+/// Takes out of a shader what it has promised to it and the engine does not promise, and says what that was.
+fn promises(engine: &dyn Engine, attached: &mut Attached) -> Result<Vec<String>, Stop> {
+    let wrong = |error: loader::Error| Stop(Verdict::Invalid(format!("shader {}: {error}", attached.shader)));
+    let index = ModuleIndex::new(&attached.code.words[..]).map_err(wrong)?;
+    let asked = PROMISES.iter().filter(|(_, mode, ..)| index.has_mode(*mode));
+    let asked: Vec<_> = asked
+        .filter(|(_, _, name, _)| engine.has_feature(name) != Some(true))
+        .collect();
+    let is_size = |node: &Node<'_>| node.opcode == op::EXECUTION_MODE && node.operand(1) == Some(mode::LOCAL_SIZE);
+    let width = index.instructions().find(is_size).and_then(|node| node.operand(2));
+    let mut words = attached.code.words.clone();
+    let mut without = Vec::new();
+    for (name, mode, _, extension) in asked {
+        words = without_mode(&words, *mode, extension).map_err(wrong)?;
+        without.push((*name).to_owned());
+    }
+    attached.code.words = words;
+    let [least, most] = engine.properties().sizes;
+    let size = attached
+        .subgroup_size
+        .unwrap_or(if attached.varying_subgroups { most } else { least });
+    if let Some(width) = width.filter(|width| attached.full_subgroups && size > 0 && !width.is_multiple_of(size)) {
+        attached.full_subgroups = false;
+        without.push(format!("full subgroups of {size} in groups of {width}"));
+    }
+    Ok(without)
 }
 
 /// What a shader wants of subgroups, where the device can.

@@ -64,6 +64,9 @@ pub struct Report {
     pub timed: Vec<(u32, Duration)>,
     /// Everything that was in its buffers at the end.
     pub kept: Vec<Kept>,
+    /// What it ran without: promises that it asks of the device, which does not give them. What it expects holds all the
+    /// same, or it is not supported.
+    pub without: Vec<String>,
 }
 
 /// Why a script was not carried out to its end.

@@ -61,6 +61,7 @@ pub(super) fn run(engine: &dyn Engine, compile: &dyn Compile, script: &Script, p
         verdict,
         kept: runner.machine.kept(),
         timed: Vec::new(),
+        without: Vec::new(),
     }
 }
 
