@@ -507,6 +507,23 @@ impl Entry {
 pub enum Through {
     /// SPIR-V to SPIR-V by naga
     Naga,
+    /// To GLSL for Vulkan, and read by glslang
+    Glsl,
+    /// To HLSL, and read by glslang
+    Hlsl,
+    /// To WGSL, and read by naga
+    Wgsl,
+}
+
+impl std::fmt::Display for Through {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Naga => "naga",
+            Self::Glsl => "glsl",
+            Self::Hlsl => "hlsl",
+            Self::Wgsl => "wgsl",
+        })
+    }
 }
 
 /// Arguments of `run` for scripts.
@@ -520,17 +537,17 @@ pub struct ScriptArgs {
     /// What is not supported is a failure, too (scripts)
     #[arg(long)]
     pub strict: bool,
-    /// Write what is in every buffer and image at the end of a script to this folder (scripts)
+    /// Write what is in every buffer and image at the end to this folder (scripts, compute shaders)
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
     /// Write the verdicts as JUnit XML (scripts)
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Hand shaders through another compiler first (scripts)
+    /// Hand shaders through another compiler or language first (scripts, compute shaders)
     #[arg(long, value_enum)]
     pub through: Option<Through>,
     /// Run each on every Vulkan device, as it is and through naga, and on the emulated Mali-400, and tell those that come
-    /// to different verdicts (scripts)
+    /// to different verdicts (scripts), or the buffers that differ (compute shaders)
     #[arg(long, conflicts_with_all = ["through", "junit", "keep"])]
     pub engines: bool,
     /// Run in this process, and print a line of JSON for each

@@ -1,24 +1,36 @@
 //! What `run` does with a compute shader: its module, its buffers and images out of a scene, and what is read back.
 
-use crate::args::{RunArgs, and};
-use crate::error::{Error, Result};
+use crate::args::{RunArgs, Through, and};
+use crate::error::{Cause, Error, ErrorKind, Result, Within};
 use crate::outcome::{Failure, Outcome, print, write};
 use crate::picture::{Picture, Save};
 use crate::run::{SOURCE_FLAGS, complain, limit, read_scene};
 use crate::scene::{Filter, Format, Numbers, Scene, Slot, Wrap};
+use crate::scripts;
 use loader::spirv::block::{Class, Field, fields_of};
 use loader::spirv::{self, Grammar, Image, ModuleIndex, class, decoration, dim, image_format, mode, op};
 use loader::vbc::TexelType;
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 use translate::frontend::{self, Dialect};
 use translate::{Language, ShaderStage, Source, Target};
 use vulkan::work::{self, Binding, Element, ImageData, Resource, Stage, Task, Work};
 use vulkan::{Context, Options, TexelFormat, Validation, vk};
 
 /// Flags of `run` for sources: those of draws, and those of compute shaders alone.
-pub const FLAGS: &[&str] = &and::<{ SOURCE_FLAGS.len() + 2 }>(
-    &and::<{ SOURCE_FLAGS.len() + 1 }>(SOURCE_FLAGS, "dispatch"),
-    "local-size",
+pub const FLAGS: &[&str] = &and::<{ SOURCE_FLAGS.len() + 5 }>(
+    &and::<{ SOURCE_FLAGS.len() + 4 }>(
+        &and::<{ SOURCE_FLAGS.len() + 3 }>(
+            &and::<{ SOURCE_FLAGS.len() + 2 }>(
+                &and::<{ SOURCE_FLAGS.len() + 1 }>(SOURCE_FLAGS, "dispatch"),
+                "local-size",
+            ),
+            "keep",
+        ),
+        "through",
+    ),
+    "engines",
 );
 
 /// Elements of an array that has no length of its own.
@@ -36,11 +48,25 @@ const MAX_DEPTH: u32 = 16;
 /// As [`run`] and [`crate::run::sources`].
 pub fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {
     match args.dispatch {
+        Some(groups) if args.script.engines => on_engines(bytes, args, groups),
         Some(groups) => run(bytes, args, groups),
         None if is_compute(&args.file, bytes) => Err(Failure::usage(
             "a compute shader: say how many groups run with --dispatch X,Y,Z",
         )),
-        None => crate::run::sources(bytes, args),
+        None => {
+            let script = &args.script;
+            let given = [
+                ("--keep", script.keep.is_some()),
+                ("--through", script.through.is_some()),
+                ("--engines", script.engines),
+            ];
+            match given.iter().find(|(_, given)| *given) {
+                Some((flag, _)) => Err(Failure::usage(format_args!(
+                    "{flag} is for compute shaders and scripts"
+                ))),
+                None => crate::run::sources(bytes, args),
+            }
+        }
     }
 }
 
@@ -63,52 +89,217 @@ fn is_compute(path: &Path, bytes: &[u8]) -> bool {
 /// What is wrong with the source or the scene, and what the device says.
 fn run(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
     refuse(args)?;
+    let gives = !args.read.is_empty() || args.timing || args.script.keep.is_some();
+    if !gives {
+        return Err(Failure::usage(
+            "a compute shader gives buffers and images: name one with --read SLOT=FILE, or a folder for all with --keep",
+        ));
+    }
     let limit = limit(args);
+    let (mut words, mut entry) = (sized(bytes, args)?, entry(args).map(str::to_owned));
+    if let Some(way) = args.script.through {
+        let made = through(&words, args, way)?;
+        let (made, name) = made.map_err(|why| Error::input(format_args!("unsupported: {why}")))?;
+        (words, entry) = (made, Some(name));
+    }
+    let shader = Shader::new(&words, args, entry.as_deref())?;
+    let mut data = Data::new(&shader, &read_scene(args)?, args.size)?;
+    let context = open(args, args.device.as_deref())?;
+    let time = execute(&context, args, groups, &words, &shader, &mut data)?;
+    drop(limit);
+    for (slot, path) in &args.read {
+        let place = (0, u32::from(*slot));
+        let Some((one, resource)) = data.all(&shader).find(|(one, _)| one.place == place) else {
+            return Err(Failure::usage(format_args!(
+                "--read: the shader has no buffer or image {slot}"
+            )));
+        };
+        read_back(one, resource, path)?;
+    }
+    if let Some(folder) = &args.script.keep {
+        std::fs::create_dir_all(folder).within(|| format!("cannot make {}", folder.display()))?;
+        for (one, resource) in data.all(&shader) {
+            let (set, binding) = one.place;
+            read_back(one, resource, &folder.join(format!("{set}.{binding}.bin")))?;
+            if one.image.is_some() {
+                read_back(one, resource, &folder.join(format!("{set}.{binding}.png")))?;
+            }
+        }
+    }
+    if let Some(time) = time {
+        print(&format!("device {:.3} ms\n", time.as_secs_f64() * 1e3))?;
+    }
+    complain(&context)
+}
+
+/// The module of a source with groups of the size that is asked for, validated unless that is left out.
+fn sized(bytes: &[u8], args: &RunArgs) -> Result<Vec<u32>> {
     let mut words = module(bytes, args)?;
     if let Some(size) = args.local_size {
         words = with_local_size(&words, size)?;
     }
     if !args.unchecked {
-        spirv::validate(Grammar::builtin(), &words)
-            .accept(spirv::FORMAT)
-            .map_err(Error::from)?;
+        spirv::validate(Grammar::builtin(), &words).accept(spirv::FORMAT)?;
     }
-    let shader = Shader::new(&words, args)?;
-    let scene = read_scene(args)?;
-    let mut data = Data::new(&shader, &scene, args.size)?;
-    let context = open(args)?;
+    Ok(words)
+}
+
+/// The module by way of another compiler or language, and its entry point; otherwise why not.
+fn through(words: &[u32], args: &RunArgs, way: Through) -> Result<std::result::Result<(Vec<u32>, String), String>> {
+    let entry = Shader::new(words, args, entry(args))?.entry;
+    Ok(scripts::again(
+        words,
+        &entry,
+        ShaderStage::Compute,
+        way,
+        std::convert::identity,
+    ))
+}
+
+/// Runs a shader on a device.
+fn execute(
+    context: &Context,
+    args: &RunArgs,
+    groups: [u32; 3],
+    words: &[u32],
+    shader: &Shader<'_>,
+    data: &mut Data,
+) -> Result<Option<Duration>> {
     let work = Work {
         stages: vec![Stage {
             stage: vk::ShaderStageFlags::COMPUTE,
-            words: &words,
+            words,
             entry: &shader.entry,
             constants: shader.constants.clone(),
             full_subgroups: false,
             varying_subgroups: false,
             subgroup_size: None,
         }],
-        bindings: data.bindings,
+        bindings: std::mem::take(&mut data.bindings),
         push: &data.push,
         task: Task::Compute(groups),
         timed: args.timing,
     };
-    let time = work::execute(&context, &work, &mut data.resources).map_err(Error::from)?;
-    drop(limit);
-    for (slot, path) in &args.read {
-        let found = shader.resources.iter().zip(&data.slots);
-        let place = (0, u32::from(*slot));
-        let mut found = found.filter_map(|(one, index)| Some((one, (*index)?)));
-        let Some((one, index)) = found.find(|(one, _)| one.place == place) else {
-            return Err(Failure::usage(format_args!(
-                "--read: the shader has no buffer or image {slot}"
-            )));
+    Ok(work::execute(context, &work, &mut data.resources)?)
+}
+
+/// What is in a shader's buffers and images by set and binding.
+type Contents = BTreeMap<(u32, u32), Vec<u8>>;
+
+/// Runs a compute shader on every engine, and tells what differs from the first that runs it.
+fn on_engines(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
+    refuse(args)?;
+    if !args.read.is_empty() || args.timing {
+        return Err(Failure::usage(
+            "--engines compares what is in all buffers: --read and --timing are for one device",
+        ));
+    }
+    let words = sized(bytes, args)?;
+    let scene = read_scene(args)?;
+    let engines = scripts::Engine::all(args.device.as_deref());
+    if engines.is_empty() {
+        return Err(Failure::usage("no engine has that name"));
+    }
+    let width = engines
+        .iter()
+        .map(|engine| engine.name.chars().count())
+        .max()
+        .unwrap_or(0);
+    let (mut first, mut apart): (Option<Contents>, usize) = (None, 0);
+    for engine in &engines {
+        let ran = on_engine(&words, args, groups, &scene, engine);
+        let told = match ran {
+            Ok(contents) => match &first {
+                None => {
+                    let told = format!("ran, {} buffers and images", contents.len());
+                    first = Some(contents);
+                    told
+                }
+                Some(first) => match difference(first, &contents) {
+                    None => "the same".to_owned(),
+                    Some(what) => {
+                        apart += 1;
+                        what
+                    }
+                },
+            },
+            Err(Lack::Unsupported(why)) => format!("unsupported: {why}"),
+            Err(Lack::Failed(error)) => {
+                apart += 1;
+                error.to_string()
+            }
         };
-        read_back(one, &data.resources[index], path)?;
+        print(&format!("{:width$}  {told}\n", engine.name))?;
     }
-    if let Some(time) = time {
-        print(&format!("device {:.3} ms\n", time.as_secs_f64() * 1e3))?;
+    match (apart, first) {
+        (0, Some(_)) => Ok(()),
+        (0, None) => Err(Failure::from(Error::input("unsupported: no engine runs it"))),
+        _ => Err(Failure::Reported(Cause::Bad)),
     }
-    complain(&context)
+}
+
+/// Why an engine gives nothing.
+enum Lack {
+    Unsupported(String),
+    Failed(Error),
+}
+
+impl From<Error> for Lack {
+    fn from(error: Error) -> Self {
+        match error.root() {
+            ErrorKind::Vulkan(found) if matches!(found.kind(), vulkan::ErrorKind::Unsupported(_)) => {
+                Self::Unsupported(found.to_string())
+            }
+            _ => Self::Failed(error),
+        }
+    }
+}
+
+fn on_engine(
+    words: &[u32],
+    args: &RunArgs,
+    groups: [u32; 3],
+    scene: &Scene,
+    engine: &scripts::Engine,
+) -> std::result::Result<Contents, Lack> {
+    if engine.is_emulated() {
+        return Err(Lack::Unsupported("a Mali-400 has no compute shaders".to_owned()));
+    }
+    let (words, entry) = match engine.through {
+        None => (words.to_vec(), entry(args).map(str::to_owned)),
+        Some(way) => {
+            let (words, entry) = through(words, args, way)?.map_err(Lack::Unsupported)?;
+            (words, Some(entry))
+        }
+    };
+    let shader = Shader::new(&words, args, entry.as_deref())?;
+    let mut data = Data::new(&shader, scene, args.size)?;
+    let context = open(args, engine.device.as_deref())?;
+    execute(&context, args, groups, &words, &shader, &mut data)?;
+    let bytes = |resource: &Resource| match resource {
+        Resource::Buffer(bytes) => bytes.clone(),
+        Resource::Image(image) => image.planes.iter().flat_map(|plane| plane.bytes.clone()).collect(),
+    };
+    Ok(data
+        .all(&shader)
+        .map(|(one, resource)| (one.place, bytes(resource)))
+        .collect())
+}
+
+/// What two engines left otherwise; a resource that one of them does not know of was not used there.
+fn difference(first: &Contents, other: &Contents) -> Option<String> {
+    other.iter().find_map(|((set, binding), bytes)| {
+        let wanted = first.get(&(*set, *binding))?;
+        let differ = wanted.iter().zip(bytes).filter(|(one, other)| one != other).count();
+        let at = wanted.iter().zip(bytes).position(|(one, other)| one != other)?;
+        let told = format!(
+            "{}, not {}; {differ} of {} bytes differ",
+            bytes[at],
+            wanted[at],
+            wanted.len()
+        );
+        Some(format!("set {set} binding {binding}: byte {at} is {told}"))
+    })
 }
 
 /// Refuses what is said of pictures and means nothing here.
@@ -126,17 +317,14 @@ fn refuse(args: &RunArgs) -> Outcome {
     ];
     match given.iter().find(|(_, given)| *given) {
         Some((flag, _)) => Err(Failure::usage(format_args!("{flag} means nothing to a compute shader"))),
-        None if args.read.is_empty() && !args.timing => Err(Failure::usage(
-            "a compute shader gives buffers and images: name one with --read SLOT=FILE",
-        )),
         None => Ok(()),
     }
 }
 
 /// Opens the device with every feature that it has.
-fn open(args: &RunArgs) -> Outcome<Context> {
+fn open(args: &RunArgs, device: Option<&str>) -> Result<Context> {
     let options = Options {
-        device: args.device.clone(),
+        device: device.map(str::to_owned),
         validation: match args.validation {
             true => Validation::Core,
             false => Validation::Off,
@@ -144,7 +332,7 @@ fn open(args: &RunArgs) -> Outcome<Context> {
         timeout: args.timeout(),
         everything: Some(Vec::new()),
     };
-    Ok(Context::new(&options).map_err(Error::from)?)
+    Ok(Context::new(&options)?)
 }
 
 /// The name of the entry point that the arguments say.
@@ -267,7 +455,8 @@ struct Shader<'a> {
 }
 
 impl<'a> Shader<'a> {
-    fn new(words: &'a [u32], args: &RunArgs) -> Result<Self> {
+    /// The shader of an entry point; of one that is the only one where none is named.
+    fn new(words: &'a [u32], args: &RunArgs, wanted: Option<&str>) -> Result<Self> {
         let index = ModuleIndex::new(words)?;
         let summary = spirv::summary(words)?;
         let is_text = matches!(
@@ -276,7 +465,7 @@ impl<'a> Shader<'a> {
         );
         let named = summary.entry_points.iter().filter(|entry| entry.model == MODEL);
         let named: Vec<String> = named.map(|entry| entry.name.clone()).collect();
-        let wanted = entry(args).filter(|_| !is_text);
+        let wanted = wanted.filter(|_| !is_text);
         let found = match wanted {
             Some(wanted) => named.iter().find(|name| *name == wanted),
             None => named.first().filter(|_| named.len() == 1),
@@ -522,6 +711,14 @@ impl Data {
             ))),
             None => Ok(this),
         }
+    }
+}
+
+impl Data {
+    /// What is in the resources of a shader.
+    fn all<'s>(&'s self, shader: &'s Shader<'_>) -> impl Iterator<Item = (&'s Bound, &'s Resource)> {
+        let found = shader.resources.iter().zip(&self.slots);
+        found.filter_map(move |(one, at)| Some((one, &self.resources[(*at)?])))
     }
 }
 
@@ -819,5 +1016,22 @@ fn read_back(one: &Bound, resource: &Resource, path: &Path) -> Outcome {
         }
         (Resource::Buffer(bytes), _) => write(path, bytes),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_that_differ_are_told_with_their_place() {
+        let contents = |bytes: &[u8]| Contents::from([((0, 1), bytes.to_vec()), ((1, 0), vec![7; 4])]);
+        let first = contents(&[1, 2, 3, 4]);
+        assert_eq!(difference(&first, &first), None);
+        let told = difference(&first, &contents(&[1, 9, 3, 9]));
+        assert_eq!(
+            told.as_deref(),
+            Some("set 0 binding 1: byte 1 is 9, not 2; 2 of 4 bytes differ")
+        );
     }
 }

@@ -2,9 +2,12 @@
 //! every engine, with what they disagree on.
 
 mod mali;
-mod naga;
+mod through;
 
-use crate::args::RunArgs;
+pub use through::Through;
+pub(crate) use through::again;
+
+use crate::args::{RunArgs, Through as Way};
 use crate::error::{Cause, Error, Within};
 use crate::outcome::{Failure, Outcome, print, print_json, write};
 use crate::picture::{Picture, Save};
@@ -62,6 +65,10 @@ struct Row {
     seconds: f64,
     timed: Vec<Timed>,
     validation: Vec<String>,
+    /// Promises that it asks for and that the device does not give.
+    without: Vec<String>,
+    /// The most memory that the process which ran it had by then, in bytes, where the system says it.
+    memory: Option<u64>,
 }
 
 /// What a use of a pipeline took on the device.
@@ -100,6 +107,8 @@ impl Row {
             seconds: time.as_secs_f64(),
             timed: timed.collect(),
             validation,
+            without: report.without.clone(),
+            memory: None,
         }
     }
 
@@ -109,6 +118,7 @@ impl Row {
             verdict: Verdict::Device(why),
             timed: Vec::new(),
             kept: Vec::new(),
+            without: Vec::new(),
         };
         Self::new(path, &report, time, Vec::new())
     }
@@ -134,6 +144,12 @@ impl Row {
         }
         if let Some(reason) = &self.reason {
             let _ = write!(text, ": {reason}");
+        } else if !self.without.is_empty() {
+            let _ = write!(
+                text,
+                ", without what the device does not promise: {}",
+                self.without.join(", ")
+            );
         }
         if let Some(first) = self.validation.first() {
             let _ = write!(
@@ -186,6 +202,7 @@ pub fn run(args: &RunArgs) -> Outcome {
         wrong,
     } = counts;
     let seconds = start.elapsed().as_secs_f64();
+    let memory = rows.iter().filter_map(|row| row.memory).max();
     if args.json {
         print_json(&json!({
             "scripts": rows,
@@ -194,9 +211,13 @@ pub fn run(args: &RunArgs) -> Outcome {
             "no_file": no_file,
             "wrong": wrong,
             "seconds": seconds,
+            "memory": memory,
         }))?;
     } else {
-        print(&format!("{counts} of {} in {seconds:.1} s\n", rows.len()))?;
+        let memory = memory.map_or(String::new(), |bytes| {
+            format!(", at most {} MiB a process", bytes >> 20)
+        });
+        print(&format!("{counts} of {} in {seconds:.1} s{memory}\n", rows.len()))?;
     }
     match wrong + no_file > 0 || args.script.strict && unsupported > 0 {
         true => Err(Failure::Reported(Cause::Bad)),
@@ -242,15 +263,15 @@ impl fmt::Display for Counts {
     }
 }
 
-/// What runs scripts.
+/// What runs scripts and compute shaders.
 #[derive(Clone, Debug)]
-struct Engine {
+pub struct Engine {
     /// In words.
-    name: String,
+    pub name: String,
     /// As `--device` has it.
-    device: Option<String>,
-    /// Shaders go through naga first.
-    through: bool,
+    pub device: Option<String>,
+    /// What shaders go through first.
+    pub through: Option<Way>,
 }
 
 impl Engine {
@@ -259,17 +280,17 @@ impl Engine {
         Self {
             name: String::new(),
             device: args.device.clone(),
-            through: args.script.through.is_some(),
+            through: args.script.through,
         }
     }
 
     /// All that there are: each Vulkan device as it is and behind naga, and the emulator's. A device's name chooses.
-    fn all(device: Option<&str>) -> Vec<Self> {
+    pub fn all(device: Option<&str>) -> Vec<Self> {
         let devices = vulkan::devices().unwrap_or_default();
         let wanted = |info: &&DeviceInfo| device.is_none_or(|wanted| info.name.contains(wanted));
         let mut all = Vec::new();
         for info in devices.iter().filter(wanted) {
-            for (name, through) in [("", false), (", through naga", true)] {
+            for (name, through) in [("", None), (", through naga", Some(Way::Naga))] {
                 all.push(Self {
                     name: format!("{}{name}", info.name),
                     device: Some(info.index.to_string()),
@@ -282,9 +303,14 @@ impl Engine {
         all.extend(emulated.map(|name| Self {
             device: Some(name.clone()),
             name,
-            through: false,
+            through: None,
         }));
         all
+    }
+
+    /// Whether it is one of the emulator's.
+    pub fn is_emulated(&self) -> bool {
+        self.device.as_deref().and_then(mali::Mali::named).is_some()
     }
 }
 
@@ -418,8 +444,9 @@ fn run_here(args: &RunArgs, paths: &[PathBuf]) -> Outcome {
         (_, Some(context)) => context,
         _ => return Ok(()),
     };
-    let compiler: &dyn Compile = match args.script.through {
-        Some(crate::args::Through::Naga) => &naga::Through(Compiler),
+    let through = args.script.through.map(|way| Through::new(Compiler, way));
+    let compiler: &dyn Compile = match &through {
+        Some(through) => through,
         None => &Compiler,
     };
     let messages = || context.as_ref().map_or_else(Vec::new, Context::messages);
@@ -435,12 +462,16 @@ fn run_here(args: &RunArgs, paths: &[PathBuf]) -> Outcome {
                 },
                 timed: Vec::new(),
                 kept: Vec::new(),
+                without: Vec::new(),
             },
         };
         if let Some(folder) = &args.script.keep {
             keep(folder, path, &report)?;
         }
-        let row = Row::new(path, &report, start.elapsed(), messages().split_off(before));
+        let row = Row {
+            memory: peak(),
+            ..Row::new(path, &report, start.elapsed(), messages().split_off(before))
+        };
         print(&(serde_json::to_string(&row).map_err(Error::from)? + "\n"))?;
         if matches!(report.verdict, Verdict::Device(_)) {
             // Closing the device would wait for what may never come; the next process has a new one.
@@ -448,6 +479,14 @@ fn run_here(args: &RunArgs, paths: &[PathBuf]) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// The most memory that this process had so far, in bytes.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib * 1024)
 }
 
 /// How many scripts a process runs: few enough that all processors have work to the end.
@@ -576,8 +615,8 @@ fn child(args: &RunArgs, engine: &Engine, paths: &[PathBuf]) -> Outcome<std::pro
     if let Some(device) = &engine.device {
         command.arg("--device").arg(device);
     }
-    if engine.through {
-        command.args(["--through", "naga"]);
+    if let Some(way) = engine.through {
+        command.args(["--through", &way.to_string()]);
     }
     if args.validation {
         command.arg("--validation");
@@ -675,6 +714,7 @@ fn junit(rows: &[Row]) -> String {
 }
 
 /// Our assembler and validator for SPIR-V, glslang for GLSL and HLSL.
+#[derive(Clone, Copy, Debug)]
 pub struct Compiler;
 
 impl Compile for Compiler {

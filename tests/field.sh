@@ -24,3 +24,5 @@ corpus verbs cli::languages
 corpus pairs cli::pairs
 # Test scripts on the first Vulkan device.
 corpus amber script::field
+# The same with their shaders read again from GLSL, HLSL and WGSL.
+corpus translations spirv::translate::translations_of_the_field

@@ -3,7 +3,7 @@
 use crate::compile::{Wanted, compile};
 use crate::error::Error;
 use crate::mali::vertex_indices;
-use emulator::driver::{self, Draw, Image, PrimitiveMode};
+use emulator::driver::{self, Blend, Draw, Image, PrimitiveMode};
 use emulator::exec::Engine;
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
@@ -12,7 +12,7 @@ use emulator::gpu::Gpu;
 use loader::mbs::{Program, Symbol, SymbolType};
 use loader::spirv::block::{Class, fields_of};
 use loader::spirv::{self, ModuleIndex, class};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 use translate::{ShaderStage, Source};
@@ -123,9 +123,10 @@ impl Mali {
         vertices(&vertex, graphics, command, resources, &mut draw)?;
         uniforms(work, &[&vertex, &fragment], resources, &mut draw)?;
         textures(work, &fragment, resources, &mut draw)?;
+        draw.blend = blend(&graphics.state.blend)?;
         let before = target.rgba(resources);
-        let mut on = |clear: u8| -> Result<Vec<u8>> {
-            draw.clear = [f32::from(clear) / 255.0; 4];
+        let mut on = |clear: [u8; 4]| -> Result<Vec<u8>> {
+            draw.clear = clear.map(|channel| f32::from(channel) / 255.0);
             let mut gpu = Gpu::new((self.engine)());
             let picture = driver::draw(&mut gpu, &draw);
             picture.map(|picture| picture.rgba).map_err(|error| match error.kind() {
@@ -133,16 +134,33 @@ impl Mali {
                 _ => ErrorKind::Data(error.to_string()).into(),
             })
         };
-        // The driver clears first. A pixel that keeps two clear colours was not drawn to, and stays what it was.
-        let (black, white) = (on(0)?, on(255)?);
-        let pixels = before
-            .as_chunks::<4>()
-            .0
-            .iter()
-            .zip(black.as_chunks::<4>().0)
-            .zip(white.as_chunks::<4>().0);
+        let pixels = before.as_chunks::<4>().0;
+        if graphics.state.blend.blend_enable != 0 {
+            // The driver clears first: what becomes of a pixel is what becomes of its colour in a picture of nothing else.
+            let colors: BTreeSet<[u8; 4]> = pixels.iter().copied().collect();
+            if colors.len() > MOST_COLORS {
+                return unsupported(format!("blending over more than {MOST_COLORS} colours, here"));
+            }
+            let mut after = before.clone();
+            for color in colors {
+                let drawn = on(color)?;
+                let drawn = drawn.as_chunks::<4>().0.iter();
+                for ((place, before), drawn) in after.as_chunks_mut::<4>().0.iter_mut().zip(pixels).zip(drawn) {
+                    if *before == color {
+                        *place = *drawn;
+                    }
+                }
+            }
+            target.put(&after, resources);
+            return Ok(());
+        }
+        // A pixel that keeps two clear colours was not drawn to, and stays what it was.
+        let (black, white) = (on([0; 4])?, on([255; 4])?);
+        let drawn = black.as_chunks::<4>().0.iter().zip(white.as_chunks::<4>().0);
         let after: Vec<u8> = pixels
-            .flat_map(|((before, black), white)| match (*black, *white) {
+            .iter()
+            .zip(drawn)
+            .flat_map(|(before, (black, white))| match (*black, *white) {
                 ([0, 0, 0, 0], [255, 255, 255, 255]) => *before,
                 _ => *black,
             })
@@ -150,6 +168,30 @@ impl Mali {
         target.put(&after, resources);
         Ok(())
     }
+}
+
+/// Colours that a picture may have where something is blended over it; each is drawn by itself.
+const MOST_COLORS: usize = 32;
+
+/// How colours meet, where the small driver has that.
+fn blend(state: &vk::PipelineColorBlendAttachmentState) -> Result<Blend> {
+    use vk::BlendFactor as F;
+    if state.blend_enable == 0 {
+        return Ok(Blend::None);
+    }
+    let color = (state.src_color_blend_factor, state.dst_color_blend_factor);
+    let alpha = (state.src_alpha_blend_factor, state.dst_alpha_blend_factor);
+    let is_sum = [state.color_blend_op, state.alpha_blend_op] == [vk::BlendOp::ADD; 2];
+    let premultiplied = (F::ONE, F::ONE_MINUS_SRC_ALPHA);
+    Ok(match (color, alpha) {
+        _ if !is_sum => return unsupported("blending by other than sums, here"),
+        ((F::ONE, F::ZERO), (F::ONE, F::ZERO)) => Blend::None,
+        ((F::SRC_ALPHA, F::ONE_MINUS_SRC_ALPHA), alpha) if alpha == premultiplied => Blend::Alpha,
+        (color, alpha) if color == premultiplied && alpha == premultiplied => Blend::Premultiplied,
+        ((F::ONE, F::ONE), (F::ONE, F::ONE)) => Blend::Additive,
+        ((F::DST_COLOR, F::ZERO), (F::DST_COLOR | F::DST_ALPHA, F::ZERO)) => Blend::Multiply,
+        _ => return unsupported(format!("blending by {color:?} and {alpha:?}, here")),
+    })
 }
 
 /// The picture that is drawn to.
@@ -245,7 +287,6 @@ fn state(graphics: &Graphics, target: &Target) -> Result<()> {
         ("viewport other than the whole picture, here", !whole),
         ("polygons as lines or points", state.polygon != vk::PolygonMode::FILL),
         ("culling here", !state.cull.is_empty()),
-        ("blending here", state.blend.blend_enable != 0),
         (
             "masks of colours here",
             state.blend.color_write_mask != vk::ColorComponentFlags::RGBA,

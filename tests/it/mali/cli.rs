@@ -208,3 +208,46 @@ fn draws_records_and_replays() {
     assert_eq!(code, 1);
     assert!(said.contains("trace") && said.contains("offset"), "{said}");
 }
+
+#[test]
+fn the_viewport_of_bare_words_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let bare = folder.path().join("bare.s");
+    let moves = "mov.a0 v0.x a0.x, mov.a1 v0.y a0.y, mov.m0 v0.z a0.z, mov.m1 v0.w a0.w";
+    std::fs::write(&bare, format!(".vertex\n    {moves}\n")).unwrap();
+    let converted = |more: &[&str]| {
+        let output = skrymir(&[&["convert", path(&bare), "--to", "wgsl"], more].concat());
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    // Nothing says where the viewport is: what comes out is what the program computes.
+    let (code, text, note) = converted(&[]);
+    assert_eq!(code, Some(0), "{note}");
+    assert!(note.contains("note[window]"), "{note}");
+    assert!(!text.contains("uniforms"), "{text}");
+    // (window - offset) / scale, and all of it divided by 1/w.
+    for number in [4, 7] {
+        for more in [&[][..], &["--exact"]] {
+            let number = number.to_string();
+            let (code, text, note) = converted(&[&["--viewport", &number], more].concat());
+            assert_eq!((code, note.as_str()), (Some(0), ""), "{more:?}");
+            let [scale, offset] = [0, 1].map(|more| format!("uniforms.t[{}]", number.parse::<u32>().unwrap() + more));
+            assert!(text.contains(&scale) && text.contains(&offset), "{text}");
+            assert!(text.contains("attribute0_.x - "), "{text}");
+        }
+    }
+    let (code, _, said) = converted(&["--viewport", "900"]);
+    assert!(code == Some(2) && said.contains("no uniform 900"), "{code:?} {said}");
+    let (code, said) = refused(&[
+        "convert",
+        path(&example("triangle.frag.s")),
+        "--to",
+        "wgsl",
+        "--viewport",
+        "4",
+    ]);
+    assert!(
+        code == 2 && said.contains("for Mali-400 vertex programs"),
+        "{code} {said}"
+    );
+}

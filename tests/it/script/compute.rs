@@ -96,6 +96,63 @@ fn modules_and_pictures_come_back() {
     assert_eq!(picture.rgba, [255, 128, 0, 255, 0, 0, 0, 0]);
 }
 
+/// `skrymir run` with these arguments: the exit code, what is printed and what is said.
+fn skrymir(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
+    let output = command.arg("run").args(arguments).output().expect("the binary runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn every_engine_leaves_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, scene) = (shader("scale.comp"), shader("picture.toml"));
+    let (file, scene) = (file.to_string_lossy(), scene.to_string_lossy());
+    let arguments = |file: &str| -> (Option<i32>, String, String) {
+        skrymir(&[file, "--scene", &scene, "--dispatch", "2", "--engines"])
+    };
+    let (code, table, said) = arguments(&file);
+    assert_eq!(code, Some(0), "{table}{said}");
+    let rows: Vec<&str> = table.lines().collect();
+    assert!(rows[0].contains("ran, "), "{table}");
+    let mali = rows
+        .iter()
+        .find(|row| row.starts_with("mali400/scalar"))
+        .expect("a row");
+    assert!(
+        mali.ends_with("unsupported: a Mali-400 has no compute shaders"),
+        "{table}"
+    );
+    let wgsl = shader("scale.wgsl");
+    let (wgsl, scene) = (wgsl.to_string_lossy(), shader("scale.toml"));
+    let scene = scene.to_string_lossy();
+    let (code, table, said) = skrymir(&[&wgsl, "--scene", &scene, "--dispatch", "2", "--engines"]);
+    assert_eq!(code, Some(0), "{table}{said}");
+    let naga = table.lines().find(|row| row.contains("through naga")).expect("a row");
+    assert!(naga.ends_with("the same"), "{table}");
+    // All that a shader leaves, and by way of a language.
+    for way in ["naga", "glsl", "hlsl", "wgsl"] {
+        let keep = folder.path().join(way);
+        let keep = keep.to_string_lossy();
+        let (code, _, said) = skrymir(&[
+            &wgsl,
+            "--scene",
+            &scene,
+            "--dispatch",
+            "2",
+            "--keep",
+            &keep,
+            "--through",
+            way,
+        ]);
+        assert_eq!(code, Some(0), "{way}: {said}");
+        let bytes = std::fs::read(Path::new(&*keep).join("0.2.bin")).expect("a buffer");
+        let numbers = bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
+        assert_eq!(numbers.take(8).collect::<Vec<_>>(), products(3.0, 0.0), "{way}");
+    }
+}
+
 #[test]
 fn mistakes_are_told() {
     let cases: [(&[&str], &str); 5] = [
@@ -114,6 +171,14 @@ fn mistakes_are_told() {
     for (more, wanted) in cases {
         let (code, said, _) = run(&shader("scale.comp"), "picture.toml", more);
         assert!(code == Some(2) && said.contains(wanted), "{more:?}: {code:?} {said}");
+    }
+    for flag in [&["--engines"][..], &["--keep", "x"], &["--through", "naga"]] {
+        let fragment = data("amber").join("draw.frag").to_string_lossy().into_owned();
+        let (code, _, said) = skrymir(&[&[fragment.as_str()][..], flag].concat());
+        assert!(
+            code == Some(2) && said.contains("is for compute shaders"),
+            "{flag:?}: {code:?} {said}"
+        );
     }
     let (code, said, _) = run(&shader("scale.wgsl"), "picture.toml", &["--dispatch", "2"]);
     assert!(code != Some(0) && said.contains("no slot 3"), "{code:?} {said}");

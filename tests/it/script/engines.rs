@@ -70,6 +70,44 @@ fn a_mali_runs_what_it_can() {
     );
 }
 
+/// The same script with its rectangle half transparent, twice and beside itself.
+fn blended(folder: &Path, twice: u8) -> PathBuf {
+    let path = folder.join(format!("blended{twice}.amber"));
+    let text = std::fs::read_to_string(corner(folder, 255)).expect("a script");
+    let (head, _) = text.split_once("RUN draw").expect("a draw");
+    let factors = "  BLEND
+    SRC_COLOR_FACTOR src_alpha
+    DST_COLOR_FACTOR one_minus_src_alpha
+    SRC_ALPHA_FACTOR one
+    DST_ALPHA_FACTOR one_minus_src_alpha
+  END
+";
+    let head = head.replace("DATA 1 0 0 1 END", "DATA 1 0 0 0.5 END");
+    let head = head.replace("  FRAMEBUFFER_SIZE", &format!("{factors}  FRAMEBUFFER_SIZE"));
+    let text = format!(
+        "{head}RUN draw DRAW_RECT POS 0 0 SIZE 4 2
+RUN draw DRAW_RECT POS 2 0 SIZE 4 2
+EXPECT picture IDX 0 0 SIZE 2 2 TOLERANCE 2 EQ_RGBA 128 0 128 255
+EXPECT picture IDX 2 0 SIZE 2 2 TOLERANCE 2 EQ_RGBA {twice} 0 64 255
+EXPECT picture IDX 4 0 SIZE 2 2 TOLERANCE 2 EQ_RGBA 128 0 128 255
+EXPECT picture IDX 6 0 SIZE 10 8 EQ_RGBA 0 0 255 255
+"
+    );
+    std::fs::write(&path, text).expect("written");
+    path
+}
+
+#[test]
+fn a_mali_blends_as_others_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (code, said) = skrymir(&["run", "--engines"], &[&blended(folder.path(), 191)]);
+    assert_eq!(code, Some(0), "{said}");
+    let mali = said.lines().find(|line| line.starts_with("mali400/scalar"));
+    assert!(mali.is_some_and(|line| line.contains(" 1 right, ")), "{said}");
+    let (code, said) = skrymir(&["run", "--device", "mali400"], &[&blended(folder.path(), 180)]);
+    assert!(code == Some(1) && said.contains("pixel 2, 0"), "{code:?} {said}");
+}
+
 #[test]
 fn engines_have_a_row_each() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -4,6 +4,7 @@ mod bounds;
 mod check;
 mod module_text;
 mod modules;
+mod passes;
 mod public;
 mod samples;
 mod translate;
